@@ -1,0 +1,85 @@
+import type { Allowance } from './allowance.ts'
+import { badUserInput } from './errors.ts'
+import type { Standing } from './standing.ts'
+
+export const REASON_CODES = [
+  'USER_NOT_FOUND',
+  'FEATURE_NOT_FOUND',
+  'NO_SUBSCRIPTION',
+  'NOT_IN_PACKAGE',
+  'LIMIT_EXCEEDED',
+  'GRANTED',
+  'WITHIN_BUDGET',
+  'OVERAGE',
+  'UNLIMITED',
+] as const
+export type ReasonCode = (typeof REASON_CODES)[number]
+
+export interface Consumption {
+  /** null: without limit */
+  budget: number | null
+  used: number
+  overageEnabled: boolean
+}
+
+export interface Access {
+  access: boolean
+  reason: string
+  reasonCode: ReasonCode
+  /** null for a binary feature, and where nothing is granted */
+  consumption: Consumption | null
+}
+
+const DENIED = {
+  USER_NOT_FOUND: 'There is no user with this id.',
+  FEATURE_NOT_FOUND: 'There is no feature with this id.',
+  NO_SUBSCRIPTION: 'The user has no active subscription.',
+  NOT_IN_PACKAGE: "None of the user's packages includes this feature.",
+} as const
+
+export const deniedReason = (code: keyof typeof DENIED): string => DENIED[code]
+
+export function checkDelta(delta: number): void {
+  if (delta < 0) throw badUserInput('delta must not be negative: a check asks for room, it reverts nothing')
+}
+
+/** May the user take `delta` of the feature, having used `used` in this period? */
+export function decideAccess(standing: Standing, used: number, delta: number): Access {
+  if (standing.kind === 'none') {
+    return { access: false, reason: DENIED[standing.code], reasonCode: standing.code, consumption: null }
+  }
+  if (standing.kind === 'binary') {
+    return {
+      access: true,
+      reason: "The user's package includes this feature.",
+      reasonCode: 'GRANTED',
+      consumption: null,
+    }
+  }
+  const { allowance } = standing
+  const consumption = consumptionOf(allowance, used)
+  const { budget } = allowance
+  if (budget === null) {
+    return { access: true, reason: 'The feature is unlimited.', reasonCode: 'UNLIMITED', consumption }
+  }
+  if (fits(allowance, used, delta)) {
+    return {
+      access: true,
+      reason: `Within budget: ${used} of ${budget} used.`,
+      reasonCode: 'WITHIN_BUDGET',
+      consumption,
+    }
+  }
+  const over = `${used} of ${budget} used, ${delta} more does not fit`
+  return allowance.overageEnabled
+    ? { access: true, reason: `${over}; overage is enabled.`, reasonCode: 'OVERAGE', consumption }
+    : { access: false, reason: `Limit exceeded: ${over}.`, reasonCode: 'LIMIT_EXCEEDED', consumption }
+}
+
+export function fits(allowance: Allowance, used: number, delta: number): boolean {
+  return allowance.budget === null || used + delta <= allowance.budget
+}
+
+export function consumptionOf(allowance: Allowance, used: number): Consumption {
+  return { budget: allowance.budget, used, overageEnabled: allowance.overageEnabled }
+}

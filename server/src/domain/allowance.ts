@@ -1,0 +1,27 @@
+import { MAX_COUNT } from './limits.ts'
+import type { Entitlement } from './package.ts'
+import type { ResetPeriod } from './period.ts'
+
+/** What all live packages of a user together allow of one consumable feature. */
+export interface Allowance {
+  /** null: without limit */
+  budget: number | null
+  overageEnabled: boolean
+  resetPeriod: ResetPeriod
+}
+
+/**
+ * Several grants of one feature make one allowance: budgets add up, any unlimited wins, any overage wins. The
+ * first grant says when it resets, so callers pass the base plan's first.
+ */
+export function allowanceOf(grants: readonly Omit<Entitlement, 'featureId'>[]): Allowance | null {
+  const [first] = grants
+  if (!first) return null
+  let budget: number | null = 0
+  let overageEnabled = false
+  for (const grant of grants) {
+    budget = budget === null || grant.limit === null ? null : Math.min(budget + grant.limit, MAX_COUNT)
+    overageEnabled ||= grant.overageEnabled
+  }
+  return { budget, overageEnabled, resetPeriod: first.resetPeriod }
+}

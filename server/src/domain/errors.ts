@@ -1,0 +1,75 @@
+/**
+ * The one error table. `type` is the class name that the SDKs raise, `status` the true HTTP status
+ * (the wire says 200 for all of them).
+ */
+export const ERRORS = {
+  UNAUTHENTICATED: { type: 'AuthenticationError', status: 401 },
+  FORBIDDEN: { type: 'AuthenticationError', status: 403 },
+  BAD_USER_INPUT: { type: 'Error', status: 400 },
+  FEATURE_NOT_FOUND: { type: 'FeatureNotFoundError', status: 404 },
+  PACKAGE_NOT_FOUND: { type: 'PackageNotFoundError', status: 404 },
+  USER_NOT_FOUND: { type: 'UserNotFoundError', status: 404 },
+  SUBSCRIPTION_NOT_FOUND: { type: 'SubscriptionNotFoundError', status: 404 },
+  APP_NOT_FOUND: { type: 'Error', status: 404 },
+  API_KEY_NOT_FOUND: { type: 'Error', status: 404 },
+  SUBSCRIPTION_LINK_ERROR: { type: 'SubscriptionLinkError', status: 400 },
+  GRAPHQL_PARSE_FAILED: { type: 'Error', status: 400 },
+  GRAPHQL_VALIDATION_FAILED: { type: 'Error', status: 400 },
+  BAD_REQUEST: { type: 'Error', status: 400 },
+  METHOD_NOT_ALLOWED: { type: 'Error', status: 405 },
+  IDEMPOTENCY_KEY_REUSED: { type: 'Error', status: 409 },
+  RATE_LIMITED: { type: 'Error', status: 429 },
+  INTERNAL_SERVER_ERROR: { type: 'Error', status: 500 },
+} as const
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** A failure the caller can act on: its message is written for them and goes out as it stands. */
+export class TollgateError extends Error {
+  readonly code: ErrorCode
+  readonly type: string
+
+  constructor(code: ErrorCode, message: string, type: string = ERRORS[code].type) {
+    super(message)
+    this.code = code
+    this.type = type
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status
+  }
+}
+
+export const badUserInput = (message: string) => new TollgateError('BAD_USER_INPUT', message)
+export const badRequest = (message: string) => new TollgateError('BAD_REQUEST', message)
+export const unauthenticated = () =>
+  new TollgateError('UNAUTHENTICATED', 'A valid API key is required in the Authorization header')
+
+export const featureNotFound = (id: string) =>
+  new TollgateError('FEATURE_NOT_FOUND', `Feature not found: ${quote(id)}`)
+export const packageNotFound = (id: string) =>
+  new TollgateError('PACKAGE_NOT_FOUND', `Package not found: ${quote(id)}`)
+export const userNotFound = (id: string) =>
+  new TollgateError('USER_NOT_FOUND', `User not found: ${quote(id)}`)
+export const subscriptionNotFound = (id: string) =>
+  new TollgateError('SUBSCRIPTION_NOT_FOUND', `Subscription not found: ${quote(id)}`)
+export const appNotFound = (id: string) => new TollgateError('APP_NOT_FOUND', `App not found: ${quote(id)}`)
+export const subscriptionLinkError = (message: string) =>
+  new TollgateError('SUBSCRIPTION_LINK_ERROR', message)
+
+/** What `subscribe` refuses. The first three messages are the spec's, to the letter. */
+export const SUBSCRIBE_REFUSALS = {
+  missingTier: 'Cannot subscribe to addon. Missing live tier subscription.',
+  severalTiers: 'Cannot subscribe to multiple tiers',
+  unknownPackage: 'Package Id not found for app',
+  notPublished: 'Package is not published',
+  alreadySubscribed: 'User is already subscribed to package',
+} as const
+
+export const subscriptionError = (message: string) =>
+  new TollgateError('BAD_USER_INPUT', message, 'SubscriptionError')
+
+/** An id as it may stand in a message: bounded, and safe for a terminal. */
+export function quote(id: string): string {
+  return JSON.stringify(id.length > 80 ? `${id.slice(0, 80)}…` : id)
+}

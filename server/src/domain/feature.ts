@@ -1,0 +1,34 @@
+import { checkIdentifier, checkText } from './identifier.ts'
+import { checkMetadata, type JsonObject } from './metadata.ts'
+
+export const FEATURE_TYPES = ['BINARY', 'CONSUMABLE'] as const
+export type FeatureType = (typeof FEATURE_TYPES)[number]
+
+export interface Feature {
+  id: string
+  name: string
+  type: FeatureType
+  unitLabel: string | null
+  unitLabelPlural: string | null
+  metadata: JsonObject
+}
+
+/** What an update may carry. Absent fields stay as they are. */
+export interface FeatureChange {
+  name?: string
+  unitLabel?: string | null
+  unitLabelPlural?: string | null
+  metadata?: JsonObject
+}
+
+export function checkNewFeature(feature: Feature): void {
+  checkIdentifier('id', feature.id)
+  checkFeatureChange(feature)
+}
+
+export function checkFeatureChange(change: FeatureChange): void {
+  checkText('name', change.name)
+  checkText('unitLabel', change.unitLabel)
+  checkText('unitLabelPlural', change.unitLabelPlural)
+  if (change.metadata) checkMetadata(change.metadata)
+}

@@ -1,0 +1,41 @@
+/** Every bound of the service, in one place. Tests try each just below and just above. */
+
+/** The largest whole number that JSON and JavaScript agree on: limits, budgets and usage stay within it. */
+export const MAX_COUNT = Number.MAX_SAFE_INTEGER
+
+export const MAX_IDENTIFIER_CHARACTERS = 255
+export const MAX_TEXT_CHARACTERS = 1_024
+export const MAX_METADATA_BYTES = 16 * 1024
+export const MAX_METADATA_DEPTH = 32
+
+export const MAX_PACKAGE_FEATURES = 1_000
+export const MAX_SUBSCRIBE_PACKAGES = 100
+/** `canUseFeatures` and `recordUsages`: one request is one round trip, not a bulk loader. */
+export const MAX_BATCH = 100
+export const MAX_PAST_PERIODS = 24
+
+export const MAX_BODY_BYTES = 1024 * 1024
+export const MAX_DOCUMENT_BYTES = 64 * 1024
+export const MAX_TOKENS = 1_000
+/** The deepest useful query is 4 levels, introspection as clients send it is 15. */
+export const MAX_DEPTH = 20
+/** Aliases repeat work: an operation may use this many in all. */
+export const MAX_ALIASES = 50
+/** Every mutation field is a transaction of its own. */
+export const MAX_ROOT_FIELDS = 50
+
+export const MAX_HEADER_BYTES = 16 * 1024
+export const HEADERS_TIMEOUT_MS = 10_000
+export const REQUEST_TIMEOUT_MS = 30_000
+export const SHUTDOWN_GRACE_MS = 10_000
+
+export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255
+export const IDEMPOTENCY_KEPT_HOURS = 24
+
+export const USER_TOKEN_SECONDS = 60 * 60
+export const SESSION_SECONDS = 14 * 24 * 60 * 60
+export const MIN_PASSWORD_CHARACTERS = 8
+export const MAX_PASSWORD_CHARACTERS = 1_024
+/** Wrong passwords per address of an account within the window before further tries wait. */
+export const SIGN_IN_TRIES = 10
+export const SIGN_IN_WINDOW_MS = 15 * 60 * 1000

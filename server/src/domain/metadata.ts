@@ -1,0 +1,25 @@
+import { badUserInput } from './errors.ts'
+import { MAX_METADATA_BYTES, MAX_METADATA_DEPTH } from './limits.ts'
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type JsonObject = { [key: string]: Json }
+
+/** Metadata is kept as it came, so what cannot be kept exactly is refused rather than rounded. */
+export function checkMetadata(metadata: JsonObject): void {
+  checkDepth(metadata, 1)
+  const bytes = Buffer.byteLength(JSON.stringify(metadata))
+  if (bytes > MAX_METADATA_BYTES) {
+    throw badUserInput(`metadata must be at most ${MAX_METADATA_BYTES} bytes of JSON; this is ${bytes}`)
+  }
+}
+
+function checkDepth(value: Json, depth: number): void {
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    throw badUserInput('metadata holds a whole number beyond 2^53-1; send it as a string to keep it exact')
+  }
+  if (typeof value !== 'object' || value === null) return
+  if (depth > MAX_METADATA_DEPTH) {
+    throw badUserInput(`metadata must be nested at most ${MAX_METADATA_DEPTH} levels deep`)
+  }
+  for (const child of Object.values(value)) checkDepth(child, depth + 1)
+}

@@ -1,0 +1,95 @@
+import { badUserInput, featureNotFound } from './errors.ts'
+import type { Feature, FeatureType } from './feature.ts'
+import { checkIdentifier, checkText } from './identifier.ts'
+import { MAX_COUNT, MAX_PACKAGE_FEATURES } from './limits.ts'
+import { checkMetadata, type JsonObject } from './metadata.ts'
+import { RESET_PERIODS, type ResetPeriod } from './period.ts'
+import type { Price } from './price.ts'
+
+export const PACKAGE_STATUSES = ['DRAFT', 'PUBLISHED'] as const
+export type PackageStatus = (typeof PACKAGE_STATUSES)[number]
+
+/** What a package grants of one feature. `limit` null: without limit, or a binary feature. */
+export interface Entitlement {
+  featureId: string
+  limit: number | null
+  resetPeriod: ResetPeriod
+  overageEnabled: boolean
+}
+
+export interface PackageFeature extends Entitlement {
+  feature: Feature
+}
+
+export interface Package {
+  id: string
+  name: string
+  status: PackageStatus
+  isAddon: boolean
+  metadata: JsonObject
+  updatedAt: number
+  features: PackageFeature[]
+  prices: Price[]
+  /** Edits made in the dashboard since it was published: nobody gets them before the next publishing. */
+  draft: PackageEdit | null
+}
+
+/** What the dashboard may edit. The Admin API changes metadata only. */
+export interface PackageEdit {
+  name: string
+  features: Entitlement[]
+}
+
+/** An entry as callers write it: defaults not yet filled in. */
+export interface EntitlementInput {
+  limit?: number | null | undefined
+  resetPeriod?: ResetPeriod | null | undefined
+  overageEnabled?: boolean | null | undefined
+}
+
+export function checkNewPackage(id: string, name: string, metadata: JsonObject): void {
+  checkIdentifier('id', id)
+  checkText('name', name)
+  checkMetadata(metadata)
+}
+
+export function checkPackageEdit(edit: PackageEdit): void {
+  checkText('name', edit.name)
+  if (edit.features.length > MAX_PACKAGE_FEATURES) {
+    throw badUserInput(`A package holds at most ${MAX_PACKAGE_FEATURES} features`)
+  }
+  const seen = new Set<string>()
+  for (const { featureId } of edit.features) {
+    if (seen.has(featureId)) throw badUserInput(`Feature ${JSON.stringify(featureId)} is listed twice`)
+    seen.add(featureId)
+  }
+}
+
+/** Fills in the defaults of one entry and checks it against the feature it grants. */
+export function entitlementFor(
+  featureId: string,
+  feature: { type: FeatureType } | undefined,
+  input: EntitlementInput,
+): Entitlement {
+  if (!feature) throw featureNotFound(featureId)
+  const { limit, resetPeriod, overageEnabled } = input
+  if (feature.type === 'BINARY' && (limit ?? null) !== null) {
+    throw badUserInput(`Feature ${JSON.stringify(featureId)} is BINARY and takes no limit`)
+  }
+  if (
+    limit !== null &&
+    limit !== undefined &&
+    !(Number.isInteger(limit) && limit >= 0 && limit <= MAX_COUNT)
+  ) {
+    throw badUserInput(`limit must be a whole number from 0 to ${MAX_COUNT}`)
+  }
+  if (resetPeriod && !RESET_PERIODS.includes(resetPeriod)) {
+    throw badUserInput(`resetPeriod must be one of ${RESET_PERIODS.join(', ')}`)
+  }
+  return {
+    featureId,
+    limit: limit ?? null,
+    resetPeriod: resetPeriod ?? 'MONTH',
+    overageEnabled: overageEnabled ?? false,
+  }
+}

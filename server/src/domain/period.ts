@@ -1,0 +1,82 @@
+/**
+ * Usage is counted per period. A period is derived from its anchor whenever it is asked for, and never reset
+ * by a job.
+ *
+ * Invariants (period.test.ts):
+ * - periods of one anchor tile time: each ends exactly where the next starts, none is empty;
+ * - period n starts at the anchor plus n units counted from the anchor, clamped to the month's last day, so
+ *   that the 31st comes back after every short month;
+ * - NEVER is one period without end, the same for every anchor.
+ *
+ * Times are milliseconds since 1970 in UTC; intervals are half-open.
+ */
+
+export const RESET_PERIODS = ['HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR', 'NEVER'] as const
+export type ResetPeriod = (typeof RESET_PERIODS)[number]
+
+export interface Period {
+  start: number
+  /** null: it never ends */
+  end: number | null
+}
+
+const HOUR = 3_600_000
+const FIXED = { HOUR, DAY: 24 * HOUR, WEEK: 7 * 24 * HOUR } as const
+const MONTHS = { MONTH: 1, YEAR: 12 } as const
+
+export const FOREVER: Period = { start: 0, end: null }
+
+/** The period that holds `now`. */
+export function periodAt(reset: ResetPeriod, anchor: number, now: number): Period {
+  return reset === 'NEVER' ? FOREVER : nth(reset, anchor, indexAt(reset, anchor, now))
+}
+
+/** The periods from the anchor up to, and without, the one that holds `now`: newest first, at most `most`. */
+export function pastPeriods(reset: ResetPeriod, anchor: number, now: number, most: number): Period[] {
+  if (reset === 'NEVER') return []
+  const past: Period[] = []
+  for (let n = indexAt(reset, anchor, now) - 1; n >= 0 && past.length < most; n--) {
+    past.push(nth(reset, anchor, n))
+  }
+  return past
+}
+
+/** The longest of them that ends at all; null when there is none. */
+export function longestEnding(resets: Iterable<ResetPeriod>): Exclude<ResetPeriod, 'NEVER'> | null {
+  let longest: Exclude<ResetPeriod, 'NEVER'> | null = null
+  for (const reset of resets) {
+    if (reset === 'NEVER') continue
+    if (longest === null || RESET_PERIODS.indexOf(reset) > RESET_PERIODS.indexOf(longest)) longest = reset
+  }
+  return longest
+}
+
+type Ending = Exclude<ResetPeriod, 'NEVER'>
+
+function nth(reset: Ending, anchor: number, n: number): Period {
+  return { start: startOf(reset, anchor, n), end: startOf(reset, anchor, n + 1) }
+}
+
+function startOf(reset: Ending, anchor: number, n: number): number {
+  return reset === 'MONTH' || reset === 'YEAR'
+    ? addMonths(anchor, n * MONTHS[reset])
+    : anchor + n * FIXED[reset]
+}
+
+function indexAt(reset: Ending, anchor: number, now: number): number {
+  if (reset !== 'MONTH' && reset !== 'YEAR') return Math.floor((now - anchor) / FIXED[reset])
+  const from = new Date(anchor)
+  const to = new Date(now)
+  const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth()
+  const n = Math.floor(months / MONTHS[reset])
+  return startOf(reset, anchor, n) <= now ? n : n - 1
+}
+
+function addMonths(time: number, months: number): number {
+  const date = new Date(time)
+  const day = date.getUTCDate()
+  date.setUTCDate(1)
+  date.setUTCMonth(date.getUTCMonth() + months)
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
+  return date.setUTCDate(Math.min(day, lastDay))
+}

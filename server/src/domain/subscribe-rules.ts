@@ -1,0 +1,42 @@
+import { badUserInput, SUBSCRIBE_REFUSALS, subscriptionError } from './errors.ts'
+import { MAX_SUBSCRIBE_PACKAGES } from './limits.ts'
+import type { PackageStatus } from './package.ts'
+
+interface RequestedPackage {
+  id: string
+  status: PackageStatus
+  isAddon: boolean
+}
+
+interface LiveSubscription {
+  packageId: string
+  isAddon: boolean
+}
+
+/**
+ * May a user who holds `live` subscribe to `requested`, all of it or nothing? `undefined` stands for an id that
+ * names no package. The order of the checks is the order in which callers see them.
+ */
+export function checkSubscribe<P extends RequestedPackage>(
+  requested: readonly (P | undefined)[],
+  live: readonly LiveSubscription[],
+): asserts requested is readonly P[] {
+  if (requested.length === 0) throw badUserInput('packageIds must name at least one package')
+  if (requested.length > MAX_SUBSCRIBE_PACKAGES) {
+    throw badUserInput(`packageIds must name at most ${MAX_SUBSCRIBE_PACKAGES} packages`)
+  }
+  const packages = requested.filter((found) => found !== undefined)
+  if (packages.length < requested.length) throw subscriptionError(SUBSCRIBE_REFUSALS.unknownPackage)
+  if (packages.some((p) => p.status !== 'PUBLISHED')) throw subscriptionError(SUBSCRIBE_REFUSALS.notPublished)
+
+  const tiers = packages.filter((p) => !p.isAddon).length
+  const liveTiers = live.filter((s) => !s.isAddon).length
+  if (tiers > 1 || (tiers === 1 && liveTiers > 0)) throw subscriptionError(SUBSCRIBE_REFUSALS.severalTiers)
+  if (tiers + liveTiers === 0) throw subscriptionError(SUBSCRIBE_REFUSALS.missingTier)
+
+  const held = new Set(live.map((s) => s.packageId))
+  for (const { id } of packages) {
+    if (held.has(id)) throw subscriptionError(SUBSCRIBE_REFUSALS.alreadySubscribed)
+    held.add(id)
+  }
+}

@@ -1,0 +1,73 @@
+import { type Consumption, consumptionOf, deniedReason, fits } from './access.ts'
+import { badUserInput } from './errors.ts'
+import { MAX_COUNT } from './limits.ts'
+import type { Standing } from './standing.ts'
+
+export const USAGE_ACTIONS = ['ADD', 'SET'] as const
+export type UsageAction = (typeof USAGE_ACTIONS)[number]
+
+export interface UsageCall {
+  action: UsageAction
+  delta: number
+}
+
+export interface RecordedUsage {
+  recorded: boolean
+  /** null when recorded */
+  reason: string | null
+  /** as it stands after the call; null where the feature is not counted for this user */
+  consumption: Consumption | null
+}
+
+export function checkUsageCall(call: UsageCall): void {
+  if (!USAGE_ACTIONS.includes(call.action)) {
+    throw badUserInput(`action must be one of ${USAGE_ACTIONS.join(', ')}`)
+  }
+  if (!Number.isSafeInteger(call.delta)) {
+    throw badUserInput(`delta must be a whole number between -${MAX_COUNT} and ${MAX_COUNT}`)
+  }
+}
+
+/**
+ * What one call makes of a counter that stands at `used`.
+ *
+ * Invariants (usage.test.ts): a refused call changes nothing; the counter stays within 0 and 2^53-1; without
+ * overage an ADD never takes it past the budget; the adjustments of all recorded calls add up to the counter.
+ */
+export function applyUsage(
+  standing: Standing,
+  used: number,
+  call: UsageCall,
+): RecordedUsage & { used: number } {
+  if (standing.kind === 'none') {
+    return { used, recorded: false, reason: deniedReason(standing.code), consumption: null }
+  }
+  if (standing.kind === 'binary') {
+    return {
+      used,
+      recorded: false,
+      reason: 'The feature is binary: it has no usage to record.',
+      consumption: null,
+    }
+  }
+  const { allowance } = standing
+  const after = call.action === 'SET' ? call.delta : used + call.delta
+  const refusal = refusalOf(call, after, used)
+  if (refusal !== null) {
+    return { used, recorded: false, reason: refusal, consumption: consumptionOf(allowance, used) }
+  }
+  return { used: after, recorded: true, reason: null, consumption: consumptionOf(allowance, after) }
+
+  function refusalOf({ action, delta }: UsageCall, after: number, used: number): string | null {
+    if (after < 0) {
+      return action === 'SET'
+        ? 'Usage cannot be set below zero.'
+        : `Only ${used} used in this period: ${-delta} cannot be reverted.`
+    }
+    if (after > MAX_COUNT) return `Usage cannot go beyond ${MAX_COUNT}.`
+    if (action === 'ADD' && delta >= 0 && !allowance.overageEnabled && !fits(allowance, used, delta)) {
+      return `Limit exceeded: ${used} of ${allowance.budget} used, ${delta} more does not fit.`
+    }
+    return null
+  }
+}
