@@ -71,5 +71,9 @@ export const subscriptionError = (message: string) =>
 
 /** An id as it may stand in a message: bounded, and safe for a terminal. */
 export function quote(id: string): string {
-  return JSON.stringify(id.length > 80 ? `${id.slice(0, 80)}…` : id)
+  return JSON.stringify(id.length > 80 ? `${id.slice(0, 80)}…` : id).replace(UNPRINTABLE, escaped)
 }
+
+/** What JSON leaves as it stands and a terminal acts on: DEL and C1 controls, line and direction marks. */
+const UNPRINTABLE = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -1,5 +1,5 @@
 import { badUserInput } from './errors.ts'
-import { MAX_METADATA_BYTES, MAX_METADATA_DEPTH } from './limits.ts'
+import { MAX_COUNT, MAX_METADATA_BYTES, MAX_METADATA_DEPTH } from './limits.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
@@ -14,8 +14,8 @@ export function checkMetadata(metadata: JsonObject): void {
 }
 
 function checkDepth(value: Json, depth: number): void {
-  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw badUserInput('metadata holds a whole number beyond 2^53-1; send it as a string to keep it exact')
+  if (typeof value === 'number' && Math.abs(value) > MAX_COUNT) {
+    throw badUserInput('metadata holds a number beyond 2^53-1; send it as a string to keep it exact')
   }
   if (typeof value !== 'object' || value === null) return
   if (depth > MAX_METADATA_DEPTH) {

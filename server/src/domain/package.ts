@@ -1,4 +1,4 @@
-import { badUserInput, featureNotFound } from './errors.ts'
+import { badUserInput, featureNotFound, quote } from './errors.ts'
 import type { Feature, FeatureType } from './feature.ts'
 import { checkIdentifier, checkText } from './identifier.ts'
 import { MAX_COUNT, MAX_PACKAGE_FEATURES } from './limits.ts'
@@ -60,7 +60,7 @@ export function checkPackageEdit(edit: PackageEdit): void {
   }
   const seen = new Set<string>()
   for (const { featureId } of edit.features) {
-    if (seen.has(featureId)) throw badUserInput(`Feature ${JSON.stringify(featureId)} is listed twice`)
+    if (seen.has(featureId)) throw badUserInput(`Feature ${quote(featureId)} is listed twice`)
     seen.add(featureId)
   }
 }
@@ -74,7 +74,7 @@ export function entitlementFor(
   if (!feature) throw featureNotFound(featureId)
   const { limit, resetPeriod, overageEnabled } = input
   if (feature.type === 'BINARY' && (limit ?? null) !== null) {
-    throw badUserInput(`Feature ${JSON.stringify(featureId)} is BINARY and takes no limit`)
+    throw badUserInput(`Feature ${quote(featureId)} is BINARY and takes no limit`)
   }
   if (
     limit !== null &&

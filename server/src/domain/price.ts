@@ -11,12 +11,22 @@ export interface Price {
 }
 
 /** The amount in major units, always with two decimals, whatever the currency's own number of them. */
-export function displayAmount(price: Pick<Price, 'amount' | 'currency'>): string {
-  return (price.amount / 10 ** minorDigits(price.currency)).toFixed(2)
+export function displayAmount({ amount, currency }: Pick<Price, 'amount' | 'currency'>): string {
+  const unit = 10n ** (EXPONENTS.get(currency) ?? 2n)
+  const hundredths = (BigInt(amount) * 200n + unit) / (2n * unit)
+  return `${hundredths / 100n}.${String(hundredths % 100n).padStart(2, '0')}`
 }
 
-function minorDigits(currency: string): number {
-  return (
-    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
-  )
+/**
+ * The exponents of ISO 4217 that are not 2. Intl does not know them: it tells how a currency is written by habit
+ * (HUF, PKR, COP and IQD without decimals), which would show some prices a hundred times too high.
+ */
+const EXPONENTS: ReadonlyMap<string, bigint> = new Map([
+  ...exponent(0n, 'bif clp djf gnf isk jpy kmf krw pyg rwf ugx uyi vnd vuv xaf xof xpf'),
+  ...exponent(3n, 'bhd iqd jod kwd lyd omr tnd'),
+  ...exponent(4n, 'clf uyw'),
+])
+
+function exponent(digits: bigint, currencies: string): [string, bigint][] {
+  return currencies.split(' ').map((currency) => [currency, digits])
 }

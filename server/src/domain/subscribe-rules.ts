@@ -1,4 +1,4 @@
-import { badUserInput, SUBSCRIBE_REFUSALS, subscriptionError } from './errors.ts'
+import { SUBSCRIBE_REFUSALS, subscriptionError } from './errors.ts'
 import { MAX_SUBSCRIBE_PACKAGES } from './limits.ts'
 import type { PackageStatus } from './package.ts'
 
@@ -15,15 +15,15 @@ interface LiveSubscription {
 
 /**
  * May a user who holds `live` subscribe to `requested`, all of it or nothing? `undefined` stands for an id that
- * names no package. The order of the checks is the order in which callers see them.
+ * names no package. Returns what was requested. The order of the checks is the order in which callers see them.
  */
 export function checkSubscribe<P extends RequestedPackage>(
   requested: readonly (P | undefined)[],
   live: readonly LiveSubscription[],
-): asserts requested is readonly P[] {
-  if (requested.length === 0) throw badUserInput('packageIds must name at least one package')
+): P[] {
+  if (requested.length === 0) throw subscriptionError('packageIds must name at least one package')
   if (requested.length > MAX_SUBSCRIBE_PACKAGES) {
-    throw badUserInput(`packageIds must name at most ${MAX_SUBSCRIBE_PACKAGES} packages`)
+    throw subscriptionError(`packageIds must name at most ${MAX_SUBSCRIBE_PACKAGES} packages`)
   }
   const packages = requested.filter((found) => found !== undefined)
   if (packages.length < requested.length) throw subscriptionError(SUBSCRIBE_REFUSALS.unknownPackage)
@@ -39,4 +39,5 @@ export function checkSubscribe<P extends RequestedPackage>(
     if (held.has(id)) throw subscriptionError(SUBSCRIBE_REFUSALS.alreadySubscribed)
     held.add(id)
   }
+  return packages
 }

@@ -50,7 +50,8 @@ export function anchorFor(earlier: readonly EarlierBase[], now: number): number 
   for (const base of newestFirst) {
     const longest = longestEnding(base.resetPeriods)
     if (longest === null) continue
-    const { end } = periodAt(longest, base.anchor, base.endedAt)
+    // Half-open: one that ended where a period ends had no part in the next.
+    const { end } = periodAt(longest, base.anchor, Math.max(base.endedAt - 1, base.anchor))
     if (end !== null && now < end) return base.anchor
   }
   return now

@@ -1,4 +1,3 @@
-import { badUserInput } from './errors.ts'
 import { checkIdentifier, checkText } from './identifier.ts'
 import { checkMetadata, type JsonObject } from './metadata.ts'
 
@@ -28,6 +27,3 @@ export function checkUserChange(change: UserChange): void {
   checkText('name', change.name)
   if (change.metadata) checkMetadata(change.metadata)
 }
-
-export const userIdTaken = (id: string) =>
-  badUserInput(`A user with the id ${JSON.stringify(id)} exists already`)

@@ -135,13 +135,15 @@ create table usage_ledger (
 -- What a keyed mutation answered, written in the transaction of its effect.
 create table idempotency (
   app_id      text not null,
+  -- 'request': the header of a whole request. 'usage': the key inside one usage event.
+  scope       text not null,
   key         text not null,
-  -- the response name of the mutation field, since one request may carry several
-  field       text not null,
+  -- SHA-256 of what was asked
   request     bytea not null,
-  result      json not null,
+  -- answers by the response name of the mutation field, since one request may carry several
+  results     json not null,
   created_at  timestamptz(3) not null default now(),
-  primary key (app_id, key, field)
+  primary key (app_id, scope, key)
 );
 create index idempotency_age on idempotency (created_at);
 

@@ -1,0 +1,111 @@
+import type { Logger } from 'pino'
+import type { BillingProvider } from '../billing/provider.ts'
+import { type ErrorCode, TollgateError } from '../domain/errors.ts'
+import type { Json } from '../domain/metadata.ts'
+import type { AppCache, Caller, Moment } from '../store/app-cache.ts'
+import { bumpVersion, lockApp } from '../store/apps.ts'
+import { type LoadedApp, loadApp } from '../store/catalogue.ts'
+import { type Pool, type Tx, transaction } from '../store/database.ts'
+import { claimKey, type KeyName, storeResults } from '../store/idempotency.ts'
+
+/** What all operations share: made once, at the start. */
+export interface Service {
+  pool: Pool
+  apps: AppCache
+  billing: BillingProvider
+  /** real time, for what is not an app's business: tokens, sessions */
+  clock: () => number
+  userTokenSecret: Uint8Array
+  log: Logger
+}
+
+/** One operation called by an app. */
+export interface Call extends Caller {
+  service: Service
+  /** set when the request carries an Idempotency-Key and this is one of its mutations */
+  idempotency: { key: string; request: Buffer; field: string } | null
+}
+
+/** The app as it is now, for an operation that only reads. */
+export function momentOf(call: Call): Promise<Moment> {
+  return call.service.apps.at(call.service.pool, call)
+}
+
+/** Runs a mutation in one transaction, and at most once for each Idempotency-Key. */
+export async function mutate<T>(call: Call, effect: (tx: Tx, moment: Moment) => Promise<T>): Promise<T> {
+  const { service, idempotency } = call
+  const outcome = await transaction(service.pool, async (tx): Promise<Outcome<T>> => {
+    const moment = await service.apps.at(tx, call)
+    if (!idempotency) return { value: await effect(tx, moment) }
+    const { key, request, field } = idempotency
+    return once(tx, { appId: call.appId, scope: 'request', key }, request, field, () => effect(tx, moment))
+  })
+  return resultOf(outcome)
+}
+
+/** Does it, unless this key has done it: then what it came to is told again. */
+export async function once<T>(
+  tx: Tx,
+  key: KeyName,
+  request: Buffer,
+  field: string,
+  effect: () => Promise<T>,
+): Promise<Outcome<T>> {
+  const claim = await claimKey(tx, key, request)
+  if (!claim.request.equals(request)) throw idempotencyKeyReused()
+  if (Object.hasOwn(claim.results, field)) return claim.results[field] as Outcome<T>
+  const made = await settle(tx, effect)
+  await storeResults(tx, key, { ...claim.results, [field]: made as Json })
+  return made
+}
+
+/** A mutation of the catalogue: one at a time for each app, and every process is told. */
+export function mutateCatalogue<T>(
+  call: Call,
+  effect: (tx: Tx, before: LoadedApp, now: number) => Promise<void>,
+  result: (after: LoadedApp) => T,
+): Promise<T> {
+  return mutate(call, (tx) => changeCatalogue(tx, call.appId, effect, result))
+}
+
+export async function changeCatalogue<T>(
+  tx: Tx,
+  appId: string,
+  effect: (tx: Tx, before: LoadedApp, now: number) => Promise<void>,
+  result: (after: LoadedApp) => T,
+): Promise<T> {
+  const locked = await lockApp(tx, appId)
+  const before = locked && (await loadApp(tx, appId))
+  if (!before) throw new Error(`the app ${appId} vanished`)
+  await effect(tx, before, locked.now)
+  await bumpVersion(tx, appId)
+  const after = await loadApp(tx, appId)
+  if (!after) throw new Error(`the app ${appId} vanished`)
+  return result(after)
+}
+
+export const idempotencyKeyReused = () =>
+  new TollgateError(
+    'IDEMPOTENCY_KEY_REUSED',
+    'This Idempotency-Key was used for another request; use a new one',
+  )
+
+/** What a mutation came to, as it is stored: a refusal is an answer too. */
+export type Outcome<T> = { value: T } | { error: { code: ErrorCode; message: string; type: string } }
+
+export function resultOf<T>(outcome: Outcome<T>): T {
+  if ('error' in outcome)
+    throw new TollgateError(outcome.error.code, outcome.error.message, outcome.error.type)
+  return outcome.value
+}
+
+async function settle<T>(tx: Tx, effect: () => Promise<T>): Promise<Outcome<T>> {
+  await tx.query('savepoint effect')
+  try {
+    return { value: await effect() }
+  } catch (error) {
+    if (!(error instanceof TollgateError)) throw error
+    await tx.query('rollback to savepoint effect')
+    return { error: { code: error.code, message: error.message, type: error.type } }
+  }
+}

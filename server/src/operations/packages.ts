@@ -1,0 +1,21 @@
+import { badUserInput } from '../domain/errors.ts'
+import { PACKAGE_STATUSES, type Package, type PackageStatus } from '../domain/package.ts'
+import { type Call, momentOf } from './call.ts'
+import { foundPackage } from './found.ts'
+import { type Page, pageOf } from './paging.ts'
+
+export async function packageById(call: Call, id: string): Promise<Package> {
+  const { app } = await momentOf(call)
+  return foundPackage(app.catalogue, id)
+}
+
+export async function packages(call: Call, status: string, page: Page): Promise<readonly Package[]> {
+  if (!isStatus(status)) throw badUserInput(`status must be one of ${PACKAGE_STATUSES.join(', ')}`)
+  const { app } = await momentOf(call)
+  return pageOf(
+    [...app.catalogue.packages.values()].filter((p) => p.status === status),
+    page,
+  )
+}
+
+const isStatus = (status: string): status is PackageStatus => PACKAGE_STATUSES.some((s) => s === status)

@@ -1,0 +1,66 @@
+import type { Catalogue } from '../domain/catalogue.ts'
+import { isIdentifier } from '../domain/identifier.ts'
+import type { JsonObject } from '../domain/metadata.ts'
+import type { Package } from '../domain/package.ts'
+import { endedAt, type Subscription, type SubscriptionStatus, statusAt } from '../domain/subscription.ts'
+import { findSubscription, listSubscriptions } from '../store/subscriptions.ts'
+
+import { type Call, momentOf } from './call.ts'
+import { foundPackage, foundSubscription, foundUser } from './found.ts'
+import { checkFirst, type Page, unknownAfter } from './paging.ts'
+
+export interface PackageSubscription {
+  id: string
+  userId: string
+  status: SubscriptionStatus
+  package: Package
+  metadata: JsonObject
+  startedAt: number
+  cancelAt: number | null
+  cancelledAt: number | null
+}
+
+/** A subscription as it is at `now`. */
+export function packageSubscription(
+  row: Subscription & { userId: string },
+  catalogue: Catalogue,
+  now: number,
+): PackageSubscription {
+  return {
+    id: row.id,
+    userId: row.userId,
+    status: statusAt(row, now),
+    package: foundPackage(catalogue, row.packageId),
+    metadata: row.metadata,
+    startedAt: row.startedAt,
+    cancelAt: row.cancelAt,
+    cancelledAt: endedAt(row, now),
+  }
+}
+
+// The rows are read before the catalogue: packages are never deleted, so the later catalogue knows all of theirs.
+
+export async function subscription(call: Call, id: string): Promise<PackageSubscription> {
+  const row = await foundSubscription(call.service.pool, call.appId, id)
+  const { app, now } = await momentOf(call)
+  return packageSubscription(row, app.catalogue, now)
+}
+
+export async function subscriptions(
+  call: Call,
+  userId: string | null,
+  { first, after }: Page,
+): Promise<PackageSubscription[]> {
+  checkFirst(first)
+  const { pool } = call.service
+  const userUid = userId === null ? null : (await foundUser(pool, call.appId, userId)).uid
+  let afterSeq: number | null = null
+  if (after !== null && after !== undefined) {
+    const last = isIdentifier(after) ? await findSubscription(pool, call.appId, after) : null
+    if (!last) throw unknownAfter()
+    afterSeq = last.seq
+  }
+  const rows = await listSubscriptions(pool, call.appId, userUid, afterSeq, first ?? null)
+  const { app, now } = await momentOf(call)
+  return rows.map((row) => packageSubscription(row, app.catalogue, now))
+}

@@ -1,0 +1,50 @@
+import type { Db } from './database.ts'
+
+export interface ApiKeyRow {
+  id: string
+  name: string
+  prefix: string
+  createdAt: number
+  revokedAt: number | null
+}
+
+export async function insertApiKey(
+  db: Db,
+  appId: string,
+  key: { id: string; name: string; prefix: string; hash: Buffer },
+): Promise<void> {
+  await db.query(`insert into api_key (app_id, id, name, prefix, hash) values ($1, $2, $3, $4, $5)`, [
+    appId,
+    key.id,
+    key.name,
+    key.prefix,
+    key.hash,
+  ])
+}
+
+/** False when there is no such key. Revoking twice is revoking once. */
+export async function revokeApiKey(db: Db, appId: string, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update api_key set revoked_at = coalesce(revoked_at, now()) where app_id = $1 and id = $2`,
+    [appId, id],
+  )
+  return rowCount === 1
+}
+
+export async function listApiKeys(db: Db, appId: string): Promise<ApiKeyRow[]> {
+  const { rows } = await db.query<ApiKeyRow>(
+    `select id, name, prefix, created_at as "createdAt", revoked_at as "revokedAt"
+     from api_key where app_id = $1 order by created_at, id`,
+    [appId],
+  )
+  return rows
+}
+
+/** The app that a key with this hash opens. */
+export async function findAppByKey(db: Db, hash: Buffer): Promise<string | null> {
+  const { rows } = await db.query<{ app_id: string }>(
+    `select app_id from api_key where hash = $1 and revoked_at is null`,
+    [hash],
+  )
+  return rows[0]?.app_id ?? null
+}

@@ -1,0 +1,87 @@
+import { unauthenticated } from '../domain/errors.ts'
+import { findAppByKey } from './api-keys.ts'
+import { APP_NOW } from './apps.ts'
+import { type LoadedApp, loadApp } from './catalogue.ts'
+import type { Db } from './database.ts'
+
+/** An app as it is at one moment. */
+export interface Moment {
+  app: LoadedApp
+  now: number
+}
+
+/** Who calls: an app, through one of its keys (the hash in hex). */
+export interface Caller {
+  appId: string
+  keyHash: string
+}
+
+/** How long a key is taken as good without a word from the database that its app has not changed. */
+export const KEY_CONFIRMED_MS = 1_000
+
+/**
+ * Catalogues and API keys, kept in memory. Every statement that uses them reads the app's version beside its
+ * own rows, and a version that moved drops what is kept: nothing stale is ever answered from, on any node, and no
+ * notification has to arrive. Only a request that asks the database nothing else (introspection, a refused
+ * document) relies on the time limit above.
+ */
+export class AppCache {
+  readonly #apps = new Map<string, LoadedApp>()
+  readonly #appOfKey = new Map<string, string>()
+  readonly #confirmedAt = new Map<string, number>()
+
+  /** The app that the key opens, or null. */
+  async authenticate(db: Db, keyHash: string): Promise<Caller | null> {
+    const known = this.#appOfKey.get(keyHash)
+    if (known !== undefined) {
+      const confirmed = this.#confirmedAt.get(known)
+      if (confirmed !== undefined && performance.now() - confirmed < KEY_CONFIRMED_MS) {
+        return { appId: known, keyHash }
+      }
+    }
+    const appId = await findAppByKey(db, Buffer.from(keyHash, 'hex'))
+    if (appId === null) {
+      this.#appOfKey.delete(keyHash)
+      return null
+    }
+    this.#appOfKey.set(keyHash, appId)
+    this.#confirmedAt.set(appId, performance.now())
+    return { appId, keyHash }
+  }
+
+  /** The caller's app now. Refuses a key that was revoked in the meantime. */
+  async at(db: Db, caller: Caller): Promise<Moment> {
+    const { rows } = await db.query<{ version: number; now: number }>({
+      name: 'app-moment',
+      text: `select version, ${APP_NOW} as now from app where id = $1`,
+      values: [caller.appId],
+    })
+    const [row] = rows
+    if (!row) throw unauthenticated()
+    return { app: await this.confirm(db, caller, row.version), now: row.now }
+  }
+
+  /** The caller's app, given the version that a statement has just read. */
+  async confirm(db: Db, caller: Caller, version: number): Promise<LoadedApp> {
+    let app = this.#apps.get(caller.appId)
+    if (app?.version !== version) {
+      const loaded = await loadApp(db, caller.appId)
+      if (!loaded) throw unauthenticated()
+      // Another request may have loaded a newer one meanwhile.
+      const kept = this.#apps.get(caller.appId)
+      app = kept && kept.version > loaded.version ? kept : loaded
+      this.#apps.set(caller.appId, app)
+    }
+    if (!app.keys.has(caller.keyHash)) {
+      this.#appOfKey.delete(caller.keyHash)
+      throw unauthenticated()
+    }
+    this.#confirmedAt.set(caller.appId, performance.now())
+    return app
+  }
+
+  /** What is in memory of the app, which may be out of date: a guess to be confirmed. */
+  known(appId: string): LoadedApp | undefined {
+    return this.#apps.get(appId)
+  }
+}

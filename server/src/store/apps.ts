@@ -1,0 +1,54 @@
+import type { Db } from './database.ts'
+
+export interface AppRow {
+  id: string
+  name: string
+  testClock: number | null
+}
+
+/** An app's time: its test clock where it has one, else the database's, so that all nodes agree. */
+export const APP_NOW = `coalesce(app.test_clock, date_trunc('milliseconds', statement_timestamp()))`
+
+/** False when the id is taken. */
+export async function insertApp(db: Db, id: string, name: string, testClock: boolean): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into app (id, name, test_clock)
+     values ($1, $2, case when $3 then date_trunc('milliseconds', clock_timestamp()) end)
+     on conflict do nothing`,
+    [id, name, testClock],
+  )
+  return rowCount === 1
+}
+
+export async function listApps(db: Db): Promise<AppRow[]> {
+  const { rows } = await db.query<AppRow>(
+    `select id, name, test_clock as "testClock" from app order by created_at, id`,
+  )
+  return rows
+}
+
+export async function findApp(db: Db, id: string): Promise<AppRow | null> {
+  const { rows } = await db.query<AppRow>(
+    `select id, name, test_clock as "testClock" from app where id = $1`,
+    [id],
+  )
+  return rows[0] ?? null
+}
+
+/** Serialises what changes an app's catalogue, keys or clock. Null when there is no such app. */
+export async function lockApp(db: Db, id: string): Promise<(AppRow & { now: number }) | null> {
+  const { rows } = await db.query<AppRow & { now: number }>(
+    `select id, name, test_clock as "testClock", ${APP_NOW} as now from app where id = $1 for no key update`,
+    [id],
+  )
+  return rows[0] ?? null
+}
+
+/** Tells every process that what it holds of this app's catalogue and keys is out of date. */
+export async function bumpVersion(db: Db, id: string): Promise<void> {
+  await db.query(`update app set version = version + 1 where id = $1`, [id])
+}
+
+export async function setTestClock(db: Db, id: string, to: string): Promise<void> {
+  await db.query(`update app set test_clock = $2 where id = $1`, [id, to])
+}

@@ -1,0 +1,68 @@
+import type { Catalogue, CataloguedFeature } from '../domain/catalogue.ts'
+import type { Feature } from '../domain/feature.ts'
+import type { Entitlement, Package, PackageEdit } from '../domain/package.ts'
+import type { Db } from './database.ts'
+
+export interface LoadedApp {
+  version: number
+  catalogue: Catalogue
+  /** The hashes, in hex, of the API keys that are good. */
+  keys: ReadonlySet<string>
+}
+
+type PackageRow = Omit<Package, 'features' | 'prices' | 'updatedAt'> & {
+  updatedAt: string
+  features: Entitlement[]
+  draft: PackageEdit | null
+}
+
+interface Row {
+  version: number
+  keys: string[]
+  features: Feature[]
+  packages: PackageRow[]
+}
+
+/** All that changes rarely, in one statement: one snapshot, so the version is that of what comes with it. */
+export async function loadApp(db: Db, appId: string): Promise<LoadedApp | null> {
+  const { rows } = await db.query<Row>({
+    name: 'load-app',
+    text: `
+select app.version,
+  (select coalesce(json_agg(encode(hash, 'hex')), '[]') from api_key
+   where app_id = app.id and revoked_at is null) as keys,
+  (select coalesce(json_agg(json_build_object(
+     'id', id, 'name', name, 'type', type, 'unitLabel', unit_label, 'unitLabelPlural', unit_label_plural,
+     'metadata', metadata) order by seq), '[]') from feature where app_id = app.id) as features,
+  (select coalesce(json_agg(json_build_object(
+     'id', p.id, 'name', p.name, 'status', p.status, 'isAddon', p.is_addon, 'metadata', p.metadata,
+     'draft', p.draft, 'updatedAt', p.updated_at,
+     'features', (select coalesce(json_agg(json_build_object(
+        'featureId', feature_id, 'limit', "limit", 'resetPeriod', reset_period,
+        'overageEnabled', overage_enabled) order by position), '[]')
+        from package_feature where app_id = p.app_id and package_id = p.id)) order by seq), '[]')
+   from package p where app_id = app.id) as packages
+from app where id = $1`,
+    values: [appId],
+  })
+  const row = rows[0]
+  if (!row) return null
+  return { version: row.version, keys: new Set(row.keys), catalogue: linked(row.features, row.packages) }
+}
+
+function linked(featureRows: Feature[], packageRows: PackageRow[]): Catalogue {
+  const plain = new Map(featureRows.map((f) => [f.id, f]))
+  const features = new Map<string, CataloguedFeature>(featureRows.map((f) => [f.id, { ...f, packages: [] }]))
+  const packages = new Map<string, Package>()
+  for (const row of packageRows) {
+    const made: Package = { ...row, updatedAt: Date.parse(row.updatedAt), features: [], prices: [] }
+    for (const entitlement of row.features) {
+      const feature = plain.get(entitlement.featureId)
+      if (!feature) throw new Error(`package ${row.id} grants the unknown feature ${entitlement.featureId}`)
+      features.get(feature.id)?.packages.push(made)
+      made.features.push({ ...entitlement, feature })
+    }
+    packages.set(made.id, made)
+  }
+  return { features, packages }
+}

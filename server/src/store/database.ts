@@ -1,0 +1,78 @@
+import pg from 'pg'
+import type { Logger } from 'pino'
+
+/** A pool or one of its connections: what a plain store function takes. */
+export type Db = Pick<pg.ClientBase, 'query'> | Pick<pg.Pool, 'query'>
+export type Pool = pg.Pool
+export type Tx = pg.PoolClient
+
+const TIMESTAMPTZ = 1184
+const INT8 = 20
+
+// Times are milliseconds and counts are numbers on our side. Counts are bounded by 2^53-1 in the schema, and
+// connections run in UTC, so both conversions are exact.
+pg.types.setTypeParser(TIMESTAMPTZ, (text: string) => Date.parse(`${text.replace(' ', 'T').slice(0, -3)}Z`))
+pg.types.setTypeParser(INT8, Number)
+
+export type Connection =
+  | { connectionString: string }
+  | { host: string; port: number; user: string; database: string }
+
+export function openPool(connection: Connection, max: number, log: Logger): Pool {
+  const pool = new pg.Pool({
+    ...connection,
+    max,
+    application_name: 'tollgate',
+    options: '-c timezone=UTC',
+    connectionTimeoutMillis: 10_000,
+  })
+  // A dropped idle connection raises an error event, which ends the process unless somebody listens.
+  pool.on('error', (error) => log.warn({ err: error }, 'idle database connection lost'))
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK = '40P01'
+const UNIQUE_VIOLATION = '23505'
+
+export function violates(error: unknown, constraint: string): boolean {
+  return (
+    error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === constraint
+  )
+}
+
+/** Runs `work` in one transaction; all of it is tried again when PostgreSQL had to end it for another's sake. */
+export async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await attemptTransaction(pool, work)
+    } catch (error) {
+      const passing =
+        error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
+      if (!passing || attempt === 5) throw error
+    }
+  }
+}
+
+async function attemptTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const tx = await pool.connect()
+  try {
+    await tx.query('begin')
+    const result = await work(tx)
+    await tx.query('commit')
+    tx.release()
+    return result
+  } catch (error) {
+    // A connection that cannot even roll back is of no more use to the pool.
+    await tx.query('rollback').then(
+      () => tx.release(),
+      (broken: Error) => tx.release(broken),
+    )
+    throw error
+  }
+}
+
+/** A time as a parameter of type timestamptz. */
+export const timestamp = (ms: number): string => new Date(ms).toISOString()
+export const timestampOrNull = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))

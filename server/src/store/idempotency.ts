@@ -1,0 +1,68 @@
+import type { Json } from '../domain/metadata.ts'
+import type { Db, Tx } from './database.ts'
+
+export interface KeyName {
+  appId: string
+  /** 'request': the header of a whole request. 'usage': the key inside one usage event. */
+  scope: 'request' | 'usage'
+  key: string
+}
+
+export const KEY_TAKEN = 'idempotency_pkey'
+
+export interface Claim {
+  request: Buffer
+  /** what each mutation field of that request answered, by its response name */
+  results: Record<string, Json>
+}
+
+/** Takes the key for this transaction, waiting for whoever holds it, and tells what it has answered so far. */
+export async function claimKey(tx: Tx, { appId, scope, key }: KeyName, request: Buffer): Promise<Claim> {
+  await tx.query(
+    `insert into idempotency (app_id, scope, key, request, results) values ($1, $2, $3, $4, '{}')
+     on conflict do nothing`,
+    [appId, scope, key, request],
+  )
+  const { rows } = await tx.query<Claim>(
+    `select request, results from idempotency where app_id = $1 and scope = $2 and key = $3 for update`,
+    [appId, scope, key],
+  )
+  if (!rows[0]) throw new Error('an idempotency key vanished while it was claimed')
+  return rows[0]
+}
+
+export async function storeResults(
+  tx: Tx,
+  { appId, scope, key }: KeyName,
+  results: Record<string, Json>,
+): Promise<void> {
+  await tx.query(`update idempotency set results = $4 where app_id = $1 and scope = $2 and key = $3`, [
+    appId,
+    scope,
+    key,
+    JSON.stringify(results),
+  ])
+}
+
+/** What these keys have answered, in their order; null for one that is new. */
+export async function readKeys(db: Db, keys: readonly KeyName[]): Promise<(Claim | null)[]> {
+  const { rows } = await db.query<Claim & { ord: number }>({
+    name: 'read-idempotency-keys',
+    text: `select q.ord::int, i.request, i.results
+      from unnest($1::text[], $2::text[], $3::text[]) with ordinality as q (app_id, scope, key, ord)
+      join idempotency i using (app_id, scope, key)`,
+    values: [keys.map((k) => k.appId), keys.map((k) => k.scope), keys.map((k) => k.key)],
+  })
+  const found = new Array<Claim | null>(keys.length).fill(null)
+  for (const { ord, ...claim } of rows) found[ord - 1] = claim
+  return found
+}
+
+/** Forgets keys that nobody may rely on any more; returns how many. */
+export async function forgetOldKeys(db: Db, olderThanHours: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from idempotency where created_at < now() - make_interval(hours => $1)`,
+    [olderThanHours],
+  )
+  return rowCount ?? 0
+}

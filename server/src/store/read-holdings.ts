@@ -1,0 +1,83 @@
+import type { ResetPeriod } from '../domain/period.ts'
+import type { LiveSubscription } from '../domain/standing.ts'
+import { APP_NOW } from './apps.ts'
+import type { Db } from './database.ts'
+
+/** One question: what does this user hold, and what was counted of this feature in that kind of period? */
+export interface Question {
+  appId: string
+  userId: string
+  featureId: string
+  resetPeriod: ResetPeriod | null
+}
+
+export interface Holding {
+  /** the version of the app's catalogue and keys that this was read beside */
+  version: number
+  now: number
+  /** null: no such user */
+  uid: number | null
+  live: LiveSubscription[]
+  /** The newest counter of that kind; it counts only if it is of the period that is asked about. */
+  counter: { start: number; used: number } | null
+}
+
+interface Row {
+  ord: number
+  version: number
+  now: number
+  uid: number | null
+  package_id: string | null
+  is_addon: boolean
+  started_at: number
+  anchor: number
+  period_start: number | null
+  used: number
+}
+
+const TEXT = `
+select q.ord::int, app.version, ${APP_NOW} as now, u.uid,
+  s.package_id, s.is_addon, s.started_at, s.anchor, c.period_start, c.used
+from unnest($1::text[], $2::text[], $3::text[], $4::text[])
+  with ordinality as q (app_id, user_id, feature_id, reset_period, ord)
+join app on app.id = q.app_id
+left join users u on u.app_id = q.app_id and u.id = q.user_id
+left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
+  and s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > ${APP_NOW})
+left join lateral (
+  select period_start, used from usage_counter
+  where app_id = u.app_id and user_uid = u.uid and feature_id = q.feature_id and reset_period = q.reset_period
+  order by period_start desc limit 1) c on true`
+
+/** Answers many questions in one statement, in their order. An app that does not exist leaves a hole. */
+export async function readHoldings(db: Db, questions: readonly Question[]): Promise<(Holding | undefined)[]> {
+  const { rows } = await db.query<Row>({
+    name: 'read-holdings',
+    text: TEXT,
+    values: [
+      questions.map((q) => q.appId),
+      questions.map((q) => q.userId),
+      questions.map((q) => q.featureId),
+      questions.map((q) => q.resetPeriod),
+    ],
+  })
+  const holdings = new Array<Holding | undefined>(questions.length)
+  for (const row of rows) {
+    let holding = holdings[row.ord - 1]
+    if (!holding) {
+      const { version, now, uid } = row
+      const counter = row.period_start === null ? null : { start: row.period_start, used: row.used }
+      holding = { version, now, uid, live: [], counter }
+      holdings[row.ord - 1] = holding
+    }
+    if (row.package_id !== null) {
+      holding.live.push({
+        packageId: row.package_id,
+        isAddon: row.is_addon,
+        startedAt: row.started_at,
+        anchor: row.anchor,
+      })
+    }
+  }
+  return holdings
+}

@@ -1,0 +1,97 @@
+import type { Subscription } from '../domain/subscription.ts'
+import { type Db, timestamp, timestampOrNull } from './database.ts'
+
+export interface SubscriptionRow extends Subscription {
+  seq: number
+  userId: string
+  userUid: number
+}
+
+const SELECT = `
+select s.seq, s.id, s.user_uid as "userUid", u.id as "userId", s.package_id as "packageId", s.is_addon as "isAddon",
+  s.started_at as "startedAt", s.anchor, s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt", s.metadata
+from subscription s join users u on u.app_id = s.app_id and u.uid = s.user_uid`
+
+export async function insertSubscriptions(
+  db: Db,
+  appId: string,
+  userUid: number,
+  made: readonly Subscription[],
+): Promise<void> {
+  for (const s of made) {
+    await db.query(
+      `insert into subscription
+         (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancel_at, metadata)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      [
+        appId,
+        s.id,
+        userUid,
+        s.packageId,
+        s.isAddon,
+        timestamp(s.startedAt),
+        timestamp(s.anchor),
+        timestampOrNull(s.cancelAt),
+        JSON.stringify(s.metadata),
+      ],
+    )
+  }
+}
+
+export async function findSubscription(db: Db, appId: string, id: string): Promise<SubscriptionRow | null> {
+  const { rows } = await db.query<SubscriptionRow>(`${SELECT} where s.app_id = $1 and s.id = $2`, [appId, id])
+  return rows[0] ?? null
+}
+
+export async function subscriptionsOfUser(
+  db: Db,
+  appId: string,
+  userUid: number,
+): Promise<SubscriptionRow[]> {
+  const { rows } = await db.query<SubscriptionRow>(
+    `${SELECT} where s.app_id = $1 and s.user_uid = $2 order by s.seq`,
+    [appId, userUid],
+  )
+  return rows
+}
+
+/** All of them, oldest first; with a page, the `first` that come after `after`. */
+export async function listSubscriptions(
+  db: Db,
+  appId: string,
+  userUid: number | null,
+  after: number | null,
+  first: number | null,
+): Promise<SubscriptionRow[]> {
+  const { rows } = await db.query<SubscriptionRow>(
+    `${SELECT} where s.app_id = $1 and s.seq > coalesce($2, 0) ${userUid === null ? '' : 'and s.user_uid = $4'}
+     order by s.seq limit $3`,
+    userUid === null ? [appId, after, first] : [appId, after, first, userUid],
+  )
+  return rows
+}
+
+/** Ends, in writing, what the clock has ended already, so that the unique indexes see it too. */
+export async function settleLapsed(db: Db, appId: string, userUid: number, now: number): Promise<void> {
+  await db.query(
+    `update subscription set cancelled_at = cancel_at
+     where app_id = $1 and user_uid = $2 and cancelled_at is null and cancel_at <= $3`,
+    [appId, userUid, timestamp(now)],
+  )
+}
+
+export async function cancelNow(db: Db, appId: string, ids: readonly string[], now: number): Promise<void> {
+  await db.query(
+    `update subscription set cancelled_at = $3 where app_id = $1 and id = any($2) and cancelled_at is null`,
+    [appId, ids, timestamp(now)],
+  )
+}
+
+/** Never moves an earlier end to a later one. */
+export async function cancelLater(db: Db, appId: string, ids: readonly string[], at: number): Promise<void> {
+  await db.query(
+    `update subscription set cancel_at = least(cancel_at, $3::timestamptz)
+     where app_id = $1 and id = any($2) and cancelled_at is null`,
+    [appId, ids, timestamp(at)],
+  )
+}

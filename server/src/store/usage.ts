@@ -1,0 +1,19 @@
+import type { ResetPeriod } from '../domain/period.ts'
+import { type Db, timestamp } from './database.ts'
+
+/** What was used in each period of that kind that started since `from`, by the period's start. */
+export async function usageSince(
+  db: Db,
+  appId: string,
+  userUid: number,
+  featureId: string,
+  resetPeriod: ResetPeriod,
+  from: number,
+): Promise<Map<number, number>> {
+  const { rows } = await db.query<{ period_start: number; used: number }>(
+    `select period_start, used from usage_counter
+     where app_id = $1 and user_uid = $2 and feature_id = $3 and reset_period = $4 and period_start >= $5`,
+    [appId, userUid, featureId, resetPeriod, timestamp(from)],
+  )
+  return new Map(rows.map((row) => [row.period_start, row.used]))
+}
