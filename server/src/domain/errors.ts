@@ -77,3 +77,6 @@ export function quote(id: string): string {
 /** What JSON leaves as it stands and a terminal acts on: DEL and C1 controls, line and direction marks. */
 const UNPRINTABLE = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** Why the service cannot start: one line for its operator, with what to do about it. */
+export class StartError extends Error {}

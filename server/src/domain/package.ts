@@ -93,3 +93,8 @@ export function entitlementFor(
     overageEnabled: overageEnabled ?? false,
   }
 }
+
+/** The kinds of period that a package counts in. A binary feature is not counted. */
+export function countedPeriods({ features }: Pick<Package, 'features'>): ResetPeriod[] {
+  return features.filter((f) => f.feature.type === 'CONSUMABLE').map((f) => f.resetPeriod)
+}

@@ -7,6 +7,7 @@ import { bumpVersion, lockApp } from '../store/apps.ts'
 import { type LoadedApp, loadApp } from '../store/catalogue.ts'
 import { type Pool, type Tx, transaction } from '../store/database.ts'
 import { claimKey, type KeyName, storeResults } from '../store/idempotency.ts'
+import type { Attempts } from './dashboard/attempts.ts'
 
 /** What all operations share: made once, at the start. */
 export interface Service {
@@ -16,6 +17,7 @@ export interface Service {
   /** real time, for what is not an app's business: tokens, sessions */
   clock: () => number
   userTokenSecret: Uint8Array
+  signInAttempts: Attempts
   log: Logger
 }
 

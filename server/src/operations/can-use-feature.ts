@@ -4,23 +4,27 @@ import { MAX_BATCH } from '../domain/limits.ts'
 import type { Call } from './call.ts'
 import { standings } from './standings.ts'
 
+export interface FeatureAccess extends Access {
+  featureId: string
+}
+
 export async function canUseFeature(
   call: Call,
   userId: string,
   featureId: string,
   delta: number,
-): Promise<Access> {
+): Promise<FeatureAccess> {
   checkDelta(delta)
   const [found] = await standings(call.service, call.service.pool, [{ caller: call, userId, featureId }])
   if (!found) throw new Error('a question was not answered')
-  return decideAccess(found.standing, found.used, delta)
+  return { featureId, ...decideAccess(found.standing, found.used, delta) }
 }
 
 export async function canUseFeatures(
   call: Call,
   userId: string,
   featureIds: readonly string[],
-): Promise<(Access & { featureId: string })[]> {
+): Promise<FeatureAccess[]> {
   if (featureIds.length > MAX_BATCH) throw badUserInput(`featureIds must name at most ${MAX_BATCH} features`)
   const found = await standings(
     call.service,

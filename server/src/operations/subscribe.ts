@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Catalogue } from '../domain/catalogue.ts'
+import { countedPeriods } from '../domain/package.ts'
 import { checkSubscribe } from '../domain/subscribe-rules.ts'
 import { anchorFor, type EarlierBase, endedAt, type Subscription } from '../domain/subscription.ts'
 import {
@@ -9,7 +10,7 @@ import {
   subscriptionsOfUser,
 } from '../store/subscriptions.ts'
 import { type Call, mutate } from './call.ts'
-import { lockedUser } from './found.ts'
+import { foundPackage, lockedUser } from './found.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 export async function subscribe(
@@ -54,7 +55,7 @@ function earlierBases(held: readonly SubscriptionRow[], catalogue: Catalogue, no
   return held.flatMap((s) => {
     const ended = endedAt(s, now)
     if (s.isAddon || ended === null) return []
-    const features = catalogue.packages.get(s.packageId)?.features ?? []
-    return [{ anchor: s.anchor, endedAt: ended, resetPeriods: features.map((f) => f.resetPeriod) }]
+    const resetPeriods = countedPeriods(foundPackage(catalogue, s.packageId))
+    return [{ anchor: s.anchor, endedAt: ended, resetPeriods }]
   })
 }

@@ -48,3 +48,37 @@ export async function findAppByKey(db: Db, hash: Buffer): Promise<string | null>
   )
   return rows[0]?.app_id ?? null
 }
+
+export async function hasApiKeys(db: Db, appId: string): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    `select exists (select from api_key where app_id = $1) as found`,
+    [appId],
+  )
+  return rows[0]?.found ?? false
+}
+
+/** Makes the key with this id have that secret, whatever it had before. False when it had it already. */
+export async function upsertApiKey(
+  db: Db,
+  appId: string,
+  key: { id: string; name: string; prefix: string; hash: Buffer },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into api_key as k (app_id, id, name, prefix, hash) values ($1, $2, $3, $4, $5)
+     on conflict (app_id, id) do update set prefix = excluded.prefix, hash = excluded.hash, revoked_at = null
+     where k.hash <> excluded.hash or k.revoked_at is not null`,
+    [appId, key.id, key.name, key.prefix, key.hash],
+  )
+  return rowCount === 1
+}
+
+export async function findKeyByHash(
+  db: Db,
+  hash: Buffer,
+): Promise<{ appId: string; id: string; revokedAt: number | null } | null> {
+  const { rows } = await db.query<{ appId: string; id: string; revokedAt: number | null }>(
+    `select app_id as "appId", id, revoked_at as "revokedAt" from api_key where hash = $1`,
+    [hash],
+  )
+  return rows[0] ?? null
+}

@@ -4,6 +4,8 @@ export interface AppRow {
   id: string
   name: string
   testClock: number | null
+  /** the app's time */
+  now: number
 }
 
 /** An app's time: its test clock where it has one, else the database's, so that all nodes agree. */
@@ -20,27 +22,21 @@ export async function insertApp(db: Db, id: string, name: string, testClock: boo
   return rowCount === 1
 }
 
+const SELECT = `select id, name, test_clock as "testClock", ${APP_NOW} as now from app`
+
 export async function listApps(db: Db): Promise<AppRow[]> {
-  const { rows } = await db.query<AppRow>(
-    `select id, name, test_clock as "testClock" from app order by created_at, id`,
-  )
+  const { rows } = await db.query<AppRow>(`${SELECT} order by created_at, id`)
   return rows
 }
 
 export async function findApp(db: Db, id: string): Promise<AppRow | null> {
-  const { rows } = await db.query<AppRow>(
-    `select id, name, test_clock as "testClock" from app where id = $1`,
-    [id],
-  )
+  const { rows } = await db.query<AppRow>(`${SELECT} where id = $1`, [id])
   return rows[0] ?? null
 }
 
 /** Serialises what changes an app's catalogue, keys or clock. Null when there is no such app. */
-export async function lockApp(db: Db, id: string): Promise<(AppRow & { now: number }) | null> {
-  const { rows } = await db.query<AppRow & { now: number }>(
-    `select id, name, test_clock as "testClock", ${APP_NOW} as now from app where id = $1 for no key update`,
-    [id],
-  )
+export async function lockApp(db: Db, id: string): Promise<AppRow | null> {
+  const { rows } = await db.query<AppRow>(`${SELECT} where id = $1 for no key update`, [id])
   return rows[0] ?? null
 }
 

@@ -63,7 +63,7 @@ async function readPostmasterFile(cluster: string): Promise<PostmasterFile | und
 }
 
 /** Process ids are reused, so a postmaster is known by its command line, which names its cluster. */
-async function isPostmaster(pid: number, cluster: string): Promise<boolean> {
+export async function isPostmaster(pid: number, cluster: string): Promise<boolean> {
   if (!(pid > 0)) return false
   const command =
     process.platform === 'linux'
@@ -83,7 +83,7 @@ function exists(pid: number): boolean {
   }
 }
 
-async function connect(socketDir: string): Promise<Lock | undefined> {
+async function connect(socketDir: string, role: 'owner' | 'starter'): Promise<Lock | undefined> {
   const client = new Client({
     host: socketDir,
     port,
@@ -91,7 +91,7 @@ async function connect(socketDir: string): Promise<Lock | undefined> {
     // Advisory locks are per database: this one is never the application's.
     database: 'postgres',
     ssl: false,
-    application_name: `tollgate owner ${process.pid}`,
+    application_name: `tollgate ${role} ${process.pid}`,
     connectionTimeoutMillis: 5_000,
   })
   const lost = new Promise<void>((resolve) => {
@@ -110,17 +110,17 @@ const tryLock = ({ client }: Lock): Promise<boolean> =>
     () => false,
   )
 
-/** Who holds the lock on the PostgreSQL behind this socket, if it answers. */
+/** Which server owns the PostgreSQL behind this socket, if it answers; not a starter about to stop it. */
 async function askOwner(socketDir: string): Promise<{ owner: string | undefined } | undefined> {
-  const connection = socketDir ? await connect(socketDir) : undefined
+  const connection = socketDir ? await connect(socketDir, 'starter') : undefined
   if (!connection) return undefined
-  const result = connection.client.query<{ name: string }>(
-    `select application_name as name from pg_stat_activity join pg_locks using (pid)
-     where locktype = 'advisory' and granted
+  const result = connection.client.query<{ owner: string }>(
+    `select split_part(application_name, ' ', 3) as owner from pg_stat_activity join pg_locks using (pid)
+     where locktype = 'advisory' and granted and application_name like 'tollgate owner %'
        and database = (select oid from pg_database where datname = current_database())`,
   )
   try {
-    return { owner: (await result).rows[0]?.name }
+    return { owner: (await result).rows[0]?.owner }
   } catch {
     return undefined
   } finally {
@@ -147,9 +147,8 @@ export async function clearTheWay(
     const answer = await askOwner(file.socketDir)
     const alive = await isPostmaster(file.pid, cluster)
     if (answer?.owner) {
-      const process = /\d+$/.exec(answer.owner)?.[0]
       throw new StartError(
-        `Another Tollgate server${process ? ` (process ${process})` : ''} is running on the data folder ${dataDir}: stop it first, or set TOLLGATE_DATA_DIR to another folder.`,
+        `Another Tollgate server (process ${answer.owner}) is running on the data folder ${dataDir}: stop it first, or set TOLLGATE_DATA_DIR to another folder.`,
       )
     }
 
@@ -172,7 +171,10 @@ export async function clearTheWay(
   }
 }
 
-async function removeLockFiles({ socketDir }: PostmasterFile, cluster: string): Promise<void> {
+async function removeLockFiles({ pid, socketDir }: PostmasterFile, cluster: string): Promise<void> {
+  // Another starter may have done this meanwhile, and have its own PostgreSQL there.
+  const now = await readPostmasterFile(cluster)
+  if (!now || !Object.is(now.pid, pid)) return
   if (socketDir) await rm(join(socketDir, `.s.PGSQL.${port}.lock`), { force: true })
   await rm(join(cluster, 'postmaster.pid'), { force: true })
 }
@@ -183,7 +185,7 @@ async function stopOrphan(
   { cluster }: Place,
   log: Log,
 ): Promise<boolean> {
-  const lock = await connect(socketDir)
+  const lock = await connect(socketDir, 'starter')
   if (!lock) return false
   try {
     if (!(await tryLock(lock))) return false
@@ -246,7 +248,8 @@ export async function launch(place: Place, log: Log, signal: AbortSignal): Promi
     await Promise.race([output.closed, sleep(200)])
     const reason = failureIn(output.lines) ?? `it ended with ${child.signalCode ?? `code ${child.exitCode}`}`
     const stoppedByOthers = child.exitCode === 0 || child.signalCode !== null
-    if (stoppedByOthers || /lock file|shared memory block/.test(reason)) throw new Busy(reason)
+    if (stoppedByOthers || /lock file .*(already exists|is empty)|shared memory block/.test(reason))
+      throw new Busy(reason)
     throw new StartError(
       `PostgreSQL did not start in ${place.cluster} (${reason}): mend that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
     )
@@ -269,7 +272,7 @@ export async function holdLock(
     const file = await readPostmasterFile(place.cluster)
     // Another starter's PostgreSQL would answer on the same socket.
     const lock =
-      file?.status === 'ready' && file.pid === child.pid ? await connect(place.socketDir) : undefined
+      file?.status === 'ready' && file.pid === child.pid ? await connect(place.socketDir, 'owner') : undefined
     if (lock) {
       if (await tryLock(lock)) return lock
       // A starter that took this one for an orphan holds it, and is about to stop it.

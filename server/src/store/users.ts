@@ -44,6 +44,10 @@ export async function lockUser(db: Db, appId: string, id: string): Promise<UserR
   return rows[0] ?? null
 }
 
+export async function lockUserByUid(db: Db, appId: string, uid: number): Promise<void> {
+  await db.query(`select from users where app_id = $1 and uid = $2 for no key update`, [appId, uid])
+}
+
 /** All of them, oldest first; with a page, the `first` that come after the user `after`. */
 export async function listUsers(
   db: Db,

@@ -1,0 +1,71 @@
+import { resolve } from 'node:path'
+import { StartError } from './domain/errors.ts'
+
+export interface Config {
+  host: string
+  port: number
+  /** null: run an embedded PostgreSQL in the data folder */
+  databaseUrl: string | null
+  dataDir: string
+  apiKey: string | null
+  owner: { email: string; password: string } | null
+  /** null: http://host:port */
+  publicUrl: string | null
+  logLevel: string
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+/** Reads the settings. A wrong one is refused in one line that says what to do. */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const set = (name: string) => env[name]?.trim() || null
+  const email = set('TOLLGATE_OWNER_EMAIL')
+  const password = env.TOLLGATE_OWNER_PASSWORD || null
+  if ((email === null) !== (password === null)) {
+    throw new StartError('Set both TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD, or neither.')
+  }
+  const logLevel = set('TOLLGATE_LOG_LEVEL') ?? 'info'
+  if (!LOG_LEVELS.includes(logLevel)) {
+    throw new StartError(`TOLLGATE_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}; it is ${logLevel}.`)
+  }
+  return {
+    host: set('HOST') ?? '127.0.0.1',
+    port: portOf(set('PORT') ?? '4000'),
+    databaseUrl: databaseUrlOf(set('DATABASE_URL')),
+    dataDir: resolve(set('TOLLGATE_DATA_DIR') ?? 'data'),
+    apiKey: apiKeyOf(set('TOLLGATE_API_KEY')),
+    owner: email !== null && password !== null ? { email, password } : null,
+    publicUrl: publicUrlOf(set('TOLLGATE_PUBLIC_URL')),
+    logLevel,
+  }
+}
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65_535) {
+    throw new StartError(`PORT must be a number from 0 to 65535; it is ${JSON.stringify(text)}.`)
+  }
+  return port
+}
+
+function databaseUrlOf(url: string | null): string | null {
+  if (url !== null && !/^postgres(ql)?:\/\//.test(url)) {
+    throw new StartError('DATABASE_URL must start with postgres:// or postgresql://.')
+  }
+  return url
+}
+
+function apiKeyOf(key: string | null): string | null {
+  if (key !== null && /\s/.test(key)) throw new StartError('TOLLGATE_API_KEY must not contain white space.')
+  return key
+}
+
+function publicUrlOf(url: string | null): string | null {
+  if (url === null) return null
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new StartError(
+      'TOLLGATE_PUBLIC_URL must be an http or https URL, such as https://tollgate.example.com.',
+    )
+  }
+  return url.replace(/\/+$/, '')
+}

@@ -1,0 +1,124 @@
+/**
+ * Invariants
+ * - One table holds every code with the class that the SDK raises and the true HTTP status.
+ * - The spec's three messages of `subscribe` stand to the letter.
+ * - An id in a message is bounded, and nothing in it acts on a terminal.
+ */
+import { describe, expect, it } from 'vitest'
+import {
+  appNotFound,
+  badRequest,
+  badUserInput,
+  ERRORS,
+  featureNotFound,
+  packageNotFound,
+  quote,
+  SUBSCRIBE_REFUSALS,
+  subscriptionError,
+  subscriptionLinkError,
+  subscriptionNotFound,
+  TollgateError,
+  unauthenticated,
+  userNotFound,
+} from './errors.ts'
+
+describe('gap: error codes', () => {
+  it.each([
+    ['UNAUTHENTICATED', 'AuthenticationError', 401],
+    ['BAD_USER_INPUT', 'Error', 400],
+    ['FEATURE_NOT_FOUND', 'FeatureNotFoundError', 404],
+    ['PACKAGE_NOT_FOUND', 'PackageNotFoundError', 404],
+    ['USER_NOT_FOUND', 'UserNotFoundError', 404],
+    ['SUBSCRIPTION_NOT_FOUND', 'SubscriptionNotFoundError', 404],
+    ['SUBSCRIPTION_LINK_ERROR', 'SubscriptionLinkError', 400],
+    ['GRAPHQL_PARSE_FAILED', 'Error', 400],
+    ['GRAPHQL_VALIDATION_FAILED', 'Error', 400],
+    ['BAD_REQUEST', 'Error', 400],
+    ['IDEMPOTENCY_KEY_REUSED', 'Error', 409],
+    ['RATE_LIMITED', 'Error', 429],
+    ['INTERNAL_SERVER_ERROR', 'Error', 500],
+  ] as const)('%s is a %s with status %i', (code, type, status) => {
+    const error = new TollgateError(code, 'why')
+    expect(error).toBeInstanceOf(Error)
+    expect(error).toMatchObject({ code, type, status, message: 'why' })
+  })
+
+  /** The typed errors that spec §7 names; the SDK raises no other. */
+  const TYPES = [
+    'AuthenticationError',
+    'Error',
+    'FeatureNotFoundError',
+    'PackageNotFoundError',
+    'SubscriptionError',
+    'SubscriptionLinkError',
+    'SubscriptionNotFoundError',
+    'UserNotFoundError',
+  ]
+
+  it.each(Object.entries(ERRORS))(
+    'spec §7: %s has a type that the SDK knows, and the status of a failure',
+    (_, row) => {
+      expect(TYPES).toContain(row.type)
+      expect(row.status).toBeGreaterThanOrEqual(400)
+      expect(row.status).toBeLessThan(600)
+    },
+  )
+
+  it.each([
+    [badUserInput('m'), 'BAD_USER_INPUT', 'm'],
+    [badRequest('m'), 'BAD_REQUEST', 'm'],
+    [subscriptionLinkError('m'), 'SUBSCRIPTION_LINK_ERROR', 'm'],
+    [unauthenticated(), 'UNAUTHENTICATED', 'A valid API key is required in the Authorization header'],
+    [featureNotFound('x'), 'FEATURE_NOT_FOUND', 'Feature not found: "x"'],
+    [packageNotFound('x'), 'PACKAGE_NOT_FOUND', 'Package not found: "x"'],
+    [userNotFound('x'), 'USER_NOT_FOUND', 'User not found: "x"'],
+    [subscriptionNotFound('x'), 'SUBSCRIPTION_NOT_FOUND', 'Subscription not found: "x"'],
+    [appNotFound('x'), 'APP_NOT_FOUND', 'App not found: "x"'],
+  ])('%# has its code and message', (error, code, message) => {
+    expect(error).toMatchObject({ code, message, type: ERRORS[error.code].type })
+  })
+})
+
+describe('spec §7: what subscribe refuses', () => {
+  it.each([
+    ['missingTier', 'Cannot subscribe to addon. Missing live tier subscription.'],
+    ['severalTiers', 'Cannot subscribe to multiple tiers'],
+    ['unknownPackage', 'Package Id not found for app'],
+  ] as const)('%s, to the letter', (refusal, message) => {
+    expect(SUBSCRIBE_REFUSALS[refusal]).toBe(message)
+  })
+
+  it.each([
+    ['notPublished', 'Package is not published'],
+    ['alreadySubscribed', 'User is already subscribed to package'],
+  ] as const)('gap: %s', (refusal, message) => {
+    expect(SUBSCRIBE_REFUSALS[refusal]).toBe(message)
+  })
+
+  it('is BAD_USER_INPUT, raised as a SubscriptionError', () => {
+    expect(subscriptionError('m')).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      type: 'SubscriptionError',
+      status: 400,
+      message: 'm',
+    })
+  })
+})
+
+describe('gap: an id in a message', () => {
+  it.each([
+    ['pro', '"pro"'],
+    ['a "b"', '"a \\"b\\""'],
+    ['名前', '"名前"'],
+    ['\u001b[31m', '"\\u001b[31m"'],
+    ['\u009b31m', '"\\u009b31m"'],
+    ['\u007f', '"\\u007f"'],
+    ['a\u202eb\u2069', '"a\\u202eb\\u2069"'],
+    ['\u2028', '"\\u2028"'],
+    ['\ud83d', '"\\ud83d"'],
+    ['x'.repeat(80), `"${'x'.repeat(80)}"`],
+    ['x'.repeat(81), `"${'x'.repeat(80)}…"`],
+  ])('%j', (id, quoted) => {
+    expect(quote(id)).toBe(quoted)
+  })
+})

@@ -1,0 +1,155 @@
+/**
+ * Invariants
+ * - How a user stands towards a feature depends on the live subscriptions alone, not on their order.
+ * - The base plan speaks first: its anchor always, its reset period wherever it grants the feature.
+ * - The first reason that applies is told: user, feature, subscription, package.
+ */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Catalogue, CataloguedFeature } from './catalogue.ts'
+import type { FeatureType } from './feature.ts'
+import type { Package } from './package.ts'
+import type { ResetPeriod } from './period.ts'
+import { type LiveSubscription, standingOf } from './standing.ts'
+
+const NOW = Date.UTC(2024, 4, 20)
+const BASE_ANCHOR = Date.UTC(2024, 0, 31)
+const DAY = 24 * 3_600_000
+
+type Grant = [featureId: string, limit: number | null, resetPeriod?: ResetPeriod, overage?: boolean]
+
+function catalogueOf(features: Record<string, FeatureType>, packages: Record<string, Grant[]>): Catalogue {
+  const known = new Map<string, CataloguedFeature>()
+  for (const [id, type] of Object.entries(features)) {
+    known.set(id, { id, name: id, type, unitLabel: null, unitLabelPlural: null, metadata: {}, packages: [] })
+  }
+  const made = new Map<string, Package>()
+  for (const [id, grants] of Object.entries(packages)) {
+    const granted = grants.flatMap(([featureId, limit, resetPeriod = 'MONTH', overageEnabled = false]) => {
+      const feature = known.get(featureId)
+      return feature ? [{ featureId, limit, resetPeriod, overageEnabled, feature }] : []
+    })
+    made.set(id, {
+      id,
+      name: id,
+      status: 'PUBLISHED',
+      isAddon: id.startsWith('addon'),
+      metadata: {},
+      updatedAt: 0,
+      features: granted,
+      prices: [],
+      draft: null,
+    })
+  }
+  return { features: known, packages: made }
+}
+
+const CATALOGUE = catalogueOf(
+  { calls: 'CONSUMABLE', seats: 'CONSUMABLE', export: 'BINARY', unused: 'CONSUMABLE' },
+  {
+    basic: [
+      ['calls', 100, 'MONTH'],
+      ['export', null],
+    ],
+    unlimited: [['calls', null]],
+    bare: [],
+    'addon-calls': [['calls', 50, 'DAY', true]],
+    'addon-seats': [['seats', 5, 'YEAR']],
+    'addon-more-seats': [['seats', 7, 'WEEK']],
+    'addon-export': [['export', null]],
+  },
+)
+
+/** Add-ons start a day after the one before; the anchor is the base plan's, but told apart here. */
+const liveOf = (...ids: string[]): LiveSubscription[] =>
+  ids.map((packageId, i) => ({
+    packageId,
+    isAddon: packageId.startsWith('addon'),
+    startedAt: BASE_ANCHOR + i * DAY,
+    anchor: packageId.startsWith('addon') ? BASE_ANCHOR + i * DAY : BASE_ANCHOR,
+  }))
+
+describe('gap: canUseFeature, why there is no access', () => {
+  it.each([
+    ['an unknown user', 'calls', null, 'USER_NOT_FOUND'],
+    ['an unknown user, an unknown feature', 'nope', null, 'USER_NOT_FOUND'],
+    ['an unknown feature', 'nope', liveOf('basic'), 'FEATURE_NOT_FOUND'],
+    ['an unknown feature, no subscription', 'nope', [], 'FEATURE_NOT_FOUND'],
+    ['no subscription', 'calls', [], 'NO_SUBSCRIPTION'],
+    ['no subscription, a binary feature', 'export', [], 'NO_SUBSCRIPTION'],
+    ['a feature of no package', 'unused', liveOf('basic', 'addon-calls'), 'NOT_IN_PACKAGE'],
+    ['a feature of another package', 'seats', liveOf('basic'), 'NOT_IN_PACKAGE'],
+    ['a binary feature of another package', 'export', liveOf('bare', 'addon-calls'), 'NOT_IN_PACKAGE'],
+    ['a package that the catalogue lacks', 'calls', liveOf('gone'), 'NOT_IN_PACKAGE'],
+    ['a name of Object.prototype', 'constructor', liveOf('basic'), 'FEATURE_NOT_FOUND'],
+  ])('%s', (_, featureId, live, code) => {
+    expect(standingOf(CATALOGUE, featureId, live, NOW)).toEqual({ kind: 'none', code })
+  })
+})
+
+describe('spec §1 a feature is either binary or consumable', () => {
+  it.each([
+    ['export', ['basic'], { kind: 'binary' }],
+    ['export', ['bare', 'addon-export'], { kind: 'binary' }],
+    ['calls', ['basic'], { budget: 100, overageEnabled: false, resetPeriod: 'MONTH' }],
+    ['calls', ['unlimited'], { budget: null, overageEnabled: false, resetPeriod: 'MONTH' }],
+    ['calls', ['basic', 'addon-seats'], { budget: 100, overageEnabled: false, resetPeriod: 'MONTH' }],
+    ['calls', ['basic', 'addon-calls'], { budget: 150, overageEnabled: true, resetPeriod: 'MONTH' }],
+    ['calls', ['addon-calls', 'basic'], { budget: 150, overageEnabled: true, resetPeriod: 'MONTH' }],
+    ['calls', ['unlimited', 'addon-calls'], { budget: null, overageEnabled: true, resetPeriod: 'MONTH' }],
+    ['calls', ['bare', 'addon-calls'], { budget: 50, overageEnabled: true, resetPeriod: 'DAY' }],
+    // the base does not grant it: the first add-on decides, by its start
+    [
+      'seats',
+      ['basic', 'addon-seats', 'addon-more-seats'],
+      { budget: 12, overageEnabled: false, resetPeriod: 'YEAR' },
+    ],
+    [
+      'seats',
+      ['basic', 'addon-more-seats', 'addon-seats'],
+      { budget: 12, overageEnabled: false, resetPeriod: 'WEEK' },
+    ],
+  ])('%s with %j', (featureId, ids, expected) => {
+    const standing = standingOf(CATALOGUE, featureId, liveOf(...ids), NOW)
+    expect(standing.kind === 'metered' ? standing.allowance : standing).toEqual(expected)
+  })
+})
+
+describe('gap: periods count from the base plan', () => {
+  const utc = (iso: string) => Date.parse(`${iso}T00:00:00Z`)
+  it.each([
+    ['calls', ['basic'], '2024-04-30', '2024-05-31'],
+    ['calls', ['basic', 'addon-calls'], '2024-04-30', '2024-05-31'],
+    ['calls', ['addon-calls', 'basic'], '2024-04-30', '2024-05-31'],
+    ['calls', ['bare', 'addon-calls'], '2024-05-20', '2024-05-21'],
+    ['seats', ['basic', 'addon-seats'], '2024-01-31', '2025-01-31'],
+  ])('%s with %j: %s to %s', (featureId, ids, start, end) => {
+    expect(standingOf(CATALOGUE, featureId, liveOf(...ids), NOW)).toMatchObject({
+      kind: 'metered',
+      anchor: BASE_ANCHOR,
+      period: { start: utc(start), end: utc(end) },
+    })
+  })
+
+  it('the period is the one that holds now', () => {
+    const at = (iso: string) => standingOf(CATALOGUE, 'calls', liveOf('basic'), utc(iso))
+    expect(at('2024-02-28')).toMatchObject({ period: { start: utc('2024-01-31') } })
+    expect(at('2024-02-29')).toMatchObject({ period: { start: utc('2024-02-29') } })
+  })
+})
+
+it('gap: the order in which the live subscriptions are read decides nothing', () => {
+  const live = liveOf('basic', 'addon-calls', 'addon-seats', 'addon-more-seats', 'addon-export')
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray(live, { minLength: live.length }),
+      fc.constantFrom('calls', 'seats', 'export', 'unused'),
+      (shuffled, featureId) => {
+        const asRead = [...shuffled]
+        const expected = standingOf(CATALOGUE, featureId, live, NOW)
+        expect(standingOf(CATALOGUE, featureId, shuffled, NOW)).toEqual(expected)
+        expect(shuffled).toEqual(asRead)
+      },
+    ),
+  )
+})

@@ -1,0 +1,37 @@
+import { GraphQLError } from 'graphql'
+import { ERRORS, type ErrorCode, TollgateError } from '../domain/errors.ts'
+
+/** An error as it goes out: always these four. */
+export interface WireError {
+  message: string
+  locations: readonly { line: number; column: number }[]
+  path: readonly string[]
+  extensions: { code: ErrorCode; type: string; status: number }
+}
+
+/** Reports a fault of ours, and returns the id under which it was logged. */
+export type ReportFault = (error: unknown) => string
+
+/**
+ * Any error as the caller may see it. `code` is what an error of GraphQL's own means at this stage; whatever
+ * nobody foresaw is reported, and its message stays with us.
+ */
+export function wireError(error: unknown, code: ErrorCode, report: ReportFault): WireError {
+  const cause = error instanceof GraphQLError ? (error.originalError ?? error) : error
+  const locations = error instanceof GraphQLError ? (error.locations ?? []) : []
+  const path = error instanceof GraphQLError ? (error.path ?? []).map(String) : []
+  if (cause instanceof TollgateError) {
+    const { message, code, type, status } = cause
+    return { message, locations, path, extensions: { code, type, status } }
+  }
+  if (cause instanceof GraphQLError) {
+    return { message: cause.message, locations, path, extensions: { code, ...ERRORS[code] } }
+  }
+  const id = report(cause)
+  return {
+    message: `Something went wrong on our side. It was logged as ${id}`,
+    locations,
+    path,
+    extensions: { code: 'INTERNAL_SERVER_ERROR', ...ERRORS.INTERNAL_SERVER_ERROR },
+  }
+}

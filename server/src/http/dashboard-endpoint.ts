@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { badRequest, TollgateError } from '../domain/errors.ts'
+import { SESSION_SECONDS } from '../domain/limits.ts'
+import { type DashboardContext, dashboardSchema } from '../graphql/dashboard.ts'
+import type { Service } from '../operations/call.ts'
+import { memberOfSession } from '../operations/dashboard/sign-in.ts'
+import type { Member } from '../store/members.ts'
+import type { Endpoint } from './graphql-handler.ts'
+
+interface Visitor {
+  member: Member | null
+  session: string | null
+}
+
+const COOKIE = 'tollgate_session'
+
+export function dashboardEndpoint(service: Service, publicUrl: () => string): Endpoint<Visitor> {
+  return {
+    schema: dashboardSchema(),
+    async authenticate(request) {
+      refuseForeign(request, publicUrl())
+      const session = cookieOf(request)
+      const member = session === null ? null : await memberOfSession(service, session)
+      return { member, session }
+    },
+    context({ member, session }, _request, response): DashboardContext {
+      const secure = publicUrl().startsWith('https:')
+      return { service, member, session, setSession: (value) => setCookie(response, value, secure) }
+    },
+  }
+}
+
+/** A cookie comes along whoever made the browser send it: only our own pages may. */
+function refuseForeign(request: IncomingMessage, publicUrl: string): void {
+  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
+    throw badRequest('Content-Type must be application/json')
+  }
+  const { origin, host } = request.headers
+  if (origin === undefined) return
+  const ours = origin === new URL(publicUrl).origin || (URL.canParse(origin) && new URL(origin).host === host)
+  if (!ours) throw new TollgateError('FORBIDDEN', 'The dashboard answers its own pages only')
+}
+
+function cookieOf(request: IncomingMessage): string | null {
+  for (const part of (request.headers.cookie ?? '').split(';')) {
+    const [name, value] = part.trim().split('=', 2)
+    if (name === COOKIE && value) return value
+  }
+  return null
+}
+
+function setCookie(response: ServerResponse, session: string | null, secure: boolean): void {
+  const life = session === null ? 0 : SESSION_SECONDS
+  const flags = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${life}${secure ? '; Secure' : ''}`
+  response.setHeader('Set-Cookie', `${COOKIE}=${session ?? ''}; ${flags}`)
+}

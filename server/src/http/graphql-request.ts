@@ -1,0 +1,57 @@
+import { badRequest } from '../domain/errors.ts'
+
+export interface GraphqlRequest {
+  query: string
+  variables: Record<string, unknown>
+  operationName: string | null
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The request that a body holds. `variables` comes as an object, or as one serialised into a string. */
+export function parseGraphqlRequest(body: Buffer): GraphqlRequest {
+  const parsed = parseJson(decode(body), 'The request body')
+  if (Array.isArray(parsed)) throw badRequest('Batches are not supported: send one operation per request')
+  if (!isObject(parsed)) throw badRequest('The request body must be a JSON object with a "query"')
+  const { query, variables, operationName } = parsed
+  if (typeof query !== 'string' || query.trim() === '') {
+    throw badRequest('The request body must hold a "query": the text of the operation')
+  }
+  if (operationName !== undefined && operationName !== null && typeof operationName !== 'string') {
+    throw badRequest('"operationName" must be a string')
+  }
+  return { query, variables: variablesOf(variables), operationName: operationName ?? null }
+}
+
+function variablesOf(variables: unknown): Record<string, unknown> {
+  const parsed =
+    typeof variables === 'string' && variables.trim() !== '' ? parseJson(variables, '"variables"') : variables
+  if (parsed === undefined || parsed === null || parsed === '' || typeof parsed === 'string') {
+    if (typeof parsed === 'string' && parsed.trim() !== '') throw notAnObject()
+    return {}
+  }
+  if (!isObject(parsed) || Array.isArray(parsed)) throw notAnObject()
+  return parsed
+}
+
+const notAnObject = () => badRequest('"variables" must be a JSON object, or a string that holds one')
+
+function decode(body: Buffer): string {
+  try {
+    return utf8.decode(body)
+  } catch {
+    throw badRequest('The request body must be UTF-8')
+  }
+}
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw badRequest(`${what} must be valid JSON`)
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

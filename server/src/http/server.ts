@@ -1,0 +1,72 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  HEADERS_TIMEOUT_MS,
+  MAX_HEADER_BYTES,
+  REQUEST_TIMEOUT_MS,
+  SHUTDOWN_GRACE_MS,
+} from '../domain/limits.ts'
+import type { Service } from '../operations/call.ts'
+import { adminEndpoint } from './admin-endpoint.ts'
+import { dashboardEndpoint } from './dashboard-endpoint.ts'
+import { graphqlHandler } from './graphql-handler.ts'
+
+/** Every route of the service. */
+export function httpServer(service: Service, publicUrl: () => string): Server {
+  const admin = graphqlHandler(adminEndpoint(service), service.log)
+  const dashboard = graphqlHandler(dashboardEndpoint(service, publicUrl), service.log)
+
+  return createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+    },
+    (request, response) => {
+      switch (pathOf(request)) {
+        case '/graphql':
+          return void admin(request, response)
+        case '/dashboard/graphql':
+          return void dashboard(request, response)
+        case '/healthz':
+          return text(response, 200, 'ok')
+        case '/readyz':
+          return void ready(service, response)
+        default:
+          return text(response, 404, 'Not found. The Admin API is at POST /graphql')
+      }
+    },
+  )
+}
+
+function pathOf(request: IncomingMessage): string {
+  const url = request.url ?? '/'
+  const query = url.indexOf('?')
+  return query === -1 ? url : url.slice(0, query)
+}
+
+async function ready(service: Service, response: ServerResponse): Promise<void> {
+  try {
+    await service.pool.query('select')
+    text(response, 200, 'ready')
+  } catch (error) {
+    service.log.warn({ err: error }, 'not ready')
+    text(response, 503, 'The database does not answer')
+  }
+}
+
+function text(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${body}\n`)
+}
+
+/** Takes no new requests and answers those under way; what hangs longer than the grace time is cut off. */
+export function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), SHUTDOWN_GRACE_MS)
+    server.close(() => {
+      clearTimeout(cut)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}

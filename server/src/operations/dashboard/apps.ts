@@ -1,0 +1,49 @@
+import { appNotFound, badUserInput, quote } from '../../domain/errors.ts'
+import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
+import { type AppRow, findApp, insertApp, listApps, setTestClock } from '../../store/apps.ts'
+import type { Db } from '../../store/database.ts'
+import { changeApp, type MemberCall } from './member-call.ts'
+
+export function apps({ service }: MemberCall): Promise<AppRow[]> {
+  return listApps(service.pool)
+}
+
+export async function createApp(
+  { service }: MemberCall,
+  id: string,
+  name: string,
+  testClock: boolean,
+): Promise<AppRow> {
+  checkIdentifier('id', id)
+  checkText('name', name)
+  if (!(await insertApp(service.pool, id, name, testClock))) {
+    throw badUserInput(`An app with the id ${quote(id)} exists already`)
+  }
+  return foundApp(service.pool, id)
+}
+
+/** Moves an app's own time forward: what is due by then, renewals and cancellations, has happened. */
+export async function advanceClock(call: MemberCall, appId: string, to: string): Promise<AppRow> {
+  const time = Date.parse(to)
+  if (!/^\d{4}-\d\d-\d\dT/.test(to) || Number.isNaN(time)) {
+    throw badUserInput('to must be a time in ISO 8601, such as 2027-01-31T00:00:00Z')
+  }
+  return changeApp(call, appId, async (tx, app) => {
+    if (app.testClock === null) {
+      throw badUserInput(`The app ${quote(appId)} runs on real time; create one with testClock: true`)
+    }
+    if (time < app.testClock) {
+      throw badUserInput(
+        `A test clock only moves forward: it stands at ${new Date(app.testClock).toISOString()}`,
+      )
+    }
+    await setTestClock(tx, appId, new Date(time).toISOString())
+    return foundApp(tx, appId)
+  })
+}
+
+export async function foundApp(db: Db, id: string): Promise<AppRow> {
+  const app = isIdentifier(id) ? await findApp(db, id) : null
+  if (!app) throw appNotFound(id)
+  return app
+}

@@ -1,0 +1,113 @@
+import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
+import { noBilling } from './billing/no-billing.ts'
+import type { Config } from './config.ts'
+import { StartError } from './domain/errors.ts'
+import { IDEMPOTENCY_KEPT_HOURS, SIGN_IN_TRIES, SIGN_IN_WINDOW_MS } from './domain/limits.ts'
+import { closeServer, httpServer } from './http/server.ts'
+import type { Service } from './operations/call.ts'
+import { Attempts } from './operations/dashboard/attempts.ts'
+import { type FirstStart, prepare } from './operations/first-start.ts'
+import { AppCache } from './store/app-cache.ts'
+import { type Connection, openPool, type Pool } from './store/database.ts'
+import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
+import { forgetOldKeys } from './store/idempotency.ts'
+import { migrate } from './store/migrate.ts'
+import { secretNamed } from './store/secrets.ts'
+
+export interface RunningService {
+  url: string
+  firstStart: FirstStart
+  stop(): Promise<void>
+}
+
+const CONNECTIONS = 20
+const OLDEST_POSTGRES = 150_000
+const HOUR_MS = 3_600_000
+
+/** Starts everything, from the database to the listening socket. */
+export async function startService(
+  config: Config,
+  clock: () => number,
+  log: Logger,
+): Promise<RunningService> {
+  const undo: (() => Promise<void>)[] = []
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    const connection = await database(config, log, undo)
+    const pool = openPool(connection, CONNECTIONS, log)
+    undo.push(() => pool.end())
+    await checkDatabase(pool)
+    await migrate(pool)
+
+    const service: Service = {
+      pool,
+      apps: new AppCache(),
+      billing: noBilling,
+      clock,
+      userTokenSecret: await secretNamed(pool, 'user-token'),
+      signInAttempts: new Attempts(SIGN_IN_TRIES, SIGN_IN_WINDOW_MS),
+      log,
+    }
+    const firstStart = await prepare(service, config)
+
+    let url = ''
+    const server = httpServer(service, () => config.publicUrl ?? url)
+    await new Promise<void>((listening, failed) => {
+      server.once('error', (error: NodeJS.ErrnoException) => failed(cannotListen(error, config)))
+      server.listen(config.port, config.host, listening)
+    })
+    undo.push(() => closeServer(server))
+    const { port } = server.address() as AddressInfo
+    url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+
+    undo.push(forgetKeysHourly(pool, log))
+    return { url: config.publicUrl ?? url, firstStart, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function database(config: Config, log: Logger, undo: (() => Promise<void>)[]): Promise<Connection> {
+  if (config.databaseUrl !== null) return { connectionString: config.databaseUrl }
+  const postgres = await startEmbeddedPostgres({
+    dataDir: config.dataDir,
+    log: (message, detail) => log.info({ ...detail }, message),
+  })
+  undo.push(() => postgres.stop())
+  return postgres.connection
+}
+
+async function checkDatabase(pool: Pool): Promise<void> {
+  try {
+    const { rows } = await pool.query<{ version: number; name: string }>(
+      `select current_setting('server_version_num')::int as version, current_setting('server_version') as name`,
+    )
+    const [row] = rows
+    if (row && row.version < OLDEST_POSTGRES) {
+      throw new StartError(`PostgreSQL 15 or later is needed; DATABASE_URL leads to ${row.name}.`)
+    }
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    throw new StartError(`The database cannot be reached: ${(error as Error).message}. Check DATABASE_URL.`)
+  }
+}
+
+function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {
+  return error.code === 'EADDRINUSE'
+    ? new StartError(`Port ${port} on ${host} is taken: stop what uses it, or set PORT.`)
+    : new StartError(`Cannot listen on ${host}:${port} (${error.message}): check HOST and PORT.`)
+}
+
+function forgetKeysHourly(pool: Pool, log: Logger): () => Promise<void> {
+  const timer = setInterval(() => {
+    forgetOldKeys(pool, IDEMPOTENCY_KEPT_HOURS).catch((error) =>
+      log.warn({ err: error }, 'old idempotency keys stay for now'),
+    )
+  }, HOUR_MS)
+  timer.unref()
+  return async () => clearInterval(timer)
+}

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import { readConfig } from '../../src/config.ts'
+import { startService } from '../../src/service.ts'
+import { Client, signedIn } from './client.ts'
+import { createDatabase } from './database.ts'
+
+export const API_KEY = 'tg_test_key_of_the_default_app'
+export const OWNER = { email: 'owner@example.com', password: 'correct horse battery' }
+
+const SETTINGS = {
+  PORT: '0',
+  TOLLGATE_API_KEY: API_KEY,
+  TOLLGATE_OWNER_EMAIL: OWNER.email,
+  TOLLGATE_OWNER_PASSWORD: OWNER.password,
+}
+
+export interface TestServer {
+  url: string
+  databaseUrl: string
+  /** the Admin API of the app `default` */
+  admin: Client
+  dashboard: Client
+  stop(): Promise<void>
+}
+
+/** The whole service in this process, on a database of its own unless one is given. */
+export async function startTestServer(options: { databaseUrl?: string } = {}): Promise<TestServer> {
+  const database = options.databaseUrl ? null : await createDatabase()
+  const databaseUrl = options.databaseUrl ?? database?.url ?? ''
+  const config = readConfig({ ...SETTINGS, DATABASE_URL: databaseUrl })
+  const level = process.env.TOLLGATE_LOG_LEVEL ?? 'silent'
+  const service = await startService(config, () => Date.now(), pino({ level }))
+  return {
+    url: service.url,
+    databaseUrl,
+    ...(await clientsOf(service.url)),
+    async stop() {
+      await service.stop()
+      await database?.drop()
+    },
+  }
+}
+
+async function clientsOf(url: string) {
+  return { admin: adminClient(url, API_KEY), dashboard: await signedIn(url, OWNER) }
+}
+
+export const adminClient = (url: string, key: string): Client =>
+  new Client(`${url}/graphql`, { Authorization: key })
+
+/** A new app with a key of its own. */
+export async function createApp(
+  server: Pick<TestServer, 'url' | 'dashboard'>,
+  id: string,
+  options: { testClock?: boolean } = {},
+): Promise<Client> {
+  const { createApiKey } = await server.dashboard.data(
+    `mutation ($id: String!, $testClock: Boolean) {
+      createApp(id: $id, name: "Test", testClock: $testClock) { id }
+      createApiKey(appId: $id, name: "test") { secret }
+    }`,
+    { id, testClock: options.testClock ?? false },
+  )
+  return adminClient(server.url, createApiKey.secret)
+}
+
+export interface ServerProcess {
+  url: string
+  process: ChildProcess
+  /** what it has printed so far */
+  output(): string
+  /** Ends it with this signal and waits until it is gone. */
+  kill(signal: NodeJS.Signals): Promise<number | null>
+}
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+/** The built service as a process of its own. Rejects with what it printed when it ends before it is ready. */
+export async function spawnServer(env: Record<string, string>): Promise<ServerProcess> {
+  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...SETTINGS, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    const take = (chunk: Buffer) => {
+      output += chunk.toString()
+      const found = /Admin API\s+(http\S+)\/graphql/.exec(output)?.[1]
+      if (found) resolve(found)
+    }
+    child.stdout.on('data', take)
+    child.stderr.on('data', take)
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${output}`)))
+  })
+  return {
+    url,
+    process: child,
+    output: () => output,
+    async kill(signal) {
+      if (child.exitCode === null && child.signalCode === null) {
+        const gone = once(child, 'exit')
+        child.kill(signal)
+        await gone
+      }
+      return child.exitCode
+    },
+  }
+}
