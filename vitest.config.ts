@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
+  // graphql comes twice in its package, and Node takes the other one for what is not transformed here.
+  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['server/**/*.test.ts'],
     globalSetup: ['server/test/harness/global-setup.ts'],
