@@ -78,7 +78,7 @@ async function database(config: Config, log: Logger, undo: (() => Promise<void>)
     log: (message, detail) => log.info({ ...detail }, message),
   })
   undo.push(() => postgres.stop())
-  return postgres.connection
+  return { ...postgres.connection, ssl: false }
 }
 
 async function checkDatabase(pool: Pool): Promise<void> {

@@ -16,7 +16,7 @@ pg.types.setTypeParser(INT8, Number)
 
 export type Connection =
   | { connectionString: string }
-  | { host: string; port: number; user: string; database: string }
+  | { host: string; port: number; user: string; database: string; ssl: false }
 
 export function openPool(connection: Connection, max: number, log: Logger): Pool {
   const pool = new pg.Pool({

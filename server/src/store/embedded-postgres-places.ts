@@ -22,9 +22,7 @@ import {
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
-
-/** A reason not to start that the operator can act on: its message is one line that says what to do. */
-export class StartError extends Error {}
+import { StartError } from '../domain/errors.ts'
 
 export type Log = (message: string, detail?: Record<string, unknown>) => void
 

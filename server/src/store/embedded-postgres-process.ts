@@ -6,7 +6,8 @@ import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
-import { type Account, type Binaries, type Log, port, StartError } from './embedded-postgres-places.ts'
+import { StartError } from '../domain/errors.ts'
+import { type Account, type Binaries, type Log, port } from './embedded-postgres-places.ts'
 
 export const user = 'tollgate'
 

@@ -3,6 +3,7 @@ import { chown, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Client } from 'pg'
+import { StartError } from '../domain/errors.ts'
 import {
   type Account,
   type Binaries,
@@ -12,7 +13,6 @@ import {
   placeCluster,
   port,
   putInPlace,
-  StartError,
   socketFolder,
 } from './embedded-postgres-places.ts'
 import {
@@ -27,8 +27,6 @@ import {
   terminate,
   user,
 } from './embedded-postgres-process.ts'
-
-export { StartError }
 
 export interface EmbeddedPostgres {
   /** Connection settings for `pg`: a unix socket directory as host. */

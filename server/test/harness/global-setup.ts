@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -19,6 +19,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     return async () => {}
   }
   const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-test-'))
+  // As root, PostgreSQL runs under another account, which must be able to get here.
+  await chmod(dataDir, 0o755)
   const postgres = await startEmbeddedPostgres({ dataDir, log: () => {} })
   const { host, port, user, database } = postgres.connection
   project.provide(
