@@ -8,6 +8,7 @@ import { closeServer, httpServer } from './http/server.ts'
 import type { Service } from './operations/call.ts'
 import { Attempts } from './operations/dashboard/attempts.ts'
 import { type FirstStart, prepare } from './operations/first-start.ts'
+import { standingReader, usageRecorder } from './operations/hot-paths.ts'
 import { AppCache } from './store/app-cache.ts'
 import { type Connection, openPool, type Pool } from './store/database.ts'
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
@@ -42,9 +43,12 @@ export async function startService(
     await checkDatabase(pool)
     await migrate(pool)
 
+    const apps = new AppCache()
     const service: Service = {
       pool,
-      apps: new AppCache(),
+      apps,
+      standings: standingReader(apps, pool),
+      usage: usageRecorder(apps, pool),
       billing: noBilling,
       clock,
       userTokenSecret: await secretNamed(pool, 'user-token'),

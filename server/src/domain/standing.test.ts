@@ -6,9 +6,8 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Catalogue, CataloguedFeature } from './catalogue.ts'
+import { type Catalogue, catalogueOf } from './catalogue.ts'
 import type { FeatureType } from './feature.ts'
-import type { Package } from './package.ts'
 import type { ResetPeriod } from './period.ts'
 import { type LiveSubscription, standingOf } from './standing.ts'
 
@@ -18,33 +17,36 @@ const DAY = 24 * 3_600_000
 
 type Grant = [featureId: string, limit: number | null, resetPeriod?: ResetPeriod, overage?: boolean]
 
-function catalogueOf(features: Record<string, FeatureType>, packages: Record<string, Grant[]>): Catalogue {
-  const known = new Map<string, CataloguedFeature>()
-  for (const [id, type] of Object.entries(features)) {
-    known.set(id, { id, name: id, type, unitLabel: null, unitLabelPlural: null, metadata: {}, packages: [] })
-  }
-  const made = new Map<string, Package>()
-  for (const [id, grants] of Object.entries(packages)) {
-    const granted = grants.flatMap(([featureId, limit, resetPeriod = 'MONTH', overageEnabled = false]) => {
-      const feature = known.get(featureId)
-      return feature ? [{ featureId, limit, resetPeriod, overageEnabled, feature }] : []
-    })
-    made.set(id, {
+function catalogue(features: Record<string, FeatureType>, packages: Record<string, Grant[]>): Catalogue {
+  return catalogueOf(
+    Object.entries(features).map(([id, type]) => ({
+      id,
+      name: id,
+      type,
+      unitLabel: null,
+      unitLabelPlural: null,
+      metadata: {},
+    })),
+    Object.entries(packages).map(([id, grants]) => ({
       id,
       name: id,
       status: 'PUBLISHED',
       isAddon: id.startsWith('addon'),
       metadata: {},
       updatedAt: 0,
-      features: granted,
+      features: grants.map(([featureId, limit, resetPeriod = 'MONTH', overageEnabled = false]) => ({
+        featureId,
+        limit,
+        resetPeriod,
+        overageEnabled,
+      })),
       prices: [],
       draft: null,
-    })
-  }
-  return { features: known, packages: made }
+    })),
+  )
 }
 
-const CATALOGUE = catalogueOf(
+const CATALOGUE = catalogue(
   { calls: 'CONSUMABLE', seats: 'CONSUMABLE', export: 'BINARY', unused: 'CONSUMABLE' },
   {
     basic: [

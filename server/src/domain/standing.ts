@@ -32,7 +32,7 @@ export function standingOf(
   const grants: PackageFeature[] = []
   const ordered = live.length === 1 ? live : [...live].sort(basePlanFirst)
   for (const { packageId } of ordered) {
-    const grant = catalogue.packages.get(packageId)?.features.find((f) => f.featureId === featureId)
+    const grant = catalogue.grants.get(packageId)?.get(featureId)
     if (grant) grants.push(grant)
   }
   const allowance = allowanceOf(grants)

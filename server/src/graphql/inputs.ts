@@ -5,7 +5,7 @@ import type { EntitlementInput } from '../domain/package.ts'
 import type { UsageAction } from '../domain/usage.ts'
 import type { User, UserChange } from '../domain/user.ts'
 import type { NewPackage } from '../operations/create-package.ts'
-import type { UsageEvent } from '../operations/record-usage.ts'
+import type { KeyedUsageEvent } from '../operations/record-usage.ts'
 
 // GraphQL inputs as the operations take them: defaults filled in, and of a change only the fields it carries.
 
@@ -97,7 +97,7 @@ export function usageEvent(input: {
   delta: number
   action?: Maybe<UsageAction>
   idempotencyKey?: Maybe<string>
-}): UsageEvent {
+}): KeyedUsageEvent {
   return {
     userId: input.userId,
     featureId: input.featureId,

@@ -8,11 +8,14 @@ import { type LoadedApp, loadApp } from '../store/catalogue.ts'
 import { type Pool, type Tx, transaction } from '../store/database.ts'
 import { claimKey, type KeyName, storeResults } from '../store/idempotency.ts'
 import type { Attempts } from './dashboard/attempts.ts'
+import type { StandingReader, UsageRecorder } from './hot-paths.ts'
 
 /** What all operations share: made once, at the start. */
 export interface Service {
   pool: Pool
   apps: AppCache
+  standings: StandingReader
+  usage: UsageRecorder
   billing: BillingProvider
   /** real time, for what is not an app's business: tokens, sessions */
   clock: () => number

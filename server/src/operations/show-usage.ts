@@ -4,7 +4,6 @@ import { type Period, pastPeriods } from '../domain/period.ts'
 import { usageSince } from '../store/usage.ts'
 import { type Call, momentOf } from './call.ts'
 import { foundFeature, foundUser } from './found.ts'
-import { standings } from './standings.ts'
 
 export interface UsagePeriod {
   periodStart: number
@@ -23,8 +22,8 @@ export async function showUsage(call: Call, userId: string, featureId: string): 
   const { app } = await momentOf(call)
   const user = await foundUser(service.pool, appId, userId)
   foundFeature(app.catalogue, featureId)
-  const [found] = await standings(service, service.pool, [{ caller: call, userId, featureId }])
-  if (found?.standing.kind !== 'metered') return { current: null, past: [] }
+  const found = await service.standings.add({ caller: call, userId, featureId })
+  if (found.standing.kind !== 'metered') return { current: null, past: [] }
 
   const { allowance, anchor, period } = found.standing
   const past = pastPeriods(allowance.resetPeriod, anchor, found.now, MAX_PAST_PERIODS)

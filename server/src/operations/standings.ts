@@ -1,12 +1,11 @@
 import type { Catalogue } from '../domain/catalogue.ts'
 import { unauthenticated } from '../domain/errors.ts'
 import { isIdentifier } from '../domain/identifier.ts'
-import type { ResetPeriod } from '../domain/period.ts'
 import { type Standing, standingOf } from '../domain/standing.ts'
-import type { Caller } from '../store/app-cache.ts'
+import type { AppCache, Caller } from '../store/app-cache.ts'
 import type { Db } from '../store/database.ts'
 import { type Holding, type Question, readHoldings } from '../store/read-holdings.ts'
-import type { Service } from './call.ts'
+import type { Settled } from './batcher.ts'
 
 export interface StandingQuestion {
   caller: Caller
@@ -25,69 +24,78 @@ export interface FoundStanding {
   counted: boolean
 }
 
-/** Answers all questions from one statement, unless the catalogue moved meanwhile. */
-export async function standings(
-  service: Service,
+/**
+ * Answers all questions from one statement. The catalogue decides what to ask for, and the statement tells
+ * whether the catalogue in memory was the present one: where it was not, the question is asked again.
+ */
+export async function readStandings(
+  apps: AppCache,
   db: Db,
   questions: readonly StandingQuestion[],
-): Promise<FoundStanding[]> {
-  for (;;) {
+): Promise<Settled<FoundStanding>[]> {
+  const answers = new Array<Settled<FoundStanding>>(questions.length)
+  let open = questions.map((_, i) => i)
+  while (open.length > 0) {
     const asked: Question[] = []
-    const spans = questions.map((question) => {
-      const from = asked.length
-      for (const resetPeriod of resetPeriodsOf(service, question)) {
-        asked.push({
-          appId: question.caller.appId,
-          // An impossible id is nobody's: the empty one stands for all of them.
-          userId: isIdentifier(question.userId) ? question.userId : '',
-          featureId: isIdentifier(question.featureId) ? question.featureId : '',
-          resetPeriod,
-        })
-      }
-      return { from, to: asked.length }
-    })
-    const guesses = new Map(
-      questions.map((q) => [q.caller.appId, service.apps.known(q.caller.appId)?.version]),
-    )
+    const begins: number[] = []
+    const guesses = new Map<string, Catalogue | undefined>()
+    for (const i of open) {
+      const question = questions[i] as StandingQuestion
+      const { appId } = question.caller
+      if (!guesses.has(appId)) guesses.set(appId, apps.known(appId)?.catalogue)
+      begins.push(asked.length)
+      ask(asked, question, guesses.get(appId))
+    }
+    begins.push(asked.length)
     const holdings = await readHoldings(db, asked)
 
-    let guessedRight = true
-    const found: FoundStanding[] = []
-    for (const [i, question] of questions.entries()) {
-      const span = spans[i]
-      const answers = holdings.slice(span?.from, span?.to)
-      const holding = answers[0]
-      if (!holding) throw unauthenticated()
-      const app = await service.apps.confirm(db, question.caller, holding.version)
-      if (holding.version !== guesses.get(question.caller.appId)) guessedRight = false
-      found.push(stand(app.catalogue, question, asked.slice(span?.from, span?.to), answers, holding))
+    const again: number[] = []
+    for (const [k, i] of open.entries()) {
+      const question = questions[i] as StandingQuestion
+      const from = begins[k] as number
+      const holding = holdings[from]
+      try {
+        if (!holding) throw unauthenticated()
+        const app =
+          apps.confirmed(question.caller, holding.version) ?? (await apps.confirm(db, question.caller))
+        if (app.catalogue !== guesses.get(question.caller.appId)) again.push(i)
+        else answers[i] = { value: stand(app.catalogue, question, asked, holdings, from, holding) }
+      } catch (error) {
+        answers[i] = { error }
+      }
     }
-    if (guessedRight) return found
+    open = again
   }
+  return answers
 }
 
-/** The kinds of period in which the feature may be counted, as far as we know: nearly always just one. */
-function resetPeriodsOf(service: Service, question: StandingQuestion): Iterable<ResetPeriod | null> {
-  const feature = service.apps.known(question.caller.appId)?.catalogue.features.get(question.featureId)
-  if (!feature || feature.type === 'BINARY') return [null]
-  const kinds = new Set<ResetPeriod>()
-  for (const p of feature.packages) {
-    for (const f of p.features) if (f.featureId === feature.id) kinds.add(f.resetPeriod)
+/** One row to ask for, or one for each kind of period in which the feature may be counted. */
+function ask(asked: Question[], { caller, userId, featureId }: StandingQuestion, guess?: Catalogue): void {
+  const { appId } = caller
+  const feature = guess?.features.get(featureId)
+  // An impossible id is nobody's: the empty one stands for all of them.
+  const user = isIdentifier(userId) ? userId : ''
+  if (!feature || feature.type === 'BINARY' || feature.resetPeriods.length === 0) {
+    asked.push({ appId, userId: user, featureId: '', resetPeriod: null })
+    return
   }
-  return kinds.size === 0 ? [null] : kinds
+  for (const resetPeriod of feature.resetPeriods) asked.push({ appId, userId: user, featureId, resetPeriod })
 }
 
 function stand(
   catalogue: Catalogue,
   { featureId }: StandingQuestion,
   asked: readonly Question[],
-  answers: readonly (Holding | undefined)[],
+  holdings: readonly (Holding | undefined)[],
+  from: number,
   { uid, now, live }: Holding,
 ): FoundStanding {
   const standing = standingOf(catalogue, featureId, uid === null ? null : live, now)
   if (standing.kind !== 'metered') return { featureId, standing, used: 0, now, uid, counted: false }
   const { allowance, period } = standing
-  const counter = answers[asked.findIndex((q) => q.resetPeriod === allowance.resetPeriod)]?.counter
+  let at = from
+  while (asked[at]?.resetPeriod !== allowance.resetPeriod) at++
+  const counter = holdings[at]?.counter
   const counted = counter?.start === period.start
   return { featureId, standing, used: counted ? counter.used : 0, now, uid, counted }
 }

@@ -27,26 +27,30 @@ export const KEY_CONFIRMED_MS = 1_000
  */
 export class AppCache {
   readonly #apps = new Map<string, LoadedApp>()
-  readonly #appOfKey = new Map<string, string>()
+  readonly #appOfKey = new Map<string, Caller>()
   readonly #confirmedAt = new Map<string, number>()
 
-  /** The app that the key opens, or null. */
+  /** Whom the key lets in, or null. */
   async authenticate(db: Db, keyHash: string): Promise<Caller | null> {
-    const known = this.#appOfKey.get(keyHash)
-    if (known !== undefined) {
-      const confirmed = this.#confirmedAt.get(known)
-      if (confirmed !== undefined && performance.now() - confirmed < KEY_CONFIRMED_MS) {
-        return { appId: known, keyHash }
-      }
-    }
+    const known = this.recognise(keyHash)
+    if (known) return known
     const appId = await findAppByKey(db, Buffer.from(keyHash, 'hex'))
     if (appId === null) {
       this.#appOfKey.delete(keyHash)
       return null
     }
-    this.#appOfKey.set(keyHash, appId)
+    const caller = { appId, keyHash }
+    this.#appOfKey.set(keyHash, caller)
     this.#confirmedAt.set(appId, performance.now())
-    return { appId, keyHash }
+    return caller
+  }
+
+  /** The same from memory, as far as that may be relied upon. */
+  recognise(keyHash: string): Caller | null {
+    const known = this.#appOfKey.get(keyHash)
+    if (!known) return null
+    const confirmed = this.#confirmedAt.get(known.appId)
+    return confirmed !== undefined && performance.now() - confirmed < KEY_CONFIRMED_MS ? known : null
   }
 
   /** The caller's app now. Refuses a key that was revoked in the meantime. */
@@ -58,30 +62,38 @@ export class AppCache {
     })
     const [row] = rows
     if (!row) throw unauthenticated()
-    return { app: await this.confirm(db, caller, row.version), now: row.now }
+    return { app: this.confirmed(caller, row.version) ?? (await this.confirm(db, caller)), now: row.now }
   }
 
-  /** The caller's app, given the version that a statement has just read. */
-  async confirm(db: Db, caller: Caller, version: number): Promise<LoadedApp> {
-    let app = this.#apps.get(caller.appId)
-    if (app?.version !== version) {
-      const loaded = await loadApp(db, caller.appId)
-      if (!loaded) throw unauthenticated()
-      // Another request may have loaded a newer one meanwhile.
-      const kept = this.#apps.get(caller.appId)
-      app = kept && kept.version > loaded.version ? kept : loaded
-      this.#apps.set(caller.appId, app)
-    }
+  /** What is in memory, if it is of the version that a statement has just read. */
+  confirmed(caller: Caller, version: number): LoadedApp | null {
+    const app = this.#apps.get(caller.appId)
+    if (app?.version !== version) return null
+    return this.#admit(caller, app)
+  }
+
+  /** Reads the caller's app anew. */
+  async confirm(db: Db, caller: Caller): Promise<LoadedApp> {
+    const loaded = await loadApp(db, caller.appId)
+    if (!loaded) throw unauthenticated()
+    // Another request may have loaded a newer one meanwhile.
+    const kept = this.#apps.get(caller.appId)
+    const app = kept && kept.version >= loaded.version ? kept : loaded
+    this.#apps.set(caller.appId, app)
+    return this.#admit(caller, app)
+  }
+
+  /** What is in memory of the app, which may be out of date: a guess to be confirmed. */
+  known(appId: string): LoadedApp | undefined {
+    return this.#apps.get(appId)
+  }
+
+  #admit(caller: Caller, app: LoadedApp): LoadedApp {
     if (!app.keys.has(caller.keyHash)) {
       this.#appOfKey.delete(caller.keyHash)
       throw unauthenticated()
     }
     this.#confirmedAt.set(caller.appId, performance.now())
     return app
-  }
-
-  /** What is in memory of the app, which may be out of date: a guess to be confirmed. */
-  known(appId: string): LoadedApp | undefined {
-    return this.#apps.get(appId)
   }
 }

@@ -1,6 +1,5 @@
-import type { Catalogue, CataloguedFeature } from '../domain/catalogue.ts'
+import { type Catalogue, catalogueOf, type PackageContent } from '../domain/catalogue.ts'
 import type { Feature } from '../domain/feature.ts'
-import type { Entitlement, Package, PackageEdit } from '../domain/package.ts'
 import type { Db } from './database.ts'
 
 export interface LoadedApp {
@@ -10,11 +9,7 @@ export interface LoadedApp {
   keys: ReadonlySet<string>
 }
 
-type PackageRow = Omit<Package, 'features' | 'prices' | 'updatedAt'> & {
-  updatedAt: string
-  features: Entitlement[]
-  draft: PackageEdit | null
-}
+type PackageRow = Omit<PackageContent, 'updatedAt' | 'prices'> & { updatedAt: string }
 
 interface Row {
   version: number
@@ -47,22 +42,13 @@ from app where id = $1`,
   })
   const row = rows[0]
   if (!row) return null
-  return { version: row.version, keys: new Set(row.keys), catalogue: linked(row.features, row.packages) }
+  return {
+    version: row.version,
+    keys: new Set(row.keys),
+    catalogue: catalogueOf(row.features, row.packages.map(fromRow)),
+  }
 }
 
-function linked(featureRows: Feature[], packageRows: PackageRow[]): Catalogue {
-  const plain = new Map(featureRows.map((f) => [f.id, f]))
-  const features = new Map<string, CataloguedFeature>(featureRows.map((f) => [f.id, { ...f, packages: [] }]))
-  const packages = new Map<string, Package>()
-  for (const row of packageRows) {
-    const made: Package = { ...row, updatedAt: Date.parse(row.updatedAt), features: [], prices: [] }
-    for (const entitlement of row.features) {
-      const feature = plain.get(entitlement.featureId)
-      if (!feature) throw new Error(`package ${row.id} grants the unknown feature ${entitlement.featureId}`)
-      features.get(feature.id)?.packages.push(made)
-      made.features.push({ ...entitlement, feature })
-    }
-    packages.set(made.id, made)
-  }
-  return { features, packages }
+function fromRow(row: PackageRow): PackageContent {
+  return { ...row, updatedAt: Date.parse(row.updatedAt), prices: [] }
 }

@@ -1,0 +1,190 @@
+import { applyUsage, type RecordedUsage, type UsageCall } from '../domain/usage.ts'
+import type { AppCache, Caller } from '../store/app-cache.ts'
+import { type Db, violates } from '../store/database.ts'
+import { KEY_TAKEN, type KeyName, readKeys } from '../store/idempotency.ts'
+import { type CounterMove, type Receipt, writeUsage } from '../store/write-usage.ts'
+import type { Settled } from './batcher.ts'
+import { idempotencyKeyReused, type Outcome, resultOf } from './call.ts'
+import { type FoundStanding, readStandings } from './standings.ts'
+
+export interface UsageEvent extends UsageCall {
+  userId: string
+  featureId: string
+}
+
+/** The key under which an answer is kept, and the request that it stands for. */
+export interface KeptUnder {
+  name: KeyName
+  request: Buffer
+  field: string
+}
+
+export interface PendingUsage {
+  caller: Caller
+  event: UsageEvent
+  key: KeptUnder | null
+}
+
+/** `claimed`: the key belongs to this very request, another mutation of which has answered already. */
+export type Recorded = RecordedUsage | 'claimed'
+
+/**
+ * Records events in their order: reads how things stand, decides each by the rule, and writes what was decided
+ * if all of it still stands. What lost to a concurrent writer is decided anew. Each event stands for itself.
+ */
+export async function recordBatch(
+  apps: AppCache,
+  db: Db,
+  pending: readonly PendingUsage[],
+): Promise<Settled<Recorded>[]> {
+  const answers = new Array<Settled<Recorded> | undefined>(pending.length)
+  for (;;) {
+    await answerKnownKeys(db, pending, answers)
+    const open = openOnes(pending, answers)
+    if (open.length === 0) return answers as Settled<Recorded>[]
+
+    const found = await readStandings(apps, db, open.map(questionOf))
+    const { moved, unmoved } = decide(open, found, answers)
+    const receipts = unmoved.flatMap(receiptsOf)
+    try {
+      const moves = moved.map(({ move }) => move)
+      const made =
+        moves.length > 0 || receipts.length > 0 ? await writeUsage(db, moves, receipts) : new Set<number>()
+      for (const [i, { decisions }] of moved.entries()) if (made.has(i)) settle(decisions, answers)
+      settle(unmoved, answers)
+    } catch (error) {
+      // Somebody used one of the keys meanwhile: nothing was written, and now their answer can be read.
+      if (!violates(error, KEY_TAKEN)) throw error
+    }
+  }
+}
+
+type Answers = (Settled<Recorded> | undefined)[]
+
+async function answerKnownKeys(db: Db, pending: readonly PendingUsage[], answers: Answers): Promise<void> {
+  const keyed = pending.flatMap(({ key }, index) => (key && !answers[index] ? [{ key, index }] : []))
+  if (keyed.length === 0) return
+  const claims = await readKeys(
+    db,
+    keyed.map(({ key }) => key.name),
+  )
+  for (const [i, { key, index }] of keyed.entries()) {
+    const claim = claims[i]
+    if (!claim) continue
+    if (!claim.request.equals(key.request)) {
+      answers[index] = { error: idempotencyKeyReused() }
+    } else if (Object.hasOwn(claim.results, key.field)) {
+      answers[index] = settled(claim.results[key.field] as unknown as Outcome<RecordedUsage>)
+    } else {
+      answers[index] = { value: 'claimed' }
+    }
+  }
+}
+
+function settled(outcome: Outcome<RecordedUsage>): Settled<Recorded> {
+  try {
+    return { value: resultOf(outcome) }
+  } catch (error) {
+    return { error }
+  }
+}
+
+interface Open {
+  item: PendingUsage
+  index: number
+}
+
+const questionOf = ({ item: { caller, event } }: Open) => ({
+  caller,
+  userId: event.userId,
+  featureId: event.featureId,
+})
+
+/** What is still to be answered, with the first of several events that share a key going ahead. */
+function openOnes(pending: readonly PendingUsage[], answers: Answers): Open[] {
+  const open: Open[] = []
+  const seen = new Set<string>()
+  for (const [index, item] of pending.entries()) {
+    if (answers[index]) continue
+    if (item.key) {
+      const { appId, scope, key } = item.key.name
+      const name = JSON.stringify([appId, scope, key])
+      if (seen.has(name)) continue
+      seen.add(name)
+    }
+    open.push({ item, index })
+  }
+  return open
+}
+
+interface Decision extends Open {
+  answer: RecordedUsage
+}
+
+/** All calls on one counter, folded into one move of it: either all of them hold, or none. */
+interface Moved {
+  move: CounterMove
+  decisions: Decision[]
+}
+
+function decide(open: readonly Open[], found: readonly Settled<FoundStanding>[], answers: Answers) {
+  const counters = new Map<string, Moved>()
+  const unmoved: Decision[] = []
+  for (const [i, { item, index }] of open.entries()) {
+    const settled = found[i]
+    if (!settled || 'error' in settled) {
+      answers[index] = { error: settled?.error ?? new Error('an event has no standing') }
+      continue
+    }
+    const counter = counterOf(counters, item.caller.appId, settled.value)
+    const before = counter?.move.to ?? 0
+    const { used, ...answer } = applyUsage(settled.value.standing, before, item.event)
+    const decision = { item, index, answer }
+    if (counter) counter.decisions.push(decision)
+    else unmoved.push(decision)
+    if (counter && answer.recorded) {
+      const { action } = item.event
+      counter.move.entries.push({ action, delta: used - before, used, recordedAt: settled.value.now })
+      counter.move.to = used
+    }
+  }
+  const moved: Moved[] = []
+  for (const counter of counters.values()) {
+    if (counter.move.entries.length > 0) moved.push(counter)
+    // All refused: there is nothing to move, and the refusals hold as of the moment they were read at.
+    else unmoved.push(...counter.decisions)
+  }
+  for (const { move, decisions } of moved) move.receipts = decisions.flatMap(receiptsOf)
+  return { moved: moved.sort(byCounter), unmoved }
+}
+
+function counterOf(counters: Map<string, Moved>, appId: string, found: FoundStanding): Moved | null {
+  const { standing, uid, featureId } = found
+  if (standing.kind !== 'metered' || uid === null) return null
+  const { resetPeriod } = standing.allowance
+  const periodStart = standing.period.start
+  const name = `${uid} ${periodStart} ${resetPeriod} ${featureId}`
+  let counter = counters.get(name)
+  if (!counter) {
+    const key = { appId, userUid: uid, featureId, resetPeriod, periodStart }
+    const from = found.counted ? found.used : null
+    counter = { move: { key, from, to: found.used, entries: [], receipts: [] }, decisions: [] }
+    counters.set(name, counter)
+  }
+  return counter
+}
+
+function receiptsOf({ item: { key }, answer }: Decision): Receipt[] {
+  if (!key) return []
+  const results = JSON.stringify({ [key.field]: { value: answer } })
+  return [{ ...key.name, request: key.request, results }]
+}
+
+function settle(decisions: readonly Decision[], answers: Answers): void {
+  for (const { index, answer } of decisions) answers[index] = { value: answer }
+}
+
+/** All writers take their counters in one order, so that no two wait for each other. */
+function byCounter({ move: { key: a } }: Moved, { move: { key: b } }: Moved): number {
+  return a.userUid - b.userUid || (a.featureId < b.featureId ? -1 : a.featureId > b.featureId ? 1 : 0)
+}
