@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { execute, type GraphQLSchema } from 'graphql'
+import type { GraphQLSchema } from 'graphql'
 import type { Logger } from 'pino'
 import { TollgateError } from '../domain/errors.ts'
 import { Documents } from '../graphql/documents.ts'
@@ -54,13 +54,8 @@ export function graphqlHandler<Caller>(endpoint: Endpoint<Caller>, log: Logger) 
     const checked = documents.check(query)
     if ('errors' in checked) return { errors: wireErrors(checked.errors, checked.code, report) }
 
-    const { data, errors } = await execute({
-      schema: endpoint.schema,
-      document: checked.document,
-      variableValues: variables,
-      operationName,
-      contextValue: endpoint.context(caller, request, response, body),
-    })
+    const context = endpoint.context(caller, request, response, body)
+    const { data, errors } = await checked.run(context, variables, operationName)
     // Without data, the operation never began: it was not to be found, or its variables did not fit.
     const wired = errors && wireErrors(errors, 'BAD_USER_INPUT', report)
     return { ...(data !== undefined && { data }), ...(wired && { errors: wired }) }

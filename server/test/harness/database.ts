@@ -18,10 +18,19 @@ export async function createDatabase(): Promise<TestDatabase> {
 }
 
 async function once(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
+  await rowsOf({ connectionString: url }, sql)
+}
+
+/** What a statement finds, asked past the service on a connection of its own. */
+export async function rowsOf<Row extends pg.QueryResultRow>(
+  connection: pg.ClientConfig,
+  sql: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  const client = new pg.Client({ ...connection, options: '-c timezone=UTC' })
   await client.connect()
   try {
-    await client.query(sql)
+    return (await client.query<Row>(sql, values)).rows
   } finally {
     await client.end()
   }

@@ -78,12 +78,35 @@ export interface ServerProcess {
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
-/** The built service as a process of its own. Rejects with what it printed when it ends before it is ready. */
-export async function spawnServer(env: Record<string, string>): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+const spawnMain = (env: Record<string, string>) =>
+  spawn(process.execPath, ['--enable-source-maps', MAIN], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...SETTINGS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+
+/** A start that is refused: how the process ended and what it said. Rejects when the service comes up after all. */
+export async function refusedStart(
+  env: Record<string, string>,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawnMain(env)
+  let [stdout, stderr, ready] = ['', '', false]
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString()
+  })
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString()
+    if (!stdout.includes('Tollgate is ready')) return
+    ready = true
+    child.kill('SIGTERM')
+  })
+  const [code] = await once(child, 'close')
+  if (ready) throw new Error(`the server started: ${stdout}`)
+  return { code, stdout, stderr }
+}
+
+/** The built service as a process of its own. Rejects with what it printed when it ends before it is ready. */
+export async function spawnServer(env: Record<string, string>): Promise<ServerProcess> {
+  const child = spawnMain(env)
   let output = ''
   const url = await new Promise<string>((resolve, reject) => {
     const take = (chunk: Buffer) => {

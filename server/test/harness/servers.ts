@@ -1,0 +1,35 @@
+import type { TestApp } from './catalogue.ts'
+import { type Client, signedIn } from './client.ts'
+import { createDatabase, type TestDatabase } from './database.ts'
+import { API_KEY, adminClient, OWNER, type ServerProcess, spawnServer } from './server.ts'
+
+/** Several server processes on one database. */
+export interface Servers {
+  database: TestDatabase
+  processes: ServerProcess[]
+  /** the app `default`, as the first process serves it */
+  app: TestApp
+  /** its Admin API as the process with this number serves it, counted round and round */
+  admin(process: number, key?: string): Client
+  close(): Promise<void>
+}
+
+export async function openServers(count: number): Promise<Servers> {
+  const database = await createDatabase()
+  const processes: ServerProcess[] = []
+  while (processes.length < count) {
+    processes.push(await spawnServer({ DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: 'error' }))
+  }
+  const urlOf = (process: number) => processes[process % count]?.url ?? ''
+  const admin = (process: number, key = API_KEY) => adminClient(urlOf(process), key)
+  return {
+    database,
+    processes,
+    app: { id: 'default', admin: admin(0), dashboard: await signedIn(urlOf(0), OWNER) },
+    admin,
+    async close() {
+      for (const process of processes) await process.kill('SIGTERM')
+      await database.drop()
+    },
+  }
+}
