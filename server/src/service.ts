@@ -8,7 +8,7 @@ import { closeServer, httpServer } from './http/server.ts'
 import type { Service } from './operations/call.ts'
 import { Attempts } from './operations/dashboard/attempts.ts'
 import { type FirstStart, prepare } from './operations/first-start.ts'
-import { standingReader, usageRecorder } from './operations/hot-paths.ts'
+import { LANES, standingReader, usageRecorder } from './operations/hot-paths.ts'
 import { AppCache } from './store/app-cache.ts'
 import { type Connection, openPool, type Pool } from './store/database.ts'
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
@@ -38,8 +38,10 @@ export async function startService(
   }
   try {
     const connection = await database(config, log, undo)
-    const pool = openPool(connection, CONNECTIONS, log)
+    const pool = openPool(connection, { max: CONNECTIONS }, log)
     undo.push(() => pool.end())
+    const hotPool = openPool(connection, { max: 2 * LANES, keyLookups: true }, log)
+    undo.push(() => hotPool.end())
     await checkDatabase(pool)
     await migrate(pool)
 
@@ -47,8 +49,8 @@ export async function startService(
     const service: Service = {
       pool,
       apps,
-      standings: standingReader(apps, pool),
-      usage: usageRecorder(apps, pool),
+      standings: standingReader(apps, hotPool),
+      usage: usageRecorder(apps, hotPool),
       billing: noBilling,
       clock,
       userTokenSecret: await secretNamed(pool, 'user-token'),

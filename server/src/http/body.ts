@@ -31,8 +31,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
     request.on('end', () =>
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes)),
     )
-    request.on('error', reject)
-    request.on('close', () => reject(badRequest('The request ended before its body did')))
+    request.on('error', () => reject(badRequest('The request ended before its body did')))
   })
 }
 

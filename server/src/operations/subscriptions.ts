@@ -1,12 +1,12 @@
 import type { Catalogue } from '../domain/catalogue.ts'
+import { subscriptionNotFound } from '../domain/errors.ts'
 import { isIdentifier } from '../domain/identifier.ts'
 import type { JsonObject } from '../domain/metadata.ts'
 import type { Package } from '../domain/package.ts'
 import { endedAt, type Subscription, type SubscriptionStatus, statusAt } from '../domain/subscription.ts'
 import { findSubscription, listSubscriptions } from '../store/subscriptions.ts'
-
 import { type Call, momentOf } from './call.ts'
-import { foundPackage, foundSubscription, foundUser } from './found.ts'
+import { foundPackage, foundUser } from './found.ts'
 import { checkFirst, type Page, unknownAfter } from './paging.ts'
 
 export interface PackageSubscription {
@@ -39,10 +39,12 @@ export function packageSubscription(
 }
 
 // The rows are read before the catalogue: packages are never deleted, so the later catalogue knows all of theirs.
+// That nothing was found is told only to a caller whose key still holds.
 
 export async function subscription(call: Call, id: string): Promise<PackageSubscription> {
-  const row = await foundSubscription(call.service.pool, call.appId, id)
+  const row = isIdentifier(id) ? await findSubscription(call.service.pool, call.appId, id) : null
   const { app, now } = await momentOf(call)
+  if (!row) throw subscriptionNotFound(id)
   return packageSubscription(row, app.catalogue, now)
 }
 
@@ -52,6 +54,7 @@ export async function subscriptions(
   { first, after }: Page,
 ): Promise<PackageSubscription[]> {
   checkFirst(first)
+  await momentOf(call)
   const { pool } = call.service
   const userUid = userId === null ? null : (await foundUser(pool, call.appId, userId)).uid
   let afterSeq: number | null = null

@@ -18,12 +18,31 @@ export type Connection =
   | { connectionString: string }
   | { host: string; port: number; user: string; database: string; ssl: false }
 
-export function openPool(connection: Connection, max: number, log: Logger): Pool {
+/**
+ * For statements that look up a batch of keys: whatever the statistics say (a table that was empty a minute ago,
+ * one that has grown tenfold since), the right plan is to walk the indexes, and it is made once.
+ */
+const KEY_LOOKUPS = [
+  'plan_cache_mode=force_generic_plan',
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'enable_bitmapscan=off',
+  'jit=off',
+]
+
+export interface PoolOptions {
+  max: number
+  keyLookups?: boolean
+}
+
+export function openPool(connection: Connection, { max, keyLookups }: PoolOptions, log: Logger): Pool {
+  const settings = ['timezone=UTC', ...(keyLookups ? KEY_LOOKUPS : [])]
   const pool = new pg.Pool({
     ...connection,
     max,
     application_name: 'tollgate',
-    options: '-c timezone=UTC',
+    options: settings.map((setting) => `-c ${setting}`).join(' '),
     connectionTimeoutMillis: 10_000,
   })
   // A dropped idle connection raises an error event, which ends the process unless somebody listens.

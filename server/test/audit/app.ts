@@ -15,6 +15,8 @@ export interface Grant {
   entitlement?: Entitlement
 }
 
+const PERIOD = 'periodStart periodEnd consumption { budget used overageEnabled }'
+
 /** Short ways to do with an app what most audits do first. Each throws when the service refuses. */
 export class App {
   readonly admin: Client
@@ -85,9 +87,8 @@ export class App {
   async showUsage(userId: string, featureId: string): Promise<Data> {
     const { showUsage } = await this.admin.data(
       `query ($userId: String!, $featureId: String!) {
-        showUsage(userId: $userId, featureId: $featureId) { current { ...period } past { ...period } }
-      }
-      fragment period on UsagePeriod { periodStart periodEnd consumption { budget used overageEnabled } }`,
+        showUsage(userId: $userId, featureId: $featureId) { current { ${PERIOD} } past { ${PERIOD} } }
+      }`,
       { userId, featureId },
     )
     return showUsage

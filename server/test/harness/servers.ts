@@ -9,7 +9,9 @@ export interface Servers {
   processes: ServerProcess[]
   /** the app `default`, as the first process serves it */
   app: TestApp
-  /** its Admin API as the process with this number serves it, counted round and round */
+  /** of the process with this number, counted round and round */
+  url(process: number): string
+  /** its Admin API as the process with this number serves it */
   admin(process: number, key?: string): Client
   close(): Promise<void>
 }
@@ -20,12 +22,13 @@ export async function openServers(count: number): Promise<Servers> {
   while (processes.length < count) {
     processes.push(await spawnServer({ DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: 'error' }))
   }
-  const urlOf = (process: number) => processes[process % count]?.url ?? ''
-  const admin = (process: number, key = API_KEY) => adminClient(urlOf(process), key)
+  const url = (process: number) => processes[process % count]?.url ?? ''
+  const admin = (process: number, key = API_KEY) => adminClient(url(process), key)
   return {
     database,
     processes,
-    app: { id: 'default', admin: admin(0), dashboard: await signedIn(urlOf(0), OWNER) },
+    app: { id: 'default', admin: admin(0), dashboard: await signedIn(url(0), OWNER) },
+    url,
     admin,
     async close() {
       for (const process of processes) await process.kill('SIGTERM')

@@ -1,0 +1,37 @@
+type Step = () => Promise<unknown>
+
+const steps = new Set<Step>()
+let ending = false
+
+/** Has `step` done at the end, however the end comes. Returns a function that does it now instead. */
+export function atEnd(step: Step): () => Promise<void> {
+  steps.add(step)
+  return async () => {
+    if (steps.delete(step)) await step()
+  }
+}
+
+/** Undoes everything, the latest first. */
+export async function cleanUp(): Promise<void> {
+  for (const step of [...steps].reverse()) {
+    steps.delete(step)
+    await step().catch((error: Error) => process.stderr.write(`bench: ${error.message}\n`))
+  }
+}
+
+/** True once a signal is ending the run: what fails from then on fails for that reason. */
+export const isEnding = (): boolean => ending
+
+export function cleanUpOnSignals(): void {
+  for (const [signal, status] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    process.on(signal, () => {
+      if (ending) process.exit(status)
+      ending = true
+      process.stderr.write('\nbench: stopping what was started; once more to leave at once\n')
+      cleanUp().then(() => process.exit(status))
+    })
+  }
+}

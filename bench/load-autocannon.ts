@@ -1,0 +1,44 @@
+import cannon from 'autocannon'
+import type { Load, RawResult } from './load.ts'
+import { quantile } from './rounds.ts'
+import { ANY_USER } from './seed.ts'
+import { API_KEY } from './server.ts'
+
+/** Requests made in advance, all connections together: building each as it is sent would slow the sender. */
+const PREPARED = 30_000
+
+export async function autocannon(load: Load): Promise<RawResult> {
+  const { url, request, users, connections, seconds, lookAtAnswers } = load
+  const digits = ANY_USER.length
+  const anyRequest = () => {
+    const user = String(1 + Math.floor(Math.random() * users)).padStart(digits, '0')
+    return { body: request.body.replace(ANY_USER, user) }
+  }
+  const running = cannon({
+    url,
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: API_KEY },
+    connections,
+    duration: seconds,
+    timeout: 10,
+    setupClient: (client) =>
+      client.setRequests(Array.from({ length: Math.ceil(PREPARED / connections) }, anyRequest)),
+    ...(lookAtAnswers && { verifyBody: (body: string) => body.includes(request.expect) }),
+  })
+  // Its own histogram counts in whole milliseconds, which is too coarse for a lone request.
+  const times: number[] = []
+  running.on('response', (_client: unknown, _status: number, _bytes: number, milliseconds: number) => {
+    times.push(milliseconds)
+  })
+  const result = await running
+  const sorted = Float64Array.from(times).sort()
+  return {
+    requests: times.length,
+    seconds: result.duration,
+    bytes: result.throughput.total,
+    failures: result.errors + result.timeouts + result.non2xx,
+    wrong: result.mismatches,
+    p50: quantile(sorted, 0.5),
+    p99: quantile(sorted, 0.99),
+  }
+}

@@ -1,0 +1,41 @@
+-- Sends one request over and over, each time for another user at random.
+-- Arguments: the body, the text in it to replace by a user's number, how many users there are, the Authorization
+-- header, a seed, and a text that every answer must hold (empty: answers are not looked at).
+local head, tail, digits, users
+local threads = {}
+wrong = 0
+
+function setup(thread)
+  table.insert(threads, thread)
+end
+
+function init(args)
+  local body, mark, expect = args[1], args[2], args[6]
+  local headers = { ["Content-Type"] = "application/json", ["Authorization"] = args[4] }
+  local text = wrk.format("POST", nil, headers, body)
+  local at = text:find(mark, 1, true)
+  head, tail = text:sub(1, at - 1), text:sub(at + #mark)
+  digits = "%0" .. #mark .. "d"
+  users = tonumber(args[3])
+  math.randomseed(tonumber(args[5]))
+  if expect ~= "" then
+    response = function(_, _, answer)
+      if not answer:find(expect, 1, true) then wrong = wrong + 1 end
+    end
+  end
+end
+
+function request()
+  return head .. digits:format(math.random(users)) .. tail
+end
+
+function done(summary, latency)
+  local unexpected = 0
+  for _, thread in ipairs(threads) do unexpected = unexpected + thread:get("wrong") end
+  local errors = summary.errors
+  io.write(string.format(
+    '\nRESULT {"requests":%d,"micros":%d,"bytes":%d,"failures":%d,"wrong":%d,"p50":%f,"p99":%f}\n',
+    summary.requests, summary.duration, summary.bytes,
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout,
+    unexpected, latency:percentile(50), latency:percentile(99)))
+end

@@ -1,0 +1,84 @@
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+
+export const USAGE = `npm run bench -- [options]
+
+  --quick        fewer users and shorter rounds: about a minute and a half, no documents
+  --only NAME    this pair alone (may be repeated)
+  --write        write docs/benchmarks.md and docs/benchmarks.svg also after --quick
+  --data DIR     keep the seeded databases in DIR and use them again (default: a temporary folder)
+  --rounds N     rounds of each side
+  --seconds N    seconds of each round
+`
+
+/** How much is measured. */
+export interface Scale {
+  rounds: number
+  seconds: number
+  /** how long each server is loaded, with every answer looked at, before anything is measured */
+  warmUpSeconds: number
+  /** of all pairs but growth */
+  users: number
+  /** of growth, smallest first */
+  sizes: readonly number[]
+}
+
+export interface Options {
+  quick: boolean
+  only: readonly string[]
+  write: boolean
+  data: string | null
+  scale: Scale
+}
+
+const QUICK: Scale = {
+  rounds: 2,
+  seconds: 1,
+  warmUpSeconds: 1,
+  users: 100_000,
+  sizes: [10_000, 100_000],
+}
+const FULL: Scale = {
+  rounds: 5,
+  seconds: 8,
+  warmUpSeconds: 5,
+  users: 1_000_000,
+  sizes: [10_000, 1_000_000, 5_000_000],
+}
+
+/** Null: help was asked for. Throws on anything that is not understood. */
+export function readOptions(args: string[], pairs: readonly string[]): Options | null {
+  const { values } = parseArgs({
+    args,
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true, default: [] },
+      write: { type: 'boolean' },
+      data: { type: 'string' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
+  if (values.help) return null
+  const unknown = values.only.find((name) => !pairs.includes(name))
+  if (unknown) throw new Error(`there is no pair ${unknown}: choose from ${pairs.join(', ')}`)
+  const scale = values.quick ? QUICK : FULL
+  return {
+    quick: values.quick,
+    only: values.only,
+    write: values.write ?? (!values.quick && values.only.length === 0),
+    data: values.data === undefined ? null : resolve(values.data),
+    scale: {
+      ...scale,
+      rounds: count('--rounds', values.rounds) ?? scale.rounds,
+      seconds: count('--seconds', values.seconds) ?? scale.seconds,
+    },
+  }
+}
+
+function count(name: string, text: string | undefined): number | null {
+  if (text === undefined) return null
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`${name} takes a whole number from 1 to 9999`)
+  return Number(text)
+}

@@ -1,0 +1,95 @@
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Postgres, withClient } from './postgres.ts'
+import { run, start } from './processes.ts'
+import { APP, type Database, FEATURE } from './seed.ts'
+
+export const INSTALL_PGBENCH =
+  'pgbench was not found: install PostgreSQL with its contrib programs (Debian: apt-get install postgresql)'
+
+export interface Pgbench {
+  name: string
+  /** Records calls by bare SQL, for users 1 to `users` at random. */
+  record(database: Database, load: PgbenchLoad): Promise<PgbenchResult>
+}
+
+interface PgbenchLoad {
+  users: number
+  clients: number
+  seconds: number
+}
+
+interface PgbenchResult {
+  transactions: number
+  perSecond: number
+}
+
+/** Null where pgbench is not installed. `folder` is for its script. */
+export async function findPgbench(postgres: Postgres, folder: string): Promise<Pgbench | null> {
+  for (const command of ['pgbench', ...(await debianPlaces())]) {
+    const child = start(command, ['--version'])
+    const code = await child.exited.catch(() => null)
+    if (code !== 0) continue
+    return {
+      name: child.output().trim(),
+      record: (database, load) => record(command, postgres, folder, database, load),
+    }
+  }
+  return null
+}
+
+async function debianPlaces(): Promise<string[]> {
+  const root = '/usr/lib/postgresql'
+  const versions = await readdir(root).catch(() => [])
+  return versions.sort((a, b) => Number(b) - Number(a)).map((version) => join(root, version, 'bin/pgbench'))
+}
+
+async function record(
+  command: string,
+  { host, port, user }: Postgres,
+  folder: string,
+  database: Database,
+  { users, clients, seconds }: PgbenchLoad,
+): Promise<PgbenchResult> {
+  const file = join(folder, 'record.sql')
+  await writeFile(file, script(await currentPeriod(database)))
+  const output = await run(command, [
+    ...['-h', host, '-p', String(port), '-U', user],
+    ...['-n', '-M', 'prepared', '-f', file, '-D', `users=${users}`],
+    ...['-c', String(clients), '-j', String(Math.min(2, clients)), '-T', String(seconds)],
+    database.name,
+  ])
+  const failed = Number(/failed transactions: (\d+)/.exec(output)?.[1] ?? 0)
+  const transactions = Number(/actually processed: (\d+)/.exec(output)?.[1])
+  const perSecond = Number(/tps = ([\d.]+)/.exec(output)?.[1])
+  if (failed > 0 || !(perSecond > 0)) throw new Error(`pgbench failed: ${output.slice(-500)}`)
+  return { transactions, perSecond }
+}
+
+/**
+ * The same counter and ledger row as recordUsage writes, as one statement: one round trip and one commit, which
+ * is faster than begin, two statements and commit. It looks nothing up and enforces no limit.
+ */
+const script = (period: string): string => `
+\\set uid random(1, :users)
+with counted as (
+  insert into usage_counter as c (app_id, user_uid, feature_id, reset_period, period_start, used)
+  values ('${APP}', :uid, '${FEATURE}', 'MONTH', '${period}', 1)
+  on conflict (app_id, user_uid, feature_id, reset_period, period_start) do update set used = c.used + 1
+  returning used)
+insert into usage_ledger
+  (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
+select '${APP}', :uid, '${FEATURE}', 'MONTH', '${period}', 'ADD', 1, used, now() from counted;
+`
+
+/** The start of the period that the server counts in now: all users share one. */
+async function currentPeriod({ url }: Database): Promise<string> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query<{ start: string }>(
+      `select to_char(max(period_start) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS"Z"') as start
+       from usage_counter where app_id = $1 and user_uid <= 100 and feature_id = $2`,
+      [APP, FEATURE],
+    )
+    return rows[0]?.start ?? ''
+  })
+}

@@ -1,0 +1,63 @@
+import { ANY_USER, FEATURE, userId } from './seed.ts'
+import type { Server } from './server.ts'
+
+/** A request as an application sends it: one document text, and variables that change from call to call. */
+export interface Request {
+  /** with ANY_USER where the user's number goes */
+  body: string
+  /** what every right answer holds */
+  expect: string
+}
+
+const CHECK_DOCUMENT = `query CanUse($userId: String!, $featureId: String!) {
+  canUseFeature(userId: $userId, featureId: $featureId) {
+    access
+    reason
+    consumption { budget used overageEnabled }
+  }
+}`
+
+const RECORD_DOCUMENT = `mutation Record($input: CreateUsageEventInput!) {
+  recordUsage(input: $input) { recorded reason }
+}`
+
+export const CHECK = request(
+  CHECK_DOCUMENT,
+  { userId: userId(ANY_USER), featureId: FEATURE },
+  '"access":true',
+)
+export const RECORD = request(
+  RECORD_DOCUMENT,
+  { input: { userId: userId(ANY_USER), featureId: FEATURE, delta: 1 } },
+  '"recorded":true',
+)
+
+/** `variables` travels as a string, the form that the API's specification gives. */
+function request(query: string, variables: object, expect: string): Request {
+  return { body: JSON.stringify({ query, variables: JSON.stringify(variables) }), expect }
+}
+
+/** The text of one answer, after a look at whether it says what it should. */
+export async function sampleAnswer(server: Server, { body, expect }: Request, user: number): Promise<string> {
+  const response = await server.admin.post(body.replace(ANY_USER, userId(user).slice(-ANY_USER.length)))
+  const text = await response.text()
+  if (response.status !== 200 || !text.includes(expect)) {
+    throw new Error(
+      `expected ${expect} for ${userId(user)}, and got ${response.status} ${text.slice(0, 500)}`,
+    )
+  }
+  return text
+}
+
+/** What is measured is worth it only if it is right: a recorded call must show in the next check. */
+export async function verifyAnswers(server: Server, users: number): Promise<void> {
+  const used = async (user: number): Promise<number> =>
+    JSON.parse(await sampleAnswer(server, CHECK, user)).data.canUseFeature.consumption.used
+  for (let i = 0; i < 20; i++) {
+    const user = 1 + Math.floor(Math.random() * users)
+    const before = await used(user)
+    await sampleAnswer(server, RECORD, user)
+    const after = await used(user)
+    if (after !== before + 1) throw new Error(`${userId(user)} recorded 1 on ${before} and then had ${after}`)
+  }
+}

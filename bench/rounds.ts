@@ -1,0 +1,51 @@
+/** The value below which that share of the sorted values lies. */
+export function quantile(sorted: ArrayLike<number>, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+}
+
+/**
+ * Measures the sides in turn: A, B, A, B. Whatever else the machine does meanwhile then falls on all of them, and
+ * a ratio means something where a figure alone would not.
+ */
+export async function interleave<Side extends string, T>(
+  rounds: number,
+  sides: Readonly<Record<Side, () => Promise<T>>>,
+  tell: (round: number, side: string, result: T) => void,
+): Promise<Record<Side, T[]>> {
+  const names = Object.keys(sides) as Side[]
+  const results = Object.fromEntries(names.map((name) => [name, [] as T[]])) as Record<Side, T[]>
+  for (let round = 1; round <= rounds; round++) {
+    for (const name of names) {
+      const result = await sides[name]()
+      results[name].push(result)
+      tell(round, name, result)
+    }
+  }
+  return results
+}
+
+/** How one side compares with another: the ratio of their medians, and the range of the ratios round by round. */
+export interface Comparison {
+  a: number
+  b: number
+  ratio: number
+  range: [low: number, high: number]
+}
+
+export function compare(a: readonly number[], b: readonly number[]): Comparison {
+  const ratios = a.map((value, i) => value / (b[i] ?? Number.NaN))
+  const [middleA, middleB] = [median(a), median(b)]
+  return {
+    a: middleA,
+    b: middleB,
+    ratio: middleA / middleB,
+    range: [Math.min(...ratios), Math.max(...ratios)],
+  }
+}

@@ -1,0 +1,98 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from './cleanup.ts'
+import { findLoadGenerator } from './load.ts'
+import { machineFacts } from './machine.ts'
+import { type Options, readOptions, USAGE } from './options.ts'
+import type { Bench, Pair } from './pair.ts'
+import { check } from './pairs/check.ts'
+import { growth } from './pairs/growth.ts'
+import { hot } from './pairs/hot.ts'
+import { lists } from './pairs/lists.ts'
+import { lone } from './pairs/lone.ts'
+import { record } from './pairs/record.ts'
+import { workers } from './pairs/workers.ts'
+import { findPgbench, INSTALL_PGBENCH } from './pgbench.ts'
+import { plot } from './plot.ts'
+import { startPostgres } from './postgres.ts'
+import { say } from './progress.ts'
+import { markdown, type Row, textTable } from './report.ts'
+import { type Database, seededDatabase } from './seed.ts'
+import { type Subject, startSubject } from './subject.ts'
+
+const PAIRS: readonly Pair[] = [check, record, hot, lone, workers, lists, growth]
+const DOCS = fileURLToPath(new URL('../docs/', import.meta.url))
+
+async function main(options: Options): Promise<void> {
+  const began = performance.now()
+  const folder = await scratchFolder()
+  const dataDir = options.data ?? join(folder, 'data')
+  const postgres = await startPostgres(dataDir)
+  const load = await findLoadGenerator()
+  const pgbench = await findPgbench(postgres, folder)
+  const facts = await machineFacts(dataDir, {
+    postgres: postgres.version,
+    load: load.name,
+    pgbench: pgbench?.name ?? null,
+  })
+  for (const [what, value] of facts) say(`${what}: ${value}`)
+  if (!pgbench) say(INSTALL_PGBENCH)
+
+  const { scale } = options
+  const database = once((users: number): Promise<Database> => seededDatabase(postgres, users))
+  const start: Bench['start'] = (on, env) => startSubject(on, scale, load, env)
+  const subject = once(async (users: number): Promise<Subject> => start(await database(users)))
+  const bench: Bench = { scale, load, pgbench, database, subject: () => subject(scale.users), start }
+
+  const rows: Row[] = []
+  for (const pair of PAIRS) {
+    if (options.only.length > 0 && !options.only.includes(pair.name)) continue
+    say(`\n${pair.name}`)
+    const results = await pair.run(bench)
+    rows.push(...pair.claims.map((claim, i) => ({ claim, result: results[i] ?? 'nothing was measured' })))
+  }
+  process.stdout.write(`\n${textTable(rows)}\n`)
+  if (options.write) {
+    const date = new Date().toISOString().slice(0, 10)
+    await mkdir(DOCS, { recursive: true })
+    await writeFile(join(DOCS, 'benchmarks.md'), markdown(rows, facts, scale, date))
+    await writeFile(join(DOCS, 'benchmarks.svg'), plot(rows))
+    say('\nwritten: docs/benchmarks.md and docs/benchmarks.svg')
+  }
+  say(`\n${((performance.now() - began) / 60e3).toFixed(1)} minutes`)
+}
+
+async function scratchFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-bench-'))
+  atEnd(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Makes each thing once, when it is first asked for. */
+function once<T>(make: (users: number) => Promise<T>): (users: number) => Promise<T> {
+  const made = new Map<number, Promise<T>>()
+  return (users) => {
+    const promise = made.get(users) ?? make(users)
+    made.set(users, promise)
+    return promise
+  }
+}
+
+cleanUpOnSignals()
+try {
+  const options = readOptions(
+    process.argv.slice(2),
+    PAIRS.map((pair) => pair.name),
+  )
+  if (options) await main(options)
+  else process.stdout.write(USAGE)
+} catch (error) {
+  if (!isEnding()) {
+    process.stderr.write(`bench: ${(error as Error).message}\n`)
+    process.exitCode = 1
+  }
+} finally {
+  if (!isEnding()) await cleanUp()
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto'
+import type { Client } from 'pg'
+import { signedIn } from '../server/test/harness/client.ts'
+import { copyIn } from './copy.ts'
+import { type Postgres, withClient } from './postgres.ts'
+import { progressBar, say } from './progress.ts'
+import { OWNER, type Server, startServer } from './server.ts'
+
+export const APP = 'default'
+export const FEATURE = 'api-calls'
+
+/** Ids are of one length, so that a load generator can put another user into a request by its place. */
+const ID_DIGITS = 7
+const PACKAGES = ['starter', 'team', 'business']
+const CHUNK = 20_000
+const DAY_MS = 86_400_000
+const SEEDED = 'seeded by the bench'
+
+/** The id of user `n`, from 1. A string of digits may stand for the number. */
+export const userId = (n: number | string): string => `user-${String(n).padStart(ID_DIGITS, '0')}`
+/** What a load generator replaces by a user's number, in `userId`. */
+export const ANY_USER = '@'.repeat(ID_DIGITS)
+
+export interface Database {
+  name: string
+  url: string
+  users: number
+}
+
+/**
+ * A database with that many users, each on a base plan that grants the feature by the month, and with half of
+ * them counting already. One that is there from an earlier run is taken as it is.
+ */
+export async function seededDatabase(postgres: Postgres, users: number): Promise<Database> {
+  const name = `bench_${users}`
+  const database = { name, url: postgres.urlOf(name), users }
+  const found = await withClient(postgres.urlOf('postgres'), async (client) => {
+    const { rowCount } = await client.query(
+      `select from pg_database where datname = $1 and shobj_description(oid, 'pg_database') = $2`,
+      [name, SEEDED],
+    )
+    if (rowCount === 1) return true
+    await client.query(`drop database if exists ${name}`)
+    await client.query(`create database ${name}`)
+    return false
+  })
+  if (found) return database
+
+  const server = await startServer(database.url)
+  try {
+    await createCatalogue(server)
+  } finally {
+    await server.stop()
+  }
+  await withClient(database.url, async (client) => {
+    await copyUsers(client, users)
+    say(`  vacuum, analyze, checkpoint`)
+    await client.query('vacuum analyze')
+    await client.query('checkpoint')
+    await client.query(`comment on database ${name} is '${SEEDED}'`)
+  })
+  return database
+}
+
+/** The server has migrated the database and made its app; the catalogue comes in as a customer's would. */
+async function createCatalogue({ url, admin }: Server): Promise<void> {
+  await admin.data(
+    `mutation ($feature: String!) {
+      calls: createFeature(input: { id: $feature, name: "API calls", type: CONSUMABLE, unitLabel: "call" }) { id }
+      sso: createFeature(input: { id: "sso", name: "Single sign-on", type: BINARY }) { id }
+    }`,
+    { feature: FEATURE },
+  )
+  const dashboard = await signedIn(url, OWNER)
+  for (const id of PACKAGES) {
+    // More than any run records: a refusal is an answer of another kind, and another amount of work.
+    const calls = { id: FEATURE, entitlement: { limit: 1_000_000_000_000, resetPeriod: 'MONTH' } }
+    const input = { id, name: id, features: [calls, { id: 'sso' }] }
+    await admin.data('mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }', {
+      input,
+    })
+    await dashboard.data(
+      'mutation ($app: String!, $id: String!) { publishPackage(appId: $app, id: $id) { id } }',
+      {
+        app: APP,
+        id,
+      },
+    )
+  }
+}
+
+async function copyUsers(client: Client, users: number): Promise<void> {
+  const bar = progressBar(`  seeding ${users.toLocaleString('en')} users`, users)
+  // The middle of a period, so that none ends while we measure.
+  const anchor = new Date(Date.now() - 10 * DAY_MS).toISOString()
+  // Foreign keys hold by construction; checking them row by row doubles the time.
+  await client.query('set session_replication_role = replica')
+  bar(0)
+  for (let first = 1; first <= users; first += CHUNK) {
+    const numbers = Array.from({ length: Math.min(CHUNK, users - first + 1) }, (_, i) => first + i)
+    await copyChunk(client, numbers, anchor)
+    bar(first + numbers.length - 1)
+  }
+  await client.query(`select setval(pg_get_serial_sequence('users', 'uid'), $1)`, [users])
+}
+
+async function copyChunk(client: Client, numbers: readonly number[], anchor: string): Promise<void> {
+  const counting = numbers
+    .filter((n) => n % 2 === 0)
+    .map((n) => ({ n, used: 1 + Math.floor(Math.random() * 1_000) }))
+  await client.query('begin')
+  await copyIn(
+    client,
+    'users (app_id, uid, id, billing_id, name, email, metadata)',
+    numbers.map((n) => [APP, n, userId(n), `cus_${n}`, `User ${n}`, `user${n}@example.com`, '{}']),
+  )
+  await copyIn(
+    client,
+    'subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor)',
+    numbers.map((n) => [
+      APP,
+      `sub_${randomUUID()}`,
+      n,
+      PACKAGES[n % PACKAGES.length] ?? '',
+      false,
+      anchor,
+      anchor,
+    ]),
+  )
+  await copyIn(
+    client,
+    'usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)',
+    counting.map(({ n, used }) => [APP, n, FEATURE, 'MONTH', anchor, used]),
+  )
+  await copyIn(
+    client,
+    'usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)',
+    counting.map(({ n, used }) => [APP, n, FEATURE, 'MONTH', anchor, 'ADD', used, used, anchor]),
+  )
+  await client.query('commit')
+}

@@ -1,0 +1,45 @@
+import { fileURLToPath } from 'node:url'
+import { Client } from '../server/test/harness/client.ts'
+import { type Memory, memoryOf, printed, start } from './processes.ts'
+
+export const API_KEY = 'tg_bench_key_of_the_default_app'
+export const OWNER = { email: 'owner@example.com', password: 'correct horse battery' }
+
+export interface Server {
+  url: string
+  /** the Admin API of the app `default` */
+  admin: Client
+  memory(): Promise<Memory | null>
+  /** Throws if it has logged a warning or an error. */
+  checkLog(): void
+  stop(): Promise<void>
+}
+
+const MAIN = fileURLToPath(new URL('../server/dist/main.js', import.meta.url))
+
+/** The built server as a process of its own, on a database that is there already. */
+export async function startServer(databaseUrl: string, env: Record<string, string> = {}): Promise<Server> {
+  const child = start(process.execPath, [MAIN], {
+    NODE_ENV: 'production',
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    TOLLGATE_API_KEY: API_KEY,
+    TOLLGATE_OWNER_EMAIL: OWNER.email,
+    TOLLGATE_OWNER_PASSWORD: OWNER.password,
+    TOLLGATE_LOG_LEVEL: 'warn',
+    ...env,
+  })
+  const url = await printed(child, /Admin API\s+(http\S+)\/graphql/)
+  return {
+    url,
+    admin: new Client(`${url}/graphql`, { Authorization: API_KEY }),
+    memory: () => memoryOf(child.process.pid ?? 0),
+    checkLog() {
+      const complaint = /^\{"level":[4-6]0,.*$/m.exec(child.output())?.[0]
+      if (complaint) throw new Error(`the server complained: ${complaint.slice(0, 1_000)}`)
+      if (child.process.exitCode !== null)
+        throw new Error(`the server ended: ${child.output().slice(-1_000)}`)
+    },
+    stop: child.stop,
+  }
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import type { Data } from '../harness/client.ts'
+import type { Entitlement, OwnApp } from './app.ts'
+import type { Audit } from './audit.ts'
+import type { OwnerContext } from './context.ts'
+
+const DAY = 86_400_000
+const start = `${new Date().getUTCFullYear() + 1}-03-10T00:00:00.000Z`
+const after = (days: number) => new Date(Date.parse(start) + days * DAY).toISOString()
+
+async function subscribedAtStart({ freshApp }: OwnerContext, entitlement: Entitlement) {
+  const app = await freshApp({ testClock: true })
+  await app.advanceTo(start)
+  return { app, ...(await app.makeSubscriber(entitlement)) }
+}
+
+async function current(app: OwnApp, userId: string, featureId: string): Promise<Data> {
+  return (await app.showUsage(userId, featureId)).current
+}
+
+const section = 'gap: anchors'
+
+export const anchors: Audit[] = [
+  {
+    id: 'G.PERIODS.resubscribe-keeps',
+    section,
+    says: 'Cancelling and subscribing again within the period neither refills nor loses usage.',
+    needs: 'dashboard',
+    async run(context) {
+      const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, { limit: 5 })
+      await app.recordUsage(userId, featureId, 4)
+      await app.advanceTo(after(10))
+      await app.cancel(subscriptionId, false)
+      await app.advanceTo(after(20))
+      await app.subscribe(userId, planId)
+      const { periodStart, consumption } = await current(app, userId, featureId)
+      assert.deepEqual([periodStart, consumption.used], [start, 4])
+    },
+  },
+  {
+    id: 'G.PERIODS.resubscribe-other-plan',
+    section,
+    says: 'The count goes on under another plan with the same reset period.',
+    needs: 'dashboard',
+    async run(context) {
+      const { app, userId, featureId, subscriptionId } = await subscribedAtStart(context, { limit: 5 })
+      await app.recordUsage(userId, featureId, 4)
+      await app.cancel(subscriptionId, false)
+      await app.advanceTo(after(1))
+      await app.subscribe(userId, await app.makePlan({ id: featureId, entitlement: { limit: 50 } }))
+      const { consumption } = await current(app, userId, featureId)
+      assert.deepEqual([consumption.budget, consumption.used], [50, 4])
+    },
+  },
+  {
+    id: 'G.PERIODS.resubscribe-other-reset',
+    section,
+    says: 'A plan with another reset period starts its own count.',
+    needs: 'dashboard',
+    async run(context) {
+      const { app, userId, featureId, subscriptionId } = await subscribedAtStart(context, { limit: 5 })
+      await app.recordUsage(userId, featureId, 4)
+      await app.cancel(subscriptionId, false)
+      const entitlement = { limit: 5, resetPeriod: 'DAY' }
+      await app.subscribe(userId, await app.makePlan({ id: featureId, entitlement }))
+      assert.equal(await app.used(userId, featureId), 0)
+    },
+  },
+  {
+    id: 'G.PERIODS.resubscribe-after-period',
+    section,
+    says: 'Subscribing again after the period has ended counts from the new start.',
+    needs: 'dashboard',
+    async run(context) {
+      const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, { limit: 5 })
+      await app.recordUsage(userId, featureId, 4)
+      await app.cancel(subscriptionId, false)
+      await app.advanceTo(after(40))
+      await app.subscribe(userId, planId)
+      const { periodStart, consumption } = await current(app, userId, featureId)
+      assert.deepEqual([periodStart, consumption.used], [after(40), 0])
+    },
+  },
+  {
+    id: 'G.PERIODS.resubscribe-at-period-end',
+    section,
+    says: 'A plan that ended with its period has no part in the next: a new one taken then starts at zero.',
+    needs: 'dashboard',
+    async run(context) {
+      const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, { limit: 5 })
+      await app.recordUsage(userId, featureId, 4)
+      const { cancelAt } = await app.cancel(subscriptionId, true)
+      await app.advanceTo(cancelAt)
+      await app.subscribe(userId, planId)
+      const { periodStart, consumption } = await current(app, userId, featureId)
+      assert.deepEqual([periodStart, consumption.used], [cancelAt, 0])
+    },
+  },
+  {
+    id: 'G.PERIODS.longest-decides',
+    section,
+    says: 'The longest reset period among the features of the earlier plan decides whether its anchor is kept.',
+    needs: 'dashboard',
+    async run({ freshApp }) {
+      const app = await freshApp({ testClock: true })
+      await app.advanceTo(start)
+      const [daily, yearly] = [await app.makeFeature(), await app.makeFeature()]
+      const plan = await app.makePlan(
+        { id: daily, entitlement: { resetPeriod: 'DAY' } },
+        { id: yearly, entitlement: { resetPeriod: 'YEAR' } },
+      )
+      const userId = await app.makeUser()
+      const [first] = await app.subscribe(userId, plan)
+      await app.recordUsage(userId, yearly, 4)
+      await app.cancel(first?.id, false)
+      await app.advanceTo(after(100.5))
+      await app.subscribe(userId, plan)
+      assert.equal((await current(app, userId, daily)).periodStart, after(100))
+      const { periodStart, consumption } = await current(app, userId, yearly)
+      assert.deepEqual([periodStart, consumption.used], [start, 4])
+    },
+  },
+  {
+    id: 'G.PERIODS.addon-keeps-base-anchor',
+    section,
+    says: "An add-on's features are counted from the anchor of the base plan.",
+    needs: 'dashboard',
+    async run(context) {
+      const { app, userId } = await subscribedAtStart(context, { limit: 5 })
+      await app.advanceTo(after(10))
+      const extra = await app.makeFeature()
+      await app.subscribe(userId, await app.makeAddon({ id: extra, entitlement: { limit: 1 } }))
+      assert.equal((await current(app, userId, extra)).periodStart, start)
+    },
+  },
+]

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import type { Audit } from './audit.ts'
+import { loosely, typeNamed } from './introspect.ts'
+
+type Fields = Record<string, string | RegExp>
+
+/** An integer or whole number: the spec does not say which scalar. */
+const WHOLE = /^(Int|SafeInt)$/
+
+/** What the spec's tables list. Objects may have more; what is there has this type. */
+const OBJECTS: [letter: string, type: string, Fields][] = [
+  [
+    'F',
+    'Feature',
+    {
+      id: 'String',
+      name: 'String',
+      type: 'FeatureType',
+      unitLabel: 'String',
+      unitLabelPlural: 'String',
+      metadata: 'JSON',
+      packages: '[Package]',
+    },
+  ],
+  [
+    'P',
+    'Package',
+    {
+      id: 'String',
+      name: 'String',
+      status: 'PackageStatus',
+      metadata: 'JSON',
+      features: '[PackageFeature]',
+      prices: '[Price]',
+      isAddon: 'Boolean',
+      updatedAt: 'String',
+    },
+  ],
+  [
+    'P',
+    'PackageFeature',
+    {
+      id: 'String',
+      name: 'String',
+      limit: 'String',
+      type: 'FeatureType',
+      unitLabel: 'String',
+      unitLabelPlural: 'String',
+      metadata: 'JSON',
+    },
+  ],
+  [
+    'P',
+    'Price',
+    {
+      id: 'String',
+      provider: 'String',
+      amount: WHOLE,
+      displayAmount: 'String',
+      currency: 'String',
+      interval: 'String',
+    },
+  ],
+  ['U', 'User', { id: 'String', billingId: 'String', name: 'String', email: 'String', metadata: 'JSON' }],
+  [
+    'S',
+    'PackageSubscription',
+    { id: 'String', userId: 'String', status: 'SubscriptionStatus', package: 'Package', metadata: 'JSON' },
+  ],
+  ['R', 'CanUseFeatureData', { access: 'Boolean', reason: 'String', consumption: 'Consumption' }],
+  ['R', 'Consumption', { budget: 'Float', used: 'Float', overageEnabled: 'Boolean' }],
+  ['R', 'ShowUsageData', { current: /^\w+$/, past: /^\[\w+\]$/ }],
+  ['R', 'RecordedUsage', { recorded: 'Boolean', reason: 'String' }],
+  ['R', 'SubscriptionLink', { url: 'String' }],
+  ['R', 'GeneratedUserToken', { token: 'String' }],
+]
+
+/** Inputs have these fields and no others: one that is not there cannot be changed. */
+const INPUTS: [type: string, Fields][] = [
+  ['CreateUserInput', { id: 'String', billingId: 'String', name: 'String', email: 'String', metadata: 'JSON' }],
+  ['UpdateUserInput', { id: 'String', name: 'String', metadata: 'JSON' }],
+  [
+    'CreateFeatureInput',
+    {
+      id: 'String',
+      name: 'String',
+      unitLabel: 'String',
+      unitLabelPlural: 'String',
+      type: 'FeatureType',
+      metadata: 'JSON',
+    },
+  ],
+  [
+    'UpdateFeatureInput',
+    { name: 'String', unitLabel: 'String', unitLabelPlural: 'String', metadata: 'JSON' },
+  ],
+  [
+    'CreatePackageInput',
+    { id: 'String', name: 'String', isAddon: 'Boolean', metadata: 'JSON', features: /^\[\w+\]$/ },
+  ],
+  ['Entitlement', { limit: WHOLE, resetPeriod: 'ResetPeriod', overageEnabled: 'Boolean' }],
+  ['UpdatePackageInput', { metadata: 'JSON' }],
+  [
+    'CreateUsageEventInput',
+    {
+      userId: 'String',
+      featureId: 'String',
+      delta: WHOLE,
+      action: 'UsageAction',
+      idempotencyKey: 'String',
+    },
+  ],
+]
+
+const ENUMS: [type: string, values: string[]][] = [
+  ['FeatureType', ['BINARY', 'CONSUMABLE']],
+  ['PackageStatus', ['DRAFT', 'PUBLISHED']],
+  ['SubscriptionStatus', ['ACTIVE', 'CANCELLED']],
+  ['ResetPeriod', ['DAY', 'HOUR', 'MONTH', 'NEVER', 'WEEK', 'YEAR']],
+  ['UsageAction', ['ADD', 'SET']],
+]
+
+const slug = (type: string) => type.replace(/(?<!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase()
+
+const objects = OBJECTS.map(
+  ([letter, type, fields]): Audit => ({
+    id: `S2.${letter}.${slug(type)}-fields`,
+    section: 'spec §2 resources and results',
+    says: `${type} has the fields that the spec lists, each of its type.`,
+    needs: 'key',
+    async run({ admin }) {
+      const found = (await typeNamed(admin, type)).fields ?? []
+      for (const [name, expected] of Object.entries(fields)) {
+        const field = found.find((f) => f.name === name)
+        assert.ok(field, `${type} has no ${name}`)
+        sameType(`${type}.${name}`, loosely(field.type), expected)
+      }
+    },
+  }),
+)
+
+const inputs = INPUTS.map(
+  ([type, fields]): Audit => ({
+    id: `S2.I.${slug(type)}-fields`,
+    section: 'spec §2 input objects',
+    says: `${type} takes the fields that the spec lists and no others.`,
+    needs: 'key',
+    async run({ admin }) {
+      const found = (await typeNamed(admin, type)).inputFields ?? []
+      assert.deepEqual(found.map((f) => f.name).sort(), Object.keys(fields).sort())
+      for (const { name, type: fieldType } of found) {
+        sameType(`${type}.${name}`, loosely(fieldType), fields[name] ?? '')
+      }
+    },
+  }),
+)
+
+const enums = ENUMS.map(
+  ([type, values]): Audit => ({
+    id: `G.TYPES.${slug(type)}-values`,
+    section: 'gap: enum values',
+    says: `${type} is one of ${values.join(', ')}.`,
+    needs: 'key',
+    async run({ admin }) {
+      const found = (await typeNamed(admin, type)).enumValues ?? []
+      assert.deepEqual(found.map((v) => v.name).sort(), values)
+    },
+  }),
+)
+
+const nested: Audit[] = [
+  {
+    id: 'S2.R.usage-period-fields',
+    section: 'spec §2 result objects',
+    says: 'A usage period has periodStart, periodEnd and consumption, the current one and the past ones alike.',
+    needs: 'key',
+    async run({ admin }) {
+      const usage = (await typeNamed(admin, 'ShowUsageData')).fields ?? []
+      const [current, past] = ['current', 'past'].map((name) => usage.find((f) => f.name === name)?.type)
+      assert.ok(current && past)
+      assert.equal(loosely(past), `[${loosely(current)}]`)
+      const fields = (await typeNamed(admin, loosely(current))).fields ?? []
+      const types = Object.fromEntries(fields.map((f) => [f.name, loosely(f.type)]))
+      assert.deepEqual(types, { periodStart: 'String', periodEnd: 'String', consumption: 'Consumption' })
+    },
+  },
+  {
+    id: 'S2.I.package-entry-fields',
+    section: 'spec §2 input objects',
+    says: 'An entry of CreatePackageInput.features has an id and an entitlement.',
+    needs: 'key',
+    async run({ admin }) {
+      const features = (await typeNamed(admin, 'CreatePackageInput')).inputFields?.find(
+        (f) => f.name === 'features',
+      )
+      assert.ok(features)
+      const entry = await typeNamed(admin, loosely(features.type).replace(/[[\]]/g, ''))
+      const types = Object.fromEntries(entry.inputFields?.map((f) => [f.name, loosely(f.type)]) ?? [])
+      assert.deepEqual(types, { id: 'String', entitlement: 'Entitlement' })
+    },
+  },
+]
+
+export const resources: Audit[] = [...objects, ...inputs, ...enums, ...nested]
+
+function sameType(what: string, actual: string, expected: string | RegExp): void {
+  const same = typeof expected === 'string' ? actual === expected : expected.test(actual)
+  assert.ok(same, `${what} is ${actual}, not ${expected}`)
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { newId } from './app.ts'
+import type { Audit } from './audit.ts'
+import { BAD_USER_INPUT, refuses, refusesDocument, USER_NOT_FOUND, VALIDATION_FAILED } from './expect.ts'
+
+const FIELDS = 'id billingId name email metadata'
+const CREATE = `mutation ($input: CreateUserInput!) { createUser(input: $input) { ${FIELDS} } }`
+const UPDATE = `mutation ($id: String!, $input: UpdateUserInput!) {
+  updateUser(id: $id, input: $input) { ${FIELDS} }
+}`
+const READ = `query ($id: String!) { user(id: $id) { ${FIELDS} } }`
+
+const described = () => ({
+  id: newId('user'),
+  billingId: newId('billing'),
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
+  metadata: { plan: 'pro', seats: 3 },
+})
+
+export const users: Audit[] = [
+  {
+    id: 'S2.U.created-as-given',
+    section: 'spec §2 User',
+    says: 'createUser returns the user as given, and user reads it back.',
+    needs: 'key',
+    async run({ admin }) {
+      const input = described()
+      assert.deepEqual((await admin.data(CREATE, { input })).createUser, input)
+      assert.deepEqual((await admin.data(READ, { id: input.id })).user, input)
+    },
+  },
+  {
+    id: 'S2.I.quick-user',
+    section: 'spec §2 input objects',
+    says: 'createUser works with id, name and email, as in the quick example.',
+    needs: 'key',
+    async run({ admin }) {
+      const input = { id: newId('user'), name: 'Ada', email: 'ada@example.com' }
+      const { createUser } = await admin.data(CREATE, { input })
+      assert.deepEqual(createUser, { ...input, billingId: null, metadata: {} })
+    },
+  },
+  {
+    id: 'S4.Q0.users-all',
+    section: 'spec §4 queries table',
+    says: 'users returns all users, oldest first.',
+    needs: 'key',
+    async run({ admin, app }) {
+      const made = [await app.makeUser(), await app.makeUser(), await app.makeUser()]
+      const { users } = await admin.data('{ users { id } }')
+      const ids = users.map((u: { id: string }) => u.id)
+      assert.deepEqual(
+        ids.filter((id: string) => made.includes(id)),
+        made,
+      )
+    },
+  },
+  {
+    id: 'S4.M0.update-user-changes',
+    section: 'spec §4 mutations table',
+    says: 'updateUser changes name and metadata; email and billingId stay.',
+    needs: 'key',
+    async run({ admin }) {
+      const input = described()
+      await admin.data(CREATE, { input })
+      const change = { name: 'Ada King', metadata: { seats: 4 } }
+      const { updateUser } = await admin.data(UPDATE, { id: input.id, input: change })
+      assert.deepEqual(updateUser, { ...input, ...change })
+      assert.deepEqual((await admin.data(READ, { id: input.id })).user, updateUser)
+    },
+  },
+  {
+    id: 'G.INPUT.user-update-carries',
+    section: 'gap: what an update changes',
+    says: 'updateUser changes only the fields that its input carries.',
+    needs: 'key',
+    async run({ admin }) {
+      const input = described()
+      await admin.data(CREATE, { input })
+      const { updateUser } = await admin.data(UPDATE, { id: input.id, input: { name: 'Ada King' } })
+      assert.deepEqual(updateUser, { ...input, name: 'Ada King' })
+    },
+  },
+  {
+    id: 'S2.I.user-id-changes',
+    section: 'spec §2 UpdateUserInput',
+    says: "updateUser can change the user's id: the new one answers, the old one is free.",
+    needs: 'key',
+    async run({ admin, app }) {
+      const input = described()
+      await admin.data(CREATE, { input })
+      const id = newId('user')
+      assert.deepEqual((await admin.data(UPDATE, { id: input.id, input: { id } })).updateUser, { ...input, id })
+      assert.deepEqual((await admin.data(READ, { id })).user, { ...input, id })
+      await refuses(admin, READ, { id: input.id }, USER_NOT_FOUND)
+      await app.makeUser({ id: input.id })
+    },
+  },
+  {
+    id: 'S2.S.user-id-follows',
+    section: 'spec §2 PackageSubscription',
+    says: "userId maps to User.id: after a change of id, the user's subscriptions and usage are under the new one.",
+    needs: 'dashboard',
+    async run({ own }) {
+      const { userId, featureId, subscriptionId } = await own.makeSubscriber({ limit: 5 })
+      await own.recordUsage(userId, featureId, 2)
+      const id = newId('user')
+      await own.admin.data(UPDATE, { id: userId, input: { id } })
+      assert.equal((await own.subscription(subscriptionId)).userId, id)
+      assert.equal(await own.used(id, featureId), 2)
+      assert.equal((await own.canUseFeature(userId, featureId)).reasonCode, 'USER_NOT_FOUND')
+    },
+  },
+  {
+    id: 'S2.I.email-fixed',
+    section: 'spec §2 UpdateUserInput',
+    says: 'email cannot be changed through the API.',
+    needs: 'key',
+    async run({ admin, app }) {
+      const id = await app.makeUser()
+      const document = `mutation { updateUser(id: "${id}", input: { email: "b@example.com" }) { id } }`
+      await refusesDocument(admin, document, VALIDATION_FAILED)
+    },
+  },
+  {
+    id: 'S2.I.billing-id-fixed',
+    section: 'spec §2 UpdateUserInput',
+    says: 'billingId cannot be changed through the API.',
+    needs: 'key',
+    async run({ admin, app }) {
+      const id = await app.makeUser()
+      const document = `mutation { updateUser(id: "${id}", input: { billingId: "b" }) { id } }`
+      await refusesDocument(admin, document, VALIDATION_FAILED)
+    },
+  },
+  {
+    id: 'G.ERRORS.user-not-found',
+    section: 'gap: unknown ids',
+    says: 'user and updateUser on an unknown id fail with USER_NOT_FOUND.',
+    needs: 'key',
+    async run({ admin }) {
+      await refuses(admin, READ, { id: newId('user') }, USER_NOT_FOUND)
+      await refuses(admin, UPDATE, { id: newId('user'), input: { name: 'N' } }, USER_NOT_FOUND)
+    },
+  },
+  {
+    id: 'G.ERRORS.user-id-taken',
+    section: 'gap: identifiers',
+    says: 'createUser and updateUser to a taken id fail with BAD_USER_INPUT and change nothing.',
+    needs: 'key',
+    async run({ admin, app }) {
+      const input = described()
+      await admin.data(CREATE, { input })
+      const other = await app.makeUser()
+      await refuses(admin, CREATE, { input: { id: input.id } }, BAD_USER_INPUT)
+      await refuses(admin, UPDATE, { id: other, input: { id: input.id, name: 'N' } }, BAD_USER_INPUT)
+      assert.deepEqual((await admin.data(READ, { id: input.id })).user, input)
+      assert.equal((await admin.data(READ, { id: other })).user.name, null)
+    },
+  },
+]

@@ -1,0 +1,27 @@
+import { Agent, request } from 'node:http'
+import type { Answer, Variables } from './client.ts'
+import { API_KEY } from './server.ts'
+
+const agent = new Agent({ keepAlive: true })
+
+/** Asks the app `default` as `Client` does, at a third of the cost: for tests that ask tens of thousands of times. */
+export function askFast(url: string, query: string, variables: Variables): Promise<Answer> {
+  const body = JSON.stringify({ query, variables })
+  return new Promise((resolve, reject) => {
+    const headers = {
+      Authorization: API_KEY,
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(body),
+    }
+    const asked = request(`${url}/graphql`, { agent, method: 'POST', headers }, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, ...JSON.parse(text) }))
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
