@@ -120,7 +120,7 @@ function startWriting(url: () => string) {
   async function work(worker: number): Promise<void> {
     while (!stopping) {
       const number = ++last
-      while (!(await send(number, worker))) await sleep(20)
+      while (!(await send(number, worker))) await sleep(100)
       acknowledged++
     }
   }

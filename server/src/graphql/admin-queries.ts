@@ -86,7 +86,8 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
         users: t.field({
           type: [types.user],
           args: page,
-          resolve: (_, args, context) => users(queryCall(context), args),
+          resolve: (_, args, context, info) =>
+            context.lists.read(info, (cursor) => users(queryCall(context), args, cursor)),
         }),
         subscription: t.field({
           type: types.subscription,
@@ -97,7 +98,10 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
         subscriptions: t.field({
           type: [types.subscription],
           args: { userId: t.arg.string(), ...page },
-          resolve: (_, args, context) => subscriptions(queryCall(context), args.userId ?? null, args),
+          resolve: (_, args, context, info) =>
+            context.lists.read(info, (cursor) =>
+              subscriptions(queryCall(context), args.userId ?? null, args, cursor),
+            ),
         }),
       }
     },

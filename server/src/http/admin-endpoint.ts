@@ -4,6 +4,7 @@ import { badRequest, unauthenticated } from '../domain/errors.ts'
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../domain/limits.ts'
 import { adminSchema } from '../graphql/admin.ts'
 import type { AdminContext } from '../graphql/context.ts'
+import { LongLists } from '../graphql/long-lists.ts'
 import type { Service } from '../operations/call.ts'
 import type { Caller } from '../store/app-cache.ts'
 import type { Endpoint } from './graphql-handler.ts'
@@ -26,7 +27,8 @@ export function adminEndpoint(service: Service): Endpoint<Caller> {
     },
     context(caller, request, _response, body): AdminContext {
       const key = idempotencyKeyOf(request)
-      return { service, caller, idempotency: key === null ? null : { key, request: hashOf(body) } }
+      const idempotency = key === null ? null : { key, request: hashOf(body) }
+      return { service, caller, idempotency, lists: new LongLists() }
     },
   }
 }

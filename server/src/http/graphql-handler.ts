@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { GraphQLSchema } from 'graphql'
+import type { ExecutionResult, GraphQLSchema } from 'graphql'
 import type { Logger } from 'pino'
 import { TollgateError } from '../domain/errors.ts'
 import { Documents } from '../graphql/documents.ts'
-import { type WireError, wireError } from '../graphql/errors.ts'
-import { discardBody, readBody } from './body.ts'
+import { type ReportFault, wireError } from '../graphql/errors.ts'
+import type { LongLists } from '../graphql/long-lists.ts'
+import { type Answer, answerJson, answerStream } from './answer.ts'
+import { readBody } from './body.ts'
 import { parseGraphqlRequest } from './graphql-request.ts'
 
 /** One GraphQL endpoint: a schema and the callers it is for. */
@@ -14,7 +16,12 @@ export interface Endpoint<Caller> {
   /** Who calls. Throws before anything of the body is looked at. */
   authenticate(request: IncomingMessage): Promise<Caller>
   /** What the resolvers get. */
-  context(caller: Caller, request: IncomingMessage, response: ServerResponse, body: Buffer): object
+  context(
+    caller: Caller,
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: Buffer,
+  ): object & { lists?: LongLists }
 }
 
 /**
@@ -23,81 +30,78 @@ export interface Endpoint<Caller> {
  */
 export function graphqlHandler<Caller>(endpoint: Endpoint<Caller>, log: Logger) {
   const documents = new Documents(endpoint.schema)
-
   // Unique among processes, and cheap: one is made for every request.
   const prefix = randomUUID().slice(0, 8)
   let requests = 0
 
   return async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = `${prefix}-${(++requests).toString(36)}`
+    const answer = { request, response, requestId }
     const report = (error: unknown) => {
       log.error({ err: error, requestId }, 'request failed')
       return requestId
     }
-    if (request.method !== 'POST') {
-      response.setHeader('Allow', 'POST')
-      const error = new TollgateError('METHOD_NOT_ALLOWED', 'Only POST is supported here')
-      answer(request, response, 405, requestId, { errors: [wireError(error, error.code, report)] })
-      return
-    }
-    let result: object
     try {
-      result = await run(request, response, report)
+      if (request.method !== 'POST') {
+        response.setHeader('Allow', 'POST')
+        const error = new TollgateError('METHOD_NOT_ALLOWED', 'Only POST is supported here')
+        answerJson(answer, 405, { errors: [wireError(error, error.code, report)] })
+      } else {
+        await run(answer, report)
+      }
     } catch (error) {
-      result = { errors: [wireError(error, 'BAD_REQUEST', report)] }
+      if (response.headersSent) report(error)
+      else answerJson(answer, 200, { errors: [wireError(error, 'BAD_REQUEST', report)] })
     }
-    answer(request, response, 200, requestId, result)
     log.debug({ requestId, url: request.url }, 'request answered')
   }
 
-  async function run(request: IncomingMessage, response: ServerResponse, report: (error: unknown) => string) {
+  async function run(answer: Answer, report: ReportFault): Promise<void> {
+    const { request, response } = answer
     const caller = await endpoint.authenticate(request)
     const body = await readBody(request)
     const { query, variables, operationName } = parseGraphqlRequest(body)
     const checked = documents.check(query)
-    if ('errors' in checked) return { errors: wireErrors(checked.errors, checked.code, report) }
-
+    if ('errors' in checked) {
+      const errors = checked.errors.map((error) => wireError(error, checked.code, report))
+      return answerJson(answer, 200, { errors })
+    }
     const context = endpoint.context(caller, request, response, body)
-    const { data, errors } = await checked.run(context, variables, operationName)
-    // Without data, the operation never began: it was not to be found, or its variables did not fit.
-    const wired = errors && wireErrors(errors, 'BAD_USER_INPUT', report)
-    return { ...(data !== undefined && { data }), ...(wired && { errors: wired }) }
+    const result = await checked.run(context, variables, operationName)
+    const { lists } = context
+    if (lists?.unfinished && result.data) {
+      const rest = (name: string) => lists.rest(name, endpoint.schema, context, variables)
+      await answerStream(answer, piecesOf(result.data, rest, errorsOf(result, report)))
+    } else {
+      answerJson(answer, 200, { ...result, ...errorsOf(result, report) })
+    }
   }
 }
 
-function wireErrors(
-  errors: readonly unknown[],
-  code: Parameters<typeof wireError>[1],
-  report: (error: unknown) => string,
-): WireError[] {
-  return errors.map((error) => wireError(error, code, report))
+/** An operation that never began, for want of fitting variables, is the caller's mistake too. */
+function errorsOf({ errors }: ExecutionResult, report: ReportFault) {
+  return errors && { errors: errors.map((error) => wireError(error, 'BAD_USER_INPUT', report)) }
 }
 
-function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  requestId: string,
-  result: object,
-): void {
-  if (response.destroyed) return
-  // A string goes out in one write together with the headers; a buffer would take two.
-  const body = JSON.stringify(result)
-  const headers = [
-    'Content-Type',
-    'application/json; charset=utf-8',
-    'Content-Length',
-    String(Buffer.byteLength(body)),
-    'Cache-Control',
-    'no-store',
-    'X-Request-Id',
-    requestId,
-  ]
-  // A body we have not read stands in the way of the next request on this connection.
-  if (!request.complete) {
-    headers.push('Connection', 'close')
-    discardBody(request)
+/** The text of an answer whose lists go on after what was executed first. */
+async function* piecesOf(
+  data: Record<string, unknown>,
+  rest: (name: string) => AsyncIterable<unknown[]>,
+  errors: object | undefined,
+): AsyncGenerator<string> {
+  let lead = '{"data":{'
+  for (const [name, value] of Object.entries(data)) {
+    const text = JSON.stringify(value)
+    let open = false
+    for await (const rows of rest(name)) {
+      if (rows.length === 0) continue
+      // The list is kept open: its closing bracket comes after the last stretch.
+      const more = JSON.stringify(rows).slice(1, -1)
+      yield open ? `,${more}` : `${lead}${JSON.stringify(name)}:${text.slice(0, -1)},${more}`
+      open = true
+    }
+    yield open ? ']' : `${lead}${JSON.stringify(name)}:${text}`
+    lead = ','
   }
-  response.writeHead(status, headers)
-  response.end(body)
+  yield errors ? `},${JSON.stringify(errors).slice(1)}` : '}}'
 }

@@ -21,3 +21,33 @@ export function pageOf<T extends { id: string }>(all: readonly T[], { first, aft
   }
   return all.slice(start, typeof first === 'number' ? start + first : undefined)
 }
+
+/** Where a list that is too long to be held goes on: after the row with this key, for so many more (null: all). */
+export interface Cursor {
+  after: number
+  left: number | null
+}
+
+/** A part of such a list. */
+export interface Stretch<Row> {
+  rows: Row[]
+  /** null: that was all */
+  next: Cursor | null
+}
+
+/** Few enough to be read and rendered between two checks, enough that the round trips do not count. */
+const STRETCH = 500
+
+/** Reads the next stretch of a list that is ordered by a key. */
+export async function stretch<Row>(
+  { after, left }: Cursor,
+  read: (after: number, limit: number) => Promise<Row[]>,
+  keyOf: (row: Row) => number,
+): Promise<Stretch<Row>> {
+  const wanted = Math.min(left ?? STRETCH, STRETCH)
+  const rows = await read(after, wanted)
+  const last = rows.at(-1)
+  const remaining = left === null ? null : left - rows.length
+  const more = last !== undefined && rows.length === wanted && remaining !== 0
+  return { rows, next: more ? { after: keyOf(last), left: remaining } : null }
+}

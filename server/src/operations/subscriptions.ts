@@ -7,7 +7,7 @@ import { endedAt, type Subscription, type SubscriptionStatus, statusAt } from '.
 import { findSubscription, listSubscriptions } from '../store/subscriptions.ts'
 import { type Call, momentOf } from './call.ts'
 import { foundPackage, foundUser } from './found.ts'
-import { checkFirst, type Page, unknownAfter } from './paging.ts'
+import { type Cursor, checkFirst, type Page, type Stretch, stretch, unknownAfter } from './paging.ts'
 
 export interface PackageSubscription {
   id: string
@@ -51,19 +51,25 @@ export async function subscription(call: Call, id: string): Promise<PackageSubsc
 export async function subscriptions(
   call: Call,
   userId: string | null,
-  { first, after }: Page,
-): Promise<PackageSubscription[]> {
-  checkFirst(first)
+  page: Page,
+  cursor: Cursor | null,
+): Promise<Stretch<PackageSubscription>> {
   await momentOf(call)
   const { pool } = call.service
   const userUid = userId === null ? null : (await foundUser(pool, call.appId, userId)).uid
-  let afterSeq: number | null = null
-  if (after !== null && after !== undefined) {
-    const last = isIdentifier(after) ? await findSubscription(pool, call.appId, after) : null
-    if (!last) throw unknownAfter()
-    afterSeq = last.seq
-  }
-  const rows = await listSubscriptions(pool, call.appId, userUid, afterSeq, first ?? null)
+  const { rows, next } = await stretch(
+    cursor ?? (await start(call, userUid, page)),
+    (after, limit) => listSubscriptions(pool, call.appId, userUid, after, limit),
+    (row) => row.seq,
+  )
   const { app, now } = await momentOf(call)
-  return rows.map((row) => packageSubscription(row, app.catalogue, now))
+  return { rows: rows.map((row) => packageSubscription(row, app.catalogue, now)), next }
+}
+
+async function start(call: Call, userUid: number | null, { first, after }: Page): Promise<Cursor> {
+  checkFirst(first)
+  if (after === null || after === undefined) return { after: 0, left: first ?? null }
+  const last = isIdentifier(after) ? await findSubscription(call.service.pool, call.appId, after) : null
+  if (!last || (userUid !== null && last.userUid !== userUid)) throw unknownAfter()
+  return { after: last.seq, left: first ?? null }
 }

@@ -3,22 +3,27 @@ import type { User } from '../domain/user.ts'
 import { findUser, listUsers } from '../store/users.ts'
 import { type Call, momentOf } from './call.ts'
 import { foundUser } from './found.ts'
-import { checkFirst, type Page, unknownAfter } from './paging.ts'
+import { type Cursor, checkFirst, type Page, type Stretch, stretch, unknownAfter } from './paging.ts'
 
 export async function user(call: Call, id: string): Promise<User> {
   await momentOf(call)
   return foundUser(call.service.pool, call.appId, id)
 }
 
-export async function users(call: Call, { first, after }: Page): Promise<User[]> {
-  checkFirst(first)
+export async function users(call: Call, page: Page, cursor: Cursor | null): Promise<Stretch<User>> {
   await momentOf(call)
   const { pool } = call.service
-  let afterUid: number | null = null
-  if (after !== null && after !== undefined) {
-    const last = isIdentifier(after) ? await findUser(pool, call.appId, after) : null
-    if (!last) throw unknownAfter()
-    afterUid = last.uid
-  }
-  return listUsers(pool, call.appId, afterUid, first ?? null)
+  return stretch(
+    cursor ?? (await start(call, page)),
+    (after, limit) => listUsers(pool, call.appId, after, limit),
+    (row) => row.uid,
+  )
+}
+
+async function start(call: Call, { first, after }: Page): Promise<Cursor> {
+  checkFirst(first)
+  if (after === null || after === undefined) return { after: 0, left: first ?? null }
+  const last = isIdentifier(after) ? await findUser(call.service.pool, call.appId, after) : null
+  if (!last) throw unknownAfter()
+  return { after: last.uid, left: first ?? null }
 }

@@ -55,18 +55,26 @@ export async function subscriptionsOfUser(
   return rows
 }
 
-/** All of them, oldest first; with a page, the `first` that come after `after`. */
+/** In the order of their making, from the one after `after`: all, or one user's. */
 export async function listSubscriptions(
   db: Db,
   appId: string,
   userUid: number | null,
-  after: number | null,
-  first: number | null,
+  after: number,
+  limit: number,
 ): Promise<SubscriptionRow[]> {
   const { rows } = await db.query<SubscriptionRow>(
-    `${SELECT} where s.app_id = $1 and s.seq > coalesce($2, 0) ${userUid === null ? '' : 'and s.user_uid = $4'}
-     order by s.seq limit $3`,
-    userUid === null ? [appId, after, first] : [appId, after, first, userUid],
+    userUid === null
+      ? {
+          name: 'list-subscriptions',
+          text: `${SELECT} where s.app_id = $1 and s.seq > $2 order by s.seq limit $3`,
+          values: [appId, after, limit],
+        }
+      : {
+          name: 'list-subscriptions-of-user',
+          text: `${SELECT} where s.app_id = $1 and s.seq > $2 and s.user_uid = $4 order by s.seq limit $3`,
+          values: [appId, after, limit, userUid],
+        },
   )
   return rows
 }

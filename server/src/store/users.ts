@@ -48,16 +48,12 @@ export async function lockUserByUid(db: Db, appId: string, uid: number): Promise
   await db.query(`select from users where app_id = $1 and uid = $2 for no key update`, [appId, uid])
 }
 
-/** All of them, oldest first; with a page, the `first` that come after the user `after`. */
-export async function listUsers(
-  db: Db,
-  appId: string,
-  after: number | null,
-  first: number | null,
-): Promise<UserRow[]> {
-  const { rows } = await db.query<UserRow>(
-    `select ${COLUMNS} from users where app_id = $1 and uid > coalesce($2, 0) order by uid limit $3`,
-    [appId, after, first],
-  )
+/** In the order of their making, from the one after `after`. */
+export async function listUsers(db: Db, appId: string, after: number, limit: number): Promise<UserRow[]> {
+  const { rows } = await db.query<UserRow>({
+    name: 'list-users',
+    text: `select ${COLUMNS} from users where app_id = $1 and uid > $2 order by uid limit $3`,
+    values: [appId, after, limit],
+  })
   return rows
 }

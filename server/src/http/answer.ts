@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { discardBody } from './body.ts'
+
+export interface Answer {
+  request: IncomingMessage
+  response: ServerResponse
+  requestId: string
+}
+
+/** Answers with JSON. */
+export function answerJson(answer: Answer, status: number, result: object): void {
+  const { response } = answer
+  if (response.destroyed) return
+  // A string goes out in one write together with the headers; a buffer would take two.
+  const body = JSON.stringify(result)
+  response.writeHead(status, [...headersOf(answer), 'Content-Length', String(Buffer.byteLength(body))])
+  response.end(body)
+}
+
+/** Answers with JSON that is still being made, no faster than the caller takes it in. */
+export async function answerStream(answer: Answer, pieces: AsyncIterable<string>): Promise<void> {
+  const { response } = answer
+  response.writeHead(200, headersOf(answer))
+  try {
+    for await (const piece of pieces) {
+      if (response.destroyed) return
+      if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+    }
+    response.end()
+  } catch (error) {
+    // The status is long gone: only a broken connection still tells the caller that this is not the whole answer.
+    response.destroy()
+    throw error
+  }
+}
+
+function headersOf({ request, requestId }: Answer): string[] {
+  const headers = [
+    'Content-Type',
+    'application/json; charset=utf-8',
+    'Cache-Control',
+    'no-store',
+    'X-Request-Id',
+    requestId,
+  ]
+  // A body we have not read stands in the way of the next request on this connection.
+  if (!request.complete) {
+    headers.push('Connection', 'close')
+    discardBody(request)
+  }
+  return headers
+}
