@@ -16,7 +16,6 @@ declare module 'autocannon' {
     verifyBody?(body: string): boolean
   }
   interface Result {
-    duration: number
     errors: number
     timeouts: number
     non2xx: number

@@ -12,6 +12,8 @@ export interface Config {
   /** null: http://host:port */
   publicUrl: string | null
   logLevel: string
+  /** how many processes answer requests */
+  workers: number
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -37,6 +39,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     owner: email !== null && password !== null ? { email, password } : null,
     publicUrl: publicUrlOf(set('TOLLGATE_PUBLIC_URL')),
     logLevel,
+    workers: workersOf(set('TOLLGATE_WORKERS') ?? '1'),
   }
 }
 
@@ -68,4 +71,16 @@ function publicUrlOf(url: string | null): string | null {
     )
   }
   return url.replace(/\/+$/, '')
+}
+
+const MOST_WORKERS = 64
+
+function workersOf(text: string): number {
+  const workers = Number(text)
+  if (!/^\d+$/.test(text) || workers < 1 || workers > MOST_WORKERS) {
+    throw new StartError(
+      `TOLLGATE_WORKERS must be a number from 1 to ${MOST_WORKERS}; it is ${JSON.stringify(text)}.`,
+    )
+  }
+  return workers
 }

@@ -1,29 +1,45 @@
-import { pino } from 'pino'
+import cluster from 'node:cluster'
+import { type Logger, pino } from 'pino'
 import { readConfig } from './config.ts'
 import { StartError } from './domain/errors.ts'
 import { type RunningService, startService } from './service.ts'
+import { startWorkers, type WorkerReady } from './workers.ts'
 
 try {
   const config = readConfig(process.env)
   const log = pino({ level: config.logLevel })
-  const service = await startService(config, () => Date.now(), log)
-  process.stdout.write(welcome(service))
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      log.info({ signal }, 'stopping')
-      service.stop().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          log.error({ err: error }, 'stopping failed')
-          process.exit(1)
-        },
-      )
-    })
-  }
+  const starting =
+    config.workers > 1 && cluster.isPrimary
+      ? startWorkers(config, log)
+      : startService(config, () => Date.now(), log)
+  stopOnSignal(starting, log)
+
+  const service = await starting
+  if (cluster.isWorker)
+    process.send?.({ url: service.url, firstStart: service.firstStart } satisfies WorkerReady)
+  else process.stdout.write(welcome(service))
 } catch (error) {
   if (!(error instanceof StartError)) throw error
   process.stderr.write(`tollgate: ${error.message}\n`)
   process.exit(1)
+}
+
+/** A start that is under way is ended once it is done, so that nothing of it is left running. */
+function stopOnSignal(starting: Promise<RunningService>, log: Logger): void {
+  let stopping = false
+  const stop = async (signal: string) => {
+    if (stopping) return
+    stopping = true
+    log.info({ signal }, 'stopping')
+    try {
+      await (await starting).stop()
+      process.exit(0)
+    } catch (error) {
+      log.error({ err: error }, 'stopping failed')
+      process.exit(1)
+    }
+  }
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void stop(signal))
 }
 
 function welcome({ url, firstStart: { apiKey, ownerToken } }: RunningService): string {
@@ -32,12 +48,8 @@ function welcome({ url, firstStart: { apiKey, ownerToken } }: RunningService): s
     lines.push(`  Owner        ${url}/setup?token=${ownerToken}   (works until there is one)`)
   }
   if (apiKey !== null) {
-    lines.push(
-      '',
-      '  The API key of the app "default". It is shown this once:',
-      '',
-      `export TOLLGATE_API_KEY=${apiKey}`,
-    )
+    lines.push('', '  The API key of the app "default". It is shown this once:', '')
+    lines.push(`export TOLLGATE_API_KEY=${apiKey}`)
   }
   return `${lines.join('\n')}\n\n`
 }

@@ -22,7 +22,8 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-const CONNECTIONS = 20
+/** For all but the hot paths, which have their own. */
+const CONNECTIONS = 10
 const OLDEST_POSTGRES = 150_000
 const HOUR_MS = 3_600_000
 

@@ -13,7 +13,7 @@ const ROUNDS = 20
 const WORKERS = 16
 const USERS = ['ann', 'bob', 'eve', 'dan']
 /** Acknowledged writes before each kill, so that it always hits a service at full work. */
-const WRITES = 300
+const WRITES = 100
 
 describe('kill -9 under writes, on the embedded database', () => {
   let folder: DataFolder

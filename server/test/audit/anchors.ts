@@ -27,7 +27,9 @@ export const anchors: Audit[] = [
     says: 'Cancelling and subscribing again within the period neither refills nor loses usage.',
     needs: 'dashboard',
     async run(context) {
-      const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, { limit: 5 })
+      const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, {
+        limit: 5,
+      })
       await app.recordUsage(userId, featureId, 4)
       await app.advanceTo(after(10))
       await app.cancel(subscriptionId, false)
@@ -72,7 +74,9 @@ export const anchors: Audit[] = [
     says: 'Subscribing again after the period has ended counts from the new start.',
     needs: 'dashboard',
     async run(context) {
-      const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, { limit: 5 })
+      const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, {
+        limit: 5,
+      })
       await app.recordUsage(userId, featureId, 4)
       await app.cancel(subscriptionId, false)
       await app.advanceTo(after(40))
@@ -87,7 +91,9 @@ export const anchors: Audit[] = [
     says: 'A plan that ended with its period has no part in the next: a new one taken then starts at zero.',
     needs: 'dashboard',
     async run(context) {
-      const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, { limit: 5 })
+      const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, {
+        limit: 5,
+      })
       await app.recordUsage(userId, featureId, 4)
       const { cancelAt } = await app.cancel(subscriptionId, true)
       await app.advanceTo(cancelAt)

@@ -66,7 +66,11 @@ export const features: Audit[] = [
     says: 'features returns all features, oldest first.',
     needs: 'key',
     async run({ admin, app }) {
-      const made = [await app.makeFeature(), await app.makeFeature({ type: 'BINARY' }), await app.makeFeature()]
+      const made = [
+        await app.makeFeature(),
+        await app.makeFeature({ type: 'BINARY' }),
+        await app.makeFeature(),
+      ]
       const { features } = await admin.data('{ features { id } }')
       const ids = features.map((f: { id: string }) => f.id)
       assert.deepEqual(

@@ -146,7 +146,12 @@ const MUTATIONS: Operation[] = [
   {
     name: 'generateSubscriptionLink',
     args: { userId: 'String', templateId: 'String!', successUrl: 'String!', cancelUrl: 'String!' },
-    variables: { userId: id, templateId: id, successUrl: 'https://a.example', cancelUrl: 'https://b.example' },
+    variables: {
+      userId: id,
+      templateId: id,
+      successUrl: 'https://a.example',
+      cancelUrl: 'https://b.example',
+    },
     returns: 'SubscriptionLink',
     selects: '{ url }',
   },

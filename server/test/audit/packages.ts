@@ -179,11 +179,11 @@ export const packages: Audit[] = [
     async run({ admin, app }) {
       const id = await app.makeDraft()
       for (const field of ['name: "N"', 'isAddon: true', 'status: "PUBLISHED"', 'features: []', 'id: "n"']) {
-        await refusesDocument(
-          admin,
-          `mutation { updatePackage(id: "${id}", input: { ${field} }) { id } }`,
-          { code: 'GRAPHQL_VALIDATION_FAILED', type: 'Error', status: 400 },
-        )
+        await refusesDocument(admin, `mutation { updatePackage(id: "${id}", input: { ${field} }) { id } }`, {
+          code: 'GRAPHQL_VALIDATION_FAILED',
+          type: 'Error',
+          status: 400,
+        })
       }
     },
   },

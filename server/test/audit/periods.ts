@@ -98,7 +98,11 @@ export const periods: Audit[] = [
     async run(context) {
       const start = `${nextYear()}-01-01T00:00:00.000Z`
       const entitlement = { limit: 5, resetPeriod: 'NEVER' }
-      const { app, userId, featureId, planId, subscriptionId } = await subscribedAt(context, start, entitlement)
+      const { app, userId, featureId, planId, subscriptionId } = await subscribedAt(
+        context,
+        start,
+        entitlement,
+      )
       await app.recordUsage(userId, featureId, 4)
       assert.equal((await current(app, userId, featureId)).periodEnd, null)
       await app.advanceTo(`${nextYear() + 10}-01-01T00:00:00Z`)
@@ -124,8 +128,17 @@ export const periods: Audit[] = [
       const { app, userId, featureId } = await subscribedAt(context, day('01-31'), { limit: 5 })
       await app.advanceTo(day('05-31'))
       const { current: now, past } = await app.showUsage(userId, featureId)
-      assert.deepEqual([...past].reverse().concat(now).map((p) => p.periodStart), starts)
-      assert.deepEqual([...past].reverse().map((p) => p.periodEnd), starts.slice(1))
+      assert.deepEqual(
+        [...past]
+          .reverse()
+          .concat(now)
+          .map((p) => p.periodStart),
+        starts,
+      )
+      assert.deepEqual(
+        [...past].reverse().map((p) => p.periodEnd),
+        starts.slice(1),
+      )
       assert.equal(now.periodEnd, day('06-30'))
     },
   },

@@ -77,7 +77,10 @@ const OBJECTS: [letter: string, type: string, Fields][] = [
 
 /** Inputs have these fields and no others: one that is not there cannot be changed. */
 const INPUTS: [type: string, Fields][] = [
-  ['CreateUserInput', { id: 'String', billingId: 'String', name: 'String', email: 'String', metadata: 'JSON' }],
+  [
+    'CreateUserInput',
+    { id: 'String', billingId: 'String', name: 'String', email: 'String', metadata: 'JSON' },
+  ],
   ['UpdateUserInput', { id: 'String', name: 'String', metadata: 'JSON' }],
   [
     'CreateFeatureInput',

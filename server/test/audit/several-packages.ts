@@ -116,7 +116,8 @@ export const severalPackages: Audit[] = [
     async run({ freshApp }) {
       const app = await freshApp({ testClock: true })
       const { userId, featureId } = await grantedBy(app, null, { limit: 1, resetPeriod: 'DAY' })
-      const [base] = (await app.admin.data(`{ subscriptions(userId: "${userId}") { startedAt } }`)).subscriptions
+      const [base] = (await app.admin.data(`{ subscriptions(userId: "${userId}") { startedAt } }`))
+        .subscriptions
       await app.advanceTo(new Date(Date.parse(base.startedAt) + 3_600_000).toISOString())
       await app.subscribe(
         userId,

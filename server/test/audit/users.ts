@@ -91,7 +91,10 @@ export const users: Audit[] = [
       const input = described()
       await admin.data(CREATE, { input })
       const id = newId('user')
-      assert.deepEqual((await admin.data(UPDATE, { id: input.id, input: { id } })).updateUser, { ...input, id })
+      assert.deepEqual((await admin.data(UPDATE, { id: input.id, input: { id } })).updateUser, {
+        ...input,
+        id,
+      })
       assert.deepEqual((await admin.data(READ, { id })).user, { ...input, id })
       await refuses(admin, READ, { id: input.id }, USER_NOT_FOUND)
       await app.makeUser({ id: input.id })

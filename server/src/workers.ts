@@ -1,0 +1,91 @@
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { StartError } from './domain/errors.ts'
+import type { FirstStart } from './operations/first-start.ts'
+import type { RunningService } from './service.ts'
+import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
+
+/** What a worker says once it answers requests. */
+export interface WorkerReady {
+  url: string
+  firstStart: FirstStart
+}
+
+const RESTART_DELAY_MS = 1_000
+
+/**
+ * Several processes behind one port, on one database. This one answers no requests: it keeps the embedded
+ * PostgreSQL, if there is one, hands out connections, and starts a worker anew when one dies.
+ */
+export async function startWorkers(config: Config, log: Logger): Promise<RunningService> {
+  const postgres =
+    config.databaseUrl === null
+      ? await startEmbeddedPostgres({
+          dataDir: config.dataDir,
+          log: (message, detail) => log.info({ ...detail }, message),
+        })
+      : null
+  const env = postgres ? { DATABASE_URL: socketUrl(postgres.connection) } : {}
+  let stopping = false
+
+  const stop = async () => {
+    stopping = true
+    const living = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+    await Promise.all(living.map(ended))
+    await postgres?.stop()
+  }
+  try {
+    const ready = await Promise.all(
+      Array.from({ length: config.workers }, () => answering(cluster.fork(env))),
+    )
+    cluster.on('exit', async (worker, code, signal) => {
+      if (stopping) return
+      log.error({ pid: worker.process.pid, code, signal }, 'a worker died; another takes its place')
+      await delay(RESTART_DELAY_MS)
+      if (!stopping) cluster.fork(env)
+    })
+    return { url: ready[0]?.url ?? '', firstStart: merged(ready), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function answering(worker: Worker): Promise<WorkerReady> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('exit', () => reject(new StartError('A worker could not start; its reason stands above.')))
+  })
+}
+
+function ended(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    worker.once('exit', () => resolve())
+    worker.process.kill('SIGTERM')
+  })
+}
+
+/** Only one of them made what was missing. */
+function merged(ready: readonly WorkerReady[]): FirstStart {
+  return {
+    apiKey: ready.find(({ firstStart }) => firstStart.apiKey !== null)?.firstStart.apiKey ?? null,
+    ownerToken: ready.at(-1)?.firstStart.ownerToken ?? null,
+  }
+}
+
+function socketUrl({
+  host,
+  port,
+  user,
+  database,
+}: {
+  host: string
+  port: number
+  user: string
+  database: string
+}) {
+  const query = new URLSearchParams({ host, port: String(port), sslmode: 'disable' })
+  return `postgresql://${user}@localhost/${database}?${query}`
+}

@@ -1,0 +1,68 @@
+import { parseArgs } from 'node:util'
+import { audits } from './audits.ts'
+import { connect, type Target } from './context.ts'
+import { type Outcome, runAudits } from './run.ts'
+
+const USAGE = `usage: npm run audit -- --url URL --key KEY [--email EMAIL --password PASSWORD]
+
+  --url       where the service is, such as http://localhost:4000
+  --key       an Admin API key
+  --email, --password
+              a dashboard user, for what needs the dashboard: publishing, cancelling, test clocks
+`
+const AT_ONCE = 8
+
+class UsageError extends Error {}
+
+function targetOf(args: string[]): Target {
+  const { url, key, email, password } = optionsOf(args)
+  if (!url || !key) throw new UsageError('--url and --key are needed')
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new UsageError(`--url must be an http or https URL; it is ${url}`)
+  }
+  if (!email !== !password) throw new UsageError('--email and --password go together')
+  return { url: url.replace(/\/+$/, ''), key, owner: email && password ? { email, password } : null }
+}
+
+function optionsOf(args: string[]) {
+  const option = { type: 'string' } as const
+  try {
+    return parseArgs({ args, options: { url: option, key: option, email: option, password: option } }).values
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+async function main(): Promise<number> {
+  const contexts = await connect(targetOf(process.argv.slice(2)))
+  const counts = { held: 0, failed: 0, 'needs owner': 0 }
+  await runAudits(audits, contexts, AT_ONCE, ({ id, says }, outcome) => {
+    counts[outcome.kind]++
+    console.log(line(id, says, outcome))
+  })
+  console.log(
+    `\n${audits.length} audits: ${counts.held} held, ${counts.failed} failed, ${counts['needs owner']} need --email and --password`,
+  )
+  return counts.failed > 0 ? 1 : 0
+}
+
+function line(id: string, says: string, outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'held':
+      return `✓ ${id}`
+    case 'needs owner':
+      return `– ${id}  needs --email and --password`
+    case 'failed':
+      return `✗ ${id}  ${says}\n    ${messageOf(outcome.error).replaceAll('\n', '\n    ')}`
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  console.error(messageOf(error))
+  if (error instanceof UsageError) console.error(`\n${USAGE}`)
+  process.exitCode = error instanceof UsageError ? 2 : 1
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import type { Answer, Client } from '../harness/client.ts'
+import { newId } from './app.ts'
+import type { Audit } from './audit.ts'
+import type { Context } from './context.ts'
+import {
+  answerOf,
+  BAD_REQUEST,
+  BAD_USER_INPUT,
+  type Extensions,
+  FEATURE_NOT_FOUND,
+  KEY_REUSED,
+  LINK_ERROR,
+  PACKAGE_NOT_FOUND,
+  PARSE_FAILED,
+  SUBSCRIPTION_ERROR,
+  SUBSCRIPTION_NOT_FOUND,
+  UNAUTHENTICATED,
+  USER_NOT_FOUND,
+  VALIDATION_FAILED,
+} from './expect.ts'
+
+/** A failure of each kind, its extensions, and the operation that its path names: none when it never began. */
+const FAILURES: [name: string, Extensions, path: string[], fail: (context: Context) => Promise<Answer>][] = [
+  ['no-key', UNAUTHENTICATED, [], ({ visitor }) => visitor.ask('{ features { id } }')],
+  ['bad-request', BAD_REQUEST, [], async ({ admin }) => answerOf(await admin.post('{'))],
+  ['parse-failed', PARSE_FAILED, [], ({ admin }) => admin.ask('query { features {')],
+  ['validation-failed', VALIDATION_FAILED, [], ({ admin }) => admin.ask('{ features { nonsense } }')],
+  ['feature', FEATURE_NOT_FOUND, ['feature'], ({ admin }) => byId(admin, 'feature')],
+  ['package', PACKAGE_NOT_FOUND, ['package'], ({ admin }) => byId(admin, 'package')],
+  ['user', USER_NOT_FOUND, ['user'], ({ admin }) => byId(admin, 'user')],
+  ['subscription', SUBSCRIPTION_NOT_FOUND, ['subscription'], ({ admin }) => byId(admin, 'subscription')],
+  [
+    'bad-user-input',
+    BAD_USER_INPUT,
+    ['createUser'],
+    ({ admin }) => admin.ask('mutation { createUser(input: { id: "" }) { id } }'),
+  ],
+  [
+    'subscription-error',
+    SUBSCRIPTION_ERROR,
+    ['subscribe'],
+    async ({ admin, app }) =>
+      admin.ask(
+        `mutation { subscribe(userId: "${await app.makeUser()}", packageIds: ["${newId('p')}"]) { id } }`,
+      ),
+  ],
+  [
+    'subscription-link-error',
+    LINK_ERROR,
+    ['generateSubscriptionLink'],
+    ({ admin }) =>
+      admin.ask(`mutation {
+        generateSubscriptionLink(templateId: "${newId('t')}", successUrl: "https://a.example", cancelUrl: "https://a.example") { url }
+      }`),
+  ],
+  [
+    'idempotency-key-reused',
+    KEY_REUSED,
+    ['createUser'],
+    async ({ admin }) => {
+      const keyed = admin.with({ 'Idempotency-Key': newId('key') })
+      const create = () => keyed.ask(`mutation { createUser(input: { id: "${newId('user')}" }) { id } }`)
+      await create()
+      return create()
+    },
+  ],
+]
+
+const byId = (admin: Client, field: string) => admin.ask(`{ ${field}(id: "${newId('x')}") { id } }`)
+
+const shapes = FAILURES.map(
+  ([name, extensions, path, fail]): Audit => ({
+    id: `S7.E3.${name}`,
+    section: 'spec §7 error rules 1 to 3',
+    says: `A failure with ${extensions.code} (${name}) comes with status 200 as an error of exactly the spec's shape.`,
+    needs: 'key',
+    async run(context) {
+      const { status, errors } = await fail(context)
+      assert.equal(status, 200)
+      assert.equal(errors?.length, 1)
+      const [error] = errors ?? []
+      assert.ok(error)
+      assert.deepEqual(Object.keys(error).sort(), ['extensions', 'locations', 'message', 'path'])
+      assert.ok(error.message.length > 0)
+      assert.deepEqual(error.extensions, extensions)
+      assert.deepEqual(error.path, path)
+      const located = path.length > 0 || /PARSE|VALIDATION/.test(extensions.code)
+      assert.equal(error.locations.length > 0, located)
+      for (const { line, column } of error.locations) assert.ok(line > 0 && column > 0)
+    },
+  }),
+)
+
+export const errors: Audit[] = [
+  ...shapes,
+  {
+    id: 'S7.E2.errors-array',
+    section: 'spec §7 error rule 2',
+    says: 'A failed call returns errors, an array, and no key error; a successful one returns no errors.',
+    needs: 'key',
+    async run({ admin }) {
+      const failed = await byId(admin, 'user')
+      assert.ok(Array.isArray(failed.errors))
+      assert.ok(!('error' in failed))
+      assert.ok(!('errors' in (await admin.ask('{ __typename }'))))
+    },
+  },
+  {
+    id: 'S7.E3.location',
+    section: 'spec §7 error rule 3',
+    says: 'locations tells the line and column of the operation that failed.',
+    needs: 'key',
+    async run({ admin }) {
+      const { errors } = await admin.ask(`query {\n  user(id: "${newId('user')}") { id }\n}`)
+      assert.deepEqual(errors?.[0]?.locations, [{ line: 2, column: 3 }])
+    },
+  },
+  {
+    id: 'G.ERRORS.field-is-null',
+    section: 'gap: unknown ids',
+    says: 'The field that failed is null, and the others are answered.',
+    needs: 'key',
+    async run({ admin, app }) {
+      const id = await app.makeUser()
+      const { data, errors } = await admin.ask(
+        `{ found: user(id: "${id}") { id } user(id: "${newId('user')}") { id } feature(id: "${newId('f')}") { id } }`,
+      )
+      assert.deepEqual(data, { found: { id }, user: null, feature: null })
+      assert.equal(errors?.length, 2)
+    },
+  },
+  {
+    id: 'G.ERRORS.mutation-is-null',
+    section: 'gap: unknown ids',
+    says: 'A mutation that failed is null, and leaves those beside it standing.',
+    needs: 'key',
+    async run({ admin }) {
+      const id = newId('user')
+      const { data, errors } = await admin.ask(
+        `mutation { updateUser(id: "${newId('user')}", input: {}) { id } createUser(input: { id: "${id}" }) { id } }`,
+      )
+      assert.deepEqual(data, { updateUser: null, createUser: { id } })
+      assert.deepEqual(errors?.[0]?.path, ['updateUser'])
+    },
+  },
+  {
+    id: 'G.ERRORS.long-ids',
+    section: 'gap: identifiers',
+    says: 'An id that nothing could have is simply not found.',
+    needs: 'key',
+    async run({ admin }) {
+      for (const id of ['', 'x'.repeat(10_000), 'a\u0000b', '\ud800']) {
+        const error = await admin.error('query ($id: String!) { user(id: $id) { id } }', { id })
+        assert.deepEqual(error.extensions, USER_NOT_FOUND)
+      }
+    },
+  },
+]
