@@ -3,6 +3,11 @@ type Step = () => Promise<unknown>
 const steps = new Set<Step>()
 let ending = false
 
+/** To be called before anything is started: what starts during the clean-up would be left behind. */
+export function refuseIfEnding(): void {
+  if (ending) throw new Error('the bench is being stopped')
+}
+
 /** Has `step` done at the end, however the end comes. Returns a function that does it now instead. */
 export function atEnd(step: Step): () => Promise<void> {
   steps.add(step)

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../server/src/store/embedded-postgres.ts'
-import { atEnd } from './cleanup.ts'
+import { atEnd, refuseIfEnding } from './cleanup.ts'
 
 export interface Postgres {
   /** for pgbench */
@@ -29,6 +29,7 @@ export async function startPostgres(dataDir: string): Promise<Postgres> {
 }
 
 async function launch(dataDir: string): Promise<Postgres & { stop(): Promise<void> }> {
+  refuseIfEnding()
   const starting = startEmbeddedPostgres({ dataDir, log: () => {} })
   const stop = atEnd(async () => (await starting).stop())
   const { host, port, user } = (await starting).connection

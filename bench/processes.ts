@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
-import { atEnd } from './cleanup.ts'
+import { atEnd, refuseIfEnding } from './cleanup.ts'
 
 export interface Child {
   process: ChildProcess
@@ -14,6 +14,7 @@ export interface Child {
 
 /** Starts a process that does not outlive the bench. */
 export function start(command: string, args: readonly string[], env: Record<string, string> = {}): Child {
+  refuseIfEnding()
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -80,16 +80,6 @@ describe('SIGTERM', () => {
       expect(await rowsOf({ connectionString: database.url }, 'select id from subscription')).toHaveLength(1)
     },
   )
-
-  it('gap: shutdown: idle connections do not hold it up', async () => {
-    const database = await createDatabase()
-    cleanups.push(database.drop)
-    const server = await start({ DATABASE_URL: database.url })
-    await Promise.all(
-      Array.from({ length: 8 }, () => adminClient(server.url, API_KEY).data('{ users { id } }')),
-    )
-    expect(await server.kill('SIGTERM')).toBe(0)
-  })
 })
 
 /** Locks the user's row from outside, so that whatever changes the user's subscriptions waits. */

@@ -9,13 +9,14 @@ import type { Service } from '../operations/call.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
 import { dashboardEndpoint } from './dashboard-endpoint.ts'
 import { graphqlHandler } from './graphql-handler.ts'
+import { answerSetupPage } from './setup-page.ts'
 
 /** Every route of the service. */
 export function httpServer(service: Service, publicUrl: () => string): Server {
   const admin = graphqlHandler(adminEndpoint(service), service.log)
   const dashboard = graphqlHandler(dashboardEndpoint(service, publicUrl), service.log)
 
-  return createServer(
+  const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -23,11 +24,14 @@ export function httpServer(service: Service, publicUrl: () => string): Server {
       connectionsCheckingInterval: 1_000,
     },
     (request, response) => {
+      if (!server.listening) response.setHeader('Connection', 'close')
       switch (pathOf(request)) {
         case '/graphql':
           return void admin(request, response)
         case '/dashboard/graphql':
           return void dashboard(request, response)
+        case '/setup':
+          return answerSetupPage(response)
         case '/healthz':
           return text(response, 200, 'ok')
         case '/readyz':
@@ -37,6 +41,7 @@ export function httpServer(service: Service, publicUrl: () => string): Server {
       }
     },
   )
+  return server
 }
 
 function pathOf(request: IncomingMessage): string {
@@ -59,12 +64,17 @@ function text(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${body}\n`)
 }
 
+const IDLE_SWEEP_MS = 50
+
 /** Takes no new requests and answers those under way; what hangs longer than the grace time is cut off. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), SHUTDOWN_GRACE_MS)
+    // A connection that is busy now is idle once it has its answer, and would be kept for the next request.
+    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS)
     server.close(() => {
       clearTimeout(cut)
+      clearInterval(sweep)
       resolve()
     })
     server.closeIdleConnections()
