@@ -44,12 +44,11 @@ function stopOnSignal(starting: Promise<RunningService>, log: Logger): void {
 
 function welcome({ url, firstStart: { apiKey, ownerToken } }: RunningService): string {
   const lines = ['', 'Tollgate is ready.', '', `  Admin API    ${url}/graphql`]
-  if (ownerToken !== null) {
-    lines.push(`  Owner        ${url}/setup?token=${ownerToken}   (works until there is one)`)
-  }
+  if (ownerToken !== null) lines.push(`  Owner        ${url}/setup?token=${ownerToken}   (works once)`)
   if (apiKey !== null) {
-    lines.push('', '  The API key of the app "default". It is shown this once:', '')
+    lines.push('', '  The API key of the app "default" is shown this once. To try it in a shell:', '')
     lines.push(`export TOLLGATE_API_KEY=${apiKey}`)
+    if (ownerToken !== null) lines.push(`export TOLLGATE_OWNER_TOKEN=${ownerToken}`)
   }
   return `${lines.join('\n')}\n\n`
 }
