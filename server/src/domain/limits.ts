@@ -13,6 +13,8 @@ export const MAX_SUBSCRIBE_PACKAGES = 100
 /** `canUseFeatures` and `recordUsages`: one request is one round trip, not a bulk loader. */
 export const MAX_BATCH = 100
 export const MAX_PAST_PERIODS = 24
+/** Where test clocks end: the periods after it still lie within four-digit years. */
+export const LATEST_TEST_CLOCK = Date.UTC(9000, 0)
 
 export const MAX_BODY_BYTES = 1024 * 1024
 export const MAX_DOCUMENT_BYTES = 64 * 1024

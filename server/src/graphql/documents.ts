@@ -18,8 +18,14 @@ const RULES = [
   ...specifiedRules.map((rule) => (rule === VariablesInAllowedPositionRule ? VariablePositionsRule : rule)),
 ]
 
-/** Documents an application sends are few and come again and again: 1,000 of the largest are 64 MB. */
-const KEPT = 1_000
+/**
+ * Documents an application sends are few and come again and again: there is room for a thousand of an everyday
+ * size. Counted in documents instead, a thousand of the largest held 450 MB, which anyone could send to the
+ * dashboard's endpoint.
+ */
+const KEPT_BYTES = 32 * 1024 * 1024
+/** What a parsed token with its part of the tree takes, measured on the densest documents. */
+const BYTES_PER_TOKEN = 500
 
 /** A document that may be executed, or why not. */
 export type Checked =
@@ -29,7 +35,8 @@ export type Checked =
 /** Parses and validates, and remembers the good ones by their text, those used last kept longest. */
 export class Documents {
   readonly #schema: GraphQLSchema
-  readonly #kept = new Map<string, Executable>()
+  readonly #kept = new Map<string, { executable: Executable; bytes: number }>()
+  #keptBytes = 0
   #last: { text: string; executable: Executable } | null = null
 
   constructor(schema: GraphQLSchema) {
@@ -39,18 +46,21 @@ export class Documents {
   check(text: string): Checked {
     if (this.#last?.text === text) return this.#last.executable
     const kept = this.#kept.get(text)
-    const checked = kept ?? this.#examine(text)
-    if (checked instanceof Executable) this.#keep(text, checked)
+    const checked = kept?.executable ?? this.#examine(text)
+    if (checked instanceof Executable) this.#keep(text, checked, kept?.bytes)
     return checked
   }
 
-  #keep(text: string, executable: Executable): void {
+  #keep(text: string, executable: Executable, knownBytes: number | undefined): void {
     this.#last = { text, executable }
-    this.#kept.delete(text)
-    this.#kept.set(text, executable)
-    if (this.#kept.size > KEPT) {
-      const [oldest] = this.#kept.keys()
-      if (oldest !== undefined) this.#kept.delete(oldest)
+    const bytes = knownBytes ?? 2 * text.length + BYTES_PER_TOKEN * executable.tokens
+    if (this.#kept.delete(text)) this.#keptBytes -= bytes
+    this.#kept.set(text, { executable, bytes })
+    this.#keptBytes += bytes
+    for (const [oldest, { bytes }] of this.#kept) {
+      if (this.#keptBytes <= KEPT_BYTES) break
+      this.#kept.delete(oldest)
+      this.#keptBytes -= bytes
     }
   }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { discardBody } from './body.ts'
+import { discardBody, hasUnreadBody } from './body.ts'
 
 export interface Answer {
   request: IncomingMessage
@@ -10,12 +10,17 @@ export interface Answer {
 
 /** Answers with JSON. */
 export function answerJson(answer: Answer, status: number, result: object): void {
-  const { response } = answer
+  const { request, response } = answer
   if (response.destroyed) return
   // A string goes out in one write together with the headers; a buffer would take two.
   const body = JSON.stringify(result)
   response.writeHead(status, [...headersOf(answer), 'Content-Length', String(Buffer.byteLength(body))])
-  response.end(body)
+  if (hasUnreadBody(request)) {
+    response.write(body)
+    discardBody(request, response)
+  } else {
+    response.end(body)
+  }
 }
 
 /** Answers with JSON that is still being made, no faster than the caller takes it in. */
@@ -44,10 +49,6 @@ function headersOf({ request, requestId }: Answer): string[] {
     'X-Request-Id',
     requestId,
   ]
-  // A body we have not read stands in the way of the next request on this connection.
-  if (!request.complete) {
-    headers.push('Connection', 'close')
-    discardBody(request)
-  }
+  if (hasUnreadBody(request)) headers.push('Connection', 'close')
   return headers
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { badRequest } from '../domain/errors.ts'
 import { MAX_BODY_BYTES } from '../domain/limits.ts'
 
@@ -16,6 +16,11 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       reject(tooLarge())
       return
     }
+    // It may have gone while its key was looked up, and then says nothing any more.
+    if (request.destroyed) {
+      reject(endedEarly())
+      return
+    }
     const chunks: Buffer[] = []
     let bytes = 0
     const onData = (chunk: Buffer) => {
@@ -31,21 +36,30 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
     request.on('end', () =>
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes)),
     )
-    request.on('error', () => reject(badRequest('The request ended before its body did')))
+    request.on('error', () => reject(endedEarly()))
   })
 }
 
+const endedEarly = () => badRequest('The request ended before its body did')
 const tooLarge = () => badRequest(`The request body must be at most ${MAX_BODY_BYTES} bytes`)
 
+/** Whether something of the request's body stands in the way of the next request on its connection. */
+export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
 /**
- * Lets go of a body that nobody will read. A little of it is taken in, so that a client in the middle of sending
- * gets to read our answer; one that goes on is cut off.
+ * Lets go of a body that nobody will read, and ends the answer after it. A little of the body is taken in first:
+ * the connection of a client in the middle of sending would be reset, and our answer lost with it. One that goes on
+ * sending is cut off.
  */
-export function discardBody(request: IncomingMessage): void {
+export function discardBody(request: IncomingMessage, response: ServerResponse): void {
   let bytes = 0
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes > MAX_BODY_BYTES) request.destroy()
   })
+  request.on('end', () => response.end())
   request.resume()
 }

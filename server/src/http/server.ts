@@ -7,6 +7,7 @@ import {
 } from '../domain/limits.ts'
 import type { Service } from '../operations/call.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
+import { discardBody, hasUnreadBody } from './body.ts'
 import { dashboardEndpoint } from './dashboard-endpoint.ts'
 import { graphqlHandler } from './graphql-handler.ts'
 import { answerSetupPage } from './setup-page.ts'
@@ -33,11 +34,11 @@ export function httpServer(service: Service, publicUrl: () => string): Server {
         case '/setup':
           return answerSetupPage(response)
         case '/healthz':
-          return text(response, 200, 'ok')
+          return text(request, response, 200, 'ok')
         case '/readyz':
-          return void ready(service, response)
+          return void ready(service, request, response)
         default:
-          return text(response, 404, 'Not found. The Admin API is at POST /graphql')
+          return text(request, response, 404, 'Not found. The Admin API is at POST /graphql')
       }
     },
   )
@@ -50,18 +51,22 @@ function pathOf(request: IncomingMessage): string {
   return query === -1 ? url : url.slice(0, query)
 }
 
-async function ready(service: Service, response: ServerResponse): Promise<void> {
+async function ready(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     await service.pool.query('select')
-    text(response, 200, 'ready')
+    text(request, response, 200, 'ready')
   } catch (error) {
     service.log.warn({ err: error }, 'not ready')
-    text(response, 503, 'The database does not answer')
+    text(request, response, 503, 'The database does not answer')
   }
 }
 
-function text(response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${body}\n`)
+function text(request: IncomingMessage, response: ServerResponse, status: number, body: string): void {
+  const unread = hasUnreadBody(request)
+  if (unread) response.setHeader('Connection', 'close')
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).write(`${body}\n`)
+  if (unread) discardBody(request, response)
+  else response.end()
 }
 
 const IDLE_SWEEP_MS = 50

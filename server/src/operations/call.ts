@@ -36,26 +36,45 @@ export function momentOf(call: Call): Promise<Moment> {
   return call.service.apps.at(call.service.pool, call)
 }
 
-/** Runs a mutation in one transaction, and at most once for each Idempotency-Key. */
-export async function mutate<T>(call: Call, effect: (tx: Tx, moment: Moment) => Promise<T>): Promise<T> {
+/**
+ * Runs a mutation in one transaction, and at most once for each Idempotency-Key. The effect asks for the moment
+ * when it has the locks it needs; one that does not ask gets its key checked all the same, whatever it comes to.
+ */
+export async function mutate<T>(
+  call: Call,
+  effect: (tx: Tx, moment: () => Promise<Moment>) => Promise<T>,
+): Promise<T> {
   const { service, idempotency } = call
-  const outcome = await transaction(service.pool, async (tx): Promise<Outcome<T>> => {
-    const moment = await service.apps.at(tx, call)
-    if (!idempotency) return { value: await effect(tx, moment) }
-    const { key, request, field } = idempotency
-    return once(tx, { appId: call.appId, scope: 'request', key }, request, field, () => effect(tx, moment))
-  })
-  return resultOf(outcome)
+  let checked = false
+  try {
+    const outcome = await transaction(service.pool, async (tx): Promise<Outcome<T>> => {
+      const moment = async () => {
+        const now = await service.apps.at(tx, call)
+        checked = true
+        return now
+      }
+      const made = idempotency
+        ? await once(tx, { ...idempotency, appId: call.appId, scope: 'request' }, () => effect(tx, moment))
+        : { value: await effect(tx, moment) }
+      if (!checked) await moment()
+      return made
+    })
+    return resultOf(outcome)
+  } catch (error) {
+    if (!checked && error instanceof TollgateError) await momentOf(call)
+    throw error
+  }
+}
+
+/** The key under which an answer is kept, and the request and field that it stands for. */
+export interface KeptUnder extends KeyName {
+  request: Buffer
+  field: string
 }
 
 /** Does it, unless this key has done it: then what it came to is told again. */
-export async function once<T>(
-  tx: Tx,
-  key: KeyName,
-  request: Buffer,
-  field: string,
-  effect: () => Promise<T>,
-): Promise<Outcome<T>> {
+export async function once<T>(tx: Tx, key: KeptUnder, effect: () => Promise<T>): Promise<Outcome<T>> {
+  const { request, field } = key
   const claim = await claimKey(tx, key, request)
   if (!claim.request.equals(request)) throw idempotencyKeyReused()
   if (Object.hasOwn(claim.results, field)) return claim.results[field] as Outcome<T>
@@ -107,10 +126,13 @@ export function resultOf<T>(outcome: Outcome<T>): T {
 async function settle<T>(tx: Tx, effect: () => Promise<T>): Promise<Outcome<T>> {
   await tx.query('savepoint effect')
   try {
-    return { value: await effect() }
+    const value = await effect()
+    // An effect may settle others inside it: a savepoint left behind would hide the one around it.
+    await tx.query('release savepoint effect')
+    return { value }
   } catch (error) {
     if (!(error instanceof TollgateError)) throw error
-    await tx.query('rollback to savepoint effect')
+    await tx.query('rollback to savepoint effect; release savepoint effect')
     return { error: { code: error.code, message: error.message, type: error.type } }
   }
 }

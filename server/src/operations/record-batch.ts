@@ -1,22 +1,15 @@
 import { applyUsage, type RecordedUsage, type UsageCall } from '../domain/usage.ts'
 import type { AppCache, Caller } from '../store/app-cache.ts'
-import { type Db, violates } from '../store/database.ts'
-import { KEY_TAKEN, type KeyName, readKeys } from '../store/idempotency.ts'
-import { type CounterMove, type Receipt, writeUsage } from '../store/write-usage.ts'
+import { type Db, TryAgain, violates } from '../store/database.ts'
+import { KEY_TAKEN, readKeys } from '../store/idempotency.ts'
+import { COUNTER_EXISTS, type CounterMove, type Receipt, writeUsage } from '../store/write-usage.ts'
 import type { Settled } from './batcher.ts'
-import { idempotencyKeyReused, type Outcome, resultOf } from './call.ts'
+import { idempotencyKeyReused, type KeptUnder, type Outcome, resultOf } from './call.ts'
 import { type FoundStanding, readStandings } from './standings.ts'
 
 export interface UsageEvent extends UsageCall {
   userId: string
   featureId: string
-}
-
-/** The key under which an answer is kept, and the request that it stands for. */
-export interface KeptUnder {
-  name: KeyName
-  request: Buffer
-  field: string
 }
 
 export interface PendingUsage {
@@ -36,6 +29,7 @@ export async function recordBatch(
   apps: AppCache,
   db: Db,
   pending: readonly PendingUsage[],
+  { inTransaction = false } = {},
 ): Promise<Settled<Recorded>[]> {
   const answers = new Array<Settled<Recorded> | undefined>(pending.length)
   for (;;) {
@@ -48,13 +42,15 @@ export async function recordBatch(
     const receipts = unmoved.flatMap(receiptsOf)
     try {
       const moves = moved.map(({ move }) => move)
-      const made =
-        moves.length > 0 || receipts.length > 0 ? await writeUsage(db, moves, receipts) : new Set<number>()
-      for (const [i, { decisions }] of moved.entries()) if (made.has(i)) settle(decisions, answers)
+      if (moves.length > 0 || receipts.length > 0) {
+        const made = await writeUsage(db, moves, receipts)
+        for (const { move, decisions } of moved) if (made.has(move)) settle(decisions, answers)
+      }
       settle(unmoved, answers)
     } catch (error) {
-      // Somebody used one of the keys meanwhile: nothing was written, and now their answer can be read.
-      if (!violates(error, KEY_TAKEN)) throw error
+      // Somebody used one of the keys, or began one of the counters, meanwhile: nothing was written.
+      if (!violates(error, KEY_TAKEN) && !violates(error, COUNTER_EXISTS)) throw error
+      if (inTransaction) throw new TryAgain()
     }
   }
 }
@@ -66,7 +62,7 @@ async function answerKnownKeys(db: Db, pending: readonly PendingUsage[], answers
   if (keyed.length === 0) return
   const claims = await readKeys(
     db,
-    keyed.map(({ key }) => key.name),
+    keyed.map(({ key }) => key),
   )
   for (const [i, { key, index }] of keyed.entries()) {
     const claim = claims[i]
@@ -107,7 +103,7 @@ function openOnes(pending: readonly PendingUsage[], answers: Answers): Open[] {
   for (const [index, item] of pending.entries()) {
     if (answers[index]) continue
     if (item.key) {
-      const { appId, scope, key } = item.key.name
+      const { appId, scope, key } = item.key
       const name = JSON.stringify([appId, scope, key])
       if (seen.has(name)) continue
       seen.add(name)
@@ -177,7 +173,7 @@ function counterOf(counters: Map<string, Moved>, appId: string, found: FoundStan
 function receiptsOf({ item: { key }, answer }: Decision): Receipt[] {
   if (!key) return []
   const results = JSON.stringify({ [key.field]: { value: answer } })
-  return [{ ...key.name, request: key.request, results }]
+  return [{ ...key, results }]
 }
 
 function settle(decisions: readonly Decision[], answers: Answers): void {

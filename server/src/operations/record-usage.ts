@@ -4,8 +4,8 @@ import { isIdentifier } from '../domain/identifier.ts'
 import { MAX_BATCH, MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../domain/limits.ts'
 import { checkUsageCall, type RecordedUsage } from '../domain/usage.ts'
 import type { Tx } from '../store/database.ts'
-import { type Call, mutate, once, resultOf } from './call.ts'
-import { type KeptUnder, recordBatch, type UsageEvent } from './record-batch.ts'
+import { type Call, type KeptUnder, mutate, once, resultOf } from './call.ts'
+import { recordBatch, type UsageEvent } from './record-batch.ts'
 
 export interface KeyedUsageEvent extends UsageEvent {
   idempotencyKey: string | null
@@ -47,17 +47,19 @@ function checkEvent(event: KeyedUsageEvent): void {
 
 async function recordInTransaction(call: Call, tx: Tx, event: KeyedUsageEvent): Promise<RecordedUsage> {
   const record = async () => {
-    const [settled] = await recordBatch(call.service.apps, tx, [{ caller: call, event, key: null }])
+    const [settled] = await recordBatch(call.service.apps, tx, [{ caller: call, event, key: null }], {
+      inTransaction: true,
+    })
     if (settled && 'error' in settled) throw settled.error
     if (!settled || settled.value === 'claimed') throw new Error('an event was not answered')
     return settled.value
   }
   const key = eventKey(call, event)
-  return key ? resultOf(await once(tx, key.name, key.request, key.field, record)) : record()
+  return key ? resultOf(await once(tx, key, record)) : record()
 }
 
 function requestKey({ appId }: Call, { key, request, field }: NonNullable<Call['idempotency']>): KeptUnder {
-  return { name: { appId, scope: 'request', key }, request, field }
+  return { appId, scope: 'request', key, request, field }
 }
 
 function eventKey({ appId }: Call, event: KeyedUsageEvent): KeptUnder | null {
@@ -66,5 +68,5 @@ function eventKey({ appId }: Call, event: KeyedUsageEvent): KeptUnder | null {
   const request = createHash('sha256')
     .update(JSON.stringify([userId, featureId, action, delta]))
     .digest()
-  return { name: { appId, scope: 'usage', key: event.idempotencyKey }, request, field: 'event' }
+  return { appId, scope: 'usage', key: event.idempotencyKey, request, field: 'event' }
 }

@@ -18,10 +18,10 @@ export async function subscribe(
   userId: string,
   packageIds: readonly string[],
 ): Promise<PackageSubscription[]> {
-  return mutate(call, async (tx) => {
+  return mutate(call, async (tx, moment) => {
     const user = await lockedUser(tx, call.appId, userId)
     // The moment after the wait for the user: nothing that this decides upon changes any more.
-    const { app, now } = await call.service.apps.at(tx, call)
+    const { app, now } = await moment()
     const held = await subscriptionsOfUser(tx, call.appId, user.uid)
     const live = held.filter((s) => endedAt(s, now) === null)
 
@@ -45,7 +45,8 @@ export async function subscribe(
         metadata: {},
       }),
     )
-    await settleLapsed(tx, call.appId, user.uid, now)
+    const lapsed = held.some((s) => s.cancelledAt === null && !live.includes(s))
+    if (lapsed) await settleLapsed(tx, call.appId, user.uid, now)
     await insertSubscriptions(tx, call.appId, user.uid, made)
     return made.map((s) => packageSubscription({ ...s, userId }, app.catalogue, now))
   })

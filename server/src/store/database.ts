@@ -11,7 +11,7 @@ const INT8 = 20
 
 // Times are milliseconds and counts are numbers on our side. Counts are bounded by 2^53-1 in the schema, and
 // connections run in UTC, so both conversions are exact.
-pg.types.setTypeParser(TIMESTAMPTZ, (text: string) => Date.parse(`${text.replace(' ', 'T').slice(0, -3)}Z`))
+pg.types.setTypeParser(TIMESTAMPTZ, parseTimestamp)
 pg.types.setTypeParser(INT8, Number)
 
 export type Connection =
@@ -61,14 +61,18 @@ export function violates(error: unknown, constraint: string): boolean {
   )
 }
 
+/** Thrown inside a transaction to have all of it run again. */
+export class TryAgain extends Error {}
+
 /** Runs `work` in one transaction; all of it is tried again when PostgreSQL had to end it for another's sake. */
 export async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await attemptTransaction(pool, work)
     } catch (error) {
-      const passing =
+      const ended =
         error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
+      const passing = ended || error instanceof TryAgain
       if (!passing || attempt === 5) throw error
     }
   }
@@ -95,3 +99,8 @@ async function attemptTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): 
 /** A time as a parameter of type timestamptz. */
 export const timestamp = (ms: number): string => new Date(ms).toISOString()
 export const timestampOrNull = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
+
+/** `2026-01-31 12:00:00.5+00`, as PostgreSQL writes it in UTC. */
+function parseTimestamp(text: string): number {
+  return Date.parse(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`)
+}

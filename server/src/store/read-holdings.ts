@@ -1,6 +1,7 @@
 import type { ResetPeriod } from '../domain/period.ts'
 import type { LiveSubscription } from '../domain/standing.ts'
 import { APP_NOW } from './apps.ts'
+import { textArray } from './arrays.ts'
 import type { Db } from './database.ts'
 
 /** One question: what does this user hold, and what was counted of this feature in that kind of period? */
@@ -55,10 +56,10 @@ export async function readHoldings(db: Db, questions: readonly Question[]): Prom
     name: 'read-holdings',
     text: TEXT,
     values: [
-      questions.map((q) => q.appId),
-      questions.map((q) => q.userId),
-      questions.map((q) => q.featureId),
-      questions.map((q) => q.resetPeriod),
+      textArray(questions, (q) => q.appId),
+      textArray(questions, (q) => q.userId),
+      textArray(questions, (q) => q.featureId),
+      textArray(questions, (q) => q.resetPeriod),
     ],
   })
   const holdings = new Array<Holding | undefined>(questions.length)

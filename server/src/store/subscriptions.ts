@@ -18,24 +18,22 @@ export async function insertSubscriptions(
   userUid: number,
   made: readonly Subscription[],
 ): Promise<void> {
-  for (const s of made) {
-    await db.query(
-      `insert into subscription
-         (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancel_at, metadata)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-      [
-        appId,
-        s.id,
-        userUid,
-        s.packageId,
-        s.isAddon,
-        timestamp(s.startedAt),
-        timestamp(s.anchor),
-        timestampOrNull(s.cancelAt),
-        JSON.stringify(s.metadata),
-      ],
-    )
-  }
+  await db.query(
+    `insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, cancel_at, metadata)
+     select $1, $2, s.* from unnest($3::text[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
+       $8::timestamptz[], $9::json[]) as s`,
+    [
+      appId,
+      userUid,
+      made.map((s) => s.id),
+      made.map((s) => s.packageId),
+      made.map((s) => s.isAddon),
+      made.map((s) => timestamp(s.startedAt)),
+      made.map((s) => timestamp(s.anchor)),
+      made.map((s) => timestampOrNull(s.cancelAt)),
+      made.map((s) => JSON.stringify(s.metadata)),
+    ],
+  )
 }
 
 export async function findSubscription(db: Db, appId: string, id: string): Promise<SubscriptionRow | null> {

@@ -1,5 +1,6 @@
 import type { ResetPeriod } from '../domain/period.ts'
 import type { UsageAction } from '../domain/usage.ts'
+import { numberArray, textArray } from './arrays.ts'
 import { type Db, timestamp } from './database.ts'
 import type { KeyName } from './idempotency.ts'
 
@@ -33,79 +34,96 @@ export interface Receipt extends KeyName {
   results: string
 }
 
-/**
- * Moves each counter, if it still stands where it was read, together with its ledger rows and receipts; one
- * statement, so one round trip and one commit for all of them. Returns, by position, which moves were made: the
- * others lost to somebody else and are to be decided again. A receipt that exists already fails the whole
- * statement with a unique violation.
- */
+/** Somebody else made the first row of a counter: the whole statement fails on it. */
+export const COUNTER_EXISTS = 'usage_counter_pkey'
+
+// A ledger row or receipt whose move is null belongs to a new counter or to none, and so depends on no update.
 const TEXT = `
-with move as (
-  select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::bigint[])
+with moved as (
+  update usage_counter c set used = m.becomes
+  from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::bigint[])
     with ordinality as m (app_id, user_uid, feature_id, reset_period, period_start, was, becomes, ord)
-), updated as (
-  update usage_counter c set used = m.becomes from move m
-  where m.was is not null and c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = m.feature_id
+  where c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = m.feature_id
     and c.reset_period = m.reset_period and c.period_start = m.period_start and c.used = m.was
-  returning m.ord
-), inserted as (
-  insert into usage_counter as c (app_id, user_uid, feature_id, reset_period, period_start, used)
-  select app_id, user_uid, feature_id, reset_period, period_start, becomes from move where was is null
-  on conflict do nothing
-  returning c.app_id, c.user_uid, c.feature_id, c.reset_period, c.period_start
+  returning m.ord::int
 ), made as (
-  select ord from updated
-  union all
-  select m.ord from inserted join move m using (app_id, user_uid, feature_id, reset_period, period_start)
+  insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
+  select * from unnest($8::text[], $9::bigint[], $10::text[], $11::text[], $12::timestamptz[], $13::bigint[])
 ), ledger as (
   insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
-  select m.app_id, m.user_uid, m.feature_id, m.reset_period, m.period_start, e.action, e.delta, e.used, e.recorded_at
-  from unnest($8::int[], $9::text[], $10::bigint[], $11::bigint[], $12::timestamptz[])
-    with ordinality as e (move, action, delta, used, recorded_at, ord)
-  join made on made.ord = e.move join move m on m.ord = e.move
+  select app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at
+  from unnest($14::text[], $15::bigint[], $16::text[], $17::text[], $18::timestamptz[],
+      $19::text[], $20::bigint[], $21::bigint[], $22::timestamptz[], $23::int[])
+    with ordinality as e (app_id, user_uid, feature_id, reset_period, period_start,
+      action, delta, used, recorded_at, move, ord)
+  where move is null or move = any(array(select ord from moved))
   order by e.ord
 ), receipt as (
   insert into idempotency (app_id, scope, key, request, results)
-  select r.app_id, r.scope, r.key, r.request, r.results::json
-  from unnest($13::int[], $14::text[], $15::text[], $16::text[], $17::bytea[], $18::text[])
-    as r (move, app_id, scope, key, request, results)
-  where r.move is null or r.move in (select ord from made)
+  select app_id, scope, key, decode(request, 'hex'), results::json
+  from unnest($24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::int[])
+    as r (app_id, scope, key, request, results, move)
+  where move is null or move = any(array(select ord from moved))
 )
-select ord::int - 1 as position from made`
+select ord from moved`
 
+/**
+ * Moves each counter, if it still stands where it was read, together with its ledger rows and receipts; one
+ * statement, so one round trip and one commit for all of them. Returns the moves that were made: the others lost
+ * to somebody else and are to be decided again. Where a new counter or a receipt exists by now, nothing is done
+ * and the unique violation is thrown.
+ */
 export async function writeUsage(
   db: Db,
   moves: readonly CounterMove[],
   otherReceipts: readonly Receipt[],
-): Promise<Set<number>> {
-  const entries = moves.flatMap((m, i) => m.entries.map((entry) => ({ ...entry, move: i + 1 })))
-  const receipts = [
-    ...moves.flatMap((m, i) => m.receipts.map((receipt) => ({ ...receipt, move: i + 1 }))),
-    ...otherReceipts.map((receipt) => ({ ...receipt, move: null })),
-  ]
-  const { rows } = await db.query<{ position: number }>({
+): Promise<Set<CounterMove>> {
+  const updates = moves.filter(({ from }) => from !== null)
+  const inserts = moves.filter(({ from }) => from === null)
+  const entries: { key: CounterKey; entry: LedgerEntry; move: number | null }[] = []
+  const receipts: { receipt: Receipt; move: number | null }[] = []
+  const take = ({ key, entries: own, receipts: kept }: CounterMove, move: number | null) => {
+    for (const entry of own) entries.push({ key, entry, move })
+    for (const receipt of kept) receipts.push({ receipt, move })
+  }
+  for (const [i, move] of updates.entries()) take(move, i + 1)
+  for (const move of inserts) take(move, null)
+  for (const receipt of otherReceipts) receipts.push({ receipt, move: null })
+
+  const { rows } = await db.query<{ ord: number }>({
     name: 'write-usage',
     text: TEXT,
     values: [
-      moves.map((m) => m.key.appId),
-      moves.map((m) => m.key.userUid),
-      moves.map((m) => m.key.featureId),
-      moves.map((m) => m.key.resetPeriod),
-      moves.map((m) => timestamp(m.key.periodStart)),
-      moves.map((m) => m.from),
-      moves.map((m) => m.to),
-      entries.map((e) => e.move),
-      entries.map((e) => e.action),
-      entries.map((e) => e.delta),
-      entries.map((e) => e.used),
-      entries.map((e) => timestamp(e.recordedAt)),
-      receipts.map((r) => r.move),
-      receipts.map((r) => r.appId),
-      receipts.map((r) => r.scope),
-      receipts.map((r) => r.key),
-      receipts.map((r) => r.request),
-      receipts.map((r) => r.results),
+      ...keyColumns(updates),
+      numberArray(updates, (m) => m.from),
+      numberArray(updates, (m) => m.to),
+      ...keyColumns(inserts),
+      numberArray(inserts, (m) => m.to),
+      ...keyColumns(entries),
+      textArray(entries, (e) => e.entry.action),
+      numberArray(entries, (e) => e.entry.delta),
+      numberArray(entries, (e) => e.entry.used),
+      textArray(entries, (e) => timestamp(e.entry.recordedAt)),
+      numberArray(entries, (e) => e.move),
+      textArray(receipts, (r) => r.receipt.appId),
+      textArray(receipts, (r) => r.receipt.scope),
+      textArray(receipts, (r) => r.receipt.key),
+      textArray(receipts, (r) => r.receipt.request.toString('hex')),
+      textArray(receipts, (r) => r.receipt.results),
+      numberArray(receipts, (r) => r.move),
     ],
   })
-  return new Set(rows.map((row) => row.position))
+  const done = new Set(inserts)
+  for (const { ord } of rows) done.add(updates[ord - 1] as CounterMove)
+  return done
+}
+
+function keyColumns(rows: readonly { key: CounterKey }[]): string[] {
+  return [
+    textArray(rows, ({ key }) => key.appId),
+    numberArray(rows, ({ key }) => key.userUid),
+    textArray(rows, ({ key }) => key.featureId),
+    textArray(rows, ({ key }) => key.resetPeriod),
+    textArray(rows, ({ key }) => timestamp(key.periodStart)),
+  ]
 }

@@ -88,7 +88,7 @@ export const anchors: Audit[] = [
   {
     id: 'G.PERIODS.resubscribe-at-period-end',
     section,
-    says: 'A plan that ended with its period has no part in the next: a new one taken then starts at zero.',
+    says: 'A plan that ended with its period has no part in the next: one taken during that counts from its own start.',
     needs: 'dashboard',
     async run(context) {
       const { app, userId, featureId, planId, subscriptionId } = await subscribedAtStart(context, {
@@ -96,10 +96,11 @@ export const anchors: Audit[] = [
       })
       await app.recordUsage(userId, featureId, 4)
       const { cancelAt } = await app.cancel(subscriptionId, true)
-      await app.advanceTo(cancelAt)
+      assert.equal(cancelAt, after(31))
+      await app.advanceTo(after(35))
       await app.subscribe(userId, planId)
       const { periodStart, consumption } = await current(app, userId, featureId)
-      assert.deepEqual([periodStart, consumption.used], [cancelAt, 0])
+      assert.deepEqual([periodStart, consumption.used], [after(35), 0])
     },
   },
   {

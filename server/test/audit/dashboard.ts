@@ -58,6 +58,21 @@ export const dashboard: Audit[] = [
   },
   {
     ...session,
+    id: 'G.DASH.sign-in-slowed',
+    says: 'Too many wrong passwords for one account are answered with RATE_LIMITED.',
+    needs: 'dashboard',
+    async run({ url }) {
+      const variables = { email: `${newId('nobody')}@example.com`, password: 'correct horse' }
+      let refusal = UNAUTHENTICATED
+      // Each process of the service may keep a count of its own.
+      for (let tries = 0; tries < 100 && refusal.code === 'UNAUTHENTICATED'; tries++) {
+        refusal = (await visitorOf(url).error(SIGN_IN, variables)).extensions
+      }
+      assert.deepEqual(refusal, { code: 'RATE_LIMITED', type: 'Error', status: 429 })
+    },
+  },
+  {
+    ...session,
     id: 'G.DASH.session-required',
     says: 'Without a session every operation fails with UNAUTHENTICATED; an Admin key is no session.',
     needs: 'dashboard',

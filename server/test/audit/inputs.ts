@@ -157,6 +157,18 @@ export const inputs: Audit[] = [
   },
   {
     ...metadata,
+    id: 'G.INPUT.metadata-odd-characters',
+    says: 'metadata keeps what PostgreSQL text cannot hold: NUL and half a surrogate pair.',
+    needs: 'key',
+    async run({ admin }) {
+      const input = { id: newId('user'), metadata: { 'n\u0000l': '\u0000', half: '\ud800' } }
+      assert.deepEqual((await admin.data(CREATE_USER, { input })).createUser, input)
+      const { user } = await admin.data('query ($id: String!) { user(id: $id) { metadata } }', input)
+      assert.deepEqual(user.metadata, input.metadata)
+    },
+  },
+  {
+    ...metadata,
     id: 'S2.I.metadata-object',
     section: 'spec §2 metadata',
     says: 'metadata must be an object: anything else is refused.',

@@ -7,7 +7,11 @@ import { FEATURE_NOT_FOUND, ISO_TIME, refuses, USER_NOT_FOUND } from './expect.t
 
 /** Test clocks start at the real time: what happens there happens in the years to come. */
 const nextYear = () => new Date().getUTCFullYear() + 1
-const leapYear = () => Math.ceil(nextYear() / 4) * 4
+function leapYear(): number {
+  let year = nextYear()
+  while (new Date(Date.UTC(year, 1, 29)).getUTCDate() !== 29) year++
+  return year
+}
 const iso = (time: number) => new Date(time).toISOString()
 const earlier = (time: string) => iso(Date.parse(time) - 1)
 

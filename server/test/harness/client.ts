@@ -61,9 +61,12 @@ export class Client {
   }
 }
 
+/** A visitor of the dashboard who has not signed in. */
+export const dashboardClient = (url: string): Client => new Client(`${url}/dashboard/graphql`, {})
+
 /** Signs in to the dashboard and keeps the session's cookie. */
 export async function signedIn(url: string, owner: { email: string; password: string }): Promise<Client> {
-  const visitor = new Client(`${url}/dashboard/graphql`, {})
+  const visitor = dashboardClient(url)
   const response = await visitor.post(
     JSON.stringify({
       query:

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
+import type { FirstStart } from '../../src/operations/first-start.ts'
 import { startService } from '../../src/service.ts'
-import { Client, signedIn } from './client.ts'
+import { Client, dashboardClient, signedIn } from './client.ts'
 import { createDatabase } from './database.ts'
 
 export const API_KEY = 'tg_test_key_of_the_default_app'
@@ -22,30 +23,40 @@ export interface TestServer {
   databaseUrl: string
   /** the Admin API of the app `default` */
   admin: Client
+  /** signed in as the owner, unless the settings leave the owner out */
   dashboard: Client
+  firstStart: FirstStart
   stop(): Promise<void>
 }
 
+export interface TestServerOptions {
+  databaseUrl?: string
+  /** real time, unless a test turns it; apps read the database's clock */
+  clock?: () => number
+  /** settings that differ from those above; an empty one counts as not set */
+  env?: Record<string, string>
+}
+
 /** The whole service in this process, on a database of its own unless one is given. */
-export async function startTestServer(options: { databaseUrl?: string } = {}): Promise<TestServer> {
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const database = options.databaseUrl ? null : await createDatabase()
   const databaseUrl = options.databaseUrl ?? database?.url ?? ''
-  const config = readConfig({ ...SETTINGS, DATABASE_URL: databaseUrl })
+  const config = readConfig({ ...SETTINGS, ...options.env, DATABASE_URL: databaseUrl })
   const level = process.env.TOLLGATE_LOG_LEVEL ?? 'silent'
-  const service = await startService(config, () => Date.now(), pino({ level }))
+  const service = await startService(config, options.clock ?? (() => Date.now()), pino({ level }))
+  // A public URL leads to a proxy, which tests have none of.
+  const url = config.publicUrl ? `http://${config.host}:${config.port}` : service.url
   return {
-    url: service.url,
+    url,
     databaseUrl,
-    ...(await clientsOf(service.url)),
+    admin: adminClient(url, API_KEY),
+    dashboard: config.owner ? await signedIn(url, OWNER) : dashboardClient(url),
+    firstStart: service.firstStart,
     async stop() {
       await service.stop()
       await database?.drop()
     },
   }
-}
-
-async function clientsOf(url: string) {
-  return { admin: adminClient(url, API_KEY), dashboard: await signedIn(url, OWNER) }
 }
 
 export const adminClient = (url: string, key: string): Client =>

@@ -1,5 +1,6 @@
 import { appNotFound, badUserInput, quote } from '../../domain/errors.ts'
 import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
+import { LATEST_TEST_CLOCK } from '../../domain/limits.ts'
 import { type AppRow, findApp, insertApp, listApps, setTestClock } from '../../store/apps.ts'
 import type { Db } from '../../store/database.ts'
 import { changeApp, type MemberCall } from './member-call.ts'
@@ -24,9 +25,12 @@ export async function createApp(
 
 /** Moves an app's own time forward: what is due by then, renewals and cancellations, has happened. */
 export async function advanceClock(call: MemberCall, appId: string, to: string): Promise<AppRow> {
-  const time = Date.parse(to)
-  if (!/^\d{4}-\d\d-\d\dT/.test(to) || Number.isNaN(time)) {
+  const time = timeOf(to)
+  if (Number.isNaN(time)) {
     throw badUserInput('to must be a time in ISO 8601, such as 2027-01-31T00:00:00Z')
+  }
+  if (time > LATEST_TEST_CLOCK) {
+    throw badUserInput(`A test clock goes to ${new Date(LATEST_TEST_CLOCK).toISOString()} at most`)
   }
   return changeApp(call, appId, async (tx, app) => {
     if (app.testClock === null) {
@@ -40,6 +44,13 @@ export async function advanceClock(call: MemberCall, appId: string, to: string):
     await setTestClock(tx, appId, new Date(time).toISOString())
     return foundApp(tx, appId)
   })
+}
+
+/** A time without a zone is UTC, wherever this runs. `Date.parse` alone takes 30 February for 2 March. */
+function timeOf(text: string): number {
+  const [, year, month, day, zone] = /^(\d{4})-(\d\d)-(\d\d)T[\d:.]+(Z|[+-]\d\d:?\d\d)?$/i.exec(text) ?? []
+  const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
+  return Number(day) <= lastDay ? Date.parse(zone ? text : `${text}Z`) : Number.NaN
 }
 
 export async function foundApp(db: Db, id: string): Promise<AppRow> {

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as limits from '../src/domain/limits.ts'
+import { type Bound, RECORD_USAGE, type World } from './bounds/bound.ts'
+import { connectionBounds } from './bounds/connections.ts'
+import { peopleBounds } from './bounds/people.ts'
+import { requestBounds } from './bounds/requests.ts'
+import { usageBounds } from './bounds/usage.ts'
+import { valueBounds } from './bounds/values.ts'
+import { createUsers, publishPackage } from './harness/catalogue.ts'
+import { createApp, startTestServer } from './harness/server.ts'
+
+const BOUNDS: Bound[] = [...requestBounds, ...valueBounds, ...usageBounds, ...peopleBounds, ...connectionBounds]
+
+let world: World
+beforeAll(async () => {
+  let ids = 0
+  world = { ...(await startTestServer()), fresh: () => `id-${++ids}` }
+})
+afterAll(() => world?.stop())
+
+describe('gap: limits', () => {
+  it.for(BOUNDS)('$limit: $what, just kept', (bound) => bound.works(world))
+
+  it.for(BOUNDS)('$limit: $what, just broken', (bound) => bound.refused(world))
+
+  it('names every bound there is', () => {
+    expect(new Set(BOUNDS.map((bound) => bound.limit))).toEqual(new Set(Object.keys(limits)))
+  })
+
+  it('fits ids of the most bytes into every index', async () => {
+    const longest = (first: string) => first.padEnd(limits.MAX_IDENTIFIER_CHARACTERS, '中')
+    const [id, feature, plan, user] = [longest('a'), longest('f'), longest('p'), longest('u')]
+    const admin = await createApp(world, id)
+    await publishPackage({ id, admin, dashboard: world.dashboard }, plan, { [feature]: { limit: 1 } })
+    await createUsers(admin, [user])
+    await admin.data(
+      'mutation ($user: String!, $plan: String!) { subscribe(userId: $user, packageIds: [$plan]) { id } }',
+      { user, plan },
+    )
+    const input = { userId: user, featureId: feature, delta: 1, idempotencyKey: longest('k') }
+    const keyed = admin.with({ 'Idempotency-Key': 'é'.repeat(limits.MAX_IDEMPOTENCY_KEY_CHARACTERS) })
+    const answer = await keyed.data(RECORD_USAGE, { input })
+    expect(answer.recordUsage).toMatchObject({ recorded: true, consumption: { used: 1, budget: 1 } })
+  })
+})

@@ -1,0 +1,66 @@
+import { expect } from 'vitest'
+import type * as limits from '../../src/domain/limits.ts'
+import type { Answer, Client } from '../harness/client.ts'
+import type { TestServer } from '../harness/server.ts'
+
+/** What every row may use: one service, the app `default` of it and a database to look into. */
+export interface World extends TestServer {
+  /** an id that nothing has yet */
+  fresh(): string
+}
+
+/** A bound: what just keeps it works, and what just breaks it is told so. */
+export interface Bound {
+  limit: keyof typeof limits
+  what: string
+  works(world: World): Promise<unknown>
+  refused(world: World): Promise<unknown>
+}
+
+/** The bound on one value that a caller sends. */
+export function valueBound<Value>(
+  limit: Bound['limit'],
+  what: string,
+  values: { within: Value; beyond: Value },
+  call: (world: World, value: Value) => Promise<Answer>,
+  says: RegExp,
+): Bound {
+  return {
+    limit,
+    what,
+    works: async (world) => expectAnswer(await call(world, values.within)),
+    refused: async (world) => expectRefusal(await call(world, values.beyond), says),
+  }
+}
+
+export function expectAnswer(answer: Answer): void {
+  expect(answer).toMatchObject({ status: 200, data: expect.anything() })
+  expect(answer.errors).toBeUndefined()
+}
+
+/** One error, in the service's own words: the caller's mistake, told with the bound. */
+export function expectRefusal(answer: Answer, says: RegExp): void {
+  expect(answer.status).toBe(200)
+  expect(answer.errors).toEqual([
+    expect.objectContaining({
+      message: expect.stringMatching(says),
+      extensions: expect.objectContaining({
+        code: expect.stringMatching(/^(BAD_USER_INPUT|BAD_REQUEST|GRAPHQL_\w+_FAILED)$/),
+        status: 400,
+      }),
+    }),
+  ])
+}
+
+/** What `post` answers, with a body of any shape. */
+export async function answerTo(client: Client, body: string | Uint8Array<ArrayBuffer>): Promise<Answer> {
+  const response = await client.post(body)
+  return { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) }
+}
+
+export const CREATE_USER = 'mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }'
+export const CREATE_FEATURE = 'mutation ($input: CreateFeatureInput!) { createFeature(input: $input) { id } }'
+export const CREATE_PACKAGE = 'mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }'
+export const RECORD_USAGE = `mutation ($input: CreateUsageEventInput!) {
+  recordUsage(input: $input) { recorded reason consumption { used budget } }
+}`

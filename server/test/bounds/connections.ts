@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import pg from 'pg'
+import { pino } from 'pino'
+import { expect, vi } from 'vitest'
+import {
+  HEADERS_TIMEOUT_MS,
+  IDEMPOTENCY_KEPT_HOURS,
+  REQUEST_TIMEOUT_MS,
+  SHUTDOWN_GRACE_MS,
+} from '../../src/domain/limits.ts'
+import { closeServer, httpServer } from '../../src/http/server.ts'
+import type { Service } from '../../src/operations/call.ts'
+import { forgetOldKeys } from '../../src/store/idempotency.ts'
+import type { Bound, World } from './bound.ts'
+
+export const connectionBounds: Bound[] = [
+  timeout('HEADERS_TIMEOUT_MS', HEADERS_TIMEOUT_MS, 'headersTimeout', 'POST /graphql HTTP/1.1\r\nHost: x\r\n'),
+  timeout(
+    'REQUEST_TIMEOUT_MS',
+    REQUEST_TIMEOUT_MS,
+    'requestTimeout',
+    'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"query":',
+  ),
+  {
+    limit: 'SHUTDOWN_GRACE_MS',
+    what: 'how long an answer may take after the service was told to stop',
+    works: async () => expect(await answeredAfter(SHUTDOWN_GRACE_MS - 1)).toContain('200 OK'),
+    refused: async () => expect(await answeredAfter(SHUTDOWN_GRACE_MS)).toBe(''),
+  },
+  {
+    limit: 'IDEMPOTENCY_KEPT_HOURS',
+    what: 'how long a key is remembered',
+    works: async (world) => expect(await isKept(world, IDEMPOTENCY_KEPT_HOURS * 3600 - 60)).toBe(true),
+    refused: async (world) => expect(await isKept(world, IDEMPOTENCY_KEPT_HOURS * 3600 + 60)).toBe(false),
+  },
+]
+
+/** The service runs with the bound; what it does is tried with a shorter one. */
+function timeout(
+  limit: Bound['limit'],
+  ms: number,
+  setting: 'headersTimeout' | 'requestTimeout',
+  unfinished: string,
+): Bound {
+  return {
+    limit,
+    what: `the server's ${setting}`,
+    works: async () => expect(newServer()[setting]).toBe(ms),
+    refused: async () => {
+      const server = newServer()
+      server[setting] = 100
+      const client = await open(server)
+      client.socket.write(unfinished)
+      await client.closed
+      expect(client.received()).toMatch(/^(HTTP\/1\.1 408 |$)/)
+      server.close()
+    },
+  }
+}
+
+// What these requests never reach is not there.
+const newServer = (): Server =>
+  httpServer({ log: pino({ level: 'silent' }) } as Service, () => 'http://localhost')
+
+async function open(server: Server) {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket: Socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  await once(socket, 'connect')
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk.toString()
+  })
+  socket.on('error', () => {})
+  return { socket, closed: once(socket, 'close'), received: () => text }
+}
+
+/** What a client receives when its answer comes that long after the server was told to close. */
+async function answeredAfter(ms: number): Promise<string> {
+  const server = createServer()
+  const client = await open(server)
+  client.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  try {
+    const closed = closeServer(server)
+    vi.advanceTimersByTime(ms)
+    response.setHeader('Connection', 'close').end('late')
+    await closed
+    await client.closed
+  } finally {
+    vi.useRealTimers()
+  }
+  return client.received()
+}
+
+async function isKept({ databaseUrl, fresh }: World, seconds: number): Promise<boolean> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
+  const key = fresh()
+  try {
+    await pool.query(
+      `insert into idempotency (app_id, scope, key, request, results, created_at)
+       values ('default', 'request', $1, '', '{}', now() - make_interval(secs => $2))`,
+      [key, seconds],
+    )
+    await forgetOldKeys(pool, IDEMPOTENCY_KEPT_HOURS)
+    return (await pool.query('select from idempotency where key = $1', [key])).rowCount === 1
+  } finally {
+    await pool.end()
+  }
+}

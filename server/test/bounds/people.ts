@@ -1,0 +1,147 @@
+import { jwtVerify } from 'jose'
+import { expect } from 'vitest'
+import {
+  MAX_PASSWORD_CHARACTERS,
+  MIN_PASSWORD_CHARACTERS,
+  SESSION_SECONDS,
+  SIGN_IN_TRIES,
+  SIGN_IN_WINDOW_MS,
+  USER_TOKEN_SECONDS,
+} from '../../src/domain/limits.ts'
+import { type Answer, dashboardClient, signedIn } from '../harness/client.ts'
+import { rowsOf } from '../harness/database.ts'
+import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { type Bound, CREATE_USER, expectRefusal, type World } from './bound.ts'
+
+const SIGN_IN =
+  'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { email } }'
+const SET_OWNER = `mutation ($token: String!, $password: String!) {
+  setOwner(token: $token, email: "first@example.com", password: $password) { email }
+}`
+
+export const peopleBounds: Bound[] = [
+  passwords('MIN_PASSWORD_CHARACTERS', MIN_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS - 1),
+  passwords('MAX_PASSWORD_CHARACTERS', MAX_PASSWORD_CHARACTERS, MAX_PASSWORD_CHARACTERS + 1),
+  {
+    limit: 'SIGN_IN_TRIES',
+    what: 'passwords tried for one account',
+    works: () =>
+      withClock(async (server) => {
+        await tryWrongPasswords(server, SIGN_IN_TRIES - 1)
+        expect(await signInCode(server)).toBe('signed in')
+      }),
+    refused: () =>
+      withClock(async (server) => {
+        await tryWrongPasswords(server, SIGN_IN_TRIES)
+        expect(await signInCode(server)).toBe('RATE_LIMITED')
+      }),
+  },
+  {
+    limit: 'SIGN_IN_WINDOW_MS',
+    what: 'how long such an account waits',
+    works: () =>
+      withClock(async (server, turn) => {
+        await tryWrongPasswords(server, SIGN_IN_TRIES)
+        turn(SIGN_IN_WINDOW_MS)
+        expect(await signInCode(server)).toBe('signed in')
+      }),
+    refused: () =>
+      withClock(async (server, turn) => {
+        await tryWrongPasswords(server, SIGN_IN_TRIES)
+        turn(SIGN_IN_WINDOW_MS - 1)
+        expect(await signInCode(server)).toBe('RATE_LIMITED')
+      }),
+  },
+  {
+    limit: 'SESSION_SECONDS',
+    what: 'the life of a session',
+    works: () => sessionAfter(SESSION_SECONDS * 1000 - 1, OWNER.email),
+    refused: () => sessionAfter(SESSION_SECONDS * 1000, undefined),
+  },
+  {
+    limit: 'USER_TOKEN_SECONDS',
+    what: "the life of a user's token",
+    works: async (world) => {
+      const { verify, issued } = await userToken(world)
+      await verify(issued + USER_TOKEN_SECONDS - 1)
+    },
+    refused: async (world) => {
+      const { verify, issued } = await userToken(world)
+      await expect(verify(issued + USER_TOKEN_SECONDS)).rejects.toThrow(/"exp"/)
+    },
+  },
+]
+
+/** A service that has no owner yet takes one password. */
+function passwords(limit: Bound['limit'], within: number, beyond: number): Bound {
+  const setOwner = async (length: number): Promise<Answer> => {
+    const server = await startTestServer({ env: { TOLLGATE_OWNER_EMAIL: '', TOLLGATE_OWNER_PASSWORD: '' } })
+    try {
+      const token = server.firstStart.ownerToken
+      return await server.dashboard.ask(SET_OWNER, { token, password: 'x'.repeat(length) })
+    } finally {
+      await server.stop()
+    }
+  }
+  return {
+    limit,
+    what: 'the password of an owner',
+    works: async () =>
+      expect(await setOwner(within)).toEqual({
+        status: 200,
+        data: { setOwner: { email: 'first@example.com' } },
+      }),
+    refused: async () => expectRefusal(await setOwner(beyond), /password must be 8 to 1024 characters/),
+  }
+}
+
+async function withClock(
+  scenario: (server: TestServer, turn: (ms: number) => void) => Promise<void>,
+): Promise<void> {
+  let now = Date.now()
+  const server = await startTestServer({ clock: () => now })
+  try {
+    await scenario(server, (ms) => {
+      now += ms
+    })
+  } finally {
+    await server.stop()
+  }
+}
+
+async function tryWrongPasswords(server: TestServer, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) expect(await signInCode(server, 'wrong password')).toBe('UNAUTHENTICATED')
+}
+
+async function signInCode({ url }: TestServer, password = OWNER.password): Promise<string> {
+  const { errors } = await dashboardClient(url).ask(SIGN_IN, { email: OWNER.email, password })
+  return errors?.[0]?.extensions.code ?? 'signed in'
+}
+
+function sessionAfter(ms: number, email: string | undefined): Promise<void> {
+  return withClock(async (server, turn) => {
+    const session = await signedIn(server.url, OWNER)
+    turn(ms)
+    const { me } = await session.data('{ me { email } }')
+    expect(me?.email).toBe(email)
+  })
+}
+
+async function userToken({ admin, databaseUrl, fresh }: World) {
+  const id = fresh()
+  await admin.data(CREATE_USER, { input: { id } })
+  const { generateUserToken } = await admin.data(
+    'mutation ($id: String!) { generateUserToken(userId: $id) { token } }',
+    { id },
+  )
+  const [secret] = await rowsOf<{ value: Buffer }>(
+    { connectionString: databaseUrl },
+    `select value from secret where name = 'user-token'`,
+  )
+  const verify = (seconds: number) =>
+    jwtVerify(generateUserToken.token, new Uint8Array(secret?.value ?? []), {
+      currentDate: new Date(seconds * 1000),
+    })
+  const [, claims] = generateUserToken.token.split('.')
+  return { verify, issued: JSON.parse(Buffer.from(claims, 'base64url').toString()).iat }
+}

@@ -1,0 +1,216 @@
+import { expect } from 'vitest'
+import { MAX_BATCH, MAX_COUNT, MAX_PAST_PERIODS, MAX_SUBSCRIBE_PACKAGES } from '../../src/domain/limits.ts'
+import { publishPackage, type TestApp } from '../harness/catalogue.ts'
+import { createApp } from '../harness/server.ts'
+import { type Bound, CREATE_FEATURE, CREATE_PACKAGE, CREATE_USER, RECORD_USAGE, valueBound, type World } from './bound.ts'
+
+const SUBSCRIBE = `mutation ($userId: String!, $packageIds: [String!]!) {
+  subscribe(userId: $userId, packageIds: $packageIds) { id }
+}`
+
+const CAN_USE = `query ($userId: String!, $featureId: String!) {
+  canUseFeature(userId: $userId, featureId: $featureId) { access consumption { used budget } }
+}`
+
+/** One more than 2^53-1 is where JavaScript stops telling whole numbers apart. */
+const counts = { within: MAX_COUNT, beyond: MAX_COUNT + 1 }
+
+export const usageBounds: Bound[] = [
+  valueBound(
+    'MAX_COUNT',
+    'the limit of an entitlement',
+    counts,
+    (world, limit) => createLimited(world, (feature) => ({ id: feature, entitlement: { limit } })),
+    /whole number between -9007199254740991 and 9007199254740991/,
+  ),
+  valueBound(
+    'MAX_COUNT',
+    'the limit of an entitlement, in the document',
+    counts,
+    async ({ admin, fresh }, limit) => {
+      const feature = await consumable(admin, fresh())
+      return admin.ask(
+        `mutation { createPackage(input: {
+          id: "${fresh()}", name: "P", features: {id: "${feature}", entitlement: {limit: ${limit}}}
+        }) { id } }`,
+      )
+    },
+    /whole number between -9007199254740991 and 9007199254740991/,
+  ),
+  valueBound(
+    'MAX_COUNT',
+    'a limit of nothing, and less than that',
+    { within: 0, beyond: -1 },
+    (world, limit) => createLimited(world, (feature) => ({ id: feature, entitlement: { limit } })),
+    /limit must be a whole number from 0 to 9007199254740991/,
+  ),
+  valueBound(
+    'MAX_COUNT',
+    'the limit in an edit',
+    counts,
+    async ({ admin, dashboard, fresh }, limit) => {
+      const [id, feature] = [fresh(), await consumable(admin, fresh())]
+      await admin.data(CREATE_PACKAGE, { input: { id, name: 'P' } })
+      return dashboard.ask(
+        `mutation ($id: String!, $input: EditPackageInput!) {
+          editPackage(appId: "default", id: $id, input: $input) { id }
+        }`,
+        { id, input: { features: [{ id: feature, entitlement: { limit } }] } },
+      )
+    },
+    /whole number between -9007199254740991 and 9007199254740991/,
+  ),
+  ...[1, -1].map((sign) =>
+    valueBound(
+      'MAX_COUNT',
+      `delta, ${sign < 0 ? 'down' : 'up'}`,
+      counts,
+      ({ admin }, delta) =>
+        admin.ask(RECORD_USAGE, { input: { userId: 'nobody', featureId: 'none', delta: sign * delta } }),
+      /whole number between -9007199254740991 and 9007199254740991/,
+    ),
+  ),
+  valueBound(
+    'MAX_COUNT',
+    'a number in metadata',
+    counts,
+    ({ admin, fresh }, count) => admin.ask(CREATE_USER, { input: { id: fresh(), metadata: { count } } }),
+    /number beyond 2\^53-1/,
+  ),
+  {
+    limit: 'MAX_COUNT',
+    what: 'a counter that reaches it, one by one',
+    works: async (world) => {
+      const record = await counter(world)
+      await record({ action: 'SET', delta: MAX_COUNT - 1 }, { recorded: true, used: MAX_COUNT - 1 })
+      await record({ delta: 1 }, { recorded: true, used: MAX_COUNT })
+      await record({ delta: -MAX_COUNT }, { recorded: true, used: 0 })
+    },
+    refused: async (world) => {
+      const record = await counter(world)
+      await record({ delta: MAX_COUNT }, { recorded: true, used: MAX_COUNT })
+      await record({ delta: 1 }, { recorded: false, used: MAX_COUNT, reason: /cannot go beyond 9007199254740991/ })
+      await record(
+        { delta: MAX_COUNT },
+        { recorded: false, used: MAX_COUNT, reason: /cannot go beyond 9007199254740991/ },
+      )
+    },
+  },
+  {
+    limit: 'MAX_COUNT',
+    what: 'the budget of several packages together',
+    works: async (world) => expect(await budgetOf(world, [MAX_COUNT - 1, 1])).toBe(MAX_COUNT),
+    refused: async (world) => expect(await budgetOf(world, [MAX_COUNT, MAX_COUNT])).toBe(MAX_COUNT),
+  },
+  valueBound(
+    'MAX_BATCH',
+    'features of canUseFeatures',
+    { within: MAX_BATCH, beyond: MAX_BATCH + 1 },
+    ({ admin }, count) =>
+      admin.ask(
+        'query ($ids: [String!]!) { canUseFeatures(userId: "nobody", featureIds: $ids) { access } }',
+        { ids: Array.from({ length: count }, (_, i) => `f${i}`) },
+      ),
+    /featureIds must name at most 100 features/,
+  ),
+  valueBound(
+    'MAX_BATCH',
+    'events of recordUsages',
+    { within: MAX_BATCH, beyond: MAX_BATCH + 1 },
+    ({ admin }, count) =>
+      admin.ask('mutation ($inputs: [CreateUsageEventInput!]!) { recordUsages(inputs: $inputs) { recorded } }', {
+        inputs: Array.from({ length: count }, () => ({ userId: 'nobody', featureId: 'none', delta: 1 })),
+      }),
+    /inputs must hold at most 100 events/,
+  ),
+  valueBound(
+    'MAX_SUBSCRIBE_PACKAGES',
+    'packages of one subscribe',
+    { within: MAX_SUBSCRIBE_PACKAGES, beyond: MAX_SUBSCRIBE_PACKAGES + 1 },
+    async (world, count) => {
+      const { id, admin, dashboard } = await newApp(world)
+      const packageIds = Array.from({ length: count }, (_, i) => `p${i}`)
+      for (let from = 0; from < count; from += 50) {
+        const some = packageIds.slice(from, from + 50)
+        const make = (p: string) =>
+          `${p}: createPackage(input: {id: "${p}", name: "P", isAddon: ${p !== 'p0'}}) { id }`
+        await admin.data(`mutation { ${some.map(make).join(' ')} }`)
+        const publish = (p: string) => `${p}: publishPackage(appId: "${id}", id: "${p}") { id }`
+        await dashboard.data(`mutation { ${some.map(publish).join(' ')} }`)
+      }
+      await admin.data(CREATE_USER, { input: { id: 'u' } })
+      return admin.ask(SUBSCRIBE, { userId: 'u', packageIds })
+    },
+    /packageIds must name at most 100 packages/,
+  ),
+  {
+    limit: 'MAX_PAST_PERIODS',
+    what: 'past periods of showUsage',
+    works: async (world) => expect(await pastAfter(world, MAX_PAST_PERIODS)).toBe(MAX_PAST_PERIODS),
+    refused: async (world) => expect(await pastAfter(world, MAX_PAST_PERIODS + 1)).toBe(MAX_PAST_PERIODS),
+  },
+]
+
+async function newApp(world: World, options: { testClock?: boolean } = {}): Promise<TestApp> {
+  const id = world.fresh()
+  return { id, admin: await createApp(world, id, options), dashboard: world.dashboard }
+}
+
+async function consumable(admin: TestApp['admin'], id: string): Promise<string> {
+  await admin.data(CREATE_FEATURE, { input: { id, name: 'F', type: 'CONSUMABLE' } })
+  return id
+}
+
+async function createLimited({ admin, fresh }: World, entry: (feature: string) => object) {
+  const feature = await consumable(admin, fresh())
+  return admin.ask(CREATE_PACKAGE, { input: { id: fresh(), name: 'P', features: [entry(feature)] } })
+}
+
+/** A user with an unlimited feature, and how to record usage of it. */
+async function counter(world: World) {
+  const app = await newApp(world)
+  await publishPackage(app, 'plan', { calls: {} })
+  await app.admin.data(CREATE_USER, { input: { id: 'u' } })
+  await app.admin.data(SUBSCRIBE, { userId: 'u', packageIds: ['plan'] })
+  return async (
+    event: { action?: string; delta: number },
+    { recorded, used, reason }: { recorded: boolean; used: number; reason?: RegExp },
+  ) => {
+    const { recordUsage } = await app.admin.data(RECORD_USAGE, {
+      input: { userId: 'u', featureId: 'calls', ...event },
+    })
+    expect(recordUsage).toEqual({
+      recorded,
+      reason: reason ? expect.stringMatching(reason) : null,
+      consumption: { used, budget: null },
+    })
+  }
+}
+
+/** The first package is the base plan, the others are add-ons. */
+async function budgetOf(world: World, limits: number[]): Promise<number> {
+  const app = await newApp(world)
+  for (const [i, limit] of limits.entries()) await publishPackage(app, `p${i}`, { calls: { limit } }, i > 0)
+  await app.admin.data(CREATE_USER, { input: { id: 'u' } })
+  await app.admin.data(SUBSCRIBE, { userId: 'u', packageIds: limits.map((_, i) => `p${i}`) })
+  const { canUseFeature } = await app.admin.data(CAN_USE, { userId: 'u', featureId: 'calls' })
+  return canUseFeature.consumption.budget
+}
+
+async function pastAfter(world: World, days: number): Promise<number> {
+  const app = await newApp(world, { testClock: true })
+  await publishPackage(app, 'plan', { calls: { limit: 1, resetPeriod: 'DAY' } })
+  await app.admin.data(CREATE_USER, { input: { id: 'u' } })
+  const { subscribe } = await app.admin.data(
+    'mutation { subscribe(userId: "u", packageIds: ["plan"]) { startedAt } }',
+  )
+  const to = new Date(Date.parse(subscribe[0].startedAt) + days * 86_400_000).toISOString()
+  await app.dashboard.data(
+    'mutation ($appId: String!, $to: String!) { advanceClock(appId: $appId, to: $to) { id } }',
+    { appId: app.id, to },
+  )
+  const { showUsage } = await app.admin.data(
+    '{ showUsage(userId: "u", featureId: "calls") { past { periodStart } } }',
+  )
+  return showUsage.past.length
+}

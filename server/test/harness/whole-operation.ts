@@ -1,0 +1,33 @@
+import { type GraphQLObjectType, type GraphQLSchema, getNamedType, isObjectType } from 'graphql'
+
+export type Root = 'query' | 'mutation'
+
+/** The names of all operations of a schema: a table of tests that lacks one of them is out of date. */
+export function operationNames(schema: GraphQLSchema, root: Root): string[] {
+  return Object.keys(rootOf(schema, root).getFields())
+}
+
+/** An operation that selects every field there is and takes every argument from a variable of the same name. */
+export function wholeOperation(schema: GraphQLSchema, root: Root, name: string): string {
+  const field = rootOf(schema, root).getFields()[name]
+  if (!field) throw new Error(`there is no ${root} ${name}`)
+  const declared = field.args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ')
+  const passed = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ')
+  const within = (text: string) => (text === '' ? '' : `(${text})`)
+  const type = getNamedType(field.type)
+  return `${root} ${within(declared)} { ${name}${within(passed)} ${isObjectType(type) ? wholeSelection(type) : ''} }`
+}
+
+function wholeSelection(type: GraphQLObjectType): string {
+  const fields = Object.values(type.getFields()).map((field) => {
+    const inner = getNamedType(field.type)
+    return isObjectType(inner) ? `${field.name} ${wholeSelection(inner)}` : field.name
+  })
+  return `{ __typename ${fields.join(' ')} }`
+}
+
+function rootOf(schema: GraphQLSchema, root: Root): GraphQLObjectType {
+  const type = root === 'query' ? schema.getQueryType() : schema.getMutationType()
+  if (!type) throw new Error(`the schema has no ${root}`)
+  return type
+}
