@@ -53,8 +53,8 @@ export async function seededDatabase(postgres: Postgres, users: number): Promise
     await server.stop()
   }
   await withClient(database.url, async (client) => {
-    await copyUsers(client, users)
-    say(`  vacuum, analyze, checkpoint`)
+    await withoutIndexes(client, () => copyUsers(client, users))
+    say('  vacuum, analyze, checkpoint')
     await client.query('vacuum analyze')
     await client.query('checkpoint')
     await client.query(`comment on database ${name} is '${SEEDED}'`)
@@ -86,6 +86,22 @@ async function createCatalogue({ url, admin }: Server): Promise<void> {
         id,
       },
     )
+  }
+}
+
+/** Indexes are made at the end, all at once, which is several times faster; those of constraints stay. */
+async function withoutIndexes(client: Client, work: () => Promise<void>): Promise<void> {
+  const { rows } = await client.query<{ name: string; definition: string }>(
+    `select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition from pg_index
+     where indrelid in ('users'::regclass, 'subscription'::regclass)
+       and not exists (select from pg_constraint where conindid = indexrelid)`,
+  )
+  for (const { name } of rows) await client.query(`drop index ${name}`)
+  await work()
+  await client.query(`set maintenance_work_mem = '256MB'`)
+  for (const { name, definition } of rows) {
+    say(`  index ${name}`)
+    await client.query(definition)
   }
 }
 

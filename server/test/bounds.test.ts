@@ -9,7 +9,13 @@ import { valueBounds } from './bounds/values.ts'
 import { createUsers, publishPackage } from './harness/catalogue.ts'
 import { createApp, startTestServer } from './harness/server.ts'
 
-const BOUNDS: Bound[] = [...requestBounds, ...valueBounds, ...usageBounds, ...peopleBounds, ...connectionBounds]
+const BOUNDS: Bound[] = [
+  ...requestBounds,
+  ...valueBounds,
+  ...usageBounds,
+  ...peopleBounds,
+  ...connectionBounds,
+]
 
 let world: World
 beforeAll(async () => {

@@ -87,7 +87,10 @@ interface Row {
 }
 type Rows = Record<string, Row>
 
-const given = (variables: Variables, code?: string): Row => ({ variables: () => variables, ...(code && { code }) })
+const given = (variables: Variables, code?: string): Row => ({
+  variables: () => variables,
+  ...(code && { code }),
+})
 
 const ADMIN_QUERIES: Rows = {
   feature: given({ id: 'calls' }),
@@ -105,7 +108,9 @@ const ADMIN_QUERIES: Rows = {
 
 const ADMIN_MUTATIONS: Rows = {
   createFeature: {
-    variables: (turn) => ({ input: { id: `new turn${turn}`, name: 'New', type: 'BINARY', metadata: { a: [1] } } }),
+    variables: (turn) => ({
+      input: { id: `new turn${turn}`, name: 'New', type: 'BINARY', metadata: { a: [1] } },
+    }),
   },
   updateFeature: { variables: (turn) => ({ id: `old turn${turn}`, input: { unitLabel: 'x' } }) },
   createPackage: {
@@ -180,44 +185,220 @@ describe.each([
   })
 })
 
-const CHECK = 'query ($userId: String!, $featureId: String!, $delta: Int) { canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) { access reason consumption { used } } }'
-const RECORD = 'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded reason consumption { used } } }'
+const CHECK =
+  'query ($userId: String!, $featureId: String!, $delta: Int) { canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) { access reason consumption { used } } }'
+const RECORD =
+  'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded reason consumption { used } } }'
 
 /** Documents as people write them. `compiled` is stated so that a row cannot pass for want of being compiled. */
 const FORMS: { what: string; compiled: boolean; query: string; variables?: Variables }[] = [
-  { what: 'aliases', compiled: true, query: 'query ($id: String!) { a: user(id: $id) { x: id y: id } then: user(id: $id) { constructor: name } }', variables: { id: 'ann' } },
-  { what: 'an alias with an underscore', compiled: false, query: 'query ($id: String!) { id_user: users { id } user(id: $id) { id } }', variables: { id: 'ann' } },
-  { what: 'the alias __proto__', compiled: false, query: 'query ($id: String!) { __proto__: user(id: $id) { __proto__: id name } }', variables: { id: 'ann' } },
-  { what: 'a variable named __proto__', compiled: false, query: 'query ($__proto__: String!) { user(id: $__proto__) { id } }', variables: JSON.parse('{"__proto__":"ann"}') },
-  { what: 'a variable named constructor, left out', compiled: true, query: 'query ($constructor: String) { subscriptions(userId: $constructor) { userId } }' },
-  { what: 'one field selected twice', compiled: true, query: 'query ($id: String!) { feature(id: $id) { packages { id } packages { id name } id } }', variables: { id: 'calls' } },
-  { what: 'inline fragments', compiled: true, query: 'query ($id: String!) { ... on Query { user(id: $id) { ... { name } ... on User { id name } } } }', variables: { id: 'ann' } },
-  { what: 'named fragments', compiled: false, query: 'query ($id: String!) { user(id: $id) { ...name ...both } } fragment name on User { name } fragment both on User { id ...name }', variables: { id: 'ann' } },
-  { what: '@include on one of two spreads', compiled: false, query: 'query ($id: String!, $no: Boolean!) { a: user(id: $id) { ...f @include(if: $no) id } b: user(id: $id) { ...f } } fragment f on User { name }', variables: { id: 'ann', no: false } },
-  { what: '@skip of one of two fields', compiled: false, query: 'query ($id: String!, $yes: Boolean = true) { a: user(id: $id) @skip(if: $yes) { id } b: user(id: $id) { id name @skip(if: $yes) } }', variables: { id: 'ann' } },
-  { what: '__typename everywhere', compiled: true, query: 'query ($id: String!) { __typename kind: __typename user(id: $id) { __typename } }', variables: { id: 'ann' } },
+  {
+    what: 'aliases',
+    compiled: true,
+    query:
+      'query ($id: String!) { a: user(id: $id) { x: id y: id } then: user(id: $id) { constructor: name } }',
+    variables: { id: 'ann' },
+  },
+  {
+    what: 'an alias with an underscore',
+    compiled: false,
+    query: 'query ($id: String!) { id_user: users { id } user(id: $id) { id } }',
+    variables: { id: 'ann' },
+  },
+  {
+    what: 'the alias __proto__',
+    compiled: false,
+    query: 'query ($id: String!) { __proto__: user(id: $id) { __proto__: id name } }',
+    variables: { id: 'ann' },
+  },
+  {
+    what: 'a variable named __proto__',
+    compiled: false,
+    query: 'query ($__proto__: String!) { user(id: $__proto__) { id } }',
+    variables: JSON.parse('{"__proto__":"ann"}'),
+  },
+  {
+    what: 'a variable named constructor, left out',
+    compiled: true,
+    query: 'query ($constructor: String) { subscriptions(userId: $constructor) { userId } }',
+  },
+  {
+    what: 'one field selected twice',
+    compiled: true,
+    query: 'query ($id: String!) { feature(id: $id) { packages { id } packages { id name } id } }',
+    variables: { id: 'calls' },
+  },
+  {
+    what: 'inline fragments',
+    compiled: true,
+    query: 'query ($id: String!) { ... on Query { user(id: $id) { ... { name } ... on User { id name } } } }',
+    variables: { id: 'ann' },
+  },
+  {
+    what: 'named fragments',
+    compiled: false,
+    query:
+      'query ($id: String!) { user(id: $id) { ...name ...both } } fragment name on User { name } fragment both on User { id ...name }',
+    variables: { id: 'ann' },
+  },
+  {
+    what: '@include on one of two spreads',
+    compiled: false,
+    query:
+      'query ($id: String!, $no: Boolean!) { a: user(id: $id) { ...f @include(if: $no) id } b: user(id: $id) { ...f } } fragment f on User { name }',
+    variables: { id: 'ann', no: false },
+  },
+  {
+    what: '@skip of one of two fields',
+    compiled: false,
+    query:
+      'query ($id: String!, $yes: Boolean = true) { a: user(id: $id) @skip(if: $yes) { id } b: user(id: $id) { id name @skip(if: $yes) } }',
+    variables: { id: 'ann' },
+  },
+  {
+    what: '__typename everywhere',
+    compiled: true,
+    query: 'query ($id: String!) { __typename kind: __typename user(id: $id) { __typename } }',
+    variables: { id: 'ann' },
+  },
   { what: 'introspection', compiled: false, query: getIntrospectionQuery() },
-  { what: '__type beside data', compiled: false, query: 'query ($id: String!) { __type(name: "User") { kind fields { name } } user(id: $id) { id } }', variables: { id: 'ann' } },
-  { what: 'a default of the schema', compiled: true, query: CHECK, variables: { userId: 'ann', featureId: 'calls' } },
-  { what: 'null where there is a default', compiled: true, query: CHECK, variables: { userId: 'ann', featureId: 'calls', delta: null } },
-  { what: 'a default of the operation', compiled: true, query: 'query ($n: Int = 2) { features(first: $n) { id } }' },
-  { what: 'null instead of the default of the operation', compiled: true, query: 'query ($n: Int = 2) { features(first: $n) { id } }', variables: { n: null } },
-  { what: 'a default with a string', compiled: false, query: 'query ($s: String = "DRAFT") { packages(status: $s) { id } }' },
-  { what: 'numbers and enums written out', compiled: true, query: 'mutation ($u: String!, $f: String!) { recordUsage(input: { userId: $u, featureId: $f, delta: 3, action: SET }) { recorded consumption { used } } }', variables: { u: 'ann', f: 'calls' } },
-  { what: 'an Int variable for a SafeInt', compiled: true, query: 'mutation ($u: String!, $f: String!, $d: Int!) { recordUsage(input: { userId: $u, featureId: $f, delta: $d, action: SET }) { recorded consumption { used } } }', variables: { u: 'ann', f: 'calls', d: 3 } },
-  { what: 'a String variable for an enum', compiled: true, query: 'mutation ($u: String!, $f: String!, $a: String!) { recordUsage(input: { userId: $u, featureId: $f, delta: 3, action: $a }) { recorded consumption { used } } }', variables: { u: 'ann', f: 'calls', a: 'SET' } },
-  { what: 'a String variable that is no value of the enum', compiled: true, query: 'mutation ($u: String!, $f: String!, $a: String!) { recordUsage(input: { userId: $u, featureId: $f, delta: 3, action: $a }) { recorded } }', variables: { u: 'ann', f: 'calls', a: 'PUT' } },
-  { what: 'a quoted enum', compiled: false, query: 'mutation ($u: String!, $f: String!) { recordUsage(input: { userId: $u, featureId: $f, delta: 3, action: "SET" }) { recorded consumption { used } } }', variables: { u: 'ann', f: 'calls' } },
-  { what: 'variables in a list', compiled: true, query: 'query ($u: String!, $a: String!, $b: String!) { canUseFeatures(userId: $u, featureIds: [$a, $b]) { featureId access } }', variables: { u: 'ann', a: 'calls', b: 'none' } },
-  { what: 'a list of inputs with variables inside', compiled: true, query: 'mutation ($u: String!, $f: String!) { recordUsages(inputs: [{ userId: $u, featureId: $f, delta: 3, action: SET }]) { recorded consumption { used } } }', variables: { u: 'ann', f: 'calls' } },
-  { what: 'a nullable variable inside an input, left out', compiled: false, query: 'mutation ($id: String!, $name: String, $metadata: JSON) { updateUser(id: $id, input: { name: $name, metadata: $metadata }) { name metadata } }', variables: { id: 'ann' } },
-  { what: 'a nullable variable inside an input, null', compiled: false, query: 'mutation ($id: String!, $label: String) { updateFeature(id: $id, input: { unitLabel: $label }) { unitLabel name } }', variables: { id: 'seats', label: null } },
-  { what: 'a variable inside JSON', compiled: false, query: 'mutation ($id: String!, $v: Int!) { updateUser(id: $id, input: { metadata: { v: $v, w: [$v] } }) { metadata } }', variables: { id: 'bob', v: 5 } },
-  { what: '__proto__ inside JSON', compiled: false, query: 'mutation ($id: String!) { updateUser(id: $id, input: { metadata: { __proto__: { a: 1 } } }) { metadata } }', variables: { id: 'bob' } },
-  { what: 'an error in one of several fields', compiled: true, query: 'query ($a: String!, $b: String!) { a: user(id: $a) { id } b: user(id: $b) { id } c: feature(id: $b) { id } }', variables: { a: 'ann', b: 'none' } },
-  { what: 'an error of a non-null list', compiled: true, query: 'query ($n: Int) { features(first: $n) { id } }', variables: { n: -1 } },
-  { what: 'an error of a non-null list beside another field', compiled: false, query: 'query ($n: Int, $id: String!) { user(id: $id) { id } features(first: $n) { id } }', variables: { n: -1, id: 'ann' } },
-  { what: 'errors of several mutations, one thrown before anything is asked', compiled: true, query: 'mutation ($id: String!, $no: UpdateFeatureInput!, $yes: UpdateFeatureInput!) { a: updateFeature(id: $id, input: $no) { id } b: updateFeature(id: $id, input: $yes) { id unitLabel } c: generateUserToken(userId: $id) { token } d: updateFeature(id: $id, input: $no) { id } }', variables: { id: 'seats', no: { name: null }, yes: { unitLabel: 'seat' } } },
+  {
+    what: '__type beside data',
+    compiled: false,
+    query: 'query ($id: String!) { __type(name: "User") { kind fields { name } } user(id: $id) { id } }',
+    variables: { id: 'ann' },
+  },
+  {
+    what: 'a default of the schema',
+    compiled: true,
+    query: CHECK,
+    variables: { userId: 'ann', featureId: 'calls' },
+  },
+  {
+    what: 'null where there is a default',
+    compiled: true,
+    query: CHECK,
+    variables: { userId: 'ann', featureId: 'calls', delta: null },
+  },
+  {
+    what: 'a default of the operation',
+    compiled: true,
+    query: 'query ($n: Int = 2) { features(first: $n) { id } }',
+  },
+  {
+    what: 'null instead of the default of the operation',
+    compiled: true,
+    query: 'query ($n: Int = 2) { features(first: $n) { id } }',
+    variables: { n: null },
+  },
+  {
+    what: 'a default with a string',
+    compiled: false,
+    query: 'query ($s: String = "DRAFT") { packages(status: $s) { id } }',
+  },
+  {
+    what: 'numbers and enums written out',
+    compiled: true,
+    query:
+      'mutation ($u: String!, $f: String!) { recordUsage(input: { userId: $u, featureId: $f, delta: 3, action: SET }) { recorded consumption { used } } }',
+    variables: { u: 'ann', f: 'calls' },
+  },
+  {
+    what: 'an Int variable for a SafeInt',
+    compiled: true,
+    query:
+      'mutation ($u: String!, $f: String!, $d: Int!) { recordUsage(input: { userId: $u, featureId: $f, delta: $d, action: SET }) { recorded consumption { used } } }',
+    variables: { u: 'ann', f: 'calls', d: 3 },
+  },
+  {
+    what: 'a String variable for an enum',
+    compiled: true,
+    query:
+      'mutation ($u: String!, $f: String!, $a: String!) { recordUsage(input: { userId: $u, featureId: $f, delta: 3, action: $a }) { recorded consumption { used } } }',
+    variables: { u: 'ann', f: 'calls', a: 'SET' },
+  },
+  {
+    what: 'a String variable that is no value of the enum',
+    compiled: true,
+    query:
+      'mutation ($u: String!, $f: String!, $a: String!) { recordUsage(input: { userId: $u, featureId: $f, delta: 3, action: $a }) { recorded } }',
+    variables: { u: 'ann', f: 'calls', a: 'PUT' },
+  },
+  {
+    what: 'a quoted enum',
+    compiled: false,
+    query:
+      'mutation ($u: String!, $f: String!) { recordUsage(input: { userId: $u, featureId: $f, delta: 3, action: "SET" }) { recorded consumption { used } } }',
+    variables: { u: 'ann', f: 'calls' },
+  },
+  {
+    what: 'variables in a list',
+    compiled: true,
+    query:
+      'query ($u: String!, $a: String!, $b: String!) { canUseFeatures(userId: $u, featureIds: [$a, $b]) { featureId access } }',
+    variables: { u: 'ann', a: 'calls', b: 'none' },
+  },
+  {
+    what: 'a list of inputs with variables inside',
+    compiled: true,
+    query:
+      'mutation ($u: String!, $f: String!) { recordUsages(inputs: [{ userId: $u, featureId: $f, delta: 3, action: SET }]) { recorded consumption { used } } }',
+    variables: { u: 'ann', f: 'calls' },
+  },
+  {
+    what: 'a nullable variable inside an input, left out',
+    compiled: false,
+    query:
+      'mutation ($id: String!, $name: String, $metadata: JSON) { updateUser(id: $id, input: { name: $name, metadata: $metadata }) { name metadata } }',
+    variables: { id: 'ann' },
+  },
+  {
+    what: 'a nullable variable inside an input, null',
+    compiled: false,
+    query:
+      'mutation ($id: String!, $label: String) { updateFeature(id: $id, input: { unitLabel: $label }) { unitLabel name } }',
+    variables: { id: 'seats', label: null },
+  },
+  {
+    what: 'a variable inside JSON',
+    compiled: false,
+    query:
+      'mutation ($id: String!, $v: Int!) { updateUser(id: $id, input: { metadata: { v: $v, w: [$v] } }) { metadata } }',
+    variables: { id: 'bob', v: 5 },
+  },
+  {
+    what: '__proto__ inside JSON',
+    compiled: false,
+    query:
+      'mutation ($id: String!) { updateUser(id: $id, input: { metadata: { __proto__: { a: 1 } } }) { metadata } }',
+    variables: { id: 'bob' },
+  },
+  {
+    what: 'an error in one of several fields',
+    compiled: true,
+    query:
+      'query ($a: String!, $b: String!) { a: user(id: $a) { id } b: user(id: $b) { id } c: feature(id: $b) { id } }',
+    variables: { a: 'ann', b: 'none' },
+  },
+  {
+    what: 'an error of a non-null list',
+    compiled: true,
+    query: 'query ($n: Int) { features(first: $n) { id } }',
+    variables: { n: -1 },
+  },
+  {
+    what: 'an error of a non-null list beside another field',
+    compiled: false,
+    query: 'query ($n: Int, $id: String!) { user(id: $id) { id } features(first: $n) { id } }',
+    variables: { n: -1, id: 'ann' },
+  },
+  {
+    what: 'errors of several mutations, one thrown before anything is asked',
+    compiled: true,
+    query:
+      'mutation ($id: String!, $no: UpdateFeatureInput!, $yes: UpdateFeatureInput!) { a: updateFeature(id: $id, input: $no) { id } b: updateFeature(id: $id, input: $yes) { id unitLabel } c: generateUserToken(userId: $id) { token } d: updateFeature(id: $id, input: $no) { id } }',
+    variables: { id: 'seats', no: { name: null }, yes: { unitLabel: 'seat' } },
+  },
 ]
 
 /** Variables that do not fit, and some that just do. */
@@ -234,26 +415,49 @@ const VARIABLES: { what: string; query: string; variables: Variables }[] = [
   })),
   ...[undefined, null, 'calls', [], ['calls'], [null], [['calls']], ['calls', 7], {}].map((featureIds) => ({
     what: `featureIds ${JSON.stringify(featureIds)}`,
-    query: 'query ($userId: String!, $featureIds: [String!]!) { canUseFeatures(userId: $userId, featureIds: $featureIds) { featureId access } }',
+    query:
+      'query ($userId: String!, $featureIds: [String!]!) { canUseFeatures(userId: $userId, featureIds: $featureIds) { featureId access } }',
     variables: { userId: 'ann', ...(featureIds !== undefined && { featureIds }) },
   })),
   ...[
-    undefined, null, 'text', 7, [], ['x'], {}, { userId: 'ann' },
-    ...[null, '3', 1.5, 2 ** 53, -(2 ** 53), 2 ** 53 - 1].map((delta) => ({ userId: 'ann', featureId: 'export', delta })),
+    undefined,
+    null,
+    'text',
+    7,
+    [],
+    ['x'],
+    {},
+    { userId: 'ann' },
+    ...[null, '3', 1.5, 2 ** 53, -(2 ** 53), 2 ** 53 - 1].map((delta) => ({
+      userId: 'ann',
+      featureId: 'export',
+      delta,
+    })),
     ...[null, 'set', 7, 'ADD'].map((action) => ({ userId: 'ann', featureId: 'export', delta: 1, action })),
     { userId: 'ann', featureId: 'export', delta: 1, more: true },
     JSON.parse('{"userId":"ann","featureId":"export","delta":1,"__proto__":{"action":"SET"}}'),
     { userId: 'ann', featureId: 'export', delta: 1, idempotencyKey: '' },
-  ].map((input) => ({ what: `input ${JSON.stringify(input)}`, query: RECORD, variables: input === undefined ? {} : { input } })),
-  ...[null, 'text', 7, [], { a: 1 }, JSON.parse('{"__proto__":{"a":1}}'), { a: 'x'.repeat(17_000) }].map((metadata) => ({
-    what: `metadata ${JSON.stringify(metadata).slice(0, 40)}`,
-    query: 'mutation ($metadata: JSON) { updateUser(id: $id, input: $input) { metadata } }'.replace('($metadata: JSON)', '($id: String!, $input: UpdateUserInput!)'),
-    variables: { id: 'bob', input: { metadata } },
+  ].map((input) => ({
+    what: `input ${JSON.stringify(input)}`,
+    query: RECORD,
+    variables: input === undefined ? {} : { input },
   })),
+  ...[null, 'text', 7, [], { a: 1 }, JSON.parse('{"__proto__":{"a":1}}'), { a: 'x'.repeat(17_000) }].map(
+    (metadata) => ({
+      what: `metadata ${JSON.stringify(metadata).slice(0, 40)}`,
+      query: 'mutation ($metadata: JSON) { updateUser(id: $id, input: $input) { metadata } }'.replace(
+        '($metadata: JSON)',
+        '($id: String!, $input: UpdateUserInput!)',
+      ),
+      variables: { id: 'bob', input: { metadata } },
+    }),
+  ),
   ...['MONTH', 'month', null, 7].map((resetPeriod) => ({
     what: `resetPeriod ${resetPeriod}`,
     query: 'mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }',
-    variables: { input: { id: 'plan', name: 'Taken', features: [{ id: 'calls', entitlement: { resetPeriod } }] } },
+    variables: {
+      input: { id: 'plan', name: 'Taken', features: [{ id: 'calls', entitlement: { resetPeriod } }] },
+    },
   })),
 ]
 
@@ -282,7 +486,11 @@ describe('a document that keeps coming', () => {
   it('spec §5.3: is refused alike to a visitor who has not signed in', async () => {
     const visitor = server.dashboard.with({ Cookie: '' })
     await expectAlike(visitor, '{ apps { id } }')
-    await expectAlike(visitor, 'query ($id: String!) { package(appId: $id, id: $id) { id } me { email } }', () => ({ id: 'x' }))
+    await expectAlike(
+      visitor,
+      'query ($id: String!) { package(appId: $id, id: $id) { id } me { email } }',
+      () => ({ id: 'x' }),
+    )
   })
 })
 
@@ -293,7 +501,11 @@ describe('a document that is up to something', () => {
 
   it('gap: hostile bodies: a string is never run as code', async () => {
     const text = `${DATE}globalThis.tollgateRanThis = true`
-    await fourTimes(server.dashboard, `mutation { signIn(email: "${text}", password: "x") { email } }`, () => ({}))
+    await fourTimes(
+      server.dashboard,
+      `mutation { signIn(email: "${text}", password: "x") { email } }`,
+      () => ({}),
+    )
     await fourTimes(server.admin, `{ user(id: "${text}") { id } }`, () => ({}))
     await fourTimes(server.admin, `query ($id: String = "${text}") { user(id: $id) { id } }`, () => ({}))
     await fourTimes(server.admin, 'query ($id: String!) { user(id: $id) { id } }', () => ({ id: text }))
@@ -307,7 +519,10 @@ describe('a document that is up to something', () => {
   })
 
   it('gap: hostile bodies: fragments that each spread the next one twice are answered', async () => {
-    const chain = Array.from({ length: 80 }, (_, i) => `fragment f${i} on Member { ...f${i + 1} ...f${i + 1} }`)
+    const chain = Array.from(
+      { length: 80 },
+      (_, i) => `fragment f${i} on Member { ...f${i + 1} ...f${i + 1} }`,
+    )
     const query = `{ me { ...f0 } } ${chain.join(' ')} fragment f80 on Member { email }`
     expect((await expectAlike(server.dashboard.with({ Cookie: '' }), query)).data).toEqual({ me: null })
   })

@@ -16,7 +16,12 @@ import { forgetOldKeys } from '../../src/store/idempotency.ts'
 import type { Bound, World } from './bound.ts'
 
 export const connectionBounds: Bound[] = [
-  timeout('HEADERS_TIMEOUT_MS', HEADERS_TIMEOUT_MS, 'headersTimeout', 'POST /graphql HTTP/1.1\r\nHost: x\r\n'),
+  timeout(
+    'HEADERS_TIMEOUT_MS',
+    HEADERS_TIMEOUT_MS,
+    'headersTimeout',
+    'POST /graphql HTTP/1.1\r\nHost: x\r\n',
+  ),
   timeout(
     'REQUEST_TIMEOUT_MS',
     REQUEST_TIMEOUT_MS,

@@ -11,7 +11,15 @@ import {
 } from '../../src/domain/limits.ts'
 import type { Answer } from '../harness/client.ts'
 import { API_KEY } from '../harness/server.ts'
-import { answerTo, type Bound, CREATE_USER, expectAnswer, RECORD_USAGE, valueBound, type World } from './bound.ts'
+import {
+  answerTo,
+  type Bound,
+  CREATE_USER,
+  expectAnswer,
+  RECORD_USAGE,
+  valueBound,
+  type World,
+} from './bound.ts'
 
 const ask = ({ admin }: World, query: string) => admin.ask(query)
 const times = (count: number, text: (i: number) => string) => Array.from({ length: count }, (_, i) => text(i))
@@ -132,7 +140,12 @@ export const requestBounds: Bound[] = [
     { within: MAX_IDEMPOTENCY_KEY_CHARACTERS, beyond: MAX_IDEMPOTENCY_KEY_CHARACTERS + 1 },
     ({ admin, fresh }, length) =>
       admin.ask(RECORD_USAGE, {
-        input: { userId: 'nobody', featureId: 'nothing', delta: 1, idempotencyKey: fresh().padEnd(length, '中') },
+        input: {
+          userId: 'nobody',
+          featureId: 'nothing',
+          delta: 1,
+          idempotencyKey: fresh().padEnd(length, '中'),
+        },
       }),
     /idempotencyKey must be 1 to 255 characters/,
   ),

@@ -2,7 +2,15 @@ import { expect } from 'vitest'
 import { MAX_BATCH, MAX_COUNT, MAX_PAST_PERIODS, MAX_SUBSCRIBE_PACKAGES } from '../../src/domain/limits.ts'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import { createApp } from '../harness/server.ts'
-import { type Bound, CREATE_FEATURE, CREATE_PACKAGE, CREATE_USER, RECORD_USAGE, valueBound, type World } from './bound.ts'
+import {
+  type Bound,
+  CREATE_FEATURE,
+  CREATE_PACKAGE,
+  CREATE_USER,
+  RECORD_USAGE,
+  valueBound,
+  type World,
+} from './bound.ts'
 
 const SUBSCRIBE = `mutation ($userId: String!, $packageIds: [String!]!) {
   subscribe(userId: $userId, packageIds: $packageIds) { id }
@@ -89,7 +97,10 @@ export const usageBounds: Bound[] = [
     refused: async (world) => {
       const record = await counter(world)
       await record({ delta: MAX_COUNT }, { recorded: true, used: MAX_COUNT })
-      await record({ delta: 1 }, { recorded: false, used: MAX_COUNT, reason: /cannot go beyond 9007199254740991/ })
+      await record(
+        { delta: 1 },
+        { recorded: false, used: MAX_COUNT, reason: /cannot go beyond 9007199254740991/ },
+      )
       await record(
         { delta: MAX_COUNT },
         { recorded: false, used: MAX_COUNT, reason: /cannot go beyond 9007199254740991/ },
@@ -118,9 +129,12 @@ export const usageBounds: Bound[] = [
     'events of recordUsages',
     { within: MAX_BATCH, beyond: MAX_BATCH + 1 },
     ({ admin }, count) =>
-      admin.ask('mutation ($inputs: [CreateUsageEventInput!]!) { recordUsages(inputs: $inputs) { recorded } }', {
-        inputs: Array.from({ length: count }, () => ({ userId: 'nobody', featureId: 'none', delta: 1 })),
-      }),
+      admin.ask(
+        'mutation ($inputs: [CreateUsageEventInput!]!) { recordUsages(inputs: $inputs) { recorded } }',
+        {
+          inputs: Array.from({ length: count }, () => ({ userId: 'nobody', featureId: 'none', delta: 1 })),
+        },
+      ),
     /inputs must hold at most 100 events/,
   ),
   valueBound(

@@ -17,7 +17,10 @@ const CREATE_APP = 'mutation ($id: String!, $name: String!) { createApp(id: $id,
 
 const identifiers: Field[] = [
   ['a user', ({ admin }, id) => admin.ask(CREATE_USER, { input: { id } })],
-  ['a billing id', ({ admin, fresh }, billingId) => admin.ask(CREATE_USER, { input: { id: fresh(), billingId } })],
+  [
+    'a billing id',
+    ({ admin, fresh }, billingId) => admin.ask(CREATE_USER, { input: { id: fresh(), billingId } }),
+  ],
   ['a feature', ({ admin }, id) => admin.ask(CREATE_FEATURE, { input: { id, name: 'F', type: 'BINARY' } })],
   ['a package', ({ admin }, id) => admin.ask(CREATE_PACKAGE, { input: { id, name: 'P' } })],
   ['an app', ({ dashboard }, id) => dashboard.ask(CREATE_APP, { id, name: 'A' })],
@@ -33,15 +36,17 @@ const texts: Field[] = [
         admin.ask(CREATE_FEATURE, { input: { id: fresh(), name: 'F', type: 'CONSUMABLE', [field]: text } }),
     ],
   ),
-  ["a package's name", ({ admin, fresh }, name) => admin.ask(CREATE_PACKAGE, { input: { id: fresh(), name } })],
+  [
+    "a package's name",
+    ({ admin, fresh }, name) => admin.ask(CREATE_PACKAGE, { input: { id: fresh(), name } }),
+  ],
   ["an app's name", ({ dashboard, fresh }, name) => dashboard.ask(CREATE_APP, { id: fresh(), name })],
   [
     "an API key's name",
     ({ dashboard }, name) =>
-      dashboard.ask(
-        'mutation ($name: String!) { createApiKey(appId: "default", name: $name) { id } }',
-        { name },
-      ),
+      dashboard.ask('mutation ($name: String!) { createApiKey(appId: "default", name: $name) { id } }', {
+        name,
+      }),
   ],
   [
     "an edited package's name",
