@@ -59,7 +59,10 @@ function databaseUrlOf(url: string | null): string | null {
 }
 
 function apiKeyOf(key: string | null): string | null {
-  if (key !== null && /\s/.test(key)) throw new StartError('TOLLGATE_API_KEY must not contain white space.')
+  // It travels in a header: nothing else arrives there as it was sent.
+  if (key !== null && !/^[\x21-\x7e]+$/.test(key)) {
+    throw new StartError('TOLLGATE_API_KEY must be ASCII characters without white space.')
+  }
   return key
 }
 

@@ -19,10 +19,20 @@ const BOUNDS: Bound[] = [
 
 let world: World
 beforeAll(async () => {
-  let ids = 0
-  world = { ...(await startTestServer()), fresh: () => `id-${++ids}` }
+  let [ids, now] = [0, Date.now()]
+  world = {
+    ...(await startTestServer()),
+    fresh: () => `id-${++ids}`,
+    clocked: await startTestServer({ clock: () => now }),
+    turnClock: (ms) => {
+      now += ms
+    },
+  }
 })
-afterAll(() => world?.stop())
+afterAll(async () => {
+  await world?.stop()
+  await world?.clocked.stop()
+})
 
 describe('gap: limits', () => {
   it.for(BOUNDS)('$limit: $what, just kept', (bound) => bound.works(world))

@@ -7,14 +7,17 @@ import type { TestServer } from '../harness/server.ts'
 export interface World extends TestServer {
   /** an id that nothing has yet */
   fresh(): string
+  /** another service, whose clock the rows turn */
+  clocked: TestServer
+  turnClock(ms: number): void
 }
 
 /** A bound: what just keeps it works, and what just breaks it is told so. */
 export interface Bound {
   limit: keyof typeof limits
   what: string
-  works(world: World): Promise<unknown>
-  refused(world: World): Promise<unknown>
+  works(world: World): Promise<void>
+  refused(world: World): Promise<void>
 }
 
 /** The bound on one value that a caller sends. */

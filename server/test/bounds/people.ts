@@ -10,7 +10,7 @@ import {
 } from '../../src/domain/limits.ts'
 import { type Answer, dashboardClient, signedIn } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { OWNER, startTestServer } from '../harness/server.ts'
 import { type Bound, CREATE_USER, expectRefusal, type World } from './bound.ts'
 
 const SIGN_IN =
@@ -25,38 +25,34 @@ export const peopleBounds: Bound[] = [
   {
     limit: 'SIGN_IN_TRIES',
     what: 'passwords tried for one account',
-    works: () =>
-      withClock(async (server) => {
-        await tryWrongPasswords(server, SIGN_IN_TRIES - 1)
-        expect(await signInCode(server)).toBe('signed in')
-      }),
-    refused: () =>
-      withClock(async (server) => {
-        await tryWrongPasswords(server, SIGN_IN_TRIES)
-        expect(await signInCode(server)).toBe('RATE_LIMITED')
-      }),
+    works: async (world) => {
+      const signIn = await tired(world, SIGN_IN_TRIES - 1)
+      expect(await signIn()).toBe('UNAUTHENTICATED')
+    },
+    refused: async (world) => {
+      const signIn = await tired(world, SIGN_IN_TRIES)
+      expect(await signIn()).toBe('RATE_LIMITED')
+    },
   },
   {
     limit: 'SIGN_IN_WINDOW_MS',
     what: 'how long such an account waits',
-    works: () =>
-      withClock(async (server, turn) => {
-        await tryWrongPasswords(server, SIGN_IN_TRIES)
-        turn(SIGN_IN_WINDOW_MS)
-        expect(await signInCode(server)).toBe('signed in')
-      }),
-    refused: () =>
-      withClock(async (server, turn) => {
-        await tryWrongPasswords(server, SIGN_IN_TRIES)
-        turn(SIGN_IN_WINDOW_MS - 1)
-        expect(await signInCode(server)).toBe('RATE_LIMITED')
-      }),
+    works: async (world) => {
+      const signIn = await tired(world, SIGN_IN_TRIES)
+      world.turnClock(SIGN_IN_WINDOW_MS)
+      expect(await signIn()).toBe('UNAUTHENTICATED')
+    },
+    refused: async (world) => {
+      const signIn = await tired(world, SIGN_IN_TRIES)
+      world.turnClock(SIGN_IN_WINDOW_MS - 1)
+      expect(await signIn()).toBe('RATE_LIMITED')
+    },
   },
   {
     limit: 'SESSION_SECONDS',
     what: 'the life of a session',
-    works: () => sessionAfter(SESSION_SECONDS * 1000 - 1, OWNER.email),
-    refused: () => sessionAfter(SESSION_SECONDS * 1000, undefined),
+    works: (world) => sessionAfter(world, SESSION_SECONDS * 1000 - 1, OWNER.email),
+    refused: (world) => sessionAfter(world, SESSION_SECONDS * 1000, undefined),
   },
   {
     limit: 'USER_TOKEN_SECONDS',
@@ -95,36 +91,26 @@ function passwords(limit: Bound['limit'], within: number, beyond: number): Bound
   }
 }
 
-async function withClock(
-  scenario: (server: TestServer, turn: (ms: number) => void) => Promise<void>,
-): Promise<void> {
-  let now = Date.now()
-  const server = await startTestServer({ clock: () => now })
-  try {
-    await scenario(server, (ms) => {
-      now += ms
-    })
-  } finally {
-    await server.stop()
+/** Tries so many passwords for an account, and returns one more try. */
+async function tired({ clocked, fresh }: World, tries: number): Promise<() => Promise<string | undefined>> {
+  const email = `${fresh()}@example.com`
+  const signIn = async () => {
+    const { errors } = await dashboardClient(clocked.url).ask(SIGN_IN, { email, password: 'a guess' })
+    return errors?.[0]?.extensions.code
   }
+  for (let i = 0; i < tries; i++) expect(await signIn()).toBe('UNAUTHENTICATED')
+  return signIn
 }
 
-async function tryWrongPasswords(server: TestServer, count: number): Promise<void> {
-  for (let i = 0; i < count; i++) expect(await signInCode(server, 'wrong password')).toBe('UNAUTHENTICATED')
-}
-
-async function signInCode({ url }: TestServer, password = OWNER.password): Promise<string> {
-  const { errors } = await dashboardClient(url).ask(SIGN_IN, { email: OWNER.email, password })
-  return errors?.[0]?.extensions.code ?? 'signed in'
-}
-
-function sessionAfter(ms: number, email: string | undefined): Promise<void> {
-  return withClock(async (server, turn) => {
-    const session = await signedIn(server.url, OWNER)
-    turn(ms)
-    const { me } = await session.data('{ me { email } }')
-    expect(me?.email).toBe(email)
-  })
+async function sessionAfter(
+  { clocked, turnClock }: World,
+  ms: number,
+  email: string | undefined,
+): Promise<void> {
+  const session = await signedIn(clocked.url, OWNER)
+  turnClock(ms)
+  const { me } = await session.data('{ me { email } }')
+  expect(me?.email).toBe(email)
 }
 
 async function userToken({ admin, databaseUrl, fresh }: World) {

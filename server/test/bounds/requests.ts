@@ -36,7 +36,7 @@ function documentOf(bytes: number, filler: string): string {
 
 /** `mutation { createUser ( input : { id : "" metadata : { list : [ 0 … ] } } ) { id } }`, in tokens. */
 function tokens(count: number, id: string): string {
-  const rest = 22
+  const rest = 24
   return `mutation { createUser(input: {id: "${id}", metadata: {list: [${'0 '.repeat(count - rest)}]}}) { id } }`
 }
 

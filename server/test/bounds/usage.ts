@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { MAX_BATCH, MAX_COUNT, MAX_PAST_PERIODS, MAX_SUBSCRIBE_PACKAGES } from '../../src/domain/limits.ts'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
+import { rowsOf } from '../harness/database.ts'
 import { createApp } from '../harness/server.ts'
 import {
   type Bound,
@@ -142,16 +143,14 @@ export const usageBounds: Bound[] = [
     'packages of one subscribe',
     { within: MAX_SUBSCRIBE_PACKAGES, beyond: MAX_SUBSCRIBE_PACKAGES + 1 },
     async (world, count) => {
-      const { id, admin, dashboard } = await newApp(world)
+      const { id, admin } = await newApp(world)
       const packageIds = Array.from({ length: count }, (_, i) => `p${i}`)
-      for (let from = 0; from < count; from += 50) {
-        const some = packageIds.slice(from, from + 50)
-        const make = (p: string) =>
-          `${p}: createPackage(input: {id: "${p}", name: "P", isAddon: ${p !== 'p0'}}) { id }`
-        await admin.data(`mutation { ${some.map(make).join(' ')} }`)
-        const publish = (p: string) => `${p}: publishPackage(appId: "${id}", id: "${p}") { id }`
-        await dashboard.data(`mutation { ${some.map(publish).join(' ')} }`)
-      }
+      await rowsOf(
+        { connectionString: world.databaseUrl },
+        `insert into package (app_id, id, name, status, is_addon, metadata, updated_at)
+         select $1, id, 'P', 'PUBLISHED', id <> 'p0', '{}', now() from unnest($2::text[]) as id`,
+        [id, packageIds],
+      )
       await admin.data(CREATE_USER, { input: { id: 'u' } })
       return admin.ask(SUBSCRIBE, { userId: 'u', packageIds })
     },

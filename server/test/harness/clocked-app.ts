@@ -1,0 +1,91 @@
+import type { TestApp } from './catalogue.ts'
+import type { Data } from './client.ts'
+import { createApp, type TestServer } from './server.ts'
+
+/** An app with a clock of its own and one user, `ann`. */
+export type ClockedApp = Awaited<ReturnType<typeof clockedApp>>
+
+let made = 0
+
+export async function clockedApp(server: TestServer) {
+  const id = `clocked-${++made}`
+  const app: TestApp = {
+    id,
+    admin: await createApp(server, id, { testClock: true }),
+    dashboard: server.dashboard,
+  }
+  const { admin, dashboard } = app
+  await admin.data('mutation { createUser(input: { id: "ann" }) { id } }')
+
+  return {
+    ...app,
+    /** Moves the clock; returns where it stands then. */
+    async advance(to: string): Promise<string> {
+      const { advanceClock } = await dashboard.data(
+        'mutation ($id: String!, $to: String!) { advanceClock(appId: $id, to: $to) { now } }',
+        { id, to },
+      )
+      return advanceClock.now
+    },
+
+    /** Returns the ids of the subscriptions. */
+    async subscribe(...packageIds: string[]): Promise<string[]> {
+      const { subscribe } = await admin.data(
+        'mutation ($packageIds: [String!]!) { subscribe(userId: "ann", packageIds: $packageIds) { id } }',
+        { packageIds },
+      )
+      return subscribe.map((subscription: Data) => subscription.id)
+    },
+
+    async cancel(subscription: string | undefined, when: 'now' | 'at period end'): Promise<Data> {
+      const { cancelSubscription } = await dashboard.data(
+        `mutation ($id: String!, $subscription: String!, $atPeriodEnd: Boolean!) {
+          cancelSubscription(appId: $id, id: $subscription, atPeriodEnd: $atPeriodEnd) { status cancelAt cancelledAt }
+        }`,
+        { id, subscription, atPeriodEnd: when === 'at period end' },
+      )
+      return cancelSubscription
+    },
+
+    /** Subscriptions as `[package, status, cancelAt, cancelledAt]`, oldest first. */
+    async subscriptions(): Promise<(string | null)[][]> {
+      const { subscriptions } = await admin.data(
+        '{ subscriptions(userId: "ann") { package { id } status cancelAt cancelledAt } }',
+      )
+      return subscriptions.map((s: Data) => [s.package.id, s.status, s.cancelAt, s.cancelledAt])
+    },
+
+    async use(delta: number, featureId = 'call'): Promise<void> {
+      const { recordUsage } = await admin.data(
+        'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded reason } }',
+        { input: { userId: 'ann', featureId, delta } },
+      )
+      if (!recordUsage.recorded) throw new Error(recordUsage.reason)
+    },
+
+    async reasonCode(featureId = 'call'): Promise<string> {
+      const { canUseFeature } = await admin.data(
+        'query ($featureId: String!) { canUseFeature(userId: "ann", featureId: $featureId) { reasonCode } }',
+        { featureId },
+      )
+      return canUseFeature.reasonCode
+    },
+
+    /** The current and the past periods, each as `[start, end, used]`. */
+    async showUsage(featureId = 'call'): Promise<{ current: unknown[] | null; past: unknown[][] }> {
+      const { showUsage } = await admin.data(
+        `query ($featureId: String!) {
+          showUsage(userId: "ann", featureId: $featureId) {
+            current { periodStart periodEnd consumption { used } }
+            past { periodStart periodEnd consumption { used } }
+          }
+        }`,
+        { featureId },
+      )
+      const row = (p: Data) => [p.periodStart, p.periodEnd, p.consumption.used]
+      return { current: showUsage.current && row(showUsage.current), past: showUsage.past.map(row) }
+    },
+  }
+}
+
+export const midnight = (date: string): string => `${date}T00:00:00.000Z`

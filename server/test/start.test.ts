@@ -1,0 +1,250 @@
+import { type AddressInfo, createServer } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { Client, signedIn } from './harness/client.ts'
+import { makeDataFolder } from './harness/data-folder.ts'
+import { createDatabase, rowsOf } from './harness/database.ts'
+import {
+  API_KEY,
+  adminClient,
+  OWNER,
+  refusedStart,
+  type ServerProcess,
+  spawnServer,
+} from './harness/server.ts'
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+type Env = Record<string, string>
+
+/** Nothing said about key and owner: what a first start by hand looks like. */
+const BARE = { TOLLGATE_API_KEY: '', TOLLGATE_OWNER_EMAIL: '', TOLLGATE_OWNER_PASSWORD: '' }
+
+async function newDatabase(): Promise<Env> {
+  const database = await createDatabase()
+  cleanups.push(database.drop)
+  return { DATABASE_URL: database.url }
+}
+
+async function start(env: Env): Promise<ServerProcess> {
+  const server = await spawnServer({ TOLLGATE_LOG_LEVEL: 'error', ...env })
+  cleanups.push(() => server.kill('SIGKILL'))
+  return server
+}
+
+function printedBy(server: ServerProcess): { key: string | undefined; token: string | undefined } {
+  const output = server.output()
+  return {
+    key: /TOLLGATE_API_KEY=(\S+)/.exec(output)?.[1],
+    token: /\/setup\?token=(\S+)/.exec(output)?.[1],
+  }
+}
+
+async function works(server: ServerProcess, key: string): Promise<boolean> {
+  const { errors } = await adminClient(server.url, key).ask('{ features { id } }')
+  if (errors) expect(errors.map((error) => error.extensions.code)).toEqual(['UNAUTHENTICATED'])
+  return !errors
+}
+
+describe('a wrong setting stops the start with one line', () => {
+  const WRONG: [Env, RegExp][] = [
+    [{ PORT: 'http' }, /PORT must be a number from 0 to 65535; it is "http"/],
+    [{ PORT: '65536' }, /PORT must be a number from 0 to 65535; it is "65536"/],
+    [{ PORT: '-1' }, /PORT must be a number/],
+    [{ PORT: '80.5' }, /PORT must be a number/],
+    [{ HOST: '203.0.113.1' }, /Cannot listen on 203\.0\.113\.1:0 .*check HOST and PORT/],
+    [{ DATABASE_URL: 'mysql://localhost/tollgate' }, /DATABASE_URL must start with postgres/],
+    [
+      { DATABASE_URL: 'postgres://localhost:port/tollgate' },
+      /The database cannot be reached: \S.*Check DATABASE_URL/,
+    ],
+    [
+      { DATABASE_URL: 'postgres://127.0.0.1:1/tollgate' },
+      /The database cannot be reached: .*ECONNREFUSED.*Check DATABASE_URL/,
+    ],
+    [
+      { DATABASE_URL: 'postgres://localhost:1/tollgate' },
+      /The database cannot be reached: .*ECONNREFUSED.*Check DATABASE_URL/,
+    ],
+    [{ TOLLGATE_DATA_DIR: '/dev/null/data', DATABASE_URL: '' }, /TOLLGATE_DATA_DIR/],
+    [{ TOLLGATE_API_KEY: 'two words' }, /TOLLGATE_API_KEY must be ASCII characters without white space/],
+    [{ TOLLGATE_API_KEY: 'schlüssel' }, /TOLLGATE_API_KEY must be ASCII characters without white space/],
+    [{ TOLLGATE_OWNER_EMAIL: '' }, /Set both TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD, or neither/],
+    [
+      { TOLLGATE_OWNER_PASSWORD: '' },
+      /Set both TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD, or neither/,
+    ],
+    [{ TOLLGATE_OWNER_EMAIL: 'nobody' }, /TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: email must be/],
+    [
+      { TOLLGATE_OWNER_PASSWORD: 'short' },
+      /TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: password must be/,
+    ],
+    [{ TOLLGATE_PUBLIC_URL: 'tollgate.example.com' }, /TOLLGATE_PUBLIC_URL must be an http or https URL/],
+    [
+      { TOLLGATE_PUBLIC_URL: 'ftp://tollgate.example.com' },
+      /TOLLGATE_PUBLIC_URL must be an http or https URL/,
+    ],
+    [{ TOLLGATE_LOG_LEVEL: 'loud' }, /TOLLGATE_LOG_LEVEL must be one of .*; it is loud/],
+    [{ TOLLGATE_WORKERS: '0' }, /TOLLGATE_WORKERS must be a number from 1 to/],
+  ]
+  it.each(WRONG)('gap: starting: %j', async (env, line) => {
+    const { code, stderr } = await refusedStart({ ...(await newDatabase()), ...env })
+    expect(stderr).toMatch(line)
+    expect(stderr).toMatch(/^tollgate: [^\n]+\n$/)
+    expect(code).toBe(1)
+  })
+
+  it('gap: starting: a port that is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    cleanups.push(() => new Promise((closed) => taken.close(closed)))
+    await new Promise((listening) => taken.once('listening', listening))
+    const { port } = taken.address() as AddressInfo
+    const { code, stderr } = await refusedStart({ ...(await newDatabase()), PORT: String(port) })
+    expect(stderr).toBe(`tollgate: Port ${port} on 127.0.0.1 is taken: stop what uses it, or set PORT.\n`)
+    expect(code).toBe(1)
+  })
+})
+
+describe('the first start', () => {
+  it('gap: starting: prints a key that works and the link for the owner; the next start prints no key', async () => {
+    const folder = await makeDataFolder()
+    cleanups.push(folder.remove)
+    const env = { ...BARE, TOLLGATE_DATA_DIR: folder.path }
+    const first = await start(env)
+    const { key = '', token } = printedBy(first)
+    expect(first.output().split(key)).toHaveLength(2)
+    expect(await works(first, key)).toBe(true)
+    expect(token).toBeTruthy()
+    const kept = await rowsOf<{ row: string }>(
+      await folder.connection(),
+      'select api_key::text as row from api_key',
+    )
+    expect(JSON.stringify(kept)).not.toContain(key)
+    await first.kill('SIGTERM')
+
+    const second = await start(env)
+    expect(printedBy(second)).toEqual({ key: undefined, token })
+    expect(await works(second, key)).toBe(true)
+  })
+
+  it('gap: starting: the owner’s link works once, for whoever holds its token', async () => {
+    const env = { ...BARE, ...(await newDatabase()) }
+    const server = await start(env)
+    const { token } = printedBy(server)
+    const visitor = new Client(`${server.url}/dashboard/graphql`, {})
+    const setOwner = `mutation ($token: String!, $email: String!, $password: String!) {
+      setOwner(token: $token, email: $email, password: $password) { email }
+    }`
+    const wrong = await visitor.error(setOwner, { ...OWNER, token: `${token}x` })
+    expect(wrong.extensions.code).toBe('UNAUTHENTICATED')
+    expect(await visitor.data(setOwner, { ...OWNER, token })).toEqual({ setOwner: { email: OWNER.email } })
+    const late = await visitor.error(setOwner, {
+      email: 'late@example.com',
+      password: 'a long password',
+      token,
+    })
+    expect(late.extensions.code).toBe('UNAUTHENTICATED')
+    const dashboard = await signedIn(server.url, OWNER)
+    expect(await dashboard.data('{ me { email } }')).toEqual({ me: { email: OWNER.email } })
+
+    await server.kill('SIGTERM')
+    expect(printedBy(await start(env))).toEqual({ key: undefined, token: undefined })
+  })
+
+  it('gap: starting: with key and owner given, nothing is printed and both work', async () => {
+    const server = await start(await newDatabase())
+    expect(printedBy(server)).toEqual({ key: undefined, token: undefined })
+    expect(await works(server, API_KEY)).toBe(true)
+    const dashboard = await signedIn(server.url, OWNER)
+    expect(await dashboard.data('{ me { email } apps { id } }')).toEqual({
+      me: { email: OWNER.email },
+      apps: [{ id: 'default' }],
+    })
+  })
+
+  it('gap: starting: several at once on an empty database all come up, and one of them makes the key', async () => {
+    const env = { ...BARE, ...(await newDatabase()) }
+    const servers = await Promise.all(Array.from({ length: 4 }, () => start(env)))
+    const printed = servers.map(printedBy)
+    const keys = printed.flatMap(({ key }) => key ?? [])
+    expect(keys).toHaveLength(1)
+    expect(new Set(printed.map(({ token }) => token)).size).toBe(1)
+    for (const server of servers) expect(await works(server, keys[0] ?? '')).toBe(true)
+  })
+
+  it('gap: starting: of several owners at once, one becomes it', async () => {
+    const env = await newDatabase()
+    const owners = ['a@example.com', 'b@example.com', 'c@example.com']
+    await Promise.all(owners.map((email) => start({ ...env, TOLLGATE_OWNER_EMAIL: email })))
+    const members = await rowsOf({ connectionString: env.DATABASE_URL ?? '' }, 'select email from member')
+    expect(members).toHaveLength(1)
+  })
+})
+
+describe('TOLLGATE_API_KEY', () => {
+  /** Starts again with another key, on the same database. */
+  async function restarted(before: ServerProcess, env: Env, key: string): Promise<ServerProcess> {
+    await before.kill('SIGTERM')
+    return start({ ...env, TOLLGATE_API_KEY: key })
+  }
+
+  it('gap: starting: a changed key takes the place of the one before', async () => {
+    const env = await newDatabase()
+    const first = await start({ ...env, TOLLGATE_API_KEY: 'tg_one' })
+    expect(await works(first, 'tg_one')).toBe(true)
+    const second = await restarted(first, env, 'tg_two')
+    expect([await works(second, 'tg_one'), await works(second, 'tg_two')]).toEqual([false, true])
+    const third = await restarted(second, env, '')
+    expect([await works(third, 'tg_two'), printedBy(third).key]).toEqual([true, undefined])
+  })
+
+  it('gap: starting: the key that the first start printed may be given to the next', async () => {
+    const env = { ...BARE, ...(await newDatabase()) }
+    const first = await start(env)
+    const { key = '' } = printedBy(first)
+    const second = await restarted(first, env, key)
+    expect(await works(second, key)).toBe(true)
+    const third = await restarted(second, env, 'tg_another')
+    expect([await works(third, key), await works(third, 'tg_another')]).toEqual([true, true])
+  })
+
+  it('gap: starting: a key of another app, or one that was revoked, is refused', async () => {
+    const env = await newDatabase()
+    const server = await start(env)
+    const dashboard = await signedIn(server.url, OWNER)
+    const { other, revoked } = await dashboard.data(`mutation {
+      createApp(id: "other", name: "Other") { id }
+      other: createApiKey(appId: "other", name: "x") { secret }
+      revoked: createApiKey(appId: "default", name: "x") { id secret }
+    }`)
+    await dashboard.data(`mutation { revokeApiKey(appId: "default", id: "${revoked.id}") { id } }`)
+    for (const { secret } of [other, revoked]) {
+      const { code, stderr } = await refusedStart({ ...env, TOLLGATE_API_KEY: secret })
+      expect(stderr).toMatch(
+        /^tollgate: TOLLGATE_API_KEY is a revoked key or the key of another app[^\n]+\n$/,
+      )
+      expect(code).toBe(1)
+    }
+    expect(await works(server, other.secret)).toBe(true)
+    expect(await works(server, revoked.secret)).toBe(false)
+  })
+})
+
+describe('once it is up', () => {
+  it('gap: starting: /healthz and /readyz say so, and what is nowhere is 404', async () => {
+    const { url } = await start(await newDatabase())
+    const statuses = ['/healthz', '/readyz', '/nowhere', '/graphql/more'].map((path) =>
+      fetch(`${url}${path}`),
+    )
+    expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([200, 200, 404, 404])
+  })
+
+  it('gap: starting: the links it prints start with TOLLGATE_PUBLIC_URL', async () => {
+    const TOLLGATE_PUBLIC_URL = 'https://tollgate.example.com/'
+    const server = await start({ ...BARE, ...(await newDatabase()), TOLLGATE_PUBLIC_URL })
+    expect(server.output()).toContain(' https://tollgate.example.com/graphql\n')
+    expect(server.output()).toContain(' https://tollgate.example.com/setup?token=')
+  })
+})
