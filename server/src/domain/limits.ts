@@ -12,6 +12,7 @@ export const MAX_PACKAGE_FEATURES = 1_000
 export const MAX_SUBSCRIBE_PACKAGES = 100
 /** `canUseFeatures` and `recordUsages`: one request is one round trip, not a bulk loader. */
 export const MAX_BATCH = 100
+export const MAX_ORIGINS = 100
 export const MAX_PAST_PERIODS = 24
 /** Where test clocks end: the periods after it still lie within four-digit years. */
 export const LATEST_TEST_CLOCK = Date.UTC(9000, 0)

@@ -3,7 +3,7 @@ import type { Package, PackageEdit } from '../domain/package.ts'
 import { RESET_PERIODS } from '../domain/period.ts'
 import type { Service } from '../operations/call.ts'
 import { apiKeys, createApiKey, revokeApiKey } from '../operations/dashboard/api-keys.ts'
-import { advanceClock, apps, createApp } from '../operations/dashboard/apps.ts'
+import { advanceClock, apps, createApp, setOrigins } from '../operations/dashboard/apps.ts'
 import { cancelSubscription } from '../operations/dashboard/cancel-subscription.ts'
 import { discardPackageDraft, editPackage, publishPackage } from '../operations/dashboard/edit-package.ts'
 import { type MemberCall, notSignedIn } from '../operations/dashboard/member-call.ts'
@@ -59,6 +59,7 @@ function defineTypes(builder: Builder<DashboardContext>) {
         description: 'Whether it has a time of its own, which advanceClock moves.',
         resolve: (app) => app.testClock !== null,
       }),
+      origins: t.exposeStringList('origins', { description: 'The web pages that may use the client API.' }),
       now: t.string({ description: "The app's time.", resolve: (app) => isoTime(app.now) }),
     }),
   })
@@ -198,6 +199,12 @@ function defineMutations(builder: Builder<DashboardContext>, types: Types): void
           nullable: true,
           args: { appId, to: t.arg.string({ required: true, description: 'ISO 8601; forward only.' }) },
           resolve: (_, { appId, to }, context) => advanceClock(signedIn(context), appId, to),
+        }),
+        setOrigins: t.field({
+          type: types.app,
+          nullable: true,
+          args: { appId, origins: t.arg.stringList({ required: true }) },
+          resolve: (_, { appId, origins }, context) => setOrigins(signedIn(context), appId, origins),
         }),
         createApiKey: t.field({
           type: types.createdApiKey,

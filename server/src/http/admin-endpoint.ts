@@ -7,6 +7,7 @@ import type { AdminContext } from '../graphql/context.ts'
 import { LongLists } from '../graphql/long-lists.ts'
 import type { Service } from '../operations/call.ts'
 import type { Caller } from '../store/app-cache.ts'
+import { credentialOf } from './credential.ts'
 import type { Endpoint } from './graphql-handler.ts'
 
 /** Hashes of keys that have been let in, so that a caller's next request costs no hashing. */
@@ -17,7 +18,7 @@ export function adminEndpoint(service: Service): Endpoint<Caller> {
   return {
     schema: adminSchema(),
     async authenticate(request) {
-      const key = apiKeyOf(request)
+      const key = credentialOf(request)
       if (key === null) throw unauthenticated()
       const hash = hashes.get(key) ?? hashOf(key).toString('hex')
       const caller = service.apps.recognise(hash) ?? (await service.apps.authenticate(service.pool, hash))
@@ -31,13 +32,6 @@ export function adminEndpoint(service: Service): Endpoint<Caller> {
       return { service, caller, idempotency, lists: new LongLists() }
     },
   }
-}
-
-/** Bare, as the spec has it, or after `Bearer`. */
-function apiKeyOf(request: IncomingMessage): string | null {
-  const header = request.headers.authorization
-  if (!header) return null
-  return /^Bearer\s/i.test(header) ? header.slice('Bearer'.length).trim() : header.trim()
 }
 
 function idempotencyKeyOf(request: IncomingMessage): string | null {

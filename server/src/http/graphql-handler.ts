@@ -14,7 +14,7 @@ import { parseGraphqlRequest } from './graphql-request.ts'
 export interface Endpoint<Caller> {
   schema: GraphQLSchema
   /** Who calls. Throws before anything of the body is looked at. */
-  authenticate(request: IncomingMessage): Promise<Caller>
+  authenticate(request: IncomingMessage, response: ServerResponse): Promise<Caller>
   /** What the resolvers get. */
   context(
     caller: Caller,
@@ -58,7 +58,7 @@ export function graphqlHandler<Caller>(endpoint: Endpoint<Caller>, log: Logger) 
 
   async function run(answer: Answer, report: ReportFault): Promise<void> {
     const { request, response } = answer
-    const caller = await endpoint.authenticate(request)
+    const caller = await endpoint.authenticate(request, response)
     const body = await readBody(request)
     const { query, variables, operationName } = parseGraphqlRequest(body)
     const checked = documents.check(query)

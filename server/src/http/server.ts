@@ -8,6 +8,7 @@ import {
 import type { Service } from '../operations/call.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
 import { discardBody, hasUnreadBody } from './body.ts'
+import { answerPreflight, clientEndpoint } from './client-endpoint.ts'
 import { dashboardEndpoint } from './dashboard-endpoint.ts'
 import { graphqlHandler } from './graphql-handler.ts'
 import { answerSetupPage } from './setup-page.ts'
@@ -15,6 +16,7 @@ import { answerSetupPage } from './setup-page.ts'
 /** Every route of the service. */
 export function httpServer(service: Service, publicUrl: () => string): Server {
   const admin = graphqlHandler(adminEndpoint(service), service.log)
+  const client = graphqlHandler(clientEndpoint(service), service.log)
   const dashboard = graphqlHandler(dashboardEndpoint(service, publicUrl), service.log)
 
   const server = createServer(
@@ -29,6 +31,10 @@ export function httpServer(service: Service, publicUrl: () => string): Server {
       switch (pathOf(request)) {
         case '/graphql':
           return void admin(request, response)
+        case '/client/graphql':
+          return void (request.method === 'OPTIONS'
+            ? answerPreflight(service, request, response)
+            : client(request, response))
         case '/dashboard/graphql':
           return void dashboard(request, response)
         case '/setup':

@@ -1,4 +1,4 @@
-import { badUserInput } from '../domain/errors.ts'
+import { badUserInput, packageNotFound } from '../domain/errors.ts'
 import { PACKAGE_STATUSES, type Package, type PackageStatus } from '../domain/package.ts'
 import { type Call, momentOf } from './call.ts'
 import { foundPackage } from './found.ts'
@@ -9,9 +9,16 @@ export async function packageById(call: Call, id: string): Promise<Package> {
   return foundPackage(app.catalogue, id)
 }
 
+/** To a user, a draft does not exist yet. */
+export async function publishedPackage(call: Call, id: string): Promise<Package> {
+  const found = await packageById(call, id)
+  if (found.status !== 'PUBLISHED') throw packageNotFound(id)
+  return found
+}
+
 export async function packages(call: Call, status: string, page: Page): Promise<readonly Package[]> {
-  if (!isStatus(status)) throw badUserInput(`status must be one of ${PACKAGE_STATUSES.join(', ')}`)
   const { app } = await momentOf(call)
+  if (!isStatus(status)) throw badUserInput(`status must be one of ${PACKAGE_STATUSES.join(', ')}`)
   return pageOf(
     [...app.catalogue.packages.values()].filter((p) => p.status === status),
     page,

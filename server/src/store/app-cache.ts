@@ -10,10 +10,11 @@ export interface Moment {
   now: number
 }
 
-/** Who calls: an app, through one of its keys (the hash in hex). */
+/** Who calls: an app, through one of its keys (the hash in hex), or one of its users through a token. */
 export interface Caller {
   appId: string
-  keyHash: string
+  /** null: let in by a user token, which no key stands behind */
+  keyHash: string | null
 }
 
 /** How long a key is taken as good without a word from the database that its app has not changed. */
@@ -89,7 +90,7 @@ export class AppCache {
   }
 
   #admit(caller: Caller, app: LoadedApp): LoadedApp {
-    if (!app.keys.has(caller.keyHash)) {
+    if (caller.keyHash !== null && !app.keys.has(caller.keyHash)) {
       this.#appOfKey.delete(caller.keyHash)
       throw unauthenticated()
     }

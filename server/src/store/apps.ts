@@ -4,6 +4,8 @@ export interface AppRow {
   id: string
   name: string
   testClock: number | null
+  /** the web pages that may use the client API */
+  origins: string[]
   /** the app's time */
   now: number
 }
@@ -22,7 +24,7 @@ export async function insertApp(db: Db, id: string, name: string, testClock: boo
   return rowCount === 1
 }
 
-const SELECT = `select id, name, test_clock as "testClock", ${APP_NOW} as now from app`
+const SELECT = `select id, name, test_clock as "testClock", origins, ${APP_NOW} as now from app`
 
 export async function listApps(db: Db): Promise<AppRow[]> {
   const { rows } = await db.query<AppRow>(`${SELECT} order by created_at, id`)
@@ -47,4 +49,13 @@ export async function bumpVersion(db: Db, id: string): Promise<void> {
 
 export async function setTestClock(db: Db, id: string, to: string): Promise<void> {
   await db.query(`update app set test_clock = $2 where id = $1`, [id, to])
+}
+
+export async function setOrigins(db: Db, id: string, origins: readonly string[]): Promise<void> {
+  await db.query(`update app set origins = $2 where id = $1`, [id, origins])
+}
+
+export async function isOriginOfAnyApp(db: Db, origin: string): Promise<boolean> {
+  const { rowCount } = await db.query(`select from app where $1 = any(origins) limit 1`, [origin])
+  return rowCount === 1
 }

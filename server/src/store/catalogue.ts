@@ -7,6 +7,8 @@ export interface LoadedApp {
   catalogue: Catalogue
   /** The hashes, in hex, of the API keys that are good. */
   keys: ReadonlySet<string>
+  /** The web pages that may use the client API. */
+  origins: readonly string[]
 }
 
 type PackageRow = Omit<PackageContent, 'updatedAt' | 'prices'> & { updatedAt: string }
@@ -14,6 +16,7 @@ type PackageRow = Omit<PackageContent, 'updatedAt' | 'prices'> & { updatedAt: st
 interface Row {
   version: number
   keys: string[]
+  origins: string[]
   features: Feature[]
   packages: PackageRow[]
 }
@@ -23,7 +26,7 @@ export async function loadApp(db: Db, appId: string): Promise<LoadedApp | null> 
   const { rows } = await db.query<Row>({
     name: 'load-app',
     text: `
-select app.version,
+select app.version, app.origins,
   (select coalesce(json_agg(encode(hash, 'hex')), '[]') from api_key
    where app_id = app.id and revoked_at is null) as keys,
   (select coalesce(json_agg(json_build_object(
@@ -45,6 +48,7 @@ from app where id = $1`,
   return {
     version: row.version,
     keys: new Set(row.keys),
+    origins: row.origins,
     catalogue: catalogueOf(row.features, row.packages.map(fromRow)),
   }
 }

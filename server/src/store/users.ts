@@ -35,6 +35,14 @@ export async function findUser(db: Db, appId: string, id: string): Promise<UserR
   return rows[0] ?? null
 }
 
+export async function findUserByUid(db: Db, appId: string, uid: number): Promise<UserRow | null> {
+  const { rows } = await db.query<UserRow>(`select ${COLUMNS} from users where app_id = $1 and uid = $2`, [
+    appId,
+    uid,
+  ])
+  return rows[0] ?? null
+}
+
 /** The user, held until the transaction ends: what changes a user's subscriptions goes one at a time. */
 export async function lockUser(db: Db, appId: string, id: string): Promise<UserRow | null> {
   const { rows } = await db.query<UserRow>(

@@ -1,7 +1,15 @@
 import { appNotFound, badUserInput, quote } from '../../domain/errors.ts'
 import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
-import { LATEST_TEST_CLOCK } from '../../domain/limits.ts'
-import { type AppRow, findApp, insertApp, listApps, setTestClock } from '../../store/apps.ts'
+import { LATEST_TEST_CLOCK, MAX_ORIGINS } from '../../domain/limits.ts'
+import {
+  type AppRow,
+  bumpVersion,
+  findApp,
+  insertApp,
+  listApps,
+  setTestClock,
+  setOrigins as storeOrigins,
+} from '../../store/apps.ts'
 import type { Db } from '../../store/database.ts'
 import { changeApp, type MemberCall } from './member-call.ts'
 
@@ -57,4 +65,23 @@ export async function foundApp(db: Db, id: string): Promise<AppRow> {
   const app = isIdentifier(id) ? await findApp(db, id) : null
   if (!app) throw appNotFound(id)
   return app
+}
+
+/** The web pages that may use the client API with a user's token. */
+export async function setOrigins(
+  call: MemberCall,
+  appId: string,
+  origins: readonly string[],
+): Promise<AppRow> {
+  if (origins.length > MAX_ORIGINS) throw badUserInput(`origins must hold at most ${MAX_ORIGINS} origins`)
+  for (const origin of origins) {
+    if (!/^https?:\/\//.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw badUserInput(`${quote(origin)} is no origin: write it like https://app.example.com`)
+    }
+  }
+  return changeApp(call, appId, async (tx) => {
+    await storeOrigins(tx, appId, origins)
+    await bumpVersion(tx, appId)
+    return foundApp(tx, appId)
+  })
 }

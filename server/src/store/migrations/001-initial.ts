@@ -13,8 +13,10 @@ create table app (
   name        text not null,
   -- null: real time. Otherwise the app's own time, which only advanceClock moves.
   test_clock  timestamptz(3),
-  -- Rises with every change of the catalogue or the API keys: what is cached of them is good while it stands.
+  -- Rises with every change of the catalogue, the API keys or the origins: what is cached of them is good while it stands.
   version     bigint not null default 1,
+  -- the web pages that may use the client API
+  origins     text[] not null default '{}',
   created_at  timestamptz(3) not null default now()
 );
 

@@ -1,0 +1,5 @@
+// Writes the schemas, as the service builds them, to the files that a change of them is reviewed in.
+import { writeFileSync } from 'node:fs'
+import { printed, SCHEMAS } from '../server/test/harness/schemas.ts'
+
+for (const { file, schema } of SCHEMAS) writeFileSync(file, printed(schema))

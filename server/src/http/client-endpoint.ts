@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { TollgateError } from '../domain/errors.ts'
+import { type ClientContext, clientSchema } from '../graphql/client.ts'
+import { LongLists } from '../graphql/long-lists.ts'
+import { type Call, momentOf, type Service } from '../operations/call.ts'
+import { readUserToken } from '../operations/generate-user-token.ts'
+import { asCall, type UserCall } from '../operations/user-call.ts'
+import { isOriginOfAnyApp } from '../store/apps.ts'
+import { credentialOf } from './credential.ts'
+import type { Endpoint } from './graphql-handler.ts'
+
+export function clientEndpoint(service: Service): Endpoint<UserCall> {
+  return {
+    schema: clientSchema(),
+    async authenticate(request, response) {
+      const token = credentialOf(request)
+      const named = token === null ? null : await readUserToken(service, token)
+      if (!named) {
+        // A page has to be able to read that its token has run out, whichever app it belongs to.
+        const { origin } = request.headers
+        if (origin !== undefined && (await isOriginOfAnyApp(service.pool, origin))) allow(response, origin)
+        throw new TollgateError(
+          'UNAUTHENTICATED',
+          'A valid user token is required in the Authorization header',
+        )
+      }
+      const call = { service, ...named }
+      await checkOrigin(asCall(call), request, response)
+      return call
+    },
+    context(call): ClientContext {
+      return { call, lists: new LongLists() }
+    },
+  }
+}
+
+/** The browser's question whether a page of another origin may call at all. */
+export async function answerPreflight(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { origin } = request.headers
+  try {
+    const allowed = origin !== undefined && (await isOriginOfAnyApp(service.pool, origin))
+    if (allowed) {
+      allow(response, origin)
+      response.setHeader('Access-Control-Allow-Methods', 'POST')
+      response.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type')
+      response.setHeader('Access-Control-Max-Age', '600')
+    }
+    response.writeHead(allowed ? 204 : 403).end()
+  } catch (error) {
+    service.log.error({ err: error }, 'preflight failed')
+    response.writeHead(503).end()
+  }
+}
+
+async function checkOrigin(call: Call, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { origin, host } = request.headers
+  if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return
+  const { app } = await momentOf(call)
+  if (!app.origins.includes(origin)) {
+    throw new TollgateError('FORBIDDEN', `The app does not allow pages of ${origin}: add it in the dashboard`)
+  }
+  allow(response, origin)
+}
+
+function allow(response: ServerResponse, origin: string): void {
+  response.setHeader('Access-Control-Allow-Origin', origin)
+  response.setHeader('Vary', 'Origin')
+}

@@ -1,0 +1,21 @@
+import { unauthenticated } from '../domain/errors.ts'
+import { findUserByUid, type UserRow } from '../store/users.ts'
+import type { Call, Service } from './call.ts'
+
+/** One request by a user, let in by a token. */
+export interface UserCall {
+  service: Service
+  appId: string
+  uid: number
+}
+
+export function asCall({ service, appId }: UserCall): Call {
+  return { service, appId, keyHash: null, idempotency: null }
+}
+
+/** The user whom the token names. */
+export async function me({ service, appId, uid }: UserCall): Promise<UserRow> {
+  const user = await findUserByUid(service.pool, appId, uid)
+  if (!user) throw unauthenticated()
+  return user
+}

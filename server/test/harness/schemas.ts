@@ -1,0 +1,24 @@
+import { fileURLToPath } from 'node:url'
+import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql'
+import { adminSchema } from '../../src/graphql/admin.ts'
+import { dashboardSchema } from '../../src/graphql/dashboard.ts'
+
+export interface CommittedSchema {
+  name: string
+  /** as the service builds it now */
+  schema: GraphQLSchema
+  /** the file that keeps what was agreed on */
+  file: string
+}
+
+export const SCHEMAS: CommittedSchema[] = [
+  { name: 'admin', schema: adminSchema(), file: fileOf('admin') },
+  { name: 'dashboard', schema: dashboardSchema(), file: fileOf('dashboard') },
+]
+
+function fileOf(name: string): string {
+  return fileURLToPath(new URL(`../../schema/${name}.graphql`, import.meta.url))
+}
+
+/** Sorted, so that moving code about changes nothing. */
+export const printed = (schema: GraphQLSchema): string => `${printSchema(lexicographicSortSchema(schema))}\n`
