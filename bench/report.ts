@@ -92,9 +92,9 @@ The document's text is constant and its variables travel as a string, as an appl
 
 ## How it is measured
 
-The sides of a pair take turns, A, B, A, B, for ${rounds} rounds of ${seconds} seconds each in one run; the table has the median of the rounds. Every server is first loaded with all answers looked at.
+The sides of a pair take turns, A, B, A, B, for ${rounds} rounds of ${seconds} ${seconds === 1 ? 'second' : 'seconds'} each in one run; the table has the median of the rounds. Every server is first loaded with all answers looked at.
 A run fails, and writes nothing, if any request fails, if the server logs a warning, if the size of the answers changes, if the ledger has not grown by as many rows as calls were answered (give or take those in flight when the load stopped), or if a counter differs from the sum of its ledger rows.
-Each round of writes starts after a checkpoint. pgbench writes the counter and the ledger row in one statement, so in one round trip and one commit, which is its fastest way; it looks up no user and enforces no limit.
+Each round of writes starts after a checkpoint. pgbench writes the counter and the ledger row in one statement, so in one round trip and one commit: the faster of the two ways tried, the other being begin, two statements and commit. It looks up no user and enforces no limit.
 
 ## The machine
 
@@ -114,6 +114,6 @@ npm run bench -- --only check    # one pair
 npm run bench -- --help
 \`\`\`
 
-It brings its own PostgreSQL and removes what it made. \`wrk\` is used where it is installed, and autocannon, which takes more of the machine, otherwise. Without \`pgbench\` the lines that need it are left out. The databases of a whole run take about 7 GB of disk.
+It brings its own PostgreSQL and removes what it made. \`wrk\` is used where it is installed, and autocannon, which takes more of the machine, otherwise. Without \`pgbench\` the lines that need it are left out.
 `
 }

@@ -99,7 +99,9 @@ async function checkDatabase(pool: Pool): Promise<void> {
     }
   } catch (error) {
     if (error instanceof StartError) throw error
-    throw new StartError(`The database cannot be reached: ${(error as Error).message}. Check DATABASE_URL.`)
+    // A host with several addresses that all refuse comes as an error without a message.
+    const { message, code } = error as NodeJS.ErrnoException
+    throw new StartError(`The database cannot be reached: ${message || code}. Check DATABASE_URL.`)
   }
 }
 

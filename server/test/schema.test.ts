@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { printed, SCHEMAS } from './harness/schemas.ts'
 
 describe('spec §2 and §4: the schemas', () => {
-  it.for(SCHEMAS)('$name.graphql is what the service serves', ({ file, schema }) => {
+  it.for(SCHEMAS)('$name: the file says what the service serves', ({ file, schema }) => {
     const message = 'The schema has changed: `npm run schema` writes it, and the change is reviewed there'
     expect(printed(schema), message).toBe(readFileSync(file, 'utf8'))
   })

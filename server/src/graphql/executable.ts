@@ -80,6 +80,8 @@ export class Executable {
 function valuesLeft(value: unknown, budget: number): number {
   let left = budget - 1
   if (typeof value !== 'object' || value === null) return left
+  // It would pass for an input object without fields.
+  if (Array.isArray(value) && value.length === 0) return 0
   for (const child of Object.values(value)) {
     if (left <= 0) break
     left = valuesLeft(child, left)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { discardBody, hasUnreadBody } from './body.ts'
+import { endResponse, hasUnreadBody } from './body.ts'
 
 export interface Answer {
   request: IncomingMessage
@@ -15,12 +15,7 @@ export function answerJson(answer: Answer, status: number, result: object): void
   // A string goes out in one write together with the headers; a buffer would take two.
   const body = JSON.stringify(result)
   response.writeHead(status, [...headersOf(answer), 'Content-Length', String(Buffer.byteLength(body))])
-  if (hasUnreadBody(request)) {
-    response.write(body)
-    discardBody(request, response)
-  } else {
-    response.end(body)
-  }
+  endResponse(request, response, body)
 }
 
 /** Answers with JSON that is still being made, no faster than the caller takes it in. */

@@ -50,11 +50,16 @@ export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Lets go of a body that nobody will read, and ends the answer after it. A little of the body is taken in first:
- * the connection of a client in the middle of sending would be reset, and our answer lost with it. One that goes on
- * sending is cut off.
+ * Ends an answer whose headers are out. A body that nobody has read is let go of, but a little of it is taken in
+ * first: the connection of a client in the middle of sending would be reset, and our answer lost with it. One that
+ * goes on sending is cut off.
  */
-export function discardBody(request: IncomingMessage, response: ServerResponse): void {
+export function endResponse(request: IncomingMessage, response: ServerResponse, last = ''): void {
+  if (!hasUnreadBody(request)) {
+    response.end(last)
+    return
+  }
+  response.write(last)
   let bytes = 0
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length

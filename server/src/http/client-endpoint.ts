@@ -6,6 +6,7 @@ import { type Call, momentOf, type Service } from '../operations/call.ts'
 import { readUserToken } from '../operations/generate-user-token.ts'
 import { asCall, type UserCall } from '../operations/user-call.ts'
 import { isOriginOfAnyApp } from '../store/apps.ts'
+import { endResponse } from './body.ts'
 import { credentialOf } from './credential.ts'
 import type { Endpoint } from './graphql-handler.ts'
 
@@ -49,10 +50,10 @@ export async function answerPreflight(
       response.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type')
       response.setHeader('Access-Control-Max-Age', '600')
     }
-    response.writeHead(allowed ? 204 : 403).end()
+    endResponse(request, response.writeHead(allowed ? 204 : 403))
   } catch (error) {
     service.log.error({ err: error }, 'preflight failed')
-    response.writeHead(503).end()
+    endResponse(request, response.writeHead(503))
   }
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../domain/limits.ts'
 import type { Service } from '../operations/call.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
-import { discardBody, hasUnreadBody } from './body.ts'
+import { endResponse } from './body.ts'
 import { answerPreflight, clientEndpoint } from './client-endpoint.ts'
 import { dashboardEndpoint } from './dashboard-endpoint.ts'
 import { graphqlHandler } from './graphql-handler.ts'
@@ -38,7 +38,7 @@ export function httpServer(service: Service, publicUrl: () => string): Server {
         case '/dashboard/graphql':
           return void dashboard(request, response)
         case '/setup':
-          return answerSetupPage(response)
+          return answerSetupPage(request, response)
         case '/healthz':
           return text(request, response, 200, 'ok')
         case '/readyz':
@@ -68,11 +68,8 @@ async function ready(service: Service, request: IncomingMessage, response: Serve
 }
 
 function text(request: IncomingMessage, response: ServerResponse, status: number, body: string): void {
-  const unread = hasUnreadBody(request)
-  if (unread) response.setHeader('Connection', 'close')
-  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).write(`${body}\n`)
-  if (unread) discardBody(request, response)
-  else response.end()
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' })
+  endResponse(request, response, `${body}\n`)
 }
 
 const IDLE_SWEEP_MS = 50

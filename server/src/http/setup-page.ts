@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { endResponse } from './body.ts'
 
 /** The page behind the link that the first start prints: it sets the owner. */
-export function answerSetupPage(response: ServerResponse): void {
+export function answerSetupPage(request: IncomingMessage, response: ServerResponse): void {
   const nonce = randomBytes(16).toString('base64')
   response.writeHead(200, {
     'Content-Type': 'text/html; charset=utf-8',
@@ -11,7 +12,7 @@ export function answerSetupPage(response: ServerResponse): void {
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
   })
-  response.end(page(nonce))
+  endResponse(request, response, page(nonce))
 }
 
 const page = (nonce: string): string => `<!doctype html>

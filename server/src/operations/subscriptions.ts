@@ -5,8 +5,9 @@ import type { JsonObject } from '../domain/metadata.ts'
 import type { Package } from '../domain/package.ts'
 import { endedAt, type Subscription, type SubscriptionStatus, statusAt } from '../domain/subscription.ts'
 import { findSubscription, listSubscriptions } from '../store/subscriptions.ts'
+import { findUser } from '../store/users.ts'
 import { type Call, momentOf } from './call.ts'
-import { foundPackage, foundUser } from './found.ts'
+import { foundPackage } from './found.ts'
 import { type Cursor, checkFirst, type Page, type Stretch, stretch, unknownAfter } from './paging.ts'
 
 export interface PackageSubscription {
@@ -56,7 +57,10 @@ export async function subscriptions(
 ): Promise<Stretch<PackageSubscription>> {
   await momentOf(call)
   const { pool } = call.service
-  const userUid = userId === null ? null : (await foundUser(pool, call.appId, userId)).uid
+  const user = userId !== null && isIdentifier(userId) ? await findUser(pool, call.appId, userId) : null
+  // Nobody has no subscriptions, which is no error.
+  if (userId !== null && !user) return { rows: [], next: null }
+  const userUid = user?.uid ?? null
   const { rows, next } = await stretch(
     cursor ?? (await start(call, userUid, page)),
     (after, limit) => listSubscriptions(pool, call.appId, userUid, after, limit),

@@ -83,6 +83,16 @@ export const subscriptions: Audit[] = [
     },
   },
   {
+    id: 'G.SUBS.of-an-unknown-user',
+    section: 'gap: unknown ids',
+    says: 'An unknown user has an empty list of subscriptions.',
+    needs: 'key',
+    async run({ admin }) {
+      const { subscriptions } = await admin.data(LIST, { userId: newId('user') })
+      assert.deepEqual(subscriptions, [])
+    },
+  },
+  {
     id: 'G.ERRORS.subscription-not-found',
     section: 'gap: unknown ids',
     says: 'subscription on an unknown id fails with SUBSCRIPTION_NOT_FOUND.',

@@ -1,0 +1,53 @@
+import {
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+} from 'graphql'
+import type { Variables } from './client.ts'
+
+/** One operation of a schema as a caller would send it. */
+export interface ExampleCall {
+  name: string
+  query: string
+  variables: Variables
+}
+
+/** Every operation there is, with variables that fit their types: a new one is found without a word here. */
+export function exampleCalls(schema: GraphQLSchema, values: Record<string, unknown> = {}): ExampleCall[] {
+  const calls = (kind: string, fields: Record<string, GraphQLField<unknown, unknown>> = {}) =>
+    Object.values(fields).map(({ name, args, type }) => {
+      const declared = args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ')
+      const passed = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ')
+      const selection = isLeafType(getNamedType(type)) ? '' : ' { __typename }'
+      const call = args.length > 0 ? `${name}(${passed})` : name
+      return {
+        name,
+        query: `${kind} ${declared && `(${declared})`} { ${call}${selection} }`,
+        variables: Object.fromEntries(args.map((arg) => [arg.name, exampleOf(arg.name, arg.type, values)])),
+      }
+    })
+  return [
+    ...calls('query', schema.getQueryType()?.getFields()),
+    ...calls('mutation', schema.getMutationType()?.getFields()),
+  ]
+}
+
+/** What `values` has under that name, or something of the type. */
+function exampleOf(name: string, type: GraphQLInputType, values: Record<string, unknown>): unknown {
+  if (name in values) return values[name]
+  const nullable = getNullableType(type)
+  if (isListType(nullable)) return [exampleOf('', nullable.ofType, values)]
+  if (isEnumType(nullable)) return nullable.getValues()[0]?.name
+  if (isInputObjectType(nullable)) {
+    const fields = Object.values(nullable.getFields())
+    return Object.fromEntries(fields.map((field) => [field.name, exampleOf(field.name, field.type, values)]))
+  }
+  const scalars: Record<string, unknown> = { Boolean: false, Int: 1, SafeInt: 1, JSON: { key: 'x' } }
+  return scalars[String(nullable)] ?? 'x'
+}

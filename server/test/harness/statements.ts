@@ -1,0 +1,34 @@
+import pg from 'pg'
+
+export interface Statement {
+  text: string
+  values: unknown[]
+  name: string | null
+}
+
+type Callback = (error: Error) => void
+
+/**
+ * Shows every statement that this process sends to PostgreSQL before it goes out. One for which an error is returned
+ * fails with it instead. Returns how to stop.
+ */
+export function watchStatements(see: (statement: Statement) => Error | undefined): () => void {
+  const { query } = pg.Client.prototype
+  const watched = function (this: pg.Client, ...args: unknown[]): unknown {
+    const error = see(statementOf(args))
+    if (!error) return Reflect.apply(query, this, args)
+    const callback = args.find((arg): arg is Callback => typeof arg === 'function')
+    if (!callback) return Promise.reject(error)
+    process.nextTick(callback, error)
+  }
+  pg.Client.prototype.query = watched as typeof query
+  return () => {
+    pg.Client.prototype.query = query
+  }
+}
+
+function statementOf([first, second]: unknown[]): Statement {
+  const config = (typeof first === 'string' ? { text: first } : first) as Partial<Statement>
+  const values = config.values ?? (Array.isArray(second) ? second : [])
+  return { text: config.text ?? '', values, name: config.name ?? null }
+}

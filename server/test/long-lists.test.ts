@@ -1,0 +1,303 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { publishPackage } from './harness/catalogue.ts'
+import type { Client, Variables } from './harness/client.ts'
+import { rowsOf } from './harness/database.ts'
+import { API_KEY, createApp, startTestServer, type TestServer } from './harness/server.ts'
+
+// `users` and `subscriptions` are answered whole, in stretches of 500 rows. The sizes lie around those.
+
+const SIZES = [0, 1, 499, 500, 501, 1000, 1001]
+
+let server: TestServer
+const apps = new Map<number, Client>()
+beforeAll(async () => {
+  server = await startTestServer()
+  for (const size of SIZES) {
+    const id = `of ${size}`
+    const admin = await createApp(server, id)
+    await publishPackage({ id, admin, dashboard: server.dashboard }, 'plan', {})
+    await seed(id, size)
+    apps.set(size, admin)
+  }
+})
+afterAll(() => server.stop())
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** Users u1, u2, …, each with one subscription; the first has as many once more, which have ended. */
+async function seed(appId: string, size: number, bytesEach = 1): Promise<void> {
+  const run = (sql: string, values: unknown[]) =>
+    rowsOf({ connectionString: server.databaseUrl }, sql, values)
+  await run(
+    `insert into users (app_id, id, metadata) select $1, 'u' || i, json_build_object('pad', repeat('x', $3::int))
+     from generate_series(1, $2::int) i order by i`,
+    [appId, size, bytesEach],
+  )
+  const insert = (from: string, ended: string) =>
+    `insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancelled_at)
+     select $1, ${from}, 'plan', false, now(), now(), ${ended}`
+  await run(`${insert(`'s' || substr(id, 2), uid`, 'null')} from users where app_id = $1 order by uid`, [
+    appId,
+  ])
+  await run(
+    `${insert(`'old' || i, uid`, 'now()')} from generate_series(1, $2::int) i, users u
+     where u.app_id = $1 and u.id = 'u1' order by i`,
+    [appId, size],
+  )
+}
+
+const range = (from: number, to: number) =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
+const ids = (letter: string, from: number, to: number) =>
+  range(from, to).map((i) => ({ id: `${letter}${i}` }))
+const allSubscriptions = (size: number) => [...ids('s', 1, size), ...ids('old', 1, size)]
+
+function app(size: number): Client {
+  const admin = apps.get(size)
+  if (!admin) throw new Error(`there is no app of ${size}`)
+  return admin
+}
+
+describe('long lists', () => {
+  it.each(SIZES)('spec §4 queries: all of %i users and their subscriptions, oldest first', async (size) => {
+    const data = await app(size).data('{ users { id } subscriptions { id } }')
+    expect(data.users).toEqual(ids('u', 1, size))
+    expect(data.subscriptions).toEqual(allSubscriptions(size))
+  })
+
+  it.each(SIZES.filter((size) => size > 0))(
+    'spec §4 queries: all subscriptions of one user, %i of them ended',
+    async (size) => {
+      const { subscriptions } = await app(size).data('{ subscriptions(userId: "u1") { id userId } }')
+      const own = [...ids('s', 1, 1), ...ids('old', 1, size)]
+      expect(subscriptions).toEqual(own.map((one) => ({ ...one, userId: 'u1' })))
+    },
+  )
+
+  const PAGES = [
+    { first: 0, after: null },
+    { first: 1, after: null },
+    { first: 499, after: null },
+    { first: 500, after: null },
+    { first: 501, after: null },
+    { first: 1000, after: null },
+    { first: 5000, after: null },
+    { first: null, after: 1 },
+    { first: null, after: 500 },
+    { first: null, after: 501 },
+    { first: null, after: 1000 },
+    { first: null, after: 1001 },
+    { first: 500, after: 250 },
+    { first: 501, after: 499 },
+    { first: 501, after: 500 },
+    { first: 700, after: 900 },
+  ]
+  it.each(PAGES)('spec §4 queries: first $first after $after of 1001', async ({ first, after }) => {
+    const variables = { first, user: after && `u${after}`, subscription: after && `s${after}` }
+    const data = await app(1001).data(
+      `query ($first: Int, $user: String, $subscription: String) {
+        users(first: $first, after: $user) { id }
+        subscriptions(first: $first, after: $subscription) { id }
+      }`,
+      variables,
+    )
+    const page = (all: unknown[]) => all.slice(after ?? 0, (after ?? 0) + (first ?? Number.POSITIVE_INFINITY))
+    expect(data.users).toEqual(page(ids('u', 1, 1001)))
+    expect(data.subscriptions).toEqual(page(allSubscriptions(1001)))
+  })
+
+  const u = ids('u', 1, 1001)
+  const FORMS: { what: string; query: string; variables?: Variables; data: object; codes?: string[] }[] = [
+    {
+      what: 'aliases',
+      query: '{ a: users { id } b: users(first: 501) { id } }',
+      data: { a: u, b: u.slice(0, 501) },
+    },
+    {
+      what: 'an alias that looks like a path',
+      query: 'query ($id: String!) { id_user: users { id } user(id: $id) { id } }',
+      variables: { id: 'u7' },
+      data: { id_user: u, user: { id: 'u7' } },
+    },
+    {
+      what: 'the alias __proto__',
+      query: '{ __proto__: users { id } }',
+      data: JSON.parse(`{"__proto__":${JSON.stringify(u)}}`),
+    },
+    {
+      what: 'a fragment',
+      query: '{ users { ...f } } fragment f on User { ...g } fragment g on User { id }',
+      data: { users: u },
+    },
+    {
+      what: 'an inline fragment',
+      query: '{ ... on Query { users { ... on User { id } } } }',
+      data: { users: u },
+    },
+    {
+      what: 'a field selected twice',
+      query: '{ users { id } users { email } }',
+      data: { users: u.map((one) => ({ ...one, email: null })) },
+    },
+    {
+      what: 'a variable',
+      query: 'query ($n: Int) { users(first: $n) { id } }',
+      variables: { n: 502 },
+      data: { users: u.slice(0, 502) },
+    },
+    {
+      what: 'a default',
+      query: 'query ($n: Int = 502) { users(first: $n) { id } }',
+      data: { users: u.slice(0, 502) },
+    },
+    {
+      what: 'a skipped sibling',
+      query:
+        'query ($no: Boolean!) { x: users(first: 1) @include(if: $no) { id } users { id @include(if: $no) __typename } }',
+      variables: { no: false },
+      data: { users: u.map(() => ({ __typename: 'User' })) },
+    },
+    {
+      what: 'a short list after it',
+      query: '{ users { id } packages { id } }',
+      data: { users: u, packages: [{ id: 'plan' }] },
+    },
+    {
+      what: 'a sibling that fails',
+      query: 'query ($id: String!) { user(id: $id) { id } users { id } }',
+      variables: { id: 'none' },
+      data: { user: null, users: u },
+      codes: ['USER_NOT_FOUND'],
+    },
+    { what: 'a name', query: 'query List { users { id } }', data: { users: u } },
+  ]
+  it.each(FORMS)(
+    'spec §4: a long list with $what, time and again',
+    async ({ query, variables, data, codes }) => {
+      for (let use = 1; use <= 4; use++) {
+        const answer = await app(1001).ask(query, variables ?? {})
+        expect(answer.data).toEqual(data)
+        expect(answer.errors?.map((error) => error.extensions.code)).toEqual(codes)
+      }
+    },
+  )
+
+  it('spec §4: the packages of a long list come whole', async () => {
+    const { subscriptions } = await app(501).data(
+      'query { subscriptions { status package { id name features { id } } } }',
+    )
+    expect(subscriptions).toHaveLength(1002)
+    expect(new Set(subscriptions.map((s: object) => JSON.stringify(s)))).toEqual(
+      new Set(
+        ['ACTIVE', 'CANCELLED'].map((status) =>
+          JSON.stringify({ status, package: { id: 'plan', name: 'plan', features: [] } }),
+        ),
+      ),
+    )
+  })
+
+  it('spec §4: a list that fails at once is an error like any other', async () => {
+    const error = await app(1001).error('{ users(after: "none") { id } }')
+    expect(error.extensions.code).toBe('BAD_USER_INPUT')
+  })
+
+  it('gap: lists: while users are created, none of the earlier ones is missing and none comes twice', async () => {
+    await seed('default', 1200)
+    let made = 0
+    let listing = true
+    const creating = Promise.all(
+      range(1, 4).map(async () => {
+        while (listing)
+          await server.admin.data(`mutation { createUser(input: { id: "new${++made}" }) { id } }`)
+      }),
+    )
+    for (let round = 0; round < 8; round++) {
+      const { users } = await server.admin.data('{ users { id } }')
+      expect(users.slice(0, 1200)).toEqual(ids('u', 1, 1200))
+      const later = users.slice(1200).map(({ id }: { id: string }) => id)
+      expect(new Set(later).size).toBe(later.length)
+      expect(later.filter((id: string) => !id.startsWith('new'))).toEqual([])
+    }
+    listing = false
+    await creating
+    expect((await server.admin.data('{ users { id } }')).users).toHaveLength(1200 + made)
+  })
+})
+
+describe('a long list on its way', () => {
+  const BYTES_EACH = 8_000
+
+  beforeAll(async () => {
+    const admin = await createApp(server, 'heavy')
+    await publishPackage({ id: 'heavy', admin, dashboard: server.dashboard }, 'plan', {})
+    await seed('heavy', 6000, BYTES_EACH)
+    apps.set(6000, admin)
+  })
+
+  /** Asks for a list and hands over the answer as soon as it begins. */
+  async function begin(key: string): Promise<IncomingMessage> {
+    const asked = request(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { Authorization: key, 'Content-Type': 'application/json' },
+    })
+    asked.end(JSON.stringify({ query: '{ users { id metadata } }' }))
+    const [response] = await once(asked, 'response')
+    return response
+  }
+
+  async function keyOf(appId: string): Promise<string> {
+    const { createApiKey } = await server.dashboard.data(
+      'mutation ($appId: String!) { createApiKey(appId: $appId, name: "raw") { secret } }',
+      { appId },
+    )
+    return createApiKey.secret
+  }
+
+  it('gap: lists: listens for the caller once, however many stretches it takes', async () => {
+    const warnings: Error[] = []
+    const note = (warning: Error) => warnings.push(warning)
+    process.on('warning', note)
+    const { users } = await app(6000).data('{ users { id metadata } }')
+    process.off('warning', note)
+    expect(users).toHaveLength(6000)
+    expect(warnings).toEqual([])
+  })
+
+  it('gap: lists: a caller that hangs up does no harm', async () => {
+    const key = await keyOf('heavy')
+    for (let i = 0; i < 20; i++) {
+      const response = await begin(key)
+      await once(response, 'data')
+      response.destroy()
+    }
+    expect((await app(1001).data('{ users { id } }')).users).toHaveLength(1001)
+  })
+
+  it('gap: lists: a fault of the database on the way breaks the connection', async () => {
+    const query = pg.Client.prototype.query
+    const broken = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+      this: pg.Client,
+      ...args
+    ) {
+      const [statement] = args as unknown as [{ name?: string; values?: unknown[] }]
+      const later = statement.name === 'list-users' && statement.values?.[1] !== 0
+      return later ? Promise.reject(new Error('the database went away')) : query.apply(this, args)
+    } as typeof query)
+    const response = await begin(await keyOf('heavy'))
+    let text = ''
+    response.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+    await expect(once(response, 'end')).rejects.toThrow('aborted')
+    expect(text).toContain('{"data":{"users":[{"id":"u1"')
+    expect(() => JSON.parse(text)).toThrow()
+    broken.mockRestore()
+    expect(
+      (await server.admin.with({ Authorization: API_KEY }).ask('{ packages { id } }')).errors,
+    ).toBeUndefined()
+  })
+})
