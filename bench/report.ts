@@ -16,13 +16,22 @@ export function verdictOf({ claim: { bound, must, aim }, result }: Row): Verdict
   return aim !== null && reaches(aim) ? 'aim reached' : 'must reached'
 }
 
+/** Whether single rounds would have led to another verdict, or there were too few of them to tell. */
+function isUncertain({ claim, result }: Row): boolean {
+  if (typeof result === 'string' || !result.range) return false
+  const [low, high] = result.range
+  const verdicts = [low, high].map((value) => verdictOf({ claim, result: { ...result, value } }))
+  return low === high || verdicts.some((verdict) => verdict !== verdictOf({ claim, result }))
+}
+
 const HEADINGS = ['', 'A', 'B', 'A ÷ B', 'rounds', 'p50', 'p99', 'must', 'aim', 'verdict']
 
 function cells(row: Row): string[] {
   const { claim, result } = row
   const goal = (value: number | null) =>
     value === null ? '' : `${claim.bound} ${claim.unit ? figure({ value, unit: claim.unit }) : value}`
-  const goals = [goal(claim.must), goal(claim.aim), verdictOf(row)]
+  const verdict = isUncertain(row) ? `${verdictOf(row)}, uncertain` : verdictOf(row)
+  const goals = [goal(claim.must), goal(claim.aim), verdict]
   if (typeof result === 'string') return [claim.name, '', '', '', '', '', '', ...goals]
   const latency = (value: number | undefined) => (value === undefined ? '' : figure({ value, unit: 'ms' }))
   const optional = (value: Figure | null) => (value ? figure(value) : '')
@@ -103,7 +112,7 @@ ${list(facts)}
 ## How far to trust it
 
 Ratios more than figures: both sides of a ratio had the same machine in the same minute, and a single figure had whatever else was going on. On few cores the load generator takes its share from the server, and takes it from both sides of a pair alike only as far as both answer at the same rate.
-Where the range of the rounds reaches across a bound, another run may fall on its other side. p99 under a closed loop says how long the slowest wait while every connection asks again at once; it is not the latency of a server with room to spare.
+A verdict is "uncertain" where single rounds would have led to another one, or there was only one round: another run may well end otherwise. A p99 moves most. p99 under a closed loop says how long the slowest wait while every connection asks again at once; it is not the latency of a server with room to spare.
 
 ## Running it again
 

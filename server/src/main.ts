@@ -16,7 +16,7 @@ try {
 
   const service = await starting
   if (cluster.isWorker)
-    process.send?.({ url: service.url, firstStart: service.firstStart } satisfies WorkerReady)
+    process.send?.({ type: 'ready', url: service.url, firstStart: service.firstStart } satisfies WorkerReady)
   else process.stdout.write(welcome(service))
 } catch (error) {
   if (!(error instanceof StartError)) throw error

@@ -9,6 +9,7 @@ import type { Service } from './operations/call.ts'
 import { Attempts } from './operations/dashboard/attempts.ts'
 import { type FirstStart, prepare } from './operations/first-start.ts'
 import { LANES, standingReader, usageRecorder } from './operations/hot-paths.ts'
+import { Metrics } from './operations/metrics.ts'
 import { AppCache } from './store/app-cache.ts'
 import { type Connection, openPool, type Pool } from './store/database.ts'
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
@@ -47,15 +48,19 @@ export async function startService(
     await migrate(pool)
 
     const apps = new AppCache()
+    const metrics = new Metrics()
+    metrics.watchPool('pool', pool)
+    metrics.watchPool('hot_pool', hotPool)
     const service: Service = {
       pool,
       apps,
-      standings: standingReader(apps, hotPool),
-      usage: usageRecorder(apps, hotPool),
+      standings: standingReader(apps, hotPool, metrics),
+      usage: usageRecorder(apps, hotPool, metrics),
       billing: noBilling,
       clock,
       userTokenSecret: await secretNamed(pool, 'user-token'),
       signInAttempts: new Attempts(SIGN_IN_TRIES, SIGN_IN_WINDOW_MS),
+      metrics,
       log,
     }
     const firstStart = await prepare(service, config)

@@ -1,14 +1,17 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { AggregatorRegistry } from 'prom-client'
 import type { Config } from './config.ts'
 import { StartError } from './domain/errors.ts'
 import type { FirstStart } from './operations/first-start.ts'
+import type { MetricsMessage } from './operations/metrics.ts'
 import type { RunningService } from './service.ts'
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
 
 /** What a worker says once it answers requests. */
 export interface WorkerReady {
+  type: 'ready'
   url: string
   firstStart: FirstStart
 }
@@ -28,6 +31,11 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
         })
       : null
   const env = postgres ? { DATABASE_URL: socketUrl(postgres.connection) } : {}
+  const metrics = new AggregatorRegistry()
+  cluster.on('message', async (worker, message: WorkerReady | MetricsMessage) => {
+    if (message.type !== 'metrics') return
+    worker.send({ type: 'metrics', text: await metrics.clusterMetrics() } satisfies MetricsMessage)
+  })
   let stopping = false
 
   const stop = async () => {
@@ -55,7 +63,12 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
 
 function answering(worker: Worker): Promise<WorkerReady> {
   return new Promise((resolve, reject) => {
-    worker.once('message', resolve)
+    const take = (message: WorkerReady | MetricsMessage) => {
+      if (message.type !== 'ready') return
+      worker.off('message', take)
+      resolve(message)
+    }
+    worker.on('message', take)
     worker.once('exit', () => reject(new StartError('A worker could not start; its reason stands above.')))
   })
 }

@@ -1,11 +1,8 @@
-import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
-import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { publishPackage } from './harness/catalogue.ts'
 import type { Client, Variables } from './harness/client.ts'
-import { rowsOf } from './harness/database.ts'
-import { API_KEY, createApp, startTestServer, type TestServer } from './harness/server.ts'
+import { seedUsers } from './harness/seed.ts'
+import { createApp, startTestServer, type TestServer } from './harness/server.ts'
 
 // `users` and `subscriptions` are answered whole, in stretches of 500 rows. The sizes lie around those.
 
@@ -19,36 +16,11 @@ beforeAll(async () => {
     const id = `of ${size}`
     const admin = await createApp(server, id)
     await publishPackage({ id, admin, dashboard: server.dashboard }, 'plan', {})
-    await seed(id, size)
+    await seedUsers(server.databaseUrl, id, size)
     apps.set(size, admin)
   }
 })
 afterAll(() => server.stop())
-afterEach(() => {
-  vi.restoreAllMocks()
-})
-
-/** Users u1, u2, …, each with one subscription; the first has as many once more, which have ended. */
-async function seed(appId: string, size: number, bytesEach = 1): Promise<void> {
-  const run = (sql: string, values: unknown[]) =>
-    rowsOf({ connectionString: server.databaseUrl }, sql, values)
-  await run(
-    `insert into users (app_id, id, metadata) select $1, 'u' || i, json_build_object('pad', repeat('x', $3::int))
-     from generate_series(1, $2::int) i order by i`,
-    [appId, size, bytesEach],
-  )
-  const insert = (from: string, ended: string) =>
-    `insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancelled_at)
-     select $1, ${from}, 'plan', false, now(), now(), ${ended}`
-  await run(`${insert(`'s' || substr(id, 2), uid`, 'null')} from users where app_id = $1 order by uid`, [
-    appId,
-  ])
-  await run(
-    `${insert(`'old' || i, uid`, 'now()')} from generate_series(1, $2::int) i, users u
-     where u.app_id = $1 and u.id = 'u1' order by i`,
-    [appId, size],
-  )
-}
 
 const range = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
@@ -203,101 +175,5 @@ describe('long lists', () => {
   it('spec §4: a list that fails at once is an error like any other', async () => {
     const error = await app(1001).error('{ users(after: "none") { id } }')
     expect(error.extensions.code).toBe('BAD_USER_INPUT')
-  })
-
-  it('gap: lists: while users are created, none of the earlier ones is missing and none comes twice', async () => {
-    await seed('default', 1200)
-    let made = 0
-    let listing = true
-    const creating = Promise.all(
-      range(1, 4).map(async () => {
-        while (listing)
-          await server.admin.data(`mutation { createUser(input: { id: "new${++made}" }) { id } }`)
-      }),
-    )
-    for (let round = 0; round < 8; round++) {
-      const { users } = await server.admin.data('{ users { id } }')
-      expect(users.slice(0, 1200)).toEqual(ids('u', 1, 1200))
-      const later = users.slice(1200).map(({ id }: { id: string }) => id)
-      expect(new Set(later).size).toBe(later.length)
-      expect(later.filter((id: string) => !id.startsWith('new'))).toEqual([])
-    }
-    listing = false
-    await creating
-    expect((await server.admin.data('{ users { id } }')).users).toHaveLength(1200 + made)
-  })
-})
-
-describe('a long list on its way', () => {
-  const BYTES_EACH = 8_000
-
-  beforeAll(async () => {
-    const admin = await createApp(server, 'heavy')
-    await publishPackage({ id: 'heavy', admin, dashboard: server.dashboard }, 'plan', {})
-    await seed('heavy', 6000, BYTES_EACH)
-    apps.set(6000, admin)
-  })
-
-  /** Asks for a list and hands over the answer as soon as it begins. */
-  async function begin(key: string): Promise<IncomingMessage> {
-    const asked = request(`${server.url}/graphql`, {
-      method: 'POST',
-      headers: { Authorization: key, 'Content-Type': 'application/json' },
-    })
-    asked.end(JSON.stringify({ query: '{ users { id metadata } }' }))
-    const [response] = await once(asked, 'response')
-    return response
-  }
-
-  async function keyOf(appId: string): Promise<string> {
-    const { createApiKey } = await server.dashboard.data(
-      'mutation ($appId: String!) { createApiKey(appId: $appId, name: "raw") { secret } }',
-      { appId },
-    )
-    return createApiKey.secret
-  }
-
-  it('gap: lists: listens for the caller once, however many stretches it takes', async () => {
-    const warnings: Error[] = []
-    const note = (warning: Error) => warnings.push(warning)
-    process.on('warning', note)
-    const { users } = await app(6000).data('{ users { id metadata } }')
-    process.off('warning', note)
-    expect(users).toHaveLength(6000)
-    expect(warnings).toEqual([])
-  })
-
-  it('gap: lists: a caller that hangs up does no harm', async () => {
-    const key = await keyOf('heavy')
-    for (let i = 0; i < 20; i++) {
-      const response = await begin(key)
-      await once(response, 'data')
-      response.destroy()
-    }
-    expect((await app(1001).data('{ users { id } }')).users).toHaveLength(1001)
-  })
-
-  it('gap: lists: a fault of the database on the way breaks the connection', async () => {
-    const query = pg.Client.prototype.query
-    const broken = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
-      this: pg.Client,
-      ...args
-    ) {
-      const [statement] = args as unknown as [{ name?: string; values?: unknown[] }]
-      const later = statement.name === 'list-users' && statement.values?.[1] !== 0
-      return later ? Promise.reject(new Error('the database went away')) : query.apply(this, args)
-    } as typeof query)
-    const response = await begin(await keyOf('heavy'))
-    let text = ''
-    response.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk
-    })
-    await expect(once(response, 'end')).rejects.toThrow('aborted')
-    expect(text).toContain('{"data":{"users":[{"id":"u1"')
-    expect(() => JSON.parse(text)).toThrow()
-    broken.mockRestore()
-    expect(
-      (await server.admin.with({ Authorization: API_KEY }).ask('{ packages { id } }')).errors,
-    ).toBeUndefined()
   })
 })

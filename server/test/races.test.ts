@@ -83,7 +83,9 @@ describe.each([{ processes: 1 }, { processes: 2 }])(
       return users
     }
 
-    it('spec §4 mutation rule 3: 64 concurrent subscribe calls for each of 200 users leave one base plan each', async () => {
+    it('spec §4 mutation rule 3: 64 concurrent subscribe calls for each of 200 users leave one base plan each', {
+      timeout: 300_000,
+    }, async () => {
       const users = times(200, (i) => `rusher-${i}`)
       await createUsers(servers.admin(0), users)
       await eachOf(users, 8, async (userId) => {

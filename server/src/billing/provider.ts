@@ -1,5 +1,5 @@
 /** What a payment link is made of. */
-export interface LinkRequest {
+interface LinkRequest {
   appId: string
   /** null: the payer becomes a user when the payment is done */
   user: { id: string; billingId: string | null; email: string | null } | null

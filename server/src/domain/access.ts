@@ -13,7 +13,7 @@ export const REASON_CODES = [
   'OVERAGE',
   'UNLIMITED',
 ] as const
-export type ReasonCode = (typeof REASON_CODES)[number]
+type ReasonCode = (typeof REASON_CODES)[number]
 
 export interface Consumption {
   /** null: without limit */

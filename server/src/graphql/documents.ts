@@ -28,7 +28,7 @@ const KEPT_BYTES = 32 * 1024 * 1024
 const BYTES_PER_TOKEN = 500
 
 /** A document that may be executed, or why not. */
-export type Checked =
+type Checked =
   | Executable
   | { errors: readonly GraphQLError[]; code: 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED' }
 

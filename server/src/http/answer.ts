@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { endResponse, hasUnreadBody } from './body.ts'
 
@@ -25,7 +24,7 @@ export async function answerStream(answer: Answer, pieces: AsyncIterable<string>
   try {
     for await (const piece of pieces) {
       if (response.destroyed) return
-      if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+      if (!response.write(piece)) await room(response)
     }
     response.end()
   } catch (error) {
@@ -33,6 +32,17 @@ export async function answerStream(answer: Answer, pieces: AsyncIterable<string>
     response.destroy()
     throw error
   }
+}
+
+/** Until the caller has taken in what was written, or is gone. Leaves no listener behind. */
+function room(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
 }
 
 function headersOf({ request, requestId }: Answer): string[] {

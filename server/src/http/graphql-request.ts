@@ -1,6 +1,6 @@
 import { badRequest } from '../domain/errors.ts'
 
-export interface GraphqlRequest {
+interface GraphqlRequest {
   query: string
   variables: Record<string, unknown>
   operationName: string | null

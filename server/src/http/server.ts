@@ -6,6 +6,7 @@ import {
   SHUTDOWN_GRACE_MS,
 } from '../domain/limits.ts'
 import type { Service } from '../operations/call.ts'
+import { METRICS_TYPE } from '../operations/metrics.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
 import { endResponse } from './body.ts'
 import { answerPreflight, clientEndpoint } from './client-endpoint.ts'
@@ -15,9 +16,9 @@ import { answerSetupPage } from './setup-page.ts'
 
 /** Every route of the service. */
 export function httpServer(service: Service, publicUrl: () => string): Server {
-  const admin = graphqlHandler(adminEndpoint(service), service.log)
-  const client = graphqlHandler(clientEndpoint(service), service.log)
-  const dashboard = graphqlHandler(dashboardEndpoint(service, publicUrl), service.log)
+  const admin = graphqlHandler('admin', adminEndpoint(service), service)
+  const client = graphqlHandler('client', clientEndpoint(service), service)
+  const dashboard = graphqlHandler('dashboard', dashboardEndpoint(service, publicUrl), service)
 
   const server = createServer(
     {
@@ -43,6 +44,8 @@ export function httpServer(service: Service, publicUrl: () => string): Server {
           return text(request, response, 200, 'ok')
         case '/readyz':
           return void ready(service, request, response)
+        case '/metrics':
+          return void answerMetrics(service, request, response)
         default:
           return text(request, response, 404, 'Not found. The Admin API is at POST /graphql')
       }
@@ -55,6 +58,21 @@ function pathOf(request: IncomingMessage): string {
   const url = request.url ?? '/'
   const query = url.indexOf('?')
   return query === -1 ? url : url.slice(0, query)
+}
+
+async function answerMetrics(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const metrics = await service.metrics.text()
+    response.setHeader('Content-Type', METRICS_TYPE)
+    text(request, response, 200, metrics)
+  } catch (error) {
+    service.log.error({ err: error }, 'metrics failed')
+    text(request, response, 500, 'The metrics could not be collected')
+  }
 }
 
 async function ready(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -9,6 +9,7 @@ import { type Pool, type Tx, transaction } from '../store/database.ts'
 import { claimKey, type KeyName, storeResults } from '../store/idempotency.ts'
 import type { Attempts } from './dashboard/attempts.ts'
 import type { StandingReader, UsageRecorder } from './hot-paths.ts'
+import type { Metrics } from './metrics.ts'
 
 /** What all operations share: made once, at the start. */
 export interface Service {
@@ -21,6 +22,7 @@ export interface Service {
   clock: () => number
   userTokenSecret: Uint8Array
   signInAttempts: Attempts
+  metrics: Metrics
   log: Logger
 }
 

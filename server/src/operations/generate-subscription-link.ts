@@ -2,7 +2,7 @@ import { badUserInput } from '../domain/errors.ts'
 import { type Call, mutate } from './call.ts'
 import { foundUser } from './found.ts'
 
-export interface LinkInput {
+interface LinkInput {
   userId: string | null
   templateId: string
   successUrl: string

@@ -1,6 +1,7 @@
 import type { AppCache } from '../store/app-cache.ts'
 import type { Pool } from '../store/database.ts'
 import { Batcher } from './batcher.ts'
+import type { Metrics } from './metrics.ts'
 import { type PendingUsage, type Recorded, recordBatch } from './record-batch.ts'
 import { type FoundStanding, readStandings, type StandingQuestion } from './standings.ts'
 
@@ -10,8 +11,14 @@ const MOST = 128
 
 export type StandingReader = Batcher<StandingQuestion, FoundStanding>
 
-export function standingReader(apps: AppCache, pool: Pool): StandingReader {
-  return new Batcher((questions) => readStandings(apps, pool, questions), { lanes: LANES, most: MOST })
+export function standingReader(apps: AppCache, pool: Pool, metrics: Metrics): StandingReader {
+  return new Batcher(
+    (questions) => {
+      metrics.batch.observe({ path: 'check' }, questions.length)
+      return readStandings(apps, pool, questions)
+    },
+    { lanes: LANES, most: MOST },
+  )
 }
 
 export interface UsageRecorder {
@@ -19,14 +26,14 @@ export interface UsageRecorder {
 }
 
 /** All events of one user go down one lane, so that the lanes never move the same counter. */
-export function usageRecorder(apps: AppCache, pool: Pool): UsageRecorder {
+export function usageRecorder(apps: AppCache, pool: Pool, metrics: Metrics): UsageRecorder {
+  const run = (pending: PendingUsage[]) => {
+    metrics.batch.observe({ path: 'record' }, pending.length)
+    return recordBatch(apps, pool, pending)
+  }
   const lanes = Array.from(
     { length: LANES },
-    () =>
-      new Batcher<PendingUsage, Recorded>((pending) => recordBatch(apps, pool, pending), {
-        lanes: 1,
-        most: MOST,
-      }),
+    () => new Batcher<PendingUsage, Recorded>(run, { lanes: 1, most: MOST }),
   )
   return {
     add: (pending) => (lanes[laneOf(pending.event.userId)] as (typeof lanes)[number]).add(pending),

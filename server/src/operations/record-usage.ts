@@ -4,7 +4,7 @@ import { isIdentifier } from '../domain/identifier.ts'
 import { MAX_BATCH, MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../domain/limits.ts'
 import { checkUsageCall, type RecordedUsage } from '../domain/usage.ts'
 import type { Tx } from '../store/database.ts'
-import { type Call, type KeptUnder, mutate, once, resultOf } from './call.ts'
+import { type Call, type KeptUnder, mutate } from './call.ts'
 import { recordBatch, type UsageEvent } from './record-batch.ts'
 
 export interface KeyedUsageEvent extends UsageEvent {
@@ -20,20 +20,16 @@ export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<R
     const recorded = await call.service.usage.add({ caller: call, event, key })
     if (recorded !== 'claimed') return recorded
   }
-  return mutate(call, (tx) => recordInTransaction(call, tx, event))
+  const [recorded] = await mutate(call, (tx) => recordInTransaction(call, tx, [event]))
+  if (!recorded) throw new Error('an event was not answered')
+  return recorded
 }
 
 /** Each event stands for itself, as if it had come alone. */
 export async function recordUsages(call: Call, events: readonly KeyedUsageEvent[]): Promise<RecordedUsage[]> {
   if (events.length > MAX_BATCH) throw badUserInput(`inputs must hold at most ${MAX_BATCH} events`)
   for (const event of events) checkEvent(event)
-  if (call.idempotency) {
-    return mutate(call, async (tx) => {
-      const recorded: RecordedUsage[] = []
-      for (const event of events) recorded.push(await recordInTransaction(call, tx, event))
-      return recorded
-    })
-  }
+  if (call.idempotency) return mutate(call, (tx) => recordInTransaction(call, tx, events))
   return Promise.all(events.map((event) => recordUsage(call, event)))
 }
 
@@ -45,17 +41,19 @@ function checkEvent(event: KeyedUsageEvent): void {
   }
 }
 
-async function recordInTransaction(call: Call, tx: Tx, event: KeyedUsageEvent): Promise<RecordedUsage> {
-  const record = async () => {
-    const [settled] = await recordBatch(call.service.apps, tx, [{ caller: call, event, key: null }], {
-      inTransaction: true,
-    })
-    if (settled && 'error' in settled) throw settled.error
-    if (!settled || settled.value === 'claimed') throw new Error('an event was not answered')
-    return settled.value
-  }
-  const key = eventKey(call, event)
-  return key ? resultOf(await once(tx, key, record)) : record()
+/** Where somebody uses one of their keys meanwhile, the whole transaction runs again and finds its answer. */
+async function recordInTransaction(
+  call: Call,
+  tx: Tx,
+  events: readonly KeyedUsageEvent[],
+): Promise<RecordedUsage[]> {
+  const pending = events.map((event) => ({ caller: call, event, key: eventKey(call, event) }))
+  const settled = await recordBatch(call.service.apps, tx, pending, { inTransaction: true })
+  return settled.map((one) => {
+    if ('error' in one) throw one.error
+    if (one.value === 'claimed') throw new Error('an event was not answered')
+    return one.value
+  })
 }
 
 function requestKey({ appId }: Call, { key, request, field }: NonNullable<Call['idempotency']>): KeptUnder {

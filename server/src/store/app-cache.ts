@@ -18,7 +18,7 @@ export interface Caller {
 }
 
 /** How long a key is taken as good without a word from the database that its app has not changed. */
-export const KEY_CONFIRMED_MS = 1_000
+const KEY_CONFIRMED_MS = 1_000
 
 /**
  * Catalogues and API keys, kept in memory. Every statement that uses them reads the app's version beside its

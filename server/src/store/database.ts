@@ -31,7 +31,7 @@ const KEY_LOOKUPS = [
   'jit=off',
 ]
 
-export interface PoolOptions {
+interface PoolOptions {
   max: number
   keyLookups?: boolean
 }

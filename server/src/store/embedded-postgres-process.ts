@@ -26,7 +26,7 @@ export interface Running {
 }
 
 /** The connection that holds the owner's lock, and the moment it is lost. */
-export interface Lock {
+interface Lock {
   readonly client: Client
   readonly lost: Promise<void>
 }

@@ -10,7 +10,7 @@ export interface KeyName {
 
 export const KEY_TAKEN = 'idempotency_pkey'
 
-export interface Claim {
+interface Claim {
   request: Buffer
   /** what each mutation field of that request answered, by its response name */
   results: Record<string, Json>

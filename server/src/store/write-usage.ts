@@ -4,7 +4,7 @@ import { numberArray, textArray } from './arrays.ts'
 import { type Db, timestamp } from './database.ts'
 import type { KeyName } from './idempotency.ts'
 
-export interface CounterKey {
+interface CounterKey {
   appId: string
   userUid: number
   featureId: string
@@ -21,7 +21,7 @@ export interface CounterMove {
   receipts: Receipt[]
 }
 
-export interface LedgerEntry {
+interface LedgerEntry {
   action: UsageAction
   delta: number
   used: number

@@ -3,6 +3,7 @@ import {
   MAX_IDENTIFIER_CHARACTERS,
   MAX_METADATA_BYTES,
   MAX_METADATA_DEPTH,
+  MAX_ORIGINS,
   MAX_PACKAGE_FEATURES,
   MAX_TEXT_CHARACTERS,
 } from '../../src/domain/limits.ts'
@@ -155,6 +156,17 @@ export const valueBounds: Bound[] = [
       { id, features },
     )
   }),
+  valueBound(
+    'MAX_ORIGINS',
+    'origins of an app',
+    { within: MAX_ORIGINS, beyond: MAX_ORIGINS + 1 },
+    ({ dashboard }, count) =>
+      dashboard.ask(
+        'mutation ($origins: [String!]!) { setOrigins(appId: "default", origins: $origins) { id } }',
+        { origins: Array.from({ length: count }, (_, i) => `https://${i}.example.com`) },
+      ),
+    /origins must hold at most 100 origins/,
+  ),
   valueBound(
     'LATEST_TEST_CLOCK',
     'the time of a test clock',

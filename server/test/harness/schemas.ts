@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql'
 import { adminSchema } from '../../src/graphql/admin.ts'
+import { clientSchema } from '../../src/graphql/client.ts'
 import { dashboardSchema } from '../../src/graphql/dashboard.ts'
 
 export interface CommittedSchema {
@@ -13,6 +14,7 @@ export interface CommittedSchema {
 
 export const SCHEMAS: CommittedSchema[] = [
   { name: 'admin', schema: adminSchema(), file: fileOf('admin') },
+  { name: 'client', schema: clientSchema(), file: fileOf('client') },
   { name: 'dashboard', schema: dashboardSchema(), file: fileOf('dashboard') },
 ]
 

@@ -12,7 +12,7 @@ import { changeCatalogue } from '../call.ts'
 import { foundPackage } from '../found.ts'
 import { changeApp, type MemberCall } from './member-call.ts'
 
-export interface EditInput {
+interface EditInput {
   name?: string
   features?: { id: string; entitlement: EntitlementInput }[]
 }

@@ -1,0 +1,81 @@
+import cluster from 'node:cluster'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
+
+/** Asked of the primary by a worker, and answered to it. */
+export interface MetricsMessage {
+  type: 'metrics'
+  text?: string
+}
+
+/** What is counted for Prometheus. */
+export class Metrics {
+  readonly #registry = new Registry()
+
+  readonly requests = new Counter({
+    name: 'tollgate_requests_total',
+    help: 'Answered requests by endpoint and outcome: ok, or the code of the first error.',
+    labelNames: ['endpoint', 'outcome'] as const,
+    registers: [this.#registry],
+  })
+
+  readonly seconds = new Histogram({
+    name: 'tollgate_request_seconds',
+    help: 'Time from the arrival of a request to its answer.',
+    labelNames: ['endpoint'] as const,
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    registers: [this.#registry],
+  })
+
+  readonly batch = new Histogram({
+    name: 'tollgate_batch_size',
+    help: 'Calls that shared one round trip, by hot path.',
+    labelNames: ['path'] as const,
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128],
+    registers: [this.#registry],
+  })
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry })
+    if (cluster.isWorker) {
+      AggregatorRegistry.setRegistries([this.#registry])
+      // Its making is what lets the primary ask this process.
+      new AggregatorRegistry()
+    }
+  }
+
+  /** How many database connections are open, and how many callers wait for one. */
+  watchPool(name: string, pool: { totalCount: number; waitingCount: number }): void {
+    new Gauge({
+      name: `tollgate_${name}_connections`,
+      help: 'Open database connections.',
+      registers: [this.#registry],
+      collect() {
+        this.set(pool.totalCount)
+      },
+    })
+    new Gauge({
+      name: `tollgate_${name}_waiting`,
+      help: 'Callers waiting for a database connection.',
+      registers: [this.#registry],
+      collect() {
+        this.set(pool.waitingCount)
+      },
+    })
+  }
+
+  /** Everything, of all processes behind this port. */
+  text(): Promise<string> {
+    if (!cluster.isWorker) return this.#registry.metrics()
+    return new Promise((resolve) => {
+      const take = (message: MetricsMessage) => {
+        if (message.type !== 'metrics' || message.text === undefined) return
+        process.off('message', take)
+        resolve(message.text)
+      }
+      process.on('message', take)
+      process.send?.({ type: 'metrics' } satisfies MetricsMessage)
+    })
+  }
+}

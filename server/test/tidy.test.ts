@@ -1,0 +1,204 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const SRC = join(ROOT, 'server/src')
+const NOT_OURS = ['node_modules', '.git', 'dist', 'data', 'coverage', 'package-lock.json']
+
+/** What an import takes whose namespace is handed on. */
+const EVERYTHING = '*'
+
+interface SourceFile {
+  /** from the root of the repository */
+  path: string
+  text: string
+  imports: Import[]
+}
+
+interface Import {
+  from: string
+  /** of a relative import, the file it leads to */
+  path: string | null
+  names: string[]
+}
+
+const all = filesIn(ROOT)
+const code = all.filter(({ path }) => path.endsWith('.ts'))
+const tests = code.filter(({ path }) => path.endsWith('.test.ts') || path.startsWith('server/test/'))
+const source = code.filter((file) => file.path.startsWith('server/src/') && !tests.includes(file))
+
+describe('the house', () => {
+  /** What a folder of server/src may import besides itself; `.` are the files at the top. */
+  const MAY_IMPORT: Record<string, string[]> = {
+    domain: [],
+    store: ['domain'],
+    billing: ['domain'],
+    operations: ['store', 'billing', 'domain'],
+    graphql: ['operations', 'store', 'domain'],
+    http: ['graphql', 'operations', 'store', 'domain'],
+    '.': ['http', 'graphql', 'operations', 'store', 'billing', 'domain'],
+  }
+
+  it('imports nothing upwards', () => {
+    const upwards = source.flatMap((file) =>
+      file.imports.flatMap(({ path }) => {
+        if (path === null) return []
+        const [from, to] = [folderOf(file.path), folderOf(path)]
+        return from === to || MAY_IMPORT[from]?.includes(to) ? [] : [`${file.path} imports ${path}`]
+      }),
+    )
+    expect(upwards).toEqual([])
+  })
+
+  it('keeps the domain pure: it imports nothing but itself', () => {
+    const impure = source
+      .filter(({ path }) => folderOf(path) === 'domain')
+      .flatMap((file) =>
+        file.imports.filter(({ path }) => path === null).map(({ from }) => `${file.path}: ${from}`),
+      )
+    expect(impure).toEqual([])
+  })
+
+  it('reads the clock in main.ts alone', () => {
+    const readers = source.filter(({ text }) => /\bDate\.now\b|\bnew Date\(\s*\)|[^.\w]Date\(\)/.test(text))
+    expect(readers.map(({ path }) => path)).toEqual(['server/src/main.ts'])
+  })
+
+  it('has no file that main.ts does not lead to', () => {
+    const reached = new Set<string>()
+    const visit = (path: string): void => {
+      if (reached.has(path)) return
+      reached.add(path)
+      for (const next of source.find((file) => file.path === path)?.imports ?? [])
+        if (next.path) visit(next.path)
+    }
+    visit('server/src/main.ts')
+    expect(source.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([])
+  })
+
+  it('exports nothing that nobody imports', () => {
+    const imported = new Set(
+      code.flatMap((file) =>
+        file.imports.flatMap(({ path, names }) => names.map((name) => `${path}: ${name}`)),
+      ),
+    )
+    const exported = source.flatMap(({ path, text }) => exportsOf(text).map((name) => ({ path, name })))
+    const dead = exported.filter(
+      ({ path, name }) => !imported.has(`${path}: ${name}`) && !imported.has(`${path}: ${EVERYTHING}`),
+    )
+    expect(exported.length).toBeGreaterThan(100)
+    expect(dead).toEqual([])
+  })
+
+  it('has no barrels, and no file whose name says nothing', () => {
+    const vague = /(^|\/)(index|utils?|helpers?|common|misc|\w*-?(manager|util|helper)s?)\.(ts|tsx|mjs)$/
+    expect(code.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([])
+    const barrels = source.filter(({ text }) => /^export (\*|\{[^}]*\}) from/m.test(text))
+    expect(barrels.map(({ path }) => path)).toEqual([])
+  })
+
+  it('names the file in every relative import', () => {
+    const unnamed = code.flatMap((file) =>
+      file.imports
+        .filter(({ from }) => from.startsWith('.') && !/\.(ts|tsx|mjs|js|json)$/.test(from))
+        .map(({ from }) => `${file.path}: ${from}`),
+    )
+    expect(unnamed).toEqual([])
+  })
+
+  it('depends on what the server uses, no more and no less', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'server/package.json'), 'utf8'))
+    const imported = source
+      .flatMap((file) => file.imports.filter(({ path }) => path === null).map(({ from }) => packageOf(from)))
+      .filter((name) => !name.startsWith('node:'))
+    expect(imported.filter((name) => !(name in dependencies))).toEqual([])
+    // One is found by its name, not imported: it brings programs.
+    const named = (name: string) => source.some(({ text }) => text.includes(`'${name}'`))
+    expect(Object.keys(dependencies).filter((name) => !named(name))).toEqual([])
+  })
+
+  it('leaves no test out', () => {
+    const left = tests.filter(({ text }) => /\b(it|describe)\.(only|skip|todo)\b/.test(text))
+    expect(left.map(({ path }) => path)).toEqual([])
+  })
+
+  it('mentions no path outside of the repository', () => {
+    const outside = all.flatMap(({ path, text }) => {
+      const leaving = [...text.matchAll(/(?:\.\.\/)+[\w.-]+/g)]
+        .map(([mentioned]) => mentioned)
+        .filter((mentioned) => relative(ROOT, resolve(ROOT, dirname(path), mentioned)).startsWith('..'))
+      const absolute = [...text.matchAll(/(?<![\w.:/])\/(?:home|root|Users|work|mnt)\/\w+/g)].map(
+        ([found]) => found,
+      )
+      return [...leaving, ...absolute].map((found) => `${path}: ${found}`)
+    })
+    expect(outside).toEqual([])
+  })
+})
+
+function filesIn(folder: string): SourceFile[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const absolute = join(folder, entry.name)
+    if (NOT_OURS.includes(entry.name) || entry.isSymbolicLink()) return []
+    if (entry.isDirectory()) return filesIn(absolute)
+    const path = relative(ROOT, absolute).split(sep).join('/')
+    const text = readFileSync(absolute, 'utf8')
+    return [{ path, text, imports: /\.(ts|mjs)$/.test(path) ? importsOf(path, text) : [] }]
+  })
+}
+
+/** The folder of server/src that a file belongs to. */
+function folderOf(path: string): string {
+  const [folder, file] = relative(SRC, join(ROOT, path)).split(sep)
+  return file === undefined ? '.' : (folder ?? '.')
+}
+
+function importsOf(path: string, text: string): Import[] {
+  const statements = text.matchAll(
+    /^(?:import|export)\s+(?:type\s+)?(?:([^'"]*?)\s+from\s+)?['"]([^'"\n]+)['"]/gm,
+  )
+  return [...statements].map(([, clause = '', from = '']) => ({
+    from,
+    path: from.startsWith('.')
+      ? relative(ROOT, resolve(ROOT, dirname(path), from))
+          .split(sep)
+          .join('/')
+      : null,
+    names: namesOf(clause, text),
+  }))
+}
+
+/** What an import takes: names in braces, or whatever is used of a namespace. */
+function namesOf(clause: string, text: string): string[] {
+  const namespace = /\* as (\w+)/.exec(clause)?.[1]
+  if (namespace) {
+    const code = text.replace(/^import .*$|\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+    const uses = code.matchAll(new RegExp(`(?<![\\w./])${namespace}(?![\\w/])(?:\\.(\\w+))?`, 'g'))
+    return [...uses].map(([, name = EVERYTHING]) => name)
+  }
+  const [, inBraces = ''] = /\{([^}]*)\}/.exec(clause) ?? []
+  return inBraces
+    .split(',')
+    .map((name) =>
+      name
+        .trim()
+        .replace(/^type /, '')
+        .replace(/ as .*$/, ''),
+    )
+    .filter((name) => name !== '')
+}
+
+function exportsOf(text: string): string[] {
+  const declarations = /^export (?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm
+  return [...text.matchAll(declarations)].map(([, name = '']) => name)
+}
+
+/** `@scope/name/deep` is the package `@scope/name`. */
+function packageOf(from: string): string {
+  return from
+    .split('/')
+    .slice(0, from.startsWith('@') ? 2 : 1)
+    .join('/')
+}
