@@ -2,8 +2,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-const answer = Buffer.from(process.env.ANSWER ?? '')
-const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': answer.length }
+const answer = process.env.ANSWER ?? ''
+const headers = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Content-Length': Buffer.byteLength(answer),
+}
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []

@@ -1,7 +1,15 @@
 import { statfs } from 'node:fs/promises'
-import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os'
+import { arch, availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os'
 
 const TMPFS = 0x01021994
+
+/** Null on a quiet machine; otherwise what is wrong with measuring on this one now. Ask before loading it. */
+export function busyWarning(): string | null {
+  const load = loadavg()[0] ?? 0
+  const cores = availableParallelism()
+  if (load <= cores / 2) return null
+  return `the machine was busy with other work at the start (load ${load.toFixed(1)} on ${cores} cores): CPU is shared out by process, so a side with many processes, such as pgbench, gets more of it than the server does, and no ratio here is to be relied on`
+}
 
 /** What the figures depend on and the reader cannot see, as [what, value]. */
 export async function machineFacts(

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 
 export const USAGE = `npm run bench -- [options]
 
-  --quick        fewer users and shorter rounds: about a minute and a half, no documents
+  --quick        fewer users and shorter rounds; writes no documents
   --only NAME    this pair alone (may be repeated)
   --write        write docs/benchmarks.md and docs/benchmarks.svg also after --quick
   --data DIR     keep the seeded databases in DIR and use them again (default: a temporary folder)

@@ -74,6 +74,7 @@ export function markdown(
   facts: readonly [string, string][],
   { rounds, seconds, users }: Scale,
   date: string,
+  warning: string | null,
 ): string {
   const line = (columns: readonly string[]) => `| ${columns.join(' | ')} |`
   const list = (entries: readonly (readonly [string, string])[]) =>
@@ -81,7 +82,7 @@ export function markdown(
   return `# Benchmarks
 
 Written by \`npm run bench\` on ${date}. Every figure here was measured in that one run.
-
+${warning ? `\n**Warning**: ${warning}.\n` : ''}
 ![Each figure against what it must reach](benchmarks.svg)
 
 ${line(HEADINGS)}
@@ -111,14 +112,14 @@ ${list(facts)}
 
 ## How far to trust it
 
-Ratios more than figures: both sides of a ratio had the same machine in the same minute, and a single figure had whatever else was going on. On few cores the load generator takes its share from the server, and takes it from both sides of a pair alike only as far as both answer at the same rate.
+Ratios more than figures, and both only from a quiet machine. Taking turns evens out what changes slowly. It does not even out other work on the same cores: CPU is shared out by process, so pgbench with 64 of PostgreSQL's processes then gets more of it than one server process does. The bench warns, above and at its end, if the machine was busy when it started; it does not see what starts later. On few cores the load generator takes its share from the server, and takes it from both sides of a pair alike only as far as both answer at the same rate.
 A verdict is "uncertain" where single rounds would have led to another one, or there was only one round: another run may well end otherwise. A p99 moves most. p99 under a closed loop says how long the slowest wait while every connection asks again at once; it is not the latency of a server with room to spare.
 
 ## Running it again
 
 \`\`\`
 npm run bench                    # everything; writes this page and its plot
-npm run bench -- --quick         # under two minutes; writes nothing
+npm run bench -- --quick         # fewer users, short rounds; writes nothing
 npm run bench -- --only check    # one pair
 npm run bench -- --help
 \`\`\`

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from './cleanup.ts'
 import { findLoadGenerator } from './load.ts'
-import { machineFacts } from './machine.ts'
+import { busyWarning, machineFacts } from './machine.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import type { Bench, Pair } from './pair.ts'
 import { check } from './pairs/check.ts'
@@ -27,6 +27,7 @@ const DOCS = fileURLToPath(new URL('../docs/', import.meta.url))
 
 async function main(options: Options): Promise<void> {
   const began = performance.now()
+  const warning = busyWarning()
   const folder = await scratchFolder()
   const dataDir = options.data ?? join(folder, 'data')
   const postgres = await startPostgres(dataDir)
@@ -39,6 +40,7 @@ async function main(options: Options): Promise<void> {
   })
   for (const [what, value] of facts) say(`${what}: ${value}`)
   if (!pgbench) say(INSTALL_PGBENCH)
+  if (warning) say(`Warning: ${warning}.`)
 
   const { scale } = options
   const database = once((users: number): Promise<Database> => seededDatabase(postgres, users))
@@ -54,10 +56,11 @@ async function main(options: Options): Promise<void> {
     rows.push(...pair.claims.map((claim, i) => ({ claim, result: results[i] ?? 'nothing was measured' })))
   }
   process.stdout.write(`\n${textTable(rows)}\n`)
+  if (warning) process.stdout.write(`\nWarning: ${warning}.\n`)
   if (options.write) {
     const date = new Date().toISOString().slice(0, 10)
     await mkdir(DOCS, { recursive: true })
-    await writeFile(join(DOCS, 'benchmarks.md'), markdown(rows, facts, scale, date))
+    await writeFile(join(DOCS, 'benchmarks.md'), markdown(rows, facts, scale, date, warning))
     await writeFile(join(DOCS, 'benchmarks.svg'), plot(rows))
     say('\nwritten: docs/benchmarks.md and docs/benchmarks.svg')
   }

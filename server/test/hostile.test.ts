@@ -24,9 +24,13 @@ let memoryBefore: number | null
 
 beforeAll(async () => {
   database = await createDatabase()
-  server = await spawnServer({ DATABASE_URL: database.url })
+  // A heap in which nothing that grows without bound would fit.
+  const NODE_OPTIONS = '--max-old-space-size=160'
+  server = await spawnServer({ DATABASE_URL: database.url, NODE_OPTIONS })
   admin = adminClient(server.url, API_KEY)
-  dashboard = await signedIn(server.url, OWNER)
+  // Passwords are hashed on four threads, each of which keeps the memory that takes.
+  const sessions = await Promise.all(Array.from({ length: 8 }, () => signedIn(server.url, OWNER)))
+  dashboard = sessions[0] ?? dashboard
   await admin.data('mutation { createUser(input: {id: "u"}) { id } }')
   const { generateUserToken } = await admin.data('mutation { generateUserToken(userId: "u") { token } }')
   user = new Client(`${server.url}/client/graphql`, { Authorization: generateUserToken.token })
@@ -98,9 +102,10 @@ describe('spec §7 rule 1: hostile bodies are answered with 200', () => {
     '$api API, $name: nasty text in the place of each string',
     async ({ client, query, variables }) => {
       for (const nasty of NASTY) {
-        for (const replaced of replacements(variables, nasty)) {
-          await answerOf(await client().post(JSON.stringify({ query, variables: replaced })))
-        }
+        const bodies = replacements(variables, nasty).map((replaced) =>
+          JSON.stringify({ query, variables: replaced }),
+        )
+        await Promise.all(bodies.map(async (body) => answerOf(await client().post(body))))
       }
     },
   )
@@ -110,7 +115,7 @@ describe('gap: memory', () => {
   it('documents by the hundred that never come again are not all kept', async () => {
     const before = memoryMb()
     const ids = '"" '.repeat(950)
-    for (let i = 0; i < 600; i++) {
+    for (let i = 0; i < 300; i++) {
       const query = `{ canUseFeatures(userId: "${i}", featureIds: [${ids}]) { access } } #${'x'.repeat(30_000)}`
       await answerOf(await admin.post(JSON.stringify({ query })))
     }
@@ -243,7 +248,6 @@ describe('after all that', () => {
     expect(server.process.exitCode).toBeNull()
     expect(server.output()).not.toMatch(/"level":(50|60)/)
     const memory = memoryMb()
-    console.log('RSS', memoryBefore, memory)
     if (memory !== null && memoryBefore !== null) expect(memory - memoryBefore).toBeLessThan(MOST_GROWTH_MB)
     await expectService()
   })

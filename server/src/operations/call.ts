@@ -75,7 +75,7 @@ export interface KeptUnder extends KeyName {
 }
 
 /** Does it, unless this key has done it: then what it came to is told again. */
-export async function once<T>(tx: Tx, key: KeptUnder, effect: () => Promise<T>): Promise<Outcome<T>> {
+async function once<T>(tx: Tx, key: KeptUnder, effect: () => Promise<T>): Promise<Outcome<T>> {
   const { request, field } = key
   const claim = await claimKey(tx, key, request)
   if (!claim.request.equals(request)) throw idempotencyKeyReused()
@@ -91,7 +91,14 @@ export function mutateCatalogue<T>(
   effect: (tx: Tx, before: LoadedApp, now: number) => Promise<void>,
   result: (after: LoadedApp) => T,
 ): Promise<T> {
-  return mutate(call, (tx) => changeCatalogue(tx, call.appId, effect, result))
+  return mutate(call, (tx, moment) => {
+    // Asked for before anything changes: what is read here stays in memory, whatever becomes of the transaction.
+    const checked = async (tx: Tx, before: LoadedApp, now: number) => {
+      await moment()
+      await effect(tx, before, now)
+    }
+    return changeCatalogue(tx, call.appId, checked, result)
+  })
 }
 
 export async function changeCatalogue<T>(

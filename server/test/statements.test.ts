@@ -1,0 +1,227 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { setImmediate as turn } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { adminSchema } from '../src/graphql/admin.ts'
+import { askFast } from './harness/burst.ts'
+import type { Client, Variables } from './harness/client.ts'
+import { MANY, makeMany, named } from './harness/many.ts'
+import { startTestServer, type TestServer } from './harness/server.ts'
+import { type Statement, watchStatements } from './harness/statements.ts'
+import { operationNames, type Root, wholeOperation } from './harness/whole-operation.ts'
+
+// How many statements an operation takes, `begin` and `commit` among them: the same for one object and for fifty.
+// The catalogue and the key are in memory, as they are while an application runs.
+
+const schema = adminSchema()
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+  await makeMany(server)
+})
+afterAll(() => server.stop())
+
+async function statementsDuring(work: () => Promise<unknown>): Promise<Statement[]> {
+  await server.admin.data('{ features(first: 1) { id } }')
+  const statements: Statement[] = []
+  const stop = watchStatements((statement) => {
+    // Now and then, as time passes, the key is looked up anew.
+    if (!statement.text.includes('from api_key where hash')) statements.push(statement)
+    return undefined
+  })
+  try {
+    await work()
+  } finally {
+    stop()
+  }
+  return statements
+}
+
+interface Row {
+  /** also for fifty, unless that is said */
+  statements: number
+  forMany?: number
+  /** of a mutation with an Idempotency-Key, and of one that comes again */
+  keyed?: [first: number, again: number]
+  /** `count` of whatever it takes or shows several of; `turn` makes new ids */
+  variables(count: number, turn: string): Variables
+}
+
+const QUERIES: Record<string, Row> = {
+  feature: { statements: 1, variables: (count) => ({ id: count === 1 ? 'f2' : 'f1' }) },
+  features: { statements: 1, variables: (first) => ({ first }) },
+  canUseFeature: {
+    statements: 1,
+    variables: (count) => ({ userId: count === 1 ? 'u2' : 'u1', featureId: 'f1' }),
+  },
+  // The two lanes share them.
+  canUseFeatures: {
+    statements: 1,
+    forMany: 2,
+    variables: (count) => ({ userId: 'u1', featureIds: named('f', count) }),
+  },
+  showUsage: {
+    statements: 4,
+    variables: (count) => ({ userId: count === 1 ? 'u2' : 'u1', featureId: 'f1' }),
+  },
+  package: { statements: 1, variables: (count) => ({ id: count === 1 ? 'a1' : 'plan' }) },
+  packages: { statements: 1, variables: (first) => ({ first }) },
+  user: { statements: 2, variables: () => ({ id: 'u1' }) },
+  users: { statements: 2, variables: (first) => ({ first }) },
+  subscription: { statements: 2, variables: () => ({ id: subscriptionId }) },
+  subscriptions: { statements: 3, variables: (first) => ({ first }) },
+}
+
+const MUTATIONS: Record<string, Row> = {
+  createFeature: {
+    statements: 8,
+    keyed: [13, 5],
+    variables: (_, turn) => ({ input: { id: `new ${turn}`, name: 'New', type: 'BINARY' } }),
+  },
+  updateFeature: {
+    statements: 8,
+    keyed: [13, 5],
+    variables: () => ({ id: 'f1', input: { name: 'F' } }),
+  },
+  createPackage: {
+    statements: 9,
+    keyed: [14, 5],
+    variables: (count, turn) => ({
+      input: { id: `new ${turn}`, name: 'New', features: named('f', count).map((id) => ({ id })) },
+    }),
+  },
+  updatePackage: {
+    statements: 8,
+    keyed: [13, 5],
+    variables: () => ({ id: 'plan', input: { metadata: {} } }),
+  },
+  createUser: { statements: 4, keyed: [9, 5], variables: (_, turn) => ({ input: { id: `new ${turn}` } }) },
+  updateUser: { statements: 5, keyed: [10, 5], variables: () => ({ id: 'u1', input: { name: 'U' } }) },
+  subscribe: {
+    statements: 6,
+    keyed: [11, 5],
+    variables: (count, turn) => ({ userId: `fresh ${turn}`, packageIds: ['plan', ...named('a', count)] }),
+  },
+  recordUsage: {
+    statements: 2,
+    keyed: [3, 1],
+    variables: () => ({ input: { userId: 'u1', featureId: 'f1', delta: 1 } }),
+  },
+  recordUsages: {
+    statements: 2,
+    keyed: [10, 5],
+    variables: (count) => ({
+      inputs: named('f', count).map((featureId) => ({ userId: 'u1', featureId, delta: 1 })),
+    }),
+  },
+  generateSubscriptionLink: {
+    statements: 4,
+    keyed: [9, 5],
+    variables: () => ({
+      userId: 'u1',
+      templateId: 'none',
+      successUrl: 'https://a.example',
+      cancelUrl: 'https://b.example',
+    }),
+  },
+  generateUserToken: { statements: 4, keyed: [9, 5], variables: () => ({ userId: 'u1' }) },
+}
+
+let subscriptionId = ''
+beforeAll(async () => {
+  const { subscriptions } = await server.admin.data('{ subscriptions(first: 1) { id } }')
+  subscriptionId = subscriptions[0].id
+  for (const turn of ['1 plain', '1 keyed', `${MANY} plain`, `${MANY} keyed`]) {
+    await server.admin.data('mutation ($id: String!) { createUser(input: { id: $id }) { id } }', {
+      id: `fresh ${turn}`,
+    })
+  }
+})
+
+/** Fails only for want of billing, which is an answer too. */
+async function ask(client: Client, query: string, variables: Variables): Promise<void> {
+  const { errors } = await client.ask(query, variables)
+  if (errors?.some(({ extensions }) => extensions.code !== 'SUBSCRIPTION_LINK_ERROR')) {
+    throw new Error(JSON.stringify(errors))
+  }
+}
+
+describe.each([
+  { root: 'query' as Root, rows: QUERIES },
+  { root: 'mutation' as Root, rows: MUTATIONS },
+])('the statements of every $root', ({ root, rows }) => {
+  it('spec §4: each has a row here', () => {
+    expect(Object.keys(rows).sort()).toEqual(operationNames(schema, root).sort())
+  })
+
+  const cases = Object.entries(rows).flatMap(([name, { variables, statements, forMany, keyed }]) => [
+    { name, count: 1, statements, keyed, variables },
+    { name, count: MANY, statements: forMany ?? statements, keyed, variables },
+  ])
+  it.each(cases)(
+    'spec §4: $name with every field, of $count: $statements',
+    async ({ name, count, statements, keyed, variables }) => {
+      const query = wholeOperation(schema, root, name)
+      const plain = variables(count, `${count} plain`)
+      expect(await statementsDuring(() => ask(server.admin, query, plain))).toHaveLength(statements)
+      if (!keyed) return
+      const client = server.admin.with({ 'Idempotency-Key': `${name} ${count}` })
+      const counts: number[] = []
+      for (let use = 0; use < 2; use++) {
+        const work = () => ask(client, query, variables(count, `${count} keyed`))
+        counts.push((await statementsDuring(work)).length)
+      }
+      expect(counts).toEqual(keyed)
+    },
+  )
+})
+
+describe('calls at the same time', () => {
+  const CHECK = 'query ($id: String!) { canUseFeature(userId: $id, featureId: "f1") { access } }'
+  const RECORD = 'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }'
+
+  /** Has all requests arrive while the first statements are held up, so that the rest can share. */
+  async function together(query: string, variables: (user: string) => Variables): Promise<void> {
+    const holder = new pg.Client({ connectionString: server.databaseUrl })
+    await holder.connect()
+    await holder.query('begin; lock table usage_counter in access exclusive mode')
+    let arrived = 0
+    const count = () => {
+      arrived++
+    }
+    subscribe('http.server.request.start', count)
+    const answers = Promise.all(named('u', MANY).map((user) => askFast(server.url, query, variables(user))))
+    while (arrived < MANY) await turn()
+    unsubscribe('http.server.request.start', count)
+    // Until the last of them is read, too.
+    for (let i = 0; i < 50; i++) await turn()
+    await holder.query('commit')
+    await holder.end()
+    await answers
+  }
+
+  // Each of two lanes takes what comes first, and then its half of the rest; or all of it comes at once.
+  const CALLS = [
+    {
+      what: 'checks',
+      query: CHECK,
+      variables: (id: string): Variables => ({ id }),
+      statements: ['read-holdings'],
+    },
+    {
+      what: 'events',
+      query: RECORD,
+      variables: (userId: string): Variables => ({ input: { userId, featureId: 'f2', delta: 1 } }),
+      statements: ['read-holdings', 'write-usage'],
+    },
+  ]
+  it.each(CALLS)('gap: batches: 50 $what share at most 4 times $statements', async (row) => {
+    const sent = await statementsDuring(() => together(row.query, row.variables))
+    const names = sent.flatMap(({ name }) => name ?? [])
+    expect([...new Set(names)].sort()).toEqual(row.statements)
+    for (const name of row.statements) {
+      expect(names.filter((other) => other === name).length).toBeLessThanOrEqual(4)
+    }
+  })
+})
