@@ -1,11 +1,12 @@
 import { countingRows } from './ledger.ts'
 import type { LoadResult } from './load.ts'
 import { type Bench, type Measurement, ratioOf, tellRate, tellRound } from './pair.ts'
-import { INSTALL_PGBENCH } from './pgbench.ts'
+import { type Form, INSTALL_PGBENCH } from './pgbench.ts'
 import { compare, interleave, median } from './rounds.ts'
 import type { Subject } from './subject.ts'
 
 interface Sides {
+  form: Form
   /** recording for users 1 to this one */
   users: number
   /** connections to the server */
@@ -24,13 +25,13 @@ export interface Rounds {
 export async function recordAgainstPgbench(
   { scale, pgbench }: Bench,
   { record, database }: Subject,
-  { users, connections, clients }: Sides,
+  { form, users, connections, clients }: Sides,
 ): Promise<Rounds> {
   if (!pgbench) throw new Error(INSTALL_PGBENCH)
   const bareSql = (count: number) => () =>
     countingRows(
       database,
-      () => pgbench.record(database, { users, clients: count, seconds: scale.seconds }),
+      () => pgbench.record(database, { form, users, clients: count, seconds: scale.seconds }),
       ({ transactions }) => ({ answered: transactions, unanswered: 0 }),
     )
   const results = await interleave<string, LoadResult | { perSecond: number }>(

@@ -34,7 +34,8 @@ export interface Claim {
   what: string
   /** whether more is better, or less */
   bound: '≥' | '≤'
-  must: number
+  /** null: measured for comparison, and nobody's aim */
+  must: number | null
   /** null: there is nothing to aim at beyond what must be */
   aim: number | null
   /** of `must`; absent: a ratio */

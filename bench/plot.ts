@@ -14,6 +14,7 @@ const CLASS: Record<Verdict, string> = {
   'aim reached': 'aim',
   'must reached': 'must',
   short: 'short',
+  'for comparison': '',
   'not measured': '',
 }
 
@@ -42,7 +43,7 @@ function x(times: number): number {
 
 /** docs/benchmarks.svg: how each measured figure stands to what it must reach, on one logarithmic axis. */
 export function plot(rows: readonly Row[]): string {
-  const measured = rows.filter(({ result }) => typeof result !== 'string')
+  const measured = rows.filter(({ claim, result }) => typeof result !== 'string' && claim.must !== null)
   const bottom = TOP + measured.length * LINE
   const ticks = [1 / 4, 1 / 2, 1, 2, 4, 8]
   const grid = ticks.map(
@@ -63,8 +64,8 @@ ${measured.map((row, i) => bar(row, TOP + i * LINE)).join('\n')}
 
 function bar(row: Row, y: number): string {
   const { claim, result } = row
-  if (typeof result === 'string') return ''
   const { bound, must, aim, unit } = claim
+  if (typeof result === 'string' || must === null) return ''
   const end = x(share(bound, must, result.value))
   const value = unit ? figure({ value: result.value, unit }) : result.value.toFixed(2)
   const goals = `${bound} ${must}${aim === null ? '' : `, aim ${aim}`}${unit ? ` ${unit}` : ''}`

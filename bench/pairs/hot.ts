@@ -23,6 +23,7 @@ export const hot: Pair = {
     if (!bench.pgbench) return [INSTALL_PGBENCH, INSTALL_PGBENCH]
     const subject = await bench.subject()
     const rounds = await recordAgainstPgbench(bench, subject, {
+      form: 'transaction',
       users: 1,
       connections: CONNECTIONS,
       clients: CLIENTS,

@@ -38,6 +38,8 @@ function accesses(node: PlanNode, outer: string | null): Access[] {
 function literal(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`
-  const text = Array.isArray(value) ? textArray(value, (item) => (item === null ? null : String(item))) : value
+  const text = Array.isArray(value)
+    ? textArray(value, (item) => (item === null ? null : String(item)))
+    : value
   return pg.escapeLiteral(String(text))
 }

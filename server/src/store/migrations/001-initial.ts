@@ -162,6 +162,7 @@ create table session (
   created_at  timestamptz(3) not null default now(),
   expires_at  timestamptz(3) not null
 );
+create index session_expiry on session (expires_at);
 
 -- Secrets the service makes for itself, so that every process on this database agrees on them.
 create table secret (
