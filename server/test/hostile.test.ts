@@ -14,6 +14,8 @@ import { hostileBodies } from './hostile/bodies.ts'
 import { endless, hostileConnections, pipelined } from './hostile/connections.ts'
 
 const MOST_GROWTH_MB = 150
+/** Twenty, and the word that there were more: what is wrong a thousand times is not told a thousand times. */
+const MOST_ERRORS = 21
 
 let database: TestDatabase
 let server: ServerProcess
@@ -25,7 +27,7 @@ let memoryBefore: number | null
 beforeAll(async () => {
   database = await createDatabase()
   // A heap in which nothing that grows without bound would fit.
-  const NODE_OPTIONS = '--max-old-space-size=160'
+  const NODE_OPTIONS = '--max-old-space-size=128'
   server = await spawnServer({ DATABASE_URL: database.url, NODE_OPTIONS })
   admin = adminClient(server.url, API_KEY)
   // Passwords are hashed on four threads, each of which keeps the memory that takes.
@@ -73,6 +75,7 @@ describe('spec §7 rule 1: hostile bodies are answered with 200', () => {
     for (const _time of OFTEN_ENOUGH) {
       const { data, errors } = await answerOf(await admin.with(headers ?? {}).post(body))
       expect(errors?.[0]?.extensions.code ?? (data && 'data')).toBe(code)
+      expect(errors?.length ?? 0).toBeLessThanOrEqual(MOST_ERRORS)
     }
   })
 
@@ -115,7 +118,7 @@ describe('gap: memory', () => {
   it('documents by the hundred that never come again are not all kept', async () => {
     const before = memoryMb()
     const ids = '"" '.repeat(950)
-    for (let i = 0; i < 300; i++) {
+    for (let i = 0; i < 500; i++) {
       const query = `{ canUseFeatures(userId: "${i}", featureIds: [${ids}]) { access } } #${'x'.repeat(30_000)}`
       await answerOf(await admin.post(JSON.stringify({ query })))
     }

@@ -196,8 +196,8 @@ it('gap: plans: every index is used, or holds up a rule', async () => {
     for (const { index } of await planOf(explain, statement)) used.add(index)
   }
   const { rows } = await explain.query<{ name: string }>(
-    `select indexrelname as name from pg_stat_user_indexes where relname not like 'kysely%' order by 1`,
+    `select indexrelname as name from pg_stat_user_indexes where relname not like 'kysely%'`,
   )
   const unread = rows.map(({ name }) => name).filter((name) => !used.has(name))
-  expect(unread).toEqual(Object.keys(UNREAD).sort())
+  expect(unread.sort()).toEqual(Object.keys(UNREAD).sort())
 })

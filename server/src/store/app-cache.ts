@@ -17,8 +17,8 @@ export interface Caller {
   keyHash: string | null
 }
 
-/** How long a key is taken as good without a word from the database that its app has not changed. */
-const KEY_CONFIRMED_MS = 1_000
+/** How long a key is taken as good after the database has last said so. */
+export const KEY_CONFIRMED_MS = 1_000
 
 /**
  * Catalogues and API keys, kept in memory. Every statement that uses them reads the app's version beside its
@@ -28,30 +28,28 @@ const KEY_CONFIRMED_MS = 1_000
  */
 export class AppCache {
   readonly #apps = new Map<string, LoadedApp>()
-  readonly #appOfKey = new Map<string, Caller>()
-  readonly #confirmedAt = new Map<string, number>()
+  /** Each key by itself: that others of its app are good says nothing about this one. */
+  readonly #keys = new Map<string, { caller: Caller; confirmedAt: number }>()
 
   /** Whom the key lets in, or null. */
   async authenticate(db: Db, keyHash: string): Promise<Caller | null> {
     const known = this.recognise(keyHash)
     if (known) return known
+    const confirmedAt = performance.now()
     const appId = await findAppByKey(db, Buffer.from(keyHash, 'hex'))
     if (appId === null) {
-      this.#appOfKey.delete(keyHash)
+      this.#keys.delete(keyHash)
       return null
     }
     const caller = { appId, keyHash }
-    this.#appOfKey.set(keyHash, caller)
-    this.#confirmedAt.set(appId, performance.now())
+    this.#keys.set(keyHash, { caller, confirmedAt })
     return caller
   }
 
   /** The same from memory, as far as that may be relied upon. */
   recognise(keyHash: string): Caller | null {
-    const known = this.#appOfKey.get(keyHash)
-    if (!known) return null
-    const confirmed = this.#confirmedAt.get(known.appId)
-    return confirmed !== undefined && performance.now() - confirmed < KEY_CONFIRMED_MS ? known : null
+    const known = this.#keys.get(keyHash)
+    return known && performance.now() - known.confirmedAt < KEY_CONFIRMED_MS ? known.caller : null
   }
 
   /** The caller's app now. Refuses a key that was revoked in the meantime. */
@@ -66,11 +64,10 @@ export class AppCache {
     return { app: this.confirmed(caller, row.version) ?? (await this.confirm(db, caller)), now: row.now }
   }
 
-  /** What is in memory, if it is of the version that a statement has just read. */
+  /** What is in memory, if it is of the version that a statement has just read, or a later one. */
   confirmed(caller: Caller, version: number): LoadedApp | null {
     const app = this.#apps.get(caller.appId)
-    if (app?.version !== version) return null
-    return this.#admit(caller, app)
+    return app && app.version >= version ? this.#admit(caller, app) : null
   }
 
   /** Reads the caller's app anew. */
@@ -89,12 +86,14 @@ export class AppCache {
     return this.#apps.get(appId)
   }
 
-  #admit(caller: Caller, app: LoadedApp): LoadedApp {
-    if (caller.keyHash !== null && !app.keys.has(caller.keyHash)) {
-      this.#appOfKey.delete(caller.keyHash)
+  #admit({ keyHash }: Caller, app: LoadedApp): LoadedApp {
+    if (keyHash === null) return app
+    if (!app.keys.has(keyHash)) {
+      this.#keys.delete(keyHash)
       throw unauthenticated()
     }
-    this.#confirmedAt.set(caller.appId, performance.now())
+    const known = this.#keys.get(keyHash)
+    if (known) known.confirmedAt = performance.now()
     return app
   }
 }

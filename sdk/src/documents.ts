@@ -1,0 +1,69 @@
+const PRICE = 'id provider amount displayAmount currency interval'
+const PACKAGE = `id name status metadata isAddon updatedAt prices { ${PRICE} }`
+const PACKAGE_FEATURE = 'id name limit type unitLabel unitLabelPlural metadata'
+const FEATURES_IF_ASKED = `features @include(if: $includeFeatures) { ${PACKAGE_FEATURE} }`
+const FEATURE = `id name type unitLabel unitLabelPlural metadata packages { ${PACKAGE} }`
+const USER = 'id billingId name email metadata'
+const SUBSCRIPTION = `id userId status metadata startedAt cancelAt cancelledAt package { ${PACKAGE} }`
+const CONSUMPTION = 'consumption { budget used overageEnabled }'
+const CHECK = `featureId access reason reasonCode ${CONSUMPTION}`
+const RECORDED = `recorded reason ${CONSUMPTION}`
+
+/** The one document of each operation. Each asks for one field, of its own name. */
+export const DOCUMENTS = {
+  feature: `query feature($id: String!) { feature(id: $id) { ${FEATURE} } }`,
+  features: `query features($first: Int, $after: String) {
+    features(first: $first, after: $after) { ${FEATURE} }
+  }`,
+  canUseFeature: `query canUseFeature($userId: String!, $featureId: String!, $delta: Int) {
+    canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) { ${CHECK} }
+  }`,
+  canUseFeatures: `query canUseFeatures($userId: String!, $featureIds: [String!]!) {
+    canUseFeatures(userId: $userId, featureIds: $featureIds) { ${CHECK} }
+  }`,
+  showUsage: `query showUsage($userId: String!, $featureId: String!) {
+    showUsage(userId: $userId, featureId: $featureId) { current { periodStart periodEnd ${CONSUMPTION} } }
+  }`,
+  package: `query package($id: String!, $includeFeatures: Boolean!) {
+    package(id: $id) { ${PACKAGE} ${FEATURES_IF_ASKED} }
+  }`,
+  packages: `query packages($status: String, $first: Int, $after: String, $includeFeatures: Boolean!) {
+    packages(status: $status, first: $first, after: $after) { ${PACKAGE} ${FEATURES_IF_ASKED} }
+  }`,
+  user: `query user($id: String!) { user(id: $id) { ${USER} } }`,
+  users: `query users($first: Int, $after: String) { users(first: $first, after: $after) { ${USER} } }`,
+  subscription: `query subscription($id: String!) { subscription(id: $id) { ${SUBSCRIPTION} } }`,
+  subscriptions: `query subscriptions($userId: String, $first: Int, $after: String) {
+    subscriptions(userId: $userId, first: $first, after: $after) { ${SUBSCRIPTION} }
+  }`,
+  createFeature: `mutation createFeature($input: CreateFeatureInput!) {
+    createFeature(input: $input) { ${FEATURE} }
+  }`,
+  updateFeature: `mutation updateFeature($id: String!, $input: UpdateFeatureInput!) {
+    updateFeature(id: $id, input: $input) { ${FEATURE} }
+  }`,
+  createPackage: `mutation createPackage($input: CreatePackageInput!) {
+    createPackage(input: $input) { ${PACKAGE} features { ${PACKAGE_FEATURE} } }
+  }`,
+  updatePackage: `mutation updatePackage($id: String!, $input: UpdatePackageInput!) {
+    updatePackage(id: $id, input: $input) { ${PACKAGE} }
+  }`,
+  createUser: `mutation createUser($input: CreateUserInput!) { createUser(input: $input) { ${USER} } }`,
+  updateUser: `mutation updateUser($id: String!, $input: UpdateUserInput!) {
+    updateUser(id: $id, input: $input) { ${USER} }
+  }`,
+  subscribe: `mutation subscribe($userId: String!, $packageIds: [String!]!) {
+    subscribe(userId: $userId, packageIds: $packageIds) { ${SUBSCRIPTION} }
+  }`,
+  recordUsage: `mutation recordUsage($input: CreateUsageEventInput!) {
+    recordUsage(input: $input) { ${RECORDED} }
+  }`,
+  recordUsages: `mutation recordUsages($inputs: [CreateUsageEventInput!]!) {
+    recordUsages(inputs: $inputs) { ${RECORDED} }
+  }`,
+  generateUserToken: `mutation generateUserToken($userId: String!) { generateUserToken(userId: $userId) { token } }`,
+} as const
+
+export type Operation = keyof typeof DOCUMENTS
+
+export const isMutation = (operation: Operation): boolean => DOCUMENTS[operation].startsWith('mutation')

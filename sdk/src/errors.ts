@@ -1,0 +1,129 @@
+/**
+ * What each code of the service means: the class that the SDK answers with, and the true HTTP status (the wire says
+ * 200 for all of them). A test holds it against the service's own table.
+ */
+export const ERROR_TABLE = {
+  UNAUTHENTICATED: { type: 'AuthenticationError', status: 401 },
+  FORBIDDEN: { type: 'AuthenticationError', status: 403 },
+  BAD_USER_INPUT: { type: 'Error', status: 400 },
+  FEATURE_NOT_FOUND: { type: 'FeatureNotFoundError', status: 404 },
+  PACKAGE_NOT_FOUND: { type: 'PackageNotFoundError', status: 404 },
+  USER_NOT_FOUND: { type: 'UserNotFoundError', status: 404 },
+  SUBSCRIPTION_NOT_FOUND: { type: 'SubscriptionNotFoundError', status: 404 },
+  APP_NOT_FOUND: { type: 'Error', status: 404 },
+  API_KEY_NOT_FOUND: { type: 'Error', status: 404 },
+  SUBSCRIPTION_LINK_ERROR: { type: 'SubscriptionLinkError', status: 400 },
+  GRAPHQL_PARSE_FAILED: { type: 'Error', status: 400 },
+  GRAPHQL_VALIDATION_FAILED: { type: 'Error', status: 400 },
+  BAD_REQUEST: { type: 'Error', status: 400 },
+  METHOD_NOT_ALLOWED: { type: 'Error', status: 405 },
+  IDEMPOTENCY_KEY_REUSED: { type: 'Error', status: 409 },
+  RATE_LIMITED: { type: 'Error', status: 429 },
+  INTERNAL_SERVER_ERROR: { type: 'Error', status: 500 },
+} as const
+
+/** What only the SDK itself has to say. */
+export type LocalErrorCode =
+  /** No answer, or one that is not the service's. */
+  | 'NETWORK_ERROR'
+  /** No answer within `timeout`. */
+  | 'TIMEOUT'
+  /** The call's own `signal` was aborted. */
+  | 'ABORTED'
+  /** The service is unreachable and the usage queue has no room. */
+  | 'QUEUE_FULL'
+  /** The usage queue's file could not be written. */
+  | 'QUEUE_FAILED'
+  /** Queued usage that may have been counted already, too long ago for the service to remember its key. */
+  | 'QUEUE_EXPIRED'
+
+/** Codes that a later version of the service adds are strings too. */
+export type ErrorCode = keyof typeof ERROR_TABLE | LocalErrorCode | (string & {})
+
+/** The names of the spec's typed errors. */
+export type ErrorName =
+  | 'SubscriptionError'
+  | 'SubscriptionNotFoundError'
+  | 'PackageNotFoundError'
+  | 'FeatureNotFoundError'
+  | 'UserNotFoundError'
+  | 'AuthenticationError'
+  | 'NetworkError'
+  | 'Error'
+
+export interface ErrorDetails {
+  code: ErrorCode
+  status: number
+  cause?: unknown
+}
+
+/** Every error of the SDK. One that has no class of its own is a plain `TollgateError`, with the name `Error`. */
+export class TollgateError extends Error {
+  override readonly name: ErrorName = 'Error'
+  readonly code: ErrorCode
+  /** `status` is the true status of the failure; 0 where there was no answer. */
+  readonly response: { readonly status: number }
+
+  constructor(message: string, { code, status, cause }: ErrorDetails) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.response = { status }
+  }
+}
+
+/** `subscribe` was refused. */
+export class SubscriptionError extends TollgateError {
+  override readonly name = 'SubscriptionError'
+}
+export class SubscriptionNotFoundError extends TollgateError {
+  override readonly name = 'SubscriptionNotFoundError'
+}
+export class PackageNotFoundError extends TollgateError {
+  override readonly name = 'PackageNotFoundError'
+}
+export class FeatureNotFoundError extends TollgateError {
+  override readonly name = 'FeatureNotFoundError'
+}
+export class UserNotFoundError extends TollgateError {
+  override readonly name = 'UserNotFoundError'
+}
+/** The API key is missing or not valid. */
+export class AuthenticationError extends TollgateError {
+  override readonly name = 'AuthenticationError'
+}
+/** There was no answer, or what answered was not the service. Whether the call had its effect is not known. */
+export class NetworkError extends TollgateError {
+  override readonly name = 'NetworkError'
+  /** False: nobody was there to take any of the attempts, so the call certainly had no effect. */
+  mayHaveArrived = true
+}
+
+const CLASSES = new Map<string, typeof TollgateError>(
+  Object.entries({
+    SubscriptionError,
+    SubscriptionNotFoundError,
+    PackageNotFoundError,
+    FeatureNotFoundError,
+    UserNotFoundError,
+    AuthenticationError,
+  }),
+)
+
+/** An element of `errors` as the service sends it. Only `message` and `code` are the spec's. */
+export interface WireError {
+  message: string
+  extensions?: { code?: string; type?: string; status?: number }
+}
+
+export function errorFrom({ message, extensions = {} }: WireError): TollgateError {
+  const { code = 'INTERNAL_SERVER_ERROR' } = extensions
+  const known = isKnown(code) ? ERROR_TABLE[code] : ERROR_TABLE.INTERNAL_SERVER_ERROR
+  const Class = CLASSES.get(extensions.type ?? known.type) ?? TollgateError
+  return new Class(message, { code, status: extensions.status ?? known.status })
+}
+
+const isKnown = (code: string): code is keyof typeof ERROR_TABLE => Object.hasOwn(ERROR_TABLE, code)
+
+/** Whether the service could not be asked, as opposed to having said no. */
+export const isOutage = (error: TollgateError): boolean =>
+  error instanceof NetworkError || error.response.status >= 500

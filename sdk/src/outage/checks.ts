@@ -1,0 +1,170 @@
+import { isOutage } from '../errors.ts'
+import type { CanUseFeatureData, Check, Result } from '../types.ts'
+
+export interface CacheOptions {
+  /**
+   * Milliseconds for which an answer is good. This client's own records and subscriptions end it at once.
+   * @default 5_000
+   */
+  ttl?: number | undefined
+  /** Answers kept, one for each user and feature; the one longest unused goes first. @default 10_000 */
+  max?: number | undefined
+}
+
+/** `last-known`: as the service last answered here, counted on for another `delta`; denied if it never did. */
+export type FallbackPolicy = 'allow' | 'deny' | 'last-known'
+
+export interface Fallback {
+  /** For every feature that is not named here. @default none: the check answers with the error */
+  default?: FallbackPolicy | undefined
+  [featureId: string]: FallbackPolicy | undefined
+}
+
+interface Known {
+  answer: CanUseFeatureData
+  delta: number
+  /** From then on it is only the last known. */
+  staleAt: number
+}
+
+/** A question under way: an answer from before a change must not be kept after it. */
+interface Question {
+  overtaken: boolean
+}
+
+const MAX_KNOWN = 10_000
+
+/** Asks the service, unless a fresh answer is at hand; stands in for it as declared while it is unreachable. */
+export class Checks {
+  readonly #fallback: Fallback
+  readonly #ttl: number
+  readonly #max: number
+  readonly #now: () => number
+  /** by user and feature, the one longest unused first */
+  readonly #known = new Map<string, Known>()
+  readonly #questions = new Map<string, Set<Question>>()
+
+  constructor(cache: CacheOptions | undefined, fallback: Fallback = {}, now: () => number) {
+    this.#fallback = fallback
+    this.#ttl = cache ? (cache.ttl ?? 5_000) : 0
+    const keeps = cache !== undefined || Object.values(fallback).includes('last-known')
+    this.#max = keeps ? (cache?.max ?? MAX_KNOWN) : 0
+    this.#now = now
+  }
+
+  /** `ask` gets the features that are not at hand, and answers in their order. */
+  async check(
+    userId: string,
+    featureIds: readonly string[],
+    delta: number,
+    ask: (featureIds: string[]) => Promise<Result<CanUseFeatureData[]>>,
+  ): Promise<Result<Check[]>> {
+    const found = new Map<string, Check>()
+    for (const featureId of featureIds) {
+      const answer = this.#fresh(keyOf(userId, featureId), delta)
+      if (answer) found.set(featureId, { ...answer, source: 'cache' })
+    }
+    const missing = featureIds.filter((featureId) => !found.has(featureId))
+    if (missing.length > 0 || featureIds.length === 0) {
+      const { data, error } = await this.#ask(userId, missing, delta, ask)
+      if (error) return { data: null, error }
+      for (const check of data) found.set(check.featureId, check)
+    }
+    return { data: featureIds.flatMap((featureId) => found.get(featureId) ?? []), error: null }
+  }
+
+  async #ask(
+    userId: string,
+    featureIds: string[],
+    delta: number,
+    ask: (featureIds: string[]) => Promise<Result<CanUseFeatureData[]>>,
+  ): Promise<Result<Check[]>> {
+    const keys = featureIds.map((featureId) => keyOf(userId, featureId))
+    const questions = keys.map((key) => this.#begin(key))
+    const { data, error } = await ask(featureIds)
+    for (const [i, question] of questions.entries()) this.#end(keys[i] ?? '', question)
+    if (error) {
+      const standIns = featureIds.flatMap((featureId) => this.#standIn(userId, featureId, delta) ?? [])
+      const complete = standIns.length === featureIds.length
+      return isOutage(error) && complete ? { data: standIns, error: null } : { data: null, error }
+    }
+    for (const [i, answer] of data.entries()) {
+      const staleAt = questions[i]?.overtaken ? Number.NEGATIVE_INFINITY : this.#now() + this.#ttl
+      this.#keep(keyOf(userId, answer.featureId), { answer, delta, staleAt })
+    }
+    return { data: data.map((answer) => ({ ...answer, source: 'service' })), error: null }
+  }
+
+  /** What this user may do has changed, with this feature or with any: answers from before are no longer fresh. */
+  changed(userId: string, featureId?: string): void {
+    for (const key of this.#keysOf(this.#known, userId, featureId)) {
+      const known = this.#known.get(key)
+      if (known) known.staleAt = Number.NEGATIVE_INFINITY
+    }
+    for (const key of this.#keysOf(this.#questions, userId, featureId)) {
+      for (const question of this.#questions.get(key) ?? []) question.overtaken = true
+    }
+  }
+
+  #keysOf(map: Map<string, unknown>, userId: string, featureId: string | undefined): string[] {
+    if (featureId !== undefined) return [keyOf(userId, featureId)]
+    const prefix = `${JSON.stringify([userId]).slice(0, -1)},`
+    return [...map.keys()].filter((key) => key.startsWith(prefix))
+  }
+
+  #fresh(key: string, delta: number): CanUseFeatureData | null {
+    const known = this.#known.get(key)
+    if (!known || known.delta !== delta || this.#now() >= known.staleAt) return null
+    this.#keep(key, known)
+    return known.answer
+  }
+
+  #keep(key: string, known: Known): void {
+    this.#known.delete(key)
+    this.#known.set(key, known)
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= this.#max) return
+      this.#known.delete(oldest)
+    }
+  }
+
+  #begin(key: string): Question {
+    const question = { overtaken: false }
+    const questions = this.#questions.get(key) ?? new Set()
+    this.#questions.set(key, questions.add(question))
+    return question
+  }
+
+  #end(key: string, question: Question): void {
+    const questions = this.#questions.get(key)
+    questions?.delete(question)
+    if (questions?.size === 0) this.#questions.delete(key)
+  }
+
+  #standIn(userId: string, featureId: string, delta: number): Check | null {
+    const policy = Object.hasOwn(this.#fallback, featureId)
+      ? this.#fallback[featureId]
+      : this.#fallback.default
+    if (policy === undefined) return null
+    const known = policy === 'last-known' ? this.#known.get(keyOf(userId, featureId)) : undefined
+    const access = known ? accessOf(known, delta) : policy === 'allow'
+    const why = known ? 'as last known' : policy === 'last-known' ? 'nothing is known yet' : 'as declared'
+    return {
+      featureId,
+      access,
+      reason: `The service is unreachable: ${access ? 'allowed' : 'denied'}, ${why}.`,
+      reasonCode: 'FALLBACK',
+      consumption: known?.answer.consumption ?? null,
+      source: 'fallback',
+    }
+  }
+}
+
+const keyOf = (userId: string, featureId: string): string => JSON.stringify([userId, featureId])
+
+function accessOf({ answer, delta: asked }: Known, delta: number): boolean {
+  const { consumption } = answer
+  if (consumption === null || delta === asked) return answer.access
+  const { budget, used, overageEnabled } = consumption
+  return overageEnabled || budget === null || used + delta <= budget
+}

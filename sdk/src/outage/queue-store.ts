@@ -1,0 +1,53 @@
+import type { CreateUsageEventInput } from '../types.ts'
+
+/** An event with its key: however often it is sent, it counts once. */
+export type KeyedEvent = CreateUsageEventInput & { idempotencyKey: string }
+
+export interface QueuedEvent {
+  input: KeyedEvent
+  /** When it may first have reached the service, in milliseconds since 1970; null: it certainly has not. */
+  sentAt: number | null
+}
+
+/** Where queued events are kept, in their order. What was put is kept once `put` resolves. */
+export interface QueueStore {
+  /** the oldest first */
+  readonly events: readonly QueuedEvent[]
+  put(events: readonly QueuedEvent[]): Promise<void>
+  /** The first so many are about to be sent. */
+  sent(count: number, at: number): Promise<void>
+  /** The first so many are settled, and forgotten. */
+  done(count: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** One change of the queue; a queue is what its changes make of an empty one. */
+export type QueueChange = { put: QueuedEvent } | { sent: [count: number, at: number] } | { done: number }
+
+export function apply(events: QueuedEvent[], change: QueueChange): void {
+  if ('put' in change) events.push(change.put)
+  else if ('done' in change) events.splice(0, change.done)
+  else {
+    const [count, at] = change.sent
+    for (const event of events.slice(0, count)) event.sentAt ??= at
+  }
+}
+
+/** Lasts as long as the process does. */
+export class MemoryStore implements QueueStore {
+  readonly events: QueuedEvent[] = []
+
+  async put(events: readonly QueuedEvent[]): Promise<void> {
+    for (const put of events) apply(this.events, { put })
+  }
+
+  async sent(count: number, at: number): Promise<void> {
+    apply(this.events, { sent: [count, at] })
+  }
+
+  async done(count: number): Promise<void> {
+    apply(this.events, { done: count })
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,222 @@
+import { isOutage, NetworkError, TollgateError } from '../errors.ts'
+import type { Recorded, RecordedUsage, Result } from '../types.ts'
+import { DiskStore } from './disk-store.ts'
+import { type KeyedEvent, MemoryStore, type QueuedEvent, type QueueStore } from './queue-store.ts'
+
+export interface QueueOptions {
+  /** Events that may wait; further ones are answered with an error of code `QUEUE_FULL`. @default 10_000 */
+  max?: number | undefined
+  /**
+   * A file that keeps the events when the process ends or is killed. One process for each file.
+   * @default none: they are kept in memory
+   */
+  path?: string | undefined
+  /** Milliseconds between two looks whether the service is back. @default 1_000 */
+  retryEvery?: number | undefined
+  /**
+   * Milliseconds after which an event that may have been counted already is given up, with an error of code
+   * `QUEUE_EXPIRED`, since the service forgets keys after 24 hours. One that was never sent is never given up.
+   * @default 23 hours
+   */
+  maxAge?: number | undefined
+  /**
+   * Told what became of each queued event: recorded, refused (`recorded` is false), or failed for good.
+   * @default nobody is told
+   */
+  onSettled?: ((event: KeyedEvent, result: Result<RecordedUsage>) => unknown) | undefined
+}
+
+/** What the queue needs of the client. */
+export interface QueueLine {
+  /** Whether the service answers and lets us in; null: it does. */
+  probe(): Promise<TollgateError | null>
+  /** Sends events, without retries. */
+  send(events: KeyedEvent[]): Promise<Result<RecordedUsage[]>>
+  /** Tells the application of an error that no call waits for. */
+  report(error: TollgateError): Promise<void>
+  /** Runs a hook of the application's. */
+  observe(hook: () => unknown): Promise<void>
+  /** milliseconds since 1970 */
+  now(): number
+}
+
+/** `recordUsages` takes so many. */
+const MAX_BATCH = 100
+
+/**
+ * Usage that the service could not be told of, in the order in which it was recorded. While any waits, later usage
+ * waits behind it: a SET that overtook an ADD would end in another sum, and nobody has to sit out a timeout twice.
+ */
+export class UsageQueue {
+  readonly #options: QueueOptions
+  readonly #line: QueueLine
+  readonly #store: QueueStore
+  /** events on their way into the store */
+  #arriving = 0
+  #draining: Promise<void> | null = null
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #closed = false
+  /** the last failure that was reported: the same one again is no news */
+  #reported: string | null = null
+
+  constructor(options: QueueOptions, line: QueueLine) {
+    this.#options = options
+    this.#line = line
+    this.#store = options.path === undefined ? new MemoryStore() : new DiskStore(options.path)
+    if (this.size > 0) this.#drainLater(0)
+  }
+
+  get size(): number {
+    return this.#store.events.length + this.#arriving
+  }
+
+  /** Sends the events, or queues them: behind those that wait, or because the service is unreachable. */
+  async record(
+    inputs: KeyedEvent[],
+    send: () => Promise<Result<RecordedUsage[]>>,
+  ): Promise<Result<Recorded[]>> {
+    if (this.size > 0 && !this.#closed) return this.#enqueue(inputs, null)
+    const startedAt = this.#line.now()
+    const { data, error } = await send()
+    if (error === null) return { data: data.map((one) => ({ ...one, queued: false })), error }
+    if (!isOutage(error) || this.#closed) return { data: null, error }
+    return this.#enqueue(inputs, neverArrived(error) ? null : startedAt)
+  }
+
+  /** Sends what waits, now; resolves when all is settled or the service turns out to be unreachable. */
+  async flush(): Promise<void> {
+    if (this.#closed) return
+    this.#draining ??= this.#drain().finally(() => {
+      this.#draining = null
+      if (this.size > 0) this.#drainLater(this.#options.retryEvery ?? 1_000)
+    })
+    await this.#draining
+  }
+
+  /** A last flush; then nothing is taken or sent any more, and the file is free for another process. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    await this.flush()
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#store.close()
+  }
+
+  async #enqueue(inputs: KeyedEvent[], sentAt: number | null): Promise<Result<Recorded[]>> {
+    const { max = 10_000 } = this.#options
+    if (this.size + inputs.length > max) {
+      const message = `The service is unreachable, and the usage queue is full: it holds ${max} events at most`
+      return this.#refused(new NetworkError(message, { code: 'QUEUE_FULL', status: 0 }))
+    }
+    this.#arriving += inputs.length
+    try {
+      await this.#store.put(inputs.map((input) => ({ input, sentAt })))
+    } catch (cause) {
+      const message = 'The service is unreachable, and the usage queue could not be written'
+      return this.#refused(new NetworkError(message, { code: 'QUEUE_FAILED', status: 0, cause }))
+    } finally {
+      this.#arriving -= inputs.length
+    }
+    this.#drainLater(this.#options.retryEvery ?? 1_000)
+    const reason = 'The service is unreachable: the usage is queued, and will be recorded when it is back.'
+    return {
+      data: inputs.map(() => ({ recorded: false, queued: true, reason, consumption: null })),
+      error: null,
+    }
+  }
+
+  async #refused(error: TollgateError): Promise<Result<never>> {
+    await this.#line.report(error)
+    return { data: null, error }
+  }
+
+  #drainLater(after: number): void {
+    if (this.#timer !== undefined || this.#draining || this.#closed) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      void this.flush()
+    }, after)
+    // A process that has nothing else to do may end; what waits in a file is sent by the next one.
+    this.#timer.unref?.()
+  }
+
+  async #drain(): Promise<void> {
+    // Asked first, so that events are marked as sent only when the service was there to take them.
+    if (this.#store.events.length === 0 || !(await this.#isUp())) return
+    try {
+      for (;;) {
+        const batch = this.#nextBatch()
+        if (batch.length === 0 || !(await this.#settle(batch))) return
+      }
+    } catch (cause) {
+      const message = 'The usage queue could not be written'
+      await this.#reportNews(new TollgateError(message, { code: 'QUEUE_FAILED', status: 0, cause }))
+    }
+  }
+
+  async #isUp(): Promise<boolean> {
+    const error = await this.#line.probe()
+    if (error === null) this.#reported = null
+    else if (!isOutage(error)) await this.#reportNews(error)
+    return error === null
+  }
+
+  async #reportNews(error: TollgateError): Promise<void> {
+    if (this.#reported === error.code) return
+    this.#reported = error.code
+    await this.#line.report(error)
+  }
+
+  /** The first events, as many as go together; one that is too old goes alone. */
+  #nextBatch(): QueuedEvent[] {
+    const head = this.#store.events.slice(0, MAX_BATCH)
+    const tooOld = head.findIndex((event) => this.#isTooOld(event))
+    return tooOld === -1 ? head : head.slice(0, Math.max(tooOld, 1))
+  }
+
+  #isTooOld({ sentAt }: QueuedEvent): boolean {
+    return sentAt !== null && this.#line.now() - sentAt > (this.#options.maxAge ?? 23 * 60 * 60 * 1000)
+  }
+
+  /** False: not now. */
+  async #settle(batch: QueuedEvent[]): Promise<boolean> {
+    const [first] = batch
+    if (first && this.#isTooOld(first)) {
+      const message = 'Queued usage may have been counted already, too long ago to send it again'
+      return this.#settled(batch, failed(new TollgateError(message, { code: 'QUEUE_EXPIRED', status: 0 })))
+    }
+    await this.#store.sent(batch.length, this.#line.now())
+    const result = await this.#line.send(batch.map(({ input }) => input))
+    if (result.error === null) return this.#settled(batch, result)
+    if (!isFinal(result.error)) {
+      if (!isOutage(result.error)) await this.#reportNews(result.error)
+      return false
+    }
+    if (batch.length === 1) return this.#settled(batch, result)
+    // One of them is refused, and the others with it: each goes alone.
+    for (const event of batch) if (!(await this.#settle([event]))) return false
+    return true
+  }
+
+  async #settled(batch: QueuedEvent[], { data, error }: Result<RecordedUsage[]>): Promise<boolean> {
+    await this.#store.done(batch.length)
+    if (error) await this.#line.report(error)
+    for (const [i, { input }] of batch.entries()) {
+      const answer = data?.[i]
+      const result = answer ? { data: answer, error: null } : failed(error ?? notAnswered())
+      await this.#line.observe(() => this.#options.onSettled?.(input, result))
+    }
+    return true
+  }
+}
+
+const failed = (error: TollgateError): Result<never> => ({ data: null, error })
+
+const notAnswered = () =>
+  new TollgateError('An event of a batch was not answered', { code: 'INTERNAL_SERVER_ERROR', status: 500 })
+
+/** Whether asking again cannot help. A key can be put right, and a rate limit passes. */
+const isFinal = (error: TollgateError): boolean =>
+  !isOutage(error) && ![401, 403, 429].includes(error.response.status) && error.code !== 'ABORTED'
+
+const neverArrived = (error: TollgateError): boolean => error instanceof NetworkError && !error.mayHaveArrived

@@ -1,0 +1,73 @@
+import { type Calls, newKey } from '../calls.ts'
+import type { Transport } from '../transport.ts'
+import type { CreateUsageEventInput, Recorded, RecordedUsage, Result } from '../types.ts'
+import type { Checks } from './checks.ts'
+import type { KeyedEvent } from './queue-store.ts'
+import { type QueueOptions, UsageQueue } from './usage-queue.ts'
+
+/** Records usage, by way of the queue if there is one, and lets the checks know that it changed. */
+export class Usage {
+  readonly #calls: Calls
+  readonly #checks: Checks
+  readonly #queue: UsageQueue | null
+
+  constructor(options: QueueOptions | undefined, calls: Calls, transport: Transport, checks: Checks) {
+    this.#calls = calls
+    this.#checks = checks
+    this.#queue = options
+      ? new UsageQueue(options, {
+          probe: async () => (await transport.send({ query: '{ __typename }', inBackground: true })).error,
+          send: (inputs) => this.#sendLater(inputs),
+          report: (error) => transport.report(error),
+          observe: (hook) => transport.observe(hook),
+          now: () => Date.now(),
+        })
+      : null
+  }
+
+  /** In the queue an event outlives its request, so its key has to be its own then. */
+  withKey(input: CreateUsageEventInput, key?: string): CreateUsageEventInput {
+    return this.#queue ? keyed(input, key) : input
+  }
+
+  async record(
+    events: readonly CreateUsageEventInput[],
+    signal: AbortSignal | undefined,
+    send: () => Promise<Result<RecordedUsage[]>>,
+  ): Promise<Result<Recorded[]>> {
+    const queue = signal?.aborted ? null : this.#queue
+    const inputs = events.map((event) => keyed(event))
+    const result = queue ? await queue.record(inputs, send) : direct(await send())
+    this.#changed(events)
+    return result
+  }
+
+  async flush(): Promise<{ waiting: number }> {
+    await this.#queue?.flush()
+    return { waiting: this.#queue?.size ?? 0 }
+  }
+
+  async close(): Promise<{ waiting: number }> {
+    await this.#queue?.close()
+    return { waiting: this.#queue?.size ?? 0 }
+  }
+
+  async #sendLater(inputs: KeyedEvent[]): Promise<Result<RecordedUsage[]>> {
+    const request = { idempotencyKey: newKey(), inBackground: true }
+    const result = await this.#calls.send<RecordedUsage[]>('recordUsages', { inputs }, request)
+    this.#changed(inputs)
+    return result
+  }
+
+  #changed(events: readonly CreateUsageEventInput[]): void {
+    for (const { userId, featureId } of events) this.#checks.changed(userId, featureId)
+  }
+}
+
+const keyed = (input: CreateUsageEventInput, key?: string): KeyedEvent => ({
+  ...input,
+  idempotencyKey: input.idempotencyKey ?? key ?? newKey(),
+})
+
+const direct = ({ data, error }: Result<RecordedUsage[]>): Result<Recorded[]> =>
+  error ? { data: null, error } : { data: data.map((one) => ({ ...one, queued: false })), error }

@@ -1,0 +1,32 @@
+import type { TollgateOptions } from './options.ts'
+
+const DEFAULT_URL = 'http://127.0.0.1:4000'
+
+/** Where to send requests, and with which key. Throws, with what to do about it, when either is missing or wrong. */
+export function settingsOf(options: TollgateOptions): { url: string; apiKey: string } {
+  const apiKey = (options.apiKey ?? environment('TOLLGATE_API_KEY'))?.trim()
+  if (!apiKey) {
+    throw new TypeError('Tollgate needs an API key: pass apiKey, or set TOLLGATE_API_KEY')
+  }
+  if (!/^[\x20-\x7e]+$/.test(apiKey)) {
+    throw new TypeError('The apiKey holds characters that no key has: line ends, or letters beyond ASCII')
+  }
+  const baseUrl = options.baseUrl ?? environment('TOLLGATE_URL') ?? DEFAULT_URL
+  if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
+    throw new TypeError(`The baseUrl must be an absolute http or https URL, not ${JSON.stringify(baseUrl)}`)
+  }
+  return { url: `${baseUrl.replace(/\/+$/, '')}/graphql`, apiKey }
+}
+
+/** Whoever opens the page could read the key from it. */
+export function refuseBrowser({ dangerouslyAllowBrowser = false }: TollgateOptions): void {
+  const { window } = globalThis as { window?: { document?: unknown } }
+  if (window?.document === undefined || dangerouslyAllowBrowser) return
+  throw new TypeError(
+    'An Admin key must not reach a browser: it opens every user’s data. ' +
+      'Call Tollgate from your backend, or set dangerouslyAllowBrowser if you know that nobody else gets this page.',
+  )
+}
+
+/** An empty variable counts as not set. */
+const environment = (name: string): string | undefined => globalThis.process?.env?.[name] || undefined
