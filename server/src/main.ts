@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino'
 import { readConfig } from './config.ts'
 import { StartError } from './domain/errors.ts'
 import { type RunningService, startService } from './service.ts'
-import { startWorkers, type WorkerReady } from './workers.ts'
+import { startWorkers, type WorkerFailed, type WorkerReady } from './workers.ts'
 
 try {
   const config = readConfig(process.env)
@@ -20,8 +20,13 @@ try {
   else process.stdout.write(welcome(service))
 } catch (error) {
   if (!(error instanceof StartError)) throw error
-  process.stderr.write(`tollgate: ${error.message}\n`)
-  process.exit(1)
+  if (cluster.isWorker && process.send) {
+    // All workers fail alike: the process that keeps them says it once.
+    process.send({ type: 'failed', reason: error.message } satisfies WorkerFailed, () => process.exit(1))
+  } else {
+    process.stderr.write(`tollgate: ${error.message}\n`)
+    process.exit(1)
+  }
 }
 
 /** A start that is under way is ended once it is done, so that nothing of it is left running. */

@@ -16,6 +16,14 @@ export interface WorkerReady {
   firstStart: FirstStart
 }
 
+/** What a worker says instead when its settings do not let it start. */
+export interface WorkerFailed {
+  type: 'failed'
+  reason: string
+}
+
+type FromWorker = WorkerReady | WorkerFailed | MetricsMessage
+
 const RESTART_DELAY_MS = 1_000
 
 /**
@@ -32,9 +40,13 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
       : null
   const env = postgres ? { DATABASE_URL: socketUrl(postgres.connection) } : {}
   const metrics = new AggregatorRegistry()
-  cluster.on('message', async (worker, message: WorkerReady | MetricsMessage) => {
+  cluster.on('message', async (worker, message: FromWorker) => {
     if (message.type !== 'metrics') return
-    worker.send({ type: 'metrics', text: await metrics.clusterMetrics() } satisfies MetricsMessage)
+    try {
+      worker.send({ type: 'metrics', text: await metrics.clusterMetrics() } satisfies MetricsMessage)
+    } catch (error) {
+      log.error({ err: error }, 'the metrics could not be collected')
+    }
   })
   let stopping = false
 
@@ -52,7 +64,8 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
       if (stopping) return
       log.error({ pid: worker.process.pid, code, signal }, 'a worker died; another takes its place')
       await delay(RESTART_DELAY_MS)
-      if (!stopping) cluster.fork(env)
+      if (stopping) return
+      answering(cluster.fork(env)).catch((error) => log.error({ err: error }, 'the new worker cannot start'))
     })
     return { url: ready[0]?.url ?? '', firstStart: merged(ready), stop }
   } catch (error) {
@@ -63,10 +76,11 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
 
 function answering(worker: Worker): Promise<WorkerReady> {
   return new Promise((resolve, reject) => {
-    const take = (message: WorkerReady | MetricsMessage) => {
-      if (message.type !== 'ready') return
+    const take = (message: FromWorker) => {
+      if (message.type === 'metrics') return
       worker.off('message', take)
-      resolve(message)
+      if (message.type === 'ready') resolve(message)
+      else reject(new StartError(message.reason))
     }
     worker.on('message', take)
     worker.once('exit', () => reject(new StartError('A worker could not start; its reason stands above.')))

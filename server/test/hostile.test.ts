@@ -153,6 +153,8 @@ describe('spec §7: hostile connections are answered or closed', () => {
     ['to nowhere', '/nowhere', '', 'Transfer-Encoding: chunked\r\n'],
     ['to a page', '/setup', '', 'Content-Length: 1073741824\r\n'],
     ['to a health check', '/healthz', '', 'Transfer-Encoding: chunked\r\n'],
+    ['to the metrics', '/metrics', '', 'Transfer-Encoding: chunked\r\n'],
+    ['to the readiness check', '/readyz', '', 'Transfer-Encoding: chunked\r\n'],
   ] as const
   it.for(STREAMS)('cuts off 1 GB %s', async ([, path, key, headers]) => {
     const socket = await openSocket(server.url)

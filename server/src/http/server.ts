@@ -27,31 +27,40 @@ export function httpServer(service: Service, publicUrl: () => string): Server {
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
     },
-    (request, response) => {
+    async (request, response) => {
       if (!server.listening) response.setHeader('Connection', 'close')
-      switch (pathOf(request)) {
-        case '/graphql':
-          return void admin(request, response)
-        case '/client/graphql':
-          return void (request.method === 'OPTIONS'
-            ? answerPreflight(service, request, response)
-            : client(request, response))
-        case '/dashboard/graphql':
-          return void dashboard(request, response)
-        case '/setup':
-          return answerSetupPage(request, response)
-        case '/healthz':
-          return text(request, response, 200, 'ok')
-        case '/readyz':
-          return void ready(service, request, response)
-        case '/metrics':
-          return void answerMetrics(service, request, response)
-        default:
-          return text(request, response, 404, 'Not found. The Admin API is at POST /graphql')
+      try {
+        await route(request, response)
+      } catch (error) {
+        service.log.error({ err: error, url: request.url }, 'a request broke its handler')
+        response.destroy()
       }
     },
   )
   return server
+
+  function route(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
+    switch (pathOf(request)) {
+      case '/graphql':
+        return admin(request, response)
+      case '/client/graphql':
+        return request.method === 'OPTIONS'
+          ? answerPreflight(service, request, response)
+          : client(request, response)
+      case '/dashboard/graphql':
+        return dashboard(request, response)
+      case '/setup':
+        return answerSetupPage(request, response)
+      case '/healthz':
+        return text(request, response, 200, 'ok')
+      case '/readyz':
+        return ready(service, request, response)
+      case '/metrics':
+        return answerMetrics(service, request, response)
+      default:
+        return text(request, response, 404, 'Not found. The Admin API is at POST /graphql')
+    }
+  }
 }
 
 function pathOf(request: IncomingMessage): string {

@@ -43,7 +43,8 @@ export function openPool(connection: Connection, { max, keyLookups }: PoolOption
     max,
     application_name: 'tollgate',
     options: settings.map((setting) => `-c ${setting}`).join(' '),
-    connectionTimeoutMillis: 10_000,
+    // Also how long a caller waits for a connection while others use them all.
+    connectionTimeoutMillis: 30_000,
   })
   // A dropped idle connection raises an error event, which ends the process unless somebody listens.
   pool.on('error', (error) => log.warn({ err: error }, 'idle database connection lost'))

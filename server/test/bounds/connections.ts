@@ -27,7 +27,7 @@ export const connectionBounds: Bound[] = [
     'REQUEST_TIMEOUT_MS',
     REQUEST_TIMEOUT_MS,
     'requestTimeout',
-    'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"query":',
+    'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"query":',
   ),
   {
     limit: 'SHUTDOWN_GRACE_MS',

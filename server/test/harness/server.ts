@@ -90,7 +90,7 @@ export interface ServerProcess {
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 const spawnMain = (env: Record<string, string>) =>
-  spawn(process.execPath, [MAIN], {
+  spawn(process.execPath, ['--enable-source-maps', MAIN], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...SETTINGS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { buildSchema, type GraphQLSchema, Kind, parse, validate } from 'graphql'
+import { describe, expect, it } from 'vitest'
+import { DOCUMENTS, isMutation, type Operation } from '../src/documents.ts'
+import { Tollgate } from '../src/node.ts'
+
+const SDL = fileURLToPath(new URL('../../server/schema/admin.graphql', import.meta.url))
+const schema: GraphQLSchema = buildSchema(readFileSync(SDL, 'utf8'))
+const OPERATIONS = Object.keys(DOCUMENTS) as Operation[]
+const fieldsOf = (type = schema.getQueryType()) => Object.keys(type?.getFields() ?? {})
+
+describe('the documents', () => {
+  it.each(OPERATIONS)('%s fits the committed schema', (operation) => {
+    expect(validate(schema, parse(DOCUMENTS[operation]))).toEqual([])
+  })
+
+  it.each(OPERATIONS)('%s is one operation of its name, asking for the field of its name', (operation) => {
+    const [definition, ...others] = parse(DOCUMENTS[operation]).definitions
+    if (definition?.kind !== Kind.OPERATION_DEFINITION) throw new Error('not an operation')
+    expect(others).toEqual([])
+    expect(definition.name?.value).toBe(operation)
+    expect(definition.operation).toBe(isMutation(operation) ? 'mutation' : 'query')
+    expect(definition.selectionSet.selections).toMatchObject([{ name: { value: operation } }])
+  })
+
+  it('spec §4: every operation is offered but generateSubscriptionLink, and has its method', () => {
+    const offered = [...fieldsOf(), ...fieldsOf(schema.getMutationType())]
+    expect(OPERATIONS.toSorted()).toEqual(
+      offered.filter((name) => name !== 'generateSubscriptionLink').toSorted(),
+    )
+    expect(OPERATIONS.filter((name) => typeof Tollgate.prototype[name] !== 'function')).toEqual([])
+    expect('generateSubscriptionLink' in Tollgate.prototype).toBe(false)
+  })
+})

@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { furnish } from '../../server/test/harness/furnished.ts'
+import { API_KEY, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { DOCUMENTS } from '../src/documents.ts'
+import { type Result, Tollgate } from '../src/node.ts'
+
+let server: TestServer
+let tollgate: Tollgate
+beforeAll(async () => {
+  server = await startTestServer()
+  await furnish(server)
+  tollgate = new Tollgate({ apiKey: API_KEY, baseUrl: server.url })
+})
+afterAll(() => server.stop())
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const TEXT = expect.any(String)
+
+const PLAN = {
+  id: 'plan',
+  name: 'Plan',
+  status: 'PUBLISHED',
+  metadata: { colour: 'red' },
+  isAddon: false,
+  updatedAt: TIME,
+  prices: [],
+}
+const EXTRA = { ...PLAN, id: 'extra', name: 'Extra', metadata: {}, isAddon: true }
+const DRAFT = { ...PLAN, id: 'draft', name: 'Draft', metadata: {}, status: 'DRAFT' }
+
+const CALLS = {
+  id: 'calls',
+  name: 'Calls',
+  type: 'CONSUMABLE',
+  unitLabel: 'call',
+  unitLabelPlural: 'calls',
+  metadata: { tier: 1, tags: ['a'] },
+}
+const BARE = { unitLabel: null, unitLabelPlural: null, metadata: {} }
+const SEATS = { ...BARE, id: 'seats', name: 'Seats', type: 'CONSUMABLE' }
+const STORAGE = { ...BARE, id: 'storage', name: 'Storage', type: 'CONSUMABLE' }
+const EXPORT = { ...BARE, id: 'export', name: 'Export', type: 'BINARY' }
+const PLAN_FEATURES = [
+  { ...CALLS, limit: '10' },
+  { ...SEATS, limit: '2' },
+  { ...STORAGE, limit: null },
+  { ...EXPORT, limit: null },
+]
+
+const ANN = {
+  id: 'ann',
+  name: 'Ann',
+  email: 'ann@example.com',
+  billingId: 'cus_1',
+  metadata: { vip: true, nested: { deep: [1, null] } },
+}
+const BOB = { id: 'bob', name: null, email: null, billingId: null, metadata: {} }
+
+const subscribed = (userId: string, to: unknown) => ({
+  id: TEXT,
+  userId,
+  status: 'ACTIVE',
+  package: to,
+  metadata: {},
+  startedAt: TIME,
+  cancelAt: null,
+  cancelledAt: null,
+})
+
+const counted = (used: number) => ({ budget: 15, used, overageEnabled: false })
+const check = (featureId: string, reasonCode: string, consumption: unknown, access = true) => ({
+  featureId,
+  access,
+  reason: TEXT,
+  reasonCode,
+  consumption,
+  source: 'service',
+})
+
+type Row = [operation: string, call: (client: Tollgate) => Promise<Result<unknown>>, data: unknown]
+
+const QUERIES: Row[] = [
+  ['feature', (t) => t.feature({ id: 'calls' }), { ...CALLS, packages: [PLAN, EXTRA] }],
+  ['features', (t) => t.features({ first: 1, after: 'storage' }), [{ ...EXPORT, packages: [PLAN] }]],
+  [
+    'canUseFeature',
+    (t) => t.canUseFeature({ userId: 'ann', featureId: 'calls' }),
+    check('calls', 'WITHIN_BUDGET', counted(3)),
+  ],
+  [
+    'canUseFeature',
+    (t) => t.canUseFeature({ userId: 'ann', featureId: 'calls', delta: 13 }),
+    check('calls', 'LIMIT_EXCEEDED', counted(3), false),
+  ],
+  [
+    'canUseFeatures',
+    (t) => t.canUseFeatures({ userId: 'ann', featureIds: ['export', 'calls', 'none'] }),
+    [
+      check('export', 'GRANTED', null),
+      check('calls', 'WITHIN_BUDGET', counted(3)),
+      check('none', 'FEATURE_NOT_FOUND', null, false),
+    ],
+  ],
+  ['canUseFeatures', (t) => t.canUseFeatures({ userId: 'ann', featureIds: [] }), []],
+  [
+    'showUsage',
+    (t) => t.showUsage({ userId: 'ann', featureId: 'calls' }),
+    { periodStart: TIME, periodEnd: TIME, consumption: counted(3) },
+  ],
+  ['showUsage', (t) => t.showUsage({ userId: 'ann', featureId: 'export' }), null],
+  ['package', (t) => t.package({ id: 'plan' }), PLAN],
+  ['package', (t) => t.package({ id: 'plan', includeFeatures: true }), { ...PLAN, features: PLAN_FEATURES }],
+  ['packages', (t) => t.packages(), [PLAN, EXTRA]],
+  ['packages', (t) => t.packages({ status: 'DRAFT' }), [DRAFT]],
+  [
+    'packages',
+    (t) => t.packages({ includeFeatures: true, first: 1 }),
+    [{ ...PLAN, features: PLAN_FEATURES }],
+  ],
+  ['user', (t) => t.user({ id: 'ann' }), ANN],
+  ['users', (t) => t.users(), [ANN, BOB]],
+  ['subscriptions', (t) => t.subscriptions(), [subscribed('ann', PLAN), subscribed('ann', EXTRA)]],
+  ['subscriptions', (t) => t.subscriptions({ userId: 'bob' }), []],
+  [
+    'subscription',
+    async (t) => t.subscription({ id: (await t.subscriptions({ first: 1 })).data?.[0]?.id ?? '' }),
+    subscribed('ann', PLAN),
+  ],
+]
+
+/** In their order: each finds what the ones before it left. */
+const MUTATIONS: Row[] = [
+  [
+    'createFeature',
+    (t) => t.createFeature({ id: 'made', name: 'Made', type: 'CONSUMABLE', unitLabel: 'one' }),
+    { ...BARE, id: 'made', name: 'Made', type: 'CONSUMABLE', unitLabel: 'one', packages: [] },
+  ],
+  [
+    'updateFeature',
+    (t) => t.updateFeature({ id: 'made', input: { name: 'Done', unitLabel: null } }),
+    { ...BARE, id: 'made', name: 'Done', type: 'CONSUMABLE', packages: [] },
+  ],
+  [
+    'createPackage',
+    (t) =>
+      t.createPackage({
+        id: 'new',
+        name: 'New',
+        isAddon: true,
+        features: [{ id: 'made', entitlement: { limit: 4, resetPeriod: 'DAY', overageEnabled: true } }],
+      }),
+    {
+      ...DRAFT,
+      id: 'new',
+      name: 'New',
+      isAddon: true,
+      features: [{ ...BARE, id: 'made', name: 'Done', type: 'CONSUMABLE', limit: '4' }],
+    },
+  ],
+  [
+    'updatePackage',
+    (t) => t.updatePackage({ id: 'new', input: { metadata: { a: 1 } } }),
+    { ...DRAFT, id: 'new', name: 'New', isAddon: true, metadata: { a: 1 } },
+  ],
+  [
+    'createUser',
+    (t) => t.createUser({ id: 'eve', name: 'Eve', email: 'eve@example.com', metadata: { a: [1] } }),
+    { ...BOB, id: 'eve', name: 'Eve', email: 'eve@example.com', metadata: { a: [1] } },
+  ],
+  [
+    'updateUser',
+    (t) => t.updateUser({ id: 'eve', input: { id: 'eva', name: 'Eva', metadata: {} } }),
+    { ...BOB, id: 'eva', name: 'Eva', email: 'eve@example.com' },
+  ],
+  [
+    'subscribe',
+    (t) => t.subscribe({ userId: 'eva', packageIds: ['extra', 'plan'] }),
+    [subscribed('eva', EXTRA), subscribed('eva', PLAN)],
+  ],
+  [
+    'recordUsage',
+    (t) => t.recordUsage({ userId: 'eva', featureId: 'calls', delta: 4 }),
+    { recorded: true, reason: null, consumption: counted(4), queued: false },
+  ],
+  [
+    'recordUsage',
+    (t) => t.recordUsage({ userId: 'eva', featureId: 'calls', delta: 12, idempotencyKey: 'mine' }),
+    { recorded: false, reason: TEXT, consumption: counted(4), queued: false },
+  ],
+  [
+    'recordUsages',
+    (t) =>
+      t.recordUsages([
+        { userId: 'eva', featureId: 'calls', delta: -3 },
+        { userId: 'eva', featureId: 'calls', delta: 9, action: 'SET' },
+      ]),
+    [
+      { recorded: true, reason: null, consumption: counted(1), queued: false },
+      { recorded: true, reason: null, consumption: counted(9), queued: false },
+    ],
+  ],
+  [
+    'generateUserToken',
+    (t) => t.generateUserToken({ userId: 'eva' }),
+    { token: expect.stringMatching(/^ey[\w-]+\.[\w-]+\.[\w-]+$/) },
+  ],
+]
+
+describe('spec §4: every operation', () => {
+  it('every operation has its row here', () => {
+    const rows = new Set([...QUERIES, ...MUTATIONS].map(([operation]) => operation))
+    expect([...rows].toSorted()).toEqual(Object.keys(DOCUMENTS).toSorted())
+  })
+
+  it.each(QUERIES)('%s', async (_, call, data) => {
+    expect(await call(tollgate)).toEqual({ data, error: null })
+  })
+
+  it('the mutations', async () => {
+    for (const [operation, call, data] of MUTATIONS) {
+      expect({ operation, ...(await call(tollgate)) }).toEqual({ operation, data, error: null })
+    }
+  })
+
+  it('spec §4 query rule 3: showUsage returns only the current usage', async () => {
+    const { data } = await tollgate.showUsage({ userId: 'ann', featureId: 'calls' })
+    expect(Object.keys(data ?? {}).toSorted()).toEqual(['consumption', 'periodEnd', 'periodStart'])
+  })
+
+  it('graphql() takes any other document, with its variables', async () => {
+    const query = 'query ($id: String!) { user(id: $id) { name } nobody: user(id: "nobody") { id } }'
+    const { data, error } = await tollgate.graphql<{ user: { name: string } }>(query, { id: 'ann' })
+    expect(data).toEqual({ user: { name: 'Ann' }, nobody: null })
+    expect(error).toMatchObject({ name: 'UserNotFoundError' })
+  })
+})

@@ -1,0 +1,68 @@
+import { inspect } from 'node:util'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { API_KEY, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { Tollgate, type TollgateOptions } from '../src/node.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.stop())
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.unstubAllGlobals()
+})
+
+/** Where a client sends its requests, and with which key. */
+async function reached(options: TollgateOptions): Promise<[url: string, key: string | null]> {
+  const seen: [string, string | null][] = []
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    seen.push([String(input), new Headers(init?.headers).get('Authorization')])
+    return new Response('{"data":{"users":[]}}')
+  }
+  await new Tollgate({ ...options, fetch }).users()
+  return seen[0] ?? ['', null]
+}
+
+describe('spec §5: settings', () => {
+  it('spec §5.4: the key is sent on every request, as it stands', async () => {
+    const tollgate = new Tollgate({ apiKey: API_KEY, baseUrl: server.url })
+    expect(await tollgate.users()).toEqual({ data: [], error: null })
+    expect(await reached({ apiKey: 'k' })).toEqual(['http://127.0.0.1:4000/graphql', 'k'])
+  })
+
+  it('the environment stands in for what is not given', async () => {
+    vi.stubEnv('TOLLGATE_API_KEY', 'from the environment')
+    vi.stubEnv('TOLLGATE_URL', 'https://tollgate.example/base/')
+    expect(await reached({})).toEqual(['https://tollgate.example/base/graphql', 'from the environment'])
+    expect(await reached({ apiKey: 'given', baseUrl: 'http://given.example' })).toEqual([
+      'http://given.example/graphql',
+      'given',
+    ])
+  })
+
+  const WRONG: [what: string, options: TollgateOptions, message: RegExp][] = [
+    ['no key', {}, /TOLLGATE_API_KEY/],
+    ['an empty key', { apiKey: ' ' }, /TOLLGATE_API_KEY/],
+    ['a key with a line end in it', { apiKey: 'a\nb' }, /characters/],
+    ['a base that is no URL', { apiKey: 'k', baseUrl: 'tollgate' }, /baseUrl.*"tollgate"/],
+    ['a base of another protocol', { apiKey: 'k', baseUrl: 'ftp://tollgate' }, /baseUrl/],
+  ]
+  it.each(WRONG)('%s is refused at once', (_, options, message) => {
+    vi.stubEnv('TOLLGATE_API_KEY', '')
+    expect(() => new Tollgate(options)).toThrow(message)
+  })
+
+  it('an Admin key in a browser is refused, unless told so', () => {
+    vi.stubGlobal('window', { document: {} })
+    expect(() => new Tollgate({ apiKey: 'k' })).toThrow(/browser/)
+    expect(new Tollgate({ apiKey: 'k', dangerouslyAllowBrowser: true })).toBeInstanceOf(Tollgate)
+  })
+
+  it('the key does not show when the client is printed', () => {
+    const tollgate = new Tollgate({ apiKey: 'a-secret-key' })
+    expect(inspect(tollgate, { depth: null, showHidden: true }) + JSON.stringify(tollgate)).not.toContain(
+      'a-secret-key',
+    )
+  })
+})
