@@ -68,6 +68,11 @@ const VARIABLES: { what: string; query: string; variables: Variables }[] = [
       variables: { id: 'bob', input: { metadata } },
     }),
   ),
+  ...[[], [{}], {}, null].map((input) => ({
+    what: `a change ${JSON.stringify(input)}`,
+    query: 'mutation ($id: String!, $input: UpdateUserInput!) { updateUser(id: $id, input: $input) { id } }',
+    variables: { id: 'bob', input },
+  })),
   ...['MONTH', 'month', null, 7].map((resetPeriod) => ({
     what: `resetPeriod ${resetPeriod}`,
     query: 'mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }',

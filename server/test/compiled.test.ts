@@ -1,9 +1,10 @@
 import { buildSchema, type GraphQLResolveInfo, parse } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminSchema } from '../src/graphql/admin.ts'
+import { clientSchema } from '../src/graphql/client.ts'
 import { dashboardSchema } from '../src/graphql/dashboard.ts'
 import { Executable } from '../src/graphql/executable.ts'
-import type { Variables } from './harness/client.ts'
+import { Client, type Variables } from './harness/client.ts'
 import { expectAlike, isCompiled } from './harness/differential.ts'
 import { furnish } from './harness/furnished.ts'
 import { OWNER, startTestServer, type TestServer } from './harness/server.ts'
@@ -13,9 +14,11 @@ import { operationNames, type Root, wholeOperation } from './harness/whole-opera
 // first two uses of a document, compiled code the later ones: the second and the fourth answer are compared.
 
 const admin = adminSchema()
+const client = clientSchema()
 const dashboard = dashboardSchema()
 
 let server: TestServer
+let user: Client
 beforeAll(async () => {
   server = await startTestServer()
   await furnish(server)
@@ -28,6 +31,12 @@ beforeAll(async () => {
       `mutation { createPackage(input: { id: "old turn${turn}", name: "Old" }) { id } }`,
     )
   }
+})
+beforeAll(async () => {
+  const { generateUserToken } = await server.admin.data(
+    'mutation { generateUserToken(userId: "ann") { token } }',
+  )
+  user = new Client(`${server.url}/client/graphql`, { Authorization: generateUserToken.token })
 })
 afterAll(() => server.stop())
 
@@ -123,6 +132,16 @@ const DASHBOARD_QUERIES: Rows = {
   packages: given({ appId: 'default' }),
 }
 
+const CLIENT_QUERIES: Rows = {
+  me: given({}),
+  canUseFeature: given({ featureId: 'calls', delta: 3 }),
+  canUseFeatures: given({ featureIds: ['calls', 'none'] }),
+  showUsage: given({ featureId: 'calls' }),
+  package: given({ id: 'plan' }),
+  packages: given({}),
+  subscriptions: given({}),
+}
+
 const DASHBOARD_MUTATIONS: Rows = {
   signIn: given(OWNER),
   setOwner: given({ token: 'none', ...OWNER }, 'UNAUTHENTICATED'),
@@ -140,6 +159,7 @@ const DASHBOARD_MUTATIONS: Rows = {
   publishPackage: { variables: (turn) => ({ appId: 'default', id: `old turn${turn}` }) },
   discardPackageDraft: given({ appId: 'default', id: 'extra' }),
   cancelSubscription: given({ appId: 'default', id: 'none', atPeriodEnd: false }, 'SUBSCRIPTION_NOT_FOUND'),
+  setOrigins: given({ appId: 'default', origins: ['https://app.example'] }),
   // Last: it ends the session.
   signOut: given({}),
 }
@@ -147,6 +167,7 @@ const DASHBOARD_MUTATIONS: Rows = {
 describe.each([
   { api: 'Admin' as const, schema: admin, root: 'query' as Root, rows: ADMIN_QUERIES },
   { api: 'Admin' as const, schema: admin, root: 'mutation' as Root, rows: ADMIN_MUTATIONS },
+  { api: 'Client' as const, schema: client, root: 'query' as Root, rows: CLIENT_QUERIES },
   { api: 'Dashboard' as const, schema: dashboard, root: 'query' as Root, rows: DASHBOARD_QUERIES },
   { api: 'Dashboard' as const, schema: dashboard, root: 'mutation' as Root, rows: DASHBOARD_MUTATIONS },
 ])('every $root of the $api API, with every field', ({ api, schema, root, rows }) => {
@@ -158,8 +179,8 @@ describe.each([
     const { variables, code } = rows[name] as Row
     const query = wholeOperation(schema, root, name)
     expect(isCompiled(schema, query)).toBe(true)
-    const client = api === 'Admin' ? server.admin : server.dashboard
-    const { errors } = await expectAlike(client, query, variables)
+    const clients = { Admin: server.admin, Client: user, Dashboard: server.dashboard }
+    const { errors } = await expectAlike(clients[api], query, variables)
     expect(errors?.map((error) => error.extensions.code)).toEqual(code && [code])
   })
 })

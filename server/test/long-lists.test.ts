@@ -91,9 +91,9 @@ describe('long lists', () => {
     },
     {
       what: 'an alias that looks like a path',
-      query: 'query ($id: String!) { id_user: users { id } user(id: $id) { id } }',
-      variables: { id: 'u7' },
-      data: { id_user: u, user: { id: 'u7' } },
+      query: 'query ($id: String!) { updatedAt_package: users { id } package(id: $id) { updatedAt } }',
+      variables: { id: 'plan' },
+      data: { updatedAt_package: u, package: { updatedAt: expect.any(String) } },
     },
     {
       what: 'the alias __proto__',

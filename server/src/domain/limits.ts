@@ -29,6 +29,8 @@ export const MAX_ROOT_FIELDS = 50
 
 export const MAX_HEADER_BYTES = 16 * 1024
 export const HEADERS_TIMEOUT_MS = 10_000
+/** Longer than load balancers and clients keep an idle connection, so that it is they who close it. */
+export const KEEP_ALIVE_MS = 75_000
 export const REQUEST_TIMEOUT_MS = 30_000
 export const SHUTDOWN_GRACE_MS = 10_000
 

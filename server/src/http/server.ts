@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import {
   HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
   MAX_HEADER_BYTES,
   REQUEST_TIMEOUT_MS,
   SHUTDOWN_GRACE_MS,
@@ -26,6 +27,7 @@ export function httpServer(service: Service, publicUrl: () => string): Server {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: KEEP_ALIVE_MS,
     },
     async (request, response) => {
       if (!server.listening) response.setHeader('Connection', 'close')

@@ -1,6 +1,6 @@
 import { applyUsage, type RecordedUsage, type UsageCall } from '../domain/usage.ts'
 import type { AppCache, Caller } from '../store/app-cache.ts'
-import { type Db, TryAgain, violates } from '../store/database.ts'
+import { type Db, endedForAnother, TryAgain, violates } from '../store/database.ts'
 import { KEY_TAKEN, readKeys } from '../store/idempotency.ts'
 import { COUNTER_EXISTS, type CounterMove, type Receipt, writeUsage } from '../store/write-usage.ts'
 import type { Settled } from './batcher.ts'
@@ -49,7 +49,9 @@ export async function recordBatch(
       settle(unmoved, answers)
     } catch (error) {
       // Somebody used one of the keys, or began one of the counters, meanwhile: nothing was written.
-      if (!violates(error, KEY_TAKEN) && !violates(error, COUNTER_EXISTS)) throw error
+      const overtaken =
+        violates(error, KEY_TAKEN) || violates(error, COUNTER_EXISTS) || endedForAnother(error)
+      if (!overtaken) throw error
       if (inTransaction) throw new TryAgain()
     }
   }

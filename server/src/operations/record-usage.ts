@@ -20,9 +20,11 @@ export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<R
     const recorded = await call.service.usage.add({ caller: call, event, key })
     if (recorded !== 'claimed') return recorded
   }
-  const [recorded] = await mutate(call, (tx) => recordInTransaction(call, tx, [event]))
-  if (!recorded) throw new Error('an event was not answered')
-  return recorded
+  return mutate(call, async (tx) => {
+    const [recorded] = await recordInTransaction(call, tx, [event])
+    if (!recorded) throw new Error('an event was not answered')
+    return recorded
+  })
 }
 
 /** Each event stands for itself, as if it had come alone. */

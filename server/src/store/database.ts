@@ -62,6 +62,13 @@ export function violates(error: unknown, constraint: string): boolean {
   )
 }
 
+/** Whether PostgreSQL ended a statement, and all that goes with it, for the sake of somebody else's. */
+export function endedForAnother(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
+  )
+}
+
 /** Thrown inside a transaction to have all of it run again. */
 export class TryAgain extends Error {}
 
@@ -71,9 +78,7 @@ export async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): 
     try {
       return await attemptTransaction(pool, work)
     } catch (error) {
-      const ended =
-        error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
-      const passing = ended || error instanceof TryAgain
+      const passing = endedForAnother(error) || error instanceof TryAgain
       if (!passing || attempt === 5) throw error
     }
   }

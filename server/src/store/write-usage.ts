@@ -89,6 +89,10 @@ export async function writeUsage(
   for (const [i, move] of updates.entries()) take(move, i + 1)
   for (const move of inserts) take(move, null)
   for (const receipt of otherReceipts) receipts.push({ receipt, move: null })
+  // Whoever writes the same ones writes them in the same order, and so no two wait for each other.
+  receipts.sort(({ receipt: a }, { receipt: b }) =>
+    a.key === b.key ? compare(a.appId + a.scope, b.appId + b.scope) : compare(a.key, b.key),
+  )
 
   const { rows } = await db.query<{ ord: number }>({
     name: 'write-usage',
@@ -127,3 +131,5 @@ function keyColumns(rows: readonly { key: CounterKey }[]): string[] {
     textArray(rows, ({ key }) => timestamp(key.periodStart)),
   ]
 }
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
