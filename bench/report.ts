@@ -108,7 +108,7 @@ The document's text is constant and its variables travel as a string, as an appl
 
 The sides of a pair take turns, A, B, A, B, for ${rounds} rounds of ${seconds} ${seconds === 1 ? 'second' : 'seconds'} each in one run; the table has the median of the rounds. Every server is first loaded with all answers looked at.
 A run fails, and writes nothing, if any request fails, if the server logs a warning, if the size of the answers changes, if the ledger has not grown by as many rows as calls were answered (give or take those in flight when the load stopped), or if a counter differs from the sum of its ledger rows.
-Each round of writes starts after a checkpoint. pgbench writes the counter and the ledger row as a transaction of two statements, and for comparison in a single statement, the fastest that bare SQL gets. Neither looks up a user or enforces a limit.
+pgbench writes the counter and the ledger row as a transaction of two statements, and for comparison in a single statement, the fastest that bare SQL gets. Neither looks up a user or enforces a limit.
 
 ## The machine
 

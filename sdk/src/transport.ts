@@ -52,14 +52,14 @@ export class Transport {
     await this.observe(() => this.#onError?.(error))
   }
 
-  /** Runs a hook of the application's: it may take its time, and cannot change what the call comes to. */
-  async observe(hook: () => unknown): Promise<void> {
+  /** What a hook of the application’s says; undefined if it throws, which must not be what the call comes to. */
+  async observe<T>(hook: () => T): Promise<Awaited<T> | undefined> {
     try {
-      await hook()
+      return await hook()
     } catch (thrown) {
-      if (this.#warned) return
+      if (!this.#warned) console.warn('Tollgate: a hook threw; this is said once for each client.', thrown)
       this.#warned = true
-      console.warn('Tollgate: a hook threw; this is said once for each client.', thrown)
+      return undefined
     }
   }
 
@@ -82,11 +82,7 @@ export class Transport {
       const { error } = answer
       if (!(error instanceof NetworkError) || error.mayHaveArrived) mayHaveArrived = true
       else error.mayHaveArrived = mayHaveArrived
-      let again = false
-      await this.observe(async () => {
-        again = await retry(error, retries)
-      })
-      if (again !== true) return answer
+      if ((await this.observe(() => retry(error, retries))) !== true) return answer
     }
   }
 

@@ -1,7 +1,13 @@
+interface Builtins {
+  'node:fs': typeof import('node:fs')
+  'node:os': typeof import('node:os')
+  'node:path': typeof import('node:path')
+}
+
 /** A module of Node's, taken when it is needed: an import would keep bundlers from building for anything else. */
-export function builtin<Name extends 'node:fs' | 'node:os' | 'node:path'>(name: Name) {
+export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] {
   const found = globalThis.process?.getBuiltinModule?.(name)
   if (!found)
     throw new Error(`${name} is needed to keep the usage queue in a file, and is not available here`)
-  return found
+  return found as Builtins[Name]
 }

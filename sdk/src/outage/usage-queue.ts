@@ -35,7 +35,7 @@ export interface QueueLine {
   /** Tells the application of an error that no call waits for. */
   report(error: TollgateError): Promise<void>
   /** Runs a hook of the application's. */
-  observe(hook: () => unknown): Promise<void>
+  observe(hook: () => unknown): Promise<unknown>
   /** milliseconds since 1970 */
   now(): number
 }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { chown, rm } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Client } from 'pg'
@@ -96,13 +97,24 @@ async function prepare(dataDir: string, log: Log): Promise<Place> {
   return { dataDir, cluster, account, binaries, socketDir: await socketFolder(cluster, account) }
 }
 
+/** An eighth of the memory, within reason: what it does not hold is read from the system's cache at some cost. */
+function sharedBuffersMb(): number {
+  return Math.min(1024, Math.max(128, Math.floor(totalmem() / 8 / 1024 / 1024)))
+}
+
 async function createCluster(cluster: string, account: Account, binaries: Binaries): Promise<void> {
   await putInPlace(cluster, 'PG_VERSION', async (temp) => {
     if (account) await chown(temp, account.uid, account.gid)
     // The builtin locale sorts and folds the same on every platform and C library.
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
     const access = [`--username=${user}`, '--auth-local=trust', '--auth-host=reject']
-    const settings = ['--set=max_connections=100', '--set=shared_buffers=128MB']
+    const settings = [
+      '--set=max_connections=100',
+      `--set=shared_buffers=${sharedBuffersMb()}MB`,
+      // A page is written to the log whole when it is first touched after a checkpoint: fewer of them, fewer pages.
+      '--set=checkpoint_timeout=15min',
+      '--set=max_wal_size=2GB',
+    ]
     const args = ['-D', temp, ...locale, ...access, ...settings, '--no-instructions']
     await promisify(execFile)(binaries.initdb, args, { cwd: '/', env: environment, ...account })
   }).catch((error: Error & { stderr?: string }) => {
