@@ -77,13 +77,14 @@ describe('the packed package', () => {
       await tollgate.recordUsage({ userId: 'ann', featureId: 'calls', delta: '1' })
       return check.data.reason + (data?.features[0]?.limit ?? '')
     }`
-  it.each(['types.mts', 'types.cts'])('its types hold in %s', async (file) => {
+  it('its types hold, imported and required', async () => {
     const named = "import { type Check, type Result, Tollgate } from '@tollgate/sdk/node'"
-    await writeFile(join(project, file), `${named}\n${TYPED}\n`)
+    const files = ['types.mts', 'types.cts']
+    for (const file of files) await writeFile(join(project, file), `${named}\n${TYPED}\n`)
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
     const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')]
     const strict = ['--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--module', 'nodenext']
-    const { stdout } = await run(process.execPath, [tsc, '--noEmit', ...strict, ...types, file], {
+    const { stdout } = await run(process.execPath, [tsc, '--noEmit', ...strict, ...types, ...files], {
       cwd: project,
     }).catch((failed) => failed)
     expect(stdout).toBe('')
