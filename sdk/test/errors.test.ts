@@ -139,20 +139,19 @@ describe('spec §7: errors', () => {
     expect(ERROR_TABLE).toEqual(ERRORS)
   })
 
-  it.each(Object.entries(ERRORS))(
-    '%s keeps its class and status, also without our extensions',
-    (code, row) => {
-      const name = row.type in CLASSES ? row.type : 'Error'
-      for (const extensions of [{ code }, { code, ...row }]) {
-        expect(errorFrom({ message: 'm', extensions })).toMatchObject({
-          name,
-          code,
-          message: 'm',
-          response: { status: row.status },
-        })
-      }
-    },
-  )
+  it.each(
+    Object.entries(ERRORS),
+  )('%s keeps its class and status, also without our extensions', (code, row) => {
+    const name = row.type in CLASSES ? row.type : 'Error'
+    for (const extensions of [{ code }, { code, ...row }]) {
+      expect(errorFrom({ message: 'm', extensions })).toMatchObject({
+        name,
+        code,
+        message: 'm',
+        response: { status: row.status },
+      })
+    }
+  })
 
   it('a code of a later service is a plain error with the status that came', () => {
     const extensions = { code: 'NEW', type: 'NewError', status: 418 }

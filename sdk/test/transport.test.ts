@@ -113,24 +113,23 @@ describe('gap: idempotency', () => {
     expect(Object.keys(MUTATIONS).toSorted()).toEqual(operations.filter(isMutation).toSorted())
   })
 
-  it.each(Object.entries(MUTATIONS))(
-    '%s carries one key and the same bytes across its retries',
-    async (_, call) => {
-      const { fetch, requests } = recordingFetch()
-      const tollgate = app.tollgate({ baseUrl: proxy.url, fetch })
-      loseReplies(2)
-      await call(tollgate)
-      expect(requests).toHaveLength(3)
-      expect(new Set(requests.map((request) => JSON.stringify(request))).size).toBe(1)
-      expect(requests[0]?.key).toMatch(/^[0-9a-f-]{36}$/)
+  it.each(
+    Object.entries(MUTATIONS),
+  )('%s carries one key and the same bytes across its retries', async (_, call) => {
+    const { fetch, requests } = recordingFetch()
+    const tollgate = app.tollgate({ baseUrl: proxy.url, fetch })
+    loseReplies(2)
+    await call(tollgate)
+    expect(requests).toHaveLength(3)
+    expect(new Set(requests.map((request) => JSON.stringify(request))).size).toBe(1)
+    expect(requests[0]?.key).toMatch(/^[0-9a-f-]{36}$/)
 
-      await call(tollgate, 'a key of mine')
-      await call(tollgate)
-      const [, , first, mine, other] = requests.map(({ key }) => key)
-      expect(mine).toBe('a key of mine')
-      expect(other).not.toBe(first)
-    },
-  )
+    await call(tollgate, 'a key of mine')
+    await call(tollgate)
+    const [, , first, mine, other] = requests.map(({ key }) => key)
+    expect(mine).toBe('a key of mine')
+    expect(other).not.toBe(first)
+  })
 
   it('an event’s own key is the one that guards it', async () => {
     const { fetch, requests } = recordingFetch()

@@ -167,7 +167,7 @@ describe('queue', () => {
     proxy.down()
     await tollgate.recordUsage(CALL)
     const tooMany = await tollgate.recordUsages([CALL, CALL])
-    expect(tooMany.error).toMatchObject({ name: 'NetworkError', code: 'QUEUE_FULL' })
+    expect(tooMany.error).toMatchObject({ name: 'NetworkError', code: 'QUEUE_FULL', mayHaveArrived: false })
     await tollgate.recordUsage(CALL)
     expect((await tollgate.recordUsage(CALL)).error).toMatchObject({ code: 'QUEUE_FULL' })
     expect(errors.map(({ code }) => code)).toEqual(['NETWORK_ERROR', 'QUEUE_FULL', 'QUEUE_FULL'])

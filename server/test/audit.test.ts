@@ -58,14 +58,13 @@ describe.each([
   })
   afterAll(() => running?.stop())
 
-  it.each(audits.map((audit) => [audit.id, audit.section, audit] as const))(
-    '%s (%s)',
-    async (_id, _section, audit) => {
-      const outcome = await runAudit(audit, contexts)
-      if (outcome.kind === 'failed') throw outcome.error
-      expect(outcome.kind).toBe('held')
-    },
-  )
+  it.each(
+    audits.map((audit) => [audit.id, audit.section, audit] as const),
+  )('%s (%s)', async (_id, _section, audit) => {
+    const outcome = await runAudit(audit, contexts)
+    if (outcome.kind === 'failed') throw outcome.error
+    expect(outcome.kind).toBe('held')
+  })
 })
 
 describe('the list of audits', () => {

@@ -89,14 +89,15 @@ describe('the catalogue in memory', () => {
       data: { recordUsage: { recorded: true } },
     },
   ]
-  it.each(SEEN)(
-    'gap: consistency: $change on one server holds for the next request on the other',
-    async ({ make, query, data }) => {
-      await budgetOn(other)
-      await make()
-      expect(await other.admin.data(query)).toEqual(data)
-    },
-  )
+  it.each(SEEN)('gap: consistency: $change on one server holds for the next request on the other', async ({
+    make,
+    query,
+    data,
+  }) => {
+    await budgetOn(other)
+    await make()
+    expect(await other.admin.data(query)).toEqual(data)
+  })
 
   it('gap: consistency: checks under way while a limit changes see the old one or the new one', async () => {
     let begun = 100

@@ -136,19 +136,19 @@ describe('gap: the first owner', () => {
 describe('gap: what the dashboard asks of a visitor', () => {
   const OPEN = ['me', 'signIn', 'signOut', 'setOwner']
 
-  it.for(CALLS.filter(({ name }) => !OPEN.includes(name)))(
-    '$name needs a session',
-    async ({ query, variables }) => {
-      expect(await visitor.error(query, variables)).toMatchObject({
-        message: 'Sign in to the dashboard first',
-        extensions: { code: 'UNAUTHENTICATED', status: 401 },
-      })
-      const stranger = visitor.with({ Cookie: 'tollgate_session=made-up', Authorization: API_KEY })
-      expect(await stranger.error(query, variables)).toMatchObject({
-        extensions: { code: 'UNAUTHENTICATED' },
-      })
-    },
-  )
+  it.for(CALLS.filter(({ name }) => !OPEN.includes(name)))('$name needs a session', async ({
+    query,
+    variables,
+  }) => {
+    expect(await visitor.error(query, variables)).toMatchObject({
+      message: 'Sign in to the dashboard first',
+      extensions: { code: 'UNAUTHENTICATED', status: 401 },
+    })
+    const stranger = visitor.with({ Cookie: 'tollgate_session=made-up', Authorization: API_KEY })
+    expect(await stranger.error(query, variables)).toMatchObject({
+      extensions: { code: 'UNAUTHENTICATED' },
+    })
+  })
 
   const FOREIGN = ['https://evil.example.com', 'http://127.0.0.1:1', 'null', 'file://', 'not a url']
   it.for(FOREIGN)('refuses the cookie to a page from %s', async (origin) => {
@@ -249,15 +249,14 @@ describe('gap: apps', () => {
     expect(apps).toContainEqual({ id: 'twin' })
   })
 
-  it.for(CALLS.filter(({ variables }) => 'appId' in variables))(
-    '$name says that there is no such app',
-    async ({ query, variables }) => {
-      expect(await server.dashboard.error(query, variables)).toMatchObject({
-        message: 'App not found: "x"',
-        extensions: { code: 'APP_NOT_FOUND', status: 404 },
-      })
-    },
-  )
+  it.for(
+    CALLS.filter(({ variables }) => 'appId' in variables),
+  )('$name says that there is no such app', async ({ query, variables }) => {
+    expect(await server.dashboard.error(query, variables)).toMatchObject({
+      message: 'App not found: "x"',
+      extensions: { code: 'APP_NOT_FOUND', status: 404 },
+    })
+  })
 
   const UNKNOWN = {
     'package(appId: "default", id: "x") { id }': 'PACKAGE_NOT_FOUND',

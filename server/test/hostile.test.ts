@@ -101,17 +101,18 @@ describe('spec §7 rule 1: hostile bodies are answered with 200', () => {
       .filter(({ name }) => name !== 'signOut')
       .map((call) => ({ api, client, ...call })),
   )
-  it.for(calls)(
-    '$api API, $name: nasty text in the place of each string',
-    async ({ client, query, variables }) => {
-      for (const nasty of NASTY) {
-        const bodies = replacements(variables, nasty).map((replaced) =>
-          JSON.stringify({ query, variables: replaced }),
-        )
-        await Promise.all(bodies.map(async (body) => answerOf(await client().post(body))))
-      }
-    },
-  )
+  it.for(calls)('$api API, $name: nasty text in the place of each string', async ({
+    client,
+    query,
+    variables,
+  }) => {
+    for (const nasty of NASTY) {
+      const bodies = replacements(variables, nasty).map((replaced) =>
+        JSON.stringify({ query, variables: replaced }),
+      )
+      await Promise.all(bodies.map(async (body) => answerOf(await client().post(body))))
+    }
+  })
 })
 
 describe('gap: memory', () => {

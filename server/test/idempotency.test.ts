@@ -167,41 +167,38 @@ describe('a mutation with an Idempotency-Key', () => {
     )
   })
 
-  it.each(Object.entries(MUTATIONS))(
-    'gap: idempotency: %s is done once and answered alike',
-    async (_, row) => {
-      const first = await textOf(keyed('k'), row.operation)
-      expect(first).toContain(row.answered)
-      await app.admin.data(`mutation { ${row.meanwhile} }`)
-      expect(await textOf(keyed('k'), row.operation)).toBe(first)
-      expect(await app.admin.data(`{ ${row.effect} }`)).toEqual(row.once)
-    },
-  )
+  it.each(
+    Object.entries(MUTATIONS),
+  )('gap: idempotency: %s is done once and answered alike', async (_, row) => {
+    const first = await textOf(keyed('k'), row.operation)
+    expect(first).toContain(row.answered)
+    await app.admin.data(`mutation { ${row.meanwhile} }`)
+    expect(await textOf(keyed('k'), row.operation)).toBe(first)
+    expect(await app.admin.data(`{ ${row.effect} }`)).toEqual(row.once)
+  })
 
-  it.each(Object.entries(MUTATIONS))(
-    'gap: idempotency: a key that %s used is refused to another request',
-    async (_, row) => {
-      const first = await textOf(keyed('k'), row.operation)
-      const { extensions } = await keyed('k').error('mutation { createUser(input: { id: "other" }) { id } }')
-      expect(extensions).toEqual({ code: 'IDEMPOTENCY_KEY_REUSED', type: 'Error', status: 409 })
-      expect((await app.admin.error('{ user(id: "other") { id } }')).extensions.code).toBe('USER_NOT_FOUND')
-      expect(await textOf(keyed('k'), row.operation)).toBe(first)
-    },
-  )
+  it.each(
+    Object.entries(MUTATIONS),
+  )('gap: idempotency: a key that %s used is refused to another request', async (_, row) => {
+    const first = await textOf(keyed('k'), row.operation)
+    const { extensions } = await keyed('k').error('mutation { createUser(input: { id: "other" }) { id } }')
+    expect(extensions).toEqual({ code: 'IDEMPOTENCY_KEY_REUSED', type: 'Error', status: 409 })
+    expect((await app.admin.error('{ user(id: "other") { id } }')).extensions.code).toBe('USER_NOT_FOUND')
+    expect(await textOf(keyed('k'), row.operation)).toBe(first)
+  })
 
-  it.each(Object.entries(MUTATIONS))(
-    'gap: idempotency: %s with a key that was used is refused',
-    async (_, row) => {
-      await keyed('k').data('mutation { createUser(input: { id: "other" }) { id } }')
-      const before = await app.admin.data(
-        `{ users { id name } features { name } packages { metadata } ${USED} }`,
-      )
-      expect(await codeOf(keyed('k'), row.operation)).toBe('IDEMPOTENCY_KEY_REUSED')
-      expect(
-        await app.admin.data(`{ users { id name } features { name } packages { metadata } ${USED} }`),
-      ).toEqual(before)
-    },
-  )
+  it.each(
+    Object.entries(MUTATIONS),
+  )('gap: idempotency: %s with a key that was used is refused', async (_, row) => {
+    await keyed('k').data('mutation { createUser(input: { id: "other" }) { id } }')
+    const before = await app.admin.data(
+      `{ users { id name } features { name } packages { metadata } ${USED} }`,
+    )
+    expect(await codeOf(keyed('k'), row.operation)).toBe('IDEMPOTENCY_KEY_REUSED')
+    expect(
+      await app.admin.data(`{ users { id name } features { name } packages { metadata } ${USED} }`),
+    ).toEqual(before)
+  })
 
   const REFUSALS = [
     {
@@ -238,16 +235,15 @@ describe('a mutation with an Idempotency-Key', () => {
       meanwhile: () => app.admin.data('mutation { subscribe(userId: "bob", packageIds: ["plan"]) { id } }'),
     },
   ]
-  it.each(REFUSALS)(
-    'gap: idempotency: $name stays refused under its key, and passes under another',
-    async (row) => {
-      const first = await textOf(keyed('k'), row.operation)
-      expect(first).toContain(row.refusal)
-      await row.meanwhile()
-      expect(await textOf(keyed('k'), row.operation)).toBe(first)
-      expect(await textOf(keyed('new'), row.operation)).not.toContain(row.refusal)
-    },
-  )
+  it.each(
+    REFUSALS,
+  )('gap: idempotency: $name stays refused under its key, and passes under another', async (row) => {
+    const first = await textOf(keyed('k'), row.operation)
+    expect(first).toContain(row.refusal)
+    await row.meanwhile()
+    expect(await textOf(keyed('k'), row.operation)).toBe(first)
+    expect(await textOf(keyed('new'), row.operation)).not.toContain(row.refusal)
+  })
 
   it('gap: idempotency: several mutations of one request are all told again', async () => {
     const operation = `

@@ -158,18 +158,17 @@ describe('reading in two apps with the same ids', () => {
 describe('writing in two apps with the same ids', () => {
   beforeEach(furnishBoth)
 
-  it.each(Object.entries(MUTATIONS))(
-    'spec §5.1: %s in one app leaves the other as it was',
-    async (_, row) => {
-      const before = { left: await everything('left'), right: await everything('right') }
-      const answer = await ask('right', `mutation { ${row.operation} }`)
-      expect(answer.errors?.map((error) => error.extensions.code)).toEqual(row.refused && [row.refused])
-      expect(JSON.stringify(answer)).not.toContain('left')
-      expect(await everything('left')).toBe(before.left)
-      if (row.changes) expect(await everything('right')).not.toBe(before.right)
-      else expect(await everything('right')).toBe(before.right)
-    },
-  )
+  it.each(
+    Object.entries(MUTATIONS),
+  )('spec §5.1: %s in one app leaves the other as it was', async (_, row) => {
+    const before = { left: await everything('left'), right: await everything('right') }
+    const answer = await ask('right', `mutation { ${row.operation} }`)
+    expect(answer.errors?.map((error) => error.extensions.code)).toEqual(row.refused && [row.refused])
+    expect(JSON.stringify(answer)).not.toContain('left')
+    expect(await everything('left')).toBe(before.left)
+    if (row.changes) expect(await everything('right')).not.toBe(before.right)
+    else expect(await everything('right')).toBe(before.right)
+  })
 })
 
 describe('what only the other app has', () => {

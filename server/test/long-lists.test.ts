@@ -41,14 +41,13 @@ describe('long lists', () => {
     expect(data.subscriptions).toEqual(allSubscriptions(size))
   })
 
-  it.each(SIZES.filter((size) => size > 0))(
-    'spec §4 queries: all subscriptions of one user, %i of them ended',
-    async (size) => {
-      const { subscriptions } = await app(size).data('{ subscriptions(userId: "u1") { id userId } }')
-      const own = [...ids('s', 1, 1), ...ids('old', 1, size)]
-      expect(subscriptions).toEqual(own.map((one) => ({ ...one, userId: 'u1' })))
-    },
-  )
+  it.each(
+    SIZES.filter((size) => size > 0),
+  )('spec §4 queries: all subscriptions of one user, %i of them ended', async (size) => {
+    const { subscriptions } = await app(size).data('{ subscriptions(userId: "u1") { id userId } }')
+    const own = [...ids('s', 1, 1), ...ids('old', 1, size)]
+    expect(subscriptions).toEqual(own.map((one) => ({ ...one, userId: 'u1' })))
+  })
 
   const PAGES = [
     { first: 0, after: null },
@@ -147,16 +146,18 @@ describe('long lists', () => {
     },
     { what: 'a name', query: 'query List { users { id } }', data: { users: u } },
   ]
-  it.each(FORMS)(
-    'spec §4: a long list with $what, time and again',
-    async ({ query, variables, data, codes }) => {
-      for (let use = 1; use <= 4; use++) {
-        const answer = await app(1001).ask(query, variables ?? {})
-        expect(answer.data).toEqual(data)
-        expect(answer.errors?.map((error) => error.extensions.code)).toEqual(codes)
-      }
-    },
-  )
+  it.each(FORMS)('spec §4: a long list with $what, time and again', async ({
+    query,
+    variables,
+    data,
+    codes,
+  }) => {
+    for (let use = 1; use <= 4; use++) {
+      const answer = await app(1001).ask(query, variables ?? {})
+      expect(answer.data).toEqual(data)
+      expect(answer.errors?.map((error) => error.extensions.code)).toEqual(codes)
+    }
+  })
 
   it('spec §4: the packages of a long list come whole', async () => {
     const { subscriptions } = await app(501).data(

@@ -127,46 +127,45 @@ const GROWTH = [
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 
 /** What the plans of all statements have in common, by the settings of the connections that send them. */
-describe.each([{ keyLookups: false }, { keyLookups: true }])(
-  'with keyLookups: $keyLookups',
-  ({ keyLookups }) => {
-    let pool: pg.Pool
-    let connection: pg.PoolClient
-    beforeAll(async () => {
-      pool = openPool(
-        { connectionString: server.databaseUrl },
-        { max: 1, keyLookups },
-        pino({ level: 'silent' }),
-      )
-      connection = await pool.connect()
-    })
-    afterAll(async () => {
-      connection?.release()
-      await pool?.end()
-    })
+describe.each([{ keyLookups: false }, { keyLookups: true }])('with keyLookups: $keyLookups', ({
+  keyLookups,
+}) => {
+  let pool: pg.Pool
+  let connection: pg.PoolClient
+  beforeAll(async () => {
+    pool = openPool(
+      { connectionString: server.databaseUrl },
+      { max: 1, keyLookups },
+      pino({ level: 'silent' }),
+    )
+    connection = await pool.connect()
+  })
+  afterAll(async () => {
+    connection?.release()
+    await pool?.end()
+  })
 
-    const HOT: Record<string, string[]> = {
-      'read-holdings': [
-        'app_pkey',
-        'users_app_id_id_key',
-        'one_live_subscription_per_package',
-        'usage_counter_pkey',
-      ],
-      'write-usage': ['usage_counter_pkey'],
-      'read-idempotency-keys': ['idempotency_pkey'],
-      'list-users': ['users_pkey'],
-      'list-subscriptions': ['subscription_seq', 'users_pkey'],
-      'list-subscriptions-of-user': ['subscription_user', 'users_pkey'],
-    }
-    it.each(Object.entries(HOT))('gap: plans: %s walks the indexes %j', async (name, indexes) => {
-      const statement = statements.find((one) => one.name === name)
-      if (!statement) throw new Error(`no ${name} was sent`)
-      const plan = await planOf(connection, statement)
-      expect(plan.map(({ index }) => index)).toEqual(indexes)
-      expect(plan.filter(({ node }) => !/^Index( Only)? Scan$/.test(node))).toEqual([])
-    })
-  },
-)
+  const HOT: Record<string, string[]> = {
+    'read-holdings': [
+      'app_pkey',
+      'users_app_id_id_key',
+      'one_live_subscription_per_package',
+      'usage_counter_pkey',
+    ],
+    'write-usage': ['usage_counter_pkey'],
+    'read-idempotency-keys': ['idempotency_pkey'],
+    'list-users': ['users_pkey'],
+    'list-subscriptions': ['subscription_seq', 'users_pkey'],
+    'list-subscriptions-of-user': ['subscription_user', 'users_pkey'],
+  }
+  it.each(Object.entries(HOT))('gap: plans: %s walks the indexes %j', async (name, indexes) => {
+    const statement = statements.find((one) => one.name === name)
+    if (!statement) throw new Error(`no ${name} was sent`)
+    const plan = await planOf(connection, statement)
+    expect(plan.map(({ index }) => index)).toEqual(indexes)
+    expect(plan.filter(({ node }) => !/^Index( Only)? Scan$/.test(node))).toEqual([])
+  })
+})
 
 it('gap: plans: no statement reads a growing table from end to end', async () => {
   const offenders: string[] = []

@@ -195,25 +195,28 @@ describe('calls on one counter at the same time', () => {
     { feature, clients: 16, on: 1 },
     { feature, clients: 16, on: 2 },
   ])
-  it.each(CASES)(
-    'gap: consistency: some serial order explains every answer to $clients clients of $on server(s): $feature',
-    async ({ feature, clients, on }) => {
-      const urls = servers.slice(0, on).map(({ url }) => url)
-      const history = await record(`${feature} ${clients} on ${on}`, feature, urls, clients)
-      const rule = ruleOf(GRANTS[feature] ?? {})
-      expect(history).toHaveLength(200)
-      expect(serialOrder(history, 0, rule)).toHaveLength(200)
-      // The calls did overlap, and a doctored answer has no such order.
-      const starts = history.map(({ begun }) => begun).sort((a, b) => a - b)
-      expect(history.some(({ begun, ended }) => starts.some((start) => begun < start && start < ended))).toBe(
-        true,
-      )
-      // History is in the order of the ends.
-      const changed = history.findIndex(({ asked, answer }) => !('check' in asked) && answer.granted)
-      const doctored = history.map((call, i) =>
-        i === changed ? { ...call, answer: { ...call.answer, used: call.answer.used + 1000 } } : call,
-      )
-      expect(serialOrder(doctored, 0, rule)).toBeNull()
-    },
-  )
+  it.each(
+    CASES,
+  )('gap: consistency: some serial order explains every answer to $clients clients of $on server(s): $feature', async ({
+    feature,
+    clients,
+    on,
+  }) => {
+    const urls = servers.slice(0, on).map(({ url }) => url)
+    const history = await record(`${feature} ${clients} on ${on}`, feature, urls, clients)
+    const rule = ruleOf(GRANTS[feature] ?? {})
+    expect(history).toHaveLength(200)
+    expect(serialOrder(history, 0, rule)).toHaveLength(200)
+    // The calls did overlap, and a doctored answer has no such order.
+    const starts = history.map(({ begun }) => begun).sort((a, b) => a - b)
+    expect(history.some(({ begun, ended }) => starts.some((start) => begun < start && start < ended))).toBe(
+      true,
+    )
+    // History is in the order of the ends.
+    const changed = history.findIndex(({ asked, answer }) => !('check' in asked) && answer.granted)
+    const doctored = history.map((call, i) =>
+      i === changed ? { ...call, answer: { ...call.answer, used: call.answer.used + 1000 } } : call,
+    )
+    expect(serialOrder(doctored, 0, rule)).toBeNull()
+  })
 })

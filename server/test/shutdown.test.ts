@@ -48,38 +48,38 @@ describe('one data folder', () => {
 })
 
 describe('SIGTERM', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'gap: shutdown: requests under way at %s are answered, new ones refused, and it ends with 0',
-    async (signal) => {
-      const database = await createDatabase()
-      cleanups.push(database.drop)
-      const server = await start({ DATABASE_URL: database.url })
-      const admin = adminClient(server.url, API_KEY)
-      await publishPackage({ id: 'default', admin, dashboard: await signedIn(server.url, OWNER) }, 'plan', {
-        call: { limit: 10 },
-      })
-      await createUsers(admin, ['ann'])
+  it.each([
+    'SIGTERM',
+    'SIGINT',
+  ] as const)('gap: shutdown: requests under way at %s are answered, new ones refused, and it ends with 0', async (signal) => {
+    const database = await createDatabase()
+    cleanups.push(database.drop)
+    const server = await start({ DATABASE_URL: database.url })
+    const admin = adminClient(server.url, API_KEY)
+    await publishPackage({ id: 'default', admin, dashboard: await signedIn(server.url, OWNER) }, 'plan', {
+      call: { limit: 10 },
+    })
+    await createUsers(admin, ['ann'])
 
-      const release = await holdUser(database.url, 'ann')
-      const answer = admin.ask('mutation { subscribe(userId: "ann", packageIds: ["plan"]) { status } }')
-      await until(async () => (await blocked(database.url)) === 1)
+    const release = await holdUser(database.url, 'ann')
+    const answer = admin.ask('mutation { subscribe(userId: "ann", packageIds: ["plan"]) { status } }')
+    await until(async () => (await blocked(database.url)) === 1)
 
-      server.process.kill(signal)
-      await until(() =>
-        fetch(`${server.url}/healthz`).then(
-          () => false,
-          () => true,
-        ),
-      )
-      expect(server.process.exitCode).toBeNull()
-      const gone = once(server.process, 'exit')
-      await release()
+    server.process.kill(signal)
+    await until(() =>
+      fetch(`${server.url}/healthz`).then(
+        () => false,
+        () => true,
+      ),
+    )
+    expect(server.process.exitCode).toBeNull()
+    const gone = once(server.process, 'exit')
+    await release()
 
-      expect(await answer).toEqual({ status: 200, data: { subscribe: [{ status: 'ACTIVE' }] } })
-      expect(await gone).toEqual([0, null])
-      expect(await rowsOf({ connectionString: database.url }, 'select id from subscription')).toHaveLength(1)
-    },
-  )
+    expect(await answer).toEqual({ status: 200, data: { subscribe: [{ status: 'ACTIVE' }] } })
+    expect(await gone).toEqual([0, null])
+    expect(await rowsOf({ connectionString: database.url }, 'select id from subscription')).toHaveLength(1)
+  })
 })
 
 /** Locks the user's row from outside, so that whatever changes the user's subscriptions waits. */

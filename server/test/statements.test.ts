@@ -159,22 +159,25 @@ describe.each([
     { name, count: 1, statements, keyed, variables },
     { name, count: MANY, statements: forMany ?? statements, keyed, variables },
   ])
-  it.each(cases)(
-    'spec §4: $name with every field, of $count: $statements',
-    async ({ name, count, statements, keyed, variables }) => {
-      const query = wholeOperation(schema, root, name)
-      const plain = variables(count, `${count} plain`)
-      expect(await statementsDuring(() => ask(server.admin, query, plain))).toHaveLength(statements)
-      if (!keyed) return
-      const client = server.admin.with({ 'Idempotency-Key': `${name} ${count}` })
-      const counts: number[] = []
-      for (let use = 0; use < 2; use++) {
-        const work = () => ask(client, query, variables(count, `${count} keyed`))
-        counts.push((await statementsDuring(work)).length)
-      }
-      expect(counts).toEqual(keyed)
-    },
-  )
+  it.each(cases)('spec §4: $name with every field, of $count: $statements', async ({
+    name,
+    count,
+    statements,
+    keyed,
+    variables,
+  }) => {
+    const query = wholeOperation(schema, root, name)
+    const plain = variables(count, `${count} plain`)
+    expect(await statementsDuring(() => ask(server.admin, query, plain))).toHaveLength(statements)
+    if (!keyed) return
+    const client = server.admin.with({ 'Idempotency-Key': `${name} ${count}` })
+    const counts: number[] = []
+    for (let use = 0; use < 2; use++) {
+      const work = () => ask(client, query, variables(count, `${count} keyed`))
+      counts.push((await statementsDuring(work)).length)
+    }
+    expect(counts).toEqual(keyed)
+  })
 })
 
 describe('calls at the same time', () => {

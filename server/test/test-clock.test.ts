@@ -58,29 +58,29 @@ describe('renewals', () => {
     { year: 2091, february: 28 },
     { year: 2092, february: 29 },
   ]
-  it.each(YEARS)(
-    'gap: periods: a plan taken on 31 January $year never drifts',
-    async ({ year, february }) => {
-      await publishPackage(app, 'plan', { call: { limit: 12 } })
-      const ends = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-      const starts = ends.map((last, month) =>
-        midnight(`${year}-${String(month + 1).padStart(2, '0')}-${last}`),
-      )
-      await app.advance(starts[0] ?? '')
-      await app.subscribe('plan')
-      for (const [month, start] of starts.entries()) {
-        await app.advance(start)
-        expect((await app.showUsage()).current).toEqual([
-          start,
-          starts[month + 1] ?? midnight(`${year + 1}-01-31`),
-          0,
-        ])
-        await app.use(month + 1)
-        const { past } = await app.showUsage()
-        expect(past.map(([, , used]) => used)).toEqual(Array.from({ length: month }, (_, i) => month - i))
-      }
-    },
-  )
+  it.each(YEARS)('gap: periods: a plan taken on 31 January $year never drifts', async ({
+    year,
+    february,
+  }) => {
+    await publishPackage(app, 'plan', { call: { limit: 12 } })
+    const ends = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    const starts = ends.map((last, month) =>
+      midnight(`${year}-${String(month + 1).padStart(2, '0')}-${last}`),
+    )
+    await app.advance(starts[0] ?? '')
+    await app.subscribe('plan')
+    for (const [month, start] of starts.entries()) {
+      await app.advance(start)
+      expect((await app.showUsage()).current).toEqual([
+        start,
+        starts[month + 1] ?? midnight(`${year + 1}-01-31`),
+        0,
+      ])
+      await app.use(month + 1)
+      const { past } = await app.showUsage()
+      expect(past.map(([, , used]) => used)).toEqual(Array.from({ length: month }, (_, i) => month - i))
+    }
+  })
 
   const PERIODS: [string, string, string][] = [
     ['HOUR', '2092-02-28T13:00:00.000Z', '2092-02-28T14:00:00.000Z'],

@@ -196,22 +196,21 @@ describe('an effect that fails unexpectedly', () => {
       operation: 'createFeature(input: { id: "seat", name: "Seat", type: BINARY }) { id }',
     },
   ]
-  it.each(FAILING)(
-    'gap: idempotency: $operation leaves no key and is done when it comes again',
-    async (row) => {
-      const query = `mutation { first: createPackage(input: { id: "first", name: "First" }) { id } second: ${row.operation} }`
-      const answer = await whileBroken(row.table, () => keyed('k').ask(query))
-      expect(answer.errors?.map(({ extensions }) => extensions.code)).toEqual(['INTERNAL_SERVER_ERROR'])
-      expect(JSON.stringify(answer)).not.toContain('broken on purpose')
-      expect(answer.data).toMatchObject({ first: { id: 'first' }, second: null })
-      expect(await resultsKept('k')).toEqual(['first'])
+  it.each(
+    FAILING,
+  )('gap: idempotency: $operation leaves no key and is done when it comes again', async (row) => {
+    const query = `mutation { first: createPackage(input: { id: "first", name: "First" }) { id } second: ${row.operation} }`
+    const answer = await whileBroken(row.table, () => keyed('k').ask(query))
+    expect(answer.errors?.map(({ extensions }) => extensions.code)).toEqual(['INTERNAL_SERVER_ERROR'])
+    expect(JSON.stringify(answer)).not.toContain('broken on purpose')
+    expect(answer.data).toMatchObject({ first: { id: 'first' }, second: null })
+    expect(await resultsKept('k')).toEqual(['first'])
 
-      const again = await keyed('k').data(query)
-      expect(again.first).toEqual({ id: 'first' })
-      expect(again.second).not.toBeNull()
-      expect(await resultsKept('k')).toEqual(['first', 'second'])
-    },
-  )
+    const again = await keyed('k').data(query)
+    expect(again.first).toEqual({ id: 'first' })
+    expect(again.second).not.toBeNull()
+    expect(await resultsKept('k')).toEqual(['first', 'second'])
+  })
 
   /** The names of the fields of a request that have been answered for good. */
   const resultsKept = async (key: string) => {

@@ -151,11 +151,15 @@ describe('TOLLGATE_WORKERS=2', () => {
   })
 })
 
-it.each(['0', '65', '-1', '1.5', '2e1', 'two'])(
-  'gap: workers: TOLLGATE_WORKERS=%s is refused in one line',
-  (workers) => {
-    expect(() => readConfig({ TOLLGATE_WORKERS: workers })).toThrow(
-      new StartError(`TOLLGATE_WORKERS must be a number from 1 to 64; it is "${workers}".`),
-    )
-  },
-)
+it.each([
+  '0',
+  '65',
+  '-1',
+  '1.5',
+  '2e1',
+  'two',
+])('gap: workers: TOLLGATE_WORKERS=%s is refused in one line', (workers) => {
+  expect(() => readConfig({ TOLLGATE_WORKERS: workers })).toThrow(
+    new StartError(`TOLLGATE_WORKERS must be a number from 1 to 64; it is "${workers}".`),
+  )
+})

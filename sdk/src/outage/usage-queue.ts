@@ -106,14 +106,14 @@ export class UsageQueue {
     const { max = 10_000 } = this.#options
     if (this.size + inputs.length > max) {
       const message = `The service is unreachable, and the usage queue is full: it holds ${max} events at most`
-      return this.#refused(new NetworkError(message, { code: 'QUEUE_FULL', status: 0 }))
+      return this.#refused(new NetworkError(message, { code: 'QUEUE_FULL', status: 0 }), sentAt)
     }
     this.#arriving += inputs.length
     try {
       await this.#store.put(inputs.map((input) => ({ input, sentAt })))
     } catch (cause) {
       const message = 'The service is unreachable, and the usage queue could not be written'
-      return this.#refused(new NetworkError(message, { code: 'QUEUE_FAILED', status: 0, cause }))
+      return this.#refused(new NetworkError(message, { code: 'QUEUE_FAILED', status: 0, cause }), sentAt)
     } finally {
       this.#arriving -= inputs.length
     }
@@ -125,7 +125,8 @@ export class UsageQueue {
     }
   }
 
-  async #refused(error: TollgateError): Promise<Result<never>> {
+  async #refused(error: NetworkError, sentAt: number | null): Promise<Result<never>> {
+    error.mayHaveArrived = sentAt !== null
     await this.#line.report(error)
     return { data: null, error }
   }

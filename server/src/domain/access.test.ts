@@ -40,16 +40,13 @@ describe('spec §4 queries rule 1: access', () => {
     [MAX, false, MAX - 1, 1, true, 'WITHIN_BUDGET'],
     [MAX, false, MAX, 1, false, 'LIMIT_EXCEEDED'],
     [MAX, false, MAX, MAX, false, 'LIMIT_EXCEEDED'],
-  ] as const)(
-    'budget %s, overage %s, used %i, delta %i: %s, %s',
-    (budget, overage, used, delta, access, reasonCode) => {
-      expect(decideAccess(metered(budget, overage), used, delta)).toMatchObject({
-        access,
-        reasonCode,
-        consumption: { budget, used, overageEnabled: overage },
-      })
-    },
-  )
+  ] as const)('budget %s, overage %s, used %i, delta %i: %s, %s', (budget, overage, used, delta, access, reasonCode) => {
+    expect(decideAccess(metered(budget, overage), used, delta)).toMatchObject({
+      access,
+      reasonCode,
+      consumption: { budget, used, overageEnabled: overage },
+    })
+  })
 
   it('a binary feature is granted whole, without consumption', () => {
     expect(decideAccess({ kind: 'binary' }, 0, 1_000)).toMatchObject({
@@ -61,19 +58,21 @@ describe('spec §4 queries rule 1: access', () => {
 })
 
 describe('spec §4 queries rule 2: the reason', () => {
-  it.each(['USER_NOT_FOUND', 'FEATURE_NOT_FOUND', 'NO_SUBSCRIPTION', 'NOT_IN_PACKAGE'] as const)(
-    '%s: no access, the reason in words, no consumption',
-    (code) => {
-      const answer = decideAccess({ kind: 'none', code }, 0, 1)
-      expect(answer).toEqual({
-        access: false,
-        reason: deniedReason(code),
-        reasonCode: code,
-        consumption: null,
-      })
-      expect(answer.reason).toMatch(/^[A-Z].*\.$/)
-    },
-  )
+  it.each([
+    'USER_NOT_FOUND',
+    'FEATURE_NOT_FOUND',
+    'NO_SUBSCRIPTION',
+    'NOT_IN_PACKAGE',
+  ] as const)('%s: no access, the reason in words, no consumption', (code) => {
+    const answer = decideAccess({ kind: 'none', code }, 0, 1)
+    expect(answer).toEqual({
+      access: false,
+      reason: deniedReason(code),
+      reasonCode: code,
+      consumption: null,
+    })
+    expect(answer.reason).toMatch(/^[A-Z].*\.$/)
+  })
 
   it.each([
     [metered(100), 40, 1, 'Within budget: 40 of 100 used.'],

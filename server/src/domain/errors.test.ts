@@ -55,14 +55,13 @@ describe('gap: error codes', () => {
     'UserNotFoundError',
   ]
 
-  it.each(Object.entries(ERRORS))(
-    'spec §7: %s has a type that the SDK knows, and the status of a failure',
-    (_, row) => {
-      expect(TYPES).toContain(row.type)
-      expect(row.status).toBeGreaterThanOrEqual(400)
-      expect(row.status).toBeLessThan(600)
-    },
-  )
+  it.each(
+    Object.entries(ERRORS),
+  )('spec §7: %s has a type that the SDK knows, and the status of a failure', (_, row) => {
+    expect(TYPES).toContain(row.type)
+    expect(row.status).toBeGreaterThanOrEqual(400)
+    expect(row.status).toBeLessThan(600)
+  })
 
   it.each([
     [badUserInput('m'), 'BAD_USER_INPUT', 'm'],

@@ -144,26 +144,23 @@ describe('gap: periods tile time, for every anchor day 2024-01-01 to 2032-12-31'
   it.each([
     ['MONTH', 1],
     ['YEAR', 12],
-  ] as const)(
-    '%s: the day of the anchor, or the last of a month that lacks it, at the same time of day',
-    (reset, months) => {
-      const faults: string[] = []
-      for (const anchor of anchors()) {
-        const from = new Date(anchor)
-        let start = anchor
-        for (let n = 1; n <= STEPS[reset]; n++) {
-          start = periodAt(reset, anchor, start).end ?? Number.NaN
-          const month = from.getUTCFullYear() * 12 + from.getUTCMonth() + n * months
-          const day = Math.min(from.getUTCDate(), daysIn(Math.floor(month / 12), month % 12))
-          const due = [Math.floor(month / 12), month % 12, day, from.getTime() % DAY].join()
-          const at = new Date(start)
-          const is = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate(), start % DAY].join()
-          if (is !== due) faults.push(`${iso(anchor)} + ${n}: ${is}, not ${due}`)
-        }
+  ] as const)('%s: the day of the anchor, or the last of a month that lacks it, at the same time of day', (reset, months) => {
+    const faults: string[] = []
+    for (const anchor of anchors()) {
+      const from = new Date(anchor)
+      let start = anchor
+      for (let n = 1; n <= STEPS[reset]; n++) {
+        start = periodAt(reset, anchor, start).end ?? Number.NaN
+        const month = from.getUTCFullYear() * 12 + from.getUTCMonth() + n * months
+        const day = Math.min(from.getUTCDate(), daysIn(Math.floor(month / 12), month % 12))
+        const due = [Math.floor(month / 12), month % 12, day, from.getTime() % DAY].join()
+        const at = new Date(start)
+        const is = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate(), start % DAY].join()
+        if (is !== due) faults.push(`${iso(anchor)} + ${n}: ${is}, not ${due}`)
       }
-      expect(faults.slice(0, 5)).toEqual([])
-    },
-  )
+    }
+    expect(faults.slice(0, 5)).toEqual([])
+  })
 
   it('any instant is in the period it is told, and that period has its neighbours', () => {
     fc.assert(

@@ -82,21 +82,23 @@ describe('a batcher', () => {
     { lanes: 2, most: 8, calls: 100, sent: [8, 8] },
     { lanes: 3, most: 8, calls: 10, sent: [4, 3, 3] },
   ]
-  it.each(SPLITS)(
-    'splits $calls calls among $lanes lanes, at most $most each, as $sent',
-    async ({ lanes, most, calls, sent }) => {
-      const { batcher, held } = heldBatches({ lanes, most })
-      for (const item of range(0, calls)) void batcher.add(item)
-      await turn()
-      expect(held.map(({ items }) => items.length)).toEqual(sent)
-      expect(held.flatMap(({ items }) => items)).toEqual(
-        range(
-          0,
-          sent.reduce((sum, size) => sum + size, 0),
-        ),
-      )
-    },
-  )
+  it.each(SPLITS)('splits $calls calls among $lanes lanes, at most $most each, as $sent', async ({
+    lanes,
+    most,
+    calls,
+    sent,
+  }) => {
+    const { batcher, held } = heldBatches({ lanes, most })
+    for (const item of range(0, calls)) void batcher.add(item)
+    await turn()
+    expect(held.map(({ items }) => items.length)).toEqual(sent)
+    expect(held.flatMap(({ items }) => items)).toEqual(
+      range(
+        0,
+        sent.reduce((sum, size) => sum + size, 0),
+      ),
+    )
+  })
 
   it('gives the next calls to whichever lane is free', async () => {
     const { batcher, batch, sent } = heldBatches({ lanes: 2, most: 8 })
