@@ -1,7 +1,16 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  mkdtemp,
+  open as openFile,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import type { QueueOptions, Tollgate } from '../src/node.ts'
 import { CALL, type SdkApp, sdkApp } from './support/app.ts'
@@ -179,5 +188,22 @@ describe('a queue on disk', () => {
       code: 'QUEUE_FAILED',
     })
     expect(await tollgate.flush()).toEqual({ waiting: 0 })
+  })
+
+  it('a write that fails leaves nothing behind, and the next one is whole', async () => {
+    const tollgate = await queued(1)
+    const before = await readFile(path, 'utf8')
+    const handle = await openFile(path)
+    const sync = vi.spyOn(Object.getPrototypeOf(handle), 'datasync')
+    await handle.close()
+    sync.mockRejectedValueOnce(new Error('no space left on device'))
+    expect((await tollgate.recordUsage(CALL)).error).toMatchObject({ code: 'QUEUE_FAILED' })
+    sync.mockRestore()
+    expect(await readFile(path, 'utf8')).toBe(before)
+    expect((await tollgate.recordUsage({ ...CALL, delta: 2 })).data).toMatchObject({ queued: true })
+    await tollgate.close()
+    proxy.up(server.url)
+    expect(await queueing().flush()).toEqual({ waiting: 0 })
+    expect(await app.ledger()).toEqual({ records: 2, sum: 3 })
   })
 })
