@@ -13,7 +13,7 @@ export class FaultyProxy {
   asked = 0
   /** Decides about each piece of a reply; the server's replies are one piece each. */
   fate: () => Fate = () => 'pass'
-  /** where connections lead; null: nowhere, they are broken off at once */
+  /** where connections lead; null: nowhere, they break off at the first request */
   #target: URL | null
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -51,7 +51,11 @@ export class FaultyProxy {
   #carry(client: Socket): void {
     this.asked++
     if (!this.#target) {
-      client.destroy()
+      // Not before something came: Node's fetch can miss a connection that breaks as soon as it stands, and then
+      // only the timeout ends the call.
+      this.#sockets.add(client)
+      client.on('error', () => {}).on('close', () => this.#sockets.delete(client))
+      client.once('data', () => client.destroy())
       return
     }
     const upstream = connect(Number(this.#target.port), this.#target.hostname)

@@ -8,6 +8,7 @@ import { expect, vi } from 'vitest'
 import {
   HEADERS_TIMEOUT_MS,
   IDEMPOTENCY_KEPT_HOURS,
+  KEEP_ALIVE_MS,
   REQUEST_TIMEOUT_MS,
   SHUTDOWN_GRACE_MS,
 } from '../../src/domain/limits.ts'
@@ -29,6 +30,7 @@ export const connectionBounds: Bound[] = [
     'requestTimeout',
     'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"query":',
   ),
+  timeout('KEEP_ALIVE_MS', KEEP_ALIVE_MS, 'keepAliveTimeout', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'),
   {
     limit: 'SHUTDOWN_GRACE_MS',
     what: 'how long an answer may take after the service was told to stop',
@@ -47,8 +49,8 @@ export const connectionBounds: Bound[] = [
 function timeout(
   limit: Bound['limit'],
   ms: number,
-  setting: 'headersTimeout' | 'requestTimeout',
-  unfinished: string,
+  setting: 'headersTimeout' | 'requestTimeout' | 'keepAliveTimeout',
+  sent: string,
 ): Bound {
   return {
     limit,
@@ -60,7 +62,7 @@ function timeout(
       server.headersTimeout = 100
       server[setting] = 100
       const client = await open(server)
-      client.socket.write(unfinished)
+      client.socket.write(sent)
       // Half of the bound itself: what is closed by then was closed by the shorter one.
       const closed = await Promise.race([
         client.closed.then(() => true),
