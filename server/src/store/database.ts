@@ -48,6 +48,7 @@ export function openPool(connection: Connection, { max, keyLookups }: PoolOption
   })
   // A dropped idle connection raises an error event, which ends the process unless somebody listens.
   pool.on('error', (error) => log.warn({ err: error }, 'idle database connection lost'))
+  // One that is in use fails its query too, and is reported there.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
