@@ -45,7 +45,7 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
     try {
       worker.send({ type: 'metrics', text: await metrics.clusterMetrics() } satisfies MetricsMessage)
     } catch (error) {
-      log.error({ err: error }, 'the metrics could not be collected')
+      worker.send({ type: 'metrics', failed: String(error) } satisfies MetricsMessage)
     }
   })
   let stopping = false

@@ -1,10 +1,10 @@
-import { RESET_PERIODS } from '../domain/period.ts'
 import { type RecordedUsage, USAGE_ACTIONS } from '../domain/usage.ts'
 import type { User } from '../domain/user.ts'
 import type { ShowUsage } from '../operations/show-usage.ts'
 import type { Builder } from './builder.ts'
 import { defineCatalogueTypes } from './catalogue-types.ts'
 import type { AdminContext } from './context.ts'
+import { defineEntitlementInput } from './entitlement-input.ts'
 import { defineSubscriptionTypes } from './subscription-types.ts'
 import { defineUsageTypes } from './usage-types.ts'
 
@@ -75,16 +75,9 @@ function defineInputs(
   builder: Builder<AdminContext>,
   { featureType }: Pick<ReturnType<typeof defineCatalogueTypes<AdminContext>>, 'featureType'>,
 ) {
-  const resetPeriod = builder.enumType('ResetPeriod', { values: RESET_PERIODS })
+  const { entitlement } = defineEntitlementInput(builder)
   const usageAction = builder.enumType('UsageAction', { values: USAGE_ACTIONS })
 
-  const entitlement = builder.inputType('Entitlement', {
-    fields: (t) => ({
-      limit: t.field({ type: 'SafeInt', description: 'The allowance; left out: unlimited.' }),
-      resetPeriod: t.field({ type: resetPeriod, defaultValue: 'MONTH' }),
-      overageEnabled: t.boolean({ defaultValue: false }),
-    }),
-  })
   const packageFeature = builder.inputType('CreatePackageFeatureInput', {
     fields: (t) => ({
       id: t.string({ required: true }),

@@ -1,6 +1,5 @@
 import type { GraphQLSchema } from 'graphql'
 import type { Package, PackageEdit } from '../domain/package.ts'
-import { RESET_PERIODS } from '../domain/period.ts'
 import type { Service } from '../operations/call.ts'
 import { apiKeys, createApiKey, revokeApiKey } from '../operations/dashboard/api-keys.ts'
 import { advanceClock, apps, createApp, setOrigins } from '../operations/dashboard/apps.ts'
@@ -14,6 +13,7 @@ import type { AppRow } from '../store/apps.ts'
 import type { Member } from '../store/members.ts'
 import { acceptQuotedEnums, type Builder, newBuilder } from './builder.ts'
 import { defineCatalogueTypes } from './catalogue-types.ts'
+import { defineEntitlementInput } from './entitlement-input.ts'
 import { defineSubscriptionTypes } from './subscription-types.ts'
 import { isoTime, isoTimeOrNull } from './time.ts'
 
@@ -46,7 +46,7 @@ type Types = ReturnType<typeof defineTypes>
 function defineTypes(builder: Builder<DashboardContext>) {
   const catalogue = defineCatalogueTypes(builder)
   const subscription = defineSubscriptionTypes(builder, catalogue.package)
-  const resetPeriod = builder.enumType('ResetPeriod', { values: RESET_PERIODS })
+  const { resetPeriod, entitlement } = defineEntitlementInput(builder)
 
   const member = builder.objectRef<Member>('Member').implement({
     fields: (t) => ({ email: t.exposeString('email') }),
@@ -111,13 +111,6 @@ function defineTypes(builder: Builder<DashboardContext>) {
     }),
   }))
 
-  const entitlement = builder.inputType('Entitlement', {
-    fields: (t) => ({
-      limit: t.field({ type: 'SafeInt', description: 'The allowance; left out: unlimited.' }),
-      resetPeriod: t.field({ type: resetPeriod, defaultValue: 'MONTH' }),
-      overageEnabled: t.boolean({ defaultValue: false }),
-    }),
-  })
   const editPackageFeature = builder.inputType('EditPackageFeatureInput', {
     fields: (t) => ({ id: t.string({ required: true }), entitlement: t.field({ type: entitlement }) }),
   })

@@ -7,6 +7,8 @@ export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 export interface MetricsMessage {
   type: 'metrics'
   text?: string
+  /** why there is no text */
+  failed?: string
 }
 
 /** What is counted for Prometheus. */
@@ -68,11 +70,12 @@ export class Metrics {
   /** Everything, of all processes behind this port. */
   text(): Promise<string> {
     if (!cluster.isWorker) return this.#registry.metrics()
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const take = (message: MetricsMessage) => {
-        if (message.type !== 'metrics' || message.text === undefined) return
+        if (message.type !== 'metrics') return
         process.off('message', take)
-        resolve(message.text)
+        if (message.text === undefined) reject(new Error(message.failed))
+        else resolve(message.text)
       }
       process.on('message', take)
       process.send?.({ type: 'metrics' } satisfies MetricsMessage)
