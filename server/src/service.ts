@@ -8,7 +8,7 @@ import { closeServer, httpServer } from './http/server.ts'
 import type { Service } from './operations/call.ts'
 import { Attempts } from './operations/dashboard/attempts.ts'
 import { type FirstStart, prepare } from './operations/first-start.ts'
-import { LANES, standingReader, usageRecorder } from './operations/hot-paths.ts'
+import { HOT_CONNECTIONS, hotPaths } from './operations/hot-paths.ts'
 import { Metrics } from './operations/metrics.ts'
 import { AppCache } from './store/app-cache.ts'
 import { type Connection, openPool, type Pool } from './store/database.ts'
@@ -42,7 +42,7 @@ export async function startService(
     const connection = await database(config, log, undo)
     const pool = openPool(connection, { max: CONNECTIONS }, log)
     undo.push(() => pool.end())
-    const hotPool = openPool(connection, { max: 2 * LANES, keyLookups: true }, log)
+    const hotPool = openPool(connection, { max: HOT_CONNECTIONS, keyLookups: true }, log)
     undo.push(() => hotPool.end())
     await checkDatabase(pool)
     await migrate(pool)
@@ -51,11 +51,13 @@ export async function startService(
     const metrics = new Metrics()
     metrics.watchPool('pool', pool)
     metrics.watchPool('hot_pool', hotPool)
+    const hot = hotPaths(apps, hotPool, metrics)
+    undo.push(async () => hot.release())
     const service: Service = {
       pool,
       apps,
-      standings: standingReader(apps, hotPool, metrics),
-      usage: usageRecorder(apps, hotPool, metrics),
+      standings: hot.standings,
+      usage: hot.usage,
       billing: noBilling,
       clock,
       userTokenSecret: await secretNamed(pool, 'user-token'),

@@ -111,6 +111,35 @@ describe('a batcher', () => {
     expect(sent()).toEqual([[0], [1], [2]])
   })
 
+  it('sends the next batch before it answers the last one', async () => {
+    const events: string[] = []
+    const { batcher, batch, held } = heldBatches({ lanes: 1, most: 8 })
+    const first = batcher.add(1).then(() => events.push(`answered, with ${held.length} batches sent`))
+    await turn()
+    void batcher.add(2)
+    batch(0).end()
+    await first
+    expect(events).toEqual(['answered, with 2 batches sent'])
+  })
+
+  it('tells each batch its lane, and gives no lane two at once', async () => {
+    const busy = new Set<number>()
+    const batcher = new Batcher<number, string>(
+      async (items, lane) => {
+        expect(busy.has(lane)).toBe(false)
+        busy.add(lane)
+        await turn()
+        busy.delete(lane)
+        return answered(items)
+      },
+      { lanes: 3, most: 2 },
+    )
+    const calls = range(0, 40)
+    expect(await Promise.all(calls.map((item) => batcher.add(item)))).toEqual(
+      calls.map((item) => `answer to ${item}`),
+    )
+  })
+
   it('fails one item alone', async () => {
     const { batcher, batch } = heldBatches({ lanes: 1, most: 8 })
     const calls = [1, 2, 3].map((item) => batcher.add(item))

@@ -11,23 +11,23 @@ interface Waiting<Item, Result> {
  * Shares one round trip among all calls that arrive while the last one is under way. There is no timer: a lone
  * call goes out at the end of the turn of the event loop in which it came.
  *
- * Several lanes work side by side, so that PostgreSQL has the next batch while we answer the last one.
+ * Several lanes, told apart by their numbers, work side by side. A lane that is done takes the next batch before its
+ * callers are answered, so that PostgreSQL works on the one while we do the other.
  */
 export class Batcher<Item, Result> {
-  readonly #run: (items: Item[]) => Promise<Settled<Result>[]>
-  readonly #lanes: number
+  readonly #run: (items: Item[], lane: number) => Promise<Settled<Result>[]>
   readonly #most: number
+  readonly #idle: number[]
   #waiting: Waiting<Item, Result>[] = []
-  #busy = 0
   #scheduled = false
 
   constructor(
-    run: (items: Item[]) => Promise<Settled<Result>[]>,
+    run: (items: Item[], lane: number) => Promise<Settled<Result>[]>,
     { lanes, most }: { lanes: number; most: number },
   ) {
     this.#run = run
-    this.#lanes = lanes
     this.#most = most
+    this.#idle = Array.from({ length: lanes }, (_, lane) => lane)
   }
 
   add(item: Item): Promise<Result> {
@@ -38,31 +38,43 @@ export class Batcher<Item, Result> {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#busy >= this.#lanes) return
+    if (this.#scheduled || this.#idle.length === 0) return
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
-      while (this.#waiting.length > 0 && this.#busy < this.#lanes) void this.#send()
+      this.#sendWaiting()
     })
   }
 
-  async #send(): Promise<void> {
-    const share = Math.ceil(this.#waiting.length / (this.#lanes - this.#busy))
-    const batch = this.#waiting.splice(0, Math.min(share, this.#most))
-    this.#busy++
+  #sendWaiting(): void {
+    while (this.#waiting.length > 0) {
+      const share = Math.ceil(this.#waiting.length / this.#idle.length)
+      const lane = this.#idle.shift()
+      if (lane === undefined) return
+      void this.#send(this.#waiting.splice(0, Math.min(share, this.#most)), lane)
+    }
+  }
+
+  async #send(batch: Waiting<Item, Result>[], lane: number): Promise<void> {
+    const settled = await this.#settle(batch, lane)
+    this.#idle.push(lane)
+    this.#sendWaiting()
+    for (const [i, { resolve, reject }] of batch.entries()) {
+      const result = settled[i]
+      if (!result) reject(new Error('a call in a batch was not answered'))
+      else if ('error' in result) reject(result.error)
+      else resolve(result.value)
+    }
+  }
+
+  async #settle(batch: Waiting<Item, Result>[], lane: number): Promise<Settled<Result>[]> {
     try {
-      const settled = await this.#run(batch.map(({ item }) => item))
-      for (const [i, { resolve, reject }] of batch.entries()) {
-        const result = settled[i]
-        if (!result) reject(new Error('a call in a batch was not answered'))
-        else if ('error' in result) reject(result.error)
-        else resolve(result.value)
-      }
+      return await this.#run(
+        batch.map(({ item }) => item),
+        lane,
+      )
     } catch (error) {
-      for (const { reject } of batch) reject(error)
-    } finally {
-      this.#busy--
-      if (this.#waiting.length > 0) this.#schedule()
+      return batch.map(() => ({ error }))
     }
   }
 }

@@ -1,47 +1,75 @@
 import type { AppCache } from '../store/app-cache.ts'
 import type { Pool } from '../store/database.ts'
+import { HeldConnection } from '../store/held-connection.ts'
 import { Batcher } from './batcher.ts'
 import type { Metrics } from './metrics.ts'
 import { type PendingUsage, type Recorded, recordBatch } from './record-batch.ts'
 import { type FoundStanding, readStandings, type StandingQuestion } from './standings.ts'
 
-/** Two connections for each, so that one is under way while the answers of the other go out. */
-export const LANES = 2
+/** For each path, so that one is under way while the answers of the other go out. */
+const LANES = 2
 const MOST = 128
 
-export type StandingReader = Batcher<StandingQuestion, FoundStanding>
+/** Each lane of each path has a connection to itself. */
+export const HOT_CONNECTIONS = 2 * LANES
 
-export function standingReader(apps: AppCache, pool: Pool, metrics: Metrics): StandingReader {
-  return new Batcher(
-    (questions) => {
-      metrics.batch.observe({ path: 'check' }, questions.length)
-      return readStandings(apps, pool, questions)
-    },
-    { lanes: LANES, most: MOST },
-  )
-}
+export type StandingReader = Batcher<StandingQuestion, FoundStanding>
 
 export interface UsageRecorder {
   add(pending: PendingUsage): Promise<Recorded>
 }
 
-/** All events of one user go down one lane, so that the lanes never move the same counter. */
-export function usageRecorder(apps: AppCache, pool: Pool, metrics: Metrics): UsageRecorder {
-  const run = (pending: PendingUsage[]) => {
-    metrics.batch.observe({ path: 'record' }, pending.length)
-    return recordBatch(apps, pool, pending)
-  }
-  const lanes = Array.from(
-    { length: LANES },
-    () => new Batcher<PendingUsage, Recorded>(run, { lanes: 1, most: MOST }),
-  )
+interface HotPaths {
+  standings: StandingReader
+  usage: UsageRecorder
+  /** Gives the connections back to the pool. */
+  release(): void
+}
+
+export function hotPaths(apps: AppCache, pool: Pool, metrics: Metrics): HotPaths {
+  const held = Array.from({ length: HOT_CONNECTIONS }, () => new HeldConnection(pool))
   return {
-    add: (pending) => (lanes[laneOf(pending.event.userId)] as (typeof lanes)[number]).add(pending),
+    standings: standingReader(apps, held.slice(0, LANES), metrics),
+    usage: usageRecorder(apps, held.slice(LANES), metrics),
+    release: () => {
+      for (const connection of held) connection.release()
+    },
   }
 }
 
-function laneOf(userId: string): number {
+function standingReader(apps: AppCache, connections: HeldConnection[], metrics: Metrics): StandingReader {
+  return new Batcher(
+    (questions, lane) => {
+      metrics.batch.observe({ path: 'check' }, questions.length)
+      return at(connections, lane).use((db) => readStandings(apps, db, questions))
+    },
+    { lanes: connections.length, most: MOST },
+  )
+}
+
+/** All events of one user go down one lane, so that the lanes never move the same counter. */
+function usageRecorder(apps: AppCache, connections: HeldConnection[], metrics: Metrics): UsageRecorder {
+  const lanes = connections.map(
+    (connection) =>
+      new Batcher<PendingUsage, Recorded>(
+        (pending) => {
+          metrics.batch.observe({ path: 'record' }, pending.length)
+          return connection.use((db) => recordBatch(apps, db, pending))
+        },
+        { lanes: 1, most: MOST },
+      ),
+  )
+  return {
+    add: (pending) => at(lanes, hash(pending.event.userId) % lanes.length).add(pending),
+  }
+}
+
+function hash(text: string): number {
   let hash = 0
-  for (let i = 0; i < userId.length; i++) hash = (hash * 31 + userId.charCodeAt(i)) | 0
-  return (hash >>> 0) % LANES
+  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) | 0
+  return hash >>> 0
+}
+
+function at<T>(all: readonly T[], index: number): T {
+  return all[index] as T
 }

@@ -36,7 +36,7 @@ export interface Stretch<Row> {
 }
 
 /** Few enough to be read and rendered between two checks, enough that the round trips do not count. */
-const STRETCH = 500
+const STRETCH = 100
 
 /** Reads the next stretch of a list that is ordered by a key. */
 export async function stretch<Row>(

@@ -37,29 +37,40 @@ export async function readStandings(
   let open = questions.map((_, i) => i)
   while (open.length > 0) {
     const asked: Question[] = []
-    const begins: number[] = []
     const guesses = new Map<string, Catalogue | undefined>()
-    for (const i of open) {
+    const topics = new Map<string, Topic>()
+    const topicOf = open.map((i) => {
       const question = questions[i] as StandingQuestion
       const { appId } = question.caller
-      if (!guesses.has(appId)) guesses.set(appId, apps.known(appId)?.catalogue)
-      begins.push(asked.length)
-      ask(asked, question, guesses.get(appId))
-    }
-    begins.push(asked.length)
+      const { userId, featureId } = question
+      // Ids that cannot be anybody's are asked about too, and may hold anything: the length tells them apart.
+      const name = `${appId} ${userId.length} ${userId}${featureId}`
+      let topic = topics.get(name)
+      if (!topic) {
+        if (!guesses.has(appId)) guesses.set(appId, apps.known(appId)?.catalogue)
+        topic = { guess: guesses.get(appId), from: asked.length, found: null }
+        topics.set(name, topic)
+        ask(asked, question, topic.guess)
+      }
+      return topic
+    })
     const holdings = await readHoldings(db, asked)
 
     const again: number[] = []
     for (const [k, i] of open.entries()) {
       const question = questions[i] as StandingQuestion
-      const from = begins[k] as number
-      const holding = holdings[from]
+      const topic = topicOf[k] as Topic
+      const holding = holdings[topic.from]
       try {
         if (!holding) throw unauthenticated()
         const app =
           apps.confirmed(question.caller, holding.version) ?? (await apps.confirm(db, question.caller))
-        if (app.catalogue !== guesses.get(question.caller.appId)) again.push(i)
-        else answers[i] = { value: stand(app.catalogue, question, asked, holdings, from, holding) }
+        if (app.catalogue !== topic.guess) {
+          again.push(i)
+          continue
+        }
+        topic.found ??= { value: stand(app.catalogue, question, asked, holdings, topic.from, holding) }
+        answers[i] = topic.found
       } catch (error) {
         answers[i] = { error }
       }
@@ -67,6 +78,14 @@ export async function readStandings(
     open = again
   }
   return answers
+}
+
+/** What several questions of a batch may be about: one user and one feature. */
+interface Topic {
+  guess: Catalogue | undefined
+  /** where its rows begin among those asked for */
+  from: number
+  found: Settled<FoundStanding> | null
 }
 
 /** One row to ask for, or one for each kind of period in which the feature may be counted. */

@@ -104,7 +104,12 @@ async function attemptTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): 
 }
 
 /** A time as a parameter of type timestamptz. */
-export const timestamp = (ms: number): string => new Date(ms).toISOString()
+export function timestamp(ms: number): string {
+  // A batch names one and the same moment again and again.
+  if (ms !== lastTimestamp.ms) lastTimestamp = { ms, text: new Date(ms).toISOString() }
+  return lastTimestamp.text
+}
+let lastTimestamp = { ms: 0, text: new Date(0).toISOString() }
 export const timestampOrNull = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
 
 /** `2026-01-31 12:00:00.5+00`, as PostgreSQL writes it in UTC. */

@@ -1,0 +1,35 @@
+import type { Db, Pool, Tx } from './database.ts'
+
+/**
+ * A connection of a pool, kept by somebody who sends one statement after the other: none of them waits to be given
+ * one. When it is lost, the next statement gets another.
+ */
+export class HeldConnection {
+  readonly #pool: Pool
+  #client: Tx | null = null
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+  }
+
+  use<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    return this.#client ? work(this.#client) : this.#connect().then(work)
+  }
+
+  async #connect(): Promise<Tx> {
+    const client = await this.#pool.connect()
+    client.once('error', (error) => {
+      if (this.#client !== client) return
+      this.#client = null
+      client.release(error)
+    })
+    this.#client = client
+    return client
+  }
+
+  /** Gives it back, so that the pool can end. */
+  release(): void {
+    this.#client?.release()
+    this.#client = null
+  }
+}
