@@ -1,9 +1,11 @@
 // Everything that must hold: format, lint, types and tests. Arguments go to the test runner.
+import { installChromium } from './chromium.mjs'
 import { build, install, run } from './ready.mjs'
 
 const files = process.argv.slice(2)
 
 install()
+installChromium()
 build()
 if (files.length === 0) run('npm', ['run', 'check', '--silent'])
 run('npx', ['vitest', 'run', ...files])

@@ -1,12 +1,8 @@
-const PRICE = 'id provider amount displayAmount currency interval'
-const PACKAGE = `id name status metadata isAddon updatedAt prices { ${PRICE} }`
-const PACKAGE_FEATURE = 'id name limit type unitLabel unitLabelPlural metadata'
+import { CHECK, CONSUMPTION, PACKAGE, PACKAGE_FEATURE, SUBSCRIPTION, USAGE_PERIOD } from './selections.ts'
+
 const FEATURES_IF_ASKED = `features @include(if: $includeFeatures) { ${PACKAGE_FEATURE} }`
 const FEATURE = `id name type unitLabel unitLabelPlural metadata packages { ${PACKAGE} }`
 const USER = 'id billingId name email metadata'
-const SUBSCRIPTION = `id userId status metadata startedAt cancelAt cancelledAt package { ${PACKAGE} }`
-const CONSUMPTION = 'consumption { budget used overageEnabled }'
-const CHECK = `featureId access reason reasonCode ${CONSUMPTION}`
 const RECORDED = `recorded reason ${CONSUMPTION}`
 
 /** The one document of each operation. Each asks for one field, of its own name. */
@@ -22,7 +18,7 @@ export const DOCUMENTS = {
     canUseFeatures(userId: $userId, featureIds: $featureIds) { ${CHECK} }
   }`,
   showUsage: `query showUsage($userId: String!, $featureId: String!) {
-    showUsage(userId: $userId, featureId: $featureId) { current { periodStart periodEnd ${CONSUMPTION} } }
+    showUsage(userId: $userId, featureId: $featureId) { current { ${USAGE_PERIOD} } }
   }`,
   package: `query package($id: String!, $includeFeatures: Boolean!) {
     package(id: $id) { ${PACKAGE} ${FEATURES_IF_ASKED} }

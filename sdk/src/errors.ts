@@ -12,11 +12,18 @@ export const ERROR_TABLE = {
   SUBSCRIPTION_NOT_FOUND: { type: 'SubscriptionNotFoundError', status: 404 },
   APP_NOT_FOUND: { type: 'Error', status: 404 },
   API_KEY_NOT_FOUND: { type: 'Error', status: 404 },
+  MEMBER_NOT_FOUND: { type: 'Error', status: 404 },
+  IMPORT_NOT_FOUND: { type: 'Error', status: 404 },
+  PRICE_NOT_FOUND: { type: 'Error', status: 404 },
+  TEMPLATE_NOT_FOUND: { type: 'Error', status: 404 },
+  NOTICE_NOT_FOUND: { type: 'Error', status: 404 },
+  BILLING_PROVIDER_ERROR: { type: 'Error', status: 502 },
   SUBSCRIPTION_LINK_ERROR: { type: 'SubscriptionLinkError', status: 400 },
   GRAPHQL_PARSE_FAILED: { type: 'Error', status: 400 },
   GRAPHQL_VALIDATION_FAILED: { type: 'Error', status: 400 },
   BAD_REQUEST: { type: 'Error', status: 400 },
   METHOD_NOT_ALLOWED: { type: 'Error', status: 405 },
+  CONFLICT: { type: 'Error', status: 409 },
   IDEMPOTENCY_KEY_REUSED: { type: 'Error', status: 409 },
   RATE_LIMITED: { type: 'Error', status: 429 },
   INTERNAL_SERVER_ERROR: { type: 'Error', status: 500 },
@@ -30,6 +37,8 @@ export type LocalErrorCode =
   | 'TIMEOUT'
   /** The call's own `signal` was aborted. */
   | 'ABORTED'
+  /** The function that fetches the user's token failed. */
+  | 'TOKEN_FAILED'
   /** The service is unreachable and the usage queue has no room. */
   | 'QUEUE_FULL'
   /** The usage queue's file could not be written. */
@@ -115,14 +124,17 @@ export interface WireError {
   extensions?: { code?: string; type?: string; status?: number }
 }
 
-export function errorFrom({ message, extensions = {} }: WireError): TollgateError {
+/** What codes mean that come without a type and a status. */
+export type ErrorTable = { readonly [code: string]: { readonly type: string; readonly status: number } }
+
+const UNFORESEEN = { type: 'Error', status: 500 }
+
+export function errorFrom({ message, extensions = {} }: WireError, table: ErrorTable): TollgateError {
   const { code = 'INTERNAL_SERVER_ERROR' } = extensions
-  const known = isKnown(code) ? ERROR_TABLE[code] : ERROR_TABLE.INTERNAL_SERVER_ERROR
+  const known = (Object.hasOwn(table, code) && table[code]) || UNFORESEEN
   const Class = CLASSES.get(extensions.type ?? known.type) ?? TollgateError
   return new Class(message, { code, status: extensions.status ?? known.status })
 }
-
-const isKnown = (code: string): code is keyof typeof ERROR_TABLE => Object.hasOwn(ERROR_TABLE, code)
 
 /** Whether the service could not be asked, as opposed to having said no. */
 export const isOutage = (error: TollgateError): boolean =>

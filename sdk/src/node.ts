@@ -1,5 +1,5 @@
 import { Calls, listOf, newKey, oneOf } from './calls.ts'
-import type { TollgateError } from './errors.ts'
+import { ERROR_TABLE, type TollgateError } from './errors.ts'
 import type { CallOptions, MutationOptions, TollgateOptions } from './options.ts'
 import { Checks } from './outage/checks.ts'
 import { Usage } from './outage/usage.ts'
@@ -43,7 +43,7 @@ export class Tollgate {
   constructor(options: TollgateOptions = {}) {
     refuseBrowser(options)
     const { url, apiKey } = settingsOf(options)
-    this.#transport = new Transport(url, apiKey, options)
+    this.#transport = new Transport(url, apiKey, options, ERROR_TABLE)
     this.#calls = new Calls(this.#transport)
     this.#checks = new Checks(options.cache, options.fallback, () => performance.now())
     this.#usage = new Usage(options.queue, this.#calls, this.#transport, this.#checks)

@@ -1,3 +1,4 @@
+import { endpointOf } from './endpoint.ts'
 import type { TollgateOptions } from './options.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:4000'
@@ -11,11 +12,10 @@ export function settingsOf(options: TollgateOptions): { url: string; apiKey: str
   if (!/^[\x20-\x7e]+$/.test(apiKey)) {
     throw new TypeError('The apiKey holds characters that no key has: line ends, or letters beyond ASCII')
   }
-  const baseUrl = options.baseUrl ?? environment('TOLLGATE_URL') ?? DEFAULT_URL
-  if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
-    throw new TypeError(`The baseUrl must be an absolute http or https URL, not ${JSON.stringify(baseUrl)}`)
+  return {
+    url: endpointOf(options.baseUrl ?? environment('TOLLGATE_URL') ?? DEFAULT_URL, '/graphql'),
+    apiKey,
   }
-  return { url: `${baseUrl.replace(/\/+$/, '')}/graphql`, apiKey }
 }
 
 /** Whoever opens the page could read the key from it. */

@@ -1,9 +1,13 @@
-import { errorFrom, NetworkError, TollgateError, type WireError } from './errors.ts'
+import { type ErrorTable, errorFrom, NetworkError, TollgateError, type WireError } from './errors.ts'
 import type { MutationOptions, TollgateOptions } from './options.ts'
+
+export type TransportOptions = Pick<TollgateOptions, 'fetch' | 'timeout' | 'retry' | 'onError'>
 
 export interface Request extends MutationOptions {
   query: string
   variables?: object | undefined
+  /** @default the transport's own */
+  authorization?: string
   /** Nobody waits for it: it is tried once, and its error is the sender's business. @default false */
   inBackground?: boolean
 }
@@ -23,21 +27,24 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 /** Sends requests, again if need be, and makes an answer of whatever comes of it. Never throws. */
 export class Transport {
   readonly #url: string
-  readonly #apiKey: string
+  readonly #authorization: string
   readonly #fetch: typeof globalThis.fetch
   readonly #timeout: number
   readonly #retry: NonNullable<TollgateOptions['retry']>
   readonly #onError: TollgateOptions['onError']
+  readonly #errors: ErrorTable
   #warned = false
 
-  constructor(url: string, apiKey: string, options: TollgateOptions) {
+  /** A page does without the table of `errors`, to be small: the service states type and status with every error. */
+  constructor(url: string, authorization: string, options: TransportOptions, errors: ErrorTable = {}) {
     this.#url = url
-    this.#apiKey = apiKey
+    this.#authorization = authorization
     // The global one is looked up at each call: tests and tracers put theirs in its place later on.
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
     this.#timeout = options.timeout ?? 10_000
     this.#retry = options.retry ?? retryTwice
     this.#onError = options.onError
+    this.#errors = errors
   }
 
   async send(request: Request): Promise<Answer> {
@@ -87,8 +94,8 @@ export class Transport {
   }
 
   /** The same bytes and the same key for every attempt: the service knows a repeated request by them. */
-  #prepare({ query, variables, idempotencyKey }: Request): Prepared {
-    const headers = new Headers({ Authorization: this.#apiKey, 'Content-Type': 'application/json' })
+  #prepare({ query, variables, idempotencyKey, authorization = this.#authorization }: Request): Prepared {
+    const headers = new Headers({ Authorization: authorization, 'Content-Type': 'application/json' })
     if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey)
     // A string of JSON within the JSON: the spec's form of variables.
     return { headers, body: JSON.stringify({ query, variables: variables && JSON.stringify(variables) }) }
@@ -114,7 +121,7 @@ export class Transport {
         // A redirected POST may arrive as a GET, and elsewhere: neither is wanted with a key in its headers.
         redirect: 'error',
       })
-      return read(response.status, await response.text())
+      return read(response.status, await response.text(), this.#errors)
     } catch (cause) {
       if (signal?.aborted) return failed(aborted(signal))
       if (!timedOut) return failed(unreachable(0, `No answer from ${this.#url}: ${messageOf(cause)}`, cause))
@@ -133,7 +140,7 @@ interface Prepared {
 }
 
 /** What a reply says, if it is the service's: a proxy in between may say anything. */
-function read(status: number, text: string): Answer {
+function read(status: number, text: string, table: ErrorTable): Answer {
   let body: unknown
   try {
     body = JSON.parse(text)
@@ -142,7 +149,7 @@ function read(status: number, text: string): Answer {
   }
   const { data, errors } = (body ?? {}) as { data?: Answer['data']; errors?: WireError[] }
   const [first] = Array.isArray(errors) ? errors : []
-  if (first) return { data: data ?? null, error: errorFrom(first) }
+  if (first) return { data: data ?? null, error: errorFrom(first, table) }
   if (typeof data === 'object' && data !== null) return { data, error: null }
   return failed(unreachable(status, `The answer, with status ${status}, is not one of Tollgate's`))
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildSchema, type GraphQLSchema, Kind, parse, validate } from 'graphql'
 import { describe, expect, it } from 'vitest'
+import { CLIENT_DOCUMENTS } from '../src/browser/documents.ts'
 import { DOCUMENTS, isMutation, type Operation } from '../src/documents.ts'
 import { Tollgate } from '../src/node.ts'
 
@@ -31,5 +32,42 @@ describe('the documents', () => {
     )
     expect(OPERATIONS.filter((name) => typeof Tollgate.prototype[name] !== 'function')).toEqual([])
     expect('generateSubscriptionLink' in Tollgate.prototype).toBe(false)
+  })
+})
+
+describe('the documents of a page', () => {
+  const client = buildSchema(
+    readFileSync(new URL('../../server/schema/client.graphql', import.meta.url), 'utf8'),
+  )
+
+  it.each(
+    Object.entries(CLIENT_DOCUMENTS),
+  )('%s fits the committed schema, and asks for its field', (name, text) => {
+    expect(validate(client, parse(text))).toEqual([])
+    const [definition] = parse(text).definitions
+    expect(definition).toMatchObject({
+      name: { value: name },
+      selectionSet: { selections: [{ name: { value: name } }] },
+    })
+  })
+})
+
+describe('the build', () => {
+  const CHECK = fileURLToPath(new URL('../check.mjs', import.meta.url))
+  const load = async () =>
+    (await import(CHECK)) as {
+      checkAgainstServer(): Promise<void>
+      misfitsOf(schema: string, documents: Record<string, string>): string[]
+    }
+
+  it('takes what fits the service', async () => {
+    await (await load()).checkAgainstServer()
+  })
+
+  it('refuses a document that the service would', async () => {
+    const { misfitsOf } = await load()
+    expect(misfitsOf('client', { users: '{ users { id } }', me: '{ me { id } }' })).toEqual([
+      expect.stringContaining('client users: Cannot query field "users"'),
+    ])
   })
 })

@@ -144,7 +144,7 @@ describe('spec §7: errors', () => {
   )('%s keeps its class and status, also without our extensions', (code, row) => {
     const name = row.type in CLASSES ? row.type : 'Error'
     for (const extensions of [{ code }, { code, ...row }]) {
-      expect(errorFrom({ message: 'm', extensions })).toMatchObject({
+      expect(errorFrom({ message: 'm', extensions }, ERROR_TABLE)).toMatchObject({
         name,
         code,
         message: 'm',
@@ -155,7 +155,7 @@ describe('spec §7: errors', () => {
 
   it('a code of a later service is a plain error with the status that came', () => {
     const extensions = { code: 'NEW', type: 'NewError', status: 418 }
-    expect(errorFrom({ message: 'm', extensions })).toMatchObject({
+    expect(errorFrom({ message: 'm', extensions }, ERROR_TABLE)).toMatchObject({
       name: 'Error',
       code: 'NEW',
       response: { status: 418 },

@@ -1,71 +1,119 @@
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import { type SdkApp, sdkApp } from './support/app.ts'
-
-const run = promisify(execFile)
-const SDK = fileURLToPath(new URL('..', import.meta.url))
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+import { type Project, projectWithPackage, ROOT, run } from './support/packed.ts'
 
 let server: TestServer
 let app: SdkApp
-/** a project that has the packed package installed, and nothing else */
-let project: string
+let project: Project
 beforeAll(async () => {
   server = await startTestServer()
   app = await sdkApp(server)
-  project = await mkdtemp(join(tmpdir(), 'tollgate-project-'))
-  await run(process.execPath, ['build.mjs'], { cwd: SDK })
-  await run('npm', ['pack', '--silent', '--pack-destination', project], { cwd: SDK })
-  const installed = join(project, 'node_modules/@tollgate/sdk')
-  await mkdir(installed, { recursive: true })
-  await run('tar', ['-xzf', join(project, 'tollgate-sdk-0.1.0.tgz'), '-C', installed, '--strip-components=1'])
+  project = await projectWithPackage()
 })
 afterAll(async () => {
-  await rm(project, { recursive: true, force: true })
+  await project?.remove()
   await server.stop()
 })
 
+const ENTRIES: Record<string, string[]> = {
+  node: ['Tollgate', 'UserNotFoundError', 'NetworkError as NodeNetworkError'],
+  browser: ['TollgateClient', 'NetworkError'],
+  react: ['Gate', 'TollgateProvider'],
+  'openfeature/server': ['TollgateServerProvider'],
+  'openfeature/web': ['TollgateWebProvider'],
+}
+const imports = (as: 'ESM' | 'CJS'): string =>
+  Object.entries(ENTRIES)
+    .map(([entry, names]) =>
+      as === 'ESM'
+        ? `import { ${names.join(', ')} } from '@tollgate/sdk/${entry}'`
+        : `const { ${names.join(', ').replaceAll(' as ', ': ')} } = require('@tollgate/sdk/${entry}')`,
+    )
+    .join('\n')
+
+/** Uses every entry, and prints what came of it. */
 const USE = `
-const tollgate = new Tollgate()
 async function main() {
+  const tollgate = new Tollgate()
   const { data } = await tollgate.canUseFeature({ userId: 'ann', featureId: 'calls' })
   const { error } = await tollgate.user({ id: 'nobody' })
   console.log(data.access, error instanceof UserNotFoundError, error.response.status)
+
+  const { data: { token } } = await tollgate.generateUserToken({ userId: 'ann' })
+  const client = new TollgateClient({ baseUrl: process.env.TOLLGATE_URL, token, initial: { features: [data] } })
+  console.log((await client.canUse('calls')).data.access)
+  const unreachable = new TollgateClient({ baseUrl: 'http://127.0.0.1:1', token })
+  const failed = await unreachable.canUse('calls')
+  console.log(failed.error instanceof NetworkError, failed.error instanceof NodeNetworkError)
+
+  const gate = createElement(Gate, { feature: 'calls', fallback: 'closed' }, 'open')
+  console.log(renderToString(createElement(TollgateProvider, { client }, gate)))
+  const flag = await new TollgateServerProvider(tollgate).resolveBooleanEvaluation('calls', false, { targetingKey: 'ann' })
+  console.log(flag.variant, new TollgateWebProvider(client).metadata.name)
 }
 main()
 `
-const ESM = `import { Tollgate, UserNotFoundError } from '@tollgate/sdk/node'\n${USE}`
-const CJS = `const { Tollgate, UserNotFoundError } = require('@tollgate/sdk/node')\n${USE}`
+const ESM = `${imports('ESM')}
+import { createElement } from 'react'
+import { renderToString } from 'react-dom/server'
+${USE}`
+const CJS = `${imports('CJS')}
+const { createElement } = require('react')
+const { renderToString } = require('react-dom/server')
+${USE}`
+const PRINTED = ['true true 404', 'true', 'true true', 'open', 'WITHIN_BUDGET tollgate']
 
-async function printedBy(file: string): Promise<string> {
+async function printedBy(file: string): Promise<string[]> {
   const env = { PATH: process.env.PATH ?? '', TOLLGATE_API_KEY: app.apiKey, TOLLGATE_URL: server.url }
-  return (await run(process.execPath, [file], { cwd: project, env })).stdout.trim()
+  const { stdout } = await run(process.execPath, [file], { cwd: project.folder, env })
+  return stdout.trim().split('\n')
+}
+
+const written = async (file: string, text: string): Promise<string> => {
+  await writeFile(join(project.folder, file), text)
+  return join(project.folder, file)
 }
 
 describe('the packed package', () => {
   it.each([
     ['ESM', 'main.mjs', ESM],
     ['CJS', 'main.cjs', CJS],
-  ])('runs as %s', async (_, file, text) => {
-    await writeFile(join(project, file), text)
-    expect(await printedBy(file)).toBe('true true 404')
+  ])('runs as %s, and its entries share their error classes', async (_, file, text) => {
+    await written(file, text)
+    expect(await printedBy(file)).toEqual(PRINTED)
   })
 
   it('runs from a bundle', async () => {
-    await writeFile(join(project, 'entry.mjs'), ESM)
-    const outfile = join(project, 'bundle.mjs')
-    await build({ entryPoints: [join(project, 'entry.mjs')], bundle: true, format: 'esm', outfile })
-    expect(await printedBy('bundle.mjs')).toBe('true true 404')
+    const entry = await written('entry.mjs', ESM)
+    const outfile = join(project.folder, 'bundle.cjs')
+    await build({
+      entryPoints: [entry],
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      outfile,
+      logLevel: 'error',
+    })
+    expect(await printedBy('bundle.cjs')).toEqual(PRINTED)
   })
 
   const TYPED = `
+    import { createElement, type ReactNode } from 'react'
+    import { type Check, type Result, Tollgate } from '@tollgate/sdk/node'
+    import { TollgateClient, type UsagePeriod } from '@tollgate/sdk/browser'
+    import { Gate, TollgateProvider, useFeature, useUsage } from '@tollgate/sdk/react'
+    import { TollgateServerProvider } from '@tollgate/sdk/openfeature/server'
+    import { TollgateWebProvider } from '@tollgate/sdk/openfeature/web'
+    import { OpenFeature } from '@openfeature/server-sdk'
+    import { OpenFeature as Web } from '@openfeature/web-sdk'
+
     export async function main(tollgate: Tollgate): Promise<string> {
       const check: Result<Check> = await tollgate.canUseFeature({ userId: 'ann', featureId: 'calls' })
       if (check.error) return check.error.name
@@ -75,27 +123,91 @@ describe('the packed package', () => {
       bare.data?.features
       // @ts-expect-error a delta is a number
       await tollgate.recordUsage({ userId: 'ann', featureId: 'calls', delta: '1' })
+      OpenFeature.setProvider(new TollgateServerProvider(tollgate))
       return check.data.reason + (data?.features[0]?.limit ?? '')
+    }
+
+    export function App(): ReactNode {
+      const client = new TollgateClient({ baseUrl: '', token: async () => '' })
+      Web.setProvider(new TollgateWebProvider(client, { track: ({ featureId, delta }) => [featureId, delta] }))
+      // @ts-expect-error a page has no Admin key
+      new TollgateClient({ baseUrl: '', apiKey: '' })
+      const usage: UsagePeriod | null = useUsage('calls').usage
+      const access: boolean | null = useFeature('calls', { delta: 2 }).access
+      // @ts-expect-error a gate is for a feature
+      createElement(Gate, { fallback: usage?.periodEnd })
+      return createElement(TollgateProvider, { client }, createElement(Gate, { feature: 'calls' }, String(access)))
     }`
   it('its types hold, imported and required', async () => {
-    const named = "import { type Check, type Result, Tollgate } from '@tollgate/sdk/node'"
     const files = ['types.mts', 'types.cts']
-    for (const file of files) await writeFile(join(project, file), `${named}\n${TYPED}\n`)
+    for (const file of files) await written(file, TYPED)
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
-    const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')]
-    const strict = ['--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--module', 'nodenext']
-    const { stdout } = await run(process.execPath, [tsc, '--noEmit', ...strict, ...types, ...files], {
-      cwd: project,
+    const options =
+      '--noEmit --strict --exactOptionalPropertyTypes --target es2022 --lib es2022,dom --module nodenext --types node'
+    const { stdout } = await run(process.execPath, [tsc, ...options.split(' '), ...files], {
+      cwd: project.folder,
     }).catch((failed) => failed)
     expect(stdout).toBe('')
+  }, 180_000)
+
+  it('publint has nothing to say', async () => {
+    const { messages, pkg = {} } = await publint({ pkgDir: project.installed, pack: false, strict: true })
+    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([])
   })
 
-  it('has no dependencies, and imports none', async () => {
-    const installed = join(project, 'node_modules/@tollgate/sdk')
-    const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
+  it('attw has nothing to say, for Node from 16 on and bundlers', async () => {
+    const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js')
+    const options = ['--profile', 'node16', '--no-definitely-typed', '--format', 'json']
+    const { stdout } = await run(process.execPath, [attw, project.tarball, ...options])
+    const { analysis } = JSON.parse(stdout)
+    expect(Object.keys(analysis.entrypoints).toSorted()).toEqual(
+      [...Object.keys(ENTRIES).map((entry) => `./${entry}`), './package.json'].toSorted(),
+    )
+    const problems = analysis.problems.filter(
+      (problem: { resolutionKind?: string }) => problem.resolutionKind !== 'node10',
+    )
+    expect(problems).toEqual([])
+  })
+
+  it('has no dependencies and imports none but its peers; a licence and a readme are in it', async () => {
+    const manifest = JSON.parse(await readFile(join(project.installed, 'package.json'), 'utf8'))
     expect(manifest.dependencies).toBeUndefined()
-    const code = await readFile(join(installed, 'dist/esm/node.js'), 'utf8')
-    expect(code.match(/^import .*$/gm)).toBeNull()
-    expect(await readFile(join(installed, 'dist/cjs/node.js'), 'utf8')).not.toMatch(/\brequire\(/)
+    expect(await readdir(project.installed)).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'dist']))
+    const files = await readdir(join(project.installed, 'dist'), { recursive: true })
+    const imported = new Set<string>()
+    for (const file of files.filter((name) => name.endsWith('.js'))) {
+      const code = await readFile(join(project.installed, 'dist', file), 'utf8')
+      for (const [, from = ''] of code.matchAll(/(?:\bfrom |^import |\brequire\()"([^".][^"]*)"/gm))
+        imported.add(from)
+    }
+    expect([...imported].toSorted()).toEqual(Object.keys(manifest.peerDependencies).toSorted())
+  })
+})
+
+describe('sizes, minified and gzipped', () => {
+  async function sizeOf(contents: string): Promise<number> {
+    const { outputFiles } = await build({
+      stdin: { contents, resolveDir: project.folder },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      target: 'es2022',
+      external: ['react'],
+      write: false,
+    })
+    return gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length
+  }
+  const BROWSER = "export * from '@tollgate/sdk/browser'"
+  const REACT = "export * from '@tollgate/sdk/react'"
+
+  it.each([
+    ['browser', 5_000, BROWSER],
+    ['React, with the browser client', 7_000, `${BROWSER}; ${REACT}`],
+  ])('%s: under %i bytes, and what docs/sdk.md states', async (name, limit, contents) => {
+    const size = await sizeOf(contents)
+    expect(size).toBeLessThan(limit)
+    const docs = await readFile(join(ROOT, 'docs/sdk.md'), 'utf8')
+    const stated = Number(new RegExp(`\\| ${name} \\| ([\\d.]+) KB`).exec(docs)?.[1])
+    expect(Math.abs(stated * 1_000 - size)).toBeLessThanOrEqual(100)
   })
 })

@@ -8,6 +8,8 @@ export interface SdkApp extends TestApp {
   apiKey: string
   /** A client of this app. */
   tollgate(options?: TollgateOptions): Tollgate
+  /** Lets pages of these origins use the client API. */
+  allow(...origins: string[]): Promise<unknown>
   /** What the ledger holds: how many records, and their sum, which is the counter. */
   ledger(): Promise<{ records: number; sum: number }>
 }
@@ -32,6 +34,11 @@ export async function sdkApp(server: TestServer, limit = 1_000_000): Promise<Sdk
     ...app,
     apiKey,
     tollgate: (options) => new Tollgate({ apiKey, baseUrl: server.url, ...options }),
+    allow: (...origins) =>
+      server.dashboard.data(
+        'mutation ($id: String!, $origins: [String!]!) { setOrigins(appId: $id, origins: $origins) { id } }',
+        { id, origins },
+      ),
     async ledger() {
       const [row] = await rowsOf<{ records: number; sum: number; counter: number }>(
         { connectionString: server.databaseUrl },

@@ -4,7 +4,7 @@ import { canUseFeature, canUseFeatures } from '../operations/can-use-feature.ts'
 import { packages, publishedPackage } from '../operations/packages.ts'
 import { showUsage, type UsagePeriod } from '../operations/show-usage.ts'
 import { subscriptions } from '../operations/subscriptions.ts'
-import { asCall, me, type UserCall } from '../operations/user-call.ts'
+import { asCall, asThemselves, me, type UserCall } from '../operations/user-call.ts'
 import { acceptQuotedEnums, type Builder, newBuilder } from './builder.ts'
 import { defineCatalogueTypes } from './catalogue-types.ts'
 import type { LongLists } from './long-lists.ts'
@@ -49,21 +49,21 @@ function defineQueries(builder: Builder<ClientContext>): void {
           type: usage.canUseFeatureData,
           nullable: true,
           args: { featureId, delta: t.arg.int({ defaultValue: 1 }) },
-          resolve: async (_, { featureId, delta }, { call }) =>
-            canUseFeature(asCall(call), (await me(call)).id, featureId, delta ?? 1),
+          resolve: (_, { featureId, delta }, { call }) =>
+            asThemselves(call, (userId) => canUseFeature(asCall(call), userId, featureId, delta ?? 1)),
         }),
         canUseFeatures: t.field({
           type: [usage.canUseFeatureData],
           args: { featureIds: t.arg.stringList({ required: true }) },
-          resolve: async (_, { featureIds }, { call }) =>
-            canUseFeatures(asCall(call), (await me(call)).id, featureIds),
+          resolve: (_, { featureIds }, { call }) =>
+            asThemselves(call, (userId) => canUseFeatures(asCall(call), userId, featureIds)),
         }),
         showUsage: t.field({
           type: showUsageData,
           nullable: true,
           args: { featureId },
-          resolve: async (_, { featureId }, { call }) =>
-            showUsage(asCall(call), (await me(call)).id, featureId),
+          resolve: (_, { featureId }, { call }) =>
+            asThemselves(call, (userId) => showUsage(asCall(call), userId, featureId)),
         }),
         package: t.field({
           type: catalogue.package,
@@ -78,7 +78,9 @@ function defineQueries(builder: Builder<ClientContext>): void {
         subscriptions: t.field({
           type: [subscription],
           resolve: (_, _args, { call, lists }, info) =>
-            lists.read(info, async (cursor) => subscriptions(asCall(call), (await me(call)).id, {}, cursor)),
+            lists.read(info, (cursor) =>
+              asThemselves(call, (userId) => subscriptions(asCall(call), userId, {}, cursor)),
+            ),
         }),
       }
     },

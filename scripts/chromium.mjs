@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process'
+import { run } from './ready.mjs'
+
+/** The names that Chromium goes by on the PATH. */
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
+
+const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0
+
+/** The tests of pages run in a real Chromium: one that is there, or Debian's, where that may be installed. */
+export function installChromium() {
+  const named = process.env.TOLLGATE_CHROMIUM
+  if ((named ? [named] : NAMES).some((name) => succeeds(name, ['--version']))) return
+  if (named) fail(`TOLLGATE_CHROMIUM names ${named}, which cannot be run.`)
+  const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']
+  const [may, ...rest] = [...sudo, 'apt-get']
+  if (!succeeds(may, [...rest, '--version'])) {
+    fail('The tests need a Chromium: install one, or set TOLLGATE_CHROMIUM to its path.')
+  }
+  console.log('Installing Chromium…')
+  const env = { DEBIAN_FRONTEND: 'noninteractive' }
+  run(may, [...rest, '-qq', 'update'], env)
+  run(
+    may,
+    [...rest, '-qq', 'install', '--yes', '--no-install-recommends', 'chromium', 'fonts-liberation'],
+    env,
+  )
+}
+
+function fail(message) {
+  console.error(message)
+  process.exit(1)
+}

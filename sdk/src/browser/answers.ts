@@ -1,0 +1,134 @@
+import { isOutage, type TollgateError } from '../errors.ts'
+import type { Result } from '../types.ts'
+
+/** How a question stands. The object is another one only when something in it changed. */
+export interface Known<Data = unknown> {
+  /** The last answer; undefined: there is none yet, or it does not hold any more. */
+  readonly data: Data | undefined
+  /** Why the last attempt to ask came to nothing. */
+  readonly error: TollgateError | null
+}
+
+const NOTHING: Known = { data: undefined, error: null }
+const MAX_KNOWN = 500
+/** For so long an answer that nobody follows may be shown before it is asked for again. */
+const GOOD_FOR_MS = 30_000
+
+interface Entry {
+  known: Known
+  /** the number of the request that it was answered by */
+  answeredBy: number
+  answeredAt: number
+  /** asked for by a call, and so of interest to whoever listens for changes */
+  asked: boolean
+  watchers: number
+}
+
+/** What a page starts with is good until it is asked for. */
+const NEW: Entry = {
+  known: NOTHING,
+  answeredBy: 0,
+  answeredAt: Number.POSITIVE_INFINITY,
+  asked: false,
+  watchers: 0,
+}
+
+/** What is known by now, and who wants to hear of changes to it. */
+export class Answers {
+  readonly #entries = new Map<string, Entry>()
+  readonly #initial: ReadonlyMap<string, Known>
+  readonly #listeners = new Set<() => void>()
+
+  constructor(initial: Iterable<[key: string, data: unknown]>) {
+    this.#initial = new Map([...initial].map(([key, data]) => [key, { data, error: null }]))
+    for (const [key, known] of this.#initial) this.#entry(key).known = known
+  }
+
+  known(key: string): Known {
+    const entry = this.#entries.get(key)
+    return entry && !isOld(entry) ? entry.known : NOTHING
+  }
+
+  /** As at the beginning: what the server rendered with. */
+  initial(key: string): Known {
+    return this.#initial.get(key) ?? NOTHING
+  }
+
+  /** What is to be asked again on a refresh. */
+  ofInterest(): string[] {
+    return [...this.#entries].flatMap(([key, { asked, watchers }]) => (asked || watchers > 0 ? key : []))
+  }
+
+  asked(key: string): void {
+    this.#entry(key).asked = true
+  }
+
+  watch(key: string): () => void {
+    const entry = this.#entry(key)
+    if (isOld(entry)) entry.known = NOTHING
+    entry.watchers++
+    return () => {
+      entry.watchers--
+    }
+  }
+
+  listen(listener: () => void): () => void {
+    // A function of its own for each, so that one who listens twice may stop once.
+    const told = () => listener()
+    this.#listeners.add(told)
+    return () => this.#listeners.delete(told)
+  }
+
+  get heard(): boolean {
+    return this.#listeners.size > 0
+  }
+
+  /** Takes the answers of one request. Later requests have higher numbers, and their answers stand. */
+  take(answers: ReadonlyMap<string, Result<unknown>>, request: number): void {
+    let changed = false
+    for (const [key, answer] of answers) {
+      const entry = this.#entry(key)
+      if (request < entry.answeredBy) continue
+      entry.answeredBy = request
+      entry.answeredAt = performance.now()
+      const known = after(entry.known, answer)
+      if (sameAs(known, entry.known)) continue
+      entry.known = known
+      changed = true
+    }
+    if (changed) this.#tell()
+  }
+
+  /** Nothing holds any more: another user. */
+  forget(): void {
+    for (const entry of this.#entries.values()) entry.known = NOTHING
+    this.#tell()
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  #entry(key: string): Entry {
+    const entry = this.#entries.get(key) ?? { ...NEW }
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    for (const [oldest, { watchers }] of this.#entries) {
+      if (this.#entries.size <= MAX_KNOWN) break
+      if (watchers === 0) this.#entries.delete(oldest)
+    }
+    return entry
+  }
+}
+
+const isOld = ({ asked, watchers, answeredAt }: Entry): boolean =>
+  !asked && watchers === 0 && performance.now() - answeredAt > GOOD_FOR_MS
+
+/** An answer outlives an outage. A refusal ends it. */
+function after(before: Known, { data, error }: Result<unknown>): Known {
+  if (!error) return { data, error }
+  return { data: isOutage(error) || error.response.status === 429 ? before.data : undefined, error }
+}
+
+const sameAs = (a: Known, b: Known): boolean =>
+  JSON.stringify(a.data) === JSON.stringify(b.data) && a.error?.code === b.error?.code

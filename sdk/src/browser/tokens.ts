@@ -1,0 +1,103 @@
+import { NetworkError } from '../errors.ts'
+
+/** A user token, or a function that fetches one from the application's backend. */
+export type TokenSource = string | (() => string | Promise<string>)
+
+interface Held {
+  token: string
+  /** From then on another one is fetched first. */
+  staleAt: number
+}
+
+const MAX_MARGIN_MS = 60_000
+
+/** The user's token: fetched when it is needed, once for all who wait for it, and again before it runs out. */
+export class Tokens {
+  readonly #source: TokenSource
+  readonly #timeout: number
+  #held: Held | null = null
+  #fetching: Promise<string> | null = null
+
+  constructor(source: TokenSource, timeout: number) {
+    if (typeof source !== 'function') checkToken(source)
+    this.#source = source
+    this.#timeout = timeout
+  }
+
+  /** Rejects with a NetworkError when there is none to be had. */
+  async current(): Promise<string> {
+    if (typeof this.#source === 'string') return this.#source
+    const held = this.#held
+    if (held && performance.now() < held.staleAt) return held.token
+    try {
+      return await this.#fetch(this.#source)
+    } catch (error) {
+      // One that runs out soon is better than none; if it has run out, the service says so.
+      if (held && held === this.#held) return held.token
+      throw error
+    }
+  }
+
+  /** Another one than the service refused; the same where there is no other. */
+  insteadOf(refused: string): Promise<string> {
+    if (this.#held?.token === refused) this.#held = null
+    return this.current()
+  }
+
+  forget(): void {
+    this.#held = null
+    this.#fetching = null
+  }
+
+  #fetch(source: () => string | Promise<string>): Promise<string> {
+    if (this.#fetching) return this.#fetching
+    const fetching = within(this.#timeout, source)
+      .then((token) => {
+        checkToken(token)
+        if (this.#fetching === fetching) this.#held = { token, staleAt: staleAt(token) }
+        return token
+      })
+      .catch((cause) => {
+        const reason = cause instanceof Error ? cause.message : String(cause)
+        const message = `The user token could not be fetched: ${reason}`
+        throw new NetworkError(message, { code: 'TOKEN_FAILED', status: 0, cause })
+      })
+      .finally(() => {
+        if (this.#fetching === fetching) this.#fetching = null
+      })
+    this.#fetching = fetching
+    return fetching
+  }
+}
+
+async function within(ms: number, source: () => string | Promise<string>): Promise<string> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    if (ms <= 2 ** 31 - 1) timer = setTimeout(() => reject(new Error(`nothing within ${ms} ms`)), ms)
+  })
+  try {
+    return await Promise.race([source(), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function checkToken(token: unknown): asserts token is string {
+  if (typeof token === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return
+  throw new TypeError(
+    'The token must be one that generateUserToken made, in your backend. An Admin key must not reach a browser.',
+  )
+}
+
+/** Counted from now and not by the page's clock, which may be wrong. A token that cannot be read is kept until refused. */
+function staleAt(token: string): number {
+  try {
+    const [, claims = ''] = token.split('.')
+    const { exp, iat } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/')))
+    const lifetime = (exp - iat) * 1000
+    if (lifetime > 0) return performance.now() + lifetime - Math.min(MAX_MARGIN_MS, lifetime / 5)
+  } catch {
+    // Not one of ours, as far as can be told here: the service decides.
+  }
+  return Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,58 @@
+import type { CanUseFeatureData, Check } from '../types.ts'
+
+type Asked = CanUseFeatureData & Partial<Pick<Check, 'source'>>
+
+/** What OpenFeature calls the ways in which an evaluation comes to nothing. */
+export type Problem = 'FLAG_NOT_FOUND' | 'TYPE_MISMATCH' | 'GENERAL'
+
+export interface Evaluated<Value> {
+  value: Value
+  reason: string
+  /** the service's reason code */
+  variant: string
+  flagMetadata: Record<string, string | number | boolean>
+}
+
+export type Evaluation<Value> = Evaluated<Value> | { problem: Problem; message: string }
+
+/** A feature as a boolean flag: whether the user can use it. */
+export function accessOf(check: Asked): Evaluation<boolean> {
+  return notFound(check) ?? { value: check.access, ...detailsOf(check) }
+}
+
+/** A feature as a number: what is left of its budget, at least 0; Infinity where it is unlimited. */
+export function remainderOf(check: Asked): Evaluation<number> {
+  const missing = notFound(check)
+  if (missing) return missing
+  const { consumption, access, reasonCode, featureId } = check
+  if (consumption === null && reasonCode === 'FALLBACK')
+    return {
+      problem: 'GENERAL',
+      message: `The service is unreachable: what is left of ${featureId} is not known`,
+    }
+  if (consumption === null && access)
+    return { problem: 'TYPE_MISMATCH', message: `${featureId} is not counted: ask for a boolean` }
+  return { value: consumption ? left(consumption) : 0, ...detailsOf(check) }
+}
+
+export const onlyBooleansAndNumbers = (featureId: string): { problem: Problem; message: string } => ({
+  problem: 'TYPE_MISMATCH',
+  message: `${featureId} is a boolean, or a number if it is counted`,
+})
+
+const left = ({ budget, used }: { budget: number | null; used: number }): number =>
+  budget === null ? Number.POSITIVE_INFINITY : Math.max(0, budget - used)
+
+const notFound = ({ reasonCode, reason }: Asked): { problem: Problem; message: string } | null =>
+  reasonCode === 'FEATURE_NOT_FOUND' ? { problem: 'FLAG_NOT_FOUND', message: reason } : null
+
+const REASONS = { service: 'TARGETING_MATCH', cache: 'CACHED', fallback: 'STALE' }
+
+function detailsOf({ reason, reasonCode, consumption, source = 'service' }: Asked) {
+  const { budget = null, ...counted } = consumption ?? {}
+  return {
+    reason: REASONS[source],
+    variant: reasonCode,
+    flagMetadata: { explanation: reason, ...counted, ...(budget === null ? {} : { budget }) },
+  }
+}

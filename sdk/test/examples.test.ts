@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchBrowser } from '../../server/test/harness/browser.ts'
+import { API_KEY, OWNER, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
+import { Tollgate } from '../src/node.ts'
+import { ROOT, run, SDK } from './support/packed.ts'
+
+let server: TestServer
+let browser: Browser
+const started: ChildProcess[] = []
+beforeAll(async () => {
+  await run(process.execPath, ['build.mjs', '--if-stale'], { cwd: SDK })
+  server = await startTestServer()
+  browser = await launchBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  for (const child of started) await stopped(child)
+  await server.stop()
+})
+
+/** Starts an example by its one command. Resolves with its address once it prints that. */
+async function start(example: string, env: Record<string, string>): Promise<string> {
+  const child = spawn('npm', ['start', '--prefix', join(ROOT, 'examples', example)], {
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, which npm and what it starts are ended with.
+    detached: true,
+  })
+  started.push(child)
+  let output = ''
+  return new Promise((resolve, reject) => {
+    const take = (chunk: Buffer) => {
+      output += chunk.toString()
+      const found = /(?:listens on|Local:)\s+(http:\/\/127\.0\.0\.1:\d+)/.exec(output)?.[1]
+      if (found) resolve(found)
+    }
+    child.stdout?.on('data', take)
+    child.stderr?.on('data', take)
+    child.once('exit', (code) => reject(new Error(`${example} ended with ${code}: ${output}`)))
+  })
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  process.kill(-child.pid, 'SIGTERM')
+  await gone
+}
+
+async function freePort(): Promise<string> {
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  const { port } = holder.address() as AddressInfo
+  holder.close()
+  await once(holder, 'close')
+  return String(port)
+}
+
+describe('the examples', () => {
+  it.each(['backend', 'page'])('%s: its types hold', async (example) => {
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+    const args = [tsc, '--noEmit', '-p', join(ROOT, 'examples', example)]
+    const { stdout } = await run(process.execPath, args).catch((failed) => failed)
+    expect(stdout).toBe('')
+  }, 180_000)
+
+  it('the page counts what its backend meters, and its gate closes at the limit', async () => {
+    const pagePort = await freePort()
+    const backend = await start('backend', {
+      PORT: '0',
+      TOLLGATE_URL: server.url,
+      TOLLGATE_API_KEY: API_KEY,
+      TOLLGATE_OWNER_EMAIL: OWNER.email,
+      TOLLGATE_OWNER_PASSWORD: OWNER.password,
+      PAGE_ORIGIN: `http://127.0.0.1:${pagePort}`,
+    })
+    const url = await start('page', { PORT: pagePort, BACKEND_URL: backend, TOLLGATE_URL: server.url })
+    const page = await browser.newPage()
+    await page.goto(url)
+    const shows = (text: string) => page.getByText(text).waitFor()
+    await shows('0 of 5 used, 5 left')
+    for (let used = 1; used <= 5; used++) {
+      await page.getByRole('button', { name: 'Summarize' }).click()
+      await shows(`${used} of 5 used, ${5 - used} left`)
+    }
+    await shows('You have used all')
+    expect(await page.getByRole('button', { name: 'Summarize' }).count()).toBe(0)
+    const refused = await fetch(`${backend}/api/summaries`, { method: 'POST' })
+    expect(refused.status).toBe(402)
+    const tollgate = new Tollgate({ apiKey: API_KEY, baseUrl: server.url })
+    const { data } = await tollgate.showUsage({ userId: 'ada', featureId: 'summaries' })
+    expect(data?.consumption).toEqual({ budget: 5, used: 5, overageEnabled: false })
+  }, 180_000)
+
+  it('without the owner’s password the backend waits until the package is published', async () => {
+    const other = await startTestServer()
+    const listening = start('backend', { PORT: '0', TOLLGATE_URL: other.url, TOLLGATE_API_KEY: API_KEY })
+    const tollgate = new Tollgate({ apiKey: API_KEY, baseUrl: other.url })
+    while ((await tollgate.user({ id: 'ada' })).error) await new Promise((resolve) => setTimeout(resolve, 50))
+    expect((await tollgate.subscriptions({ userId: 'ada' })).data).toEqual([])
+    await other.dashboard.data('mutation { publishPackage(appId: "default", id: "example") { id } }')
+    const backend = await listening
+    expect((await tollgate.subscriptions({ userId: 'ada' })).data).toMatchObject([{ status: 'ACTIVE' }])
+    expect((await fetch(`${backend}/api/token`)).status).toBe(200)
+    await other.stop()
+  }, 180_000)
+})

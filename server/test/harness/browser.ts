@@ -1,0 +1,35 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
+
+/** A Chromium of this machine: the one that TOLLGATE_CHROMIUM names, or the first on the PATH. */
+export async function launchBrowser(): Promise<Browser> {
+  // Its sandbox does not work for root; what the tests open is their own.
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  return chromium.launch({ executablePath: chromiumPath(), args })
+}
+
+function chromiumPath(): string {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const candidates = process.env.TOLLGATE_CHROMIUM
+    ? [process.env.TOLLGATE_CHROMIUM]
+    : NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))
+  const found = candidates.find(isExecutable)
+  if (found) return found
+  throw new Error(
+    `These tests need a Chromium: install one, or set TOLLGATE_CHROMIUM to its path (looked for: ${
+      process.env.TOLLGATE_CHROMIUM ?? NAMES.join(', ')
+    })`,
+  )
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
