@@ -11,6 +11,10 @@ export interface Config {
   owner: { email: string; password: string } | null
   /** null: http://host:port */
   publicUrl: string | null
+  /** Stripe for the app `default`; null: off */
+  stripe: { secretKey: string; webhookSecrets: string[] } | null
+  /** null: Stripe itself */
+  stripeApiBase: string | null
   logLevel: string
   /** how many processes answer requests */
   workers: number
@@ -37,7 +41,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     dataDir: resolve(set('TOLLGATE_DATA_DIR') ?? 'data'),
     apiKey: apiKeyOf(set('TOLLGATE_API_KEY')),
     owner: email !== null && password !== null ? { email, password } : null,
-    publicUrl: publicUrlOf(set('TOLLGATE_PUBLIC_URL')),
+    publicUrl: baseUrlOf('TOLLGATE_PUBLIC_URL', set('TOLLGATE_PUBLIC_URL'), 'https://tollgate.example.com'),
+    stripe: stripeOf(set('STRIPE_SECRET_KEY'), set('STRIPE_WEBHOOK_SECRET')),
+    stripeApiBase: baseUrlOf('STRIPE_API_BASE', set('STRIPE_API_BASE'), 'https://api.stripe.com'),
     logLevel,
     workers: workersOf(set('TOLLGATE_WORKERS') ?? '1'),
   }
@@ -66,14 +72,30 @@ function apiKeyOf(key: string | null): string | null {
   return key
 }
 
-function publicUrlOf(url: string | null): string | null {
+function baseUrlOf(name: string, url: string | null, example: string): string | null {
   if (url === null) return null
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new StartError(
-      'TOLLGATE_PUBLIC_URL must be an http or https URL, such as https://tollgate.example.com.',
-    )
+    throw new StartError(`${name} must be an http or https URL, such as ${example}.`)
   }
   return url.replace(/\/+$/, '')
+}
+
+/** While the signing secret is being changed, the new and the old one stand there with a comma between them. */
+function stripeOf(secretKey: string | null, secrets: string | null): Config['stripe'] {
+  if (secretKey === null) {
+    if (secrets !== null) throw new StartError('STRIPE_WEBHOOK_SECRET needs STRIPE_SECRET_KEY: set both.')
+    return null
+  }
+  if (!/^(sk|rk)_[\x21-\x7e]+$/.test(secretKey)) {
+    throw new StartError(
+      'STRIPE_SECRET_KEY must be a secret or restricted key, which begins with sk_ or rk_.',
+    )
+  }
+  const webhookSecrets = (secrets ?? '')
+    .split(',')
+    .map((secret) => secret.trim())
+    .filter((secret) => secret !== '')
+  return { secretKey, webhookSecrets }
 }
 
 const MOST_WORKERS = 64

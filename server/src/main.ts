@@ -48,7 +48,7 @@ function stopOnSignal(starting: Promise<RunningService>, log: Logger): void {
 }
 
 function welcome({ url, firstStart: { apiKey, ownerToken } }: RunningService): string {
-  const lines = ['', 'Tollgate is ready.', '', `  Admin API    ${url}/graphql`]
+  const lines = ['', 'Tollgate is ready.', '', `  Admin API    ${url}/graphql`, `  Dashboard    ${url}/`]
   if (ownerToken !== null) lines.push(`  Owner        ${url}/setup?token=${ownerToken}   (works once)`)
   if (apiKey !== null) {
     lines.push('', '  The API key of the app "default" is shown this once. To try it in a shell:', '')

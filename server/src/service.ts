@@ -1,15 +1,18 @@
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { noBilling } from './billing/no-billing.ts'
+import { BACKGROUND_CONNECTIONS, migrateJobs, startBackground } from './background.ts'
 import type { Config } from './config.ts'
 import { StartError } from './domain/errors.ts'
-import { IDEMPOTENCY_KEPT_HOURS, SIGN_IN_TRIES, SIGN_IN_WINDOW_MS } from './domain/limits.ts'
+import { IDEMPOTENCY_KEPT_HOURS } from './domain/limits.ts'
 import { closeServer, httpServer } from './http/server.ts'
+import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/activity.ts'
 import type { Service } from './operations/call.ts'
-import { Attempts } from './operations/dashboard/attempts.ts'
-import { type FirstStart, prepare } from './operations/first-start.ts'
+import { billingReader } from './operations/dashboard/subscription-billing.ts'
+import { DEFAULT_APP, type FirstStart, prepare } from './operations/first-start.ts'
 import { HOT_CONNECTIONS, hotPaths } from './operations/hot-paths.ts'
 import { Metrics } from './operations/metrics.ts'
+import { OngoingWork } from './operations/ongoing-work.ts'
 import { AppCache } from './store/app-cache.ts'
 import { type Connection, openPool, type Pool } from './store/database.ts'
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
@@ -27,6 +30,8 @@ export interface RunningService {
 const CONNECTIONS = 10
 const OLDEST_POSTGRES = 150_000
 const HOUR_MS = 3_600_000
+/** The dashboard as it was built; the same way from here and from where the server is built to. */
+const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
 /** Starts everything, from the database to the listening socket. */
 export async function startService(
@@ -46,44 +51,73 @@ export async function startService(
     undo.push(() => hotPool.end())
     await checkDatabase(pool)
     await migrate(pool)
+    await migrateJobs(pool)
 
+    let [url, ownUrl] = ['', '']
+    const publicUrl = () => config.publicUrl ?? url
     const apps = new AppCache()
+    const ongoing = new OngoingWork(log)
+    undo.push(() => ongoing.stop())
     const metrics = new Metrics()
+    const activity = new Activity()
     metrics.watchPool('pool', pool)
     metrics.watchPool('hot_pool', hotPool)
-    const hot = hotPaths(apps, hotPool, metrics)
+    const hot = hotPaths(apps, hotPool, metrics, activity)
     undo.push(async () => hot.release())
     const service: Service = {
       pool,
       apps,
       standings: hot.standings,
       usage: hot.usage,
-      billing: noBilling,
+      billings: billingReader(pool),
+      billing: {
+        sealingKey: await secretNamed(pool, 'provider-accounts'),
+        sandboxKey: await secretNamed(pool, 'sandbox'),
+        environment: config.stripe && { appId: DEFAULT_APP, ...config.stripe },
+        stripeApiBase: config.stripeApiBase,
+        publicUrl,
+        ownUrl: () => ownUrl,
+      },
       clock,
       userTokenSecret: await secretNamed(pool, 'user-token'),
-      signInAttempts: new Attempts(SIGN_IN_TRIES, SIGN_IN_WINDOW_MS),
       metrics,
+      activity,
+      ongoing,
       log,
     }
     const firstStart = await prepare(service, config)
 
-    let url = ''
-    const server = httpServer(service, () => config.publicUrl ?? url)
+    const server = httpServer(service, publicUrl, PAGES)
     await new Promise<void>((listening, failed) => {
       server.once('error', (error: NodeJS.ErrnoException) => failed(cannotListen(error, config)))
       server.listen(config.port, config.host, listening)
     })
     undo.push(() => closeServer(server))
     const { port } = server.address() as AddressInfo
-    url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+    url = urlOf(config.host, port)
+    ownUrl = urlOf(ANYWHERE[config.host] ?? config.host, port)
+
+    const jobPool = openPool(connection, { max: BACKGROUND_CONNECTIONS }, log)
+    undo.push(() => jobPool.end())
+    undo.push(startBackground(service, jobPool))
 
     undo.push(forgetKeysHourly(pool, log))
+    undo.push(ongoing.every(ACTIVITY_FLUSH_MS, 'noting the activity', () => activity.flush(pool)))
+    undo.push(
+      ongoing.every(KEY_USE_FLUSH_MS, 'noting the use of keys', () => activity.flushKeyUse(pool, apps)),
+    )
     return { url: config.publicUrl ?? url, firstStart, stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
+
+/** Where a service that listens everywhere reaches itself. */
+const ANYWHERE: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+const urlOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 async function database(config: Config, log: Logger, undo: (() => Promise<void>)[]): Promise<Connection> {
   if (config.databaseUrl !== null) return { connectionString: config.databaseUrl }

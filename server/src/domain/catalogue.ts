@@ -1,5 +1,5 @@
 import type { Feature } from './feature.ts'
-import type { Entitlement, Package, PackageFeature } from './package.ts'
+import type { Entitlement, Package, PackageEdit, PackageFeature } from './package.ts'
 import type { ResetPeriod } from './period.ts'
 
 /** All features and packages of one app, oldest first. */
@@ -40,4 +40,12 @@ export function catalogueOf(stored: readonly Feature[], contents: readonly Packa
     grants.set(made.id, new Map(made.features.map((f) => [f.featureId, f])))
   }
   return { features, packages, grants }
+}
+
+/** The catalogue as it is once the edit of a package is published. */
+export function catalogueWith(catalogue: Catalogue, packageId: string, edit: PackageEdit): Catalogue {
+  const contents = [...catalogue.packages.values()].map((p) =>
+    p.id === packageId ? { ...p, ...edit, draft: null } : p,
+  )
+  return catalogueOf([...catalogue.features.values()], contents)
 }

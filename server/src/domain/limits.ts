@@ -13,6 +13,11 @@ export const MAX_SUBSCRIBE_PACKAGES = 100
 /** `canUseFeatures` and `recordUsages`: one request is one round trip, not a bulk loader. */
 export const MAX_BATCH = 100
 export const MAX_ORIGINS = 100
+/** What browsers and providers still carry. */
+export const MAX_URL_CHARACTERS = 2_048
+export const MAX_GRACE_DAYS = 365
+/** A page of a provider's notices, each with all that it said. */
+export const MAX_NOTICES = 200
 export const MAX_PAST_PERIODS = 24
 /** Where test clocks end: the periods after it still lie within four-digit years. */
 export const LATEST_TEST_CLOCK = Date.UTC(9000, 0)
@@ -44,3 +49,16 @@ export const MAX_PASSWORD_CHARACTERS = 1_024
 /** Wrong passwords per address of an account within the window before further tries wait. */
 export const SIGN_IN_TRIES = 10
 export const SIGN_IN_WINDOW_MS = 15 * 60 * 1000
+export const INVITATION_HOURS = 7 * 24
+/** How long a rotated API key may go on working. */
+export const MAX_KEY_OVERLAP_HOURS = 30 * 24
+/** Rows on one page of a list in the dashboard. */
+export const MAX_PAGE = 500
+
+/** A CSV file of users: a million rows of everyday length take half of it. */
+export const MAX_IMPORT_BYTES = 128 * 1024 * 1024
+/** One row of it, quotes and all. */
+export const MAX_IMPORT_ROW_CHARACTERS = 16 * 1024
+/** Imports of an app whose report and way back are kept. */
+export const KEPT_IMPORTS = 20
+export const MAX_ACTIVITY_POINTS = 1_000

@@ -5,7 +5,8 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { displayAmount } from './price.ts'
+import { MAX_COUNT } from './limits.ts'
+import { displayAmount, priceOf } from './price.ts'
 
 describe('spec §2 Price: displayAmount, a decimal with two places', () => {
   it.each([
@@ -64,5 +65,36 @@ describe('spec §2 Price: displayAmount, a decimal with two places', () => {
         expect(off > -5n && off <= 5n).toBe(true)
       }),
     )
+  })
+})
+
+describe('gap: billing, prices as they are entered', () => {
+  const GOOD = { id: 'price_1', provider: 'sandbox', amount: 1200, currency: 'usd', interval: 'month' }
+  const TAKEN = [
+    {},
+    { amount: 0 },
+    { amount: MAX_COUNT },
+    { interval: null },
+    { interval: 'year' },
+    { currency: 'JPY' },
+  ]
+  it.each(TAKEN)('%j is taken', (change) => {
+    const made = priceOf({ ...GOOD, ...change })
+    expect(made.currency).toBe((change.currency ?? 'usd').toLowerCase())
+  })
+
+  const REFUSED: [object, RegExp][] = [
+    [{ amount: -1 }, /^amount must be/],
+    [{ amount: 1.5 }, /^amount must be/],
+    [{ amount: MAX_COUNT + 1 }, /^amount must be/],
+    [{ currency: '' }, /^currency must be/],
+    [{ currency: 'dollar' }, /^currency must be/],
+    [{ currency: 'u$d' }, /^currency must be/],
+    [{ interval: 'fortnight' }, /^interval must be/],
+    [{ interval: '' }, /^interval must be/],
+    [{ id: '' }, /^id must be/],
+  ]
+  it.each(REFUSED)('%j is refused', (change, says) => {
+    expect(() => priceOf({ ...GOOD, ...change })).toThrow(says)
   })
 })

@@ -1,3 +1,10 @@
+import { badUserInput } from './errors.ts'
+import { checkIdentifier } from './identifier.ts'
+import { MAX_COUNT } from './limits.ts'
+
+export const INTERVALS = ['day', 'week', 'month', 'year'] as const
+export type Interval = (typeof INTERVALS)[number]
+
 /** What a package costs at one billing provider. */
 export interface Price {
   id: string
@@ -7,7 +14,25 @@ export interface Price {
   /** lower-case ISO 4217 code */
   currency: string
   /** null: paid once */
-  interval: string | null
+  interval: Interval | null
+}
+
+/** A price as callers write it, checked: everything that a provider could not charge is refused. */
+export function priceOf(input: Omit<Price, 'interval'> & { interval: string | null }): Price {
+  checkIdentifier('id', input.id)
+  if (!Number.isInteger(input.amount) || input.amount < 0 || input.amount > MAX_COUNT) {
+    throw badUserInput(`amount must be a whole number of minor units from 0 to ${MAX_COUNT}`)
+  }
+  const currency = input.currency.toLowerCase()
+  if (!/^[a-z]{3}$/.test(currency))
+    throw badUserInput('currency must be a code of three letters, such as usd')
+  const interval = INTERVALS.find((known) => known === input.interval) ?? null
+  if (interval !== input.interval) {
+    throw badUserInput(
+      `interval must be one of ${INTERVALS.join(', ')}, or null for a price that is paid once`,
+    )
+  }
+  return { ...input, currency, interval }
 }
 
 /** The amount in major units, always with two decimals, whatever the currency's own number of them. */

@@ -42,5 +42,5 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
     }),
   })
 
-  return { canUseFeatureData, consumption, usagePeriod }
+  return { canUseFeatureData, consumption, reasonCode, usagePeriod }
 }

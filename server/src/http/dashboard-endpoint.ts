@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { badRequest, TollgateError } from '../domain/errors.ts'
 import { SESSION_SECONDS } from '../domain/limits.ts'
-import { type DashboardContext, dashboardSchema } from '../graphql/dashboard.ts'
+import { dashboardSchema } from '../graphql/dashboard.ts'
+import type { DashboardContext } from '../graphql/dashboard-context.ts'
 import type { Service } from '../operations/call.ts'
 import { memberOfSession } from '../operations/dashboard/sign-in.ts'
 import type { Member } from '../store/members.ts'
@@ -18,23 +19,35 @@ export function dashboardEndpoint(service: Service, publicUrl: () => string): En
   return {
     schema: dashboardSchema(),
     async authenticate(request) {
+      if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
+        throw badRequest('Content-Type must be application/json')
+      }
       refuseForeign(request, publicUrl())
-      const session = cookieOf(request)
-      const member = session === null ? null : await memberOfSession(service, session)
-      return { member, session }
+      return visitorOf(service, request)
     },
-    context({ member, session }, _request, response): DashboardContext {
+    context({ member, session }, request, response): DashboardContext {
       const secure = publicUrl().startsWith('https:')
-      return { service, member, session, setSession: (value) => setCookie(response, value, secure) }
+      return {
+        service,
+        member,
+        session,
+        userAgent: request.headers['user-agent'] ?? null,
+        publicUrl: publicUrl(),
+        setSession: (value) => setCookie(response, value, secure),
+      }
     },
   }
 }
 
+/** Whose session the request's cookie holds. */
+export async function visitorOf(service: Service, request: IncomingMessage): Promise<Visitor> {
+  const session = cookieOf(request)
+  const member = session === null ? null : await memberOfSession(service, session)
+  return { member, session }
+}
+
 /** A cookie comes along whoever made the browser send it: only our own pages may. */
-function refuseForeign(request: IncomingMessage, publicUrl: string): void {
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
-    throw badRequest('Content-Type must be application/json')
-  }
+export function refuseForeign(request: IncomingMessage, publicUrl: string): void {
   const { origin, host } = request.headers
   if (origin === undefined) return
   const ours = origin === new URL(publicUrl).origin || (URL.canParse(origin) && new URL(origin).host === host)

@@ -10,16 +10,21 @@ import type { Service } from '../operations/call.ts'
 import { METRICS_TYPE } from '../operations/metrics.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
 import { endResponse } from './body.ts'
+import { answerCheckout } from './checkout-endpoint.ts'
 import { answerPreflight, clientEndpoint } from './client-endpoint.ts'
 import { dashboardEndpoint } from './dashboard-endpoint.ts'
 import { graphqlHandler } from './graphql-handler.ts'
-import { answerSetupPage } from './setup-page.ts'
+import { importEndpoint } from './import-endpoint.ts'
+import { dashboardPages } from './static.ts'
+import { answerWebhook } from './webhook-endpoint.ts'
 
 /** Every route of the service. */
-export function httpServer(service: Service, publicUrl: () => string): Server {
+export function httpServer(service: Service, publicUrl: () => string, pagesFolder: string): Server {
   const admin = graphqlHandler('admin', adminEndpoint(service), service)
   const client = graphqlHandler('client', clientEndpoint(service), service)
   const dashboard = graphqlHandler('dashboard', dashboardEndpoint(service, publicUrl), service)
+  const imports = importEndpoint(service, publicUrl)
+  const pages = dashboardPages(pagesFolder)
 
   const server = createServer(
     {
@@ -51,8 +56,10 @@ export function httpServer(service: Service, publicUrl: () => string): Server {
           : client(request, response)
       case '/dashboard/graphql':
         return dashboard(request, response)
-      case '/setup':
-        return answerSetupPage(request, response)
+      case '/dashboard/import/users':
+        return imports.upload(request, response)
+      case '/dashboard/import/report':
+        return imports.report(request, response)
       case '/healthz':
         return text(request, response, 200, 'ok')
       case '/readyz':
@@ -60,8 +67,20 @@ export function httpServer(service: Service, publicUrl: () => string): Server {
       case '/metrics':
         return answerMetrics(service, request, response)
       default:
-        return text(request, response, 404, 'Not found. The Admin API is at POST /graphql')
+        return prefixed(request, response)
     }
+  }
+
+  function prefixed(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = pathOf(request)
+    if (path.startsWith('/checkout/')) return answerCheckout(service, path, request, response)
+    if (path.startsWith('/webhooks/')) return answerWebhook(service, path, request, response)
+    return other(request, response)
+  }
+
+  async function other(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (await pages(pathOf(request), request, response)) return
+    text(request, response, 404, 'Not found. The Admin API is at POST /graphql')
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino'
-import type { BillingProvider } from '../billing/provider.ts'
 import { type ErrorCode, TollgateError } from '../domain/errors.ts'
 import type { Json } from '../domain/metadata.ts'
 import type { AppCache, Caller, Moment } from '../store/app-cache.ts'
@@ -7,9 +6,12 @@ import { bumpVersion, lockApp } from '../store/apps.ts'
 import { type LoadedApp, loadApp } from '../store/catalogue.ts'
 import { type Pool, type Tx, transaction } from '../store/database.ts'
 import { claimKey, type KeyName, storeResults } from '../store/idempotency.ts'
-import type { Attempts } from './dashboard/attempts.ts'
+import type { Activity } from './activity.ts'
+import type { BillingSettings } from './billing/provider-of.ts'
+import type { BillingReader } from './dashboard/subscription-billing.ts'
 import type { StandingReader, UsageRecorder } from './hot-paths.ts'
 import type { Metrics } from './metrics.ts'
+import type { OngoingWork } from './ongoing-work.ts'
 
 /** What all operations share: made once, at the start. */
 export interface Service {
@@ -17,12 +19,14 @@ export interface Service {
   apps: AppCache
   standings: StandingReader
   usage: UsageRecorder
-  billing: BillingProvider
+  billings: BillingReader
+  billing: BillingSettings
   /** real time, for what is not an app's business: tokens, sessions */
   clock: () => number
   userTokenSecret: Uint8Array
-  signInAttempts: Attempts
   metrics: Metrics
+  activity: Activity
+  ongoing: OngoingWork
   log: Logger
 }
 
@@ -31,6 +35,8 @@ export interface Call extends Caller {
   service: Service
   /** set when the request carries an Idempotency-Key and this is one of its mutations */
   idempotency: { key: string; request: Buffer; field: string } | null
+  /** the transaction that its effect is to be part of; absent: one of its own */
+  transact?: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 }
 
 /** The app as it is now, for an operation that only reads. */
@@ -47,9 +53,10 @@ export async function mutate<T>(
   effect: (tx: Tx, moment: () => Promise<Moment>) => Promise<T>,
 ): Promise<T> {
   const { service, idempotency } = call
+  const transact = call.transact ?? ((work) => transaction(service.pool, work))
   let checked = false
   try {
-    const outcome = await transaction(service.pool, async (tx): Promise<Outcome<T>> => {
+    const outcome = await transact(async (tx): Promise<Outcome<T>> => {
       const moment = async () => {
         const now = await service.apps.at(tx, call)
         checked = true
@@ -63,7 +70,7 @@ export async function mutate<T>(
     })
     return resultOf(outcome)
   } catch (error) {
-    if (!checked && error instanceof TollgateError) await momentOf(call)
+    if (!checked && call.keyHash !== null && error instanceof TollgateError) await momentOf(call)
     throw error
   }
 }

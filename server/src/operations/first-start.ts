@@ -7,7 +7,7 @@ import type { Service } from './call.ts'
 import { keptOf, newSecret } from './dashboard/api-keys.ts'
 import { createOwner, ownerToken } from './dashboard/sign-in.ts'
 
-const DEFAULT_APP = 'default'
+export const DEFAULT_APP = 'default'
 
 /** What the operator is told: each of them only when it is new. */
 export interface FirstStart {

@@ -1,7 +1,8 @@
 import type { AppCache } from '../store/app-cache.ts'
 import type { Pool } from '../store/database.ts'
 import { HeldConnection } from '../store/held-connection.ts'
-import { Batcher } from './batcher.ts'
+import type { Activity } from './activity.ts'
+import { Batcher, type Settled } from './batcher.ts'
 import type { Metrics } from './metrics.ts'
 import { type PendingUsage, type Recorded, recordBatch } from './record-batch.ts'
 import { type FoundStanding, readStandings, type StandingQuestion } from './standings.ts'
@@ -26,21 +27,27 @@ interface HotPaths {
   release(): void
 }
 
-export function hotPaths(apps: AppCache, pool: Pool, metrics: Metrics): HotPaths {
+export function hotPaths(apps: AppCache, pool: Pool, metrics: Metrics, activity: Activity): HotPaths {
   const held = Array.from({ length: HOT_CONNECTIONS }, () => new HeldConnection(pool))
   return {
-    standings: standingReader(apps, held.slice(0, LANES), metrics),
-    usage: usageRecorder(apps, held.slice(LANES), metrics),
+    standings: standingReader(apps, held.slice(0, LANES), metrics, activity),
+    usage: usageRecorder(apps, held.slice(LANES), metrics, activity),
     release: () => {
       for (const connection of held) connection.release()
     },
   }
 }
 
-function standingReader(apps: AppCache, connections: HeldConnection[], metrics: Metrics): StandingReader {
+function standingReader(
+  apps: AppCache,
+  connections: HeldConnection[],
+  metrics: Metrics,
+  activity: Activity,
+): StandingReader {
   return new Batcher(
     (questions, lane) => {
       metrics.batch.observe({ path: 'check' }, questions.length)
+      activity.count('checks', questions)
       return at(connections, lane).use((db) => readStandings(apps, db, questions))
     },
     { lanes: connections.length, most: MOST },
@@ -48,13 +55,21 @@ function standingReader(apps: AppCache, connections: HeldConnection[], metrics: 
 }
 
 /** All events of one user go down one lane, so that the lanes never move the same counter. */
-function usageRecorder(apps: AppCache, connections: HeldConnection[], metrics: Metrics): UsageRecorder {
+function usageRecorder(
+  apps: AppCache,
+  connections: HeldConnection[],
+  metrics: Metrics,
+  activity: Activity,
+): UsageRecorder {
   const lanes = connections.map(
     (connection) =>
       new Batcher<PendingUsage, Recorded>(
-        (pending) => {
+        async (pending) => {
           metrics.batch.observe({ path: 'record' }, pending.length)
-          return connection.use((db) => recordBatch(apps, db, pending))
+          activity.count('records', pending)
+          const settled = await connection.use((db) => recordBatch(apps, db, pending))
+          noteOne(activity, pending[0], settled[0])
+          return settled
         },
         { lanes: 1, most: MOST },
       ),
@@ -62,6 +77,15 @@ function usageRecorder(apps: AppCache, connections: HeldConnection[], metrics: M
   return {
     add: (pending) => at(lanes, hash(pending.event.userId) % lanes.length).add(pending),
   }
+}
+
+function noteOne(activity: Activity, pending?: PendingUsage, settled?: Settled<Recorded>): void {
+  if (!pending || !settled || 'error' in settled || settled.value === 'claimed') return
+  const { consumption } = settled.value
+  if (!consumption) return
+  const { caller, event } = pending
+  const { used, budget } = consumption
+  activity.recorded({ appId: caller.appId, userId: event.userId, featureId: event.featureId, used, budget })
 }
 
 function hash(text: string): number {

@@ -38,6 +38,13 @@ export class Metrics {
     registers: [this.#registry],
   })
 
+  readonly notices = new Counter({
+    name: 'tollgate_notices_total',
+    help: 'What came to the inboxes of the billing providers, by what became of it: accepted, duplicate, or why it was refused.',
+    labelNames: ['provider', 'outcome'] as const,
+    registers: [this.#registry],
+  })
+
   constructor() {
     collectDefaultMetrics({ register: this.#registry })
     if (cluster.isWorker) {

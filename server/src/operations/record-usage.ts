@@ -15,7 +15,7 @@ export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<R
   checkEvent(event)
   const { idempotency } = call
   // Two keys on one event guard two different things, and take the long way that can hold both.
-  if (!idempotency || event.idempotencyKey === null) {
+  if (!call.transact && (!idempotency || event.idempotencyKey === null)) {
     const key = idempotency ? requestKey(call, idempotency) : eventKey(call, event)
     const recorded = await call.service.usage.add({ caller: call, event, key })
     if (recorded !== 'claimed') return recorded

@@ -4,7 +4,7 @@ import { isIdentifier } from '../domain/identifier.ts'
 import type { JsonObject } from '../domain/metadata.ts'
 import type { Package } from '../domain/package.ts'
 import { endedAt, type Subscription, type SubscriptionStatus, statusAt } from '../domain/subscription.ts'
-import { findSubscription, listSubscriptions } from '../store/subscriptions.ts'
+import { findSubscription, listSubscriptions, type PaidFor } from '../store/subscriptions.ts'
 import { findUser } from '../store/users.ts'
 import { type Call, momentOf } from './call.ts'
 import { foundPackage } from './found.ts'
@@ -19,11 +19,13 @@ export interface PackageSubscription {
   startedAt: number
   cancelAt: number | null
   cancelledAt: number | null
+  /** who is paid for it, and that one's id of what is paid for; null: it was made by hand */
+  paid: { appId: string; provider: string; ref: string } | null
 }
 
 /** A subscription as it is at `now`. */
 export function packageSubscription(
-  row: Subscription & { userId: string },
+  row: Subscription & { userId: string } & Partial<PaidFor>,
   catalogue: Catalogue,
   now: number,
 ): PackageSubscription {
@@ -36,6 +38,10 @@ export function packageSubscription(
     startedAt: row.startedAt,
     cancelAt: row.cancelAt,
     cancelledAt: endedAt(row, now),
+    paid:
+      row.appId && row.provider && row.providerRef
+        ? { appId: row.appId, provider: row.provider, ref: row.providerRef }
+        : null,
   }
 }
 

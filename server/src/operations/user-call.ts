@@ -19,3 +19,17 @@ export async function me({ service, appId, uid }: UserCall): Promise<UserRow> {
   if (!user) throw unauthenticated()
   return user
 }
+
+/** Asks by the user's id; once more if that was changed meanwhile, since by then it may be another user's. */
+export async function asThemselves<Answer>(
+  call: UserCall,
+  ask: (userId: string) => Promise<Answer>,
+): Promise<Answer> {
+  let { id } = await me(call)
+  for (;;) {
+    const answer = await ask(id)
+    const after = await me(call)
+    if (after.id === id) return answer
+    id = after.id
+  }
+}

@@ -6,7 +6,13 @@ export interface ApiKeyRow {
   prefix: string
   createdAt: number
   revokedAt: number | null
+  lastUsedAt: number | null
+  /** another took its place, and it works until then */
+  expiresAt: number | null
 }
+
+const SELECT = `select id, name, prefix, created_at as "createdAt", revoked_at as "revokedAt",
+  last_used_at as "lastUsedAt", expires_at as "expiresAt" from api_key`
 
 export async function insertApiKey(
   db: Db,
@@ -33,17 +39,49 @@ export async function revokeApiKey(db: Db, appId: string, id: string): Promise<b
 
 export async function listApiKeys(db: Db, appId: string): Promise<ApiKeyRow[]> {
   const { rows } = await db.query<ApiKeyRow>(
-    `select id, name, prefix, created_at as "createdAt", revoked_at as "revokedAt"
-     from api_key where app_id = $1 order by created_at, id`,
+    `${SELECT} where app_id = $1 order by created_at, id`,
     [appId],
   )
   return rows
 }
 
+/** One that works; held until the transaction ends. */
+export async function lockGoodApiKey(db: Db, appId: string, id: string): Promise<ApiKeyRow | null> {
+  const { rows } = await db.query<ApiKeyRow>(
+    `${SELECT} where app_id = $1 and id = $2 and revoked_at is null and (expires_at is null or expires_at > now())
+     for update`,
+    [appId, id],
+  )
+  return rows[0] ?? null
+}
+
+/** By the database's time; returns when. Never later than it was to expire already. */
+export async function expireApiKey(db: Db, appId: string, id: string, hours: number): Promise<number | null> {
+  const { rows } = await db.query<{ expiresAt: number }>(
+    `update api_key set expires_at = least(expires_at, now() + make_interval(hours => $3))
+     where app_id = $1 and id = $2 returning expires_at as "expiresAt"`,
+    [appId, id, hours],
+  )
+  return rows[0]?.expiresAt ?? null
+}
+
+/** When each key was last used, told as how long ago that was. */
+export async function noteKeyUse(
+  db: Db,
+  uses: readonly { appId: string; hash: string; msAgo: number }[],
+): Promise<void> {
+  await db.query(
+    `update api_key k set last_used_at = greatest(k.last_used_at, now() - u.ms * interval '1 millisecond')
+     from unnest($1::text[], $2::text[], $3::float8[]) as u (app_id, hash, ms)
+     where k.app_id = u.app_id and k.hash = decode(u.hash, 'hex')`,
+    [uses.map((u) => u.appId), uses.map((u) => u.hash), uses.map((u) => u.msAgo)],
+  )
+}
+
 /** The app that a key with this hash opens. */
 export async function findAppByKey(db: Db, hash: Buffer): Promise<string | null> {
   const { rows } = await db.query<{ app_id: string }>(
-    `select app_id from api_key where hash = $1 and revoked_at is null`,
+    `select app_id from api_key where hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
     [hash],
   )
   return rows[0]?.app_id ?? null
@@ -65,8 +103,9 @@ export async function upsertApiKey(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into api_key as k (app_id, id, name, prefix, hash) values ($1, $2, $3, $4, $5)
-     on conflict (app_id, id) do update set prefix = excluded.prefix, hash = excluded.hash, revoked_at = null
-     where k.hash <> excluded.hash or k.revoked_at is not null`,
+     on conflict (app_id, id) do update set prefix = excluded.prefix, hash = excluded.hash, revoked_at = null,
+       expires_at = null
+     where k.hash <> excluded.hash or k.revoked_at is not null or k.expires_at is not null`,
     [appId, key.id, key.name, key.prefix, key.hash],
   )
   return rowCount === 1

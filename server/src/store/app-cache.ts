@@ -86,9 +86,17 @@ export class AppCache {
     return this.#apps.get(appId)
   }
 
+  /** Which keys were used since, and how long ago that was. */
+  usedSince(time: number): { appId: string; hash: string; msAgo: number }[] {
+    const now = performance.now()
+    return [...this.#keys]
+      .filter(([, { confirmedAt }]) => confirmedAt > time)
+      .map(([hash, { caller, confirmedAt }]) => ({ appId: caller.appId, hash, msAgo: now - confirmedAt }))
+  }
+
   #admit({ keyHash }: Caller, app: LoadedApp): LoadedApp {
     if (keyHash === null) return app
-    if (!app.keys.has(keyHash)) {
+    if (performance.now() >= (app.keys.get(keyHash) ?? 0)) {
       this.#keys.delete(keyHash)
       throw unauthenticated()
     }

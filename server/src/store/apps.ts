@@ -8,6 +8,8 @@ export interface AppRow {
   origins: string[]
   /** the app's time */
   now: number
+  createdAt: number
+  sampleLoaded: boolean
 }
 
 /** An app's time: its test clock where it has one, else the database's, so that all nodes agree. */
@@ -24,7 +26,8 @@ export async function insertApp(db: Db, id: string, name: string, testClock: boo
   return rowCount === 1
 }
 
-const SELECT = `select id, name, test_clock as "testClock", origins, ${APP_NOW} as now from app`
+const SELECT = `select id, name, test_clock as "testClock", origins, ${APP_NOW} as now, created_at as "createdAt",
+  exists (select from sample_item where app_id = app.id) as "sampleLoaded" from app`
 
 export async function listApps(db: Db): Promise<AppRow[]> {
   const { rows } = await db.query<AppRow>(`${SELECT} order by created_at, id`)
@@ -51,6 +54,10 @@ export async function setTestClock(db: Db, id: string, to: string): Promise<void
   await db.query(`update app set test_clock = $2 where id = $1`, [id, to])
 }
 
+export async function setName(db: Db, id: string, name: string): Promise<void> {
+  await db.query(`update app set name = $2 where id = $1`, [id, name])
+}
+
 export async function setOrigins(db: Db, id: string, origins: readonly string[]): Promise<void> {
   await db.query(`update app set origins = $2 where id = $1`, [id, origins])
 }
@@ -58,4 +65,15 @@ export async function setOrigins(db: Db, id: string, origins: readonly string[])
 export async function isOriginOfAnyApp(db: Db, origin: string): Promise<boolean> {
   const { rowCount } = await db.query(`select from app where $1 = any(origins) limit 1`, [origin])
   return rowCount === 1
+}
+
+/** How many days after a failed payment access lasts. */
+export async function graceDays(db: Db, id: string): Promise<number> {
+  const { rows } = await db.query<{ days: number }>(`select grace_days as days from app where id = $1`, [id])
+  if (!rows[0]) throw new Error(`the app ${id} vanished`)
+  return rows[0].days
+}
+
+export async function setGraceDays(db: Db, id: string, days: number): Promise<void> {
+  await db.query(`update app set grace_days = $2 where id = $1`, [id, days])
 }

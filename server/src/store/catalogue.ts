@@ -5,17 +5,18 @@ import type { Db } from './database.ts'
 export interface LoadedApp {
   version: number
   catalogue: Catalogue
-  /** The hashes, in hex, of the API keys that are good. */
-  keys: ReadonlySet<string>
+  /** The hashes, in hex, of the API keys that are good, and until when by `performance.now()`. */
+  keys: ReadonlyMap<string, number>
   /** The web pages that may use the client API. */
   origins: readonly string[]
 }
 
-type PackageRow = Omit<PackageContent, 'updatedAt' | 'prices'> & { updatedAt: string }
+type PackageRow = Omit<PackageContent, 'updatedAt'> & { updatedAt: string }
 
 interface Row {
   version: number
-  keys: string[]
+  /** with how many milliseconds each has left, by the database's time; null: no end */
+  keys: { hash: string; left: number | null }[]
   origins: string[]
   features: Feature[]
   packages: PackageRow[]
@@ -23,11 +24,13 @@ interface Row {
 
 /** All that changes rarely, in one statement: one snapshot, so the version is that of what comes with it. */
 export async function loadApp(db: Db, appId: string): Promise<LoadedApp | null> {
+  const asked = performance.now()
   const { rows } = await db.query<Row>({
     name: 'load-app',
     text: `
 select app.version, app.origins,
-  (select coalesce(json_agg(encode(hash, 'hex')), '[]') from api_key
+  (select coalesce(json_agg(json_build_object('hash', encode(hash, 'hex'),
+     'left', extract(epoch from expires_at - statement_timestamp()) * 1000)), '[]') from api_key
    where app_id = app.id and revoked_at is null) as keys,
   (select coalesce(json_agg(json_build_object(
      'id', id, 'name', name, 'type', type, 'unitLabel', unit_label, 'unitLabelPlural', unit_label_plural,
@@ -38,7 +41,11 @@ select app.version, app.origins,
      'features', (select coalesce(json_agg(json_build_object(
         'featureId', feature_id, 'limit', "limit", 'resetPeriod', reset_period,
         'overageEnabled', overage_enabled) order by position), '[]')
-        from package_feature where app_id = p.app_id and package_id = p.id)) order by seq), '[]')
+        from package_feature where app_id = p.app_id and package_id = p.id),
+     'prices', (select coalesce(json_agg(json_build_object(
+        'id', id, 'provider', provider, 'amount', amount, 'currency', currency, 'interval', interval)
+        order by seq), '[]')
+        from price where app_id = p.app_id and package_id = p.id and archived_at is null)) order by seq), '[]')
    from package p where app_id = app.id) as packages
 from app where id = $1`,
     values: [appId],
@@ -47,12 +54,12 @@ from app where id = $1`,
   if (!row) return null
   return {
     version: row.version,
-    keys: new Set(row.keys),
+    keys: new Map(row.keys.map(({ hash, left }) => [hash, left === null ? Infinity : asked + left])),
     origins: row.origins,
     catalogue: catalogueOf(row.features, row.packages.map(fromRow)),
   }
 }
 
 function fromRow(row: PackageRow): PackageContent {
-  return { ...row, updatedAt: Date.parse(row.updatedAt), prices: [] }
+  return { ...row, updatedAt: Date.parse(row.updatedAt) }
 }

@@ -1,27 +1,60 @@
+import type { Role } from '../domain/role.ts'
 import { type Db, timestamp } from './database.ts'
 
 export interface Member {
   id: number
   email: string
+  role: Role
+  createdAt: number
+  /** of one of their sessions; null: they have none */
+  lastSeenAt: number | null
 }
+
+const SELECT = `select m.id, m.email, m.role, m.created_at as "createdAt",
+  (select max(last_seen_at) from session where member_id = m.id) as "lastSeenAt" from member m`
 
 export async function findMember(db: Db, email: string): Promise<(Member & { passwordHash: string }) | null> {
   const { rows } = await db.query<Member & { passwordHash: string }>(
-    `select id, email, password_hash as "passwordHash" from member where email = $1`,
+    `${SELECT.replace('m.id,', 'm.id, m.password_hash as "passwordHash",')} where m.email = $1`,
     [email],
   )
   return rows[0] ?? null
 }
 
+export async function findMemberById(db: Db, id: number): Promise<Member | null> {
+  const { rows } = await db.query<Member>(`${SELECT} where m.id = $1`, [id])
+  return rows[0] ?? null
+}
+
+export async function listMembers(db: Db): Promise<Member[]> {
+  const { rows } = await db.query<Member>(`${SELECT} order by m.id`)
+  return rows
+}
+
 /** The first member of all, the owner. Null when there is one already: whoever comes second is too late. */
 export async function insertFirstMember(db: Db, email: string, passwordHash: string): Promise<Member | null> {
-  await db.query(`lock table member in share row exclusive mode`)
+  await lockMembers(db)
+  return (await hasMembers(db)) ? null : insertMember(db, email, passwordHash, 'OWNER')
+}
+
+/** Null when the address is taken. */
+export async function insertMember(
+  db: Db,
+  email: string,
+  passwordHash: string,
+  role: Role,
+): Promise<Member | null> {
   const { rows } = await db.query<Member>(
-    `insert into member (email, password_hash) select $1, $2 where not exists (select from member)
-     returning id, email`,
-    [email, passwordHash],
+    `insert into member (email, password_hash, role) values ($1, $2, $3) on conflict do nothing
+     returning id, email, role, created_at as "createdAt", null as "lastSeenAt"`,
+    [email, passwordHash, role],
   )
   return rows[0] ?? null
+}
+
+/** What counts owners goes one at a time. */
+export async function lockMembers(db: Db): Promise<void> {
+  await db.query(`lock table member in share row exclusive mode`)
 }
 
 export async function hasMembers(db: Db): Promise<boolean> {
@@ -29,32 +62,67 @@ export async function hasMembers(db: Db): Promise<boolean> {
   return rows[0]?.found ?? false
 }
 
-export async function insertSession(
-  db: Db,
-  hash: Buffer,
-  memberId: number,
-  expiresAt: number,
-): Promise<void> {
-  await db.query(`insert into session (hash, member_id, expires_at) values ($1, $2, $3)`, [
-    hash,
-    memberId,
-    timestamp(expiresAt),
-  ])
+export async function setRole(db: Db, id: number, role: Role): Promise<void> {
+  await db.query(`update member set role = $2 where id = $1`, [id, role])
 }
 
-export async function findSession(db: Db, hash: Buffer, now: number): Promise<Member | null> {
-  const { rows } = await db.query<Member>(
-    `select m.id, m.email from session s join member m on m.id = s.member_id
-     where s.hash = $1 and s.expires_at > $2`,
-    [hash, timestamp(now)],
+export async function setPassword(db: Db, id: number, passwordHash: string): Promise<void> {
+  await db.query(`update member set password_hash = $2 where id = $1`, [id, passwordHash])
+}
+
+export async function deleteMember(db: Db, id: number): Promise<void> {
+  await db.query(`delete from session where member_id = $1`, [id])
+  await db.query(`delete from member where id = $1`, [id])
+}
+
+export interface Invitation {
+  id: string
+  email: string
+  role: Role
+  invitedBy: string
+  createdAt: number
+  expiresAt: number
+}
+
+const INVITATION = `select id, email, role, invited_by as "invitedBy", created_at as "createdAt",
+  expires_at as "expiresAt" from invitation`
+
+/** A new invitation takes the place of an earlier one for the same address. */
+export async function insertInvitation(db: Db, invitation: Invitation, hash: Buffer): Promise<void> {
+  await db.query(`delete from invitation where email = $1`, [invitation.email])
+  await db.query(
+    `insert into invitation (id, email, role, hash, invited_by, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      invitation.id,
+      invitation.email,
+      invitation.role,
+      hash,
+      invitation.invitedBy,
+      timestamp(invitation.createdAt),
+      timestamp(invitation.expiresAt),
+    ],
   )
+}
+
+export async function listInvitations(db: Db, now: number): Promise<Invitation[]> {
+  const { rows } = await db.query<Invitation>(
+    `${INVITATION} where expires_at > $1 order by created_at desc, id`,
+    [timestamp(now)],
+  )
+  return rows
+}
+
+export async function findInvitation(db: Db, hash: Buffer, now: number): Promise<Invitation | null> {
+  const { rows } = await db.query<Invitation>(`${INVITATION} where hash = $1 and expires_at > $2`, [
+    hash,
+    timestamp(now),
+  ])
   return rows[0] ?? null
 }
 
-export async function deleteSession(db: Db, hash: Buffer): Promise<void> {
-  await db.query(`delete from session where hash = $1`, [hash])
-}
-
-export async function deleteExpiredSessions(db: Db, now: number): Promise<void> {
-  await db.query(`delete from session where expires_at <= $1`, [timestamp(now)])
+/** False when there is none: of two who use it, one is told so. */
+export async function deleteInvitation(db: Db, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(`delete from invitation where id = $1`, [id])
+  return rowCount === 1
 }

@@ -1,14 +1,21 @@
 import type { Subscription } from '../domain/subscription.ts'
 import { type Db, timestamp, timestampOrNull } from './database.ts'
 
-export interface SubscriptionRow extends Subscription {
+/** Who is paid for a subscription, and that one's id of what is paid for; null: it was made by hand. */
+export interface PaidFor {
+  appId: string
+  provider: string | null
+  providerRef: string | null
+}
+
+export interface SubscriptionRow extends Subscription, PaidFor {
   seq: number
   userId: string
   userUid: number
 }
 
 const SELECT = `
-select s.seq, s.id, s.user_uid as "userUid", u.id as "userId", s.package_id as "packageId", s.is_addon as "isAddon",
+select s.app_id as "appId", s.seq, s.provider, s.provider_ref as "providerRef", s.id, s.user_uid as "userUid", u.id as "userId", s.package_id as "packageId", s.is_addon as "isAddon",
   s.started_at as "startedAt", s.anchor, s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt", s.metadata
 from subscription s join users u on u.app_id = s.app_id and u.uid = s.user_uid`
 
@@ -17,20 +24,25 @@ export async function insertSubscriptions(
   appId: string,
   userUid: number,
   made: readonly Subscription[],
+  paid: { provider: string; ref: string } | null = null,
 ): Promise<void> {
   await db.query(
-    `insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, cancel_at, metadata)
-     select $1, $2, s.* from unnest($3::text[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
-       $8::timestamptz[], $9::json[]) as s`,
+    `insert into subscription (app_id, user_uid, provider, provider_ref, id, package_id, is_addon, started_at, anchor,
+       cancel_at, cancelled_at, metadata)
+     select $1, $2, $3, $4, s.* from unnest($5::text[], $6::text[], $7::boolean[], $8::timestamptz[],
+       $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::json[]) as s`,
     [
       appId,
       userUid,
+      paid?.provider ?? null,
+      paid?.ref ?? null,
       made.map((s) => s.id),
       made.map((s) => s.packageId),
       made.map((s) => s.isAddon),
       made.map((s) => timestamp(s.startedAt)),
       made.map((s) => timestamp(s.anchor)),
       made.map((s) => timestampOrNull(s.cancelAt)),
+      made.map((s) => timestampOrNull(s.cancelledAt)),
       made.map((s) => JSON.stringify(s.metadata)),
     ],
   )
@@ -77,6 +89,25 @@ export async function listSubscriptions(
   return rows
 }
 
+/** The newest first, from the one before `before`: all, one user's or one package's. */
+export async function newestSubscriptions(
+  db: Db,
+  appId: string,
+  { userUid, packageId }: { userUid: number | null; packageId: string | null },
+  before: number,
+  limit: number,
+): Promise<SubscriptionRow[]> {
+  const values: unknown[] = [appId, before, limit]
+  const of = (column: string, value: unknown) =>
+    value === null ? '' : `and s.${column} = $${values.push(value)}`
+  const { rows } = await db.query<SubscriptionRow>(
+    `${SELECT} where s.app_id = $1 and s.seq < $2 ${of('user_uid', userUid)} ${of('package_id', packageId)}
+     order by s.seq desc limit $3`,
+    values,
+  )
+  return rows
+}
+
 /** Ends, in writing, what the clock has ended already, so that the unique indexes see it too. */
 export async function settleLapsed(db: Db, appId: string, userUid: number, now: number): Promise<void> {
   await db.query(
@@ -99,5 +130,28 @@ export async function cancelLater(db: Db, appId: string, ids: readonly string[],
     `update subscription set cancel_at = least(cancel_at, $3::timestamptz)
      where app_id = $1 and id = any($2) and cancelled_at is null`,
     [appId, ids, timestamp(at)],
+  )
+}
+
+/** When the provider made what stands behind each of a user's subscriptions, by the provider and its id of it. */
+export async function providerTimes(db: Db, appId: string, userUid: number): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ provider: string; ref: string; madeAt: number }>(
+    `select provider, ref, made_at as "madeAt" from provider_subscription
+     where app_id = $1 and (provider, ref) in
+       (select provider, provider_ref from subscription where app_id = $1 and user_uid = $2)`,
+    [appId, userUid],
+  )
+  return new Map(rows.map((row) => [`${row.provider}/${row.ref}`, row.madeAt]))
+}
+
+/** Sets where its periods start and when it ends, as the provider has them. */
+export async function followProvider(
+  db: Db,
+  appId: string,
+  { id, anchor, cancelAt }: { id: string; anchor: number; cancelAt: number | null },
+): Promise<void> {
+  await db.query(
+    `update subscription set anchor = $3, cancel_at = $4 where app_id = $1 and id = $2 and cancelled_at is null`,
+    [appId, id, timestamp(anchor), timestampOrNull(cancelAt)],
   )
 }

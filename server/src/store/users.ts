@@ -35,6 +35,31 @@ export async function findUser(db: Db, appId: string, id: string): Promise<UserR
   return rows[0] ?? null
 }
 
+/** Those of these ids who exist, by id. */
+export async function findUsers(
+  db: Db,
+  appId: string,
+  ids: readonly string[],
+): Promise<Map<string, UserRow>> {
+  const { rows } = await db.query<UserRow>(
+    `select ${COLUMNS} from users where app_id = $1 and id = any($2)`,
+    [appId, ids],
+  )
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+export async function findListedUser(
+  db: Db,
+  appId: string,
+  id: string,
+): Promise<(UserRow & { createdAt: number }) | null> {
+  const { rows } = await db.query<UserRow & { createdAt: number }>(
+    `select ${COLUMNS}, created_at as "createdAt" from users where app_id = $1 and id = $2`,
+    [appId, id],
+  )
+  return rows[0] ?? null
+}
+
 export async function findUserByUid(db: Db, appId: string, uid: number): Promise<UserRow | null> {
   const { rows } = await db.query<UserRow>(`select ${COLUMNS} from users where app_id = $1 and uid = $2`, [
     appId,
@@ -64,4 +89,53 @@ export async function listUsers(db: Db, appId: string, after: number, limit: num
     values: [appId, after, limit],
   })
   return rows
+}
+
+export async function findUserByBillingId(db: Db, appId: string, billingId: string): Promise<UserRow | null> {
+  const { rows } = await db.query<UserRow>(
+    `select ${COLUMNS} from users where app_id = $1 and billing_id = $2`,
+    [appId, billingId],
+  )
+  return rows[0] ?? null
+}
+
+/** Makes a payer a user, unless there is one with that id or billing id. */
+export async function insertPayer(db: Db, appId: string, payer: User): Promise<void> {
+  await db.query(
+    `insert into users (app_id, id, billing_id, name, email, metadata) values ($1, $2, $3, $4, $5, '{}')
+     on conflict do nothing`,
+    [appId, payer.id, payer.billingId, payer.name, payer.email],
+  )
+}
+
+/** Keeps who a user is at the provider, if nothing is known of it and nobody else is that one. */
+export async function keepBillingId(db: Db, appId: string, uid: number, billingId: string): Promise<void> {
+  await db.query(
+    `update users set billing_id = $3 where app_id = $1 and uid = $2 and billing_id is null
+       and not exists (select from users where app_id = $1 and billing_id = $3)`,
+    [appId, uid, billingId],
+  )
+}
+
+/** Sets who a user is by the provider's word. False when that has changed since `user` was read. */
+export async function followCustomer(
+  db: Db,
+  appId: string,
+  user: UserRow,
+  customer: { email: string | null; name: string | null },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update users set email = $5, name = $6 where app_id = $1 and uid = $2
+       and email is not distinct from $3 and name is not distinct from $4`,
+    [appId, user.uid, user.email, user.name, customer.email, customer.name],
+  )
+  return rowCount === 1
+}
+
+/** The provider knows no such customer any more. */
+export async function forgetBillingId(db: Db, appId: string, billingId: string): Promise<void> {
+  await db.query(`update users set billing_id = null where app_id = $1 and billing_id = $2`, [
+    appId,
+    billingId,
+  ])
 }

@@ -8,27 +8,43 @@ import {
   insertApp,
   listApps,
   setTestClock,
+  setName as storeName,
   setOrigins as storeOrigins,
 } from '../../store/apps.ts'
 import type { Db } from '../../store/database.ts'
-import { changeApp, type MemberCall } from './member-call.ts'
+import { addJob } from '../../store/jobs.ts'
+import { changeApp, changeInstallation, type MemberCall } from './member-call.ts'
 
 export function apps({ service }: MemberCall): Promise<AppRow[]> {
   return listApps(service.pool)
 }
 
+export async function app({ service }: MemberCall, id: string): Promise<AppRow> {
+  return foundApp(service.pool, id)
+}
+
 export async function createApp(
-  { service }: MemberCall,
+  call: MemberCall,
   id: string,
   name: string,
   testClock: boolean,
 ): Promise<AppRow> {
   checkIdentifier('id', id)
   checkText('name', name)
-  if (!(await insertApp(service.pool, id, name, testClock))) {
-    throw badUserInput(`An app with the id ${quote(id)} exists already`)
-  }
-  return foundApp(service.pool, id)
+  return changeInstallation(call, async (tx) => {
+    if (!(await insertApp(tx, id, name, testClock))) {
+      throw badUserInput(`An app with the id ${quote(id)} exists already`)
+    }
+    return foundApp(tx, id)
+  })
+}
+
+export async function renameApp(call: MemberCall, appId: string, name: string): Promise<AppRow> {
+  checkText('name', name)
+  return changeApp(call, appId, async (tx) => {
+    await storeName(tx, appId, name)
+    return foundApp(tx, appId)
+  })
 }
 
 /** Moves an app's own time forward: what is due by then, renewals and cancellations, has happened. */
@@ -50,6 +66,8 @@ export async function advanceClock(call: MemberCall, appId: string, to: string):
       )
     }
     await setTestClock(tx, appId, new Date(time).toISOString())
+    // What the sandbox owes by then: renewals, endings.
+    await addJob(tx, 'turn-sandbox', { appId }, `turn:${appId}`)
     return foundApp(tx, appId)
   })
 }

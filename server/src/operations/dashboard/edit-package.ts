@@ -1,3 +1,4 @@
+import { checkMetadata, type JsonObject } from '../../domain/metadata.ts'
 import {
   checkPackageEdit,
   type EntitlementInput,
@@ -7,10 +8,19 @@ import {
 } from '../../domain/package.ts'
 import type { LoadedApp } from '../../store/catalogue.ts'
 import type { Tx } from '../../store/database.ts'
-import { applyPackageEdit, publishPackage as markPublished, setPackageDraft } from '../../store/packages.ts'
+import {
+  applyPackageEdit,
+  publishPackage as markPublished,
+  setPackageDraft,
+  updatePackageMetadata,
+} from '../../store/packages.ts'
 import { changeCatalogue } from '../call.ts'
 import { foundPackage } from '../found.ts'
 import { changeApp, type MemberCall } from './member-call.ts'
+import { checkVersion, packageVersion } from './version.ts'
+
+/** What a caller takes the package to be: see version.ts. */
+type Expected = string | null | undefined
 
 interface EditInput {
   name?: string
@@ -21,8 +31,14 @@ interface EditInput {
  * A package that is not published yet is changed at once. The content of a published one is what people have
  * subscribed to: an edit waits beside it as a draft until the package is published again.
  */
-export function editPackage(call: MemberCall, appId: string, id: string, input: EditInput): Promise<Package> {
-  return changePackage(call, appId, id, async (tx, found, { catalogue }, now) => {
+export function editPackage(
+  call: MemberCall,
+  appId: string,
+  id: string,
+  input: EditInput,
+  expected?: Expected,
+): Promise<Package> {
+  return changePackage(call, appId, id, expected, async (tx, found, { catalogue }, now) => {
     const current = found.draft ?? found
     const edit: PackageEdit = {
       name: input.name ?? current.name,
@@ -38,16 +54,40 @@ export function editPackage(call: MemberCall, appId: string, id: string, input: 
 }
 
 /** Publishes a package, or the edits made since it was. Publishing what is published changes nothing. */
-export function publishPackage(call: MemberCall, appId: string, id: string): Promise<Package> {
-  return changePackage(call, appId, id, async (tx, found, _app, now) => {
+export function publishPackage(
+  call: MemberCall,
+  appId: string,
+  id: string,
+  expected?: Expected,
+): Promise<Package> {
+  return changePackage(call, appId, id, expected, async (tx, found, _app, now) => {
     if (found.draft) await applyPackageEdit(tx, appId, id, found.draft, now)
     if (found.status === 'DRAFT') await markPublished(tx, appId, id, now)
   })
 }
 
-export function discardPackageDraft(call: MemberCall, appId: string, id: string): Promise<Package> {
-  return changePackage(call, appId, id, async (tx, found, _app, now) => {
+export function discardPackageDraft(
+  call: MemberCall,
+  appId: string,
+  id: string,
+  expected?: Expected,
+): Promise<Package> {
+  return changePackage(call, appId, id, expected, async (tx, found, _app, now) => {
     if (found.draft) await setPackageDraft(tx, appId, id, null, now)
+  })
+}
+
+/** Metadata is no part of what people subscribe to: it changes at once, published or not. */
+export function updatePackage(
+  call: MemberCall,
+  appId: string,
+  id: string,
+  { metadata }: { metadata?: JsonObject },
+  expected?: Expected,
+): Promise<Package> {
+  if (metadata) checkMetadata(metadata)
+  return changePackage(call, appId, id, expected, async (tx, _found, _app, now) => {
+    if (metadata) await updatePackageMetadata(tx, appId, id, metadata, now)
   })
 }
 
@@ -55,13 +95,18 @@ function changePackage(
   call: MemberCall,
   appId: string,
   id: string,
+  expected: Expected,
   change: (tx: Tx, found: Package, app: LoadedApp, now: number) => Promise<void>,
 ): Promise<Package> {
   return changeApp(call, appId, (tx) =>
     changeCatalogue(
       tx,
       appId,
-      (tx, before, now) => change(tx, foundPackage(before.catalogue, id), before, now),
+      (tx, before, now) => {
+        const found = foundPackage(before.catalogue, id)
+        checkVersion('package', packageVersion(found), expected)
+        return change(tx, found, before, now)
+      },
       (after) => foundPackage(after.catalogue, id),
     ),
   )

@@ -1,27 +1,60 @@
-import { appNotFound, TollgateError } from '../../domain/errors.ts'
+import { appNotFound } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { type AppRow, lockApp } from '../../store/apps.ts'
+import { insertAuditEntry } from '../../store/audit.ts'
 import { type Tx, transaction } from '../../store/database.ts'
 import type { Member } from '../../store/members.ts'
+import { snapshot } from '../../store/snapshots.ts'
 import type { Service } from '../call.ts'
+import { type Args, MUTATIONS } from './member-operations.ts'
 
 /** One operation called by a person who has signed in to the dashboard. */
 export interface MemberCall {
   service: Service
   member: Member
+  /** what was called, for the audit log */
+  operation: { name: string; args: Args }
 }
 
-export const notSignedIn = () => new TollgateError('UNAUTHENTICATED', 'Sign in to the dashboard first')
-
-/** Changes something of an app, one at a time with whatever else does. */
+/** Changes something of an app, one at a time with whatever else does; the audit log says who did. */
 export function changeApp<T>(
-  { service }: MemberCall,
+  call: MemberCall,
   appId: string,
   change: (tx: Tx, app: AppRow) => Promise<T>,
 ): Promise<T> {
-  return transaction(service.pool, async (tx) => {
+  return transaction(call.service.pool, async (tx) => {
     const app = isIdentifier(appId) ? await lockApp(tx, appId) : null
     if (!app) throw appNotFound(appId)
-    return change(tx, app)
+    return noted(tx, call, appId, () => change(tx, app))
   })
+}
+
+/** The same for what belongs to no app. */
+export function changeInstallation<T>(call: MemberCall, change: (tx: Tx) => Promise<T>): Promise<T> {
+  return transaction(call.service.pool, (tx) => noted(tx, call, null, () => change(tx)))
+}
+
+/** Does it, and writes down in the same transaction what there was before and after. */
+async function noted<T>(
+  tx: Tx,
+  { member, operation: { name, args } }: MemberCall,
+  appId: string | null,
+  change: () => Promise<T>,
+): Promise<T> {
+  const about = MUTATIONS[name]?.about
+  if (!about) return change()
+  const look = (id: string | null) => snapshot(tx, about.kind, appId ?? '', id)
+  const before = await look(about.id(args))
+  const result = await change()
+  const subjectId = about.id(args, result)
+  await insertAuditEntry(tx, {
+    memberEmail: member.email,
+    appId,
+    operation: name,
+    subjectKind: about.kind,
+    subjectId,
+    before,
+    after: await look(subjectId),
+  })
+  return result
 }

@@ -1,20 +1,28 @@
-import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
-import { promisify } from 'node:util'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { badUserInput, TollgateError } from '../../domain/errors.ts'
 import { checkText } from '../../domain/identifier.ts'
-import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, SESSION_SECONDS } from '../../domain/limits.ts'
+import {
+  MAX_TEXT_CHARACTERS,
+  SESSION_SECONDS,
+  SIGN_IN_TRIES,
+  SIGN_IN_WINDOW_MS,
+} from '../../domain/limits.ts'
 import { transaction } from '../../store/database.ts'
+import { findMember, insertFirstMember, type Member } from '../../store/members.ts'
+import { secretNamed } from '../../store/secrets.ts'
 import {
   deleteExpiredSessions,
   deleteSession,
-  findMember,
   findSession,
-  insertFirstMember,
   insertSession,
-  type Member,
-} from '../../store/members.ts'
-import { secretNamed } from '../../store/secrets.ts'
+  touchSession,
+} from '../../store/sessions.ts'
+import { forgetAttempts, noteAttempt } from '../../store/sign-in-attempts.ts'
 import type { Service } from '../call.ts'
+import { checkPassword, hashPassword, isPassword } from './password.ts'
+
+/** Once a minute is enough to know by. */
+const SEEN_EVERY_MS = 60_000
 
 export interface SignedIn {
   member: Member
@@ -22,32 +30,48 @@ export interface SignedIn {
   session: string
 }
 
-export async function signIn(service: Service, email: string, password: string): Promise<SignedIn> {
+/** Who comes: the session that the browser has already, and what it calls itself. */
+export interface Browser {
+  session: string | null
+  userAgent: string | null
+}
+
+export async function signIn(
+  service: Service,
+  browser: Browser,
+  email: string,
+  password: string,
+): Promise<SignedIn> {
   const account = normalised(email)
-  if (!service.signInAttempts.allow(account, service.clock())) {
+  const window = { most: SIGN_IN_TRIES, windowMs: SIGN_IN_WINDOW_MS }
+  if (!(await noteAttempt(service.pool, hashOf(account), service.clock(), window))) {
     throw new TollgateError('RATE_LIMITED', 'Too many attempts for this account; try again in a few minutes')
   }
   const member = await findMember(service.pool, account)
   // An unknown address costs as much time as a wrong password, and gets the same answer.
-  const right = await matches(password, member?.passwordHash ?? NOBODY)
-  if (!member || !right) {
-    throw new TollgateError('UNAUTHENTICATED', 'Email or password is wrong')
-  }
-  service.signInAttempts.clear(account)
-  return startSession(service, { id: member.id, email: member.email })
+  const right = await isPassword(password, member?.passwordHash)
+  if (!member || !right) throw new TollgateError('UNAUTHENTICATED', 'Email or password is wrong')
+  await forgetAttempts(service.pool, hashOf(account))
+  const { passwordHash: _, ...known } = member
+  return startSession(service, browser, known)
 }
 
 export async function signOut(service: Service, session: string): Promise<void> {
   await deleteSession(service.pool, hashOf(session))
 }
 
-export function memberOfSession(service: Service, session: string): Promise<Member | null> {
-  return findSession(service.pool, hashOf(session), service.clock())
+export async function memberOfSession(service: Service, session: string): Promise<Member | null> {
+  const hash = hashOf(session)
+  const now = service.clock()
+  const member = await findSession(service.pool, hash, now)
+  if (member && now - (member.lastSeenAt ?? 0) > SEEN_EVERY_MS) await touchSession(service.pool, hash, now)
+  return member
 }
 
 /** The first member of all. The link that the start printed carries the token, and works until there is one. */
 export async function setOwner(
   service: Service,
+  browser: Browser,
   token: string,
   email: string,
   password: string,
@@ -58,18 +82,13 @@ export async function setOwner(
   }
   const owner = await createOwner(service, email, password)
   if (!owner) throw new TollgateError('UNAUTHENTICATED', 'This link was used already; sign in instead')
-  return startSession(service, owner)
+  return startSession(service, browser, owner)
 }
 
 /** Null when there is a member already. */
 export async function createOwner(service: Service, email: string, password: string): Promise<Member | null> {
-  const account = normalised(email)
-  if (!/^\S+@\S+$/.test(account)) throw badUserInput('email must be an email address')
-  if (password.length < MIN_PASSWORD_CHARACTERS || password.length > MAX_PASSWORD_CHARACTERS) {
-    throw badUserInput(
-      `password must be ${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters long`,
-    )
-  }
+  const account = checkedAddress(email)
+  checkPassword(password)
   const hash = await hashPassword(password)
   return transaction(service.pool, (tx) => insertFirstMember(tx, account, hash))
 }
@@ -78,12 +97,27 @@ export async function ownerToken(service: Service): Promise<string> {
   return (await secretNamed(service.pool, 'owner-link')).toString('base64url')
 }
 
-async function startSession(service: Service, member: Member): Promise<SignedIn> {
+/** Always a new one: a session that somebody else put into this browser never becomes the member's. */
+export async function startSession(service: Service, browser: Browser, member: Member): Promise<SignedIn> {
   const session = randomBytes(32).toString('base64url')
   const now = service.clock()
   await deleteExpiredSessions(service.pool, now)
-  await insertSession(service.pool, hashOf(session), member.id, now + SESSION_SECONDS * 1000)
+  if (browser.session !== null) await signOut(service, browser.session)
+  await insertSession(service.pool, {
+    hash: hashOf(session),
+    memberId: member.id,
+    now,
+    expiresAt: now + SESSION_SECONDS * 1000,
+    userAgent: browser.userAgent?.slice(0, MAX_TEXT_CHARACTERS) ?? null,
+  })
   return { member, session }
+}
+
+/** An address as members have it. */
+export function checkedAddress(email: string): string {
+  const account = normalised(email)
+  if (!/^\S+@\S+$/.test(account)) throw badUserInput('email must be an email address')
+  return account
 }
 
 function normalised(email: string): string {
@@ -91,17 +125,4 @@ function normalised(email: string): string {
   return email.trim().toLowerCase()
 }
 
-const derive = promisify<string, Buffer, number, Buffer>(scrypt)
-const NOBODY = `${'00'.repeat(16)}:${'00'.repeat(64)}`
-
-async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16)
-  return `${salt.toString('hex')}:${(await derive(password, salt, 64)).toString('hex')}`
-}
-
-async function matches(password: string, stored: string): Promise<boolean> {
-  const [salt = '', hash = ''] = stored.split(':')
-  return timingSafeEqual(await derive(password, Buffer.from(salt, 'hex'), 64), Buffer.from(hash, 'hex'))
-}
-
-const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+export const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -1,0 +1,137 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Runner, run, runMigrations, type TaskList, Logger as WorkerLogger } from 'graphile-worker'
+import type { Logger } from 'pino'
+import { turnSandbox } from './billing/sandbox-payments.ts'
+import { handleNotice } from './operations/billing/handle-notice.ts'
+import { providerOf } from './operations/billing/provider-of.ts'
+import { reconcile } from './operations/billing/reconcile.ts'
+import { sendSandboxEvent } from './operations/billing/send-sandbox-event.ts'
+import { syncCheckout } from './operations/billing/sync-checkout.ts'
+import { syncSubscription } from './operations/billing/sync-subscription.ts'
+import type { Service } from './operations/call.ts'
+import type { Pool } from './store/database.ts'
+import { addJobForTurn, freeStrandedJobs, type Jobs } from './store/jobs.ts'
+import { appsDue } from './store/sandbox.ts'
+
+/** Jobs mostly wait, for a provider or for the database. */
+const CONCURRENCY = 4
+/** One for each job, one to listen, one to look for more. */
+export const BACKGROUND_CONNECTIONS = CONCURRENCY + 2
+/** News comes by notification: this is for what a lost one would have said, and for what is to be tried again. */
+const POLL_MS = 2_000
+const RESTART_MS = 2_000
+/** Longer than any job takes. */
+const STRANDED_MINUTES = 10
+
+/** What each job does. */
+function tasksOf(service: Service): TaskList {
+  const tasks: { [Name in keyof Jobs]: (told: Jobs[Name]) => Promise<unknown> } = {
+    'handle-notice': ({ appId, seq }) => handleNotice(service, appId, seq),
+    'sync-checkout': (at) => syncCheckout(service, at),
+    'sync-subscription': (at) => syncSubscription(service, at),
+    'cancel-at-provider': async (at) => {
+      await (await providerOf(service, at.appId, at.provider)).cancel(at.ref, 'now')
+      await syncSubscription(service, at)
+    },
+    'send-sandbox-event': ({ appId, id }) => sendSandboxEvent(service, appId, id),
+    'turn-sandbox': ({ appId }) => turnSandbox(service.pool, appId),
+    'turn-sandboxes': async () => {
+      for (const appId of await appsDue(service.pool)) await turnSandbox(service.pool, appId)
+      await freeStrandedJobs(service.pool, STRANDED_MINUTES)
+    },
+    reconcile: ({ which }) => reconcile(service, null, which),
+  }
+  return tasks as unknown as TaskList
+}
+
+const MINUTE = 60
+const DAY = 24 * 60 * MINUTE
+/** Often enough that every turn of a minute is asked for in time. */
+const ROUND_MS = 25_000
+
+/**
+ * What is done again and again. graphile-worker's own crontab is not used: when the database is away at the turn of a
+ * minute, it ends the process (0.16.6).
+ */
+async function scheduleRounds(pool: Pool): Promise<void> {
+  await addJobForTurn(pool, 'turn-sandboxes', {}, MINUTE)
+  await addJobForTurn(pool, 'reconcile', { which: 'due' }, 10 * MINUTE)
+  await addJobForTurn(pool, 'reconcile', { which: 'all' }, DAY)
+}
+
+/** Makes what the jobs are kept in, or brings it up to date. */
+export async function migrateJobs(pool: Pool): Promise<void> {
+  const lock = await pool.connect()
+  try {
+    // Several processes may start at once, and its migrations do not expect that of each other.
+    await lock.query(`select pg_advisory_lock(hashtext('tollgate jobs'))`)
+    await runMigrations({ pgPool: pool, logger: quiet })
+    await lock.query(`select pg_advisory_unlock(hashtext('tollgate jobs'))`)
+    lock.release()
+  } catch (error) {
+    // The lock goes with its connection.
+    lock.release(true)
+    throw error
+  }
+}
+
+/** Works in the background until it is stopped, which waits for the jobs in hand. */
+export function startBackground(service: Service, pool: Pool): () => Promise<void> {
+  const stopping = new AbortController()
+  const working = work(service, pool, stopping.signal)
+  const schedule = () =>
+    scheduleRounds(service.pool).catch((error) =>
+      service.log.warn({ err: error }, 'what is done again and again waits for the next round'),
+    )
+  void schedule()
+  const rounds = setInterval(schedule, ROUND_MS)
+  rounds.unref()
+  return async () => {
+    clearInterval(rounds)
+    stopping.abort()
+    await working
+  }
+}
+
+/** A database that is away for long ends the runner; another takes its place when it is back. */
+async function work(service: Service, pool: Pool, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
+    try {
+      const runner = await run({
+        pgPool: pool,
+        taskList: tasksOf(service),
+        parsedCronItems: [],
+        concurrency: CONCURRENCY,
+        pollInterval: POLL_MS,
+        noHandleSignals: true,
+        logger: loggerOf(service.log),
+      })
+      await untilStopped(runner, stopping)
+    } catch (error) {
+      if (stopping.aborted) return
+      service.log.error({ err: error }, 'background work stopped; it is started again')
+      await delay(RESTART_MS, undefined, { signal: stopping }).catch(() => {})
+    }
+  }
+}
+
+async function untilStopped(runner: Runner, stopping: AbortSignal): Promise<void> {
+  const stop = () => void runner.stop().catch(() => {})
+  if (stopping.aborted) stop()
+  stopping.addEventListener('abort', stop, { once: true })
+  try {
+    await runner.promise
+  } finally {
+    stopping.removeEventListener('abort', stop)
+  }
+}
+
+/** Its own news is of no use to who runs the service; what fails is. What it adds may hold a whole connection. */
+function loggerOf(log: Logger): WorkerLogger {
+  return new WorkerLogger(() => (level, message) => {
+    if (level === 'error' || level === 'warning') log.warn(`background: ${message}`)
+    else log.trace(`background: ${message}`)
+  })
+}
+
+const quiet = new WorkerLogger(() => () => {})

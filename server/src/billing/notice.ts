@@ -1,0 +1,95 @@
+import type { Json, JsonObject } from '../domain/metadata.ts'
+import type { Subject } from './provider.ts'
+import { checkSignature, SIGNATURE_TOLERANCE_SECONDS, type SignatureVerdict } from './signature.ts'
+
+/** What a provider sent, once it is sure that it was the provider. */
+interface ReadNotice {
+  eventId: string
+  type: string
+  payload: JsonObject
+}
+
+export type NoticeVerdict = ReadNotice | { refused: 'signature' | 'stale' | 'malformed' }
+
+/** A notice of the sandbox's, whose secret and scheme are our own. */
+export function readSandboxNotice(
+  secrets: readonly string[],
+  header: string | undefined,
+  body: Buffer,
+  nowSeconds: number,
+): NoticeVerdict {
+  return verified(checkSignature(secrets, header, body, nowSeconds), body)
+}
+
+/** A notice of Stripe's, checked by Stripe's own code. */
+export async function readStripeNotice(
+  secrets: readonly string[],
+  header: string | undefined,
+  body: Buffer,
+  nowSeconds: number,
+): Promise<NoticeVerdict> {
+  const { default: Stripe } = await import('stripe')
+  const verdicts = secrets.map((secret): SignatureVerdict => {
+    try {
+      const signature = Stripe.webhooks.signature
+      signature?.verifyHeader(
+        body,
+        header ?? '',
+        secret,
+        SIGNATURE_TOLERANCE_SECONDS,
+        undefined,
+        nowSeconds * 1000,
+      )
+      return signature ? 'good' : 'signature'
+    } catch (error) {
+      return error instanceof Error && /tolerance/i.test(error.message) ? 'stale' : 'signature'
+    }
+  })
+  const verdict = verdicts.find((v) => v === 'good') ?? verdicts.find((v) => v === 'stale') ?? 'signature'
+  return verified(verdict, body)
+}
+
+function verified(verdict: SignatureVerdict, body: Buffer): NoticeVerdict {
+  if (verdict !== 'good') return { refused: verdict }
+  try {
+    const payload: Json = JSON.parse(body.toString('utf8'))
+    const event = objectIn(payload)
+    const id = textIn(event, 'id')
+    const type = textIn(event, 'type')
+    if (!event || id === null || type === null) return { refused: 'malformed' }
+    return { eventId: id, type, payload: event }
+  } catch {
+    return { refused: 'malformed' }
+  }
+}
+
+/** What it is about. Types that we do nothing about are about nothing. */
+export function subjectOf({ type, payload }: Pick<ReadNotice, 'type' | 'payload'>): Subject {
+  const object = objectIn(objectIn(payload.data)?.object)
+  const nothing: Subject = { checkoutRef: null, subscriptionRef: null, customerRef: null }
+  if (type.startsWith('checkout.session.')) return { ...nothing, checkoutRef: textIn(object, 'id') }
+  if (type.startsWith('customer.subscription.')) return { ...nothing, subscriptionRef: textIn(object, 'id') }
+  if (type.startsWith('invoice.')) return { ...nothing, subscriptionRef: subscriptionOfInvoice(object) }
+  if (type === 'customer.updated' || type === 'customer.deleted') {
+    return { ...nothing, customerRef: textIn(object, 'id') }
+  }
+  return nothing
+}
+
+/** Where it stands depends on the API version that the webhook was made with. */
+function subscriptionOfInvoice(invoice: JsonObject | null): string | null {
+  const details = objectIn(objectIn(invoice?.parent)?.subscription_details)
+  return refIn(details, 'subscription') ?? refIn(invoice, 'subscription')
+}
+
+function objectIn(value: Json | undefined): JsonObject | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
+}
+
+function textIn(object: JsonObject | null, name: string): string | null {
+  const value = object?.[name]
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+const refIn = (object: JsonObject | null, name: string): string | null =>
+  textIn(object, name) ?? textIn(objectIn(object?.[name]), 'id')

@@ -1,0 +1,31 @@
+import type Stripe from 'stripe'
+
+/** Longer than Stripe ever takes, shorter than callers wait. */
+const TIMEOUT_MS = 20_000
+
+const clients = new Map<string, Promise<Stripe>>()
+
+/** The official client for a key; loaded when it is first needed, and kept with its connections. */
+export function stripeClient(secretKey: string, apiBase: string | null): Promise<Stripe> {
+  const name = `${apiBase} ${secretKey}`
+  const known = clients.get(name)
+  if (known) return known
+  const made = newClient(secretKey, apiBase)
+  clients.set(name, made)
+  return made
+}
+
+async function newClient(secretKey: string, apiBase: string | null): Promise<Stripe> {
+  const { default: Client } = await import('stripe')
+  const base = apiBase === null ? null : new URL(apiBase)
+  return new Client(secretKey, {
+    timeout: TIMEOUT_MS,
+    maxNetworkRetries: 1,
+    telemetry: false,
+    ...(base && {
+      host: base.hostname,
+      port: base.port || (base.protocol === 'https:' ? '443' : '80'),
+      protocol: base.protocol === 'https:' ? ('https' as const) : ('http' as const),
+    }),
+  })
+}

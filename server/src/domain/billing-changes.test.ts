@@ -1,0 +1,312 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Billed, type BillingChanges, billingChanges, type HeldSubscription } from './billing-changes.ts'
+import { endedAt } from './subscription.ts'
+
+const NOW = 1_000
+
+const PLAN = { id: 'plan', isAddon: false }
+const PRO = { id: 'pro', isAddon: false }
+const EXTRA = { id: 'extra', isAddon: true }
+
+const billed = (more: Partial<Billed> = {}): Billed => ({
+  provider: 'p',
+  ref: 'r1',
+  standing: 'live',
+  madeAt: 100,
+  anchor: 100,
+  cancelAt: null,
+  endedAt: null,
+  packages: [PLAN],
+  ...more,
+})
+
+const held = (id: string, sold: { id: string; isAddon: boolean }, more: Partial<HeldSubscription> = {}) => ({
+  id,
+  packageId: sold.id,
+  isAddon: sold.isAddon,
+  startedAt: 50,
+  anchor: 50,
+  cancelAt: null,
+  cancelledAt: null,
+  metadata: {},
+  provider: null,
+  providerRef: null,
+  madeAt: null,
+  ...more,
+})
+
+const by = (ref: string, madeAt: number) => ({ provider: 'p', providerRef: ref, madeAt, anchor: 100 })
+
+interface Row {
+  what: string
+  said: Billed
+  held: HeldSubscription[]
+  grace?: number
+  insert?: object[]
+  update?: object[]
+  end?: object[]
+  cancelAtProvider?: string[]
+  askAgain?: string[]
+  lacksBasePlan?: boolean
+}
+
+const ROWS: Row[] = [
+  {
+    what: 'the first word of it makes it',
+    said: billed(),
+    held: [],
+    insert: [{ packageId: 'plan', startedAt: 100, anchor: 100, cancelAt: null, cancelledAt: null }],
+  },
+  { what: 'the second changes nothing', said: billed(), held: [held('s', PLAN, by('r1', 100))] },
+  {
+    what: 'another plan takes the place of one that was about to end',
+    said: billed({ packages: [PRO], cancelAt: 2_000 }),
+    held: [held('s', PLAN, { ...by('r1', 100), cancelAt: 2_000 })],
+    insert: [{ packageId: 'pro', startedAt: NOW, anchor: 100, cancelAt: 2_000, cancelledAt: null }],
+    end: [{ id: 's', at: NOW }],
+  },
+  {
+    what: 'its end is the provider’s',
+    said: billed({ cancelAt: 5_000 }),
+    held: [held('s', PLAN, by('r1', 100))],
+    update: [{ id: 's', anchor: 100, cancelAt: 5_000 }],
+  },
+  {
+    what: 'an end that was taken back is taken back',
+    said: billed(),
+    held: [held('s', PLAN, { ...by('r1', 100), cancelAt: 5_000 })],
+    update: [{ id: 's', anchor: 100, cancelAt: null }],
+  },
+  {
+    what: 'add-ons that were to end with it no longer do, and their own provider is asked',
+    said: billed(),
+    held: [
+      held('s', PLAN, { ...by('r1', 100), cancelAt: 5_000 }),
+      held('by hand', EXTRA, { anchor: 100, cancelAt: 5_000 }),
+      held('paid', { id: 'more', isAddon: true }, { ...by('r2', 120), cancelAt: 5_000 }),
+      held('ends sooner', { id: 'most', isAddon: true }, { ...by('r3', 130), cancelAt: 4_000 }),
+    ],
+    update: [
+      { id: 's', anchor: 100, cancelAt: null },
+      { id: 'by hand', anchor: 100, cancelAt: null },
+      { id: 'paid', anchor: 100, cancelAt: null },
+    ],
+    askAgain: ['r2'],
+  },
+  {
+    what: 'past due, it lasts for the grace time',
+    said: billed({ standing: 'past due', cancelAt: 5_000 }),
+    grace: 2_000,
+    held: [held('s', PLAN, by('r1', 100))],
+    update: [{ id: 's', anchor: 100, cancelAt: 2_000 }],
+  },
+  {
+    what: 'past due beyond the grace time, it has ended with that',
+    said: billed({ standing: 'past due' }),
+    grace: 900,
+    held: [held('s', PLAN, by('r1', 100))],
+    end: [{ id: 's', at: 900 }],
+  },
+  {
+    what: 'ended, it ends when it did, and takes add-ons with it',
+    said: billed({ standing: 'ended', endedAt: 700 }),
+    held: [
+      held('s', PLAN, by('r1', 100)),
+      held('a', EXTRA),
+      held('b', { id: 'b', isAddon: true }, by('r2', 90)),
+    ],
+    end: [
+      { id: 's', at: 700 },
+      { id: 'a', at: NOW },
+      { id: 'b', at: NOW },
+    ],
+    cancelAtProvider: ['r2'],
+  },
+  {
+    what: 'ended before it was heard of, it is written down as what it was',
+    said: billed({ standing: 'ended', endedAt: 700 }),
+    held: [held('other', PRO)],
+    insert: [{ packageId: 'plan', startedAt: 100, cancelledAt: 700 }],
+  },
+  { what: 'never paid for, it gives nothing', said: billed({ standing: 'never' }), held: [] },
+  {
+    what: 'paused, it ends now',
+    said: billed({ standing: 'paused' }),
+    held: [held('s', PLAN, by('r1', 100))],
+    end: [{ id: 's', at: NOW }],
+  },
+  {
+    what: 'back from a pause, it is a new one from now on',
+    said: billed(),
+    held: [held('s', PLAN, { ...by('r1', 100), cancelledAt: 800 })],
+    insert: [{ packageId: 'plan', startedAt: NOW }],
+  },
+  {
+    what: 'another plan on the same bill takes its place',
+    said: billed({ packages: [PRO, EXTRA] }),
+    held: [held('s', PLAN, by('r1', 100)), held('a', EXTRA, by('r1', 100))],
+    insert: [{ packageId: 'pro', startedAt: NOW }],
+    end: [{ id: 's', at: NOW }],
+  },
+  {
+    what: 'an add-on that is off the bill lasts until its end',
+    said: billed(),
+    held: [held('s', PLAN, by('r1', 100)), held('a', EXTRA, { ...by('r1', 100), cancelAt: 3_000 })],
+  },
+  {
+    what: 'it takes the place of a plan given by hand, whenever that was',
+    said: billed(),
+    held: [held('hand', PRO, { startedAt: 900 })],
+    insert: [{ packageId: 'plan', startedAt: 100 }],
+    end: [{ id: 'hand', at: NOW }],
+  },
+  {
+    what: 'it takes the place of an earlier bill, all of it',
+    said: billed(),
+    held: [held('old', PRO, by('r0', 99)), held('a', EXTRA, by('r0', 99))],
+    insert: [{ packageId: 'plan', startedAt: 100 }],
+    end: [
+      { id: 'old', at: NOW },
+      { id: 'a', at: NOW },
+    ],
+    cancelAtProvider: ['r0'],
+  },
+  {
+    what: 'it gives way to a later bill',
+    said: billed(),
+    held: [held('new', PRO, by('r2', 101))],
+    cancelAtProvider: ['r1'],
+  },
+  {
+    what: 'made in the same second, the greater id is the later one',
+    said: billed(),
+    held: [held('new', PRO, by('r2', 100))],
+    cancelAtProvider: ['r1'],
+  },
+  {
+    what: 'add-ons taken by themselves count from the new plan, and end with it',
+    said: billed({ cancelAt: 4_000 }),
+    held: [held('a', EXTRA)],
+    insert: [{ packageId: 'plan', cancelAt: 4_000 }],
+    update: [{ id: 'a', anchor: 100, cancelAt: 4_000 }],
+  },
+  {
+    what: 'add-ons join the plan that is there, and end with it',
+    said: billed({ packages: [EXTRA], cancelAt: 9_000 }),
+    held: [held('s', PLAN, { cancelAt: 4_000 })],
+    insert: [{ packageId: 'extra', anchor: 50, cancelAt: 4_000 }],
+  },
+  {
+    what: 'add-ons without a plan are told of',
+    said: billed({ packages: [EXTRA] }),
+    held: [],
+    lacksBasePlan: true,
+  },
+]
+
+describe('gap: billing, what the provider says is made so', () => {
+  it.each(ROWS)('$what', ({ said, held, grace, ...expected }) => {
+    const { insert, update, end, cancelAtProvider, askAgain, lacksBasePlan } = expected
+    const changes = billingChanges(said, held, grace ?? null, NOW)
+    expect(changes.insert).toEqual((insert ?? []).map((row) => expect.objectContaining(row)))
+    expect(changes.update).toEqual(update ?? [])
+    expect(changes.end).toEqual(end ?? [])
+    expect(changes.cancelAtProvider.map(({ ref }) => ref)).toEqual(cancelAtProvider ?? [])
+    expect(changes.askAgain.map(({ ref }) => ref)).toEqual(askAgain ?? [])
+    expect(changes.lacksBasePlan).toBe(lacksBasePlan ?? false)
+  })
+})
+
+/** What a user holds after a change. */
+function after(
+  before: readonly HeldSubscription[],
+  said: Billed,
+  changes: BillingChanges,
+): HeldSubscription[] {
+  const kept = before.map((s) => {
+    const ended = changes.end.find(({ id }) => id === s.id)
+    const updated = changes.update.find(({ id }) => id === s.id)
+    return { ...s, ...updated, ...(ended && { cancelledAt: ended.at }) }
+  })
+  const made = changes.insert.map((s, i) =>
+    held(
+      `${said.ref}-${before.length + i}`,
+      { id: s.packageId, isAddon: s.isAddon },
+      {
+        ...s,
+        ...by(said.ref, said.madeAt),
+        anchor: s.anchor,
+      },
+    ),
+  )
+  return [...kept, ...made]
+}
+
+const words: fc.Arbitrary<Billed> = fc
+  .record({
+    ref: fc.constantFrom('r1', 'r2', 'r3'),
+    standing: fc.constantFrom('live' as const, 'past due' as const, 'paused' as const, 'ended' as const),
+    cancelAt: fc.constantFrom(null, 500, 5_000),
+    packages: fc.constantFrom([PLAN], [PRO], [PLAN, EXTRA], [PRO, EXTRA]),
+  })
+  .map((word) =>
+    billed({
+      ...word,
+      madeAt: 100 + Number(word.ref.slice(1)),
+      endedAt: word.standing === 'ended' ? 800 : null,
+    }),
+  )
+
+const live = (all: readonly HeldSubscription[]) => all.filter((s) => endedAt(s, NOW) === null)
+
+const told = (all: readonly Billed[], begin: HeldSubscription[] = []) =>
+  all.reduce((now, said) => after(now, said, billingChanges(said, now, null, NOW)), begin)
+
+describe('gap: billing, whatever is said', () => {
+  it('said twice it is the same as once', () => {
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 6 }), words, (before, said) => {
+        const once = told([said], told(before))
+        const { insert, update, end } = billingChanges(said, once, null, NOW)
+        expect({ insert, update, end }).toEqual({ insert: [], update: [], end: [] })
+      }),
+    )
+  })
+
+  it('there is one live base plan at most, and each package once', () => {
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 10 }), (all) => {
+        const alive = live(told(all))
+        expect(alive.filter((s) => !s.isAddon).length).toBeLessThanOrEqual(1)
+        expect(new Set(alive.map((s) => s.packageId)).size).toBe(alive.length)
+      }),
+    )
+  })
+
+  it('what has ended stays ended', () => {
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 8 }), words, (before, said) => {
+        const was = told(before)
+        const ended = was.filter((s) => endedAt(s, NOW) !== null).map((s) => s.id)
+        const now = new Map(told([said], was).map((s) => [s.id, s]))
+        for (const id of ended) expect(endedAt(now.get(id) ?? held('', PLAN), NOW)).not.toBeNull()
+      }),
+    )
+  })
+
+  it('of two live plans the later one lives, in whatever order they are heard of', () => {
+    const plan = (ref: string) =>
+      fc
+        .constantFrom([PLAN], [PRO], [PLAN, EXTRA])
+        .map((packages) => billed({ ref, packages, madeAt: 100 + Number(ref.slice(1)) }))
+    fc.assert(
+      fc.property(plan('r1'), plan('r2'), (first, second) => {
+        const packagesOf = (all: Billed[]) => live(told(all)).map((s) => `${s.providerRef} ${s.packageId}`)
+        const late = second.packages.map((p) => `r2 ${p.id}`)
+        expect(packagesOf([first, second])).toEqual(late)
+        expect(packagesOf([second, first])).toEqual(late)
+      }),
+    )
+  })
+})

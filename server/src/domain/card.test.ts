@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { cardOutcome, cardProblems } from './card.ts'
+
+const NOW = Date.UTC(2030, 5, 30, 23, 59, 59)
+const GOOD = { number: '4242424242424242', expiry: '06/30', cvc: '123' }
+
+describe('gap: billing, the cards of the sandbox', () => {
+  const FINE = [
+    {},
+    { number: '4242 4242 4242 4242' },
+    { number: '4242-4242-4242-4242' },
+    { expiry: '6/30' },
+    { expiry: '0630' },
+    { expiry: ' 06 / 2030 ' },
+    { cvc: '1234' },
+  ]
+  it.each(FINE)('%j is fine', (change) => {
+    expect(cardProblems({ ...GOOD, ...change }, NOW)).toEqual({})
+  })
+
+  const WRONG: [Partial<typeof GOOD>, keyof typeof GOOD][] = [
+    [{ number: '' }, 'number'],
+    [{ number: '4242424242424241' }, 'number'],
+    [{ number: '4242' }, 'number'],
+    [{ number: '5555555555554444' }, 'number'],
+    [{ number: '0'.repeat(20) }, 'number'],
+    [{ expiry: '' }, 'expiry'],
+    [{ expiry: '00/31' }, 'expiry'],
+    [{ expiry: '13/31' }, 'expiry'],
+    [{ expiry: '05/30' }, 'expiry'],
+    [{ expiry: 'soon' }, 'expiry'],
+    [{ cvc: '12' }, 'cvc'],
+    [{ cvc: '12345' }, 'cvc'],
+    [{ cvc: 'abc' }, 'cvc'],
+  ]
+  it.each(WRONG)('%j is wrong in its %s', (change, field) => {
+    expect(Object.keys(cardProblems({ ...GOOD, ...change }, NOW))).toEqual([field])
+  })
+
+  it('a card is good until its month is over', () => {
+    expect(cardProblems(GOOD, NOW + 999)).toEqual({})
+    expect(cardProblems(GOOD, Date.UTC(2030, 6, 1))).toHaveProperty('expiry')
+  })
+
+  it('each number has its outcome, and an unknown one pays nothing', () => {
+    expect(cardOutcome('4242 4242 4242 4242')).toBe('pays')
+    expect(cardOutcome('4000 0000 0000 0002')).toBe('declined')
+    expect(cardOutcome('4000 0000 0000 0341')).toBe('fails to renew')
+    expect(cardOutcome('5555555555554444')).toBe('declined')
+  })
+})

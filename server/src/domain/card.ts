@@ -1,0 +1,55 @@
+/** The cards that the sandbox knows. Each is what a payment with it comes to. */
+const TEST_CARDS = {
+  '4242424242424242': 'pays',
+  '4000000000000002': 'declined',
+  '4000000000000341': 'fails to renew',
+} as const
+
+export interface CardEntry {
+  number: string
+  expiry: string
+  cvc: string
+}
+
+/** What is wrong with each field of a card, in words for the payer; an empty object: nothing. */
+export function cardProblems(
+  { number, expiry, cvc }: CardEntry,
+  now: number,
+): Partial<Record<keyof CardEntry, string>> {
+  const problems: Partial<Record<keyof CardEntry, string>> = {}
+  const digits = digitsOf(number)
+  if (!/^\d{13,19}$/.test(digits) || !passesLuhn(digits)) {
+    problems.number = 'This is not a card number. Check its digits.'
+  } else if (!(digits in TEST_CARDS)) {
+    problems.number = 'The sandbox takes its test cards only: see below.'
+  }
+  const end = endOf(expiry)
+  if (end === null) problems.expiry = 'Write the month and year, such as 12/34.'
+  else if (end <= now) problems.expiry = 'This card has expired.'
+  if (!/^\d{3,4}$/.test(cvc.trim())) problems.cvc = 'Write the 3 or 4 digits.'
+  return problems
+}
+
+export function cardOutcome(number: string): (typeof TEST_CARDS)[keyof typeof TEST_CARDS] {
+  const digits = digitsOf(number)
+  return digits in TEST_CARDS ? TEST_CARDS[digits as keyof typeof TEST_CARDS] : 'declined'
+}
+
+const digitsOf = (number: string): string => number.replace(/[\s-]/g, '')
+
+/** Every second digit from the right doubled, nines cast out, the sum ends in 0. */
+function passesLuhn(digits: string): boolean {
+  let sum = 0
+  for (const [i, digit] of [...digits].reverse().entries()) {
+    const value = i % 2 === 0 ? Number(digit) : Number(digit) * 2
+    sum += value > 9 ? value - 9 : value
+  }
+  return sum % 10 === 0
+}
+
+/** A card is good until its month is over. */
+function endOf(expiry: string): number | null {
+  const [, month, year] = /^(\d{1,2})\s*\/?\s*(?:20)?(\d\d)$/.exec(expiry.trim()) ?? []
+  if (!month || !year || Number(month) < 1 || Number(month) > 12) return null
+  return Date.UTC(2000 + Number(year), Number(month), 1)
+}

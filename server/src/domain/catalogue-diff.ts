@@ -1,0 +1,72 @@
+import type { Catalogue, CataloguedFeature } from './catalogue.ts'
+import type { JsonObject } from './metadata.ts'
+import type { Package } from './package.ts'
+
+export const CATALOGUE_CHANGES = ['ADD', 'CHANGE', 'SAME', 'CONFLICT'] as const
+
+/** What copying a catalogue makes of one feature or package of the app that it is copied to. */
+export interface CatalogueDiffEntry {
+  id: string
+  name: string
+  change: (typeof CATALOGUE_CHANGES)[number]
+  /** why it stays as it is, for a conflict */
+  message: string | null
+  before: JsonObject | null
+  after: JsonObject | null
+}
+
+export interface CatalogueDiff {
+  features: CatalogueDiffEntry[]
+  packages: CatalogueDiffEntry[]
+}
+
+/** What of `from` is new or otherwise in `to`. Nothing is ever taken away. */
+export function catalogueDiff(from: Catalogue, to: Catalogue): CatalogueDiff {
+  const features = [...from.features.values()].map((feature) => featureEntry(feature, to))
+  const conflicts = new Set(features.filter((f) => f.change === 'CONFLICT').map((f) => f.id))
+  const packages = [...from.packages.values()].map((p) => packageEntry(p, to, conflicts))
+  return { features, packages }
+}
+
+function featureEntry(feature: CataloguedFeature, to: Catalogue): CatalogueDiffEntry {
+  const present = to.features.get(feature.id)
+  const entry = entryOf(feature, present ? shownFeature(present) : null, shownFeature(feature))
+  if (!present || present.type === feature.type) return entry
+  const message = `It is ${present.type} there and ${feature.type} here: a type never changes`
+  return { ...entry, change: 'CONFLICT', message }
+}
+
+function packageEntry(p: Package, to: Catalogue, conflicts: ReadonlySet<string>): CatalogueDiffEntry {
+  const present = to.packages.get(p.id)
+  const entry = entryOf(p, present ? shownPackage(present) : null, shownPackage(p))
+  const conflict = (message: string): CatalogueDiffEntry => ({ ...entry, change: 'CONFLICT', message })
+  if (present && present.isAddon !== p.isAddon) return conflict('One is an add-on and the other a base plan')
+  const odd = p.features.find(({ featureId }) => conflicts.has(featureId))
+  return odd ? conflict(`Its feature ${JSON.stringify(odd.featureId)} cannot be copied`) : entry
+}
+
+function entryOf(
+  { id, name }: { id: string; name: string },
+  before: JsonObject | null,
+  after: JsonObject,
+): CatalogueDiffEntry {
+  const same = before !== null && JSON.stringify(before) === JSON.stringify(after)
+  const change = before === null ? 'ADD' : same ? 'SAME' : 'CHANGE'
+  return { id, name, change, message: null, before, after }
+}
+
+function shownFeature({ name, type, unitLabel, unitLabelPlural, metadata }: CataloguedFeature): JsonObject {
+  return { name, type, unitLabel, unitLabelPlural, metadata }
+}
+
+/** As it would be published: with its draft, if there is one. */
+function shownPackage(p: Package): JsonObject {
+  const { name, features } = p.draft ?? p
+  const grants = features.map(({ featureId, limit, resetPeriod, overageEnabled }) => ({
+    featureId,
+    limit,
+    resetPeriod,
+    overageEnabled,
+  }))
+  return { name, isAddon: p.isAddon, features: grants }
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { SUBSCRIBE_REFUSALS } from './errors.ts'
+import { checkTemplatePackages, offerOf, type TemplateItem } from './offer.ts'
+import type { Package } from './package.ts'
+import type { Price } from './price.ts'
+
+const price = (id: string, more: Partial<Price> = {}): Price => ({
+  id,
+  provider: 'sandbox',
+  amount: 100,
+  currency: 'usd',
+  interval: 'month',
+  ...more,
+})
+
+const sold = (id: string, more: Partial<Package> = {}): Package => ({
+  id,
+  name: id,
+  status: 'PUBLISHED',
+  isAddon: false,
+  metadata: {},
+  updatedAt: 0,
+  features: [],
+  prices: [price(`${id}-1`)],
+  draft: null,
+  ...more,
+})
+
+const item = (found: Package, chosen: TemplateItem['chosen'] = null): TemplateItem => ({
+  package: found,
+  chosen,
+})
+
+describe('gap: billing, what a template asks for', () => {
+  it('the newest live price of each package, or the one that was chosen', () => {
+    const plan = sold('plan', { prices: [price('old'), price('new')] })
+    const ids = (items: TemplateItem[]) => {
+      const offer = offerOf(items)
+      return 'problem' in offer ? offer.problem : offer.items.map((each) => each.price.id)
+    }
+    expect(ids([item(plan)])).toEqual(['new'])
+    expect(ids([item(plan, { ...price('old'), archived: false })])).toEqual(['old'])
+    expect(offerOf([item(plan)])).toMatchObject({ provider: 'sandbox', currency: 'usd', interval: 'month' })
+  })
+
+  const extra = (more: Partial<Price>) => sold('extra', { isAddon: true, prices: [price('extra-1', more)] })
+  const PROBLEMS: [string, TemplateItem[], RegExp][] = [
+    ['nothing', [], /names no package/],
+    ['a draft', [item(sold('plan', { status: 'DRAFT' }))], /"plan" is not published: publish it/],
+    ['no price', [item(sold('plan', { prices: [] }))], /"plan" has no price: create one/],
+    [
+      'an archived choice',
+      [item(sold('plan'), { ...price('x'), archived: true })],
+      /"x" .* is archived: bring it back/,
+    ],
+    [
+      'two providers',
+      [item(sold('plan')), item(extra({ provider: 'stripe' }))],
+      /charged by stripe, .* by sandbox/,
+    ],
+    ['two currencies', [item(sold('plan')), item(extra({ currency: 'eur' }))], /in eur, .* in usd/],
+    ['two intervals', [item(sold('plan')), item(extra({ interval: 'year' }))], /every year, .* every month/],
+    ['once and again', [item(sold('plan')), item(extra({ interval: null }))], /paid once, .* every month/],
+  ]
+  it.each(PROBLEMS)('%s is a problem, and says what to do', (_, items, says) => {
+    expect(offerOf(items)).toEqual({ problem: expect.stringMatching(says) })
+  })
+})
+
+describe('gap: billing, what a template may name', () => {
+  const addon = (id: string) => sold(id, { isAddon: true })
+  const FINE = [
+    [sold('a')],
+    [sold('a'), addon('b')],
+    [addon('b'), addon('c')],
+    [sold('a', { status: 'DRAFT' })],
+  ]
+  it.each(FINE)('%#: a base plan, add-ons, or both', (...packages) => {
+    expect(() => checkTemplatePackages(packages)).not.toThrow()
+  })
+
+  const REFUSED: [(Package | undefined)[], string][] = [
+    [[], 'packageIds must name at least one package'],
+    [[sold('a'), sold('b')], SUBSCRIBE_REFUSALS.severalTiers],
+    [[sold('a'), undefined], SUBSCRIBE_REFUSALS.unknownPackage],
+    [[sold('a'), addon('b'), addon('b')], 'packageIds must name each package once'],
+  ]
+  it.each(REFUSED)('%#: anything else is refused', (packages, message) => {
+    expect(() => checkTemplatePackages(packages)).toThrow(message)
+  })
+})

@@ -1,0 +1,90 @@
+import { quote, SUBSCRIBE_REFUSALS, TollgateError } from './errors.ts'
+import type { Package } from './package.ts'
+import type { Interval, Price } from './price.ts'
+import { checkSubscribe } from './subscribe-rules.ts'
+
+/** One line of what is to be paid. */
+interface OfferItem {
+  package: Package
+  price: Price
+}
+
+/** What a billing template asks for today. */
+export interface Offer {
+  items: OfferItem[]
+  provider: string
+  currency: string
+  /** null: paid once */
+  interval: Interval | null
+}
+
+/** What a template says of one package: a price of its choice, or the newest one. */
+export interface TemplateItem {
+  package: Package
+  chosen: (Price & { archived: boolean }) | null
+}
+
+/** Which price each package of a template has today; null where there is none. */
+export function pricesOf(items: readonly TemplateItem[]): (Price | null)[] {
+  return items.map(({ package: { prices }, chosen }) =>
+    chosen ? (chosen.archived ? null : chosen) : (prices.at(-1) ?? null),
+  )
+}
+
+/**
+ * The offer of a template, or why there is none today, with what to do about it. A provider takes one payment in
+ * one currency, and renews all of it together.
+ */
+export function offerOf(templateItems: readonly TemplateItem[]): Offer | { problem: string } {
+  const prices = pricesOf(templateItems)
+  const items: OfferItem[] = []
+  for (const [i, { package: sold, chosen }] of templateItems.entries()) {
+    const price = prices[i]
+    const name = quote(sold.id)
+    if (sold.status !== 'PUBLISHED') {
+      return { problem: `The package ${name} is not published: publish it in the dashboard` }
+    }
+    if (!price && chosen) {
+      return {
+        problem: `The price ${quote(chosen.id)} of the package ${name} is archived: bring it back, or make another template`,
+      }
+    }
+    if (!price) return { problem: `The package ${name} has no price: create one in the dashboard` }
+    items.push({ package: sold, price })
+  }
+  const [first] = items
+  if (!first) return { problem: 'The template names no package: make another one' }
+  const { provider, currency, interval } = first.price
+  for (const { package: sold, price } of items) {
+    const differs =
+      price.provider !== provider
+        ? `is charged by ${price.provider}, that of ${quote(first.package.id)} by ${provider}`
+        : price.currency !== currency
+          ? `is in ${price.currency}, that of ${quote(first.package.id)} in ${currency}`
+          : price.interval !== interval
+            ? `is paid ${paid(price.interval)}, that of ${quote(first.package.id)} ${paid(interval)}`
+            : null
+    if (differs !== null) {
+      return {
+        problem: `The price of ${quote(sold.id)} ${differs}: choose prices that go together with priceIds`,
+      }
+    }
+  }
+  return { items, provider, currency, interval }
+}
+
+const paid = (interval: Interval | null) => (interval === null ? 'once' : `every ${interval}`)
+
+/** A template may name what one `subscribe` could take: one base plan at most, each package once. */
+export function checkTemplatePackages(packages: readonly (Package | undefined)[]): void {
+  try {
+    // Drafts may be published later, and add-ons may be for those who have a base plan.
+    checkSubscribe(
+      packages.map((p) => p && { ...p, status: 'PUBLISHED' as const }),
+      packages.some((p) => p && !p.isAddon) ? [] : [{ packageId: '', isAddon: false }],
+    )
+  } catch (error) {
+    const twice = error instanceof TollgateError && error.message === SUBSCRIBE_REFUSALS.alreadySubscribed
+    throw twice ? new TollgateError('BAD_USER_INPUT', 'packageIds must name each package once') : error
+  }
+}

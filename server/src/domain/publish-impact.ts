@@ -1,0 +1,70 @@
+import { type Access, decideAccess } from './access.ts'
+import type { Catalogue } from './catalogue.ts'
+import type { Entitlement } from './package.ts'
+import type { ResetPeriod } from './period.ts'
+import { type LiveSubscription, type Standing, standingOf } from './standing.ts'
+
+/** A feature that an edit of a package grants otherwise than before. */
+export interface TouchedFeature {
+  featureId: string
+  /** null: not granted */
+  before: Entitlement | null
+  after: Entitlement | null
+}
+
+export function touchedFeatures(
+  before: readonly Entitlement[],
+  after: readonly Entitlement[],
+): TouchedFeature[] {
+  const ids = new Set([...before, ...after].map((grant) => grant.featureId))
+  const touched = [...ids].map((featureId) => ({
+    featureId,
+    before: before.find((grant) => grant.featureId === featureId) ?? null,
+    after: after.find((grant) => grant.featureId === featureId) ?? null,
+  }))
+  return touched.filter((t) => !sameGrant(t.before, t.after))
+}
+
+function sameGrant(a: Entitlement | null, b: Entitlement | null): boolean {
+  if (a === null || b === null) return a === b
+  return a.limit === b.limit && a.resetPeriod === b.resetPeriod && a.overageEnabled === b.overageEnabled
+}
+
+/** How a subscriber stands towards a feature under the present catalogue and under the edited one. */
+export interface StandingChange {
+  featureId: string
+  before: Standing
+  after: Standing
+}
+
+export function standingChanges(
+  catalogues: { before: Catalogue; after: Catalogue },
+  featureIds: readonly string[],
+  live: readonly LiveSubscription[],
+  now: number,
+): StandingChange[] {
+  return featureIds.map((featureId) => ({
+    featureId,
+    before: standingOf(catalogues.before, featureId, live, now),
+    after: standingOf(catalogues.after, featureId, live, now),
+  }))
+}
+
+/** The counter on which a standing is decided; null: on none. */
+export function counterOf(standing: Standing): { resetPeriod: ResetPeriod; periodStart: number } | null {
+  if (standing.kind !== 'metered') return null
+  return { resetPeriod: standing.allowance.resetPeriod, periodStart: standing.period.start }
+}
+
+export type AccessChange = 'GAINS' | 'LOSES'
+
+/** Whether one more of the feature is had, or lost, by it. Null: it makes no difference. */
+export function accessChange(
+  change: StandingChange,
+  used: { before: number; after: number },
+): { change: AccessChange; before: Access; after: Access } | null {
+  const before = decideAccess(change.before, used.before, 1)
+  const after = decideAccess(change.after, used.after, 1)
+  if (before.access === after.access) return null
+  return { change: after.access ? 'GAINS' : 'LOSES', before, after }
+}

@@ -1,0 +1,23 @@
+import type { Service } from '../operations/call.ts'
+import type { MemberCall } from '../operations/dashboard/member-call.ts'
+import { notSignedIn } from '../operations/dashboard/member-operations.ts'
+import type { Browser } from '../operations/dashboard/sign-in.ts'
+import type { Member } from '../store/members.ts'
+
+/** One request from a browser, signed in or not. */
+export interface DashboardContext extends Browser {
+  service: Service
+  member: Member | null
+  /** the base of the links that are handed out */
+  publicUrl: string
+  /** Sets the cookie of the answer; null takes it away. */
+  setSession(session: string | null): void
+  /** what is being called; the guard sets it before any resolver runs */
+  operation?: MemberCall['operation']
+}
+
+export function memberCall({ service, member, operation }: DashboardContext): MemberCall {
+  if (!member) throw notSignedIn()
+  if (!operation) throw new Error('an operation of the dashboard ran past its guard')
+  return { service, member, operation }
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { TollgateError } from '../domain/errors.ts'
+import {
+  type CheckoutView,
+  NOTHING_ENTERED,
+  pay,
+  turnBack,
+  viewCheckout,
+} from '../operations/billing/sandbox-checkout.ts'
+import type { Service } from '../operations/call.ts'
+import { endResponse, readBody } from './body.ts'
+import { checkoutPage, messagePage } from './checkout-page.ts'
+
+/** `/checkout/{id}`: the payment page of the sandbox. */
+export async function answerCheckout(
+  service: Service,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const id = path.slice('/checkout/'.length)
+  const nonce = randomBytes(16).toString('base64')
+  const show = (status: number, page: string, mayLeadTo: string[] = []) => {
+    response.writeHead(status, headersOf(nonce, mayLeadTo))
+    endResponse(request, response, request.method === 'HEAD' ? '' : page)
+  }
+  const unknown = () =>
+    show(404, messagePage(nonce, 'No such payment', 'This link leads to no payment. Ask for a new one.'))
+  const render = (status: number, view: CheckoutView) =>
+    show(status, checkoutPage(nonce, view), [view.successUrl, view.cancelUrl])
+
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    const view = await viewCheckout(service, id)
+    return view ? render(view.state === 'expired' ? 410 : 200, view) : unknown()
+  }
+  if (request.method !== 'POST') {
+    response.setHeader('Allow', 'GET, HEAD, POST')
+    return show(405, messagePage(nonce, 'Not possible', 'This page can be read and submitted, nothing else.'))
+  }
+  let form: URLSearchParams
+  try {
+    form = new URLSearchParams((await readBody(request)).toString('utf8'))
+  } catch (error) {
+    if (!(error instanceof TollgateError)) throw error
+    return show(400, messagePage(nonce, 'Not possible', error.message))
+  }
+  const entered = (name: string) => form.get(name) ?? ''
+  const entry = {
+    email: entered('email'),
+    name: entered('name'),
+    number: entered('number'),
+    expiry: entered('expiry'),
+    cvc: entered('cvc'),
+  }
+  const outcome = entered('action') === 'cancel' ? await turnBack(service, id) : await pay(service, id, entry)
+  if (!outcome) return unknown()
+  const { checkout } = outcome
+  if (outcome.kind === 'refused') return render(422, { ...checkout, entry, problems: outcome.problems })
+  if (outcome.kind === 'expired') {
+    return render(410, { ...checkout, state: 'expired', entry: NOTHING_ENTERED, problems: {} })
+  }
+  response.writeHead(303, {
+    ...headersOf(nonce, [checkout.successUrl, checkout.cancelUrl]),
+    Location: locationOf(outcome.kind === 'paid' ? checkout.successUrl : checkout.cancelUrl),
+  })
+  endResponse(request, response)
+}
+
+/** As a header can carry it. */
+const locationOf = (url: string): string => new URL(url).href
+
+/** No script at all. A browser follows a form's redirect only to where the policy lets forms lead. */
+function headersOf(nonce: string, mayLeadTo: string[]): Record<string, string> {
+  const targets = [...new Set(mayLeadTo.map((url) => new URL(url).origin))].join(' ')
+  return {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': `default-src 'none'; style-src 'nonce-${nonce}'; form-action 'self' ${targets}; base-uri 'none'; frame-ancestors 'none'`,
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Robots-Tag': 'noindex',
+  }
+}

@@ -1,0 +1,146 @@
+import { displayAmount, type Interval } from '../domain/price.ts'
+import type { CheckoutView } from '../operations/billing/sandbox-checkout.ts'
+import { CHECKOUT_STYLE } from './checkout-style.ts'
+
+/** The whole page, in whichever state the payment is. Everything that came from outside is escaped. */
+export function checkoutPage(nonce: string, view: CheckoutView): string {
+  switch (view.state) {
+    case 'paid':
+      return messagePage(nonce, 'Paid', 'This payment is done. Thank you.', {
+        href: view.successUrl,
+        label: 'Continue',
+      })
+    case 'expired':
+      return messagePage(
+        nonce,
+        'Too late',
+        'This link has expired and nothing was charged. Ask for a new one.',
+        {
+          href: view.cancelUrl,
+          label: 'Go back',
+        },
+      )
+    default:
+      return paymentPage(nonce, view)
+  }
+}
+
+/** A page that says one thing. */
+export function messagePage(
+  nonce: string,
+  title: string,
+  text: string,
+  onwards?: { href: string; label: string },
+): string {
+  const link = onwards ? `<p><a class="button" href="${escaped(onwards.href)}">${onwards.label}</a></p>` : ''
+  return page(nonce, title, `<main class="message"><h1>${title}</h1><p>${escaped(text)}</p>${link}</main>`)
+}
+
+function paymentPage(nonce: string, view: CheckoutView): string {
+  const total = sum(view)
+  const wrong = Object.keys(view.problems).length > 0
+  const payer =
+    view.customerId === null
+      ? `${field(view, 'email', 'Email', { type: 'email', autocomplete: 'email', required: '' })}
+         ${field(view, 'name', 'Name (optional)', { autocomplete: 'name' })}`
+      : ''
+  return page(
+    nonce,
+    `${wrong ? 'Not paid yet: ' : ''}Pay ${total}`,
+    `<main>
+  <section class="summary" aria-labelledby="what">
+    <p class="app">${escaped(view.appName)}</p>
+    <h1 id="what"><span class="visually-hidden">Pay </span>${total}<small>${every(view.items[0]?.interval ?? null)}</small></h1>
+    <dl>${view.items.map((item) => `<div><dt>${escaped(item.name)}</dt><dd>${amount(item)}</dd></div>`).join('')}
+      <div class="total"><dt>Total today</dt><dd>${total}</dd></div></dl>
+  </section>
+  <section class="payment" aria-labelledby="how">
+    <h2 id="how">Pay by card</h2>
+    <p class="sandbox"><strong>Sandbox.</strong> No money moves. Use a test card from below.</p>
+    ${view.state === 'cancelled' ? '<p class="note" role="status">You went back before; nothing was charged.</p>' : ''}
+    ${wrong ? '<p class="alert" role="alert">The payment did not go through. See what is marked below.</p>' : ''}
+    <form method="post" novalidate>
+      ${payer}
+      ${field(view, 'number', 'Card number', { inputmode: 'numeric', autocomplete: 'cc-number', placeholder: '4242 4242 4242 4242', required: '' })}
+      <div class="pair">
+        ${field(view, 'expiry', 'Expires (MM/YY)', { inputmode: 'numeric', autocomplete: 'cc-exp', placeholder: '12/34', required: '' })}
+        ${field(view, 'cvc', 'Security code', { inputmode: 'numeric', autocomplete: 'cc-csc', placeholder: '123', required: '' })}
+      </div>
+      <button name="action" value="pay">Pay ${total}</button>
+      <button name="action" value="cancel" class="quiet">Cancel</button>
+    </form>
+    <table>
+      <caption>Test cards, with any later month and any code</caption>
+      <thead><tr><th scope="col">Number</th><th scope="col">What happens</th></tr></thead>
+      <tbody>
+        <tr><td>4242 4242 4242 4242</td><td>pays, and renews</td></tr>
+        <tr><td>4000 0000 0000 0002</td><td>is declined</td></tr>
+        <tr><td>4000 0000 0000 0341</td><td>pays, and fails to renew</td></tr>
+      </tbody>
+    </table>
+  </section>
+</main>`,
+  )
+}
+
+type FieldName = keyof CheckoutView['entry']
+
+/** A field with its label, and what is wrong with it beside it. The first wrong one has the focus. */
+function field(
+  { entry, problems }: CheckoutView,
+  name: FieldName,
+  label: string,
+  attributes: Record<string, string>,
+): string {
+  const problem = problems[name]
+  const [first] = FIELD_ORDER.filter((each) => problems[each] !== undefined)
+  const all = Object.entries(attributes).map(([key, value]) => (value === '' ? key : `${key}="${value}"`))
+  if (problem !== undefined) all.push('aria-invalid="true"', `aria-describedby="${name}-problem"`)
+  if (first === name) all.push('autofocus')
+  // A card's code is entered anew every time.
+  const value = name === 'cvc' ? '' : escaped(entry[name])
+  return `<div class="field"><label for="${name}">${label}</label>
+    <input id="${name}" name="${name}" value="${value}" ${all.join(' ')}>
+    ${problem === undefined ? '' : `<p class="problem" id="${name}-problem">${escaped(problem)}</p>`}</div>`
+}
+
+const FIELD_ORDER: FieldName[] = ['email', 'name', 'number', 'expiry', 'cvc']
+
+type Item = CheckoutView['items'][number]
+
+const amount = (item: Pick<Item, 'amount' | 'currency'>): string =>
+  `${displayAmount(item)} ${escaped(item.currency.toUpperCase())}`
+
+function sum({ items }: CheckoutView): string {
+  const [first] = items
+  return amount({
+    amount: items.reduce((total, item) => total + item.amount, 0),
+    currency: first?.currency ?? '',
+  })
+}
+
+const every = (interval: Interval | null): string => (interval === null ? ' once' : ` every ${interval}`)
+
+const page = (nonce: string, title: string, body: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style nonce="${nonce}">${CHECKOUT_STYLE}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`
+
+const ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')

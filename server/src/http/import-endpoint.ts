@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { badRequest, badUserInput, TollgateError } from '../domain/errors.ts'
+import { MAX_IMPORT_BYTES } from '../domain/limits.ts'
+import { wireError } from '../graphql/errors.ts'
+import type { Service } from '../operations/call.ts'
+import { importReport, userImport } from '../operations/dashboard/apply-import.ts'
+import { importUsers } from '../operations/dashboard/import-users.ts'
+import type { MemberCall } from '../operations/dashboard/member-call.ts'
+import { checkMay, notSignedIn } from '../operations/dashboard/member-operations.ts'
+import type { UserImportRow } from '../store/user-imports.ts'
+import { answerJson } from './answer.ts'
+import { refuseForeign, visitorOf } from './dashboard-endpoint.ts'
+
+/** What pages of the dashboard send and fetch as files, and GraphQL is no way for. */
+export function importEndpoint(service: Service, publicUrl: () => string) {
+  return {
+    /** `POST /dashboard/import/users?app=ID` with a CSV file. */
+    upload: handler(service, publicUrl, 'POST', async (call, query, request, response) => {
+      const app = parameter(query, 'app')
+      const id = query.get('import') ?? `imp_${randomUUID()}`
+      call.operation.args = { appId: app, id }
+      const order = {
+        appId: app,
+        id,
+        columns: {
+          id: query.get('id') ?? 'id',
+          email: query.get('email') ?? 'email',
+          billingId: query.get('billingId') ?? 'billingId',
+        },
+        dryRun: flag(query, 'dryRun'),
+        empty: emptyCells(query.get('empty')),
+      }
+      const answer = await spooled(request, (path, bytes) =>
+        importUsers(call, { ...order, bytes }, createReadStream(path)),
+      )
+      answerJson({ request, response, requestId: id }, 200, answer)
+    }),
+
+    /** `GET /dashboard/import/report?app=ID&import=ID`: every row and what became of it. */
+    report: handler(service, publicUrl, 'GET', async (call, query, _request, response) => {
+      const [app, id] = [parameter(query, 'app'), parameter(query, 'import')]
+      await userImport(call, app, id)
+      response.writeHead(200, {
+        'Content-Type': 'text/csv; charset=utf-8',
+        'Content-Disposition': 'attachment; filename="import-report.csv"',
+        'Cache-Control': 'no-store',
+        'X-Content-Type-Options': 'nosniff',
+      })
+      await pipeline(Readable.from(reportText(importReport(call, app, id))), response)
+    }),
+  }
+}
+
+type Handle = (
+  call: MemberCall,
+  query: URLSearchParams,
+  request: IncomingMessage,
+  response: ServerResponse,
+) => Promise<void>
+
+/** Unlike the GraphQL endpoints, these tell a failure by the HTTP status too: browsers show it for files. */
+function handler(service: Service, publicUrl: () => string, method: 'GET' | 'POST', handle: Handle) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    try {
+      if (request.method !== method)
+        throw new TollgateError('METHOD_NOT_ALLOWED', `Only ${method} is supported here`)
+      refuseForeign(request, publicUrl())
+      const { member } = await visitorOf(service, request)
+      if (method === 'POST') checkMay('mutation', 'importUsers', member)
+      if (!member) throw notSignedIn()
+      const query = new URL(request.url ?? '/', 'http://localhost').searchParams
+      await handle(
+        { service, member, operation: { name: 'importUsers', args: {} } },
+        query,
+        request,
+        response,
+      )
+    } catch (error) {
+      const requestId = randomUUID()
+      const told = wireError(error, 'BAD_REQUEST', () => {
+        service.log.error({ err: error, requestId }, 'request failed')
+        return requestId
+      })
+      if (response.headersSent) response.destroy()
+      else answerJson({ request, response, requestId }, told.extensions.status, { errors: [told] })
+    }
+  }
+}
+
+/**
+ * Takes the whole file in before its rows are gone through: a browser sends faster than rows are looked up, and a
+ * request is not kept open for as long as that takes.
+ */
+async function spooled<T>(
+  request: IncomingMessage,
+  use: (path: string, bytes: number) => Promise<T>,
+): Promise<T> {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_IMPORT_BYTES) throw tooLarge()
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-import-'))
+  try {
+    const path = join(folder, 'file.csv')
+    let bytes = 0
+    async function* bounded(): AsyncGenerator<Buffer> {
+      for await (const chunk of request as AsyncIterable<Buffer>) {
+        bytes += chunk.length
+        if (bytes > MAX_IMPORT_BYTES) throw tooLarge()
+        yield chunk
+      }
+    }
+    await pipeline(Readable.from(bounded()), createWriteStream(path))
+    return await use(path, bytes)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const tooLarge = () => badUserInput(`The file must be at most ${MAX_IMPORT_BYTES} bytes: import it in parts`)
+
+function parameter(query: URLSearchParams, name: string): string {
+  const value = query.get(name)
+  if (!value) throw badRequest(`The address must hold ?${name}=…`)
+  return value
+}
+
+const flag = (query: URLSearchParams, name: string): boolean =>
+  ['1', 'true', ''].includes(query.get(name) ?? 'no')
+
+function emptyCells(value: string | null): 'keep' | 'clear' {
+  if (value === null || value === 'keep') return 'keep'
+  if (value === 'clear') return value
+  throw badRequest('empty must be keep or clear')
+}
+
+const COLUMNS = [
+  ['line', (row) => row.line],
+  ['id', (row) => row.userId],
+  ['outcome', (row) => row.outcome],
+  ['problem', (row) => row.problem],
+  ['message', (row) => row.message],
+  ['oldEmail', (row) => row.oldEmail],
+  ['newEmail', (row) => row.newEmail],
+  ['oldBillingId', (row) => row.oldBillingId],
+  ['newBillingId', (row) => row.newBillingId],
+] as const satisfies [string, (row: UserImportRow) => string | number | null][]
+
+async function* reportText(pages: AsyncIterable<UserImportRow[]>): AsyncGenerator<string> {
+  // The mark at the beginning tells spreadsheets that this is UTF-8.
+  yield `\ufeff${COLUMNS.map(([name]) => name).join(',')}\r\n`
+  for await (const rows of pages) {
+    yield rows.map((row) => `${COLUMNS.map(([, of]) => cell(of(row))).join(',')}\r\n`).join('')
+  }
+}
+
+/** Quoted; and what a spreadsheet would take for a formula is made text. */
+function cell(value: string | number | null): string {
+  const text = String(value ?? '')
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return `"${safe.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { extname, join, relative, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { endResponse } from './body.ts'
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+}
+
+/** Where the dashboard's pages are: whatever lies below them is the page's own matter. */
+const PAGES = /^\/(?:$|(?:sign-in|setup|invite|members|account|apps)(?:$|\/))/
+
+const HEADERS = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    // The widgets write their measures into style elements; a style runs nothing.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  // The link that sets the owner has a secret in its address.
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+}
+
+interface StaticFile {
+  plain: Buffer
+  /** made when it is first asked for */
+  zipped: Promise<Buffer> | null
+  headers: Record<string, string>
+}
+
+/**
+ * The dashboard's pages as they were built, held in memory: no address leads to any other file, and a build under a
+ * running service takes nothing away from it.
+ */
+export function dashboardPages(folder: string) {
+  const files = filesIn(folder)
+
+  return async function answer(
+    path: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<boolean> {
+    const name = PAGES.test(path) ? 'index.html' : path.slice(1)
+    const file = files.get(name)
+    if (!file) {
+      if (name !== 'index.html') return false
+      response.writeHead(503, { 'Content-Type': 'text/plain; charset=utf-8' })
+      endResponse(request, response, 'The dashboard has not been built: npm run build\n')
+      return true
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      endResponse(request, response.writeHead(405, { Allow: 'GET, HEAD' }))
+      return true
+    }
+    if (request.headers['if-none-match'] === file.headers.ETag) {
+      endResponse(request, response.writeHead(304, file.headers))
+      return true
+    }
+    const zips = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
+    const body = zips ? await zipped(file) : file.plain
+    response.writeHead(200, {
+      ...file.headers,
+      ...(zips && { 'Content-Encoding': 'gzip' }),
+      'Content-Length': body.length,
+    })
+    endResponse(request, response, request.method === 'HEAD' ? '' : body)
+    return true
+  }
+}
+
+function zipped(file: StaticFile): Promise<Buffer> {
+  file.zipped ??= promisify(gzip)(file.plain, { level: 9 })
+  return file.zipped
+}
+
+function filesIn(folder: string): Map<string, StaticFile> {
+  const files = new Map<string, StaticFile>()
+  if (!existsSync(folder)) return files
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name)
+    const name = relative(folder, path).split(sep).join('/')
+    // The build's own notes lie beside the pages, and are nobody's business.
+    if (entry.isFile() && !name.startsWith('.')) files.set(name, staticFile(name, readFileSync(path)))
+  }
+  return files
+}
+
+function staticFile(name: string, plain: Buffer): StaticFile {
+  const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 22)
+  return {
+    plain,
+    zipped: null,
+    headers: {
+      ...HEADERS,
+      'Content-Type': TYPES[extname(name)] ?? 'application/octet-stream',
+      'Cache-Control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+      ETag: `"${hash}"`,
+      Vary: 'Accept-Encoding',
+    },
+  }
+}

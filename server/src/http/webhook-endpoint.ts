@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { TollgateError } from '../domain/errors.ts'
+import { type Receipt, receiveNotice } from '../operations/billing/receive-notice.ts'
+import type { Service } from '../operations/call.ts'
+import { endResponse, readBody } from './body.ts'
+
+const WORDS: Record<Receipt, string> = {
+  accepted: 'ok',
+  duplicate: 'ok: it was here before',
+  signature: 'No signature that this app knows: check the signing secret of the webhook in the dashboard',
+  stale: 'The signature is too old: check the clocks of both sides',
+  malformed: 'The body must be an event in JSON',
+  'unknown app': 'No signature that this app knows: check the signing secret of the webhook in the dashboard',
+  'not set up': 'No signature that this app knows: check the signing secret of the webhook in the dashboard',
+}
+
+/** `/webhooks/{provider}/{app}`: the inbox of an app. */
+export async function answerWebhook(
+  service: Service,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const answer = (status: number, text: string) => {
+    response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' })
+    endResponse(request, response, `${text}\n`)
+  }
+  if (request.method !== 'POST') {
+    response.setHeader('Allow', 'POST')
+    return answer(405, 'Only POST is supported here')
+  }
+  const [, , provider = '', app = '', ...more] = path.split('/')
+  if (more.length > 0) return answer(404, 'There is no such webhook')
+  try {
+    const { headers } = request
+    const signature = headers['stripe-signature'] ?? headers['tollgate-signature']
+    const receipt = await receiveNotice(service, {
+      provider,
+      appId: decoded(app),
+      body: await readBody(request),
+      signature: typeof signature === 'string' ? signature : undefined,
+    })
+    if (receipt === null) return answer(404, 'There is no such webhook')
+    answer(receipt === 'accepted' || receipt === 'duplicate' ? 200 : 400, WORDS[receipt])
+  } catch (error) {
+    if (error instanceof TollgateError) return answer(error.status, error.message)
+    // The provider sends it again for as long as it is not taken.
+    service.log.error({ err: error, path }, 'a notice could not be taken in')
+    answer(503, 'Try again later')
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
+}

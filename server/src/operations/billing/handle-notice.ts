@@ -1,0 +1,40 @@
+import { subjectOf } from '../../billing/notice.ts'
+import { ProviderError } from '../../billing/provider.ts'
+import { findNotice, type NoticeRow, noteDone, noteFailure } from '../../store/notices.ts'
+import type { Service } from '../call.ts'
+import { BillingProblem } from './apply-billing.ts'
+import { syncCheckout } from './sync-checkout.ts'
+import { syncCustomer } from './sync-customer.ts'
+import { syncSubscription } from './sync-subscription.ts'
+
+/** Tries, with growing pauses between them, before a person has to look: about a day. */
+const TRIES = 18
+
+/**
+ * Does what a notice calls for, which is to ask its provider how the thing stands now. Of what goes wrong a person is
+ * told in the inbox, and what may pass is thrown on to be tried again.
+ */
+export async function handleNotice(service: Service, appId: string, seq: number): Promise<void> {
+  const notice = await findNotice(service.pool, appId, seq)
+  if (notice?.state !== 'PENDING') return
+  try {
+    await follow(service, appId, notice)
+    await noteDone(service.pool, appId, seq)
+  } catch (error) {
+    const lasting =
+      error instanceof BillingProblem || (error instanceof ProviderError && error.kind === 'refused')
+    const final = lasting || notice.attempts + 1 >= TRIES
+    const message = error instanceof Error ? error.message : String(error)
+    await noteFailure(service.pool, appId, seq, message, final)
+    service.log.warn({ err: error, appId, notice: notice.eventId, final }, 'a notice could not be handled')
+    if (!final) throw error
+  }
+}
+
+async function follow(service: Service, appId: string, notice: NoticeRow): Promise<void> {
+  const { checkoutRef, subscriptionRef, customerRef } = subjectOf(notice)
+  const at = { appId, provider: notice.provider }
+  if (checkoutRef !== null) await syncCheckout(service, { ...at, ref: checkoutRef })
+  if (subscriptionRef !== null) await syncSubscription(service, { ...at, ref: subscriptionRef })
+  if (customerRef !== null) await syncCustomer(service, { ...at, ref: customerRef })
+}

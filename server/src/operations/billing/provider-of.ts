@@ -1,0 +1,124 @@
+import { createHmac } from 'node:crypto'
+import { type BillingProvider, ProviderError } from '../../billing/provider.ts'
+import { sandboxProvider } from '../../billing/sandbox.ts'
+import { seal, unseal } from '../../billing/seal.ts'
+import { stripeProvider } from '../../billing/stripe.ts'
+import { stripeClient } from '../../billing/stripe-client.ts'
+import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
+import type { Db } from '../../store/database.ts'
+import { findProviderAccount } from '../../store/provider-accounts.ts'
+import type { Service } from '../call.ts'
+
+export const PROVIDERS = ['sandbox', 'stripe'] as const
+export type ProviderName = (typeof PROVIDERS)[number]
+
+/** What billing is told at the start. */
+export interface BillingSettings {
+  /** seals what is kept of the providers' secrets */
+  sealingKey: Buffer
+  /** signs what the sandbox sends */
+  sandboxKey: Buffer
+  /** Stripe's keys of one app, as the environment has them */
+  environment: { appId: string; secretKey: string; webhookSecrets: string[] } | null
+  /** null: Stripe itself */
+  stripeApiBase: string | null
+  /** base of the links that payers get */
+  publicUrl: () => string
+  /** where this process listens */
+  ownUrl: () => string
+}
+
+export const ACCOUNT_SOURCES = ['NONE', 'BUILT_IN', 'DASHBOARD', 'ENVIRONMENT'] as const
+
+/** How an app stands with a provider, with the secrets opened. */
+export interface Account {
+  provider: ProviderName
+  enabled: boolean
+  source: (typeof ACCOUNT_SOURCES)[number]
+  secretKey: string | null
+  /** the one that is signed with now, and the one before it while both are good */
+  webhookSecrets: string[]
+  updatedAt: number | null
+}
+
+export function checkProvider(name: string): ProviderName {
+  const known = PROVIDERS.find((provider) => provider === name)
+  if (!known) throw badUserInput(`provider must be one of ${PROVIDERS.join(', ')}; it is ${quote(name)}`)
+  return known
+}
+
+export async function accountOf(
+  { pool, billing }: { pool: Db; billing: BillingSettings },
+  appId: string,
+  provider: ProviderName,
+): Promise<Account> {
+  const row = await findProviderAccount(pool, appId, provider)
+  if (provider === 'sandbox') {
+    return {
+      provider,
+      enabled: row?.enabled ?? true,
+      source: 'BUILT_IN',
+      secretKey: null,
+      webhookSecrets: [sandboxSecret(billing, appId)],
+      updatedAt: row?.updatedAt ?? null,
+    }
+  }
+  if (billing.environment?.appId === appId) {
+    const { secretKey, webhookSecrets } = billing.environment
+    return { provider, enabled: true, source: 'ENVIRONMENT', secretKey, webhookSecrets, updatedAt: null }
+  }
+  const open = (field: SealedField, sealed: Buffer | null | undefined) =>
+    sealed ? unseal(billing.sealingKey, placeOf(appId, field), sealed) : null
+  const secretKey = open('secret key', row?.secretKey)
+  const webhookSecrets = [
+    open('webhook secret', row?.webhookSecret),
+    open('webhook secret', row?.previousWebhookSecret),
+  ].filter((secret) => secret !== null)
+  return {
+    provider,
+    enabled: secretKey !== null && row?.enabled === true,
+    source: row ? 'DASHBOARD' : 'NONE',
+    secretKey,
+    webhookSecrets,
+    updatedAt: row?.updatedAt ?? null,
+  }
+}
+
+type SealedField = 'secret key' | 'webhook secret'
+
+export const sealed = (billing: BillingSettings, appId: string, field: SealedField, secret: string): Buffer =>
+  seal(billing.sealingKey, placeOf(appId, field), secret)
+
+const placeOf = (appId: string, field: SealedField): string => JSON.stringify(['stripe', appId, field])
+
+/** Each app's own, and nothing to keep: it follows from one secret of the installation. */
+export function sandboxSecret({ sandboxKey }: BillingSettings, appId: string): string {
+  return `whsec_${createHmac('sha256', sandboxKey).update(appId).digest('base64url')}`
+}
+
+/** The provider as an app may use it. */
+export async function providerOf(service: Service, appId: string, name: string): Promise<BillingProvider> {
+  const provider = checkProvider(name)
+  if (provider === 'sandbox') return sandboxProvider(service.pool, appId, service.billing.publicUrl())
+  const { secretKey } = await accountOf(service, appId, provider)
+  if (secretKey === null) {
+    throw new ProviderError('refused', 'it has no secret key for this app: set one in the dashboard')
+  }
+  return stripeProvider(await stripeClient(secretKey, service.billing.stripeApiBase))
+}
+
+/** Asks a provider on behalf of a person, who is told why it would not. */
+export async function askingProvider<T>(name: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    throw new TollgateError('BILLING_PROVIDER_ERROR', providerWords(name, error))
+  }
+}
+
+export function providerWords(name: string, { kind, message }: ProviderError): string {
+  return kind === 'unreachable'
+    ? `${name} could not be reached; try again in a moment (${message})`
+    : `${name} refused: ${message}`
+}

@@ -1,0 +1,58 @@
+import { type NoticeVerdict, readSandboxNotice, readStripeNotice } from '../../billing/notice.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
+import { findApp } from '../../store/apps.ts'
+import { transaction } from '../../store/database.ts'
+import { addJob } from '../../store/jobs.ts'
+import { insertNotice } from '../../store/notices.ts'
+import type { Service } from '../call.ts'
+import { accountOf, PROVIDERS, type ProviderName } from './provider-of.ts'
+
+/** What became of something that came to an app's inbox. */
+export type Receipt =
+  | 'accepted'
+  | 'duplicate'
+  | 'signature'
+  | 'stale'
+  | 'malformed'
+  | 'unknown app'
+  | 'not set up'
+
+interface Arrival {
+  provider: string
+  appId: string
+  /** the very bytes that were signed */
+  body: Buffer
+  signature: string | undefined
+}
+
+/**
+ * Takes a notice in, once: who sent it is sure, it is written down, and the provider may forget it. What it means is
+ * found out afterwards. Null: there is no such provider.
+ */
+export async function receiveNotice(service: Service, arrival: Arrival): Promise<Receipt | null> {
+  const provider = PROVIDERS.find((known) => known === arrival.provider)
+  if (!provider) return null
+  const receipt = await take(service, provider, arrival)
+  service.metrics.notices.inc({ provider, outcome: receipt })
+  return receipt
+}
+
+async function take(service: Service, provider: ProviderName, arrival: Arrival): Promise<Receipt> {
+  const { appId, body, signature } = arrival
+  if (!isIdentifier(appId) || !(await findApp(service.pool, appId))) return 'unknown app'
+  const { webhookSecrets } = await accountOf(service, appId, provider)
+  if (webhookSecrets.length === 0) return 'not set up'
+  const seconds = Math.floor(service.clock() / 1000)
+  const read = provider === 'stripe' ? readStripeNotice : readSandboxNotice
+  const verdict: NoticeVerdict = await read(webhookSecrets, signature, body, seconds)
+  if ('refused' in verdict) return verdict.refused
+  const { eventId, type } = verdict
+  if (!isIdentifier(eventId) || !isIdentifier(type)) return 'malformed'
+  const isNew = await transaction(service.pool, async (tx) => {
+    const seq = await insertNotice(tx, appId, { provider, eventId, type, body: body.toString('utf8') })
+    if (seq === null) return false
+    await addJob(tx, 'handle-notice', { appId, seq }, `notice:${appId}:${seq}`)
+    return true
+  })
+  return isNew ? 'accepted' : 'duplicate'
+}

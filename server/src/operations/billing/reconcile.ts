@@ -1,0 +1,21 @@
+import { unsettledCheckouts } from '../../store/checkout-sessions.ts'
+import { type Tx, transaction } from '../../store/database.ts'
+import { addJobs } from '../../store/jobs.ts'
+import { liveProviderSubscriptions } from '../../store/provider-subscriptions.ts'
+import type { Service } from '../call.ts'
+
+/**
+ * Finds what was lost: has the providers asked about every link that may still be paid and about the subscriptions
+ * that should have changed by now, or about all of them. Returns how many.
+ */
+export function reconcile(service: Service, appId: string | null, which: 'due' | 'all'): Promise<number> {
+  return transaction(service.pool, (tx) => askAgain(tx, appId, which))
+}
+
+export async function askAgain(tx: Tx, appId: string | null, which: 'due' | 'all'): Promise<number> {
+  const checkouts = await unsettledCheckouts(tx, appId, which)
+  const subscriptions = await liveProviderSubscriptions(tx, appId, which)
+  await addJobs(tx, 'sync-checkout', checkouts)
+  await addJobs(tx, 'sync-subscription', subscriptions)
+  return checkouts.length + subscriptions.length
+}

@@ -1,0 +1,26 @@
+import { signatureHeader } from '../../billing/signature.ts'
+import { deleteEvent, findEvent } from '../../store/sandbox.ts'
+import type { Service } from '../call.ts'
+import { sandboxSecret } from './provider-of.ts'
+
+const TIMEOUT_MS = 10_000
+
+/** Sends what happened in the sandbox to our own inbox, the way that any provider's notices come: over HTTP, signed. */
+export async function sendSandboxEvent(service: Service, appId: string, id: string): Promise<void> {
+  const payload = await findEvent(service.pool, appId, id)
+  if (payload === null) return
+  const body = Buffer.from(payload)
+  const seconds = Math.floor(service.clock() / 1000)
+  const secret = sandboxSecret(service.billing, appId)
+  const response = await fetch(`${service.billing.ownUrl()}/webhooks/sandbox/${encodeURIComponent(appId)}`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'Tollgate-Signature': signatureHeader(secret, body, seconds),
+    },
+    body,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  if (!response.ok) throw new Error(`the inbox answered ${response.status}: ${await response.text()}`)
+  await deleteEvent(service.pool, appId, id)
+}

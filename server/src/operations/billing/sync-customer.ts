@@ -1,0 +1,28 @@
+import { providerSubscriptionsOf } from '../../store/provider-subscriptions.ts'
+import { findUserByBillingId, followCustomer, forgetBillingId } from '../../store/users.ts'
+import type { Service } from '../call.ts'
+import { providerOf } from './provider-of.ts'
+import type { At } from './sync-checkout.ts'
+import { syncSubscription } from './sync-subscription.ts'
+
+const TRIES = 10
+
+/** Asks the provider about a customer: a payer who became a user has that name and email; one who is gone pays no more. */
+export async function syncCustomer(service: Service, at: At): Promise<void> {
+  const { appId, ref } = at
+  const provider = await providerOf(service, appId, at.provider)
+  for (let attempt = 1; attempt <= TRIES; attempt++) {
+    const user = await findUserByBillingId(service.pool, appId, ref)
+    const customer = await provider.fetchCustomer(ref)
+    if (!customer) {
+      for (const subscription of await providerSubscriptionsOf(service.pool, appId, at.provider, ref)) {
+        await syncSubscription(service, { ...at, ref: subscription })
+      }
+      return forgetBillingId(service.pool, appId, ref)
+    }
+    // What an app says of its own users stands.
+    if (!user || user.id !== ref) return
+    if (await followCustomer(service.pool, appId, user, customer)) return
+  }
+  throw new Error(`the customer ${ref} kept changing while it was read`)
+}

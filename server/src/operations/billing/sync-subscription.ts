@@ -1,0 +1,74 @@
+import type { BillingProvider, ProviderSubscription } from '../../billing/provider.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
+import { findCheckoutSession } from '../../store/checkout-sessions.ts'
+import { findProviderSubscription, type ProviderSubscriptionRow } from '../../store/provider-subscriptions.ts'
+import { findUserByBillingId } from '../../store/users.ts'
+import type { Service } from '../call.ts'
+import { applyBilling } from './apply-billing.ts'
+import { providerOf } from './provider-of.ts'
+import { type At, settle } from './sync-checkout.ts'
+
+/** Whoever writes meanwhile is at most a handful. */
+const TRIES = 10
+
+/**
+ * Asks the provider how one of its subscriptions stands now, and makes it so here. No lock is held while it is asked:
+ * what it says is written only if nobody has written since before it was asked, or else it is asked again.
+ */
+export async function syncSubscription(service: Service, at: At): Promise<void> {
+  const provider = await providerOf(service, at.appId, at.provider)
+  for (let attempt = 1; attempt <= TRIES; attempt++) {
+    const known = await findProviderSubscription(service.pool, at.appId, at.provider, at.ref)
+    const fetched = (await provider.fetchSubscription(at.ref)) ?? (known && vanished(at.ref, known))
+    if (!fetched) return
+    const payer = await payerOf(service, at, provider, fetched, known)
+    if (payer === 'nobody of ours') return
+    if (await applyBilling(service, at, fetched, known, payer)) return
+  }
+  throw new Error(`the subscription ${at.ref} kept changing while it was read`)
+}
+
+/** One that the provider knows no more has ended, whenever that was. */
+function vanished(ref: string, known: ProviderSubscriptionRow): ProviderSubscription {
+  return {
+    ref,
+    sessionId: null,
+    customer: null,
+    status: 'canceled',
+    standing: 'ended',
+    settled: true,
+    priceIds: [],
+    madeAt: known.madeAt,
+    anchor: known.madeAt,
+    paidUntil: known.paidUntil,
+    cancelAt: null,
+    endedAt: null,
+    pastDueSince: null,
+  }
+}
+
+/** The user who pays; null: whoever pays becomes one. What another app's link led to is none of ours. */
+async function payerOf(
+  service: Service,
+  at: At,
+  provider: BillingProvider,
+  fetched: ProviderSubscription,
+  known: ProviderSubscriptionRow | null,
+): Promise<number | null | 'nobody of ours'> {
+  if (known) return known.userUid
+  const { sessionId, customer } = fetched
+  if (sessionId !== null) {
+    const session = isIdentifier(sessionId)
+      ? await findCheckoutSession(service.pool, at.appId, sessionId)
+      : null
+    if (!session || session.provider !== at.provider) return 'nobody of ours'
+    if (session.state === 'PAID') return session.userUid
+    // It may be there before it is paid for: nothing is given until the link says so.
+    const checkout = session.providerRef === null ? null : await provider.fetchCheckout(session.providerRef)
+    const paid = checkout && (await settle(service, at, checkout)) === 'PAID'
+    return paid ? session.userUid : 'nobody of ours'
+  }
+  // Made at the provider by hand, for somebody whom we know.
+  const user = customer && (await findUserByBillingId(service.pool, at.appId, customer.ref))
+  return user?.uid ?? 'nobody of ours'
+}

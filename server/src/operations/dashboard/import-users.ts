@@ -1,0 +1,190 @@
+import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
+import { checkIdentifier, isIdentifier } from '../../domain/identifier.ts'
+import { KEPT_IMPORTS, MAX_IDENTIFIER_CHARACTERS, MAX_TEXT_CHARACTERS } from '../../domain/limits.ts'
+import { type Tx, transaction } from '../../store/database.ts'
+import * as store from '../../store/user-imports.ts'
+import { moveImport } from './apply-import.ts'
+import { type Columns, type CsvRow, csvRows } from './csv-rows.ts'
+import { changeApp, type MemberCall } from './member-call.ts'
+
+interface ImportOrder {
+  appId: string
+  id: string
+  columns: Columns
+  /** checks and shows what it would do, and waits for `applyUserImport` */
+  dryRun: boolean
+  /** what an empty cell means: leave that value, or take it away */
+  empty: 'keep' | 'clear'
+  bytes: number
+}
+
+interface ImportAnswer {
+  import: string
+  dryRun: boolean
+  rows: number
+  changed: number
+  unchanged: number
+  bad: number
+  badRows: { line: number; id: string | null; problem: string | null; message: string | null }[]
+  badRowsLeftOut: number
+}
+
+/** Reads a file of users, keeps each row beside what the user has now, and unless it is a dry run makes the changes. */
+export async function importUsers(
+  call: MemberCall,
+  order: ImportOrder,
+  file: AsyncIterable<Buffer>,
+): Promise<ImportAnswer> {
+  const { pool } = call.service
+  const { appId, id } = order
+  checkIdentifier('import', id)
+  await changeApp(call, appId, async (tx) => {
+    const made = { id, memberEmail: call.member.email, bytesTotal: order.bytes }
+    if (!(await store.insertUserImport(tx, appId, made, KEPT_IMPORTS))) {
+      throw badUserInput(`An import with the id ${quote(id)} exists already`)
+    }
+  })
+  try {
+    await stage(call, order, file)
+    await store.setImportState(pool, appId, id, 'CHECKED')
+    if (!order.dryRun) {
+      await store.setImportState(pool, appId, id, 'APPLYING')
+      await moveImport(call.service, appId, id, 'apply')
+    }
+  } catch (error) {
+    const told = error instanceof TollgateError ? error.message : 'Something went wrong on our side'
+    await store.setImportState(pool, appId, id, 'FAILED', told)
+    throw error
+  }
+  return answerOf(call, order)
+}
+
+/** Bad rows that an answer tells; the report has all of them. */
+const MAX_TOLD_ROWS = 10_000
+
+async function answerOf({ service: { pool } }: MemberCall, order: ImportOrder): Promise<ImportAnswer> {
+  const { appId, id, dryRun } = order
+  const made = await store.findUserImport(pool, appId, id)
+  if (!made) throw new Error(`the import ${id} vanished`)
+  const wrong = [
+    ...(await store.listImportRows(pool, appId, id, 'BAD', 0, MAX_TOLD_ROWS)),
+    ...(await store.listImportRows(pool, appId, id, 'REFUSED', 0, MAX_TOLD_ROWS)),
+  ]
+  const told = wrong.sort((a, b) => a.line - b.line).slice(0, MAX_TOLD_ROWS)
+  const bad = made.bad + made.refused
+  return {
+    import: id,
+    dryRun,
+    rows: made.rows,
+    changed: dryRun ? made.changed : made.applied,
+    unchanged: made.unchanged,
+    bad,
+    badRows: told.map(({ line, userId, problem, message }) => ({ line, id: userId, problem, message })),
+    badRowsLeftOut: bad - told.length,
+  }
+}
+
+const BATCH = 1_000
+
+async function stage(call: MemberCall, order: ImportOrder, file: AsyncIterable<Buffer>): Promise<void> {
+  const { pool } = call.service
+  let bytesRead = 0
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const chunk of file) {
+      bytesRead += chunk.length
+      yield chunk
+    }
+  }
+  let batch: CsvRow[] = []
+  const flush = async () => {
+    const rows = batch
+    batch = []
+    await transaction(pool, (tx) => stageBatch(tx, order, rows, bytesRead))
+  }
+  for await (const row of csvRows(counted(), order.columns)) {
+    batch.push(row)
+    if (batch.length === BATCH) await flush()
+  }
+  await flush()
+}
+
+async function stageBatch(
+  tx: Tx,
+  order: ImportOrder,
+  rows: readonly CsvRow[],
+  bytesRead: number,
+): Promise<void> {
+  const { appId, id: importId } = order
+  const good: store.StagedRow[] = []
+  const bad: store.BadRow[] = []
+  for (const row of rows) {
+    const checked = checkRow(row, order.empty)
+    if ('problem' in checked) bad.push(checked)
+    else good.push(checked)
+  }
+  const kept = await store.stageRows(tx, appId, importId, good)
+  const left = good.filter(({ line }) => !kept.has(line))
+  if (left.length > 0) {
+    const ids = left.map(({ id }) => id)
+    const named = await store.usersInImport(tx, appId, importId, ids)
+    bad.push(...left.map((row) => duplicate(row, named.has(row.id))))
+  }
+  if (bad.length > 0) await store.insertBadRows(tx, appId, importId, bad)
+  const outcomes = [...kept.values()]
+  const count = (outcome: store.ImportOutcome) => outcomes.filter((one) => one === outcome).length
+  await store.noteProgress(tx, appId, importId, {
+    bytesRead,
+    rows: rows.length,
+    bad: bad.length + count('BAD'),
+    unchanged: count('UNCHANGED'),
+    changed: count('CHANGE'),
+  })
+}
+
+function duplicate({ line, id: userId }: store.StagedRow, sameUser: boolean): store.BadRow {
+  return sameUser
+    ? { line, userId, problem: 'DUPLICATE_ID', message: 'An earlier row of the file has this id' }
+    : {
+        line,
+        userId,
+        problem: 'DUPLICATE_BILLING_ID',
+        message: 'An earlier row of the file has this billingId',
+      }
+}
+
+function checkRow(row: CsvRow, empty: 'keep' | 'clear'): store.StagedRow | store.BadRow {
+  if ('problem' in row) return { ...row, userId: null }
+  const { line, cells } = row
+  const { id, email, billingId } = cells
+  const userId = isIdentifier(id) ? id : null
+  const bad = (problem: store.ImportProblem, message: string): store.BadRow => ({
+    line,
+    userId,
+    problem,
+    message,
+  })
+  if (id === '') return bad('UNKNOWN_USER', 'The row has no id')
+  if (id.length > MAX_IDENTIFIER_CHARACTERS) {
+    return bad('TOO_LONG', `id must be at most ${MAX_IDENTIFIER_CHARACTERS} characters long`)
+  }
+  if (userId === null) return bad('UNKNOWN_USER', 'There is no user with this id')
+  if (email !== null && email.length > MAX_TEXT_CHARACTERS) {
+    return bad('TOO_LONG', `email must be at most ${MAX_TEXT_CHARACTERS} characters long`)
+  }
+  if (email && !/^[^\s@]+@[^\s@]+$/.test(email)) return bad('BAD_EMAIL', 'email is no email address')
+  if (billingId !== null && billingId.length > MAX_IDENTIFIER_CHARACTERS) {
+    return bad('TOO_LONG', `billingId must be at most ${MAX_IDENTIFIER_CHARACTERS} characters long`)
+  }
+  if (billingId && !isIdentifier(billingId)) {
+    return bad('BAD_BILLING_ID', 'billingId must not hold control characters')
+  }
+  const sets = (cell: string | null) => cell !== null && (cell !== '' || empty === 'clear')
+  return {
+    line,
+    id,
+    email: email || null,
+    setEmail: sets(email),
+    billingId: billingId || null,
+    setBillingId: sets(billingId),
+  }
+}

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+import type { CataloguedFeature } from '../../domain/catalogue.ts'
+import { TollgateError } from '../../domain/errors.ts'
+import type { Package } from '../../domain/package.ts'
+
+// A version is made of the content itself: whatever changed it, on whatever way, the version is another one.
+
+export function featureVersion({ name, unitLabel, unitLabelPlural, metadata }: CataloguedFeature): string {
+  return hashOf([name, unitLabel, unitLabelPlural, metadata])
+}
+
+export function packageVersion({ name, status, metadata, features, draft }: Package): string {
+  const grants = features.map((f) => [f.featureId, f.limit, f.resetPeriod, f.overageEnabled])
+  return hashOf([name, status, metadata, grants, draft])
+}
+
+/** Of two who edit the same thing, the second is told, and nothing of the first is lost. */
+export function checkVersion(what: string, present: string, expected: string | null | undefined): void {
+  if (expected === null || expected === undefined || expected === present) return
+  throw new TollgateError(
+    'CONFLICT',
+    `Somebody has changed this ${what} meanwhile: load it again, then make your change anew`,
+  )
+}
+
+const hashOf = (content: unknown): string =>
+  createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 16)

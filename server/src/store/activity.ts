@@ -1,0 +1,105 @@
+import { type Db, timestamp } from './database.ts'
+
+export interface Calls {
+  checks: number
+  records: number
+}
+
+/** Adds to the counts of this minute. */
+export async function addActivity(db: Db, counts: ReadonlyMap<string, Calls>): Promise<void> {
+  const rows = [...counts]
+  await db.query(
+    `insert into activity as a (app_id, minute, checks, records)
+     select c.app_id, date_trunc('minute', now()), c.checks, c.records
+     from unnest($1::text[], $2::bigint[], $3::bigint[]) as c (app_id, checks, records) order by c.app_id
+     on conflict (app_id, minute) do update set checks = a.checks + excluded.checks, records = a.records + excluded.records`,
+    [rows.map(([appId]) => appId), rows.map(([, c]) => c.checks), rows.map(([, c]) => c.records)],
+  )
+}
+
+export type ActivityUnit = 'minute' | 'hour' | 'day'
+
+/** The counts by the start of each unit of time in which there are any. */
+export async function activityBetween(
+  db: Db,
+  appId: string,
+  unit: ActivityUnit,
+  from: number,
+  to: number,
+): Promise<Map<number, Calls>> {
+  const { rows } = await db.query<Calls & { at: number }>(
+    `select date_trunc($2, minute) as at, sum(checks)::bigint as checks, sum(records)::bigint as records
+     from activity where app_id = $1 and minute >= $3 and minute < $4 group by 1`,
+    [appId, unit, timestamp(from), timestamp(to)],
+  )
+  return new Map(rows.map(({ at, checks, records }) => [at, { checks, records }]))
+}
+
+export interface RecentUsage {
+  appId: string
+  userId: string
+  featureId: string
+  used: number
+  budget: number | null
+}
+
+/** Rows of an app beyond the newest of them are forgotten. */
+const KEPT = 200
+
+export async function noteRecentUsage(db: Db, recent: readonly RecentUsage[]): Promise<void> {
+  await db.query(
+    `insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
+     select r.*, now() from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
+       as r (app_id, user_id, feature_id, used, budget) order by 1, 2, 3
+     on conflict (app_id, user_id, feature_id)
+       do update set used = excluded.used, budget = excluded.budget, recorded_at = excluded.recorded_at`,
+    [
+      recent.map((r) => r.appId),
+      recent.map((r) => r.userId),
+      recent.map((r) => r.featureId),
+      recent.map((r) => r.used),
+      recent.map((r) => r.budget),
+    ],
+  )
+  await db.query(
+    `delete from recent_usage r using unnest($1::text[]) as a (id)
+     where r.app_id = a.id and r.recorded_at < (select recorded_at from recent_usage
+       where app_id = a.id order by recorded_at desc offset ${KEPT} limit 1)`,
+    [[...new Set(recent.map((r) => r.appId))]],
+  )
+}
+
+export async function listRecentUsage(
+  db: Db,
+  appId: string,
+): Promise<(RecentUsage & { recordedAt: number })[]> {
+  const { rows } = await db.query<RecentUsage & { recordedAt: number }>(
+    `select app_id as "appId", user_id as "userId", feature_id as "featureId", used, budget, recorded_at as "recordedAt"
+     from recent_usage where app_id = $1 order by recorded_at desc limit ${KEPT}`,
+    [appId],
+  )
+  return rows
+}
+
+export interface Checklist {
+  feature: boolean
+  package: boolean
+  published: boolean
+  user: boolean
+  subscription: boolean
+  check: boolean
+}
+
+export async function readChecklist(db: Db, appId: string): Promise<Checklist> {
+  const { rows } = await db.query<Checklist>(
+    `select exists (select from feature where app_id = $1) as feature,
+       exists (select from package where app_id = $1) as package,
+       exists (select from package where app_id = $1 and status = 'PUBLISHED') as published,
+       exists (select from users where app_id = $1) as "user",
+       exists (select from subscription where app_id = $1) as subscription,
+       exists (select from activity where app_id = $1 and checks > 0) as "check"`,
+    [appId],
+  )
+  if (!rows[0]) throw new Error('a checklist has no row')
+  return rows[0]
+}

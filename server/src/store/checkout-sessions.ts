@@ -1,0 +1,95 @@
+import type { Db } from './database.ts'
+
+export type CheckoutState = 'OPEN' | 'AWAITING' | 'PAID' | 'FAILED' | 'EXPIRED'
+
+export interface CheckoutSession {
+  id: string
+  templateId: string
+  userUid: number | null
+  provider: string
+  items: { packageId: string; priceId: string }[]
+  successUrl: string
+  cancelUrl: string
+  providerRef: string | null
+  url: string | null
+  state: CheckoutState
+}
+
+const COLUMNS = `id, template_id as "templateId", user_uid as "userUid", provider, items, success_url as "successUrl",
+  cancel_url as "cancelUrl", provider_ref as "providerRef", url, state`
+
+export async function insertCheckoutSession(
+  db: Db,
+  appId: string,
+  s: Omit<CheckoutSession, 'providerRef' | 'url' | 'state'>,
+): Promise<void> {
+  await db.query(
+    `insert into checkout_session (app_id, id, template_id, user_uid, provider, items, success_url, cancel_url)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [appId, s.id, s.templateId, s.userUid, s.provider, JSON.stringify(s.items), s.successUrl, s.cancelUrl],
+  )
+}
+
+export async function findCheckoutSession(
+  db: Db,
+  appId: string,
+  id: string,
+): Promise<CheckoutSession | null> {
+  const { rows } = await db.query<CheckoutSession>(
+    `select ${COLUMNS} from checkout_session where app_id = $1 and id = $2`,
+    [appId, id],
+  )
+  return rows[0] ?? null
+}
+
+/** Keeps where the provider has put it. */
+export async function placeCheckoutSession(
+  db: Db,
+  appId: string,
+  id: string,
+  { ref, url }: { ref: string; url: string },
+): Promise<void> {
+  await db.query(
+    `update checkout_session set provider_ref = $3, url = $4 where app_id = $1 and id = $2 and url is null`,
+    [appId, id, ref, url],
+  )
+}
+
+/** How far along each state is. Nothing goes back: an old answer of the provider's changes nothing. */
+const RANK = `array_position(array['OPEN', 'AWAITING', 'EXPIRED', 'FAILED', 'PAID'],`
+
+/** Takes the provider's word for it. The state that it has then is returned; null: there is no such session. */
+export async function settleCheckoutSession(
+  db: Db,
+  appId: string,
+  provider: string,
+  id: string,
+  ref: string,
+  state: CheckoutState,
+): Promise<CheckoutState | null> {
+  const { rows } = await db.query<{ state: CheckoutState }>(
+    `update checkout_session set provider_ref = coalesce(provider_ref, $4),
+       state = case when ${RANK} $5::text) > ${RANK} state) then $5 else state end
+     where app_id = $1 and provider = $2 and id = $3 returning state`,
+    [appId, provider, id, ref, state],
+  )
+  return rows[0]?.state ?? null
+}
+
+/**
+ * Those that the provider may still have news of: all, or those where news is likely, since they are new or should have
+ * run out. Of the others it is not asked every few minutes.
+ */
+export async function unsettledCheckouts(
+  db: Db,
+  appId: string | null,
+  which: 'due' | 'all',
+): Promise<{ appId: string; provider: string; ref: string }[]> {
+  const { rows } = await db.query<{ appId: string; provider: string; ref: string }>(
+    `select app_id as "appId", provider, provider_ref as ref from checkout_session
+     where state in ('OPEN', 'AWAITING') and provider_ref is not null and ($1::text is null or app_id = $1)
+       and ($2 or (state = 'OPEN' and created_at not between now() - interval '25 hours' and now() - interval '1 hour'))`,
+    [appId, which === 'all'],
+  )
+  return rows
+}

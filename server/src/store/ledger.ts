@@ -1,0 +1,36 @@
+import type { UsageAction } from '../domain/usage.ts'
+import type { Db } from './database.ts'
+
+export interface LedgerRow {
+  seq: number
+  featureId: string
+  action: UsageAction
+  delta: number
+  used: number
+  periodStart: number
+  recordedAt: number
+}
+
+/**
+ * A user's entries of these features, newest first, from the one before `before`. Each feature's are a range of
+ * the primary key; an index over all of them would be paid for by every call that is recorded.
+ */
+export async function ledgerOfUser(
+  db: Db,
+  appId: string,
+  userUid: number,
+  featureIds: readonly string[],
+  before: number,
+  limit: number,
+): Promise<LedgerRow[]> {
+  const { rows } = await db.query<LedgerRow>(
+    `select l.* from unnest($3::text[]) as f (id) cross join lateral (
+       select seq, feature_id as "featureId", action, delta, used, period_start as "periodStart",
+         recorded_at as "recordedAt"
+       from usage_ledger where app_id = $1 and user_uid = $2 and feature_id = f.id and seq < $4
+       order by seq desc limit $5) l
+     order by l.seq desc limit $5`,
+    [appId, userUid, featureIds, before, limit],
+  )
+  return rows
+}

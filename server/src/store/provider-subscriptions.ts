@@ -1,0 +1,136 @@
+import { APP_NOW } from './apps.ts'
+import { type Db, timestamp, timestampOrNull } from './database.ts'
+
+/** What a provider last said about one of its subscriptions. */
+export interface ProviderSubscriptionRow {
+  userUid: number
+  customerRef: string | null
+  status: string
+  madeAt: number
+  paidUntil: number | null
+  pastDueSince: number | null
+  live: boolean
+  version: number
+}
+
+const COLUMNS = `user_uid as "userUid", customer_ref as "customerRef", status, made_at as "madeAt",
+  paid_until as "paidUntil", past_due_since as "pastDueSince", live, version`
+
+export async function findProviderSubscription(
+  db: Db,
+  appId: string,
+  provider: string,
+  ref: string,
+): Promise<ProviderSubscriptionRow | null> {
+  const { rows } = await db.query<ProviderSubscriptionRow>(
+    `select ${COLUMNS} from provider_subscription where app_id = $1 and provider = $2 and ref = $3`,
+    [appId, provider, ref],
+  )
+  return rows[0] ?? null
+}
+
+/** Where a subscription is at its provider. */
+export interface ProviderRef {
+  appId: string
+  provider: string
+  ref: string
+}
+
+/** Many of them, in their order. */
+export async function findProviderSubscriptions(
+  db: Db,
+  refs: readonly ProviderRef[],
+): Promise<(ProviderSubscriptionRow | undefined)[]> {
+  const { rows } = await db.query<ProviderSubscriptionRow & { ord: number }>(
+    `select q.ord::int, ${COLUMNS}
+     from unnest($1::text[], $2::text[], $3::text[]) with ordinality as q (app_id, provider, ref, ord)
+     join provider_subscription p using (app_id, provider, ref)`,
+    [refs.map((r) => r.appId), refs.map((r) => r.provider), refs.map((r) => r.ref)],
+  )
+  const found = new Array<ProviderSubscriptionRow | undefined>(refs.length)
+  for (const { ord, ...row } of rows) found[ord - 1] = row
+  return found
+}
+
+/**
+ * Writes what the provider said, unless somebody else has written since `version` was read (0: there was none). False
+ * then: what was said may be older than what is written.
+ */
+export async function writeProviderSubscription(
+  db: Db,
+  appId: string,
+  provider: string,
+  ref: string,
+  s: ProviderSubscriptionRow,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into provider_subscription as p (app_id, provider, ref, user_uid, customer_ref, status, made_at,
+       paid_until, past_due_since, live)
+     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
+     on conflict (app_id, provider, ref) do update set customer_ref = excluded.customer_ref,
+       status = excluded.status, paid_until = excluded.paid_until, past_due_since = excluded.past_due_since,
+       live = excluded.live, version = p.version + 1
+     where p.version = $11`,
+    [
+      appId,
+      provider,
+      ref,
+      s.userUid,
+      s.customerRef,
+      s.status,
+      timestamp(s.madeAt),
+      timestampOrNull(s.paidUntil),
+      timestampOrNull(s.pastDueSince),
+      s.live,
+      s.version,
+    ],
+  )
+  return rowCount === 1
+}
+
+/** Whoever asked the provider before this asks again before it writes. */
+export async function touchProviderSubscription(
+  db: Db,
+  appId: string,
+  provider: string,
+  ref: string,
+): Promise<void> {
+  await db.query(
+    `update provider_subscription set version = version + 1 where app_id = $1 and provider = $2 and ref = $3`,
+    [appId, provider, ref],
+  )
+}
+
+interface Ref {
+  appId: string
+  provider: string
+  ref: string
+}
+
+/** Those that may still change at the provider: all of them, or those that should have changed by now. */
+export async function liveProviderSubscriptions(
+  db: Db,
+  appId: string | null,
+  which: 'due' | 'all',
+): Promise<Ref[]> {
+  const { rows } = await db.query<Ref>(
+    `select s.app_id as "appId", s.provider, s.ref from provider_subscription s join app on app.id = s.app_id
+     where s.live and ($1::text is null or s.app_id = $1)
+       and ($2 or s.paid_until <= ${APP_NOW})`,
+    [appId, which === 'all'],
+  )
+  return rows
+}
+
+export async function providerSubscriptionsOf(
+  db: Db,
+  appId: string,
+  provider: string,
+  customerRef: string,
+): Promise<string[]> {
+  const { rows } = await db.query<{ ref: string }>(
+    `select ref from provider_subscription where app_id = $1 and provider = $2 and customer_ref = $3 and live`,
+    [appId, provider, customerRef],
+  )
+  return rows.map((row) => row.ref)
+}

@@ -1,0 +1,169 @@
+import pg from 'pg'
+import type { ResetPeriod } from '../domain/period.ts'
+import { type Db, type Tx, timestamp, timestampOrNull } from './database.ts'
+
+/** The uids of those who were made: fewer where an id was taken. */
+export async function insertSampleUsers(
+  db: Db,
+  appId: string,
+  users: readonly { id: string; name: string; email: string }[],
+): Promise<number[]> {
+  const { rows } = await db.query<{ uid: number }>(
+    `insert into users (app_id, id, name, email, metadata)
+     select $1, u.*, '{"sample": true}' from unnest($2::text[], $3::text[], $4::text[]) as u
+     on conflict do nothing returning uid`,
+    [appId, users.map((u) => u.id), users.map((u) => u.name), users.map((u) => u.email)],
+  )
+  return rows.map(({ uid }) => uid)
+}
+
+export interface SampleSubscription {
+  uid: number
+  id: string
+  packageId: string
+  isAddon: boolean
+  startedAt: number
+  endedAt: number | null
+}
+
+export async function insertSampleSubscriptions(
+  db: Db,
+  appId: string,
+  made: readonly SampleSubscription[],
+): Promise<void> {
+  await db.query(
+    `insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, cancelled_at)
+     select $1, s.uid, s.id, s.package_id, s.is_addon, s.started_at, s.started_at, s.ended_at
+     from unnest($2::bigint[], $3::text[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[])
+       as s (uid, id, package_id, is_addon, started_at, ended_at) order by s.started_at`,
+    [
+      appId,
+      made.map((s) => s.uid),
+      made.map((s) => s.id),
+      made.map((s) => s.packageId),
+      made.map((s) => s.isAddon),
+      made.map((s) => timestamp(s.startedAt)),
+      made.map((s) => timestampOrNull(s.endedAt)),
+    ],
+  )
+}
+
+export interface SampleCounter {
+  uid: number
+  featureId: string
+  resetPeriod: ResetPeriod
+  periodStart: number
+  used: number
+}
+
+export type SampleEntry = SampleCounter & { delta: number; recordedAt: number }
+
+/** The ledger in the order of its times: a counter is the sum of its entries, here as everywhere. */
+export async function insertSampleUsage(
+  db: Db,
+  appId: string,
+  counters: readonly SampleCounter[],
+  entries: readonly SampleEntry[],
+): Promise<void> {
+  const key = (rows: readonly SampleCounter[]) => [
+    rows.map((r) => r.uid),
+    rows.map((r) => r.featureId),
+    rows.map((r) => r.resetPeriod),
+    rows.map((r) => timestamp(r.periodStart)),
+    rows.map((r) => r.used),
+  ]
+  await db.query(
+    `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
+     select $1, c.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[]) as c`,
+    [appId, ...key(counters)],
+  )
+  await db.query(
+    `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, used, delta, recorded_at, action)
+     select $1, e.*, 'ADD' from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[],
+       $7::bigint[], $8::timestamptz[]) as e (uid, feature_id, reset_period, period_start, used, delta, recorded_at)
+     order by e.recorded_at`,
+    [appId, ...key(entries), entries.map((e) => e.delta), entries.map((e) => timestamp(e.recordedAt))],
+  )
+}
+
+type SampleKind = 'feature' | 'package' | 'user'
+
+export async function noteSample(
+  db: Db,
+  appId: string,
+  kind: SampleKind,
+  ids: readonly string[],
+): Promise<void> {
+  await db.query(`insert into sample_item (app_id, kind, id) select $1, $2, unnest($3::text[])`, [
+    appId,
+    kind,
+    ids,
+  ])
+}
+
+export async function forgetSample(db: Db, appId: string): Promise<void> {
+  await db.query(`delete from sample_item where app_id = $1`, [appId])
+}
+
+/** What goes with a thing of each kind, and the thing itself last. */
+const REMOVALS: Record<SampleKind, string[]> = {
+  user: [
+    `delete from recent_usage where app_id = $1 and user_id in (
+       select id from users where app_id = $1 and uid = any($2::text[]::bigint[]))`,
+    `delete from usage_ledger where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
+    `delete from usage_counter where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
+    `delete from subscription where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
+    `delete from users where app_id = $1 and uid = any($2::text[]::bigint[]) returning uid::text as id`,
+  ],
+  package: [
+    `delete from package_feature where app_id = $1 and package_id = any($2)`,
+    `delete from package where app_id = $1 and id = any($2) returning id`,
+  ],
+  feature: [
+    `delete from feature where app_id = $1 and id = any($2) and not exists (
+       select from package p, json_array_elements(p.draft->'features') g
+       where p.app_id = $1 and g->>'featureId' = feature.id) returning id`,
+  ],
+}
+
+const FOREIGN_KEY_VIOLATION = '23503'
+
+/** All of a kind; where something else refers to one of them, that one stays, with all that goes with it. */
+export async function removeSampleItems(
+  tx: Tx,
+  appId: string,
+  kind: SampleKind,
+): Promise<{ removed: number; kept: string[] }> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from sample_item where app_id = $1 and kind = $2 order by id`,
+    [appId, kind],
+  )
+  const ids = rows.map(({ id }) => id)
+  const removed = new Set((await remove(tx, appId, kind, ids)) ?? [])
+  if (removed.size === 0) {
+    for (const id of ids) for (const one of (await remove(tx, appId, kind, [id])) ?? []) removed.add(one)
+  }
+  return { removed: removed.size, kept: ids.filter((id) => !removed.has(id)) }
+}
+
+/** Those that went; null: one of them is referred to, and none went. */
+async function remove(
+  tx: Tx,
+  appId: string,
+  kind: SampleKind,
+  ids: readonly string[],
+): Promise<string[] | null> {
+  await tx.query('savepoint removal')
+  try {
+    let removed: string[] = []
+    for (const text of REMOVALS[kind]) {
+      removed = (await tx.query<{ id: string }>(text, [appId, ids])).rows.map(({ id }) => id)
+    }
+    await tx.query('release savepoint removal')
+    return removed
+  } catch (error) {
+    await tx.query('rollback to savepoint removal; release savepoint removal')
+    if (error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION) return null
+    throw error
+  }
+}

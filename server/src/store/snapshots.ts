@@ -1,0 +1,73 @@
+import { isIdentifier } from '../domain/identifier.ts'
+import type { JsonObject } from '../domain/metadata.ts'
+import type { Db } from './database.ts'
+
+/** What the audit log can show of a thing, by its app and id: as it is in this transaction. */
+const SNAPSHOTS = {
+  app: `select id, name, test_clock as "testClock", origins, grace_days as "graceDays"
+    from app where id = $2 and $1 = $1`,
+  apiKey: `select id, name, prefix, created_at as "createdAt", revoked_at as "revokedAt", expires_at as "expiresAt"
+    from api_key where app_id = $1 and id = $2`,
+  feature: `select id, name, type, unit_label as "unitLabel", unit_label_plural as "unitLabelPlural", metadata
+    from feature where app_id = $1 and id = $2`,
+  package: `select id, name, status, is_addon as "isAddon", metadata, draft,
+      (select coalesce(json_agg(json_build_object('featureId', feature_id, 'limit', "limit",
+         'resetPeriod', reset_period, 'overageEnabled', overage_enabled) order by position), '[]')
+       from package_feature f where f.app_id = p.app_id and f.package_id = p.id) as features
+    from package p where app_id = $1 and id = $2`,
+  user: `select id, name, email, billing_id as "billingId", metadata from users where app_id = $1 and id = $2`,
+  subscription: `select s.id, u.id as "userId", s.package_id as "packageId", s.started_at as "startedAt",
+      s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt"
+    from subscription s join users u on u.app_id = s.app_id and u.uid = s.user_uid
+    where s.app_id = $1 and s.id = $2`,
+  subscriptions: `select u.id as "userId", coalesce(json_agg(json_build_object('id', s.id, 'packageId', s.package_id,
+      'startedAt', s.started_at, 'cancelAt', s.cancel_at, 'cancelledAt', s.cancelled_at) order by s.seq)
+      filter (where s.id is not null), '[]') as subscriptions
+    from users u left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
+    where u.app_id = $1 and u.id = $2 group by u.id`,
+  usage: `select u.id as "userId", coalesce(json_agg(json_build_object('featureId', c.feature_id, 'used', c.used,
+      'resetPeriod', c.reset_period, 'periodStart', c.period_start) order by c.feature_id)
+      filter (where c.feature_id is not null), '[]') as usage
+    from users u left join lateral (
+      select distinct on (feature_id, reset_period) * from usage_counter
+      where app_id = u.app_id and user_uid = u.uid
+      order by feature_id, reset_period, period_start desc) c on true
+    where u.app_id = $1 and u.id = $2 group by u.id`,
+  member: `select id::text, email, role from member where id::text = $2 and $1 = $1`,
+  invitation: `select id, email, role, expires_at as "expiresAt" from invitation where id = $2 and $1 = $1`,
+  import: `select id, state, rows, bad, changed, applied, refused, undone, kept
+    from user_import where app_id = $1 and id = $2`,
+  price: `select id, provider, package_id as "packageId", amount, currency, interval, archived_at as "archivedAt"
+    from price where app_id = $1 and id = $2 limit 1`,
+  billingTemplate: `select id, name, archived_at as "archivedAt",
+      (select json_agg(package_id order by position) from billing_template_item i
+       where i.app_id = t.app_id and i.template_id = t.id) as "packageIds"
+    from billing_template t where app_id = $1 and id = $2`,
+  providerAccount: `select provider, enabled, secret_key is not null as "hasKey", webhook_secret is not null as
+      "hasWebhookSecret", previous_webhook_secret is not null as "hasPreviousWebhookSecret", updated_at as "updatedAt"
+    from provider_account where app_id = $1 and provider = $2`,
+  // Nothing is shown of these but that something was done.
+  session: null,
+  token: null,
+  catalogue: null,
+  sample: null,
+  notice: null,
+} as const
+
+export type SubjectKind = keyof typeof SNAPSHOTS
+
+/** Null where there is no such thing, or nothing to be shown of it. */
+export async function snapshot(
+  db: Db,
+  kind: SubjectKind,
+  appId: string,
+  id: string | null,
+): Promise<JsonObject | null> {
+  const text = SNAPSHOTS[kind]
+  if (text === null || id === null || !isIdentifier(id)) return null
+  const { rows } = await db.query<{ shown: JsonObject }>(`select to_json(x) as shown from (${text}) x`, [
+    appId,
+    id,
+  ])
+  return rows[0]?.shown ?? null
+}

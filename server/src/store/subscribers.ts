@@ -1,0 +1,81 @@
+import type { ResetPeriod } from '../domain/period.ts'
+import type { LiveSubscription } from '../domain/standing.ts'
+import { numberArray, textArray } from './arrays.ts'
+import { type Db, timestamp } from './database.ts'
+
+/** Somebody who holds a package now. */
+export interface Subscriber {
+  /** of the subscription: what they are paged by */
+  seq: number
+  uid: number
+  userId: string
+  name: string | null
+  email: string | null
+}
+
+/** Those who hold the package, in the order of their subscribing, from the one after `after`. */
+export async function liveSubscribers(
+  db: Db,
+  appId: string,
+  packageId: string,
+  now: number,
+  after: number,
+  limit: number,
+): Promise<Subscriber[]> {
+  const { rows } = await db.query<Subscriber>(
+    `select s.seq, u.uid, u.id as "userId", u.name, u.email
+     from subscription s join users u on u.app_id = s.app_id and u.uid = s.user_uid
+     where s.app_id = $1 and s.package_id = $2 and s.seq > $3
+       and s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > $4)
+     order by s.seq limit $5`,
+    [appId, packageId, after, timestamp(now), limit],
+  )
+  return rows
+}
+
+/** All live subscriptions of these users, by uid. */
+export async function liveSubscriptions(
+  db: Db,
+  appId: string,
+  uids: readonly number[],
+  now: number,
+): Promise<Map<number, LiveSubscription[]>> {
+  const { rows } = await db.query<LiveSubscription & { uid: number }>(
+    `select user_uid as uid, package_id as "packageId", is_addon as "isAddon", started_at as "startedAt", anchor
+     from subscription where app_id = $1 and user_uid = any($2::bigint[])
+       and cancelled_at is null and (cancel_at is null or cancel_at > $3) order by seq`,
+    [appId, numberArray(uids, (uid) => uid), timestamp(now)],
+  )
+  const held = new Map<number, LiveSubscription[]>(uids.map((uid) => [uid, []]))
+  for (const { uid, ...subscription } of rows) held.get(uid)?.push(subscription)
+  return held
+}
+
+export interface Counter {
+  uid: number
+  featureId: string
+  resetPeriod: ResetPeriod
+  periodStart: number
+}
+
+/** What each of these counters says, in their order; 0 where nothing was counted. */
+export async function usedOf(db: Db, appId: string, counters: readonly Counter[]): Promise<number[]> {
+  const used = new Array<number>(counters.length).fill(0)
+  if (counters.length === 0) return used
+  const { rows } = await db.query<{ ord: number; used: number }>(
+    `select q.ord::int, c.used
+     from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[])
+       with ordinality as q (user_uid, feature_id, reset_period, period_start, ord)
+     join usage_counter c on c.app_id = $1 and c.user_uid = q.user_uid and c.feature_id = q.feature_id
+       and c.reset_period = q.reset_period and c.period_start = q.period_start`,
+    [
+      appId,
+      numberArray(counters, (c) => c.uid),
+      textArray(counters, (c) => c.featureId),
+      textArray(counters, (c) => c.resetPeriod),
+      textArray(counters, (c) => timestamp(c.periodStart)),
+    ],
+  )
+  for (const row of rows) used[row.ord - 1] = row.used
+  return used
+}

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Data } from '../harness/client.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+import { watchStatements } from '../harness/statements.ts'
+import { openSandboxShop } from './sandbox-shop.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.stop())
+
+it('gap: statements: what is paid for a list of subscriptions is read at once, each its own', async () => {
+  const shop = await openSandboxShop(server)
+  await shop.buy('both')
+  for (let i = 0; i < 3; i++) await shop.buy('pro', null)
+  let reads = 0
+  const stop = watchStatements(({ text }) => {
+    if (/from provider_subscription|join provider_subscription/.test(text)) reads++
+    return undefined
+  })
+  const { subscriptions } = await server.dashboard.data(
+    `query ($appId: String!) {
+      subscriptions(appId: $appId) { rows { userId package { id } billing { provider ref status } } }
+    }`,
+    { appId: shop.id },
+  )
+  stop()
+  const rows: Data[] = subscriptions.rows
+  expect(reads).toBe(1)
+  expect(rows.map((row) => row.billing.status)).toEqual(rows.map(() => 'active'))
+  const billOf = (userId: string) =>
+    new Set(rows.filter((row) => row.userId === userId).map((row) => row.billing.ref))
+  const payers = [...new Set(rows.map((row) => row.userId))]
+  expect(payers).toHaveLength(4)
+  // The plan and its add-on stand on one bill; nobody else's is on it.
+  expect(payers.map((userId) => billOf(userId).size)).toEqual([1, 1, 1, 1])
+  expect(new Set(rows.map((row) => row.billing.ref)).size).toBe(4)
+})

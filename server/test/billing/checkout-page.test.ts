@@ -1,0 +1,200 @@
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { launchBrowser } from '../harness/browser.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+import { settled } from './settled.ts'
+
+// The payment page in a real browser: what a payer sees and does, by keyboard and on a phone too.
+
+let server: TestServer
+let landing: Server
+let shopUrl = ''
+let browser: Browser
+let shop: SandboxShop
+let page: Page
+const problems: string[] = []
+
+beforeAll(async () => {
+  server = await startTestServer()
+  browser = await launchBrowser()
+  landing = createServer((request, response) => {
+    response.setHeader('Content-Type', 'text/html')
+    response.end(`<title>${request.url}</title>`)
+  })
+  await new Promise<void>((resolve) => landing.listen(0, '127.0.0.1', resolve))
+  shopUrl = `http://127.0.0.1:${(landing.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+  landing?.closeAllConnections()
+  await new Promise((resolve) => landing?.close(resolve))
+})
+beforeEach(async () => {
+  shop = await openSandboxShop(server)
+  problems.length = 0
+})
+afterEach(async () => {
+  await page?.context().close()
+})
+
+async function open(
+  template: string,
+  userId: string | null,
+  options: BrowserContextOptions = {},
+): Promise<string> {
+  const { generateSubscriptionLink } = await shop.admin.data(
+    `mutation ($templateId: String!, $userId: String, $base: String!, $back: String!) {
+      generateSubscriptionLink(templateId: $templateId, userId: $userId, successUrl: $base, cancelUrl: $back) { url }
+    }`,
+    { templateId: template, userId, base: `${shopUrl}/paid?a=1`, back: `${shopUrl}/back` },
+  )
+  const context = await browser.newContext(options)
+  page = await context.newPage()
+  page.on('console', (message) => problems.push(message.text()))
+  page.on('pageerror', (error) => problems.push(error.message))
+  await page.goto(generateSubscriptionLink.url)
+  return generateSubscriptionLink.url
+}
+
+async function enterCard(number: string): Promise<void> {
+  await page.getByLabel('Card number').fill(number)
+  await page.getByLabel('Expires (MM/YY)').fill('12/60')
+  await page.getByLabel('Security code').fill('123')
+}
+
+const pay = () => page.getByRole('button', { name: /^Pay/ }).click()
+
+/** What a checker of accessibility finds; it is run past the page's policy, which lets in no script. */
+async function violations(): Promise<string[]> {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  const found = await page.evaluate(`(async () => { ${axe}; return (await axe.run()).violations })()`)
+  return (found as { id: string; nodes: { html: string }[] }[]).map(
+    ({ id, nodes }) => `${id}: ${nodes[0]?.html}`,
+  )
+}
+
+describe('gap: billing, the payment page', () => {
+  it('shows what is paid for, takes a card, and leads to successUrl', async () => {
+    await open('both', 'ann')
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toMatch(/14\.00 USD\s*every month/)
+    expect(await page.locator('dl').innerText()).toMatch(
+      /plan\s+12\.00 USD\s+extra\s+2\.00 USD\s+Total today\s+14\.00 USD/,
+    )
+    expect(await page.getByLabel('Email').count()).toBe(0)
+    await enterCard('4242 4242 4242 4242')
+    await pay()
+    await page.waitForURL(`${shopUrl}/paid?a=1`)
+    await settled(server.databaseUrl)
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra ACTIVE'])
+    expect(await shop.canUse()).toMatchObject({ access: true })
+    expect(problems).toEqual([])
+  })
+
+  it('is paid by keyboard alone, and twice is once', async () => {
+    const url = await open('plan', null)
+    await page.getByLabel('Email').focus()
+    for (const text of ['pat@example.com', 'Pat', '4242424242424242', '12/60', '123']) {
+      await page.keyboard.type(text)
+      await page.keyboard.press('Tab')
+    }
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${shopUrl}/paid?a=1`)
+    await page.goBack()
+    await page.goto(url)
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Paid')
+    await page.getByRole('link', { name: 'Continue' }).click()
+    await page.waitForURL(`${shopUrl}/paid?a=1`)
+    await settled(server.databaseUrl)
+    const { subscriptions } = await shop.admin.data('{ subscriptions { userId } }')
+    expect(subscriptions).toEqual([{ userId: expect.stringMatching(/^cus_sandbox_/) }])
+  })
+
+  it('says beside the field what is wrong, goes there, and keeps what was entered', async () => {
+    await open('plan', null)
+    await page.getByLabel('Email').fill('nobody')
+    await enterCard('4000 0000 0000 0002')
+    await pay()
+    const email = page.getByLabel('Email')
+    expect(await email.getAttribute('aria-invalid')).toBe('true')
+    expect(await page.locator(`#${await email.getAttribute('aria-describedby')}`).innerText()).toMatch(
+      /email address/,
+    )
+    expect(await page.evaluate('document.activeElement.id')).toBe('email')
+    expect(await page.getByRole('alert').innerText()).toMatch(/did not go through/)
+    expect(await page.title()).toMatch(/^Not paid yet/)
+    expect(await page.getByLabel('Card number').inputValue()).toBe('4000 0000 0000 0002')
+
+    await email.fill('pat@example.com')
+    await page.getByLabel('Security code').fill('123')
+    await pay()
+    expect(await page.locator('#number-problem').innerText()).toMatch(/declined/)
+    await enterCard('4242424242424242')
+    await pay()
+    await page.waitForURL(`${shopUrl}/paid?a=1`)
+  })
+
+  it('leads back to cancelUrl, with nothing entered and nothing charged', async () => {
+    await open('plan', 'ann')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.waitForURL(`${shopUrl}/back`)
+    await settled(server.databaseUrl)
+    expect(await shop.subscriptions()).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  it('shows names that are markup as what they are', async () => {
+    const name = '<img src=x onerror=alert(1)>"\'&'
+    await shop.dashboard.data(
+      `mutation ($appId: String!, $name: String!) {
+        editPackage(appId: $appId, id: "plan", input: { name: $name }) { id }
+        publishPackage(appId: $appId, id: "plan") { id }
+      }`,
+      { appId: shop.id, name },
+    )
+    await open('plan', 'ann')
+    expect(await page.locator('dt').first().innerText()).toBe(name)
+    expect(await page.locator('img').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  it('lets in no script, no frame and no other form target', async () => {
+    const url = await open('plan', 'ann')
+    const policy = (await fetch(url)).headers.get('content-security-policy')
+    expect(policy).toMatch(
+      /^default-src 'none'; style-src 'nonce-[^']+'; form-action 'self' http:\/\/127\.0\.0\.1:\d+; base-uri 'none'; frame-ancestors 'none'$/,
+    )
+    await page.evaluate(
+      `(() => { const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s) })()`,
+    )
+    expect(await page.evaluate('window.ran')).toBeUndefined()
+  })
+
+  const LOOKS: [string, BrowserContextOptions][] = [
+    ['on a phone, light', { viewport: { width: 320, height: 640 }, colorScheme: 'light' }],
+    ['on a phone, dark', { viewport: { width: 360, height: 740 }, colorScheme: 'dark' }],
+    ['on a desk, light', { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }],
+    ['on a desk, dark', { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' }],
+  ]
+  it.each(LOOKS)('is accessible and fits, %s', async (_, options) => {
+    await open('both', null, options)
+    expect(await violations()).toEqual([])
+    await pay()
+    expect(await violations()).toEqual([])
+    const overflow = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    )
+    expect(overflow).toBe(0)
+  })
+
+  it('is not there for a link that is none', async () => {
+    const answer = await fetch(`${server.url}/checkout/cs_sandbox_nothing`)
+    expect(answer.status).toBe(404)
+    expect(await answer.text()).toContain('No such payment')
+  })
+})

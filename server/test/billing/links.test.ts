@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { rowsOf } from '../harness/database.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
+import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+
+// generateSubscriptionLink: what it refuses says what to do, and one request makes one link.
+
+let server: TestServer
+let stripe: StripeStandIn
+let shop: SandboxShop
+beforeAll(async () => {
+  stripe = await startStripe()
+  server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
+})
+afterAll(async () => {
+  await server.stop()
+  await stripe.stop()
+})
+beforeEach(async () => {
+  stripe.fail(null)
+  shop = await openSandboxShop(server)
+})
+
+const setStripe = (secretKey: string) =>
+  shop.dashboard.data(
+    `mutation ($appId: String!, $input: ProviderAccountInput!) {
+      setProviderAccount(appId: $appId, provider: "stripe", input: $input) { enabled }
+    }`,
+    { appId: shop.id, input: { secretKey } },
+  )
+
+/** A template whose price Stripe charges. */
+async function sellAtStripe(priceId = stripe.sell({ name: 'Plan', amount: 1200 }).id): Promise<void> {
+  await shop.price('pro', {
+    provider: 'stripe',
+    id: priceId,
+    amount: 1200,
+    currency: 'usd',
+    interval: 'month',
+  })
+  await shop.template('at-stripe', ['pro'])
+}
+
+interface Refusal {
+  when: string
+  template: string
+  before?(): Promise<unknown>
+  says: RegExp
+}
+
+const run = (mutation: string) => () =>
+  shop.dashboard.data(`mutation { ${mutation.replaceAll('APP', shop.id)} }`)
+
+const REFUSALS: Refusal[] = [
+  {
+    when: 'there is no such template',
+    template: 'nothing',
+    says: /no billing template "nothing".*create one/,
+  },
+  { when: 'the template is a lone surrogate', template: '\ud800', says: /no billing template/ },
+  {
+    when: 'the template is archived',
+    template: 'plan',
+    before: run('archiveBillingTemplate(appId: "APP", id: "plan") { id }'),
+    says: /is archived: bring it back/,
+  },
+  {
+    when: 'its package has no price',
+    template: 'free',
+    before: async () => {
+      await shop.admin.data('mutation { createPackage(input: { id: "free", name: "Free" }) { id } }')
+      await run('publishPackage(appId: "APP", id: "free") { id }')()
+      await shop.template('free', ['free'])
+    },
+    says: /package "free" has no price: create one/,
+  },
+  {
+    when: 'its package is a draft',
+    template: 'draft',
+    before: async () => {
+      await shop.admin.data('mutation { createPackage(input: { id: "draft", name: "Draft" }) { id } }')
+      await shop.price('draft', { amount: 1, currency: 'usd' })
+      await shop.template('draft', ['draft'])
+    },
+    says: /package "draft" is not published: publish it/,
+  },
+  {
+    when: 'the prices of its packages differ in currency',
+    template: 'both',
+    before: () => shop.price('extra', { amount: 1, currency: 'eur', interval: 'month' }),
+    says: /price of "extra" is in eur, that of "plan" in usd: choose prices that go together/,
+  },
+  {
+    when: 'they differ in interval',
+    template: 'both',
+    before: () => shop.price('extra', { amount: 1, currency: 'usd', interval: 'year' }),
+    says: /price of "extra" is paid every year, that of "plan" every month/,
+  },
+  {
+    when: 'the sandbox is turned off',
+    template: 'plan',
+    before: run(
+      'setProviderAccount(appId: "APP", provider: "sandbox", input: { enabled: false }) { enabled }',
+    ),
+    says: /sandbox takes no payments for this app: set it up/,
+  },
+  {
+    when: 'Stripe is not set up',
+    template: 'at-stripe',
+    before: () => sellAtStripe(),
+    says: /stripe takes no payments/,
+  },
+  {
+    when: 'Stripe does not accept the key',
+    template: 'at-stripe',
+    before: async () => {
+      await setStripe('sk_test_wrong_key')
+      await sellAtStripe()
+    },
+    says: /stripe refused: it does not accept the secret key: set another one/,
+  },
+  {
+    when: 'Stripe knows no such price',
+    template: 'at-stripe',
+    before: async () => {
+      await setStripe(stripe.key)
+      await sellAtStripe('price_unknown')
+    },
+    says: /stripe refused: .*price_unknown/,
+  },
+  {
+    when: 'Stripe cannot be reached',
+    template: 'at-stripe',
+    before: async () => {
+      await setStripe(stripe.key)
+      await sellAtStripe()
+      stripe.fail({ outage: { kind: 'unreachable' } })
+    },
+    says: /stripe could not be reached; try again/,
+  },
+]
+
+describe('spec §4 mutation rule 6: a SubscriptionLinkError says what to do', () => {
+  it.each(REFUSALS)('when $when', async ({ template, before, says }) => {
+    await before?.()
+    const { message, extensions } = await shop.linkError(template)
+    expect(extensions).toEqual({
+      code: 'SUBSCRIPTION_LINK_ERROR',
+      type: 'SubscriptionLinkError',
+      status: 400,
+    })
+    expect(message).toMatch(says)
+  })
+
+  it('and the dashboard says it of a template before anybody asks for a link', async () => {
+    await shop.price('extra', { amount: 1, currency: 'eur', interval: 'month' })
+    const { billingTemplate: shown } = await shop.dashboard.data(
+      `{ billingTemplate(appId: "${shop.id}", id: "both") { problem provider } }`,
+    )
+    expect(shown).toMatchObject({ problem: expect.stringMatching(/in eur/), provider: null })
+  })
+})
+
+describe('gap: idempotency, of payment links', () => {
+  const QUERY = `mutation { generateSubscriptionLink(
+    userId: "ann", templateId: "plan", successUrl: "https://a.example", cancelUrl: "https://b.example") { url } }`
+  const sessions = async () =>
+    (
+      await rowsOf(
+        { connectionString: server.databaseUrl },
+        'select from checkout_session where app_id = $1',
+        [shop.id],
+      )
+    ).length
+
+  it('the same request gets the same link, another one another', async () => {
+    const keyed = shop.admin.with({ 'Idempotency-Key': 'once' })
+    const links = await Promise.all(Array.from({ length: 5 }, () => keyed.data(QUERY)))
+    expect(new Set(links.map((link) => link.generateSubscriptionLink.url)).size).toBe(1)
+    expect(await sessions()).toBe(1)
+    const { generateSubscriptionLink } = await shop.admin.data(QUERY)
+    expect(generateSubscriptionLink.url).not.toBe(links[0]?.generateSubscriptionLink.url)
+    expect(await sessions()).toBe(2)
+  })
+
+  it('a request that the provider could not answer is answered when it comes again', async () => {
+    await setStripe(stripe.key)
+    await sellAtStripe()
+    const keyed = shop.admin.with({ 'Idempotency-Key': 'again' })
+    const query = QUERY.replace('"plan"', '"at-stripe"')
+    stripe.fail({ outage: { kind: 'unreachable' } })
+    expect((await keyed.error(query)).extensions.code).toBe('SUBSCRIPTION_LINK_ERROR')
+    stripe.fail(null)
+    const first = await keyed.data(query)
+    expect(await keyed.data(query)).toEqual(first)
+    expect(await sessions()).toBe(1)
+  })
+})

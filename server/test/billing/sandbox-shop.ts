@@ -1,0 +1,160 @@
+import { publishPackage, type TestApp } from '../harness/catalogue.ts'
+import type { Data } from '../harness/client.ts'
+import { createApp, type TestServer } from '../harness/server.ts'
+import { settled } from './settled.ts'
+
+export const SUCCESS = 'https://shop.example/paid'
+export const CANCEL = 'https://shop.example/back'
+
+export const GOOD_CARD = { number: '4242 4242 4242 4242', expiry: '12/99', cvc: '123' }
+export const DECLINED_CARD = { ...GOOD_CARD, number: '4000 0000 0000 0002' }
+export const FAILING_CARD = { ...GOOD_CARD, number: '4000000000000341' }
+
+let made = 0
+
+/**
+ * An app that sells: `plan` (grants 10 calls) for 12.00 a month, `pro` (100 calls) for 30.00 a month, the add-on `extra`
+ * (5 calls) for 2.00 a month and `life` for 99.00 once, each with a template of its name; `both` is plan and extra.
+ */
+export type SandboxShop = Awaited<ReturnType<typeof openSandboxShop>>
+
+export async function openSandboxShop(server: TestServer, options: { testClock?: boolean } = {}) {
+  const id = `shop-${++made}`
+  const app: TestApp = { id, admin: await createApp(server, id, options), dashboard: server.dashboard }
+  const { admin, dashboard } = app
+  await publishPackage(app, 'plan', { call: { limit: 10 } })
+  await publishPackage(app, 'pro', { call: { limit: 100 } })
+  await publishPackage(app, 'extra', { call: { limit: 5 } }, true)
+  await publishPackage(app, 'life', { call: { limit: 7 } })
+  await admin.data('mutation { createUser(input: { id: "ann", email: "ann@example.com" }) { id } }')
+
+  const shop = {
+    ...app,
+
+    async price(packageId: string, input: Data): Promise<Data> {
+      const { createPrice } = await dashboard.data(
+        `mutation ($appId: String!, $packageId: String!, $input: CreatePriceInput!) {
+          createPrice(appId: $appId, packageId: $packageId, input: $input) { id displayAmount }
+        }`,
+        { appId: id, packageId, input },
+      )
+      return createPrice
+    },
+
+    async template(templateId: string, packageIds: string[], priceIds?: string[]): Promise<void> {
+      await dashboard.data(
+        `mutation ($appId: String!, $input: CreateBillingTemplateInput!) {
+          createBillingTemplate(appId: $appId, input: $input) { id }
+        }`,
+        { appId: id, input: { id: templateId, name: templateId, packageIds, ...(priceIds && { priceIds }) } },
+      )
+    },
+
+    /** The page of a new payment link. */
+    async link(templateId: string, userId: string | null = 'ann'): Promise<string> {
+      const { generateSubscriptionLink } = await admin.data(LINK, variables(templateId, userId))
+      return generateSubscriptionLink.url
+    },
+
+    async linkError(templateId: string, userId: string | null = 'ann') {
+      return admin.error(LINK, variables(templateId, userId))
+    },
+
+    /** What the page answers to what a payer has entered. */
+    submit(url: string, entry: Record<string, string>): Promise<Response> {
+      return fetch(url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({ action: 'pay', ...entry }),
+        redirect: 'manual',
+      })
+    },
+
+    /** Pays for a template and waits until all that follows from it has happened. */
+    async buy(templateId: string, userId: string | null = 'ann', card = GOOD_CARD): Promise<void> {
+      const response = await shop.submit(await shop.link(templateId, userId), {
+        ...card,
+        email: 'payer@example.com',
+        name: 'Pat Payer',
+      })
+      if (response.status !== 303) throw new Error(`not paid: ${response.status} ${await response.text()}`)
+      await settled(server.databaseUrl)
+    },
+
+    /** Subscriptions as `package status`, oldest first. */
+    async subscriptions(userId = 'ann'): Promise<string[]> {
+      const { subscriptions } = await admin.data(
+        'query ($userId: String) { subscriptions(userId: $userId) { package { id } status } }',
+        { userId },
+      )
+      return subscriptions.map((s: Data) => `${s.package.id} ${s.status}`)
+    },
+
+    /** With what the dashboard knows of their billing. */
+    async billed(userId = 'ann'): Promise<Data[]> {
+      const { subscriptions } = await admin.data(
+        `query ($userId: String) {
+          subscriptions(userId: $userId) { id status startedAt cancelAt cancelledAt package { id } }
+        }`,
+        { userId },
+      )
+      return subscriptions
+    },
+
+    async canUse(userId = 'ann'): Promise<Data> {
+      const { canUseFeature } = await admin.data(
+        'query ($userId: String!) { canUseFeature(userId: $userId, featureId: "call") { access reasonCode consumption { budget } } }',
+        { userId },
+      )
+      return canUseFeature
+    },
+
+    async advance(to: string): Promise<void> {
+      await dashboard.data(
+        'mutation ($id: String!, $to: String!) { advanceClock(appId: $id, to: $to) { id } }',
+        { id, to },
+      )
+      await settled(server.databaseUrl)
+    },
+
+    async cancel(subscriptionId: string, atPeriodEnd: boolean): Promise<Data> {
+      const { cancelSubscription } = await dashboard.data(
+        `mutation ($id: String!, $subscription: String!, $atPeriodEnd: Boolean!) {
+          cancelSubscription(appId: $id, id: $subscription, atPeriodEnd: $atPeriodEnd) {
+            status cancelAt billing { provider ref status paidUntil }
+          }
+        }`,
+        { id, subscription: subscriptionId, atPeriodEnd },
+      )
+      await settled(server.databaseUrl)
+      return cancelSubscription
+    },
+
+    async notices(fields = 'id type state lastError attempts'): Promise<Data[]> {
+      const { notices } = await dashboard.data(`query ($id: String!) { notices(appId: $id) { ${fields} } }`, {
+        id,
+      })
+      return notices
+    },
+  }
+  await shop.price('plan', { amount: 1200, currency: 'usd', interval: 'month' })
+  await shop.price('pro', { amount: 3000, currency: 'usd', interval: 'month' })
+  await shop.price('extra', { amount: 200, currency: 'usd', interval: 'month' })
+  await shop.price('life', { amount: 9900, currency: 'usd', interval: null })
+  for (const name of ['plan', 'pro', 'extra', 'life']) await shop.template(name, [name])
+  await shop.template('both', ['plan', 'extra'])
+  return shop
+}
+
+const LINK = `mutation ($userId: String, $templateId: String!, $successUrl: String!, $cancelUrl: String!) {
+  generateSubscriptionLink(userId: $userId, templateId: $templateId, successUrl: $successUrl, cancelUrl: $cancelUrl) {
+    url
+  }
+}`
+
+const variables = (templateId: string, userId: string | null) => ({
+  templateId,
+  userId,
+  successUrl: SUCCESS,
+  cancelUrl: CANCEL,
+})

@@ -1,0 +1,307 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { rowsOf } from '../harness/database.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+import {
+  CANCEL,
+  DECLINED_CARD,
+  FAILING_CARD,
+  GOOD_CARD,
+  openSandboxShop,
+  type SandboxShop,
+  SUCCESS,
+} from './sandbox-shop.ts'
+import { settled } from './settled.ts'
+
+// The whole way of a payment from outside, over HTTP: link, page, notice, subscription, access.
+
+let server: TestServer
+let shop: SandboxShop
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.stop())
+beforeEach(async () => {
+  shop = await openSandboxShop(server, { testClock: true })
+  await shop.advance('2090-01-31T12:00:00Z')
+})
+
+/** What the provider itself holds, as `status`, oldest first. */
+const atProvider = async () =>
+  (
+    await rowsOf<{ status: string }>(
+      { connectionString: server.databaseUrl },
+      'select status from sandbox_subscription where app_id = $1 order by made_at, id',
+      [shop.id],
+    )
+  ).map(({ status }) => status)
+
+describe('a payment', () => {
+  it('spec §3: paid through a link, the subscription is there and gives access', async () => {
+    expect(await shop.canUse()).toMatchObject({ access: false, reasonCode: 'NO_SUBSCRIPTION' })
+    const url = await shop.link('plan')
+    expect(url).toMatch(new RegExp(`^${server.url}/checkout/cs_sandbox_`))
+    expect((await fetch(url)).status).toBe(200)
+    expect(await shop.subscriptions()).toEqual([])
+
+    const paid = await shop.submit(url, GOOD_CARD)
+    expect([paid.status, paid.headers.get('location')]).toEqual([303, SUCCESS])
+    await settled(server.databaseUrl)
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
+    expect(await shop.canUse()).toMatchObject({ access: true, consumption: { budget: 10 } })
+    const notices = await shop.notices('type state provider')
+    expect(notices).toEqual([{ type: 'checkout.session.completed', state: 'DONE', provider: 'sandbox' }])
+  })
+
+  const REFUSED = [
+    ['a declined card', DECLINED_CARD, 'The card was declined'],
+    ['a number that is none', { ...GOOD_CARD, number: '4242 4242 4242 4241' }, 'not a card number'],
+    ['a card of somebody', { ...GOOD_CARD, number: '5555555555554444' }, 'test cards only'],
+    ['an expired card', { ...GOOD_CARD, expiry: '12/89' }, 'This card has expired'],
+    ['no month', { ...GOOD_CARD, expiry: '13/95' }, 'Write the month and year'],
+    ['no code', { ...GOOD_CARD, cvc: '' }, 'Write the 3 or 4 digits'],
+  ] as const
+  it.each(REFUSED)('gap: billing: %s pays nothing and is told so', async (_, entry, words) => {
+    const url = await shop.link('plan')
+    const refused = await shop.submit(url, entry)
+    expect(refused.status).toBe(422)
+    expect(await refused.text()).toContain(words)
+    await settled(server.databaseUrl)
+    expect(await shop.subscriptions()).toEqual([])
+    expect((await shop.submit(url, GOOD_CARD)).status).toBe(303)
+  })
+
+  it('spec §4 mutation rule 6: who cancels goes to cancelUrl, subscribes to nothing, and may still pay', async () => {
+    const url = await shop.link('plan')
+    const left = await shop.submit(url, { action: 'cancel' })
+    expect([left.status, left.headers.get('location')]).toEqual([303, CANCEL])
+    await settled(server.databaseUrl)
+    expect(await shop.subscriptions()).toEqual([])
+    expect(await (await fetch(url)).text()).toContain('nothing was charged')
+    expect((await shop.submit(url, GOOD_CARD)).status).toBe(303)
+  })
+
+  it('gap: billing: ten clicks on Pay are one payment', async () => {
+    const url = await shop.link('both')
+    const answers = await Promise.all(Array.from({ length: 10 }, () => shop.submit(url, GOOD_CARD)))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
+    await settled(server.databaseUrl)
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra ACTIVE'])
+    expect(await atProvider()).toEqual(['active'])
+    expect(await shop.notices('type')).toHaveLength(1)
+  })
+
+  it('gap: billing: a link that nobody paid for a day is expired', async () => {
+    const url = await shop.link('plan')
+    await shop.advance('2090-02-01T12:00:00Z')
+    const late = await shop.submit(url, GOOD_CARD)
+    expect(late.status).toBe(410)
+    expect((await fetch(url)).status).toBe(410)
+    expect(await shop.notices('type state')).toEqual([{ type: 'checkout.session.expired', state: 'DONE' }])
+    expect(await shop.subscriptions()).toEqual([])
+  })
+})
+
+const buy = (template: string, user: string | null = 'ann', card = GOOD_CARD) =>
+  shop.buy(template, user, card)
+
+describe('who pays', () => {
+  it('spec §4 mutation rule 6: without userId the payer becomes a user with the provider’s id of them', async () => {
+    await buy('plan', null)
+    const { users } = await shop.admin.data('{ users { id billingId name email } }')
+    expect(users).toHaveLength(2)
+    const [, payer] = users
+    expect(payer).toMatchObject({ name: 'Pat Payer', email: 'payer@example.com' })
+    expect(payer.id).toMatch(/^cus_sandbox_/)
+    expect(payer.billingId).toBe(payer.id)
+    expect(await shop.subscriptions(payer.id)).toEqual(['plan ACTIVE'])
+  })
+
+  it('gap: billing: nobody is recognised by an email address', async () => {
+    const url = await shop.link('plan', null)
+    await shop.submit(url, { ...GOOD_CARD, email: 'ann@example.com' })
+    await settled(server.databaseUrl)
+    expect(await shop.subscriptions('ann')).toEqual([])
+  })
+
+  it('gap: billing: a link without userId asks for an email address', async () => {
+    const refused = await shop.submit(await shop.link('plan', null), { ...GOOD_CARD, email: 'nowhere' })
+    expect(refused.status).toBe(422)
+    expect(await refused.text()).toContain('Write your email address')
+  })
+
+  it('gap: billing: a user pays as who they are at the provider, or as who they become there', async () => {
+    await shop.admin.data('mutation { createUser(input: { id: "bob", billingId: "cus_bob" }) { id } }')
+    await buy('plan', 'bob')
+    await buy('plan', 'ann')
+    const { bob, ann } = await shop.admin.data(
+      '{ bob: user(id: "bob") { billingId } ann: user(id: "ann") { billingId } }',
+    )
+    expect(bob.billingId).toBe('cus_bob')
+    expect(ann.billingId).toMatch(/^cus_sandbox_/)
+    await buy('pro', 'ann')
+    const customers = await rowsOf(
+      { connectionString: server.databaseUrl },
+      'select id from sandbox_customer where app_id = $1',
+      [shop.id],
+    )
+    expect(customers).toHaveLength(2)
+  })
+})
+
+describe('a new plan', () => {
+  it('gap: billing: takes the place of the one paid for before, also at the provider', async () => {
+    await buy('both')
+    await shop.advance('2090-02-10T12:00:00Z')
+    await buy('pro')
+    expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'extra CANCELLED', 'pro ACTIVE'])
+    expect(await atProvider()).toEqual(['canceled', 'active'])
+    expect(await shop.canUse()).toMatchObject({ consumption: { budget: 100 } })
+  })
+
+  it('gap: billing: takes the place of one that was given by hand, and keeps add-ons taken apart from it', async () => {
+    await shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["plan", "extra"]) { id } }')
+    await buy('pro')
+    expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'extra ACTIVE', 'pro ACTIVE'])
+  })
+
+  it('gap: billing: what is paid for already cannot be paid for twice', async () => {
+    await buy('plan')
+    const { extensions, message } = await shop.linkError('both')
+    expect(extensions.type).toBe('SubscriptionLinkError')
+    expect(message).toContain('pays for the package "plan" already')
+  })
+
+  it('gap: billing: add-ons alone are for who has a base plan', async () => {
+    expect((await shop.linkError('extra')).message).toContain('add-ons only')
+    expect((await shop.linkError('extra', null)).message).toContain('add-ons only')
+    await buy('plan')
+    await buy('extra')
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra ACTIVE'])
+  })
+
+  it('gap: billing: add-ons whose base plan ended before they were paid are kept as a failed notice', async () => {
+    await shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }')
+    const url = await shop.link('extra')
+    const [plan] = await shop.billed()
+    await shop.cancel(plan?.id, false)
+    await shop.submit(url, GOOD_CARD)
+    await settled(server.databaseUrl)
+    const [notice] = await shop.notices()
+    expect(notice).toMatchObject({ state: 'FAILED', attempts: 1 })
+    expect(notice?.lastError).toContain('subscribe the user to one, or refund')
+    await shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["pro"]) { id } }')
+    await shop.dashboard.data(
+      'mutation ($a: String!, $id: String!) { replayNotice(appId: $a, id: $id) { state } }',
+      {
+        a: shop.id,
+        id: notice?.id,
+      },
+    )
+    await settled(server.databaseUrl)
+    expect(await shop.notices('state lastError')).toEqual([{ state: 'DONE', lastError: null }])
+    expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'pro ACTIVE', 'extra ACTIVE'])
+  })
+})
+
+describe('as time goes by', () => {
+  it('gap: billing: it renews, and its periods follow the provider’s', async () => {
+    await buy('plan')
+    await shop.admin.data(
+      'mutation { recordUsage(input: { userId: "ann", featureId: "call", delta: 4 }) { recorded } }',
+    )
+    await shop.advance('2090-02-28T12:00:00Z')
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
+    const { showUsage } = await shop.admin.data(
+      '{ showUsage(userId: "ann", featureId: "call") { current { periodStart periodEnd consumption { used } } } }',
+    )
+    expect(showUsage.current).toEqual({
+      periodStart: '2090-02-28T12:00:00.000Z',
+      periodEnd: '2090-03-31T12:00:00.000Z',
+      consumption: { used: 0 },
+    })
+    expect(await shop.notices('type')).toEqual([
+      { type: 'invoice.paid' },
+      { type: 'checkout.session.completed' },
+    ])
+    await shop.advance('2091-06-15T00:00:00Z')
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
+  })
+
+  it('gap: billing: what was paid once lasts', async () => {
+    await buy('life')
+    await shop.advance('2099-01-01T00:00:00Z')
+    expect(await shop.billed()).toMatchObject([{ status: 'ACTIVE', cancelAt: null, package: { id: 'life' } }])
+    expect(await atProvider()).toEqual([])
+  })
+
+  it('gap: billing: a payment that fails leaves access for the grace time, and no longer', async () => {
+    await shop.dashboard.data('mutation ($id: String!) { setGraceDays(appId: $id, days: 3) { graceDays } }', {
+      id: shop.id,
+    })
+    await buy('both', 'ann', FAILING_CARD)
+    await shop.advance('2090-03-01T00:00:00Z')
+    const graced = { status: 'ACTIVE', cancelAt: '2090-03-03T12:00:00.000Z' }
+    expect(await shop.billed()).toMatchObject([graced, graced])
+    await shop.advance('2090-03-03T11:59:59Z')
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra ACTIVE'])
+    await shop.advance('2090-03-03T12:00:00Z')
+    expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'extra CANCELLED'])
+    // The next failure does not begin the grace time anew.
+    await shop.advance('2090-04-15T12:00:00Z')
+    expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'extra CANCELLED'])
+  })
+})
+
+describe('cancelling in the dashboard', () => {
+  it('spec §3: at the period’s end, which is the provider’s', async () => {
+    await buy('both')
+    await shop.advance('2090-02-10T00:00:00Z')
+    const [plan] = await shop.billed()
+    const end = '2090-02-28T12:00:00.000Z'
+    expect(await shop.cancel(plan?.id, true)).toMatchObject({
+      status: 'ACTIVE',
+      cancelAt: end,
+      billing: { provider: 'sandbox', status: 'active', paidUntil: end },
+    })
+    expect(await shop.billed()).toMatchObject([{ cancelAt: end }, { cancelAt: end }])
+    await shop.advance(end)
+    expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'extra CANCELLED'])
+    expect(await atProvider()).toEqual(['canceled'])
+  })
+
+  it('spec §3: at once, with the add-ons, here and there', async () => {
+    await buy('plan')
+    await buy('extra')
+    const [plan] = await shop.billed()
+    expect(await shop.cancel(plan?.id, false)).toMatchObject({ status: 'CANCELLED' })
+    expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'extra CANCELLED'])
+    expect(await atProvider()).toEqual(['canceled', 'canceled'])
+  })
+
+  const ADDON = [
+    { atPeriodEnd: false, now: 'extra CANCELLED' },
+    { atPeriodEnd: true, now: 'extra ACTIVE' },
+  ]
+  it.each(ADDON)('gap: billing: an add-on on one bill with its base plan: $now', async ({
+    atPeriodEnd,
+    now,
+  }) => {
+    await buy('both')
+    const [, extra] = await shop.billed()
+    await shop.cancel(extra?.id, atPeriodEnd)
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE', now])
+    await shop.advance('2090-03-01T00:00:00Z')
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra CANCELLED'])
+    expect(await atProvider()).toEqual(['active'])
+  })
+
+  it('gap: billing: what has ended at the provider is subscribed to anew, not revived', async () => {
+    await buy('plan')
+    const [first] = await shop.billed()
+    await shop.cancel(first?.id, false)
+    await buy('plan')
+    const subscriptions = await shop.billed()
+    expect(subscriptions.map((s) => s.status)).toEqual(['CANCELLED', 'ACTIVE'])
+    expect(subscriptions[0]?.id).toBe(first?.id)
+  })
+})

@@ -1,0 +1,322 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { rowsOf } from '../harness/database.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
+import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+import { settled } from './settled.ts'
+
+// Every turn that a subscription can take at Stripe, and what it comes to here. The stand-in is asked by the official
+// SDK, as Stripe would be, and sends signed notices.
+
+const SECRET = 'whsec_of_these_tests'
+
+let server: TestServer
+let stripe: StripeStandIn
+let shop: SandboxShop
+beforeAll(async () => {
+  stripe = await startStripe()
+  server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
+})
+afterAll(async () => {
+  await server.stop()
+  await stripe.stop()
+})
+beforeEach(async () => {
+  shop = await openSandboxShop(server)
+  await setAccount({ secretKey: stripe.key, webhookSecret: SECRET })
+  stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
+  for (const name of ['plan', 'pro', 'extra', 'life']) {
+    const price = stripe.sell({ name, amount: 1500, interval: name === 'life' ? null : 'month' })
+    await shop.dashboard.data(
+      `mutation ($appId: String!, $name: String!, $id: String!) {
+        importPrice(appId: $appId, packageId: $name, provider: "stripe", id: $id) { id }
+      }`,
+      { appId: shop.id, name, id: price.id },
+    )
+  }
+})
+
+const setAccount = async (input: object) =>
+  (
+    await shop.dashboard.data(
+      `mutation ($appId: String!, $input: ProviderAccountInput!) {
+        setProviderAccount(appId: $appId, provider: "stripe", input: $input) {
+          enabled source keyHint livemode webhookSecrets webhookUrl
+        }
+      }`,
+      { appId: shop.id, input },
+    )
+  ).setProviderAccount
+
+const sessionOf = (url: string) => /cs_\w+/.exec(url)?.[0] ?? ''
+
+async function heard(): Promise<void> {
+  await stripe.deliver()
+  await settled(server.databaseUrl)
+}
+
+/** Pays for a template; returns Stripe's id of the subscription. */
+async function buy(template: string, userId: string | null = 'ann'): Promise<string> {
+  const session = stripe.pay(sessionOf(await shop.link(template, userId)), {
+    email: 'pat@example.com',
+    name: 'Pat',
+  })
+  await heard()
+  return typeof session.subscription === 'string' ? session.subscription : (session.subscription?.id ?? '')
+}
+
+describe('gap: billing, a subscription at Stripe', () => {
+  it('is made by a payment, with the customer that the payer became', async () => {
+    const ref = await buy('plan')
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
+    const { user } = await shop.admin.data('{ user(id: "ann") { billingId email } }')
+    expect(user).toEqual({ billingId: expect.stringMatching(/^cus_/), email: 'ann@example.com' })
+    const [{ id }] = (await shop.billed()) as [{ id: string }]
+    const { subscription } = await shop.dashboard.data(
+      `{ subscription(appId: "${shop.id}", id: "${id}") { billing { provider ref status } } }`,
+    )
+    expect(subscription.billing).toEqual({ provider: 'stripe', ref, status: 'active' })
+    await buy('extra')
+    const { user: later } = await shop.admin.data('{ user(id: "ann") { billingId } }')
+    expect(later.billingId).toBe(user.billingId)
+  })
+
+  it('makes its payer a user where the link named nobody, and follows who that is', async () => {
+    await buy('plan', null)
+    const payers = async () => (await shop.admin.data('{ users { id billingId name email } }')).users.slice(1)
+    const [payer] = await payers()
+    expect(payer).toMatchObject({ name: 'Pat', email: 'pat@example.com' })
+    expect(payer.id).toBe(payer.billingId)
+    stripe.updateCustomer(payer.id, { email: 'new@example.com', name: 'Patricia' })
+    await heard()
+    expect(await payers()).toEqual([{ ...payer, name: 'Patricia', email: 'new@example.com' }])
+    stripe.deleteCustomer(payer.id)
+    await heard()
+    expect(await payers()).toMatchObject([{ id: payer.id, billingId: null }])
+    expect(await shop.subscriptions(payer.id)).toEqual(['plan CANCELLED'])
+  })
+
+  it('gives nothing before money that takes days has come', async () => {
+    const session = stripe.payLater(sessionOf(await shop.link('plan')))
+    await heard()
+    expect(await shop.subscriptions()).toEqual([])
+    stripe.settle(session.id, 'paid')
+    await heard()
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
+  })
+
+  it.each(['plan', 'life'])('gives nothing when such money does not come (%s)', async (template) => {
+    const session = stripe.payLater(sessionOf(await shop.link(template)))
+    stripe.settle(session.id, 'failed')
+    await heard()
+    expect(await shop.subscriptions()).toEqual([])
+    const [row] = await rowsOf<{ state: string }>(
+      { connectionString: server.databaseUrl },
+      'select state from checkout_session where app_id = $1',
+      [shop.id],
+    )
+    expect(row?.state).toMatch(/FAILED|AWAITING/)
+  })
+
+  it('is for good when it was paid once', async () => {
+    await buy('life', null)
+    const { users } = await shop.admin.data('{ users { id } }')
+    expect(await shop.subscriptions(users[1].id)).toEqual(['life ACTIVE'])
+  })
+
+  const TURNS: { turn: string; act(ref: string): void; comes: string[] }[] = [
+    { turn: 'renewed', act: (ref) => stripe.renew(ref, 'paid'), comes: ['plan ACTIVE'] },
+    { turn: 'ended', act: (ref) => stripe.cancel(ref), comes: ['plan CANCELLED'] },
+    { turn: 'paused', act: (ref) => stripe.pause(ref), comes: ['plan CANCELLED'] },
+    {
+      turn: 'paused and resumed',
+      act: (ref) => {
+        stripe.pause(ref)
+        stripe.resume(ref)
+      },
+      comes: ['plan ACTIVE'],
+    },
+    {
+      turn: 'past due, within the grace time',
+      act: (ref) => stripe.renew(ref, 'failed'),
+      comes: ['plan ACTIVE'],
+    },
+  ]
+  it.each(TURNS)('$turn', async ({ act, comes }) => {
+    act(await buy('plan'))
+    await heard()
+    expect(await shop.subscriptions()).toEqual(comes)
+  })
+
+  it('is taken anew when it comes back after a pause that was heard of', async () => {
+    const ref = await buy('plan')
+    stripe.pause(ref)
+    await heard()
+    stripe.resume(ref)
+    await heard()
+    expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'plan ACTIVE'])
+  })
+
+  it('ends with the grace time, and is there again once the invoice is paid', async () => {
+    const ref = await buy('plan')
+    stripe.renew(ref, 'failed')
+    await heard()
+    const [graced] = await shop.billed()
+    expect(graced?.cancelAt).not.toBeNull()
+    await shop.dashboard.data(`mutation { setGraceDays(appId: "${shop.id}", days: 0) { graceDays } }`)
+    stripe.failInvoice(ref)
+    await heard()
+    expect(await shop.subscriptions()).toEqual(['plan CANCELLED'])
+    stripe.payInvoice(ref)
+    await heard()
+    expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'plan ACTIVE'])
+    expect((await shop.billed())[1]?.cancelAt).toBeNull()
+  })
+
+  it('ends at the period’s end when that is said there, unless it is taken back', async () => {
+    const ref = await buy('plan')
+    stripe.cancel(ref, 'at period end')
+    await heard()
+    const [ending] = await shop.billed()
+    expect(ending).toMatchObject({ status: 'ACTIVE', cancelAt: expect.any(String) })
+    stripe.uncancel(ref)
+    await heard()
+    expect(await shop.billed()).toMatchObject([{ id: ending?.id, status: 'ACTIVE', cancelAt: null }])
+  })
+
+  it('is cancelled there when it is cancelled here', async () => {
+    const ref = await buy('plan')
+    const [plan] = await shop.billed()
+    const { cancelAt } = await shop.cancel(plan?.id, true)
+    expect(stripe.world.subscription(ref)).toMatchObject({ cancel_at_period_end: true, status: 'active' })
+    expect(Date.parse(cancelAt) / 1000).toBe(stripe.world.subscription(ref).items.data[0]?.current_period_end)
+    await shop.cancel(plan?.id, false)
+    expect(stripe.world.subscription(ref).status).toBe('canceled')
+    await heard()
+    expect(await shop.subscriptions()).toEqual(['plan CANCELLED'])
+  })
+
+  it('cannot be cancelled here while Stripe cannot be told', async () => {
+    await buy('plan')
+    const [plan] = await shop.billed()
+    stripe.fail({ outage: { kind: 'unreachable' } })
+    const { extensions, message } = await shop.dashboard.error(
+      `mutation { cancelSubscription(appId: "${shop.id}", id: "${plan?.id}") { id } }`,
+    )
+    stripe.fail(null)
+    expect(extensions).toMatchObject({ code: 'BILLING_PROVIDER_ERROR', status: 502 })
+    expect(message).toContain('could not be reached')
+    expect(await shop.billed()).toMatchObject([{ status: 'ACTIVE', cancelAt: null }])
+  })
+
+  it('is replaced by the next plan, whichever of the two is heard of first', async () => {
+    const [first, second] = [await shop.link('plan'), await shop.link('pro')]
+    stripe.pay(sessionOf(first))
+    stripe.advance(60)
+    stripe.pay(sessionOf(second))
+    await stripe.deliver({ shuffle: true })
+    await settled(server.databaseUrl)
+    await heard()
+    expect((await shop.subscriptions()).filter((s) => s.endsWith('ACTIVE'))).toEqual(['pro ACTIVE'])
+    const { data } = await stripe.sdk().subscriptions.list({ status: 'active', limit: 100 })
+    const mine = data.filter((s) => s.metadata.tollgate_session)
+    expect(mine.length).toBeGreaterThan(0)
+  })
+
+  it('is found by reconciling when its notices were lost', async () => {
+    stripe.pay(sessionOf(await shop.link('plan')))
+    await stripe.deliver({ drop: 1 })
+    expect(await shop.subscriptions()).toEqual([])
+    const { reconcileBilling } = await shop.dashboard.data(
+      `mutation { reconcileBilling(appId: "${shop.id}") }`,
+    )
+    expect(reconcileBilling).toBe(1)
+    await settled(server.databaseUrl)
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
+  })
+})
+
+describe('gap: billing, the account at Stripe', () => {
+  const forge = async (secret: string) => {
+    const payload = JSON.stringify({ id: `evt_${Math.random()}`, type: 'x', data: { object: {} } })
+    const header = stripe.sdk().webhooks.generateTestHeaderString({ payload, secret })
+    const { status } = await fetch(`${server.url}/webhooks/stripe/${shop.id}`, {
+      method: 'POST',
+      headers: { 'Stripe-Signature': header },
+      body: payload,
+    })
+    return status
+  }
+
+  it('is shown without its secrets, which are kept sealed', async () => {
+    const shown = await setAccount({})
+    expect(shown).toEqual({
+      enabled: true,
+      source: 'DASHBOARD',
+      keyHint: stripe.key.slice(-4),
+      livemode: false,
+      webhookSecrets: 1,
+      webhookUrl: `${server.url}/webhooks/stripe/${shop.id}`,
+    })
+    const rows = await rowsOf<{ all: string }>(
+      { connectionString: server.databaseUrl },
+      `select encode(secret_key, 'escape') || encode(webhook_secret, 'escape') as all from provider_account`,
+    )
+    for (const { all } of rows) expect(all).not.toMatch(/sk_test|whsec/)
+  })
+
+  it('accepts the former signing secret beside the new one until it is dropped', async () => {
+    expect(await forge(SECRET)).toBe(200)
+    expect((await setAccount({ webhookSecret: 'whsec_the_next' })).webhookSecrets).toBe(2)
+    expect([await forge(SECRET), await forge('whsec_the_next'), await forge('whsec_no')]).toEqual([
+      200, 200, 400,
+    ])
+    expect((await setAccount({ dropPreviousWebhookSecret: true })).webhookSecrets).toBe(1)
+    expect([await forge(SECRET), await forge('whsec_the_next')]).toEqual([400, 200])
+  })
+
+  it('sealed secrets of one app do not open for another', async () => {
+    const other = await openSandboxShop(server)
+    await rowsOf(
+      { connectionString: server.databaseUrl },
+      `insert into provider_account select $2, provider, enabled, secret_key, webhook_secret, null, now()
+       from provider_account where app_id = $1`,
+      [shop.id, other.id],
+    )
+    const { extensions } = await other.dashboard.error(
+      `{ providerAccounts(appId: "${other.id}") { keyHint } }`,
+    )
+    expect(extensions.code).toBe('INTERNAL_SERVER_ERROR')
+  })
+
+  const WRONG = [
+    [{ secretKey: 'pk_test_public' }, /begins with sk_ or rk_/],
+    [{ webhookSecret: 'secret' }, /begins with whsec_/],
+  ] as const
+  it.each(WRONG)('refuses %j', async (input, says) => {
+    const { message } = await shop.dashboard.error(
+      `mutation ($appId: String!, $input: ProviderAccountInput!) {
+        setProviderAccount(appId: $appId, provider: "stripe", input: $input) { enabled }
+      }`,
+      { appId: shop.id, input },
+    )
+    expect(message).toMatch(says)
+  })
+
+  it('can be tried, and forgotten', async () => {
+    const test = async () =>
+      (
+        await shop.dashboard.data(
+          `mutation { testProviderAccount(appId: "${shop.id}", provider: "stripe") { ok message } }`,
+        )
+      ).testProviderAccount
+    expect(await test()).toMatchObject({ ok: true })
+    await setAccount({ secretKey: 'sk_test_wrong_key' })
+    expect(await test()).toMatchObject({ ok: false, message: expect.stringContaining('does not accept') })
+    const { removeProviderAccount } = await shop.dashboard.data(
+      `mutation { removeProviderAccount(appId: "${shop.id}", provider: "stripe") { source webhookSecrets keyHint } }`,
+    )
+    expect(removeProviderAccount).toEqual({ source: 'NONE', webhookSecrets: 0, keyHint: null })
+    expect(await forge(SECRET)).toBe(400)
+  })
+})

@@ -1,0 +1,174 @@
+import type Stripe from 'stripe'
+import { createCustomer } from './customers.ts'
+import { attach, behaviourOf, createPaymentMethod } from './payment-methods.ts'
+import { cardDeclined, invalid } from './refusals.ts'
+import { collect, type FirstPayment, failToCollect, start } from './subscription-lifecycle.ts'
+import { idOf, type World } from './world.ts'
+
+export interface Payer {
+  email?: string
+  name?: string
+  /** a payment method's id; a card that pays unless told */
+  method?: string
+}
+
+/** What Checkout does when its payer presses Pay. */
+export function pay(
+  world: World,
+  session: Stripe.Checkout.Session,
+  payer: Payer = {},
+): Stripe.Checkout.Session {
+  if (session.status !== 'open') throw invalid(`This Checkout Session is ${session.status}.`)
+  const method = payer.method ?? createPaymentMethod(world).id
+  const behaviour = behaviourOf(world, method)
+  if (behaviour === 'declines' || behaviour === 'needs action') throw cardDeclined()
+  const payment: FirstPayment = behaviour === 'pays' ? 'paid' : 'pending'
+  const customer = payingCustomer(world, session, payer)
+  if (customer) attach(world, method, customer.id)
+  session.customer = customer?.id ?? null
+  session.customer_details = {
+    address: null,
+    business_name: null,
+    email: customer?.email ?? session.customer_email ?? payer.email ?? null,
+    individual_name: null,
+    name: customer?.name ?? payer.name ?? null,
+    phone: null,
+    tax_exempt: 'none',
+    tax_ids: [],
+  }
+  const due =
+    session.mode === 'subscription'
+      ? subscribe(world, session, method, payment)
+      : charge(world, session, method, payment)
+  session.status = 'complete'
+  session.url = null
+  session.payment_status = due === 0 ? 'no_payment_required' : payment === 'paid' ? 'paid' : 'unpaid'
+  world.emit('checkout.session.completed', session)
+  return session
+}
+
+function payingCustomer(
+  world: World,
+  session: Stripe.Checkout.Session,
+  payer: Payer,
+): Stripe.Customer | null {
+  const known = idOf(session.customer)
+  if (known) return world.customer(known)
+  if (session.mode === 'payment' && session.customer_creation !== 'always') return null
+  return createCustomer(world, {
+    email: session.customer_email ?? payer.email ?? null,
+    name: payer.name ?? null,
+  })
+}
+
+/** Makes the subscription; answers what was due at once. */
+function subscribe(
+  world: World,
+  session: Stripe.Checkout.Session,
+  method: string,
+  payment: FirstPayment,
+): number {
+  const items = (world.lineItems.get(session.id) ?? []).flatMap(({ price, quantity }) =>
+    price ? [{ price, quantity: quantity ?? 1 }] : [],
+  )
+  const told = world.promises.get(session.id)
+  const { subscription, invoice } = start(
+    world,
+    {
+      customer: idOf(session.customer) ?? '',
+      items: items.filter(({ price }) => price.recurring),
+      metadata: told?.metadata ?? {},
+      method,
+      trialDays: told?.trialDays ?? 0,
+      anchor: told?.anchor ?? null,
+    },
+    payment,
+    items.filter(({ price }) => !price.recurring),
+  )
+  session.subscription = subscription.id
+  session.invoice = invoice.id
+  return invoice.total
+}
+
+/** Makes the payment intent of a one-off payment; answers what was due. */
+function charge(
+  world: World,
+  session: Stripe.Checkout.Session,
+  method: string,
+  payment: FirstPayment,
+): number {
+  const amount = session.amount_total ?? 0
+  if (amount === 0) return 0
+  const paid = payment === 'paid'
+  const intent: Stripe.PaymentIntent = {
+    id: world.id('pi'),
+    object: 'payment_intent',
+    allowed_payment_method_types: null,
+    amount,
+    amount_capturable: 0,
+    amount_received: paid ? amount : 0,
+    application: null,
+    application_fee_amount: null,
+    automatic_payment_methods: null,
+    canceled_at: null,
+    cancellation_reason: null,
+    capture_method: 'automatic_async',
+    client_secret: null,
+    confirmation_method: 'automatic',
+    created: world.now,
+    currency: session.currency ?? 'usd',
+    customer: session.customer,
+    customer_account: null,
+    description: null,
+    excluded_payment_method_types: null,
+    last_payment_error: null,
+    latest_charge: null,
+    livemode: false,
+    managed_payments: null,
+    metadata: world.promises.get(session.id)?.metadata ?? {},
+    next_action: null,
+    on_behalf_of: null,
+    payment_method: method,
+    payment_method_configuration_details: null,
+    payment_method_options: null,
+    payment_method_types: session.payment_method_types,
+    payment_record: null,
+    processing: null,
+    receipt_email: null,
+    review: null,
+    setup_future_usage: null,
+    shipping: null,
+    source: null,
+    statement_descriptor: null,
+    statement_descriptor_suffix: null,
+    status: paid ? 'succeeded' : 'processing',
+    transfer_group: null,
+  }
+  world.paymentIntents.set(intent.id, intent)
+  session.payment_intent = intent.id
+  world.emit('payment_intent.created', intent)
+  world.emit(paid ? 'payment_intent.succeeded' : 'payment_intent.processing', intent)
+  return amount
+}
+
+/** What a method that takes days to tell has told at last. */
+export function settle(world: World, session: Stripe.Checkout.Session, outcome: 'paid' | 'failed'): void {
+  if (session.status !== 'complete' || session.payment_status !== 'unpaid') {
+    throw invalid('Nothing is pending on this Checkout Session.')
+  }
+  const paid = outcome === 'paid'
+  const [invoice, intent] = [idOf(session.invoice), idOf(session.payment_intent)]
+  if (invoice && paid) collect(world, world.invoice(invoice))
+  else if (invoice) failToCollect(world, world.invoice(invoice))
+  const charged = intent ? world.paymentIntents.get(intent) : undefined
+  if (charged) {
+    charged.status = paid ? 'succeeded' : 'requires_payment_method'
+    charged.amount_received = paid ? charged.amount : 0
+    world.emit(paid ? 'payment_intent.succeeded' : 'payment_intent.payment_failed', charged)
+  }
+  if (paid) session.payment_status = 'paid'
+  world.emit(
+    paid ? 'checkout.session.async_payment_succeeded' : 'checkout.session.async_payment_failed',
+    session,
+  )
+}

@@ -1,0 +1,201 @@
+import Stripe from 'stripe'
+import { whole } from './lists.ts'
+import { idOf, type World } from './world.ts'
+
+interface NewLine {
+  amount: number
+  currency: string
+  description: string | null
+  period: { start: number; end: number }
+  quantity: number
+  price: Stripe.Price | null
+  subscriptionItem: string | null
+}
+
+interface NewInvoice {
+  customer: string
+  currency: string
+  reason: Stripe.Invoice.BillingReason
+  subscription: Stripe.Subscription | null
+  lines: NewLine[]
+  description?: string | null
+}
+
+/** An invoice as a draft. */
+export function createInvoice(world: World, given: NewInvoice): Stripe.Invoice {
+  const id = world.id('in')
+  const total = given.lines.reduce((sum, { amount }) => sum + amount, 0)
+  const customer = world.customer(given.customer)
+  const invoice: Stripe.Invoice = {
+    id,
+    object: 'invoice',
+    account_country: 'US',
+    account_name: 'Stand-in',
+    account_tax_ids: null,
+    amount_due: total,
+    amount_overpaid: 0,
+    amount_paid: 0,
+    amount_remaining: total,
+    amount_shipping: 0,
+    application: null,
+    attempt_count: 0,
+    attempted: false,
+    auto_advance: true,
+    automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
+    automatically_finalizes_at: null,
+    billing_reason: given.reason,
+    collection_method: 'charge_automatically',
+    created: world.now,
+    currency: given.currency,
+    custom_fields: null,
+    customer: customer.id,
+    customer_account: null,
+    customer_address: null,
+    customer_email: customer.email,
+    customer_name: customer.name ?? null,
+    customer_phone: null,
+    customer_shipping: null,
+    customer_tax_exempt: 'none',
+    default_payment_method: null,
+    default_source: null,
+    default_tax_rates: [],
+    description: given.description ?? null,
+    discounts: [],
+    due_date: null,
+    effective_at: null,
+    ending_balance: null,
+    footer: null,
+    from_invoice: null,
+    issuer: { type: 'self' },
+    last_finalization_error: null,
+    latest_revision: null,
+    lines: whole(
+      `/v1/invoices/${id}/lines`,
+      given.lines.map((line) => invoiceLine(world, id, given, line)),
+    ),
+    livemode: false,
+    metadata: {},
+    next_payment_attempt: null,
+    number: null,
+    on_behalf_of: null,
+    parent: given.subscription && {
+      quote_details: null,
+      subscription_details: { metadata: given.subscription.metadata, subscription: given.subscription.id },
+      type: 'subscription_details',
+    },
+    payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
+    period_end: world.now,
+    period_start: world.now,
+    post_payment_credit_notes_amount: 0,
+    pre_payment_credit_notes_amount: 0,
+    receipt_number: null,
+    rendering: null,
+    shipping_cost: null,
+    shipping_details: null,
+    starting_balance: 0,
+    statement_descriptor: null,
+    status: 'draft',
+    status_transitions: { finalized_at: null, marked_uncollectible_at: null, paid_at: null, voided_at: null },
+    subtotal: total,
+    subtotal_excluding_tax: total,
+    test_clock: null,
+    total,
+    total_discount_amounts: [],
+    total_excluding_tax: total,
+    total_pretax_credit_amounts: [],
+    total_taxes: [],
+    webhooks_delivered_at: null,
+  }
+  world.invoices.set(id, invoice)
+  world.emit('invoice.created', invoice)
+  return invoice
+}
+
+function invoiceLine(
+  world: World,
+  invoice: string,
+  given: NewInvoice,
+  line: NewLine,
+): Stripe.InvoiceLineItem {
+  const product = line.price && idOf(line.price.product)
+  return {
+    id: world.id('il'),
+    object: 'line_item',
+    amount: line.amount,
+    currency: line.currency,
+    description: line.description,
+    discount_amounts: [],
+    discountable: true,
+    discounts: [],
+    invoice,
+    livemode: false,
+    metadata: {},
+    parent:
+      given.subscription && line.subscriptionItem
+        ? {
+            invoice_item_details: null,
+            subscription_item_details: {
+              invoice_item: null,
+              proration: false,
+              proration_details: null,
+              subscription: given.subscription.id,
+              subscription_item: line.subscriptionItem,
+            },
+            type: 'subscription_item_details',
+          }
+        : null,
+    period: line.period,
+    pretax_credit_amounts: [],
+    pricing:
+      line.price && product
+        ? {
+            price_details: { price: line.price.id, product },
+            type: 'price_details',
+            unit_amount_decimal: line.price.unit_amount_decimal,
+          }
+        : null,
+    quantity: line.quantity,
+    quantity_decimal: Stripe.Decimal.from(line.quantity),
+    subscription: given.subscription?.id ?? null,
+    subtotal: line.amount,
+    taxes: [],
+  }
+}
+
+export function finalize(world: World, invoice: Stripe.Invoice): void {
+  if (invoice.status !== 'draft') return
+  invoice.status = 'open'
+  invoice.number = `STAND-${invoice.id.slice(-6)}`
+  invoice.effective_at = world.now
+  invoice.status_transitions.finalized_at = world.now
+  world.emit('invoice.finalized', invoice)
+}
+
+/** Marks an invoice as paid. What becomes of its subscription is told by the caller. */
+export function markPaid(world: World, invoice: Stripe.Invoice): void {
+  finalize(world, invoice)
+  Object.assign(invoice, {
+    status: 'paid',
+    attempted: true,
+    attempt_count: invoice.attempt_count + (invoice.total > 0 ? 1 : 0),
+    amount_paid: invoice.total,
+    amount_remaining: 0,
+    next_payment_attempt: null,
+  })
+  invoice.status_transitions.paid_at = world.now
+  world.emit('invoice.paid', invoice)
+  world.emit('invoice.payment_succeeded', invoice)
+}
+
+const A_DAY = 86_400
+
+export function markFailed(world: World, invoice: Stripe.Invoice, { retry }: { retry: boolean }): void {
+  finalize(world, invoice)
+  invoice.attempted = true
+  invoice.attempt_count += 1
+  invoice.next_payment_attempt = retry ? world.now + 3 * A_DAY : null
+  world.emit('invoice.payment_failed', invoice)
+}
+
+export const subscriptionOf = (invoice: Stripe.Invoice): string | null =>
+  idOf(invoice.parent?.subscription_details?.subscription)

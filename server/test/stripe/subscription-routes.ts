@@ -1,0 +1,197 @@
+import type Stripe from 'stripe'
+import type { Form } from './form.ts'
+import { page } from './lists.ts'
+import { attach, behaviourOf } from './payment-methods.ts'
+import { cardDeclined, invalid, noSuch } from './refusals.ts'
+import type { Route } from './route.ts'
+import {
+  cancelAt,
+  cancelAtPeriodEnd,
+  cancelNow,
+  endTrial,
+  pause,
+  resume,
+  start,
+} from './subscription-lifecycle.ts'
+import { buildItem, isOver, type NewItem, periodEnd } from './subscriptions.ts'
+import { idOf, type World } from './world.ts'
+
+/** Settings that are taken and change nothing here: no prorations, no taxes, no invoices by mail. */
+const IGNORED = ['off_session', 'proration_behavior', 'payment_settings', 'collection_method', 'description']
+
+function newItem(world: World, form: Form): NewItem {
+  const price = world.price(form.required('price'), form.path('price'))
+  if (!price.recurring) throw invalid('The price specified is set to `type=one_time`.', form.path('price'))
+  return { price, quantity: form.integer('quantity') ?? 1 }
+}
+
+function create(world: World, form: Form): Stripe.Subscription {
+  const customer = world.customer(form.required('customer'))
+  const given = form.text('default_payment_method')
+  const method = given
+    ? attach(world, given, customer.id).id
+    : idOf(customer.invoice_settings.default_payment_method)
+  const trialDays = form.integer('trial_period_days') ?? 0
+  if (method === null && trialDays === 0) {
+    throw invalid(
+      'This customer has no attached payment source or default payment method.',
+      undefined,
+      'resource_missing',
+    )
+  }
+  const items = form.forms('items').map((item) => newItem(world, item))
+  if (items.length === 0) throw invalid('Missing required param: items.', 'items', 'parameter_missing')
+  const ending = form.form('trial_settings')?.form('end_behavior')
+  form.without(...IGNORED)
+  const fails = behaviourOf(world, method) === 'declines' && trialDays === 0
+  const behavior = form.word('payment_behavior', ['allow_incomplete', 'error_if_incomplete'])
+  if (fails && behavior === 'error_if_incomplete') throw cardDeclined()
+  const ends = form.flag('cancel_at_period_end')
+  const anchor = form.integer('billing_cycle_anchor') ?? null
+  const metadata = form.metadata()
+  const { subscription } = start(
+    world,
+    {
+      customer: customer.id,
+      items,
+      metadata,
+      method,
+      trialDays,
+      anchor,
+      missingMethod:
+        ending?.word('missing_payment_method', ['pause', 'cancel', 'create_invoice']) ?? 'create_invoice',
+    },
+    fails ? 'failed' : 'paid',
+  )
+  if (ends) cancelAtPeriodEnd(world, subscription, true)
+  return subscription
+}
+
+function changedItems(
+  world: World,
+  subscription: Stripe.Subscription,
+  form: Form,
+): Stripe.SubscriptionItem[] {
+  const items = [...subscription.items.data]
+  for (const change of form.forms('items')) {
+    const id = change.text('id')
+    if (id === undefined) {
+      items.push(buildItem(world, subscription.id, newItem(world, change), subscription.billing_cycle_anchor))
+      continue
+    }
+    const at = items.findIndex((item) => item.id === id)
+    const item = items[at]
+    if (!item) throw noSuch('subscription_item', id, change.path('id'), 400)
+    if (change.flag('deleted')) {
+      items.splice(at, 1)
+      continue
+    }
+    const price = change.text('price')
+    const next = { price: price ? world.price(price, change.path('price')) : item.price }
+    const quantity = change.integer('quantity') ?? item.quantity ?? 1
+    items[at] = {
+      ...buildItem(world, subscription.id, { ...next, quantity }, subscription.billing_cycle_anchor),
+      id,
+    }
+  }
+  if (items.length === 0) throw invalid('A subscription must have at least one active plan.', 'items')
+  return items
+}
+
+function update(world: World, subscription: Stripe.Subscription, form: Form): Stripe.Subscription {
+  if (isOver(subscription)) throw invalid('A canceled subscription can only update its cancellation_details.')
+  form.without(...IGNORED)
+  const paused = form.form('pause_collection')
+  world.change('customer.subscription.updated', subscription, {
+    metadata: form.metadata(subscription.metadata),
+    ...(form.has('items') && {
+      items: { ...subscription.items, data: changedItems(world, subscription, form) },
+    }),
+    ...(form.has('pause_collection') && {
+      pause_collection: paused
+        ? { behavior: paused.required('behavior'), resumes_at: paused.integer('resumes_at') ?? null }
+        : null,
+    }),
+  })
+  const atEnd = form.flag('cancel_at_period_end')
+  if (atEnd !== undefined) cancelAtPeriodEnd(world, subscription, atEnd)
+  if (form.has('cancel_at')) {
+    const words: Record<string, number> = {
+      min_period_end: periodEnd(subscription),
+      max_period_end: periodEnd(subscription),
+    }
+    const given = form.text('cancel_at') ?? ''
+    cancelAt(world, subscription, given === '' ? null : (words[given] ?? form.integer('cancel_at') ?? null))
+  }
+  if (form.text('trial_end') === 'now') endTrial(world, subscription)
+  return subscription
+}
+
+const PATH = '/v1/subscriptions'
+
+export const subscriptionRoutes: Route[] = [
+  { method: 'POST', path: PATH, answer: ({ world, form }) => create(world, form) },
+  {
+    method: 'GET',
+    path: PATH,
+    answer({ world, form }) {
+      const [customer, price, status] = [form.text('customer'), form.text('price'), form.text('status')]
+      const keep = (one: Stripe.Subscription) =>
+        (customer === undefined || one.customer === customer) &&
+        (price === undefined || one.items.data.some((item) => item.price.id === price)) &&
+        // Unless it is asked for, what has ended is left out.
+        (status === 'all' || (status === undefined ? one.status !== 'canceled' : one.status === status))
+      return page(PATH, world.subscriptions.values(), form, keep)
+    },
+  },
+  { method: 'GET', path: `${PATH}/:id`, answer: ({ world, id }) => world.subscription(id) },
+  {
+    method: 'POST',
+    path: `${PATH}/:id`,
+    answer: ({ world, form, id }) => update(world, world.subscription(id), form),
+  },
+  {
+    method: 'DELETE',
+    path: `${PATH}/:id`,
+    answer({ world, form, id }) {
+      const subscription = world.subscription(id)
+      if (isOver(subscription)) throw noSuch('subscription', id)
+      form.without('invoice_now', 'prorate', 'cancellation_details')
+      cancelNow(world, subscription)
+      return subscription
+    },
+  },
+  {
+    method: 'POST',
+    path: `${PATH}/:id/pause`,
+    answer({ world, form, id }) {
+      form.without(...form.names.filter((name) => name !== 'expand'))
+      pause(world, world.subscription(id))
+      return world.subscription(id)
+    },
+  },
+  {
+    method: 'POST',
+    path: `${PATH}/:id/resume`,
+    answer({ world, form, id }) {
+      form.without('billing_cycle_anchor', 'proration_behavior', 'proration_date')
+      resume(world, world.subscription(id))
+      return world.subscription(id)
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/subscription_items/:id',
+    answer({ world, form, id }) {
+      form.without('proration_behavior', 'clear_usage', 'payment_behavior')
+      const owner = [...world.subscriptions.values()].find(({ items }) =>
+        items.data.some((item) => item.id === id),
+      )
+      if (!owner) throw noSuch('subscription_item', id)
+      const data = owner.items.data.filter((item) => item.id !== id)
+      if (data.length === 0) throw invalid('A subscription must have at least one active plan.')
+      world.change('customer.subscription.updated', owner, { items: { ...owner.items, data } })
+      return { id, object: 'subscription_item', deleted: true } satisfies Stripe.DeletedSubscriptionItem
+    },
+  },
+]
