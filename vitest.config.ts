@@ -4,7 +4,7 @@ export default defineConfig({
   // graphql comes twice in its package, and Node takes the other one for what is not transformed here.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
-    include: ['server/**/*.test.ts', 'sdk/**/*.test.ts'],
+    include: ['server/**/*.test.ts', 'sdk/**/*.test.ts', 'dashboard/**/*.test.ts'],
     globalSetup: ['server/test/harness/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

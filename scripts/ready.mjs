@@ -25,14 +25,34 @@ export function install() {
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
 }
 
-/** Builds the server, unless nothing has changed since it was built. */
+/** Builds the server and the dashboard, unless nothing has changed since it was built. */
 export function build() {
   const built = join(root, 'server/dist/main.js')
   const sources = [join(root, 'server/src'), join(root, 'server/package.json')]
-  if (existsSync(built) && modified(built) >= Math.max(...sources.map(newest))) return
-  console.log('Building…')
-  run('npm', ['run', 'build', '--silent'])
+  if (!fresh(built, sources)) {
+    console.log('Building…')
+    run('npm', ['run', 'build', '--silent', '-w', 'server'])
+  }
+  buildDashboard()
 }
+
+/** Builds the dashboard's pages, unless nothing has changed since they were built. */
+export function buildDashboard() {
+  const folder = join(root, 'dashboard')
+  const sources = ['src', 'public', 'index.html', 'vite.config.ts', 'package.json']
+  if (
+    fresh(
+      join(folder, 'dist/index.html'),
+      sources.map((name) => join(folder, name)),
+    )
+  )
+    return
+  console.log('Building the dashboard…')
+  run('npm', ['run', 'build', '--silent', '-w', 'dashboard'])
+}
+
+const fresh = (built, sources) =>
+  existsSync(built) && modified(built) >= Math.max(...sources.map((source) => newest(source)))
 
 const modified = (path) => statSync(path).mtimeMs
 

@@ -1,0 +1,16 @@
+import type { initGraphQLTada, ResultOf, VariablesOf } from 'gql.tada'
+import type { introspection } from './schema.d.ts'
+
+interface Setup {
+  introspection: introspection
+  disableMasking: true
+  scalars: { JSON: Record<string, unknown>; SafeInt: number }
+}
+
+type Tada = ReturnType<typeof initGraphQLTada<Setup>>
+
+/** A document, typed by the schema. It stays text: the server parses it, the page need not. */
+export const graphql = ((text: string, fragments: string[] = []) =>
+  [text, ...fragments].join('\n')) as unknown as Tada
+
+export type { ResultOf, VariablesOf }

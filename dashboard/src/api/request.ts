@@ -1,0 +1,30 @@
+import type { TadaDocumentNode } from 'gql.tada'
+import { ApiError } from './api-error.ts'
+
+/** Asks the dashboard's API. Throws an ApiError for whatever goes wrong. */
+export async function request<Result, Variables>(
+  document: TadaDocumentNode<Result, Variables>,
+  variables: Variables,
+): Promise<Result> {
+  let response: Response
+  try {
+    response = await fetch('/dashboard/graphql', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ query: document, variables }),
+    })
+  } catch {
+    throw new ApiError('UNREACHABLE', 'Tollgate does not answer. Check that it is running, and try again.')
+  }
+  const answer = (await response.json().catch(() => null)) as Answer<Result> | null
+  const [error] = answer?.errors ?? []
+  if (error) throw new ApiError(error.extensions?.code ?? 'UNKNOWN', error.message)
+  if (!answer?.data)
+    throw new ApiError('UNREACHABLE', `The answer could not be read (HTTP ${response.status}).`)
+  return answer.data
+}
+
+interface Answer<Result> {
+  data?: Result
+  errors?: { message: string; extensions?: { code?: string } }[]
+}

@@ -1,0 +1,36 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { graphql, type ResultOf } from './graphql.ts'
+import { request } from './request.ts'
+import { keyOf } from './use-api.ts'
+
+const SESSION = graphql(`
+  query Session {
+    me { id email role }
+  }
+`)
+
+const ACCOUNT = graphql(`
+  query Account {
+    permissions
+    apps { id name now testClock origins createdAt sampleLoaded }
+  }
+`)
+
+export type Me = NonNullable<ResultOf<typeof SESSION>['me']>
+export type App = ResultOf<typeof ACCOUNT>['apps'][number]
+export type Role = Me['role']
+
+/** Who has signed in, from the cache when it is known already. */
+export async function whoIsThere(client: QueryClient): Promise<Me | null> {
+  const { me } = await client.ensureQueryData({
+    queryKey: keyOf(SESSION, {}),
+    queryFn: () => request(SESSION, {}),
+    revalidateIfStale: false,
+  })
+  return me
+}
+
+/** Forgets everything: somebody else may be sitting here now. */
+export const forgetSession = (client: QueryClient) => client.clear()
+
+export { ACCOUNT, SESSION }

@@ -1,0 +1,73 @@
+import { notifications } from '@mantine/notifications'
+import {
+  keepPreviousData,
+  QueryCache,
+  QueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import type { TadaDocumentNode } from 'gql.tada'
+import { ApiError, isSignedOut } from './api-error.ts'
+import { request } from './request.ts'
+
+/** One cache of answers, by document and variables. */
+export function newQueryClient(onSignedOut: () => void): QueryClient {
+  return new QueryClient({
+    queryCache: new QueryCache({ onError: (error) => isSignedOut(error) && onSignedOut() }),
+    defaultOptions: {
+      queries: {
+        staleTime: 5_000,
+        retry: (times, error) => times < 2 && error instanceof ApiError && error.code === 'UNREACHABLE',
+      },
+    },
+  })
+}
+
+export const keyOf = (document: unknown, variables: unknown) => [document, variables]
+
+interface AskOptions {
+  enabled?: boolean
+  /** Goes on showing the last answer while the next one comes, as a list does while one types. */
+  keepPrevious?: boolean
+  refetchInterval?: number | false
+}
+
+export function useAsk<Result, Variables>(
+  document: TadaDocumentNode<Result, Variables>,
+  variables: Variables,
+  { keepPrevious, ...options }: AskOptions = {},
+): UseQueryResult<Result> {
+  return useQuery<Result>({
+    queryKey: keyOf(document, variables),
+    queryFn: () => request(document, variables),
+    ...(keepPrevious && { placeholderData: keepPreviousData }),
+    ...options,
+  })
+}
+
+interface ChangeOptions<Result> {
+  /** said once it is done */
+  said?: string | ((result: Result) => string)
+  done?: (result: Result) => unknown
+}
+
+/** A change, after which everything that is on the screen is asked for again. */
+export function useChange<Result, Variables>(
+  document: TadaDocumentNode<Result, Variables>,
+  { said, done }: ChangeOptions<Result> = {},
+): UseMutationResult<Result, Error, Variables> {
+  const client = useQueryClient()
+  return useMutation<Result, Error, Variables>({
+    mutationFn: (variables) => request(document, variables),
+    async onSuccess(result) {
+      await done?.(result)
+      void client.invalidateQueries()
+      if (said !== undefined) {
+        notifications.show({ message: typeof said === 'function' ? said(result) : said, autoClose: 4_000 })
+      }
+    },
+  })
+}

@@ -1,0 +1,120 @@
+import { Select, Stack, Text } from '@mantine/core'
+import { graphql } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Tag, type Tone } from '../ui/tag.tsx'
+import { FormActions } from './form-actions.tsx'
+
+const DIFF = graphql(`
+  query CatalogueDiff($appId: String!, $fromAppId: String!) {
+    catalogueDiff(appId: $appId, fromAppId: $fromAppId) {
+      features { id name change message }
+      packages { id name change message }
+    }
+  }
+`)
+const COPY = graphql(`
+  mutation CopyCatalogue($appId: String!, $fromAppId: String!) {
+    copyCatalogue(appId: $appId, fromAppId: $fromAppId) { features { id } packages { id } }
+  }
+`)
+
+const CHANGES: Record<'ADD' | 'CHANGE' | 'SAME' | 'CONFLICT', { tone: Tone; label: string }> = {
+  ADD: { tone: 'good', label: 'new' },
+  CHANGE: { tone: 'warn', label: 'changes' },
+  SAME: { tone: 'plain', label: 'same' },
+  CONFLICT: { tone: 'bad', label: 'stays' },
+}
+
+interface CopyCatalogueFormProps {
+  to: { id: string; name: string }
+  from: string | null
+  apps: { id: string; name: string }[]
+  onFrom: (id: string) => void
+  onDone: () => void
+}
+
+/** Shows what a copy would do before it does it. */
+export function CopyCatalogueForm({ to, from, apps, onFrom, onDone }: CopyCatalogueFormProps) {
+  const may = useMay()
+  const diff = useAsk(DIFF, { appId: to.id, fromAppId: from ?? '' }, { enabled: from !== null })
+  const copy = useChange(COPY, {
+    done: onDone,
+    said: 'Copied. Packages came as drafts: publish them when you like.',
+  })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (from !== null) copy.mutate({ appId: to.id, fromAppId: from })
+      }}
+    >
+      <Stack>
+        <FormAlert error={copy.error} />
+        <Select
+          label="From the app"
+          placeholder="Choose an app"
+          allowDeselect={false}
+          data={apps.map(({ id, name }) => ({ value: id, label: name }))}
+          value={from}
+          onChange={(id) => id !== null && onFrom(id)}
+          data-autofocus
+        />
+        {from !== null && (
+          <Loaded of={diff}>
+            {({ catalogueDiff }) => {
+              const rows = [
+                ...(catalogueDiff?.features.map((entry) => ({ ...entry, kind: 'Feature' })) ?? []),
+                ...(catalogueDiff?.packages.map((entry) => ({ ...entry, kind: 'Package' })) ?? []),
+              ]
+              return rows.length === 0 ? (
+                <Text c="dimmed">That app has no catalogue yet.</Text>
+              ) : (
+                <DataTable
+                  label="What the copy does"
+                  rows={rows}
+                  keyOf={({ kind, id }) => `${kind} ${id}`}
+                  columns={[
+                    { label: 'Kind', cell: ({ kind }) => kind },
+                    { label: 'Name', cell: ({ name }) => name },
+                    {
+                      label: 'Id',
+                      wide: true,
+                      cell: ({ id }) => (
+                        <Text size="xs" ff="monospace">
+                          {id}
+                        </Text>
+                      ),
+                    },
+                    {
+                      label: 'Here',
+                      cell: ({ change, message }) => (
+                        <>
+                          <Tag tone={CHANGES[change].tone}>{CHANGES[change].label}</Tag>
+                          {message !== null && (
+                            <Text size="xs" c="dimmed" mt={2}>
+                              {message}
+                            </Text>
+                          )}
+                        </>
+                      ),
+                    },
+                  ]}
+                />
+              )
+            }}
+          </Loaded>
+        )}
+        <FormActions
+          submit={`Copy to ${to.name}`}
+          busy={copy.isPending}
+          disabled={!may('copyCatalogue')}
+          onCancel={onDone}
+        />
+      </Stack>
+    </form>
+  )
+}

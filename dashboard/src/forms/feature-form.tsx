@@ -1,0 +1,127 @@
+import { Group, Radio, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import { graphql } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { useChange } from '../api/use-api.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { FormActions } from './form-actions.tsx'
+import { MetadataInput, metadataOf, metadataProblem, metadataText } from './metadata-input.tsx'
+import { fieldsOf, idFrom, idProblem, ontoFields, required } from './onto-fields.ts'
+
+const CREATE = graphql(`
+  mutation CreateFeature($appId: String!, $input: CreateFeatureInput!) {
+    createFeature(appId: $appId, input: $input) { id }
+  }
+`)
+const UPDATE = graphql(`
+  mutation UpdateFeature($appId: String!, $id: String!, $input: UpdateFeatureInput!, $version: String) {
+    updateFeature(appId: $appId, id: $id, input: $input, expectedVersion: $version) { id }
+  }
+`)
+
+interface EditedFeature {
+  id: string
+  name: string
+  type: 'BINARY' | 'CONSUMABLE'
+  unitLabel: string | null
+  unitLabelPlural: string | null
+  metadata: Record<string, unknown>
+  version: string
+}
+
+interface FeatureFormProps {
+  appId: string
+  /** null: a new one */
+  feature: EditedFeature | null
+  onDone: () => void
+}
+
+export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
+  const may = useMay()
+  // Kept from when the form was filled: what comes in while somebody types must not count as seen.
+  const [seen] = useState(feature?.version ?? null)
+  const form = useForm({
+    initialValues: {
+      name: feature?.name ?? '',
+      id: feature?.id ?? '',
+      type: feature?.type ?? 'CONSUMABLE',
+      unitLabel: feature?.unitLabel ?? '',
+      unitLabelPlural: feature?.unitLabelPlural ?? '',
+      metadata: metadataText(feature?.metadata ?? {}),
+    },
+    validate: { name: required('The name'), id: idProblem, metadata: metadataProblem },
+  })
+  const create = useChange(CREATE, {
+    done: onDone,
+    said: 'The feature is there. Put it into a package next.',
+  })
+  const update = useChange(UPDATE, { done: onDone, said: 'Saved.' })
+  const save = form.onSubmit(({ id, type, name, unitLabel, unitLabelPlural, metadata }) => {
+    const input = {
+      name,
+      unitLabel: unitLabel || null,
+      unitLabelPlural: unitLabelPlural || null,
+      metadata: metadataOf(metadata),
+    }
+    if (feature) update.mutate({ appId, id, input, version: seen }, ontoFields(form))
+    else create.mutate({ appId, input: { id, type, ...input } }, ontoFields(form))
+  })
+  const name = form.getInputProps('name')
+  return (
+    <form noValidate onSubmit={save}>
+      <Stack>
+        <FormAlert error={create.error ?? update.error} fields={fieldsOf(form)} />
+        <TextInput
+          label="Name"
+          placeholder="API calls"
+          data-autofocus
+          {...name}
+          onChange={(event) => {
+            const follows = !feature && form.values.id === idFrom(form.values.name)
+            name.onChange(event)
+            if (follows) form.setFieldValue('id', idFrom(event.currentTarget.value))
+          }}
+        />
+        <TextInput
+          label="Id"
+          description={
+            feature ? 'It stays: your code asks for it' : 'What your code asks for; it cannot be changed'
+          }
+          placeholder="api-calls"
+          readOnly={feature !== null}
+          {...form.getInputProps('id')}
+        />
+        <Radio.Group label="Kind" {...form.getInputProps('type')}>
+          <Stack gap="xs" mt={6}>
+            <Radio
+              value="CONSUMABLE"
+              label="Consumable"
+              description="A budget that is used up: calls, seats, gigabytes"
+              disabled={feature !== null}
+            />
+            <Radio
+              value="BINARY"
+              label="Binary"
+              description="Access or no access: single sign-on, dark mode"
+              disabled={feature !== null}
+            />
+          </Stack>
+        </Radio.Group>
+        {form.values.type === 'CONSUMABLE' && (
+          <Group grow align="flex-start">
+            <TextInput label="Unit, one" placeholder="call" {...form.getInputProps('unitLabel')} />
+            <TextInput label="Unit, several" placeholder="calls" {...form.getInputProps('unitLabelPlural')} />
+          </Group>
+        )}
+        <MetadataInput {...form.getInputProps('metadata')} />
+        <FormActions
+          submit={feature ? 'Save' : 'Create feature'}
+          busy={create.isPending || update.isPending}
+          disabled={!may(feature ? 'updateFeature' : 'createFeature')}
+          onCancel={onDone}
+        />
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,114 @@
+import { Button, FileInput, Group, Radio, Select, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconFileTypeCsv } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { uploadUsers } from '../api/upload-users.ts'
+import { useMay } from '../api/use-account.ts'
+import { guess, type Header, headerOf } from '../csv-header.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { Note } from '../ui/note.tsx'
+
+interface ImportFormProps {
+  appId: string
+  /** Told as soon as the upload begins: its progress can be asked for from then on. */
+  onStarted: (importId: string) => void
+  /** Told when the file was refused as a whole. */
+  onRefused: () => void
+}
+
+/** Upload and column mapping, up to the dry run. */
+export function ImportForm({ appId, onStarted, onRefused }: ImportFormProps) {
+  const may = useMay()
+  const [header, setHeader] = useState<Header | null>(null)
+  const form = useForm({
+    initialValues: {
+      file: null as File | null,
+      id: null as string | null,
+      email: null as string | null,
+      billingId: null as string | null,
+      empty: 'keep' as 'keep' | 'clear',
+    },
+    validate: {
+      file: (file) => (file === null ? 'Choose a file.' : null),
+      id: (id) => (id === null ? 'Say which column has the ids.' : null),
+      email: (email, { billingId }) =>
+        email === null && billingId === null ? 'Choose at least one of the two.' : null,
+    },
+  })
+  const upload = useMutation({ mutationFn: uploadUsers, onError: onRefused })
+  const take = async (file: File | null) => {
+    form.setFieldValue('file', file)
+    const found = file ? await headerOf(file) : null
+    setHeader(found)
+    form.setFieldValue('id', guess(found?.names ?? [], 'id', 'userid', 'user'))
+    form.setFieldValue('email', guess(found?.names ?? [], 'email', 'mail', 'emailaddress'))
+    form.setFieldValue(
+      'billingId',
+      guess(found?.names ?? [], 'billingid', 'customerid', 'customer', 'stripeid'),
+    )
+  }
+  const start = form.onSubmit(({ file, id, email, billingId, empty }) => {
+    if (!file || id === null) return
+    const importId = crypto.randomUUID()
+    const delimiter = header?.delimiter ?? ','
+    upload.mutate({ appId, importId, file, columns: { id, email, billingId }, empty, delimiter })
+    onStarted(importId)
+  })
+  const column = (name: 'id' | 'email' | 'billingId', label: string, clearable: boolean) => (
+    <Select
+      label={label}
+      placeholder="Choose a column"
+      data={[...new Set(header?.names ?? [])]}
+      clearable={clearable}
+      allowDeselect={clearable}
+      w={220}
+      {...form.getInputProps(name)}
+    />
+  )
+  return (
+    <form noValidate onSubmit={start}>
+      <Stack maw={760}>
+        <FormAlert error={upload.error} />
+        <FileInput
+          label="CSV file"
+          description="UTF-8 or UTF-16, any of , ; tab | between the columns; up to 1,000,000 rows"
+          placeholder="Choose a file"
+          accept=".csv,.tsv,.txt,text/csv"
+          leftSection={<IconFileTypeCsv size={18} aria-hidden />}
+          clearable
+          maw={440}
+          {...form.getInputProps('file')}
+          onChange={(file) => void take(file)}
+        />
+        {header !== null && (
+          <>
+            <Text fw={600} size="sm">
+              Which column is which?
+            </Text>
+            <Group align="flex-start">
+              {column('id', 'User id', false)}
+              {column('email', 'Email', true)}
+              {column('billingId', 'Billing id', true)}
+            </Group>
+            <Radio.Group label="Empty cells" {...form.getInputProps('empty')}>
+              <Group mt={6}>
+                <Radio value="keep" label="keep what is there" />
+                <Radio value="clear" label="take it away" />
+              </Group>
+            </Radio.Group>
+          </>
+        )}
+        <Note tone="accent">
+          First a dry run shows what would change and every bad row with its line. Nothing is written before
+          you apply it, and afterwards it can be undone.
+        </Note>
+        <div>
+          <Button type="submit" disabled={!may('applyUserImport')}>
+            Check the file
+          </Button>
+        </div>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,54 @@
+import { Button, Radio, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { graphql } from '../api/graphql.ts'
+import { useChange } from '../api/use-api.ts'
+import { ROLES } from '../roles.ts'
+import { CodeBlock } from '../ui/code-block.tsx'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { dateTimeOf } from '../ui/when.tsx'
+import { FormActions } from './form-actions.tsx'
+import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+
+const INVITE = graphql(`
+  mutation InviteMember($email: String!, $role: Role!) {
+    inviteMember(email: $email, role: $role) { email url expiresAt }
+  }
+`)
+
+export function InviteForm({ onDone }: { onDone: () => void }) {
+  const form = useForm({
+    initialValues: { email: '', role: 'EDITOR' as 'OWNER' | 'EDITOR' | 'VIEWER' },
+    validate: { email: required('The email') },
+  })
+  const invite = useChange(INVITE)
+  const link = invite.data?.inviteMember
+  if (link) {
+    return (
+      <Stack>
+        <Text size="sm">
+          Hand this link to {link.email}. It is shown this once and works until {dateTimeOf(link.expiresAt)}.
+        </Text>
+        <CodeBlock label="The invitation's link" text={link.url} />
+        <Button onClick={onDone} style={{ alignSelf: 'flex-end' }}>
+          Done
+        </Button>
+      </Stack>
+    )
+  }
+  return (
+    <form noValidate onSubmit={form.onSubmit((values) => invite.mutate(values, ontoFields(form)))}>
+      <Stack>
+        <FormAlert error={invite.error} fields={fieldsOf(form)} />
+        <TextInput label="Email" type="email" data-autofocus {...form.getInputProps('email')} />
+        <Radio.Group label="Role" {...form.getInputProps('role')}>
+          <Stack gap="xs" mt={6}>
+            {ROLES.map(({ value, label, about }) => (
+              <Radio key={value} value={value} label={label} description={about} />
+            ))}
+          </Stack>
+        </Radio.Group>
+        <FormActions submit="Make a link" busy={invite.isPending} onCancel={onDone} />
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,72 @@
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconExternalLink } from '@tabler/icons-react'
+import { graphql } from '../api/graphql.ts'
+import { useChange } from '../api/use-api.ts'
+import { adminCall, curl } from '../snippets.ts'
+import { CodeBlock } from '../ui/code-block.tsx'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+
+const LINK = graphql(`
+  mutation GenerateSubscriptionLink($appId: String!, $userId: String, $templateId: String!, $successUrl: String!, $cancelUrl: String!) {
+    generateSubscriptionLink(appId: $appId, userId: $userId, templateId: $templateId, successUrl: $successUrl, cancelUrl: $cancelUrl) { url }
+  }
+`)
+
+/** Makes a payment link of a template, as the Admin API does. */
+export function LinkTester({ appId, templateId }: { appId: string; templateId: string }) {
+  const here = `${location.origin}/apps/${encodeURIComponent(appId)}`
+  const form = useForm({
+    initialValues: { userId: '', successUrl: `${here}/subscriptions`, cancelUrl: `${here}/billing` },
+    validate: { successUrl: required('The address'), cancelUrl: required('The address') },
+  })
+  const make = useChange(LINK)
+  const url = make.data?.generateSubscriptionLink?.url
+  const variables = { templateId, ...form.values, userId: form.values.userId.trim() || null }
+  return (
+    <form noValidate onSubmit={form.onSubmit(() => make.mutate({ appId, ...variables }, ontoFields(form)))}>
+      <Stack>
+        <FormAlert error={make.error} fields={fieldsOf(form)} />
+        <TextInput
+          label="User id"
+          description="Left empty, whoever pays becomes a user"
+          data-autofocus
+          {...form.getInputProps('userId')}
+        />
+        <TextInput label="After a payment, back to" {...form.getInputProps('successUrl')} />
+        <TextInput label="After a cancelled one, back to" {...form.getInputProps('cancelUrl')} />
+        <Group>
+          <Button type="submit" loading={make.isPending}>
+            Make a link
+          </Button>
+          {url !== undefined && (
+            <Button
+              variant="default"
+              component="a"
+              href={url}
+              target="_blank"
+              rel="noreferrer"
+              rightSection={<IconExternalLink size={16} aria-hidden />}
+            >
+              Open the payment page
+            </Button>
+          )}
+        </Group>
+        {url !== undefined && <CodeBlock label="The link" text={url} />}
+        <Text size="sm" c="dimmed">
+          From your backend:
+        </Text>
+        <CodeBlock
+          label="The same with curl"
+          text={curl(
+            adminCall(
+              'mutation ($userId: String, $templateId: String!, $successUrl: String!, $cancelUrl: String!) { generateSubscriptionLink(userId: $userId, templateId: $templateId, successUrl: $successUrl, cancelUrl: $cancelUrl) { url } }',
+              variables,
+            ),
+          )}
+        />
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,36 @@
+import { Textarea } from '@mantine/core'
+
+export const metadataText = (metadata: Record<string, unknown>): string =>
+  Object.keys(metadata).length === 0 ? '' : JSON.stringify(metadata, null, 2)
+
+/** The object that was written; nothing is the empty one. Throws when it is none. */
+export function metadataOf(text: string): Record<string, unknown> {
+  if (text.trim() === '') return {}
+  const value: unknown = JSON.parse(text)
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new Error('no object')
+  return value as Record<string, unknown>
+}
+
+export function metadataProblem(text: string): string | null {
+  try {
+    metadataOf(text)
+    return null
+  } catch {
+    return 'Metadata is a JSON object, such as {"colour": "blue"}.'
+  }
+}
+
+export function MetadataInput(props: Record<string, unknown>) {
+  return (
+    <Textarea
+      label="Metadata"
+      description="A JSON object of your own; Tollgate keeps it and hands it back"
+      autosize
+      minRows={3}
+      maxRows={14}
+      spellCheck={false}
+      styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+      {...props}
+    />
+  )
+}

@@ -1,0 +1,17 @@
+import { PasswordInput } from '@mantine/core'
+
+const SHORTEST = 8
+
+export const passwordProblem = (value: string): string | null =>
+  value.length < SHORTEST ? `A password has at least ${SHORTEST} characters.` : null
+
+export function NewPasswordInput(props: { value?: string; error?: React.ReactNode; label?: string }) {
+  return (
+    <PasswordInput
+      label="Password"
+      description={`At least ${SHORTEST} characters; a sentence is better than a word`}
+      autoComplete="new-password"
+      {...props}
+    />
+  )
+}

@@ -1,0 +1,32 @@
+import { Stack, TagsInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { graphql } from '../api/graphql.ts'
+import { useChange } from '../api/use-api.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { FormActions } from './form-actions.tsx'
+
+const SET = graphql(`
+  mutation SetOrigins($appId: String!, $origins: [String!]!) {
+    setOrigins(appId: $appId, origins: $origins) { id }
+  }
+`)
+
+export function OriginsForm({ app, onDone }: { app: { id: string; origins: string[] }; onDone: () => void }) {
+  const form = useForm({ initialValues: { origins: app.origins } })
+  const set = useChange(SET, { done: onDone, said: 'Saved.' })
+  return (
+    <form onSubmit={form.onSubmit(({ origins }) => set.mutate({ appId: app.id, origins }))}>
+      <Stack>
+        <FormAlert error={set.error} />
+        <TagsInput
+          label="Origins"
+          description="Web pages that may ask the client API with a user's token. Enter adds one."
+          placeholder="https://app.example.com"
+          data-autofocus
+          {...form.getInputProps('origins')}
+        />
+        <FormActions submit="Save" busy={set.isPending} onCancel={onDone} />
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,206 @@
+import {
+  ActionIcon,
+  Button,
+  Group,
+  NumberInput,
+  Paper,
+  Select,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconTrash } from '@tabler/icons-react'
+import { useState } from 'react'
+import { ApiError } from '../api/api-error.ts'
+import { graphql } from '../api/graphql.ts'
+import { useChange } from '../api/use-api.ts'
+import { type CatalogueFeature, type Grant, RESET_PERIODS } from '../grants.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { Note } from '../ui/note.tsx'
+import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+
+const EDIT = graphql(`
+  mutation EditPackage($appId: String!, $id: String!, $input: EditPackageInput!, $version: String) {
+    editPackage(appId: $appId, id: $id, input: $input, expectedVersion: $version) { id version }
+  }
+`)
+
+interface PackageFormProps {
+  appId: string
+  id: string
+  /** which version the form was filled from */
+  version: string
+  name: string
+  grants: readonly Grant[]
+  features: readonly CatalogueFeature[]
+  /** of a published package, edits wait for the next publishing */
+  published: boolean
+  readOnly: boolean
+  /** Asks for what is there now, and fills a new form with it. */
+  onReload: () => void
+}
+
+export function PackageForm(props: PackageFormProps) {
+  const { appId, id, features, readOnly } = props
+  const form = useForm({
+    initialValues: { name: props.name, grants: props.grants.map(valuesOf) },
+    validate: { name: required('The name') },
+  })
+  // Kept from when the form was filled: what comes in while somebody types must not count as seen.
+  const [seen, setSeen] = useState(props.version)
+  const edit = useChange(EDIT, {
+    said: props.published ? 'Saved as a draft. Publish it to put it in force.' : 'Saved.',
+    done({ editPackage }) {
+      if (editPackage) setSeen(editPackage.version)
+      form.resetDirty()
+    },
+  })
+  const conflict = edit.error instanceof ApiError && edit.error.code === 'CONFLICT'
+  const save = (version: string | null) => {
+    const { name, grants } = form.getValues()
+    edit.mutate(
+      { appId, id, input: { name, features: grants.map(inputOf(features)) }, version },
+      ontoFields(form),
+    )
+  }
+  const featureOf = (id: string) => features.find((feature) => feature.id === id)
+  const left = features.filter(({ id }) => !form.values.grants.some((grant) => grant.id === id))
+  return (
+    <form noValidate onSubmit={form.onSubmit(() => save(seen))} aria-label="Content of the package">
+      <Stack>
+        {conflict ? (
+          <Note tone="warn" role="alert" title="Somebody else changed this package meanwhile">
+            <Text size="sm" mb="sm">
+              What you entered is still here, and nothing of theirs is lost.
+            </Text>
+            <Group gap="xs">
+              <Button variant="default" onClick={props.onReload}>
+                Show theirs
+              </Button>
+              <Button variant="default" onClick={() => save(null)}>
+                Save mine over it
+              </Button>
+            </Group>
+          </Note>
+        ) : (
+          <FormAlert error={edit.error} fields={fieldsOf(form)} />
+        )}
+        <TextInput label="Name" maw={420} readOnly={readOnly} {...form.getInputProps('name')} />
+        {form.values.grants.map((grant, row) => (
+          <Paper
+            key={grant.id}
+            p="sm"
+            radius="md"
+            role="group"
+            aria-label={featureOf(grant.id)?.name ?? grant.id}
+          >
+            <Group align="flex-end" gap="md">
+              <div style={{ flex: '1 1 150px', alignSelf: 'center' }}>
+                <Text fw={600} size="sm" className="break">
+                  {featureOf(grant.id)?.name ?? grant.id}
+                </Text>
+                <Text size="xs" c="dimmed" ff="monospace" className="break">
+                  {grant.id}
+                </Text>
+              </div>
+              {featureOf(grant.id)?.type === 'BINARY' ? (
+                <Text size="sm" c="dimmed" style={{ flex: '1 1 200px' }}>
+                  included: a binary feature has no limit
+                </Text>
+              ) : (
+                <>
+                  <NumberInput
+                    label="Limit"
+                    placeholder="unlimited"
+                    w={130}
+                    min={0}
+                    max={Number.MAX_SAFE_INTEGER}
+                    allowDecimal={false}
+                    allowNegative={false}
+                    thousandSeparator=","
+                    readOnly={readOnly}
+                    {...form.getInputProps(`grants.${row}.limit`)}
+                  />
+                  <Select
+                    label="Starts again"
+                    w={140}
+                    data={RESET_PERIODS}
+                    allowDeselect={false}
+                    readOnly={readOnly}
+                    {...form.getInputProps(`grants.${row}.resetPeriod`)}
+                  />
+                  <Switch
+                    label="Overage"
+                    pb={7}
+                    disabled={readOnly}
+                    {...form.getInputProps(`grants.${row}.overageEnabled`, { type: 'checkbox' })}
+                  />
+                </>
+              )}
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                mb={4}
+                disabled={readOnly}
+                aria-label={`Take ${featureOf(grant.id)?.name ?? grant.id} out of the package`}
+                onClick={() => form.removeListItem('grants', row)}
+              >
+                <IconTrash size={17} />
+              </ActionIcon>
+            </Group>
+          </Paper>
+        ))}
+        <Group align="flex-end" gap="xs">
+          <Select
+            key={form.values.grants.length}
+            label="Add a feature"
+            placeholder={left.length > 0 ? 'Choose a feature' : 'All features are in it'}
+            data={left.map(({ id, name }) => ({ value: id, label: name }))}
+            searchable
+            disabled={readOnly || left.length === 0}
+            w={260}
+            onChange={(id) => {
+              if (id !== null) form.insertListItem('grants', { ...NEW_GRANT, id })
+            }}
+          />
+        </Group>
+        <Group gap="sm">
+          <Button type="submit" loading={edit.isPending} disabled={readOnly || !form.isDirty()}>
+            {props.published ? 'Save draft' : 'Save'}
+          </Button>
+          <Text size="sm" c="dimmed">
+            {form.isDirty()
+              ? 'Not saved yet'
+              : 'An empty limit is no limit. With overage, use beyond the limit is counted and not refused.'}
+          </Text>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+interface GrantValues {
+  id: string
+  limit: number | string
+  resetPeriod: Grant['resetPeriod']
+  overageEnabled: boolean
+}
+
+const NEW_GRANT: Omit<GrantValues, 'id'> = { limit: 100, resetPeriod: 'MONTH', overageEnabled: false }
+
+const valuesOf = ({ id, limit, resetPeriod, overageEnabled }: Grant): GrantValues => ({
+  id,
+  limit: limit === null ? '' : Number(limit),
+  resetPeriod,
+  overageEnabled,
+})
+
+const inputOf =
+  (features: readonly CatalogueFeature[]) =>
+  ({ id, limit, resetPeriod, overageEnabled }: GrantValues) => {
+    if (features.find((feature) => feature.id === id)?.type === 'BINARY') return { id }
+    const entitlement = { resetPeriod, overageEnabled, ...(limit !== '' && { limit: Number(limit) }) }
+    return { id, entitlement }
+  }

@@ -1,0 +1,75 @@
+import { Checkbox, PasswordInput, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { graphql } from '../api/graphql.ts'
+import { useChange } from '../api/use-api.ts'
+import { CodeBlock } from '../ui/code-block.tsx'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { FormActions } from './form-actions.tsx'
+import { fieldsOf, ontoFields } from './onto-fields.ts'
+
+const SET = graphql(`
+  mutation SetProviderAccount($appId: String!, $provider: String!, $input: ProviderAccountInput!) {
+    setProviderAccount(appId: $appId, provider: $provider, input: $input) { provider }
+  }
+`)
+
+interface ProviderFormProps {
+  appId: string
+  account: { provider: string; keyHint: string | null; webhookSecrets: number; webhookUrl: string }
+  onDone: () => void
+}
+
+export function ProviderForm({ appId, account, onDone }: ProviderFormProps) {
+  const form = useForm({ initialValues: { secretKey: '', webhookSecret: '', drop: false } })
+  const set = useChange(SET, {
+    done: onDone,
+    said: 'Saved. Secrets are kept encrypted and never shown again.',
+  })
+  const save = form.onSubmit(({ secretKey, webhookSecret, drop }) => {
+    const input = {
+      ...(secretKey !== '' && { secretKey }),
+      ...(webhookSecret !== '' && { webhookSecret }),
+      ...(drop && { dropPreviousWebhookSecret: true }),
+    }
+    set.mutate({ appId, provider: account.provider, input }, ontoFields(form))
+  })
+  return (
+    <form noValidate onSubmit={save}>
+      <Stack>
+        <FormAlert error={set.error} fields={fieldsOf(form)} />
+        <PasswordInput
+          label="Secret key"
+          description={
+            account.keyHint
+              ? `One that ends in ${account.keyHint} is set; empty keeps it`
+              : 'sk_test_… or sk_live_…'
+          }
+          autoComplete="off"
+          data-autofocus
+          {...form.getInputProps('secretKey')}
+        />
+        <Text size="sm">
+          Enter this address as a webhook at {account.provider}, and its signing secret below:
+        </Text>
+        <CodeBlock label="The webhook's address" text={account.webhookUrl} />
+        <PasswordInput
+          label="Webhook signing secret"
+          description={
+            account.webhookSecrets > 0
+              ? 'One is set. A new one is accepted beside it, until the former is dropped.'
+              : 'whsec_…'
+          }
+          autoComplete="off"
+          {...form.getInputProps('webhookSecret')}
+        />
+        {account.webhookSecrets > 1 && (
+          <Checkbox
+            label="Drop the former signing secret"
+            {...form.getInputProps('drop', { type: 'checkbox' })}
+          />
+        )}
+        <FormActions submit="Save" busy={set.isPending} onCancel={onDone} />
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,81 @@
+import { NumberInput, SegmentedControl, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { notifications } from '@mantine/notifications'
+import { useState } from 'react'
+import { graphql } from '../api/graphql.ts'
+import { useChange } from '../api/use-api.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { Note } from '../ui/note.tsx'
+import { FormActions } from './form-actions.tsx'
+import { fieldsOf, ontoFields } from './onto-fields.ts'
+
+const RECORD = graphql(`
+  mutation RecordUsage($appId: String!, $input: CreateUsageEventInput!) {
+    recordUsage(appId: $appId, input: $input) { recorded reason }
+  }
+`)
+
+interface RecordUsageFormProps {
+  appId: string
+  userId: string
+  feature: { featureId: string; name: string; unitLabelPlural: string | null }
+  onDone: () => void
+}
+
+export function RecordUsageForm({ appId, userId, feature, onDone }: RecordUsageFormProps) {
+  const [refusal, setRefusal] = useState<string | null>(null)
+  // One key for as long as the form is open: a second click, or a try after an answer that was lost, counts once.
+  const [key, setKey] = useState(() => crypto.randomUUID())
+  const form = useForm({
+    initialValues: { action: 'ADD' as 'ADD' | 'SET', delta: 1 as number | '' },
+    validate: { delta: (value) => (value === '' ? 'The amount is missing.' : null) },
+    onValuesChange: () => setKey(crypto.randomUUID()),
+  })
+  const record = useChange(RECORD, {
+    done({ recordUsage }) {
+      if (!recordUsage?.recorded) {
+        setRefusal(recordUsage?.reason ?? 'It was not recorded.')
+        return
+      }
+      notifications.show({ message: 'Recorded.', autoClose: 4_000 })
+      onDone()
+    },
+  })
+  const save = form.onSubmit(({ action, delta }) => {
+    setRefusal(null)
+    const input = { userId, featureId: feature.featureId, action, delta: Number(delta), idempotencyKey: key }
+    record.mutate({ appId, input }, ontoFields(form))
+  })
+  return (
+    <form noValidate onSubmit={save}>
+      <Stack>
+        <FormAlert error={record.error} fields={fieldsOf(form)} />
+        {refusal !== null && (
+          <Note tone="bad" role="alert" title="Not recorded">
+            {refusal}
+          </Note>
+        )}
+        <SegmentedControl
+          aria-label="How"
+          data={[
+            { value: 'ADD', label: 'Add to what is used' },
+            { value: 'SET', label: 'Set what is used' },
+          ]}
+          {...form.getInputProps('action')}
+        />
+        <NumberInput
+          label={feature.unitLabelPlural ? `Amount, in ${feature.unitLabelPlural}` : 'Amount'}
+          description={
+            form.values.action === 'ADD'
+              ? 'A negative amount gives something back'
+              : 'May lie above the budget'
+          }
+          allowDecimal={false}
+          data-autofocus
+          {...form.getInputProps('delta')}
+        />
+        <FormActions submit="Record" busy={record.isPending} onCancel={onDone} />
+      </Stack>
+    </form>
+  )
+}

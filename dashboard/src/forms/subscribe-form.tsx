@@ -1,0 +1,67 @@
+import { MultiSelect, Select, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { graphql } from '../api/graphql.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { FormActions } from './form-actions.tsx'
+
+const PUBLISHED = graphql(`
+  query SubscribablePackages($appId: String!) {
+    packages(appId: $appId) { id name status isAddon }
+  }
+`)
+const SUBSCRIBE = graphql(`
+  mutation Subscribe($appId: String!, $userId: String!, $packageIds: [String!]!) {
+    subscribe(appId: $appId, userId: $userId, packageIds: $packageIds) { id }
+  }
+`)
+
+interface SubscribeFormProps {
+  appId: string
+  userId: string
+  onDone: () => void
+}
+
+export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
+  const packages = useAsk(PUBLISHED, { appId }).data?.packages ?? []
+  const published = packages.filter(({ status }) => status === 'PUBLISHED')
+  const choices = (isAddon: boolean) =>
+    published.filter((p) => p.isAddon === isAddon).map(({ id, name }) => ({ value: id, label: name }))
+  const form = useForm({
+    initialValues: { base: null as string | null, addons: [] as string[] },
+    validate: {
+      base: (base, { addons }) => (base === null && addons.length === 0 ? 'Choose a package.' : null),
+    },
+  })
+  const subscribe = useChange(SUBSCRIBE, { done: onDone, said: 'Subscribed. Checks know it at once.' })
+  const save = form.onSubmit(({ base, addons }) =>
+    subscribe.mutate({ appId, userId, packageIds: base === null ? addons : [base, ...addons] }),
+  )
+  return (
+    <form noValidate onSubmit={save}>
+      <Stack>
+        <FormAlert error={subscribe.error} />
+        <Select
+          label="Base plan"
+          description="A user has one at a time"
+          placeholder={choices(false).length === 0 ? 'Publish a base plan first' : 'Choose a plan'}
+          data={choices(false)}
+          searchable
+          clearable
+          data-autofocus
+          {...form.getInputProps('base')}
+        />
+        {choices(true).length > 0 && (
+          <MultiSelect
+            label="Add-ons"
+            description="On top of a base plan: of this call, or one that the user has"
+            data={choices(true)}
+            searchable
+            {...form.getInputProps('addons')}
+          />
+        )}
+        <FormActions submit="Subscribe" busy={subscribe.isPending} onCancel={onDone} />
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,71 @@
+import { MultiSelect, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { graphql } from '../api/graphql.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { priceText } from '../ui/price.ts'
+import { FormActions } from './form-actions.tsx'
+import { fieldsOf, idFrom, idProblem, ontoFields, required } from './onto-fields.ts'
+
+const CHOICES = graphql(`
+  query TemplateChoices($appId: String!) {
+    packages(appId: $appId) { id name status isAddon }
+    prices(appId: $appId) { id packageId provider displayAmount currency interval }
+  }
+`)
+const CREATE = graphql(`
+  mutation CreateBillingTemplate($appId: String!, $input: CreateBillingTemplateInput!) {
+    createBillingTemplate(appId: $appId, input: $input) { id problem }
+  }
+`)
+
+export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => void }) {
+  const choices = useAsk(CHOICES, { appId }).data
+  const form = useForm({
+    initialValues: { name: '', id: '', packageIds: [] as string[], priceIds: [] as string[] },
+    validate: {
+      name: required('The name'),
+      id: idProblem,
+      packageIds: (ids) => (ids.length === 0 ? 'Choose at least one package.' : null),
+    },
+  })
+  const create = useChange(CREATE, { done: onDone, said: 'The template is there. Try its link.' })
+  const save = form.onSubmit(({ priceIds, ...input }) =>
+    create.mutate({ appId, input: { ...input, ...(priceIds.length > 0 && { priceIds }) } }, ontoFields(form)),
+  )
+  const name = form.getInputProps('name')
+  const prices = choices?.prices.filter(({ packageId }) => form.values.packageIds.includes(packageId)) ?? []
+  return (
+    <form noValidate onSubmit={save}>
+      <Stack>
+        <FormAlert error={create.error} fields={fieldsOf(form)} />
+        <TextInput
+          label="Name"
+          placeholder="Pro, monthly"
+          data-autofocus
+          {...name}
+          onChange={(event) => {
+            const follows = form.values.id === idFrom(form.values.name)
+            name.onChange(event)
+            if (follows) form.setFieldValue('id', idFrom(event.currentTarget.value))
+          }}
+        />
+        <TextInput label="Id" description="Your code passes it as templateId" {...form.getInputProps('id')} />
+        <MultiSelect
+          label="Packages"
+          description="A base plan and add-ons, or add-ons alone for who has a plan"
+          data={(choices?.packages ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          searchable
+          {...form.getInputProps('packageIds')}
+        />
+        <MultiSelect
+          label="Prices"
+          description="Left empty, each package's newest price"
+          data={prices.map((price) => ({ value: price.id, label: `${priceText(price)} (${price.id})` }))}
+          {...form.getInputProps('priceIds')}
+        />
+        <FormActions submit="Create template" busy={create.isPending} onCancel={onDone} />
+      </Stack>
+    </form>
+  )
+}

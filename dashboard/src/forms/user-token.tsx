@@ -1,0 +1,50 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { graphql } from '../api/graphql.ts'
+import { useChange } from '../api/use-api.ts'
+import { quoted, shellQuoted } from '../snippets.ts'
+import { CodeBlock } from '../ui/code-block.tsx'
+import { FormAlert } from '../ui/form-alert.tsx'
+
+const MAKE = graphql(`
+  mutation GenerateUserToken($appId: String!, $userId: String!) {
+    generateUserToken(appId: $appId, userId: $userId) { token }
+  }
+`)
+
+export function UserToken({ appId, userId }: { appId: string; userId: string }) {
+  const make = useChange(MAKE)
+  const token = make.data?.generateUserToken?.token
+  return (
+    <Stack>
+      <FormAlert error={make.error} />
+      <Text size="sm">
+        With it a page or an app in the user's hands asks about this user, and nobody else. It is good for an
+        hour. Your backend makes them with <code>generateUserToken</code>; here you get one to try.
+      </Text>
+      {token === undefined ? (
+        <div>
+          <Button loading={make.isPending} onClick={() => make.mutate({ appId, userId })} data-autofocus>
+            Make a token
+          </Button>
+        </div>
+      ) : (
+        <>
+          <CodeBlock label="The token" text={token} />
+          <CodeBlock label="A call with curl" text={clientCurl(token)} />
+          <CodeBlock
+            label="In a page"
+            text={`import { TollgateClient } from '@tollgate/sdk/browser'\n\nconst tollgate = new TollgateClient({ token: ${quoted(token)}, baseUrl: ${quoted(location.origin)} })`}
+          />
+        </>
+      )}
+    </Stack>
+  )
+}
+
+const clientCurl = (token: string) =>
+  [
+    `curl ${location.origin}/client/graphql \\`,
+    `  -H 'Authorization: ${token}' \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d ${shellQuoted(JSON.stringify({ query: '{ me { id name } subscriptions { package { name } } }' }))}`,
+  ].join('\n')

@@ -1,0 +1,64 @@
+import { number } from './ui/number.ts'
+
+export interface Grant {
+  id: string
+  limit: string | null
+  resetPeriod: 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR' | 'NEVER'
+  overageEnabled: boolean
+}
+
+export interface CatalogueFeature {
+  id: string
+  name: string
+  type: 'BINARY' | 'CONSUMABLE'
+  unitLabel: string | null
+  unitLabelPlural: string | null
+}
+
+export const RESET_PERIODS = [
+  { value: 'HOUR', label: 'every hour' },
+  { value: 'DAY', label: 'every day' },
+  { value: 'WEEK', label: 'every week' },
+  { value: 'MONTH', label: 'every month' },
+  { value: 'YEAR', label: 'every year' },
+  { value: 'NEVER', label: 'never' },
+] as const
+
+const PER: Record<Grant['resetPeriod'], string> = {
+  HOUR: ' an hour',
+  DAY: ' a day',
+  WEEK: ' a week',
+  MONTH: ' a month',
+  YEAR: ' a year',
+  NEVER: ' in all',
+}
+
+/** A grant in words: "1,000 calls a month, more is counted". */
+export function grantText(grant: Grant, feature: CatalogueFeature | undefined): string {
+  if (feature?.type === 'BINARY') return 'included'
+  if (grant.limit === null) return 'unlimited'
+  const unit = grant.limit === '1' ? feature?.unitLabel : (feature?.unitLabelPlural ?? feature?.unitLabel)
+  const amount = unit ? `${number(grant.limit)} ${unit}` : number(grant.limit)
+  return `${amount}${PER[grant.resetPeriod]}${grant.overageEnabled ? ', more is counted' : ''}`
+}
+
+export interface GrantChange {
+  id: string
+  before: Grant | null
+  after: Grant | null
+}
+
+/** What two versions of a package grant, feature by feature; those that differ say so. */
+export function grantChanges(
+  before: readonly Grant[],
+  after: readonly Grant[],
+): (GrantChange & { same: boolean })[] {
+  const ids = new Set([...before, ...after].map(({ id }) => id))
+  return [...ids].map((id) => {
+    const [old = null, now = null] = [before, after].map((grants) => grants.find((grant) => grant.id === id))
+    return { id, before: old, after: now, same: old !== null && now !== null && sameGrant(old, now) }
+  })
+}
+
+const sameGrant = (a: Grant, b: Grant) =>
+  a.limit === b.limit && a.resetPeriod === b.resetPeriod && a.overageEnabled === b.overageEnabled

@@ -1,0 +1,39 @@
+import './styles.css'
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { newQueryClient } from './api/use-api.ts'
+import { newRouter } from './router.tsx'
+import { cssVariables, theme } from './theme.ts'
+
+const client = newQueryClient(() => {
+  // Whoever was signed in is so no more: what was on the screen comes back after signing in again.
+  const { pathname, href } = router.state.location
+  if (!['/sign-in', '/setup', '/invite'].includes(pathname)) {
+    client.clear()
+    void router.navigate({ to: '/sign-in', search: { to: href } })
+  }
+})
+const router = newRouter(client)
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}
+
+const root = document.getElementById('root')
+if (!root) throw new Error('index.html has no #root')
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+      <QueryClientProvider client={client}>
+        <Notifications position="bottom-right" />
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

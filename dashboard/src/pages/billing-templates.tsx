@@ -1,0 +1,144 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { useState } from 'react'
+import { graphql } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
+import { LinkTester } from '../forms/link-tester.tsx'
+import { TemplateForm } from '../forms/template-form.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { priceText } from '../ui/price.ts'
+import { Tag } from '../ui/tag.tsx'
+
+const TEMPLATES = graphql(`
+  query BillingTemplates($appId: String!) {
+    billingTemplates(appId: $appId) {
+      id name provider problem
+      packages { id name }
+      prices { id displayAmount currency interval }
+    }
+  }
+`)
+const ARCHIVE = graphql(`
+  mutation ArchiveBillingTemplate($appId: String!, $id: String!) {
+    archiveBillingTemplate(appId: $appId, id: $id) { id }
+  }
+`)
+
+export function BillingTemplates({ appId }: { appId: string }) {
+  const may = useMay()
+  const [making, setMaking] = useState(false)
+  const [testing, setTesting] = useState<string | null>(null)
+  const asked = useAsk(TEMPLATES, { appId })
+  const archive = useChange(ARCHIVE, { said: 'Archived: no new links are made of it.' })
+  const make = (
+    <Button
+      leftSection={<IconPlus size={16} aria-hidden />}
+      onClick={() => setMaking(true)}
+      disabled={!may('createBillingTemplate')}
+    >
+      New template
+    </Button>
+  )
+  return (
+    <Stack>
+      <FormAlert error={archive.error} />
+      <Loaded of={asked}>
+        {({ billingTemplates }) =>
+          billingTemplates.length === 0 ? (
+            <Empty title="Make the first template" action={make}>
+              A template ties packages to their prices. Your backend passes its id to generateSubscriptionLink
+              and sends the user to the link. When it is paid, Tollgate subscribes the user itself. Give the
+              package a price first.
+            </Empty>
+          ) : (
+            <>
+              <Group justify="flex-end">{make}</Group>
+              <DataTable
+                label="Billing templates"
+                rows={billingTemplates}
+                keyOf={({ id }) => id}
+                columns={[
+                  {
+                    label: 'Template',
+                    cell: ({ id, name }) => (
+                      <>
+                        <Text size="sm" fw={550}>
+                          {name}
+                        </Text>
+                        <Text size="xs" c="dimmed" ff="monospace">
+                          {id}
+                        </Text>
+                      </>
+                    ),
+                  },
+                  {
+                    label: 'Packages',
+                    wide: true,
+                    cell: ({ packages }) => packages.map(({ name }) => name).join(', '),
+                  },
+                  { label: 'Price', wide: true, cell: ({ prices }) => prices.map(priceText).join(' + ') },
+                  {
+                    label: 'State',
+                    cell: ({ problem, provider }) =>
+                      problem === null ? (
+                        <Tag tone="good">ready, {provider}</Tag>
+                      ) : (
+                        <>
+                          <Tag tone="bad">no link yet</Tag>
+                          <Text size="xs" c="dimmed" mt={2}>
+                            {problem}
+                          </Text>
+                        </>
+                      ),
+                  },
+                  {
+                    label: 'Actions',
+                    hiddenLabel: true,
+                    right: true,
+                    cell: ({ id, name }) => (
+                      <Group gap={6} justify="flex-end">
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          disabled={!may('generateSubscriptionLink')}
+                          aria-label={`Test link of ${name}`}
+                          onClick={() => setTesting(id)}
+                        >
+                          Test link
+                        </Button>
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          disabled={!may('archiveBillingTemplate')}
+                          aria-label={`Archive ${name}`}
+                          onClick={() => archive.mutate({ appId, id })}
+                        >
+                          Archive
+                        </Button>
+                      </Group>
+                    ),
+                  },
+                ]}
+              />
+            </>
+          )
+        }
+      </Loaded>
+      <Modal opened={making} onClose={() => setMaking(false)} title="New template">
+        <TemplateForm appId={appId} onDone={() => setMaking(false)} />
+      </Modal>
+      <Modal
+        opened={testing !== null}
+        onClose={() => setTesting(null)}
+        size="lg"
+        title={`Test the link of ${testing}`}
+      >
+        {testing !== null && <LinkTester appId={appId} templateId={testing} />}
+      </Modal>
+    </Stack>
+  )
+}

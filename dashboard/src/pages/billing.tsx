@@ -1,0 +1,40 @@
+import { Tabs } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useAppId } from '../api/use-account.ts'
+import { Page } from '../ui/page.tsx'
+import { BillingTemplates } from './billing-templates.tsx'
+import { Notices } from './notices.tsx'
+import { Providers } from './providers.tsx'
+
+export function BillingPage() {
+  const appId = useAppId()
+  const { tab = 'templates' } = useSearch({ from: '/inside/apps/$app/billing' })
+  const navigate = useNavigate({ from: '/apps/$app/billing' })
+  return (
+    <Page
+      title="Billing"
+      about="How money is taken: templates for payment links, providers, and what they tell us."
+    >
+      <Tabs
+        value={tab}
+        onChange={(value) => void navigate({ search: { tab: value as typeof tab } })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md" aria-label="Parts of billing">
+          <Tabs.Tab value="templates">Templates</Tabs.Tab>
+          <Tabs.Tab value="providers">Providers</Tabs.Tab>
+          <Tabs.Tab value="notices">Notices</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="templates">
+          <BillingTemplates appId={appId} />
+        </Tabs.Panel>
+        <Tabs.Panel value="providers">
+          <Providers appId={appId} />
+        </Tabs.Panel>
+        <Tabs.Panel value="notices">
+          <Notices appId={appId} />
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  )
+}

@@ -1,0 +1,212 @@
+import { Group, Paper, SegmentedControl, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useApp, useAppId } from '../api/use-account.ts'
+import { useAsk } from '../api/use-api.ts'
+import { Chart } from '../ui/chart.tsx'
+import { AnchorLink } from '../ui/links.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { number } from '../ui/number.ts'
+import { Page } from '../ui/page.tsx'
+import { UsageBar } from '../ui/usage-bar.tsx'
+import { dateTimeOf } from '../ui/when.tsx'
+import { FirstMinute } from './first-minute.tsx'
+import { SampleNote } from './sample-note.tsx'
+
+const ACTIVITY = graphql(`
+  query Activity($appId: String!, $from: String!, $to: String!, $interval: ActivityInterval!) {
+    activity(appId: $appId, from: $from, to: $to, interval: $interval) { at checks records }
+  }
+`)
+const LATEST = graphql(`
+  query Latest($appId: String!) {
+    nearLimits(appId: $appId, first: 6) { userId userName featureId featureName used budget overageEnabled }
+    latestEvents(appId: $appId, first: 12) { id kind at text userId featureId packageId }
+  }
+`)
+type Point = ResultOf<typeof ACTIVITY>['activity'][number]
+type Latest = ResultOf<typeof LATEST>
+
+const MINUTE = 60_000
+const RANGES = {
+  hour: { label: 'Last hour', span: 60 * MINUTE, step: MINUTE, interval: 'MINUTE' },
+  day: { label: 'Last day', span: 24 * 60 * MINUTE, step: 60 * MINUTE, interval: 'HOUR' },
+  month: { label: 'Last 30 days', span: 30 * 24 * 60 * MINUTE, step: 24 * 60 * MINUTE, interval: 'DAY' },
+} as const
+
+export function HomePage() {
+  const appId = useAppId()
+  const app = useApp()
+  return (
+    <Page title={app?.name ?? appId} about="What goes on in this app.">
+      <FirstMinute appId={appId} />
+      <SampleNote appId={appId} />
+      <Calls appId={appId} />
+      <LatestOf appId={appId} />
+    </Page>
+  )
+}
+
+function Calls({ appId }: { appId: string }) {
+  const { range = 'day' } = useSearch({ from: '/inside/apps/$app/' })
+  const navigate = useNavigate({ from: '/apps/$app' })
+  const { span, step, interval } = RANGES[range]
+  // To the whole step, so that the same question is asked again and not another one with every render.
+  const now = Math.floor(Date.now() / step) * step
+  const asked = useAsk(
+    ACTIVITY,
+    {
+      appId,
+      from: new Date(now - span + step).toISOString(),
+      to: new Date(now + step).toISOString(),
+      interval,
+    },
+    { keepPrevious: true, refetchInterval: 15_000 },
+  )
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between">
+        <Title order={2}>Checks and records</Title>
+        <SegmentedControl
+          size="xs"
+          aria-label="Range"
+          value={range}
+          onChange={(value) => void navigate({ search: { range: value as typeof range }, replace: true })}
+          data={Object.entries(RANGES).map(([value, { label }]) => ({ value, label }))}
+        />
+      </Group>
+      <Paper p="md" radius="md">
+        <Loaded of={asked}>
+          {({ activity }) => <CallsChart activity={activity} range={RANGES[range].label} />}
+        </Loaded>
+      </Paper>
+    </Stack>
+  )
+}
+
+function CallsChart({ activity, range }: { activity: Point[]; range: string }) {
+  const { times, series, checks, records } = useMemo(() => {
+    const of = (name: 'checks' | 'records') => activity.map((point) => point[name])
+    const sum = (values: number[]) => values.reduce((a, b) => a + b, 0)
+    return {
+      times: activity.map(({ at }) => Date.parse(at) / 1000),
+      series: [
+        { label: 'Checks', kind: 'line' as const, values: of('checks') },
+        { label: 'Records', kind: 'line' as const, values: of('records') },
+      ],
+      checks: sum(of('checks')),
+      records: sum(of('records')),
+    }
+  }, [activity])
+  return (
+    <>
+      <Group gap="xl" mb="xs">
+        <Figure label="checks" value={checks} />
+        <Figure label="records" value={records} />
+      </Group>
+      <Chart label={`${range}: ${checks} checks, ${records} records`} times={times} series={series} />
+    </>
+  )
+}
+
+function Figure({ label, value }: { label: string; value: number }) {
+  return (
+    <Text size="sm" c="dimmed">
+      <Text span fz={24} fw={650} c="var(--mantine-color-text)" className="numbers">
+        {number(value)}
+      </Text>{' '}
+      {label}
+    </Text>
+  )
+}
+
+function LatestOf({ appId }: { appId: string }) {
+  const asked = useAsk(LATEST, { appId }, { refetchInterval: 15_000 })
+  return (
+    <Loaded of={asked}>
+      {(latest) => (
+        <SimpleGrid cols={{ base: 1, md: 2 }}>
+          <NearLimits appId={appId} rows={latest.nearLimits} />
+          <Events appId={appId} rows={latest.latestEvents} />
+        </SimpleGrid>
+      )}
+    </Loaded>
+  )
+}
+
+function NearLimits({ appId, rows }: { appId: string; rows: Latest['nearLimits'] }) {
+  return (
+    <Stack gap="xs">
+      <Title order={2}>Closest to their limits</Title>
+      <Paper p="md" radius="md" flex={1}>
+        {rows.length === 0 ? (
+          <Text c="dimmed" size="sm">
+            Nobody has recorded usage of a limited feature lately.
+          </Text>
+        ) : (
+          <Stack gap="md">
+            {rows.map((row) => (
+              <div key={`${row.userId} ${row.featureId}`}>
+                <Text size="sm" mb={2}>
+                  <Link
+                    to="/apps/$app/users/$id"
+                    params={{ app: appId, id: row.userId }}
+                    search={{ feature: row.featureId }}
+                    className="row-link"
+                  >
+                    {row.userName ?? row.userId}
+                  </Link>{' '}
+                  · {row.featureName}
+                </Text>
+                <UsageBar label={`${row.featureName} of ${row.userId}`} {...row} />
+              </div>
+            ))}
+          </Stack>
+        )}
+      </Paper>
+    </Stack>
+  )
+}
+
+function Events({ appId, rows }: { appId: string; rows: Latest['latestEvents'] }) {
+  return (
+    <Stack gap="xs">
+      <Title order={2}>Latest events</Title>
+      <Paper p="md" radius="md" flex={1}>
+        {rows.length === 0 ? (
+          <Text c="dimmed" size="sm">
+            Nothing has happened yet.
+          </Text>
+        ) : (
+          <Stack gap={10}>
+            {rows.map(({ id, text, at, userId }) => (
+              <div key={id}>
+                <Text size="sm" className="break">
+                  {text}
+                </Text>
+                <Text size="xs" c="dimmed">
+                  {dateTimeOf(at)}
+                  {userId !== null && (
+                    <>
+                      {' · '}
+                      <AnchorLink
+                        to="/apps/$app/users/$id"
+                        params={{ app: appId, id: userId }}
+                        size="xs"
+                        underline="always"
+                        className="break"
+                      >
+                        {userId}
+                      </AnchorLink>
+                    </>
+                  )}
+                </Text>
+              </div>
+            ))}
+          </Stack>
+        )}
+      </Paper>
+    </Stack>
+  )
+}

@@ -1,0 +1,109 @@
+import { Stack, Text, Title } from '@mantine/core'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useAppId } from '../api/use-account.ts'
+import { useAsk } from '../api/use-api.ts'
+import { ImportForm } from '../forms/import-form.tsx'
+import { CodeBlock } from '../ui/code-block.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { AnchorLink } from '../ui/links.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { number } from '../ui/number.ts'
+import { Page } from '../ui/page.tsx'
+import { When } from '../ui/when.tsx'
+import { ImportStateTag } from './import-state.tsx'
+import { OneImport } from './one-import.tsx'
+
+const IMPORTS = graphql(`
+  query UserImports($appId: String!) {
+    userImports(appId: $appId) { id state memberEmail startedAt rows changed applied bad undone }
+  }
+`)
+type Import = ResultOf<typeof IMPORTS>['userImports'][number]
+
+export function ImportPage() {
+  const appId = useAppId()
+  const { id } = useSearch({ from: '/inside/apps/$app/import' })
+  const navigate = useNavigate({ from: '/apps/$app/import' })
+  // The form stays while its file travels, so that a refusal is shown beside what was entered.
+  const [uploading, setUploading] = useState<string | null>(null)
+  const inForm = id === undefined
+  return (
+    <Page
+      title="CSV import"
+      about={
+        inForm ? (
+          'Changes the email and billing id of users that exist: there is no other way to change them.'
+        ) : (
+          <AnchorLink to="/apps/$app/import" params={{ app: appId }} size="sm">
+            ‹ All imports
+          </AnchorLink>
+        )
+      }
+    >
+      <div hidden={!inForm}>
+        <ImportForm
+          key={inForm && uploading === null ? 'new' : 'busy'}
+          appId={appId}
+          onStarted={(id) => {
+            setUploading(id)
+            void navigate({ search: { id } })
+          }}
+          onRefused={() => {
+            setUploading(null)
+            void navigate({ search: {}, replace: true })
+          }}
+        />
+      </div>
+      {inForm ? (
+        <>
+          <CodeBlock
+            label="What a file looks like"
+            text={'id,email,billingId\nada,ada@example.com,cus_A1\ngrace,grace@example.com,'}
+          />
+          <Past appId={appId} />
+        </>
+      ) : (
+        <OneImport key={id} appId={appId} id={id} />
+      )}
+    </Page>
+  )
+}
+
+function Past({ appId }: { appId: string }) {
+  const asked = useAsk(IMPORTS, { appId })
+  return (
+    <Stack gap="xs">
+      <Title order={2}>Imports so far</Title>
+      <Loaded of={asked}>
+        {({ userImports }) =>
+          userImports.length === 0 ? (
+            <Text c="dimmed">None yet.</Text>
+          ) : (
+            <DataTable
+              label="Imports"
+              rows={userImports}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  label: 'When',
+                  cell: ({ id, startedAt }: Import) => (
+                    <Link to="/apps/$app/import" params={{ app: appId }} search={{ id }} className="row-link">
+                      <When at={startedAt} time />
+                    </Link>
+                  ),
+                },
+                { label: 'State', cell: ({ state }: Import) => <ImportStateTag state={state} /> },
+                { label: 'Rows', right: true, cell: ({ rows }: Import) => number(rows) },
+                { label: 'Changed', right: true, wide: true, cell: ({ changed }: Import) => number(changed) },
+                { label: 'Bad', right: true, wide: true, cell: ({ bad }: Import) => number(bad) },
+                { label: 'By', wide: true, cell: ({ memberEmail }: Import) => memberEmail },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+    </Stack>
+  )
+}

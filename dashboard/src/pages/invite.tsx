@@ -1,0 +1,42 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { messageOf } from '../api/api-error.ts'
+import { graphql } from '../api/graphql.ts'
+import { forgetSession } from '../api/session.ts'
+import { useAsk } from '../api/use-api.ts'
+import { AcceptInvitationForm } from '../forms/accept-invitation-form.tsx'
+import { Entrance } from '../ui/entrance.tsx'
+
+const OFFER = graphql(`
+  query Invitation($token: String!) {
+    invitation(token: $token) { email role }
+  }
+`)
+
+/** Behind the link that an owner hands to a new member. */
+export function InvitePage() {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const { token = '' } = useSearch({ from: '/invite' })
+  const asked = useAsk(OFFER, { token })
+  const offer = asked.data?.invitation
+  const enter = () => {
+    forgetSession(client)
+    void navigate({ to: '/', replace: true })
+  }
+  if (asked.error) {
+    return (
+      <Entrance title="This invitation is not valid" about={`${messageOf(asked.error)} Ask for a new one.`} />
+    )
+  }
+  return (
+    <Entrance
+      title="Join the dashboard"
+      about={
+        offer ? `${offer.email}, as ${offer.role.toLowerCase()}. Choose a password.` : 'Choose a password.'
+      }
+    >
+      <AcceptInvitationForm token={token} onDone={enter} />
+    </Entrance>
+  )
+}

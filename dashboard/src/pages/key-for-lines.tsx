@@ -1,0 +1,41 @@
+import { Anchor, Text } from '@mantine/core'
+import { graphql } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { useChange } from '../api/use-api.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
+
+const CREATE = graphql(`
+  mutation KeyForLines($appId: String!) {
+    createApiKey(appId: $appId, name: "First steps") { secret }
+  }
+`)
+
+/** Makes a key and puts it into the lines, so that they work as they stand. */
+export function KeyForLines({ appId, onKey }: { appId: string; onKey: (secret: string) => void }) {
+  const may = useMay()
+  const create = useChange(CREATE, {
+    said: 'The lines hold a new key. It is in the list of API keys as “First steps”.',
+    done({ createApiKey }) {
+      if (createApiKey) onKey(createApiKey.secret)
+    },
+  })
+  return (
+    <>
+      <FormAlert error={create.error} />
+      <Text size="xs" c="dimmed">
+        <code>$TOLLGATE_API_KEY</code> is what the first start printed.{' '}
+        {may('createApiKey') && (
+          <Anchor
+            component="button"
+            type="button"
+            size="xs"
+            underline="always"
+            onClick={() => create.mutate({ appId })}
+          >
+            Put a new key into these lines
+          </Anchor>
+        )}
+      </Text>
+    </>
+  )
+}

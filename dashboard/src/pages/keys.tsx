@@ -1,0 +1,130 @@
+import { Button, Group, Modal, Text } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { useState } from 'react'
+import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useAppId, useMay } from '../api/use-account.ts'
+import { useAsk } from '../api/use-api.ts'
+import { NewKeyForm } from '../forms/new-key-form.tsx'
+import { RevokeKey } from '../forms/revoke-key.tsx'
+import { RotateKeyForm } from '../forms/rotate-key-form.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Page } from '../ui/page.tsx'
+import { Tag } from '../ui/tag.tsx'
+import { dateTimeOf, When } from '../ui/when.tsx'
+import { type NewSecret, ShownOnce } from './shown-once.tsx'
+
+const KEYS = graphql(`
+  query ApiKeys($appId: String!) {
+    apiKeys(appId: $appId) { id name prefix createdAt revokedAt lastUsedAt expiresAt }
+  }
+`)
+type Key = ResultOf<typeof KEYS>['apiKeys'][number]
+
+/** What is open above the list. A secret is never kept in an address. */
+type Open = { is: 'new' } | { is: 'rotate' | 'revoke'; key: Key } | { is: 'secret'; key: NewSecret } | null
+
+export function KeysPage() {
+  const appId = useAppId()
+  const may = useMay()
+  const [open, setOpen] = useState<Open>(null)
+  const close = () => setOpen(null)
+  const show = (key: NewSecret) => setOpen({ is: 'secret', key })
+  const keys = useAsk(KEYS, { appId })
+  return (
+    <Page
+      title="API keys"
+      about="What your backend sends in the Authorization header. Only a hash is kept: a secret is shown once."
+      actions={
+        <Button
+          leftSection={<IconPlus size={16} aria-hidden />}
+          onClick={() => setOpen({ is: 'new' })}
+          disabled={!may('createApiKey')}
+        >
+          New key
+        </Button>
+      }
+    >
+      <Loaded of={keys}>
+        {({ apiKeys }) => (
+          <DataTable
+            label="API keys"
+            rows={apiKeys}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                label: 'Name',
+                cell: ({ name, prefix }) => (
+                  <>
+                    <Text size="sm" fw={550}>
+                      {name}
+                    </Text>
+                    <Text size="xs" c="dimmed" ff="monospace">
+                      {prefix}…
+                    </Text>
+                  </>
+                ),
+              },
+              { label: 'State', cell: stateOf },
+              {
+                label: 'Last used',
+                wide: true,
+                cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <When at={lastUsedAt} time />),
+              },
+              { label: 'Created', wide: true, cell: ({ createdAt }) => <When at={createdAt} /> },
+              {
+                label: 'Actions',
+                hiddenLabel: true,
+                right: true,
+                cell: (key) =>
+                  key.revokedAt === null && (
+                    <Group gap={6} justify="flex-end" wrap="nowrap">
+                      <Button
+                        size="compact-sm"
+                        variant="default"
+                        disabled={!may('rotateApiKey')}
+                        aria-label={`Rotate ${key.name} ${key.prefix}`}
+                        onClick={() => setOpen({ is: 'rotate', key })}
+                      >
+                        Rotate
+                      </Button>
+                      <Button
+                        size="compact-sm"
+                        variant="default"
+                        disabled={!may('revokeApiKey')}
+                        aria-label={`Revoke ${key.name} ${key.prefix}`}
+                        onClick={() => setOpen({ is: 'revoke', key })}
+                      >
+                        Revoke
+                      </Button>
+                    </Group>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      <Modal opened={open?.is === 'new'} onClose={close} title="New API key">
+        <NewKeyForm appId={appId} onDone={show} onCancel={close} />
+      </Modal>
+      <Modal opened={open?.is === 'rotate'} onClose={close} title="Rotate the key">
+        {open?.is === 'rotate' && (
+          <RotateKeyForm appId={appId} apiKey={open.key} onDone={show} onCancel={close} />
+        )}
+      </Modal>
+      <Modal opened={open?.is === 'revoke'} onClose={close} title="Revoke the key">
+        {open?.is === 'revoke' && <RevokeKey appId={appId} apiKey={open.key} onDone={close} />}
+      </Modal>
+      {open?.is === 'secret' && <ShownOnce secret={open.key} onClose={close} />}
+    </Page>
+  )
+}
+
+function stateOf({ revokedAt, expiresAt }: Key) {
+  if (revokedAt !== null) return <Tag>Revoked</Tag>
+  return expiresAt === null ? (
+    <Tag tone="good">Active</Tag>
+  ) : (
+    <Tag tone="warn">Ends {dateTimeOf(expiresAt)}</Tag>
+  )
+}

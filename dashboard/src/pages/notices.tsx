@@ -1,0 +1,203 @@
+import { Button, Group, Modal, SegmentedControl, Stack, Text } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { graphql } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
+import { CodeBlock } from '../ui/code-block.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { number } from '../ui/number.ts'
+import { Pager } from '../ui/pager.tsx'
+import { Tag, type Tone } from '../ui/tag.tsx'
+import { When } from '../ui/when.tsx'
+
+const NOTICES = graphql(`
+  query Notices($appId: String!, $state: NoticeState, $after: String) {
+    notices(appId: $appId, state: $state, first: 50, after: $after) {
+      id provider eventId type state attempts lastError receivedAt
+    }
+    noticeCounts(appId: $appId) { pending done failed }
+  }
+`)
+const NOTICE = graphql(`
+  query Notice($appId: String!, $id: String!) {
+    notice(appId: $appId, id: $id) { id type state attempts lastError payload receivedAt handledAt }
+  }
+`)
+const REPLAY = graphql(`
+  mutation ReplayNotice($appId: String!, $id: String!) {
+    replayNotice(appId: $appId, id: $id) { id }
+  }
+`)
+const REPLAY_FAILED = graphql(`
+  mutation ReplayFailedNotices($appId: String!) {
+    replayFailedNotices(appId: $appId)
+  }
+`)
+const RECONCILE = graphql(`
+  mutation ReconcileBilling($appId: String!) {
+    reconcileBilling(appId: $appId)
+  }
+`)
+
+const STATES = { PENDING: 'warn', DONE: 'good', FAILED: 'bad' } as const satisfies Record<string, Tone>
+type State = keyof typeof STATES
+const PAGE = 50
+
+/** What the providers sent, and what became of it. */
+export function Notices({ appId }: { appId: string }) {
+  const may = useMay()
+  const { state, after, notice } = useSearch({ from: '/inside/apps/$app/billing' })
+  const navigate = useNavigate({ from: '/apps/$app/billing' })
+  const chosen = state !== undefined && state in STATES ? (state as State) : null
+  const asked = useAsk(
+    NOTICES,
+    { appId, state: chosen, after: after ?? null },
+    { keepPrevious: true, refetchInterval: 5_000 },
+  )
+  const replay = useChange(REPLAY, { said: 'It is being handled again.' })
+  const replayFailed = useChange(REPLAY_FAILED, {
+    said: ({ replayFailedNotices }) => `${replayFailedNotices ?? 0} are being handled again.`,
+  })
+  const reconcile = useChange(RECONCILE, {
+    said: ({ reconcileBilling }) => `The providers are being asked about ${reconcileBilling ?? 0}.`,
+  })
+  return (
+    <Loaded of={asked}>
+      {({ notices, noticeCounts: counts }) => (
+        <Stack>
+          <FormAlert error={replay.error ?? replayFailed.error ?? reconcile.error} />
+          <Group justify="space-between">
+            <SegmentedControl
+              aria-label="State"
+              value={chosen ?? 'all'}
+              onChange={(value) =>
+                void navigate({ search: { tab: 'notices', ...(value !== 'all' && { state: value }) } })
+              }
+              data={[
+                { value: 'all', label: 'All' },
+                { value: 'PENDING', label: `Pending ${number(counts.pending)}` },
+                { value: 'FAILED', label: `Failed ${number(counts.failed)}` },
+                { value: 'DONE', label: `Done ${number(counts.done)}` },
+              ]}
+            />
+            <Group gap="xs">
+              {counts.failed > 0 && (
+                <Button
+                  variant="default"
+                  loading={replayFailed.isPending}
+                  disabled={!may('replayFailedNotices')}
+                  onClick={() => replayFailed.mutate({ appId })}
+                >
+                  Replay all failed
+                </Button>
+              )}
+              <Button
+                variant="default"
+                loading={reconcile.isPending}
+                disabled={!may('reconcileBilling')}
+                onClick={() => reconcile.mutate({ appId })}
+              >
+                Ask the providers
+              </Button>
+            </Group>
+          </Group>
+          {notices.length === 0 ? (
+            <Text c="dimmed">
+              None. When somebody pays, the provider's notices arrive here and are handled by themselves.
+            </Text>
+          ) : (
+            <DataTable
+              label="Notices"
+              rows={notices}
+              keyOf={({ id }) => id}
+              columns={[
+                { label: 'Received', cell: ({ receivedAt }) => <When at={receivedAt} time /> },
+                {
+                  label: 'Notice',
+                  cell: ({ type, provider, eventId }) => (
+                    <>
+                      {type}
+                      <Text size="xs" c="dimmed" ff="monospace">
+                        {provider} {eventId}
+                      </Text>
+                    </>
+                  ),
+                },
+                {
+                  label: 'State',
+                  cell: ({ state, lastError }) => (
+                    <>
+                      <Tag tone={STATES[state]}>{state.toLowerCase()}</Tag>
+                      {lastError !== null && (
+                        <Text size="xs" c="dimmed" mt={2}>
+                          {lastError}
+                        </Text>
+                      )}
+                    </>
+                  ),
+                },
+                { label: 'Tries', right: true, wide: true, cell: ({ attempts }) => attempts },
+                {
+                  label: 'Actions',
+                  hiddenLabel: true,
+                  right: true,
+                  cell: ({ id, eventId }) => (
+                    <Group gap={6} justify="flex-end">
+                      <Button
+                        size="compact-sm"
+                        variant="default"
+                        aria-label={`Look at ${eventId}`}
+                        onClick={() => void navigate({ search: (s) => ({ ...s, notice: id }) })}
+                      >
+                        Look
+                      </Button>
+                      <Button
+                        size="compact-sm"
+                        variant="default"
+                        disabled={!may('replayNotice')}
+                        aria-label={`Replay ${eventId}`}
+                        onClick={() => replay.mutate({ appId, id })}
+                      >
+                        Replay
+                      </Button>
+                    </Group>
+                  ),
+                },
+              ]}
+            />
+          )}
+          <Pager after={after} next={notices.length === PAGE ? (notices.at(-1)?.id ?? null) : null} />
+          <Modal
+            opened={notice !== undefined}
+            onClose={() => void navigate({ search: ({ notice, ...rest }) => rest })}
+            size="lg"
+            title="Notice"
+          >
+            {notice !== undefined && <Payload appId={appId} id={notice} />}
+          </Modal>
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function Payload({ appId, id }: { appId: string; id: string }) {
+  const asked = useAsk(NOTICE, { appId, id })
+  return (
+    <Loaded of={asked}>
+      {({ notice }) =>
+        notice && (
+          <Stack>
+            <Text size="sm">
+              {notice.type}, {notice.state.toLowerCase()} after {notice.attempts}{' '}
+              {notice.attempts === 1 ? 'try' : 'tries'}
+            </Text>
+            <CodeBlock label="What the provider sent" text={JSON.stringify(notice.payload, null, 2)} />
+          </Stack>
+        )
+      }
+    </Loaded>
+  )
+}

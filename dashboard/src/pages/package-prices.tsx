@@ -1,0 +1,110 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconPlus } from '@tabler/icons-react'
+import { graphql } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
+import { PriceForm } from '../forms/price-form.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { priceText } from '../ui/price.ts'
+import { Tag } from '../ui/tag.tsx'
+
+const PRICES = graphql(`
+  query Prices($appId: String!, $packageId: String!) {
+    prices(appId: $appId, packageId: $packageId, includeArchived: true) {
+      id provider displayAmount currency interval archivedAt
+    }
+    providerAccounts(appId: $appId) { provider enabled }
+  }
+`)
+const ARCHIVE = graphql(`
+  mutation ArchivePrice($appId: String!, $provider: String!, $id: String!, $archived: Boolean!) {
+    archivePrice(appId: $appId, provider: $provider, id: $id, archived: $archived) { id }
+  }
+`)
+
+export function PackagePrices({ appId, packageId }: { appId: string; packageId: string }) {
+  const [opened, { open, close }] = useDisclosure()
+  const may = useMay()
+  const asked = useAsk(PRICES, { appId, packageId })
+  const archive = useChange(ARCHIVE)
+  return (
+    <Loaded of={asked}>
+      {({ prices, providerAccounts }) => (
+        <Stack align="stretch">
+          <Group justify="space-between">
+            <Text c="dimmed" maw={560}>
+              A price belongs to the package and a billing provider. Payment links ask for the newest one that
+              is not archived, unless their template names another.
+            </Text>
+            <Button
+              leftSection={<IconPlus size={16} aria-hidden />}
+              onClick={open}
+              disabled={!may('createPrice')}
+            >
+              Add price
+            </Button>
+          </Group>
+          <FormAlert error={archive.error} />
+          {prices.length > 0 && (
+            <DataTable
+              label="Prices"
+              rows={prices}
+              keyOf={({ provider, id }) => `${provider} ${id}`}
+              columns={[
+                {
+                  label: 'Price',
+                  cell: (price) => (
+                    <Text size="sm" fw={600}>
+                      {priceText(price)}
+                    </Text>
+                  ),
+                },
+                { label: 'Provider', cell: ({ provider }) => provider },
+                {
+                  label: 'Id',
+                  wide: true,
+                  cell: ({ id }) => (
+                    <Text size="xs" ff="monospace">
+                      {id}
+                    </Text>
+                  ),
+                },
+                {
+                  label: 'State',
+                  cell: ({ archivedAt }) =>
+                    archivedAt === null ? <Tag tone="good">In use</Tag> : <Tag>Archived</Tag>,
+                },
+                {
+                  label: 'Actions',
+                  hiddenLabel: true,
+                  right: true,
+                  cell: ({ provider, id, archivedAt }) => (
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      disabled={!may('archivePrice')}
+                      onClick={() => archive.mutate({ appId, provider, id, archived: archivedAt === null })}
+                    >
+                      {archivedAt === null ? 'Archive' : 'Bring back'}
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+          )}
+          <Modal opened={opened} onClose={close} title="Add a price">
+            <PriceForm
+              appId={appId}
+              packageId={packageId}
+              providers={providerAccounts.filter(({ enabled }) => enabled).map(({ provider }) => provider)}
+              onDone={close}
+            />
+          </Modal>
+        </Stack>
+      )}
+    </Loaded>
+  )
+}

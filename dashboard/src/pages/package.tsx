@@ -1,0 +1,157 @@
+import { Breadcrumbs, Button, Group, Stack, Tabs, Text, Title } from '@mantine/core'
+import { IconRocket } from '@tabler/icons-react'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { graphql } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
+import { PackageForm } from '../forms/package-form.tsx'
+import { PackageMetadataForm } from '../forms/package-metadata-form.tsx'
+import { GrantDiff } from '../ui/grant-diff.tsx'
+import { AnchorLink, ButtonLink } from '../ui/links.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Note } from '../ui/note.tsx'
+import { PackageStatusTag } from '../ui/package-status.tsx'
+import { Page } from '../ui/page.tsx'
+import { Tag } from '../ui/tag.tsx'
+import { PackagePrices } from './package-prices.tsx'
+import { SubscriptionList } from './subscription-list.tsx'
+
+export const PACKAGE = graphql(`
+  query Package($appId: String!, $id: String!) {
+    package(appId: $appId, id: $id) {
+      id name status isAddon metadata updatedAt version
+      grants { id limit resetPeriod overageEnabled }
+      draft { name grants { id limit resetPeriod overageEnabled } }
+    }
+    features(appId: $appId) { id name type unitLabel unitLabelPlural }
+  }
+`)
+const DISCARD = graphql(`
+  mutation DiscardPackageDraft($appId: String!, $id: String!, $version: String) {
+    discardPackageDraft(appId: $appId, id: $id, expectedVersion: $version) { id }
+  }
+`)
+
+export function PackagePage() {
+  const { app, id } = useParams({ from: '/inside/apps/$app/packages/$id' })
+  const { tab = 'content' } = useSearch({ from: '/inside/apps/$app/packages/$id' })
+  const navigate = useNavigate({ from: '/apps/$app/packages/$id' })
+  const may = useMay()
+  const asked = useAsk(PACKAGE, { appId: app, id })
+  const found = asked.data?.package
+  const [filled, setFilled] = useState(0)
+  const reload = async () => {
+    await asked.refetch()
+    setFilled(filled + 1)
+  }
+  const discard = useChange(DISCARD, { said: 'The draft is gone.', done: reload })
+  const publishable = found && (found.status === 'DRAFT' || found.draft !== null)
+  return (
+    <Page
+      title={found?.name ?? id}
+      heading={
+        <Group gap="sm">
+          {found?.name ?? id}
+          {found && <PackageStatusTag status={found.status} hasDraft={found.draft !== null} />}
+          {found?.isAddon && <Tag tone="accent">Add-on</Tag>}
+        </Group>
+      }
+      about={
+        <Breadcrumbs separator="›" component="nav" aria-label="Where this is" fz="sm">
+          <AnchorLink to="/apps/$app/packages" params={{ app }} size="sm">
+            Packages
+          </AnchorLink>
+          <Text size="sm" ff="monospace" className="break">
+            {id}
+          </Text>
+        </Breadcrumbs>
+      }
+      actions={
+        publishable && (
+          <ButtonLink
+            to="/apps/$app/packages/$id/publish"
+            params={{ app, id }}
+            leftSection={<IconRocket size={16} aria-hidden />}
+          >
+            Review and publish
+          </ButtonLink>
+        )
+      }
+    >
+      <Loaded of={asked}>
+        {({ package: p, features }) => {
+          if (!p) return null
+          const shown = p.draft ?? p
+          return (
+            <Tabs
+              value={tab}
+              onChange={(value) => void navigate({ search: { tab: value as typeof tab }, replace: true })}
+              keepMounted={false}
+            >
+              <Tabs.List mb="md" aria-label="Parts of the package">
+                <Tabs.Tab value="content">Content</Tabs.Tab>
+                <Tabs.Tab value="prices">Prices</Tabs.Tab>
+                <Tabs.Tab value="subscribers">Subscribers</Tabs.Tab>
+                <Tabs.Tab value="metadata">Metadata</Tabs.Tab>
+              </Tabs.List>
+              <Tabs.Panel value="content">
+                <Stack gap="xl">
+                  {p.draft && (
+                    <Note tone="warn" title="These edits are not published yet">
+                      <Group justify="space-between">
+                        <Text size="sm">Subscribers have what was published until you publish again.</Text>
+                        <Button
+                          variant="default"
+                          size="xs"
+                          loading={discard.isPending}
+                          disabled={!may('discardPackageDraft')}
+                          onClick={() => discard.mutate({ appId: app, id, version: p.version })}
+                        >
+                          Discard the draft
+                        </Button>
+                      </Group>
+                    </Note>
+                  )}
+                  <PackageForm
+                    key={`${id} ${filled}`}
+                    appId={app}
+                    id={id}
+                    version={p.version}
+                    name={shown.name}
+                    grants={shown.grants}
+                    features={features}
+                    published={p.status === 'PUBLISHED'}
+                    readOnly={!may('editPackage')}
+                    onReload={() => void reload()}
+                  />
+                  {p.draft && (
+                    <Stack gap="xs">
+                      <Title order={2}>Published and draft</Title>
+                      <GrantDiff before={p.grants} after={p.draft.grants} features={features} />
+                    </Stack>
+                  )}
+                </Stack>
+              </Tabs.Panel>
+              <Tabs.Panel value="prices">
+                <PackagePrices appId={app} packageId={id} />
+              </Tabs.Panel>
+              <Tabs.Panel value="subscribers">
+                <SubscriptionList appId={app} packageId={id} />
+              </Tabs.Panel>
+              <Tabs.Panel value="metadata">
+                <PackageMetadataForm
+                  key={`${id} ${filled}`}
+                  appId={app}
+                  id={id}
+                  version={p.version}
+                  metadata={p.metadata}
+                />
+              </Tabs.Panel>
+            </Tabs>
+          )
+        }}
+      </Loaded>
+    </Page>
+  )
+}

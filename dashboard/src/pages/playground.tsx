@@ -1,0 +1,219 @@
+import {
+  Button,
+  Grid,
+  Group,
+  NumberInput,
+  Paper,
+  Select,
+  Stack,
+  Tabs,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useAppId } from '../api/use-account.ts'
+import { useAsk } from '../api/use-api.ts'
+import { required } from '../forms/onto-fields.ts'
+import { grantText } from '../grants.ts'
+import { adminCall, curl, quoted, sdk } from '../snippets.ts'
+import { CodeBlock } from '../ui/code-block.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Note } from '../ui/note.tsx'
+import { Page } from '../ui/page.tsx'
+import { Tag } from '../ui/tag.tsx'
+import { UsageBar } from '../ui/usage-bar.tsx'
+import { When } from '../ui/when.tsx'
+import classes from './playground.module.css'
+
+const CHOICES = graphql(`
+  query PlaygroundChoices($appId: String!) {
+    features(appId: $appId) { id name type unitLabel unitLabelPlural }
+  }
+`)
+const EXPLAIN = graphql(`
+  query Explain($appId: String!, $userId: String!, $featureId: String!, $delta: Int!) {
+    explain(appId: $appId, userId: $userId, featureId: $featureId, delta: $delta) {
+      access reason reasonCode periodEnd
+      consumption { used budget overageEnabled }
+      steps { step passed text }
+      subscriptions {
+        id packageId packageName isAddon live startedAt cancelAt cancelledAt
+        grant { id limit resetPeriod overageEnabled }
+      }
+    }
+  }
+`)
+type Explanation = NonNullable<ResultOf<typeof EXPLAIN>['explain']>
+type Choices = ResultOf<typeof CHOICES>['features']
+
+export function PlaygroundPage() {
+  const appId = useAppId()
+  const { user = '', feature = '', delta = '1' } = useSearch({ from: '/inside/apps/$app/playground' })
+  const navigate = useNavigate({ from: '/apps/$app/playground' })
+  const choices = useAsk(CHOICES, { appId }).data?.features ?? []
+  const asked = user !== '' && feature !== ''
+  const amount = Math.max(0, Math.trunc(Number(delta)) || 0)
+  const explanation = useAsk(
+    EXPLAIN,
+    { appId, userId: user, featureId: feature, delta: amount },
+    { enabled: asked },
+  )
+  const form = useForm({
+    initialValues: { user, feature: feature as string | null, delta: amount as number | '' },
+    validate: { user: required('The user'), feature: required('The feature') },
+  })
+  const ask = form.onSubmit(({ user, feature, delta }) => {
+    void navigate({ search: { user, feature: feature ?? '', ...(delta !== 1 && { delta: String(delta) }) } })
+    // The same question again: things may have changed since.
+    if (asked) void explanation.refetch()
+  })
+  return (
+    <Page title="Playground" about="Can this user use this feature? The answer, and how it comes about.">
+      <Grid gap="xl">
+        <Grid.Col span={{ base: 12, md: 4 }}>
+          <form noValidate onSubmit={ask}>
+            <Stack>
+              <TextInput
+                label="User"
+                description="Their id"
+                placeholder="ada"
+                {...form.getInputProps('user')}
+              />
+              <Select
+                label="Feature"
+                placeholder="Choose a feature"
+                searchable
+                data={choices.map(({ id, name }) => ({ value: id, label: name }))}
+                {...form.getInputProps('feature')}
+              />
+              <NumberInput
+                label="How many"
+                description="Of a consumable feature"
+                min={0}
+                allowDecimal={false}
+                allowNegative={false}
+                {...form.getInputProps('delta')}
+              />
+              <Button type="submit" loading={explanation.isFetching && asked}>
+                Ask
+              </Button>
+            </Stack>
+          </form>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 8 }}>
+          {asked ? (
+            <Loaded of={explanation}>
+              {({ explain }) =>
+                explain && <Answer explanation={explain} features={choices} feature={feature} />
+              }
+            </Loaded>
+          ) : (
+            <Text c="dimmed">Name a user and a feature, and ask.</Text>
+          )}
+        </Grid.Col>
+      </Grid>
+      {asked && <Code userId={user} featureId={feature} delta={amount} />}
+    </Page>
+  )
+}
+
+function Answer({
+  explanation,
+  features,
+  feature,
+}: {
+  explanation: Explanation
+  features: Choices
+  feature: string
+}) {
+  const { access, reason, reasonCode, consumption, steps, subscriptions } = explanation
+  const granted = features.find(({ id }) => id === feature)
+  return (
+    <Stack gap="lg">
+      <Note tone={access ? 'good' : 'bad'} title={access ? 'Yes, access' : 'No access'} role="status">
+        {reason} <Tag tone={access ? 'good' : 'bad'}>{reasonCode}</Tag>
+      </Note>
+      {consumption && (
+        <UsageBar
+          label="Used"
+          {...consumption}
+          unit={granted?.unitLabelPlural ?? granted?.unitLabel ?? null}
+        />
+      )}
+      <Paper radius="md" p="md">
+        <Title order={2} mb="sm">
+          Step by step
+        </Title>
+        <ol className={classes.steps}>
+          {steps.map(({ step, passed, text }) => (
+            <li key={step} data-passed={passed}>
+              <Text size="xs" fw={650} c="dimmed" tt="capitalize">
+                {step.toLowerCase()}
+              </Text>
+              <Text size="sm" className="break">
+                {text}
+              </Text>
+            </li>
+          ))}
+        </ol>
+      </Paper>
+      {subscriptions.length > 0 && (
+        <DataTable
+          label="Subscriptions that were looked at"
+          rows={subscriptions}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              label: 'Subscription',
+              cell: ({ packageName, isAddon }) => (
+                <Group gap={6}>
+                  {packageName} {isAddon && <Tag tone="accent">Add-on</Tag>}
+                </Group>
+              ),
+            },
+            {
+              label: 'State',
+              cell: ({ live }) => (live ? <Tag tone="good">Live</Tag> : <Tag>Ended</Tag>),
+            },
+            { label: 'Since', wide: true, cell: ({ startedAt }) => <When at={startedAt} /> },
+            { label: 'Grants', cell: ({ grant }) => (grant ? grantText(grant, granted) : 'nothing of it') },
+          ]}
+        />
+      )}
+    </Stack>
+  )
+}
+
+function Code({ userId, featureId, delta }: { userId: string; featureId: string; delta: number }) {
+  const call = adminCall(
+    'query ($userId: String!, $featureId: String!, $delta: Int) { canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) { access reason consumption { used budget } } }',
+    { userId, featureId, delta },
+  )
+  const args = `userId: ${quoted(userId)}, featureId: ${quoted(featureId)}${delta === 1 ? '' : `, delta: ${delta}`}`
+  return (
+    <Stack gap="xs">
+      <Title order={2}>The same in code</Title>
+      <Tabs defaultValue="curl" keepMounted={false}>
+        <Tabs.List mb="sm" aria-label="Language">
+          <Tabs.Tab value="curl">curl</Tabs.Tab>
+          <Tabs.Tab value="sdk">Node SDK</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="curl">
+          <CodeBlock label="The check with curl" text={curl(call)} />
+        </Tabs.Panel>
+        <Tabs.Panel value="sdk">
+          <CodeBlock
+            label="The check with the SDK"
+            text={sdk(
+              `const { data, error } = await tollgate.canUseFeature({ ${args} })\nif (data?.access) console.log('serve')\nelse console.log(data?.reason ?? error)`,
+            )}
+          />
+        </Tabs.Panel>
+      </Tabs>
+    </Stack>
+  )
+}

@@ -1,0 +1,153 @@
+import { Button, Group, Modal, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
+import { GraceDaysForm } from '../forms/grace-days-form.tsx'
+import { ProviderForm } from '../forms/provider-form.tsx'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Note } from '../ui/note.tsx'
+import { Tag } from '../ui/tag.tsx'
+
+const PROVIDERS = graphql(`
+  query Providers($appId: String!) {
+    providerAccounts(appId: $appId) {
+      provider enabled source keyHint livemode webhookSecrets webhookUrl
+    }
+    billingSettings(appId: $appId) { graceDays }
+  }
+`)
+const TEST = graphql(`
+  mutation TestProviderAccount($appId: String!, $provider: String!) {
+    testProviderAccount(appId: $appId, provider: $provider) { ok message }
+  }
+`)
+const SWITCH = graphql(`
+  mutation SwitchProvider($appId: String!, $provider: String!, $enabled: Boolean!) {
+    setProviderAccount(appId: $appId, provider: $provider, input: { enabled: $enabled }) { provider }
+  }
+`)
+const REMOVE = graphql(`
+  mutation RemoveProviderAccount($appId: String!, $provider: String!) {
+    removeProviderAccount(appId: $appId, provider: $provider) { provider }
+  }
+`)
+type Account = ResultOf<typeof PROVIDERS>['providerAccounts'][number]
+
+const ABOUT: Record<string, string> = {
+  sandbox: 'Built in, for development and tests: a real payment page with test cards, and no money.',
+  stripe: 'Real payments through your Stripe account.',
+}
+const SOURCES: Record<Account['source'], string> = {
+  NONE: 'Not set up.',
+  BUILT_IN: 'Comes with Tollgate.',
+  DASHBOARD: 'Set up here.',
+  ENVIRONMENT: 'Set by STRIPE_SECRET_KEY in the environment.',
+}
+
+export function Providers({ appId }: { appId: string }) {
+  const [setting, setSetting] = useState<Account | null>(null)
+  const asked = useAsk(PROVIDERS, { appId })
+  return (
+    <Loaded of={asked}>
+      {({ providerAccounts, billingSettings }) => (
+        <Stack gap="xl">
+          <SimpleGrid cols={{ base: 1, md: 2 }}>
+            {providerAccounts.map((account) => (
+              <ProviderCard
+                key={account.provider}
+                appId={appId}
+                account={account}
+                onSet={() => setSetting(account)}
+              />
+            ))}
+          </SimpleGrid>
+          <GraceDaysForm key={billingSettings.graceDays} appId={appId} days={billingSettings.graceDays} />
+          <Modal
+            opened={setting !== null}
+            onClose={() => setSetting(null)}
+            title={`Keys of ${setting?.provider}`}
+          >
+            {setting && <ProviderForm appId={appId} account={setting} onDone={() => setSetting(null)} />}
+          </Modal>
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function ProviderCard({ appId, account, onSet }: { appId: string; account: Account; onSet: () => void }) {
+  const may = useMay()
+  const test = useChange(TEST)
+  const turn = useChange(SWITCH)
+  const remove = useChange(REMOVE, { said: 'Its secrets are forgotten.' })
+  const tested = test.data?.testProviderAccount
+  const { provider, enabled, source, keyHint, livemode } = account
+  return (
+    <Paper p="md" radius="md">
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} tt="capitalize">
+            {provider}
+          </Title>
+          <Group gap={6}>
+            {livemode !== null && (
+              <Tag tone={livemode ? 'bad' : 'warn'}>{livemode ? 'Live money' : 'Test mode'}</Tag>
+            )}
+            {enabled ? <Tag tone="good">On</Tag> : <Tag>Off</Tag>}
+          </Group>
+        </Group>
+        <Text size="sm" c="dimmed">
+          {ABOUT[provider]} {SOURCES[source]}
+          {keyHint !== null && ` Key ends in ${keyHint}.`}
+        </Text>
+        <FormAlert error={test.error ?? turn.error ?? remove.error} />
+        {tested && (
+          <Note tone={tested.ok ? 'good' : 'bad'} role="status">
+            {tested.message}
+          </Note>
+        )}
+        <Group gap="xs">
+          {provider === 'sandbox' ? (
+            <Button
+              variant="default"
+              size="xs"
+              loading={turn.isPending}
+              disabled={!may('setProviderAccount')}
+              onClick={() => turn.mutate({ appId, provider, enabled: !enabled })}
+            >
+              Turn {enabled ? 'off' : 'on'}
+            </Button>
+          ) : (
+            <Button variant="default" size="xs" disabled={!may('setProviderAccount')} onClick={onSet}>
+              {source === 'NONE' ? 'Set up' : 'Change keys'}
+            </Button>
+          )}
+          {enabled && (
+            <Button
+              variant="default"
+              size="xs"
+              loading={test.isPending}
+              disabled={!may('testProviderAccount')}
+              onClick={() => test.mutate({ appId, provider })}
+            >
+              Test
+            </Button>
+          )}
+          {source === 'DASHBOARD' && (
+            <Button
+              variant="default"
+              size="xs"
+              loading={remove.isPending}
+              disabled={!may('removeProviderAccount')}
+              onClick={() => remove.mutate({ appId, provider })}
+            >
+              Remove
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,134 @@
+import { Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Link, useSearch } from '@tanstack/react-router'
+import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useAsk } from '../api/use-api.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Note } from '../ui/note.tsx'
+import { number } from '../ui/number.ts'
+import { Pager } from '../ui/pager.tsx'
+import { Tag } from '../ui/tag.tsx'
+
+export const PREVIEW = graphql(`
+  query PublishPreview($appId: String!, $packageId: String!) {
+    publishPreview(appId: $appId, packageId: $packageId) {
+      subscribers gain lose
+      features { featureId name gain lose }
+      touched {
+        next
+        rows { userId name email featureId change before { reason } after { reason } }
+      }
+    }
+  }
+`)
+const TOUCHED = graphql(`
+  query PublishTouched($appId: String!, $packageId: String!, $after: String!) {
+    publishTouched(appId: $appId, packageId: $packageId, after: $after) {
+      next
+      rows { userId name email featureId change before { reason } after { reason } }
+    }
+  }
+`)
+export type Preview = NonNullable<ResultOf<typeof PREVIEW>['publishPreview']>
+
+interface PublishImpactProps {
+  preview: Preview
+  app: string
+  packageId: string
+}
+
+/** Whom publishing touches: how many, and who. */
+export function PublishImpact({ preview, app, packageId }: PublishImpactProps) {
+  const { after } = useSearch({ from: '/inside/apps/$app/packages/$id/publish' })
+  const touched = preview.gain + preview.lose > 0
+  return (
+    <Stack gap="md">
+      <Title order={2}>Whom it touches</Title>
+      <SimpleGrid cols={3}>
+        <Figure label="subscribers now" value={preview.subscribers} />
+        <Figure label="gain access" value={preview.gain} tone="good" />
+        <Figure label="lose access" value={preview.lose} tone="bad" />
+      </SimpleGrid>
+      {!touched && <Text c="dimmed">At their present usage nobody gains or loses access to anything.</Text>}
+      {preview.lose > 0 && (
+        <Note tone="bad">
+          Those who lose access have used more than the new budget allows, or the feature is no longer theirs.
+        </Note>
+      )}
+      {touched &&
+        (after === undefined ? (
+          <Touched page={preview.touched} preview={preview} app={app} />
+        ) : (
+          <FurtherTouched after={after} preview={preview} app={app} packageId={packageId} />
+        ))}
+    </Stack>
+  )
+}
+
+function FurtherTouched({ after, preview, app, packageId }: PublishImpactProps & { after: string }) {
+  const asked = useAsk(TOUCHED, { appId: app, packageId, after }, { keepPrevious: true })
+  return (
+    <Loaded of={asked}>
+      {({ publishTouched }) =>
+        publishTouched && <Touched page={publishTouched} after={after} preview={preview} app={app} />
+      }
+    </Loaded>
+  )
+}
+
+interface TouchedProps {
+  page: Preview['touched']
+  after?: string
+  preview: Preview
+  app: string
+}
+
+function Touched({ page, after, preview, app }: TouchedProps) {
+  return (
+    <>
+      <DataTable
+        label="Who gains or loses access"
+        rows={page.rows}
+        keyOf={({ userId, featureId }) => `${userId} ${featureId}`}
+        columns={[
+          {
+            label: 'User',
+            cell: ({ userId, name }) => (
+              <Link to="/apps/$app/users/$id" params={{ app, id: userId }} className="row-link">
+                {name ?? userId}
+              </Link>
+            ),
+          },
+          {
+            label: 'Feature',
+            cell: ({ featureId }) =>
+              preview.features.find((feature) => feature.featureId === featureId)?.name ?? featureId,
+          },
+          {
+            label: 'Access',
+            cell: ({ change }) =>
+              change === 'GAINS' ? <Tag tone="good">gains</Tag> : <Tag tone="bad">loses</Tag>,
+          },
+          { label: 'Now', wide: true, cell: ({ before }) => before.reason },
+          { label: 'Then', wide: true, cell: ({ after }) => after.reason },
+        ]}
+      />
+      <Pager after={after} next={page.next} />
+    </>
+  )
+}
+
+function Figure({ label, value, tone }: { label: string; value: number; tone?: 'good' | 'bad' }) {
+  return (
+    <Paper p="md" radius="md">
+      <Text fz={26} fw={650} lh={1.2} className="numbers" {...(tone && value > 0 && { c: TONES[tone] })}>
+        {number(value)}
+      </Text>
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+    </Paper>
+  )
+}
+
+const TONES = { good: 'light-dark(#0f5c33, #8fdcb0)', bad: 'light-dark(#a01c1c, #ffa8a8)' }

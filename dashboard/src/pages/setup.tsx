@@ -1,0 +1,35 @@
+import { Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { forgetSession } from '../api/session.ts'
+import { SetOwnerForm } from '../forms/set-owner-form.tsx'
+import { Entrance } from '../ui/entrance.tsx'
+import { AnchorLink } from '../ui/links.tsx'
+
+/** Behind the link that the first start prints. */
+export function SetupPage() {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const { token } = useSearch({ from: '/setup' })
+  const enter = () => {
+    forgetSession(client)
+    void navigate({ to: '/', replace: true })
+  }
+  if (token === undefined) {
+    return (
+      <Entrance title="The link is not complete" about="Open it as the service printed it when it started.">
+        <Text>
+          Somebody is the owner already?{' '}
+          <AnchorLink to="/sign-in" underline="always">
+            Sign in
+          </AnchorLink>
+        </Text>
+      </Entrance>
+    )
+  }
+  return (
+    <Entrance title="Set up Tollgate" about="You become the owner of this installation.">
+      <SetOwnerForm token={token} onDone={enter} />
+    </Entrance>
+  )
+}

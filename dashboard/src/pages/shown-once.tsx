@@ -1,0 +1,42 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { adminCall, curl, sdk } from '../snippets.ts'
+import { CodeBlock } from '../ui/code-block.tsx'
+import { dateTimeOf } from '../ui/when.tsx'
+
+export interface NewSecret {
+  name: string
+  secret: string
+  formerExpiresAt: string | null
+}
+
+/** A new secret, with lines that work as they stand. */
+export function ShownOnce({
+  secret: { name, secret, formerExpiresAt },
+  onClose,
+}: {
+  secret: NewSecret
+  onClose: () => void
+}) {
+  return (
+    <Modal opened onClose={onClose} closeOnClickOutside={false} size="lg" title={`The secret of “${name}”`}>
+      <Stack>
+        <Text size="sm">
+          Copy it now: it is shown this once.
+          {formerExpiresAt !== null && ` The former one works until ${dateTimeOf(formerExpiresAt)}.`}
+        </Text>
+        <CodeBlock label="The secret" text={secret} />
+        <CodeBlock
+          label="A first call with curl"
+          text={curl(adminCall('{ features { id name } }'), secret)}
+        />
+        <CodeBlock
+          label="A first call with the SDK"
+          text={sdk('const { data, error } = await tollgate.features()', secret)}
+        />
+        <Group justify="flex-end">
+          <Button onClick={onClose}>I have it</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

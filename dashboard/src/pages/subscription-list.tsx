@@ -1,0 +1,114 @@
+import { Stack, Text } from '@mantine/core'
+import { Link, useSearch } from '@tanstack/react-router'
+import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useAsk } from '../api/use-api.ts'
+import { CancelSubscription } from '../forms/cancel-subscription.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Pager } from '../ui/pager.tsx'
+import { Tag } from '../ui/tag.tsx'
+import { dateOf, When } from '../ui/when.tsx'
+
+const SUBSCRIPTIONS = graphql(`
+  query Subscriptions($appId: String!, $userId: String, $packageId: String, $after: String) {
+    subscriptions(appId: $appId, userId: $userId, packageId: $packageId, after: $after) {
+      next
+      rows {
+        id userId status startedAt cancelAt cancelledAt
+        package { id name isAddon }
+        billing { provider status paidUntil }
+      }
+    }
+  }
+`)
+type Subscription = NonNullable<ResultOf<typeof SUBSCRIPTIONS>['subscriptions']>['rows'][number]
+
+interface SubscriptionListProps {
+  appId: string
+  /** only this user's */
+  userId?: string
+  /** only those of this package */
+  packageId?: string
+}
+
+export function SubscriptionList({ appId, userId, packageId }: SubscriptionListProps) {
+  const { after } = useSearch({ strict: false })
+  const asked = useAsk(
+    SUBSCRIPTIONS,
+    { appId, userId: userId ?? null, packageId: packageId ?? null, after: after ?? null },
+    { keepPrevious: true },
+  )
+  const columns = [
+    ...(userId === undefined ? [USER(appId)] : []),
+    ...(packageId === undefined ? [PACKAGE(appId)] : []),
+    { label: 'State', cell: stateOf },
+    { label: 'Since', wide: true, cell: ({ startedAt }: Subscription) => <When at={startedAt} /> },
+    { label: 'Paid through', wide: true, cell: billingOf },
+    {
+      label: 'Actions',
+      hiddenLabel: true,
+      right: true,
+      cell: (subscription: Subscription) =>
+        subscription.status === 'ACTIVE' && <CancelSubscription appId={appId} subscription={subscription} />,
+    },
+  ]
+  return (
+    <Loaded of={asked}>
+      {({ subscriptions }) => (
+        <Stack gap="sm">
+          {subscriptions?.rows.length === 0 ? (
+            <Text c="dimmed">
+              {userId === undefined ? 'Nobody has subscribed yet.' : 'No subscriptions: nothing is granted.'}
+            </Text>
+          ) : (
+            <DataTable
+              label="Subscriptions"
+              rows={subscriptions?.rows ?? []}
+              keyOf={({ id }) => id}
+              columns={columns}
+            />
+          )}
+          <Pager after={after} next={subscriptions?.next} />
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+const USER = (appId: string) => ({
+  label: 'User',
+  cell: ({ userId }: Subscription) => (
+    <Link to="/apps/$app/users/$id" params={{ app: appId, id: userId }} className="row-link">
+      {userId}
+    </Link>
+  ),
+})
+
+const PACKAGE = (appId: string) => ({
+  label: 'Package',
+  cell: ({ package: { id, name, isAddon } }: Subscription) => (
+    <>
+      <Link to="/apps/$app/packages/$id" params={{ app: appId, id }} className="row-link">
+        {name}
+      </Link>{' '}
+      {isAddon && <Tag tone="accent">Add-on</Tag>}
+    </>
+  ),
+})
+
+function stateOf({ status, cancelAt, cancelledAt }: Subscription) {
+  if (status === 'CANCELLED')
+    return <Tag>{cancelledAt ? `Cancelled ${dateOf(cancelledAt)}` : 'Cancelled'}</Tag>
+  return cancelAt ? <Tag tone="warn">Ends {dateOf(cancelAt)}</Tag> : <Tag tone="good">Active</Tag>
+}
+
+function billingOf({ billing }: Subscription) {
+  if (!billing)
+    return (
+      <Text size="sm" c="dimmed">
+        by hand or API
+      </Text>
+    )
+  const until = billing.paidUntil ? `, until ${dateOf(billing.paidUntil)}` : ''
+  return `${billing.provider}: ${billing.status}${until}`
+}

@@ -1,0 +1,81 @@
+import { Select, Stack, Text } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { graphql } from '../api/graphql.ts'
+import { useAsk } from '../api/use-api.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { number } from '../ui/number.ts'
+import { Pager } from '../ui/pager.tsx'
+import { When } from '../ui/when.tsx'
+
+const LEDGER = graphql(`
+  query Ledger($appId: String!, $userId: String!, $featureId: String, $after: String) {
+    ledger(appId: $appId, userId: $userId, featureId: $featureId, after: $after) {
+      next
+      rows { id featureId action delta used periodStart recordedAt }
+    }
+  }
+`)
+const CONSUMABLE = graphql(`
+  query ConsumableFeatures($appId: String!) {
+    features(appId: $appId) { id name type }
+  }
+`)
+
+/** Everything that was recorded for a user, newest first. */
+export function UserLedger({ appId, userId }: { appId: string; userId: string }) {
+  const { feature, after } = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const features = useAsk(CONSUMABLE, { appId }).data?.features ?? []
+  const asked = useAsk(
+    LEDGER,
+    { appId, userId, featureId: feature ?? null, after: after ?? null },
+    { keepPrevious: true },
+  )
+  const nameOf = (id: string) => features.find((feature) => feature.id === id)?.name ?? id
+  return (
+    <Stack>
+      <Select
+        label="Feature"
+        placeholder="All features"
+        w={260}
+        clearable
+        data={features
+          .filter(({ type }) => type === 'CONSUMABLE')
+          .map(({ id, name }) => ({ value: id, label: name }))}
+        value={feature ?? null}
+        onChange={(feature) =>
+          void navigate({ to: '.', search: { tab: 'ledger', ...(feature !== null && { feature }) } } as never)
+        }
+      />
+      <Loaded of={asked}>
+        {({ ledger }) =>
+          ledger?.rows.length === 0 ? (
+            <Text c="dimmed">Nothing was recorded.</Text>
+          ) : (
+            <>
+              <DataTable
+                label="Ledger"
+                rows={ledger?.rows ?? []}
+                keyOf={({ id }) => id}
+                columns={[
+                  { label: 'Recorded', cell: ({ recordedAt }) => <When at={recordedAt} time /> },
+                  { label: 'Feature', cell: ({ featureId }) => nameOf(featureId) },
+                  { label: 'Call', wide: true, cell: ({ action }) => (action === 'SET' ? 'set' : 'add') },
+                  {
+                    label: 'Change',
+                    right: true,
+                    cell: ({ delta }) => (delta > 0 ? `+${number(delta)}` : number(delta)),
+                  },
+                  { label: 'Used after it', right: true, cell: ({ used }) => number(used) },
+                  { label: 'Period from', wide: true, cell: ({ periodStart }) => <When at={periodStart} /> },
+                ]}
+              />
+              <Pager after={after} next={ledger?.next} />
+            </>
+          )
+        }
+      </Loaded>
+    </Stack>
+  )
+}

@@ -1,0 +1,185 @@
+import { Button, Group, Modal, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { useAsk } from '../api/use-api.ts'
+import { RecordUsageForm } from '../forms/record-usage-form.tsx'
+import { Chart } from '../ui/chart.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Tag } from '../ui/tag.tsx'
+import { UsageBar } from '../ui/usage-bar.tsx'
+import { dateTimeOf } from '../ui/when.tsx'
+
+const GRANTED = graphql(`
+  query GrantedFeatures($appId: String!, $userId: String!) {
+    grantedFeatures(appId: $appId, userId: $userId) {
+      featureId name type unitLabel unitLabelPlural access reason periodEnd
+      consumption { used budget overageEnabled }
+    }
+  }
+`)
+const PAST = graphql(`
+  query PastUsage($appId: String!, $userId: String!, $featureId: String!) {
+    showUsage(appId: $appId, userId: $userId, featureId: $featureId) {
+      current { periodStart consumption { used budget } }
+      past { periodStart consumption { used budget } }
+    }
+  }
+`)
+type Granted = ResultOf<typeof GRANTED>['grantedFeatures'][number]
+type Usage = NonNullable<ResultOf<typeof PAST>['showUsage']>
+
+interface UserUsageProps {
+  appId: string
+  userId: string
+  onSubscribe: () => void
+}
+
+/** What the user may use, how much of it is gone, and how it was before. */
+export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
+  const { feature } = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const may = useMay()
+  const [recording, setRecording] = useState<Granted | null>(null)
+  const asked = useAsk(GRANTED, { appId, userId })
+  const choose = (feature: string | undefined) =>
+    void navigate({
+      to: '.',
+      search: (s: Record<string, unknown>) => ({ ...s, feature }),
+      replace: true,
+    } as never)
+  return (
+    <Loaded of={asked}>
+      {({ grantedFeatures }) =>
+        grantedFeatures.length === 0 ? (
+          <Empty
+            title="Nothing is granted"
+            action={
+              <Button onClick={onSubscribe} disabled={!may('subscribe')}>
+                Subscribe to a package
+              </Button>
+            }
+          >
+            This user has no live subscription, so every check answers no.
+          </Empty>
+        ) : (
+          <Stack gap="xl">
+            <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
+              {grantedFeatures.map((granted) => (
+                <Paper key={granted.featureId} p="md" radius="md">
+                  <Stack gap={8} h="100%">
+                    <Group justify="space-between" gap="xs" wrap="nowrap">
+                      <Text fw={600} className="break">
+                        {granted.name}
+                      </Text>
+                      {granted.access ? <Tag tone="good">Access</Tag> : <Tag tone="bad">No access</Tag>}
+                    </Group>
+                    {granted.consumption ? (
+                      <UsageBar
+                        label={`${granted.name} used`}
+                        {...granted.consumption}
+                        unit={granted.unitLabelPlural ?? granted.unitLabel}
+                      />
+                    ) : (
+                      <Text size="sm" c="dimmed">
+                        {granted.reason}
+                      </Text>
+                    )}
+                    <Text size="xs" c="dimmed">
+                      {granted.periodEnd
+                        ? `starts again ${dateTimeOf(granted.periodEnd)}`
+                        : granted.consumption && 'never starts again'}
+                    </Text>
+                    {granted.consumption && (
+                      <Group gap={6} justify="flex-end">
+                        <Button
+                          size="compact-sm"
+                          variant="subtle"
+                          aria-pressed={feature === granted.featureId}
+                          aria-label={`Past periods of ${granted.name}`}
+                          onClick={() =>
+                            choose(feature === granted.featureId ? undefined : granted.featureId)
+                          }
+                        >
+                          Past
+                        </Button>
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          disabled={!may('recordUsage')}
+                          aria-label={`Record usage of ${granted.name}`}
+                          onClick={() => setRecording(granted)}
+                        >
+                          Record
+                        </Button>
+                      </Group>
+                    )}
+                  </Stack>
+                </Paper>
+              ))}
+            </SimpleGrid>
+            {feature !== undefined && (
+              <PastPeriods
+                appId={appId}
+                userId={userId}
+                featureId={feature}
+                name={grantedFeatures.find(({ featureId }) => featureId === feature)?.name ?? feature}
+              />
+            )}
+            <Modal
+              opened={recording !== null}
+              onClose={() => setRecording(null)}
+              title={`Record usage of ${recording?.name ?? ''}`}
+            >
+              {recording && (
+                <RecordUsageForm
+                  appId={appId}
+                  userId={userId}
+                  feature={recording}
+                  onDone={() => setRecording(null)}
+                />
+              )}
+            </Modal>
+          </Stack>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function PastPeriods(props: { appId: string; userId: string; featureId: string; name: string }) {
+  const { name, ...variables } = props
+  const asked = useAsk(PAST, variables)
+  return (
+    <Stack gap="xs">
+      <Title order={2}>{name}, period by period</Title>
+      <Paper p="md" radius="md">
+        <Loaded of={asked}>
+          {({ showUsage }) => showUsage && <PastChart usage={showUsage} name={name} />}
+        </Loaded>
+      </Paper>
+    </Stack>
+  )
+}
+
+function PastChart({ usage, name }: { usage: Usage; name: string }) {
+  const { times, series } = useMemo(() => {
+    const periods = [...(usage.current ? [usage.current] : []), ...usage.past].reverse()
+    return {
+      times: periods.map(({ periodStart }) => Date.parse(periodStart) / 1000),
+      series: [
+        { label: 'Used', kind: 'bars' as const, values: periods.map(({ consumption }) => consumption.used) },
+        {
+          label: 'Budget',
+          kind: 'limit' as const,
+          values: periods.map(({ consumption }) => consumption.budget),
+        },
+      ],
+    }
+  }, [usage])
+  return (
+    <Chart label={`Usage of ${name} in the last ${times.length} periods`} times={times} series={series} />
+  )
+}

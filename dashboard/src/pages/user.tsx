@@ -1,0 +1,102 @@
+import { Breadcrumbs, Button, Group, Modal, Tabs, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { graphql } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { useAsk } from '../api/use-api.ts'
+import { SubscribeForm } from '../forms/subscribe-form.tsx'
+import { UserForm } from '../forms/user-form.tsx'
+import { UserToken } from '../forms/user-token.tsx'
+import { AnchorLink, ButtonLink } from '../ui/links.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Page } from '../ui/page.tsx'
+import { SubscriptionList } from './subscription-list.tsx'
+import { UserLedger } from './user-ledger.tsx'
+import { UserUsage } from './user-usage.tsx'
+
+const USER = graphql(`
+  query User($appId: String!, $id: String!) {
+    user(appId: $appId, id: $id) { id name email billingId metadata createdAt }
+  }
+`)
+
+export function UserPage() {
+  const { app, id } = useParams({ from: '/inside/apps/$app/users/$id' })
+  const { tab = 'usage' } = useSearch({ from: '/inside/apps/$app/users/$id' })
+  const navigate = useNavigate({ from: '/apps/$app/users/$id' })
+  const may = useMay()
+  const asked = useAsk(USER, { appId: app, id })
+  const user = asked.data?.user
+  const [subscribing, subscribe] = useDisclosure()
+  const [token, tokens] = useDisclosure()
+  return (
+    <Page
+      title={user?.name ?? id}
+      about={
+        <Breadcrumbs separator="›" component="nav" aria-label="Where this is" fz="sm">
+          <AnchorLink to="/apps/$app/users" params={{ app }} size="sm">
+            Users
+          </AnchorLink>
+          <Text size="sm" ff="monospace" className="break">
+            {id}
+          </Text>
+          {user?.email && <Text size="sm">{user.email}</Text>}
+        </Breadcrumbs>
+      }
+      actions={
+        <Group gap="xs">
+          <ButtonLink variant="default" to="/apps/$app/playground" params={{ app }} search={{ user: id }}>
+            Try a check
+          </ButtonLink>
+          <Button variant="default" onClick={tokens.open} disabled={!may('generateUserToken')}>
+            Make a token
+          </Button>
+          <Button onClick={subscribe.open} disabled={!may('subscribe')}>
+            Subscribe
+          </Button>
+        </Group>
+      }
+    >
+      <Loaded of={asked}>
+        {({ user }) =>
+          user && (
+            <Tabs
+              value={tab}
+              onChange={(value) => void navigate({ search: { tab: value as typeof tab }, replace: true })}
+              keepMounted={false}
+            >
+              <Tabs.List mb="md" aria-label="About the user">
+                <Tabs.Tab value="usage">Usage</Tabs.Tab>
+                <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
+                <Tabs.Tab value="ledger">Ledger</Tabs.Tab>
+                <Tabs.Tab value="details">Details</Tabs.Tab>
+              </Tabs.List>
+              <Tabs.Panel value="usage">
+                <UserUsage appId={app} userId={id} onSubscribe={subscribe.open} />
+              </Tabs.Panel>
+              <Tabs.Panel value="subscriptions">
+                <SubscriptionList appId={app} userId={id} />
+              </Tabs.Panel>
+              <Tabs.Panel value="ledger">
+                <UserLedger appId={app} userId={id} />
+              </Tabs.Panel>
+              <Tabs.Panel value="details">
+                <UserForm
+                  appId={app}
+                  user={user}
+                  onRenamed={(id) => void navigate({ params: { app, id }, search: { tab: 'details' } })}
+                />
+              </Tabs.Panel>
+            </Tabs>
+          )
+        }
+      </Loaded>
+      <Modal opened={subscribing} onClose={subscribe.close} title={`Subscribe ${user?.name ?? id}`}>
+        <SubscribeForm appId={app} userId={id} onDone={subscribe.close} />
+      </Modal>
+      <Modal opened={token} onClose={tokens.close} size="lg" title="A token for the client SDK">
+        <UserToken appId={app} userId={id} />
+      </Modal>
+    </Page>
+  )
+}

@@ -1,0 +1,209 @@
+import type { QueryClient } from '@tanstack/react-query'
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { whoIsThere } from './api/session.ts'
+import { choice, parseSearch, stringifySearch, text } from './search.ts'
+import { lastApp } from './shell/last-app.ts'
+import { NotFound } from './shell/not-found.tsx'
+import { PageFailed } from './shell/page-failed.tsx'
+import { Shell } from './shell/shell.tsx'
+
+interface Context {
+  client: QueryClient
+}
+
+const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotFound })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: 'sign-in',
+  validateSearch: (search) => text(search, 'to'),
+  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+})
+const setup = createRoute({
+  getParentRoute: () => root,
+  path: 'setup',
+  validateSearch: (search) => text(search, 'token'),
+  component: lazyRouteComponent(() => import('./pages/setup.tsx'), 'SetupPage'),
+})
+const invite = createRoute({
+  getParentRoute: () => root,
+  path: 'invite',
+  validateSearch: (search) => text(search, 'token'),
+  component: lazyRouteComponent(() => import('./pages/invite.tsx'), 'InvitePage'),
+})
+
+/** Everything behind the sign-in. */
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'inside',
+  component: Shell,
+  async beforeLoad({ context, location }) {
+    if (!(await whoIsThere(context.client))) {
+      throw redirect({ to: '/sign-in', search: location.pathname === '/' ? {} : { to: location.href } })
+    }
+  },
+})
+const start = createRoute({
+  getParentRoute: () => inside,
+  path: '/',
+  beforeLoad() {
+    throw redirect({ to: '/apps/$app', params: { app: lastApp() } })
+  },
+})
+const apps = createRoute({
+  getParentRoute: () => inside,
+  path: 'apps',
+  validateSearch: (search) => text(search, 'copyTo', 'copyFrom'),
+  component: lazyRouteComponent(() => import('./pages/apps.tsx'), 'AppsPage'),
+})
+const members = createRoute({
+  getParentRoute: () => inside,
+  path: 'members',
+  component: lazyRouteComponent(() => import('./pages/members.tsx'), 'MembersPage'),
+})
+const account = createRoute({
+  getParentRoute: () => inside,
+  path: 'account',
+  component: lazyRouteComponent(() => import('./pages/account.tsx'), 'AccountPage'),
+})
+
+const app = createRoute({ getParentRoute: () => inside, path: 'apps/$app', component: Outlet })
+const home = createRoute({
+  getParentRoute: () => app,
+  path: '/',
+  validateSearch: (search) => choice(search, 'range', ['hour', 'day', 'month']),
+  component: lazyRouteComponent(() => import('./pages/home.tsx'), 'HomePage'),
+})
+const features = createRoute({
+  getParentRoute: () => app,
+  path: 'features',
+  validateSearch: (search) => text(search, 'search', 'edit', 'make'),
+  component: lazyRouteComponent(() => import('./pages/features.tsx'), 'FeaturesPage'),
+})
+const packages = createRoute({
+  getParentRoute: () => app,
+  path: 'packages',
+  validateSearch: (search) => ({
+    ...choice(search, 'status', ['draft', 'published']),
+    ...text(search, 'make'),
+  }),
+  component: lazyRouteComponent(() => import('./pages/packages.tsx'), 'PackagesPage'),
+})
+const onePackage = createRoute({
+  getParentRoute: () => app,
+  path: 'packages/$id',
+  validateSearch: (search) => choice(search, 'tab', ['content', 'prices', 'subscribers', 'metadata']),
+  component: lazyRouteComponent(() => import('./pages/package.tsx'), 'PackagePage'),
+})
+const publish = createRoute({
+  getParentRoute: () => app,
+  path: 'packages/$id/publish',
+  validateSearch: (search) => text(search, 'after'),
+  component: lazyRouteComponent(() => import('./pages/publish.tsx'), 'PublishPage'),
+})
+const users = createRoute({
+  getParentRoute: () => app,
+  path: 'users',
+  validateSearch: (search) => text(search, 'search', 'after', 'make'),
+  component: lazyRouteComponent(() => import('./pages/users.tsx'), 'UsersPage'),
+})
+const importing = createRoute({
+  getParentRoute: () => app,
+  path: 'import',
+  validateSearch: (search) => text(search, 'id', 'outcome', 'after'),
+  component: lazyRouteComponent(() => import('./pages/import.tsx'), 'ImportPage'),
+})
+const user = createRoute({
+  getParentRoute: () => app,
+  path: 'users/$id',
+  validateSearch: (search) => ({
+    ...choice(search, 'tab', ['usage', 'subscriptions', 'ledger', 'details']),
+    ...text(search, 'feature', 'after'),
+  }),
+  component: lazyRouteComponent(() => import('./pages/user.tsx'), 'UserPage'),
+})
+const subscriptions = createRoute({
+  getParentRoute: () => app,
+  path: 'subscriptions',
+  validateSearch: (search) => text(search, 'package', 'after'),
+  component: lazyRouteComponent(() => import('./pages/subscriptions.tsx'), 'SubscriptionsPage'),
+})
+const billing = createRoute({
+  getParentRoute: () => app,
+  path: 'billing',
+  validateSearch: (search) => ({
+    ...choice(search, 'tab', ['templates', 'providers', 'notices']),
+    ...text(search, 'state', 'after', 'notice'),
+  }),
+  component: lazyRouteComponent(() => import('./pages/billing.tsx'), 'BillingPage'),
+})
+const keys = createRoute({
+  getParentRoute: () => app,
+  path: 'keys',
+  component: lazyRouteComponent(() => import('./pages/keys.tsx'), 'KeysPage'),
+})
+const playground = createRoute({
+  getParentRoute: () => app,
+  path: 'playground',
+  validateSearch: (search) => text(search, 'user', 'feature', 'delta'),
+  component: lazyRouteComponent(() => import('./pages/playground.tsx'), 'PlaygroundPage'),
+})
+const graphiql = createRoute({
+  getParentRoute: () => app,
+  path: 'graphiql',
+  component: lazyRouteComponent(() => import('./pages/graphiql.tsx'), 'GraphiqlPage'),
+})
+const audit = createRoute({
+  getParentRoute: () => app,
+  path: 'audit',
+  validateSearch: (search) => ({ ...text(search, 'after'), ...choice(search, 'of', ['app', 'all']) }),
+  component: lazyRouteComponent(() => import('./pages/audit.tsx'), 'AuditPage'),
+})
+
+const tree = root.addChildren([
+  signIn,
+  setup,
+  invite,
+  inside.addChildren([
+    start,
+    apps,
+    members,
+    account,
+    app.addChildren([
+      home,
+      features,
+      packages,
+      onePackage,
+      publish,
+      users,
+      user,
+      importing,
+      subscriptions,
+      billing,
+      keys,
+      playground,
+      graphiql,
+      audit,
+    ]),
+  ]),
+])
+
+export function newRouter(client: QueryClient) {
+  return createRouter({
+    routeTree: tree,
+    context: { client },
+    defaultPreload: 'intent',
+    defaultErrorComponent: PageFailed,
+    defaultPendingMs: 200,
+    scrollRestoration: true,
+    parseSearch,
+    stringifySearch,
+  })
+}

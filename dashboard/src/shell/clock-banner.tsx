@@ -1,0 +1,24 @@
+import { IconClock } from '@tabler/icons-react'
+import { useParams } from '@tanstack/react-router'
+import { useApp } from '../api/use-account.ts'
+import { AnchorLink } from '../ui/links.tsx'
+import { dateTimeOf } from '../ui/when.tsx'
+import classes from './shell.module.css'
+
+/** An app with a time of its own says what time it is: dates on its pages make no sense otherwise. */
+export function ClockBanner() {
+  const app = useApp()
+  const { app: id } = useParams({ strict: false })
+  if (!app?.testClock || id === undefined) return null
+  return (
+    <div className={classes.clock}>
+      <IconClock size={16} aria-hidden />
+      <span>
+        {app.name} runs on a test clock: it is <strong>{dateTimeOf(app.now)}</strong>
+      </span>
+      <AnchorLink to="/apps" c="inherit" size="sm" underline="always">
+        Move the clock
+      </AnchorLink>
+    </div>
+  )
+}

@@ -1,0 +1,17 @@
+import { Button, Stack } from '@mantine/core'
+import { messageOf } from '../api/api-error.ts'
+import { Note } from '../ui/note.tsx'
+
+/** A page that broke. A new release takes old files away, so that reloading often is the answer. */
+export function PageFailed({ error }: { error: unknown }) {
+  return (
+    <Note tone="bad" title="This page could not be shown" role="alert">
+      <Stack align="flex-start" gap="sm">
+        {messageOf(error)}
+        <Button variant="default" onClick={() => location.reload()}>
+          Reload
+        </Button>
+      </Stack>
+    </Note>
+  )
+}

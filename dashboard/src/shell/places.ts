@@ -1,0 +1,61 @@
+import {
+  IconActivity,
+  IconApps,
+  IconBox,
+  IconCode,
+  IconCreditCard,
+  IconFlask,
+  IconHistory,
+  IconKey,
+  IconPuzzle,
+  IconReceipt,
+  IconUpload,
+  IconUser,
+  IconUsers,
+  type TablerIcon,
+} from '@tabler/icons-react'
+
+export interface Place {
+  label: string
+  to: string
+  icon: TablerIcon
+  /** other words that find it in the command bar */
+  words?: string
+}
+
+/** Where one can go, in the order of the menu. `$app` stands for the app's id. */
+export const PLACES: { title: string; places: Place[] }[] = [
+  { title: '', places: [{ label: 'Home', to: '/apps/$app', icon: IconActivity, words: 'overview charts' }] },
+  {
+    title: 'Catalogue',
+    places: [
+      { label: 'Features', to: '/apps/$app/features', icon: IconPuzzle },
+      { label: 'Packages', to: '/apps/$app/packages', icon: IconBox, words: 'plans add-ons publish' },
+    ],
+  },
+  {
+    title: 'Customers',
+    places: [
+      { label: 'Users', to: '/apps/$app/users', icon: IconUsers },
+      { label: 'Subscriptions', to: '/apps/$app/subscriptions', icon: IconReceipt },
+      { label: 'CSV import', to: '/apps/$app/import', icon: IconUpload, words: 'email billing id' },
+      { label: 'Billing', to: '/apps/$app/billing', icon: IconCreditCard, words: 'templates stripe notices' },
+    ],
+  },
+  {
+    title: 'Developers',
+    places: [
+      { label: 'Playground', to: '/apps/$app/playground', icon: IconFlask, words: 'explain check access' },
+      { label: 'API keys', to: '/apps/$app/keys', icon: IconKey, words: 'secret rotate' },
+      { label: 'GraphiQL', to: '/apps/$app/graphiql', icon: IconCode, words: 'graphql query' },
+    ],
+  },
+  {
+    title: 'Administration',
+    places: [
+      { label: 'Apps', to: '/apps', icon: IconApps, words: 'test clock copy catalogue origins' },
+      { label: 'Members', to: '/members', icon: IconUser, words: 'roles invite' },
+      { label: 'Audit log', to: '/apps/$app/audit', icon: IconHistory, words: 'changes' },
+    ],
+  },
+]

@@ -1,0 +1,64 @@
+import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { Mark } from '../ui/mark.tsx'
+import { AccountMenu } from './account-menu.tsx'
+import { AppSwitcher } from './app-switcher.tsx'
+import { ClockBanner } from './clock-banner.tsx'
+import { CommandBar, OpenCommandBar } from './command-bar.tsx'
+import { lastApp, rememberApp } from './last-app.ts'
+import { Navigation } from './navigation.tsx'
+import classes from './shell.module.css'
+
+/** What stands around every page behind the sign-in. */
+export function Shell() {
+  const [open, { toggle, close }] = useDisclosure()
+  const { app = lastApp() } = useParams({ strict: false })
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  useEffect(() => rememberApp(app), [app])
+  useEffect(close, [path])
+
+  return (
+    <AppShell
+      header={{ height: { base: 52, sm: 0 } }}
+      navbar={{ width: 236, breakpoint: 'sm', collapsed: { mobile: !open } }}
+      padding={{ base: 'md', sm: 'xl' }}
+    >
+      <a href="#page" className="skip">
+        Skip to the page
+      </a>
+      <AppShell.Header hiddenFrom="sm" px="sm">
+        <Group h="100%" justify="space-between">
+          <Group gap="xs">
+            <Burger opened={open} onClick={toggle} size="sm" aria-label={open ? 'Close menu' : 'Open menu'} />
+            <Mark size={24} />
+            <Text fw={650}>Tollgate</Text>
+          </Group>
+          <OpenCommandBar compact />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar className={classes.navbar} aria-label="Main">
+        <Group gap={10} px={6} visibleFrom="sm" mb="md">
+          <Mark />
+          <Text fw={700} fz="lg" lts="-0.01em">
+            Tollgate
+          </Text>
+        </Group>
+        <AppSwitcher app={app} />
+        <div className={classes.search}>
+          <OpenCommandBar />
+        </div>
+        <ScrollArea className={classes.places} type="auto" offsetScrollbars="y">
+          <Navigation app={app} />
+        </ScrollArea>
+        <AccountMenu />
+      </AppShell.Navbar>
+      <AppShell.Main id="page" tabIndex={-1} className={classes.main}>
+        <ClockBanner />
+        <Outlet />
+      </AppShell.Main>
+      <CommandBar app={app} />
+    </AppShell>
+  )
+}

@@ -1,0 +1,52 @@
+import { Text } from '@mantine/core'
+import { type CatalogueFeature, type Grant, grantChanges, grantText } from '../grants.ts'
+import { DataTable } from './data-table.tsx'
+import { Tag } from './tag.tsx'
+
+interface GrantDiffProps {
+  before: readonly Grant[]
+  after: readonly Grant[]
+  features: readonly CatalogueFeature[]
+}
+
+/** Published and draft side by side. */
+export function GrantDiff({ before, after, features }: GrantDiffProps) {
+  const featureOf = (id: string) => features.find((feature) => feature.id === id)
+  const changes = grantChanges(before, after)
+  return (
+    <DataTable
+      label="Published and draft"
+      rows={changes}
+      keyOf={({ id }) => id}
+      columns={[
+        { label: 'Feature', cell: ({ id }) => featureOf(id)?.name ?? id },
+        { label: 'Published', cell: ({ id, before }) => sideText(before, featureOf(id)) },
+        {
+          label: 'Draft',
+          cell: ({ id, after, same }) => (
+            <Text size="sm" fw={same ? undefined : 650}>
+              {sideText(after, featureOf(id))}
+            </Text>
+          ),
+        },
+        {
+          label: 'Change',
+          right: true,
+          cell: ({ before, after, same }) =>
+            same ? (
+              <Tag>same</Tag>
+            ) : before === null ? (
+              <Tag tone="good">added</Tag>
+            ) : after === null ? (
+              <Tag tone="bad">taken away</Tag>
+            ) : (
+              <Tag tone="warn">changed</Tag>
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+const sideText = (grant: Grant | null, feature: CatalogueFeature | undefined) =>
+  grant === null ? '—' : grantText(grant, feature)

@@ -1,0 +1,46 @@
+import { Button, Skeleton, Stack } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { messageOf } from '../api/api-error.ts'
+import { Note } from './note.tsx'
+
+interface LoadedProps<Result> {
+  of: UseQueryResult<Result>
+  children: (result: Result) => ReactNode
+  /** what stands there until then */
+  skeleton?: ReactNode
+}
+
+/** What was asked for: its outline while it comes, its error when it does not. */
+export function Loaded<Result>({ of, children, skeleton }: LoadedProps<Result>) {
+  if (of.data !== undefined) return children(of.data)
+  if (of.error) return <Failed error={of.error} retry={() => void of.refetch()} />
+  return (
+    <div role="status" aria-label="Loading">
+      {skeleton ?? <SkeletonRows />}
+    </div>
+  )
+}
+
+function Failed({ error, retry }: { error: Error; retry: () => void }) {
+  return (
+    <Note tone="bad" title="This could not be loaded">
+      <Stack align="flex-start" gap="sm">
+        {messageOf(error)}
+        <Button variant="default" onClick={retry}>
+          Try again
+        </Button>
+      </Stack>
+    </Note>
+  )
+}
+
+export function SkeletonRows({ count = 6, height = 36 }: { count?: number; height?: number }) {
+  return (
+    <Stack gap="xs">
+      {Array.from({ length: count }, (_, row) => (
+        <Skeleton key={row} height={height} />
+      ))}
+    </Stack>
+  )
+}

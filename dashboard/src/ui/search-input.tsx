@@ -1,0 +1,51 @@
+import { CloseButton, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { useEffect, useRef, useState } from 'react'
+
+interface SearchInputProps {
+  label: string
+  /** what the address says */
+  value: string
+  onSearch: (text: string) => void
+}
+
+/** Writes into the address once the typing pauses; takes over what the address says when that changes. */
+export function SearchInput({ label, value, onSearch }: SearchInputProps) {
+  const [text, setText] = useState(value)
+  const said = useRef(value)
+  const say = useDebouncedCallback((text: string) => {
+    said.current = text
+    onSearch(text)
+  }, 200)
+  useEffect(() => {
+    if (value !== said.current) setText(value)
+    said.current = value
+  }, [value])
+  return (
+    <TextInput
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      maw={440}
+      leftSection={<IconSearch size={16} aria-hidden />}
+      rightSection={
+        text !== '' && (
+          <CloseButton
+            size="sm"
+            aria-label="Clear the search"
+            onClick={() => {
+              setText('')
+              say('')
+            }}
+          />
+        )
+      }
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value)
+        say(event.currentTarget.value.trim())
+      }}
+    />
+  )
+}

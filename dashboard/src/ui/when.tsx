@@ -1,0 +1,22 @@
+import { Text, Tooltip } from '@mantine/core'
+
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
+const DATE_TIME = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+})
+
+export const dateOf = (iso: string) => DATE.format(new Date(iso))
+export const dateTimeOf = (iso: string) => `${DATE_TIME.format(new Date(iso))} UTC`
+
+/** A moment. Periods turn at UTC, so UTC it is. */
+export function When({ at, time = false }: { at: string; time?: boolean }) {
+  return (
+    <Tooltip label={at}>
+      <Text component="time" dateTime={at} inherit style={{ whiteSpace: 'nowrap' }}>
+        {time ? dateTimeOf(at) : dateOf(at)}
+      </Text>
+    </Tooltip>
+  )
+}

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { violations } from './harness/axe.ts'
+import { type Dashboard, openDashboard, settled, type Visit } from './harness/dashboard.ts'
+import { furnish } from './harness/furnish.ts'
+import { INSIDE, OUTSIDE, routesWithout } from './harness/pages.ts'
+
+let dashboard: Dashboard
+beforeAll(async () => {
+  dashboard = await openDashboard()
+  await furnish(dashboard.server)
+  await dashboard.server.dashboard.data(`mutation {
+    createApp(id: "clocked", name: "Clocked", testClock: true) { id }
+    editPackage(appId: "default", id: "basic", input: {features: [{id: "calls", entitlement: {limit: 5}}, {id: "sso"}]}) { id }
+  }`)
+})
+afterAll(() => dashboard?.close())
+
+const SIZES = { desk: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } }
+
+describe.for([
+  { colorScheme: 'light', size: 'desk' },
+  { colorScheme: 'dark', size: 'desk' },
+  { colorScheme: 'light', size: 'phone' },
+] as const)('gap: accessibility, $colorScheme on a $size', ({ colorScheme, size }) => {
+  let visit: Visit
+  beforeAll(async () => {
+    visit = await dashboard.signedIn(undefined, { colorScheme, viewport: SIZES[size] })
+  })
+  afterAll(() => visit?.close())
+
+  it.for(INSIDE)('%s has no violations', async (path) => {
+    const { page, open } = visit
+    await open(path)
+    expect(await violations(page)).toEqual([])
+    // Nothing sticks out to the side.
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+    expect(visit.problems).toEqual([])
+  })
+
+  it('the command bar has no violations', async () => {
+    const { page, open } = visit
+    await open('/apps/default/users')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('textbox', { name: /^Go to/ }).fill('ada')
+    await page.getByText('ada@example.com').last().waitFor()
+    expect(await violations(page)).toEqual([])
+  })
+})
+
+it('gap: accessibility is looked at on every page', async () => {
+  expect(await routesWithout([...INSIDE, ...OUTSIDE])).toEqual([])
+})
+
+describe('gap: accessibility in front of the door', () => {
+  it.for(OUTSIDE)('%s has no violations', async (path) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const visit = await dashboard.visit({ colorScheme })
+      await visit.open(path)
+      await settled(visit.page)
+      expect(await violations(visit.page)).toEqual([])
+      await visit.close()
+    }
+  })
+})

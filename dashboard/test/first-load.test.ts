@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+
+const DIST = fileURLToPath(new URL('../dist/', import.meta.url))
+const MOST_BYTES = 300 * 1024
+
+interface Chunk {
+  file: string
+  css?: string[]
+  imports?: string[]
+  isEntry?: boolean
+}
+
+const manifest = JSON.parse(readFileSync(`${DIST}.vite/manifest.json`, 'utf8')) as Record<string, Chunk>
+
+/** The files that a page needs before it shows, with all that they import. */
+function filesOf(...names: string[]): Set<string> {
+  const files = new Set<string>()
+  const visit = (name: string) => {
+    const chunk = manifest[name]
+    if (!chunk) throw new Error(`no chunk ${name}`)
+    if (files.has(chunk.file)) return
+    for (const file of [chunk.file, ...(chunk.css ?? [])]) files.add(file)
+    for (const next of chunk.imports ?? []) visit(next)
+  }
+  for (const name of names) visit(name)
+  return files
+}
+
+const zipped = (files: Iterable<string>) =>
+  [...files].reduce((sum, file) => sum + gzipSync(readFileSync(`${DIST}${file}`), { level: 9 }).length, 0)
+
+describe('gap: the size of the dashboard', () => {
+  const pages = Object.keys(manifest).filter((name) => /^src\/pages\/[\w-]+\.tsx$/.test(name))
+  const lazy = ['src/pages/graphiql.tsx']
+
+  it('knows the pages', () => {
+    expect(pages).toContain('src/pages/home.tsx')
+    expect(pages).toContain('src/pages/graphiql.tsx')
+  })
+
+  it.for(pages.filter((page) => !lazy.includes(page)))('%s loads in under 300 KB, compressed', (page) => {
+    const files = filesOf('index.html', page)
+    expect(files.size).toBeGreaterThan(2)
+    expect(zipped(files)).toBeLessThan(MOST_BYTES)
+  })
+
+  it('leaves GraphiQL to its own page', () => {
+    expect(zipped(filesOf('src/pages/graphiql.tsx'))).toBeGreaterThan(zipped(filesOf('src/pages/home.tsx')))
+    const others = pages.filter((page) => !lazy.includes(page)).flatMap((page) => [...filesOf(page)])
+    expect(others.filter((file) => /graphiql|codemirror/i.test(file))).toEqual([])
+  })
+})

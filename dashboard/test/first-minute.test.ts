@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { adminClient } from '../../server/test/harness/server.ts'
+import { type Dashboard, openDashboard, picture, type Visit } from './harness/dashboard.ts'
+
+/** The key and the call that a copied curl line holds. */
+function callOf(text: string): { key: string; body: { query: string; variables: Record<string, unknown> } } {
+  const key = /Authorization: ([^"]+)"/.exec(text)?.[1] ?? ''
+  const body = /-d '([\s\S]+)'/.exec(text)?.[1] ?? ''
+  return { key, body: JSON.parse(body) }
+}
+
+describe('gap: the first minute', () => {
+  let dashboard: Dashboard
+  let visit: Visit
+  beforeAll(async () => {
+    dashboard = await openDashboard({ env: { TOLLGATE_OWNER_EMAIL: '', TOLLGATE_OWNER_PASSWORD: '' } })
+    visit = await dashboard.visit()
+  })
+  afterAll(() => dashboard?.close())
+
+  it('goes from the one-time link to the first answered check', async () => {
+    const { page } = visit
+    const { server } = dashboard
+    const button = (name: string | RegExp) => page.getByRole('button', { name })
+    const step = () => page.locator('[aria-current="step"]')
+
+    await page.goto(`${server.url}/setup?token=${server.firstStart.ownerToken}`)
+    await page.getByLabel('Email').fill('first@example.com')
+    await page.getByRole('textbox', { name: 'Password' }).fill('short')
+    await button('Become the owner').click()
+    await page.getByText('A password has at least 8 characters.').waitFor()
+    await page.getByRole('textbox', { name: 'Password' }).fill('a good long password')
+    await button('Become the owner').click()
+
+    await page.getByRole('heading', { name: 'Your first minute' }).waitFor()
+    await picture(page, 'first-minute-light')
+    expect(await step().innerText()).toContain('Make a feature')
+    await step().getByRole('link', { name: 'Make a feature' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('API calls')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create feature' }).click()
+    await page.getByRole('link', { name: 'API calls' }).waitFor()
+
+    await page.getByRole('link', { name: 'Home' }).click()
+    await step().getByRole('link', { name: 'Make a package' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Pro')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create package' }).click()
+    await page.getByRole('combobox', { name: 'Add a feature' }).click()
+    await page.getByRole('option', { name: 'API calls' }).click()
+    await page.getByLabel('Limit').fill('3')
+    await button('Save').click()
+    await page.getByText('Saved.').waitFor()
+
+    await page.getByRole('link', { name: 'Home' }).click()
+    await step().getByRole('link', { name: 'Review and publish pro' }).click()
+    await button('Publish').click()
+    await page.getByText('Published', { exact: true }).waitFor()
+
+    await page.getByRole('link', { name: 'Home' }).click()
+    await step().getByRole('link', { name: 'Create a user' }).click()
+    await page.getByRole('dialog').getByLabel('Id', { exact: true }).fill('ada')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create user' }).click()
+    await page.getByRole('heading', { name: 'ada' }).waitFor()
+
+    await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Base plan' }).click()
+    await page.getByRole('option', { name: 'Pro' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Subscribe' }).click()
+    await page.getByText('0 of 3').waitFor()
+
+    await page.getByRole('link', { name: 'Home' }).click()
+    expect(await step().innerText()).toContain('Ask the first question')
+    await step().getByRole('button', { name: 'Put a new key into these lines' }).click()
+    const lines = step().getByRole('figure', { name: 'The same with curl' })
+    await lines.getByText(/Authorization: tg_/).waitFor()
+    const { key, body } = callOf(await lines.innerText())
+    expect(await adminClient(server.url, key).data(body.query, body.variables)).toMatchObject({
+      canUseFeature: { access: true },
+    })
+    await page.getByRole('heading', { name: 'Your first minute' }).waitFor({ state: 'detached' })
+    expect(visit.problems).toEqual([])
+  })
+
+  it('says that the link works once', async () => {
+    const { page } = visit
+    await page.goto(`${dashboard.server.url}/setup?token=${dashboard.server.firstStart.ownerToken}`)
+    await page.getByLabel('Email').fill('second@example.com')
+    await page.getByRole('textbox', { name: 'Password' }).fill('a good long password')
+    await page.getByRole('button', { name: 'Become the owner' }).click()
+    expect(await page.getByRole('alert').innerText()).toBe('This link was used already; sign in instead.')
+  })
+})

@@ -1,0 +1,112 @@
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { launchBrowser } from '../../../server/test/harness/browser.ts'
+import {
+  OWNER,
+  startTestServer,
+  type TestServer,
+  type TestServerOptions,
+} from '../../../server/test/harness/server.ts'
+
+const PICTURES = fileURLToPath(new URL('../../../docs/pictures/', import.meta.url))
+
+/** A real browser in front of a dashboard. One for each test file. */
+export interface Visitors {
+  /** A browser session of its own, on the sign-in page's side of the door. */
+  visit(options?: BrowserContextOptions): Promise<Visit>
+  /** A browser session that has signed in, as the owner unless another is named. */
+  signedIn(member?: { email: string; password: string }, options?: BrowserContextOptions): Promise<Visit>
+  close(): Promise<void>
+}
+
+/** The service with its pages, and a browser to look at them. */
+export interface Dashboard extends Visitors {
+  server: TestServer
+}
+
+export interface Visit {
+  page: Page
+  /** What went wrong in the page: exceptions and refusals of its own security policy. */
+  problems: string[]
+  /** Goes to a path of the dashboard, and waits for its heading. */
+  open(path: string): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openDashboard(options: TestServerOptions = {}): Promise<Dashboard> {
+  const server = await startTestServer(options)
+  try {
+    const visitors = await openBrowser(server.url)
+    return {
+      ...visitors,
+      server,
+      async close() {
+        await visitors.close()
+        await server.stop()
+      },
+    }
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+/** A browser for a service that runs already. */
+export async function openBrowser(url: string): Promise<Visitors> {
+  const browser = await launchBrowser()
+  const visit = async (options: BrowserContextOptions = {}) =>
+    visitIn(await browser.newContext({ reducedMotion: 'reduce', ...options }), url)
+  return {
+    visit,
+    async signedIn(member = OWNER, options = {}) {
+      const visitor = await visit(options)
+      await visitor.page.goto(`${url}/sign-in`)
+      await signIn(visitor.page, member)
+      await visitor.page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' })
+      return visitor
+    },
+    close: () => browser.close(),
+  }
+}
+
+async function visitIn(context: BrowserContext, url: string): Promise<Visit> {
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
+  })
+  return {
+    page,
+    problems,
+    async open(path) {
+      await page.goto(`${url}${path}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await settled(page)
+    },
+    close: () => context.close(),
+  }
+}
+
+/** Until everything that was asked for is there. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle')
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
+}
+
+export async function signIn(
+  page: Page,
+  { email, password }: { email: string; password: string },
+): Promise<void> {
+  await page.getByLabel('Email').fill(email)
+  await page.getByRole('textbox', { name: 'Password' }).fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** A picture for the documentation, when TOLLGATE_PICTURES=1 asks for them. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env.TOLLGATE_PICTURES !== '1') return
+  mkdirSync(PICTURES, { recursive: true })
+  await page.screenshot({ path: `${PICTURES}${name}.png` })
+}

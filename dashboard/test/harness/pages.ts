@@ -1,0 +1,56 @@
+/** Every page behind the sign-in of an app that `furnish` has filled, with what an address can open on it. */
+export const INSIDE = [
+  '/apps/default',
+  '/apps/clocked',
+  '/apps/default/features',
+  '/apps/default/features?make=1',
+  '/apps/default/features?edit=calls',
+  '/apps/clocked/features',
+  '/apps/default/packages',
+  '/apps/default/packages?make=1',
+  '/apps/default/packages/basic',
+  '/apps/default/packages/basic?tab=prices',
+  '/apps/default/packages/basic?tab=subscribers',
+  '/apps/default/packages/basic?tab=metadata',
+  '/apps/default/packages/basic/publish',
+  '/apps/default/users',
+  '/apps/default/users?make=1',
+  '/apps/default/users/ada?feature=calls',
+  '/apps/default/users/ada?tab=subscriptions',
+  '/apps/default/users/ada?tab=ledger',
+  '/apps/default/users/ada?tab=details',
+  '/apps/default/subscriptions',
+  '/apps/default/import',
+  '/apps/default/billing',
+  '/apps/default/billing?tab=providers',
+  '/apps/default/billing?tab=notices',
+  '/apps/default/keys',
+  '/apps/default/playground?user=ada&feature=calls',
+  '/apps/default/graphiql',
+  '/apps/default/audit',
+  '/apps',
+  '/apps?copyTo=clocked&copyFrom=default',
+  '/members',
+  '/account',
+]
+
+export const OUTSIDE = ['/sign-in', '/setup', '/setup?token=x', '/invite?token=x']
+
+/** Leads on to a page that is listed above. */
+const REDIRECTS = ['/']
+
+// A variable, so that the type check of the tests leaves the pages, which are written for a browser, to their own.
+const ROUTER: string = '../../src/router.tsx'
+
+/** The routes of the dashboard that none of these paths leads to. */
+export async function routesWithout(paths: readonly string[]): Promise<string[]> {
+  const { newRouter } = (await import(ROUTER)) as {
+    newRouter: (client: null) => { routesByPath: Record<string, unknown> }
+  }
+  const routes = Object.keys(newRouter(null).routesByPath)
+  if (routes.length === 0) throw new Error('the router has no routes')
+  return routes.filter((route) => {
+    const shape = new RegExp(`^${route.replaceAll(/\$\w+/g, '[^/]+')}$`)
+    return !REDIRECTS.includes(route) && !paths.some((path) => shape.test(path.split('?')[0] ?? ''))
+  })
+}

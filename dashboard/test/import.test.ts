@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { furnish } from './harness/furnish.ts'
+
+let dashboard: Dashboard
+let visit: Visit
+beforeAll(async () => {
+  dashboard = await openDashboard()
+  await furnish(dashboard.server)
+  visit = await dashboard.signedIn()
+})
+afterAll(() => dashboard?.close())
+
+const emails = async () => {
+  const { users } = await dashboard.server.admin.data('{ users { id email billingId } }')
+  return Object.fromEntries(
+    users.map((user: Record<string, string>) => [user.id, [user.email, user.billingId]]),
+  )
+}
+
+const FILE = [
+  'User;Mail;Customer',
+  'ada;ada@new.example.com;cus_ada',
+  'nobody;nobody@example.com;',
+  'bob;not an address;',
+  '',
+].join('\r\n')
+
+describe('spec §2: email and billingId are changed by a CSV import', () => {
+  it('maps columns, shows what would change and what is bad, applies, and undoes', async () => {
+    const { page, open } = visit
+    const before = await emails()
+    await open('/apps/default/import')
+    const chooser = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'CSV file' }).click()
+    await (await chooser).setFiles({
+      name: 'users.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(`\ufeff${FILE}`),
+    })
+    const column = (name: string) => page.getByRole('combobox', { name, exact: true })
+    await column('User id').waitFor()
+    expect(await column('User id').inputValue()).toBe('User')
+    expect(await column('Email').inputValue()).toBe('Mail')
+    expect(await column('Billing id').inputValue()).toBe('Customer')
+    await page.getByRole('button', { name: 'Check the file' }).click()
+
+    await page.getByText('Checked, not applied').waitFor()
+    await page.getByText('3 rows read · 1 would change · 0 the same already · 2 bad.').waitFor()
+    const rows = page.getByRole('table', { name: 'Rows of the file' }).locator('tbody tr')
+    await rows.first().waitFor()
+    expect((await rows.allInnerTexts()).map((row) => row.split('\t')[0])).toEqual(['2', '3', '4'])
+    expect(await emails()).toEqual(before)
+
+    await page.getByRole('button', { name: 'Apply 1 changes' }).click()
+    await page.getByText('Applied', { exact: true }).waitFor()
+    expect(await emails()).toEqual({ ...before, ada: ['ada@new.example.com', 'cus_ada'] })
+
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Report' }).click()
+    expect((await download).suggestedFilename()).toMatch(/\.csv$/)
+
+    await page.reload()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Undone', { exact: true }).waitFor()
+    expect(await emails()).toEqual(before)
+    expect(visit.problems).toEqual([])
+  })
+})

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { furnish } from './harness/furnish.ts'
+
+let dashboard: Dashboard
+let visit: Visit
+beforeAll(async () => {
+  dashboard = await openDashboard()
+  await furnish(dashboard.server)
+  visit = await dashboard.signedIn()
+})
+afterAll(() => dashboard?.close())
+
+const PACKAGE =
+  '{ package(appId: "default", id: "basic") { name grants { id limit } draft { name grants { id limit } } } }'
+const packageNow = async () => (await dashboard.server.dashboard.data(PACKAGE)).package
+
+describe('spec §3: publishing in the dashboard', () => {
+  it('keeps an edit as a draft, says whom it touches, and puts it in force', async () => {
+    const { page, open } = visit
+    await open('/apps/default/packages/basic')
+    await page.getByLabel('Limit').fill('5')
+    await page.getByRole('combobox', { name: 'Add a feature' }).click()
+    await page.getByRole('option', { name: 'Single sign-on' }).click()
+    await page.getByRole('button', { name: 'Save draft' }).click()
+    await page.getByText('These edits are not published yet').waitFor()
+    const before = await packageNow()
+    expect(before.grants).toEqual([{ id: 'calls', limit: '10' }])
+    expect(before.draft.grants).toEqual([
+      { id: 'calls', limit: '5' },
+      { id: 'sso', limit: null },
+    ])
+
+    await page.getByRole('link', { name: 'Review and publish' }).click()
+    const touched = page.getByRole('table', { name: 'Who gains or loses access' })
+    await touched.waitFor()
+    const rows = await touched.locator('tbody tr').allInnerTexts()
+    const told = rows.map((row) => row.split('\t').slice(0, 3).join(' '))
+    expect(told.sort()).toEqual([
+      'Ada Lovelace API calls loses',
+      'Ada Lovelace Single sign-on gains',
+      'Bob Single sign-on gains',
+    ])
+    await page.getByRole('button', { name: 'Publish, though 1 lose access' }).click()
+    await page.getByRole('heading', { name: /^Basic/ }).waitFor()
+    expect(await packageNow()).toMatchObject({ grants: before.draft.grants, draft: null })
+    expect(visit.problems).toEqual([])
+  })
+
+  it('tells the second of two who edit at once, and loses nothing of either', async () => {
+    const [first, second] = [await dashboard.signedIn(), await dashboard.signedIn()]
+    for (const { open } of [first, second]) await open('/apps/default/packages/extra')
+    const name = '{ package(appId: "default", id: "extra") { draft { name } } }'
+    const draftName = async () => (await dashboard.server.dashboard.data(name)).package.draft.name
+
+    await first.page.getByLabel('Name').fill('Extra calls of the first')
+    await first.page.getByRole('button', { name: 'Save draft' }).click()
+    await first.page.getByText('These edits are not published yet').waitFor()
+    await second.page.getByLabel('Name').fill('Extra calls of the second')
+    await second.page.getByRole('button', { name: 'Save draft' }).click()
+    await second.page.getByText('Somebody else changed this package meanwhile').waitFor()
+    expect(await second.page.getByLabel('Name').inputValue()).toBe('Extra calls of the second')
+    expect(await draftName()).toBe('Extra calls of the first')
+
+    await second.page.getByRole('button', { name: 'Save mine over it' }).click()
+    await second.page.getByText('Saved as a draft. Publish it to put it in force.').waitFor()
+    expect(await draftName()).toBe('Extra calls of the second')
+    for (const { close } of [first, second]) await close()
+  })
+})

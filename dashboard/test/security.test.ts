@@ -1,0 +1,162 @@
+import type { BrowserContext } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SIGN_IN_TRIES } from '../../server/src/domain/limits.ts'
+import { dashboardClient } from '../../server/test/harness/client.ts'
+import { OWNER } from '../../server/test/harness/server.ts'
+import { type Dashboard, openDashboard, signIn } from './harness/dashboard.ts'
+import { furnish } from './harness/furnish.ts'
+import { type OtherSite, openOtherSite } from './harness/other-site.ts'
+
+let dashboard: Dashboard
+let other: OtherSite
+/** who has signed in, and then looks at other sites */
+let victim: BrowserContext
+beforeAll(async () => {
+  dashboard = await openDashboard()
+  await furnish(dashboard.server)
+  other = await openOtherSite()
+  victim = (await dashboard.signedIn()).page.context()
+})
+afterAll(async () => {
+  await other?.close()
+  await dashboard?.close()
+})
+
+const COOKIE = 'tollgate_session'
+
+describe('gap: another site uses the session of who visits it', () => {
+  const MUTATION = JSON.stringify({
+    query:
+      'mutation { createFeature(appId: "default", input: {id: "forged", name: "Forged", type: BINARY}) { id } }',
+  })
+  const CSV = 'id,email\nada,forged@example.com\n'
+  const API = '/dashboard/graphql'
+  const IMPORT = '/dashboard/import/users?app=default'
+
+  /** A form's only field, so that with text/plain its body is what `body` says. */
+  const form = (path: string, type: string, body: string) => {
+    const [name = '', value = ''] = body.includes('=') ? body.split('=', 2) : [body, '']
+    const quoted = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+    return `<form method="post" action="${dashboard.server.url}${path}" enctype="${type}">
+      <textarea name="${quoted(name)}">${quoted(value)}</textarea></form><script>document.forms[0].submit()</script>`
+  }
+  const call = (path: string, options: string) =>
+    `<script>fetch('${dashboard.server.url}${path}', { method: 'POST', credentials: 'include', ${options} })</script>`
+  const quote = (body: string) => `body: ${JSON.stringify(body)}`
+
+  const ATTACKS: [name: string, path: string, page: () => string][] = [
+    [
+      'a form that sends JSON as text',
+      API,
+      () => form(API, 'text/plain', `${MUTATION.slice(0, -1)},"x":"="}`),
+    ],
+    ['a form of fields', API, () => form(API, 'application/x-www-form-urlencoded', `query=${MUTATION}`)],
+    ['a form with a file', API, () => form(API, 'multipart/form-data', `query=${MUTATION}`)],
+    ['a script that sends text', API, () => call(API, `mode: 'no-cors', ${quote(MUTATION)}`)],
+    [
+      'a script that asks first',
+      API,
+      () => call(API, `headers: { 'Content-Type': 'application/json' }, ${quote(MUTATION)}`),
+    ],
+    ['a form that imports users', IMPORT, () => form(IMPORT, 'text/plain', CSV)],
+    ['a script that imports users', IMPORT, () => call(IMPORT, `mode: 'no-cors', ${quote(CSV)}`)],
+    [
+      'a picture that is a mutation',
+      API,
+      () =>
+        `<img src="${dashboard.server.url}${API}?query=${encodeURIComponent(JSON.parse(MUTATION).query)}">`,
+    ],
+  ]
+
+  it.for(
+    ATTACKS.flatMap(([name, path, page]) =>
+      (['near', 'far'] as const).map((from) => ({ name, path, page, from })),
+    ),
+  )('$name, from a $from site, changes nothing', async ({ path, page: html, from }) => {
+    const page = await victim.newPage()
+    other.show(html())
+    const sent = page.waitForRequest((request) => request.url().startsWith(`${dashboard.server.url}${path}`))
+    await page.goto(other[from])
+    const request = await sent
+    const { cookie } = await request.allHeaders()
+    // A neighbour's requests carry the session: what refuses them is the service, not the browser.
+    if (from === 'near' && request.method() !== 'OPTIONS') expect(cookie).toContain(COOKIE)
+    if (from === 'far') expect(cookie).toBeUndefined()
+    // A form leads to the answer; a script's is waited for, or fails since it may not be read.
+    await page.waitForLoadState('networkidle')
+    const { features, user } = await dashboard.server.dashboard.data(
+      '{ features(appId: "default") { id } user(appId: "default", id: "ada") { email } }',
+    )
+    expect({ features, user }).toEqual({
+      features: [{ id: 'calls' }, { id: 'sso' }],
+      user: { email: 'ada@example.com' },
+    })
+    await page.close()
+  })
+
+  it('the same calls from the dashboard itself go through', async () => {
+    const page = await victim.newPage()
+    await page.goto(dashboard.server.url)
+    const answer = await page.evaluate(
+      `fetch('${API}', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: ${JSON.stringify(
+        JSON.stringify({ query: '{ me { email } }' }),
+      )} }).then((response) => response.json())`,
+    )
+    expect(answer).toEqual({ data: { me: { email: OWNER.email } } })
+    await page.close()
+  })
+})
+
+describe('gap: another site puts the dashboard into a frame', () => {
+  it.for(['/', '/sign-in', '/apps/default/keys', '/members'])('%s stays out of it', async (path) => {
+    const page = await victim.newPage()
+    other.show(`<iframe src="${dashboard.server.url}${path}"></iframe>`)
+    for (const from of [other.near, other.far]) {
+      const refused = page.waitForEvent('console', (message) => /frame/i.test(message.text()))
+      await page.goto(from)
+      expect((await refused).text()).toMatch(/frame-ancestors|X-Frame-Options/)
+      await expect.poll(() => page.frames()[1]?.url(), { timeout: 30_000 }).toMatch(/^chrome-error:/)
+    }
+    await page.close()
+  })
+})
+
+describe('gap: signing in', () => {
+  it('takes no session that was there before it', async () => {
+    const { url } = dashboard.server
+    const { page, close } = await dashboard.visit()
+    await page.context().addCookies([{ name: COOKIE, value: 'planted', url }])
+    await page.goto(`${url}/sign-in`)
+    await signIn(page, OWNER)
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
+    const [cookie, ...others] = await page.context().cookies(url)
+    expect(others).toEqual([])
+    expect(cookie).toMatchObject({ name: COOKIE, httpOnly: true, sameSite: 'Strict' })
+    expect(cookie?.value).not.toBe('planted')
+    const planted = dashboardClient(url).with({ Cookie: `${COOKIE}=planted` })
+    expect(await planted.data('{ me { email } }')).toEqual({ me: null })
+    await close()
+  })
+
+  it('is made to wait when somebody guesses, and says so', async () => {
+    const email = 'guessed@example.com'
+    const visitor = dashboardClient(dashboard.server.url)
+    for (let tries = 0; tries < SIGN_IN_TRIES; tries++) {
+      await visitor.error(`mutation { signIn(email: "${email}", password: "guess ${tries}") { email } }`)
+    }
+    const { page, open, close } = await dashboard.visit()
+    await open('/sign-in')
+    await signIn(page, { email, password: 'the right one' })
+    expect(await page.getByRole('alert').innerText()).toMatch(/^Too many attempts for this account/)
+    await close()
+  })
+
+  it('leads back to a page of the dashboard and to no other', async () => {
+    const { page, close } = await dashboard.visit()
+    await page.goto(`${dashboard.server.url}/sign-in?to=${encodeURIComponent(`${other.far}/`)}`)
+    await signIn(page, OWNER)
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
+    expect(new URL(page.url()).origin).toBe(dashboard.server.url)
+    await close()
+  })
+})

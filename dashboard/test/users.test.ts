@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { furnish } from './harness/furnish.ts'
+
+let dashboard: Dashboard
+let visit: Visit
+beforeAll(async () => {
+  dashboard = await openDashboard()
+  await furnish(dashboard.server)
+  visit = await dashboard.signedIn()
+})
+afterAll(() => dashboard?.close())
+
+describe('gap: the users page', () => {
+  it.for(['ad', 'ada@', 'cus_a'])('finds a user by %s, and the address says so', async (text) => {
+    const { page, open } = visit
+    await open('/apps/default/users')
+    await page.getByRole('searchbox').fill(text)
+    await page.getByRole('link', { name: 'Bob' }).waitFor({ state: 'detached' })
+    expect(await page.getByRole('table', { name: 'Users' }).locator('tbody tr').count()).toBe(1)
+    expect(new URL(page.url()).searchParams.get('search')).toBe(text)
+    await page.reload()
+    expect(await page.getByRole('searchbox').inputValue()).toBe(text)
+    await page.getByRole('link', { name: 'Ada Lovelace' }).click()
+    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor()
+  })
+})
+
+describe("gap: a user's page", () => {
+  it('shows usage against the budget, and records more', async () => {
+    const { page, open } = visit
+    await open('/apps/default/users/ada?feature=calls')
+    const meter = page.getByRole('meter', { name: 'API calls used' })
+    expect(await meter.getAttribute('aria-valuetext')).toBe('8 of 10 calls')
+    await page.getByRole('img', { name: 'Usage of API calls in the last 1 periods' }).waitFor()
+
+    await page.getByRole('button', { name: 'Record usage of API calls' }).click()
+    await page.getByLabel('Amount, in calls').fill('3')
+    await page.getByRole('button', { name: 'Record', exact: true }).click()
+    await page.getByText('Not recorded').waitFor()
+    await page.getByLabel('Amount, in calls').fill('2')
+    await page.getByRole('button', { name: 'Record', exact: true }).click()
+    await page.getByText('10 of 10 calls').waitFor()
+    await page.getByRole('tab', { name: 'Ledger' }).click()
+    const ledger = page.getByRole('table', { name: 'Ledger' })
+    await ledger.waitFor()
+    expect(await ledger.locator('tbody tr').count()).toBe(2)
+  })
+
+  it('subscribes to an add-on, and cancels it at once', async () => {
+    const { page, open } = visit
+    await open('/apps/default/users/bob')
+    await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: 'Add-ons' }).click()
+    await page.getByRole('option', { name: 'Extra calls' }).click()
+    await page.keyboard.press('Tab')
+    await dialog.getByRole('button', { name: 'Subscribe' }).click()
+    await page.getByText('2 of 15 calls').waitFor()
+
+    await page.getByRole('tab', { name: 'Subscriptions' }).click()
+    await page.getByRole('button', { name: 'Cancel Extra calls of bob' }).click()
+    await page.getByRole('radio', { name: 'Now' }).check()
+    await page.getByRole('button', { name: 'Cancel the subscription' }).click()
+    await page.getByText(/^Cancelled /).waitFor()
+    await page.getByRole('tab', { name: 'Usage' }).click()
+    await page.getByText('2 of 10 calls').waitFor()
+  })
+
+  it('shows what the server refuses beside the form', async () => {
+    const { page, open } = visit
+    await open('/apps/default/users/ada')
+    await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Base plan' }).click()
+    await page.getByRole('option', { name: 'Basic' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Subscribe' }).click()
+    expect(await page.getByRole('alert').innerText()).toBe('Cannot subscribe to multiple tiers.')
+    expect(visit.problems).toEqual([])
+  })
+
+  it('makes a token that the client API takes', async () => {
+    const { page, open } = visit
+    await open('/apps/default/users/ada')
+    await page.getByRole('button', { name: 'Make a token' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Make a token' }).click()
+    const token = (await page.getByRole('figure', { name: 'The token' }).innerText()).trim()
+    const response = await fetch(`${dashboard.server.url}/client/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: token },
+      body: JSON.stringify({ query: '{ me { id } }' }),
+    })
+    expect(await response.json()).toEqual({ data: { me: { id: 'ada' } } })
+  })
+})

@@ -1,0 +1,23 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+const service = process.env.TOLLGATE_URL ?? 'http://127.0.0.1:4000'
+
+export default defineConfig({
+  plugins: [react()],
+  // Only while the pages are being worked on: `npm run dev` serves them here, beside the service.
+  server: { proxy: { '/graphql': service, '/dashboard': service, '/checkout': service } },
+  build: {
+    target: 'es2022',
+    // From these on browsers know light-dark(), which cannot be rewritten for colours chosen at run time.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 2_000,
+    // A graph of what is loaded when: the test of the first load's size reads it.
+    manifest: true,
+    rolldownOptions: {
+      // A note of GraphiQL's to the React compiler, which is not at work here.
+      onwarn: (warning, warn) => warning.code !== 'MODULE_LEVEL_DIRECTIVE' && warn(warning),
+    },
+  },
+})

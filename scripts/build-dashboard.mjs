@@ -1,0 +1,3 @@
+import { buildDashboard } from './ready.mjs'
+
+buildDashboard()
