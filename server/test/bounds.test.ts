@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as limits from '../src/domain/limits.ts'
+import { billingBounds } from './bounds/billing.ts'
 import { type Bound, RECORD_USAGE, type World } from './bounds/bound.ts'
 import { connectionBounds } from './bounds/connections.ts'
+import { dashboardBounds } from './bounds/dashboard.ts'
 import { peopleBounds } from './bounds/people.ts'
 import { requestBounds } from './bounds/requests.ts'
 import { usageBounds } from './bounds/usage.ts'
@@ -12,8 +14,10 @@ import { createApp, startTestServer } from './harness/server.ts'
 const BOUNDS: Bound[] = [
   ...requestBounds,
   ...valueBounds,
+  ...billingBounds,
   ...usageBounds,
   ...peopleBounds,
+  ...dashboardBounds,
   ...connectionBounds,
 ]
 

@@ -130,6 +130,15 @@ const DASHBOARD_QUERIES: Rows = {
   apiKeys: given({ appId: 'default' }),
   package: given({ appId: 'default', id: 'plan' }),
   packages: given({ appId: 'default' }),
+  prices: given({ appId: 'default', packageId: 'plan', includeArchived: true }),
+  providerPrices: given({ appId: 'default', provider: 'stripe' }, 'BILLING_PROVIDER_ERROR'),
+  billingTemplate: given({ appId: 'default', id: 'plan' }),
+  billingTemplates: given({ appId: 'default', includeArchived: false }),
+  providerAccounts: given({ appId: 'default' }),
+  billingSettings: given({ appId: 'default' }),
+  notices: given({ appId: 'default', state: 'DONE', first: 3 }),
+  notice: given({ appId: 'default', id: '1' }, 'NOTICE_NOT_FOUND'),
+  noticeCounts: given({ appId: 'default' }),
 }
 
 const CLIENT_QUERIES: Rows = {
@@ -143,7 +152,6 @@ const CLIENT_QUERIES: Rows = {
 }
 
 const DASHBOARD_MUTATIONS: Rows = {
-  signIn: given(OWNER),
   setOwner: given({ token: 'none', ...OWNER }, 'UNAUTHENTICATED'),
   createApp: { variables: (turn) => ({ id: `app turn${turn}`, name: 'App', testClock: true }) },
   advanceClock: { variables: (turn) => ({ appId: `app turn${turn}`, to: '2099-01-01T00:00:00Z' }) },
@@ -160,7 +168,44 @@ const DASHBOARD_MUTATIONS: Rows = {
   discardPackageDraft: given({ appId: 'default', id: 'extra' }),
   cancelSubscription: given({ appId: 'default', id: 'none', atPeriodEnd: false }, 'SUBSCRIPTION_NOT_FOUND'),
   setOrigins: given({ appId: 'default', origins: ['https://app.example'] }),
-  // Last: it ends the session.
+  createPrice: {
+    variables: (turn) => ({
+      appId: 'default',
+      packageId: 'draft',
+      input: { id: `price turn${turn}`, amount: 5, currency: 'usd', interval: null },
+    }),
+  },
+  importPrice: given(
+    { appId: 'default', packageId: 'plan', provider: 'sandbox', id: 'none' },
+    'PRICE_NOT_FOUND',
+  ),
+  archivePrice: given({ appId: 'default', provider: 'sandbox', id: 'price_plan', archived: false }),
+  createBillingTemplate: {
+    variables: (turn) => ({
+      appId: 'default',
+      input: { id: `template turn${turn}`, name: 'T', packageIds: ['plan'], priceIds: ['price_plan'] },
+    }),
+  },
+  archiveBillingTemplate: given({ appId: 'default', id: 'none', archived: true }, 'TEMPLATE_NOT_FOUND'),
+  setProviderAccount: given(
+    { appId: 'default', provider: 'stripe', input: { secretKey: 'wrong', enabled: true } },
+    'BAD_USER_INPUT',
+  ),
+  removeProviderAccount: given({ appId: 'default', provider: 'stripe' }),
+  testProviderAccount: given({ appId: 'default', provider: 'stripe' }),
+  setGraceDays: given({ appId: 'default', days: 7 }),
+  replayNotice: given({ appId: 'default', id: 'none' }, 'NOTICE_NOT_FOUND'),
+  replayFailedNotices: given({ appId: 'default' }),
+  reconcileBilling: given({ appId: 'default' }),
+  generateSubscriptionLink: given({
+    appId: 'default',
+    userId: 'bob',
+    templateId: 'plan',
+    successUrl: 'https://a.example',
+    cancelUrl: 'https://b.example',
+  }),
+  // Last: they end the session.
+  signIn: given(OWNER),
   signOut: given({}),
 }
 

@@ -22,6 +22,14 @@ const SIGN_IN =
 const CALLS = exampleCalls(dashboardSchema(), {
   to: '2030-01-01T00:00:00Z',
   origins: ['https://www.example.com'],
+  id: '1',
+  provider: 'stripe',
+  currency: 'usd',
+  interval: 'month',
+  secretKey: 'sk_test_1234567890',
+  webhookSecret: 'whsec_1234567890',
+  successUrl: 'https://www.example.com',
+  cancelUrl: 'https://www.example.com',
 })
 const CREATE_KEY = `mutation ($appId: String!) {
   createApiKey(appId: $appId, name: "key") { id prefix secret }
@@ -134,7 +142,7 @@ describe('gap: the first owner', () => {
 })
 
 describe('gap: what the dashboard asks of a visitor', () => {
-  const OPEN = ['me', 'signIn', 'signOut', 'setOwner']
+  const OPEN = ['me', 'invitation', 'signIn', 'signOut', 'setOwner', 'acceptInvitation']
 
   it.for(CALLS.filter(({ name }) => !OPEN.includes(name)))('$name needs a session', async ({
     query,

@@ -103,6 +103,9 @@ describe('a wrong setting stops the start with one line', () => {
       { TOLLGATE_PUBLIC_URL: 'ftp://tollgate.example.com' },
       /^TOLLGATE_PUBLIC_URL must be an http or https URL/,
     ],
+    [{ STRIPE_WEBHOOK_SECRET: 'whsec_x' }, /^STRIPE_WEBHOOK_SECRET needs STRIPE_SECRET_KEY/],
+    [{ STRIPE_SECRET_KEY: 'pk_test_x' }, /^STRIPE_SECRET_KEY must be a secret or restricted key/],
+    [{ STRIPE_API_BASE: 'localhost:4242' }, /^STRIPE_API_BASE must be an http or https URL/],
     [{ TOLLGATE_LOG_LEVEL: 'loud' }, /^TOLLGATE_LOG_LEVEL must be one of .*; it is loud/],
     [{ TOLLGATE_WORKERS: '0' }, /^TOLLGATE_WORKERS must be a number from 1 to/],
   ]

@@ -26,8 +26,9 @@ async function statementsDuring(work: () => Promise<unknown>): Promise<Statement
   await server.admin.data('{ features(first: 1) { id } }')
   const statements: Statement[] = []
   const stop = watchStatements((statement) => {
-    // Now and then, as time passes, the key is looked up anew.
-    if (!statement.text.includes('from api_key where hash')) statements.push(statement)
+    // Now and then, as time passes, the key is looked up anew, and what was counted is written down.
+    const passing = ['from api_key where hash', 'update api_key', 'insert into activity', 'recent_usage']
+    if (!passing.some((text) => statement.text.includes(text))) statements.push(statement)
     return undefined
   })
   try {
@@ -116,8 +117,8 @@ const MUTATIONS: Record<string, Row> = {
     }),
   },
   generateSubscriptionLink: {
-    statements: 4,
-    keyed: [9, 5],
+    statements: 5,
+    keyed: [10, 5],
     variables: () => ({
       userId: 'u1',
       templateId: 'none',

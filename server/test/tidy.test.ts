@@ -34,7 +34,7 @@ describe('the house', () => {
   const MAY_IMPORT: Record<string, string[]> = {
     domain: [],
     store: ['domain'],
-    billing: ['domain'],
+    billing: ['store', 'domain'],
     operations: ['store', 'billing', 'domain'],
     graphql: ['operations', 'store', 'domain'],
     http: ['graphql', 'operations', 'store', 'domain'],

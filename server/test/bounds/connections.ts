@@ -77,7 +77,7 @@ function timeout(
 
 // What these requests never reach is not there.
 const newServer = (): Server =>
-  httpServer({ log: pino({ level: 'silent' }) } as Service, () => 'http://localhost')
+  httpServer({ log: pino({ level: 'silent' }) } as Service, () => 'http://localhost', '')
 
 async function open(server: Server) {
   server.listen(0, '127.0.0.1')

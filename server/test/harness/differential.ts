@@ -36,6 +36,7 @@ function alike(answer: Answer | undefined): string {
     .replaceAll(/turn\d/g, 'turn')
     .replaceAll(/\b(sub|key)_[0-9a-f-]{36}/g, '$1')
     .replaceAll(/\btg_[\w-]+/g, 'tg')
+    .replaceAll(/\bcs_sandbox_[\w-]+/g, 'cs')
     .replaceAll(/\beyJ[\w.-]+/g, 'jwt')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
 }

@@ -38,12 +38,12 @@ export function exampleCalls(schema: GraphQLSchema, values: Record<string, unkno
   ]
 }
 
-/** What `values` has under that name, or something of the type. */
+/** What `values` has under that name, or something of the type; of an enum always a value of its own. */
 function exampleOf(name: string, type: GraphQLInputType, values: Record<string, unknown>): unknown {
-  if (name in values) return values[name]
   const nullable = getNullableType(type)
-  if (isListType(nullable)) return [exampleOf('', nullable.ofType, values)]
   if (isEnumType(nullable)) return nullable.getValues()[0]?.name
+  if (name in values) return values[name]
+  if (isListType(nullable)) return [exampleOf('', nullable.ofType, values)]
   if (isInputObjectType(nullable)) {
     const fields = Object.values(nullable.getFields())
     return Object.fromEntries(fields.map((field) => [field.name, exampleOf(field.name, field.type, values)]))

@@ -19,6 +19,9 @@ export async function furnish({ admin, dashboard }: Pick<TestServer, 'admin' | '
   await dashboard.data(`mutation {
     plan: publishPackage(appId: "default", id: "plan") { id }
     extra: publishPackage(appId: "default", id: "extra") { id }
+    price: createPrice(appId: "default", packageId: "plan", input: {
+      id: "price_plan", amount: 1200, currency: "usd", interval: "month" }) { id }
+    template: createBillingTemplate(appId: "default", input: { id: "plan", name: "Plan", packageIds: "plan" }) { id }
     edit: editPackage(appId: "default", id: "plan", input: { name: "Next plan" }) { id }
   }`)
   await admin.data(`mutation {

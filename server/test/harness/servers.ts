@@ -16,11 +16,11 @@ export interface Servers {
   close(): Promise<void>
 }
 
-export async function openServers(count: number): Promise<Servers> {
+export async function openServers(count: number, env: Record<string, string> = {}): Promise<Servers> {
   const database = await createDatabase()
   const processes: ServerProcess[] = []
   while (processes.length < count) {
-    processes.push(await spawnServer({ DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: 'error' }))
+    processes.push(await spawnServer({ DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: 'error', ...env }))
   }
   const url = (process: number) => processes[process % count]?.url ?? ''
   const admin = (process: number, key = API_KEY) => adminClient(url(process), key)

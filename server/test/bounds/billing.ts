@@ -1,0 +1,61 @@
+import { expect } from 'vitest'
+import { MAX_COUNT, MAX_GRACE_DAYS, MAX_NOTICES, MAX_URL_CHARACTERS } from '../../src/domain/limits.ts'
+import { type Bound, expectRefusal, valueBound, type World } from './bound.ts'
+
+const LINK = `mutation ($url: String!) {
+  generateSubscriptionLink(templateId: "none", successUrl: $url, cancelUrl: "https://a.example") { url }
+}`
+const urlOf = (length: number) => 'https://a.example/'.padEnd(length, 'x')
+
+export const billingBounds: Bound[] = [
+  {
+    limit: 'MAX_URL_CHARACTERS',
+    what: 'where a payer is sent',
+    // Then it is the template that is missing.
+    works: async ({ admin }) =>
+      expect((await admin.error(LINK, { url: urlOf(MAX_URL_CHARACTERS) })).extensions.code).toBe(
+        'SUBSCRIPTION_LINK_ERROR',
+      ),
+    refused: async ({ admin }) =>
+      expectRefusal(
+        await admin.ask(LINK, { url: urlOf(MAX_URL_CHARACTERS + 1) }),
+        /successUrl must be at most 2048 characters/,
+      ),
+  },
+  valueBound(
+    'MAX_GRACE_DAYS',
+    'the days of grace',
+    { within: MAX_GRACE_DAYS, beyond: MAX_GRACE_DAYS + 1 },
+    ({ dashboard }, days) =>
+      dashboard.ask('mutation ($days: Int!) { setGraceDays(appId: "default", days: $days) { graceDays } }', {
+        days,
+      }),
+    /days must be from 0 to 365/,
+  ),
+  valueBound(
+    'MAX_NOTICES',
+    'a page of notices',
+    { within: MAX_NOTICES, beyond: MAX_NOTICES + 1 },
+    ({ dashboard }, first) =>
+      dashboard.ask('query ($first: Int) { notices(appId: "default", first: $first) { id } }', { first }),
+    /first must be from 0 to 200/,
+  ),
+  valueBound(
+    'MAX_COUNT',
+    'the amount of a price',
+    { within: MAX_COUNT, beyond: -1 },
+    async ({ dashboard, admin, fresh }: World, amount) => {
+      const id = fresh()
+      await admin.data('mutation ($id: String!) { createPackage(input: { id: $id, name: "P" }) { id } }', {
+        id,
+      })
+      return dashboard.ask(
+        `mutation ($id: String!, $amount: SafeInt!) {
+          createPrice(appId: "default", packageId: $id, input: { amount: $amount, currency: "usd" }) { id }
+        }`,
+        { id, amount },
+      )
+    },
+    /amount must be a whole number of minor units from 0 to 9007199254740991/,
+  ),
+]

@@ -1,0 +1,139 @@
+import { expect } from 'vitest'
+import {
+  INVITATION_HOURS,
+  KEPT_IMPORTS,
+  MAX_ACTIVITY_POINTS,
+  MAX_IMPORT_BYTES,
+  MAX_IMPORT_ROW_CHARACTERS,
+  MAX_KEY_OVERLAP_HOURS,
+  MAX_PAGE,
+} from '../../src/domain/limits.ts'
+import { dashboardClient } from '../harness/client.ts'
+import { sessionCookie, upload } from '../harness/import.ts'
+import { type Bound, CREATE_USER, valueBound, type World } from './bound.ts'
+
+const INVITE = 'mutation ($email: String!) { inviteMember(email: $email, role: VIEWER) { url } }'
+
+export const dashboardBounds: Bound[] = [
+  valueBound(
+    'MAX_PAGE',
+    'rows of a page in the dashboard',
+    { within: MAX_PAGE, beyond: MAX_PAGE + 1 },
+    ({ dashboard }, first) =>
+      dashboard.ask('query ($first: Int) { users(appId: "default", first: $first) { next } }', { first }),
+    /^first must be 1 to 500$/,
+  ),
+  valueBound(
+    'MAX_ACTIVITY_POINTS',
+    'intervals of a chart',
+    { within: MAX_ACTIVITY_POINTS, beyond: MAX_ACTIVITY_POINTS + 1 },
+    ({ dashboard }, hours) =>
+      dashboard.ask(
+        `query ($to: String!) { activity(appId: "default", from: "2026-01-01T00:00:00Z", to: $to, interval: HOUR) { at } }`,
+        { to: new Date(Date.UTC(2026, 0, 1, hours)).toISOString() },
+      ),
+    /at most 1000 intervals$/,
+  ),
+  valueBound(
+    'MAX_KEY_OVERLAP_HOURS',
+    'the overlap of a rotated key',
+    { within: MAX_KEY_OVERLAP_HOURS, beyond: MAX_KEY_OVERLAP_HOURS + 1 },
+    async ({ dashboard }, hours) => {
+      const { createApiKey } = await dashboard.data(
+        'mutation { createApiKey(appId: "default", name: "rotated") { id } }',
+      )
+      return dashboard.ask(
+        `mutation ($id: String!, $hours: Int) { rotateApiKey(appId: "default", id: $id, overlapHours: $hours) { id } }`,
+        { id: createApiKey.id, hours },
+      )
+    },
+    /^overlapHours must be 0 to 720$/,
+  ),
+  {
+    limit: 'INVITATION_HOURS',
+    what: 'the life of an invitation',
+    works: async (world) => expect(await invitationAfter(world, INVITATION_HOURS * 3_600_000 - 1)).toBe(true),
+    refused: async (world) => expect(await invitationAfter(world, INVITATION_HOURS * 3_600_000)).toBe(false),
+  },
+  {
+    limit: 'MAX_IMPORT_BYTES',
+    what: 'a file of users',
+    works: async (world) =>
+      expect(await importOf(world, MAX_IMPORT_BYTES)).toMatchObject({ status: 200, rows: 0 }),
+    refused: async (world) =>
+      expect(await importOf(world, MAX_IMPORT_BYTES + 1)).toMatchObject({
+        status: 400,
+        errors: [{ message: `The file must be at most ${MAX_IMPORT_BYTES} bytes: import it in parts` }],
+      }),
+  },
+  {
+    limit: 'MAX_IMPORT_ROW_CHARACTERS',
+    what: 'a row of such a file',
+    works: async (world) =>
+      expect(await rowOf(world, MAX_IMPORT_ROW_CHARACTERS)).toEqual({ changed: 1, bad: 0 }),
+    refused: async (world) =>
+      expect(await rowOf(world, MAX_IMPORT_ROW_CHARACTERS + 2)).toEqual({ changed: 0, bad: 1 }),
+  },
+  {
+    limit: 'KEPT_IMPORTS',
+    what: 'imports that are kept',
+    works: async (world) => expect(await keptAfter(world, KEPT_IMPORTS)).toBe(true),
+    refused: async (world) => expect(await keptAfter(world, KEPT_IMPORTS + 1)).toBe(false),
+  },
+]
+
+async function invitationAfter({ clocked, turnClock, fresh }: World, ms: number): Promise<boolean> {
+  const dashboard = dashboardClient(clocked.url).with({ Cookie: await sessionCookie(clocked) })
+  const { inviteMember } = await dashboard.data(INVITE, { email: `${fresh()}@example.com` })
+  turnClock(ms)
+  const { errors } = await dashboardClient(clocked.url).ask(
+    'query ($token: String!) { invitation(token: $token) { email } }',
+    { token: new URL(inviteMember.url).searchParams.get('token') },
+  )
+  return errors === undefined
+}
+
+/** A header and as many empty lines as make the file so long. */
+async function importOf(world: World, bytes: number) {
+  const header = 'id,email\n'
+  const lines = '\n'.repeat(1024 * 1024)
+  let left = bytes - header.length
+  const body = new ReadableStream({
+    start: (stream) => stream.enqueue(new TextEncoder().encode(header)),
+    pull: (stream) => {
+      if (left === 0) stream.close()
+      else stream.enqueue(new TextEncoder().encode(lines.slice(0, left)))
+      left -= Math.min(left, lines.length)
+    },
+  })
+  return upload(world, await sessionCookie(world), { app: 'default' }, body)
+}
+
+/** A row whose cells, one of them nobody's, hold so many characters in all. */
+async function rowOf(world: World, characters: number): Promise<object> {
+  const id = world.fresh()
+  await world.admin.data(CREATE_USER, { input: { id } })
+  const email = `${id}@x.example`
+  const filler = 'x'.repeat(characters - id.length - email.length)
+  const answer = await upload(
+    world,
+    await sessionCookie(world),
+    { app: 'default' },
+    `id,email,x\n${id},${email},${filler}\n`,
+  )
+  return { changed: answer.changed, bad: answer.bad }
+}
+
+/** Whether the first of so many imports is still known. */
+async function keptAfter(world: World, count: number): Promise<boolean> {
+  const cookie = await sessionCookie(world)
+  const first = world.fresh()
+  for (let i = 0; i < count; i++) {
+    await upload(world, cookie, { app: 'default', import: i === 0 ? first : world.fresh() }, 'id,email\n')
+  }
+  const { errors } = await world.dashboard.ask(
+    'query ($id: String!) { userImport(appId: "default", id: $id) { state } }',
+    { id: first },
+  )
+  return errors === undefined
+}

@@ -1,0 +1,287 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { INVITATION_HOURS, SIGN_IN_TRIES } from '../../src/domain/limits.ts'
+import { dashboardSchema } from '../../src/graphql/dashboard.ts'
+import { MUTATIONS } from '../../src/operations/dashboard/member-operations.ts'
+import { type Client, type Data, dashboardClient, signedIn } from '../harness/client.ts'
+import { exampleCalls } from '../harness/example-calls.ts'
+import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { operationNames } from '../harness/whole-operation.ts'
+
+let now = Date.now()
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer({ clock: () => now })
+})
+afterAll(() => server?.stop())
+
+const PASSWORD = 'a good password'
+const INVITE = `mutation ($email: String!, $role: Role!) { inviteMember(email: $email, role: $role) { id email role url expiresAt } }`
+const ACCEPT = `mutation ($token: String!, $password: String!) { acceptInvitation(token: $token, password: $password) { id email role } }`
+
+const tokenOf = (url: string): string => new URL(url).searchParams.get('token') ?? ''
+
+let people = 0
+async function newMember(role: string): Promise<{ id: string; email: string; client: Client }> {
+  const email = `${role.toLowerCase()}-${++people}@example.com`
+  const { inviteMember } = await server.dashboard.data(INVITE, { email, role })
+  const { acceptInvitation } = await dashboardClient(server.url).data(ACCEPT, {
+    token: tokenOf(inviteMember.url),
+    password: PASSWORD,
+  })
+  return { id: acceptInvitation.id, email, client: await signedIn(server.url, { email, password: PASSWORD }) }
+}
+
+describe('gap: roles', () => {
+  const CALLS = exampleCalls(dashboardSchema(), {
+    to: '2030-01-01T00:00:00Z',
+    origins: ['https://www.example.com'],
+    email: 'somebody@example.com',
+    appId: 'default',
+  })
+  const refused = (role: string) =>
+    CALLS.filter(({ name, query }) => {
+      if (!query.startsWith('mutation')) return name === 'invitations'
+      const least = MUTATIONS[name]?.least
+      return least === 'OWNER' || (least === 'EDITOR' && role === 'VIEWER')
+    })
+
+  it('every mutation has its row in the table of roles', () => {
+    const named = Object.keys(MUTATIONS).filter((name) => name !== 'importUsers')
+    expect(named.sort()).toEqual(operationNames(dashboardSchema(), 'mutation').sort())
+  })
+
+  it('leaves to a viewer what changes nothing but their own account', () => {
+    const allowed = Object.entries(MUTATIONS).flatMap(([name, { least }]) =>
+      least === null || least === 'VIEWER' ? [name] : [],
+    )
+    expect(allowed.sort()).toEqual([
+      'acceptInvitation',
+      'changePassword',
+      'setOwner',
+      'signIn',
+      'signOut',
+      'signOutEverywhere',
+      'signOutSession',
+    ])
+  })
+
+  it.for(['VIEWER', 'EDITOR'])('the server refuses a %s all that is for others', async (role) => {
+    const { client } = await newMember(role)
+    const before = await server.dashboard.data('{ auditLog(first: 1) { rows { id } } }')
+    const calls = refused(role)
+    expect(calls.length).toBeGreaterThan(role === 'VIEWER' ? 40 : 10)
+    for (const { name, query, variables } of calls) {
+      const { message, extensions } = await client.error(query, variables)
+      expect({ name, ...extensions }).toMatchObject({ name, code: 'FORBIDDEN', status: 403 })
+      expect(message).toMatch(/^This needs an (owner|editor or owner); you are a (viewer|editor)$/)
+    }
+    expect(await server.dashboard.data('{ auditLog(first: 1) { rows { id } } }')).toEqual(before)
+  })
+
+  it('a viewer reads, an editor edits', async () => {
+    const { client: viewer } = await newMember('VIEWER')
+    expect((await viewer.data('{ me { role } apps { id } packages(appId: "default") { id } }')).me.role).toBe(
+      'VIEWER',
+    )
+    const { client: editor } = await newMember('EDITOR')
+    const create = `mutation { createFeature(appId: "default", input: { id: "edited", name: "E", type: BINARY }) { id } }`
+    expect(await editor.data(create)).toEqual({ createFeature: { id: 'edited' } })
+    expect((await editor.data('{ permissions }')).permissions).toContain('createFeature')
+    expect((await viewer.data('{ permissions }')).permissions).not.toContain('createFeature')
+  })
+
+  it('the import of users asks for the role as well', async () => {
+    const cookie = await cookieOf((await newMember('VIEWER')).email)
+    const response = await fetch(`${server.url}/dashboard/import/users?app=default`, {
+      method: 'POST',
+      headers: { Cookie: cookie, 'Content-Type': 'text/csv' },
+      body: 'id,email\nx,x@example.com\n',
+    })
+    expect(response.status).toBe(403)
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] })
+  })
+})
+
+async function cookieOf(email: string): Promise<string> {
+  const response = await dashboardClient(server.url).post(
+    JSON.stringify({
+      query: `mutation { signIn(email: "${email}", password: "${PASSWORD}") { email } }`,
+    }),
+  )
+  return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+}
+
+describe('gap: members', () => {
+  it('an invitation is good once, for its role, until it expires', async () => {
+    const { inviteMember } = await server.dashboard.data(INVITE, {
+      email: ' New@Example.com ',
+      role: 'EDITOR',
+    })
+    expect(inviteMember).toMatchObject({ email: 'new@example.com', role: 'EDITOR' })
+    expect(inviteMember.url).toMatch(/\/invite\?token=[\w-]{43}$/)
+    const visitor = dashboardClient(server.url)
+    const token = tokenOf(inviteMember.url)
+    const OFFER = 'query ($token: String!) { invitation(token: $token) { email role } }'
+    expect(await visitor.data(OFFER, { token })).toEqual({
+      invitation: { email: 'new@example.com', role: 'EDITOR' },
+    })
+    expect((await visitor.error(ACCEPT, { token, password: 'short' })).message).toMatch(/^password must be/)
+    expect((await visitor.data(ACCEPT, { token, password: PASSWORD })).acceptInvitation.role).toBe('EDITOR')
+    for (const again of [token, 'guessed']) {
+      expect(await visitor.error(ACCEPT, { token: again, password: PASSWORD })).toMatchObject({
+        message: 'This invitation is not valid any more; ask an owner for a new one',
+        extensions: { code: 'UNAUTHENTICATED' },
+      })
+    }
+    expect((await server.dashboard.error(INVITE, { email: 'new@example.com', role: 'VIEWER' })).message).toBe(
+      '"new@example.com" is a member already',
+    )
+  })
+
+  it('an invitation that was revoked, replaced or left lying is good for nothing', async () => {
+    const invite = async () =>
+      (await server.dashboard.data(INVITE, { email: 'late@example.com', role: 'VIEWER' })).inviteMember
+    const works = async (url: string) => {
+      const { errors } = await dashboardClient(server.url).ask(
+        `{ invitation(token: "${tokenOf(url)}") { email } }`,
+      )
+      return errors === undefined
+    }
+    const first = await invite()
+    const second = await invite()
+    expect([await works(first.url), await works(second.url)]).toEqual([false, true])
+    await server.dashboard.data('mutation ($id: String!) { revokeInvitation(id: $id) }', { id: second.id })
+    expect(await works(second.url)).toBe(false)
+    const third = await invite()
+    now += INVITATION_HOURS * 3_600_000 - 1
+    expect(await works(third.url)).toBe(true)
+    now += 1
+    expect(await works(third.url)).toBe(false)
+    expect((await server.dashboard.data('{ invitations { email } }')).invitations).toEqual([])
+  })
+
+  it('only the hash of a token is kept', async () => {
+    const { inviteMember } = await server.dashboard.data(INVITE, {
+      email: 'hash@example.com',
+      role: 'VIEWER',
+    })
+    const { auditLog } = await server.dashboard.data(
+      '{ auditLog(first: 1) { rows { operation before after } } }',
+    )
+    expect(JSON.stringify(auditLog)).not.toContain(tokenOf(inviteMember.url))
+    expect(auditLog.rows[0]).toMatchObject({
+      operation: 'inviteMember',
+      after: { email: 'hash@example.com' },
+    })
+  })
+
+  it('a changed role holds from the next request on, and a removed member is out', async () => {
+    const { id, client } = await newMember('EDITOR')
+    const edit = 'mutation { advanceClock(appId: "nowhere", to: "2030-01-01T00:00:00Z") { id } }'
+    expect((await client.error(edit)).extensions.code).toBe('APP_NOT_FOUND')
+    await server.dashboard.data(
+      'mutation ($id: String!) { changeRole(memberId: $id, role: VIEWER) { role } }',
+      { id },
+    )
+    expect((await client.error(edit)).extensions.code).toBe('FORBIDDEN')
+    await server.dashboard.data('mutation ($id: String!) { removeMember(memberId: $id) }', { id })
+    expect(await client.data('{ me { email } }')).toEqual({ me: null })
+    const { extensions } = await server.dashboard.error(
+      'mutation ($id: String!) { removeMember(memberId: $id) }',
+      { id },
+    )
+    expect(extensions.code).toBe('MEMBER_NOT_FOUND')
+  })
+
+  it('there is always an owner, also when two leave at once', async () => {
+    const second = await newMember('OWNER')
+    const { me } = await server.dashboard.data('{ me { id } }')
+    const demote = (client: Client, id: string) =>
+      client.ask('mutation ($id: String!) { changeRole(memberId: $id, role: VIEWER) { role } }', { id })
+    const answers = await Promise.all([demote(server.dashboard, me.id), demote(second.client, second.id)])
+    const messages = answers.flatMap(({ errors }) => errors?.map(({ message }) => message) ?? [])
+    expect(messages).toEqual(['This is the last owner: make somebody else an owner first'])
+    const { members } = await server.dashboard.data('{ members { email role } }')
+    const owners = members.filter(({ role }: Data) => role === 'OWNER')
+    expect(owners).toHaveLength(1)
+    const remaining = owners[0].email === OWNER.email ? server.dashboard : second.client
+    await remaining.data('mutation ($id: String!) { changeRole(memberId: $id, role: OWNER) { role } }', {
+      id: me.id,
+    })
+  })
+})
+
+describe('gap: sessions', () => {
+  it('are listed, ended one by one, and all at once', async () => {
+    const { email, client } = await newMember('VIEWER')
+    const other = await signedIn(server.url, { email, password: PASSWORD })
+    const { sessions } = await client.data('{ sessions { id current userAgent createdAt expiresAt } }')
+    // The one of the invitation, and two that signed in.
+    expect(sessions.map(({ current }: Data) => current)).toEqual([false, true, false])
+    await client.data('mutation ($id: String!) { signOutSession(id: $id) }', { id: sessions[0].id })
+    expect(await other.data('{ me { email } }')).toEqual({ me: null })
+    expect(await client.data('{ me { email } }')).toEqual({ me: { email } })
+    await client.data('mutation { signOutEverywhere }')
+    expect(await client.data('{ me { email } }')).toEqual({ me: null })
+  })
+
+  it("nobody ends another's", async () => {
+    const { client } = await newMember('OWNER')
+    const { sessions } = await server.dashboard.data('{ sessions { id } }')
+    const end = 'mutation ($id: String!) { signOutSession(id: $id) }'
+    expect(await client.data(end, { id: sessions[0].id })).toEqual({ signOutSession: false })
+    expect((await server.dashboard.data('{ me { email } }')).me.email).toBe(OWNER.email)
+  })
+
+  it('a new password ends the others', async () => {
+    const { email, client } = await newMember('VIEWER')
+    const other = await signedIn(server.url, { email, password: PASSWORD })
+    const change =
+      'mutation ($current: String!) { changePassword(current: $current, password: "another password") }'
+    expect((await client.error(change, { current: 'wrong' })).message).toBe('The current password is wrong')
+    await client.data(change, { current: PASSWORD })
+    expect(await other.data('{ me { email } }')).toEqual({ me: null })
+    expect(await client.data('{ me { email } }')).toEqual({ me: { email } })
+    await signedIn(server.url, { email, password: 'another password' })
+  })
+
+  it('signing in gives a new session and ends the one that the browser came with', async () => {
+    const fixed = await cookieOf((await newMember('VIEWER')).email)
+    const visitor = dashboardClient(server.url).with({ Cookie: fixed })
+    const response = await visitor.post(
+      JSON.stringify({
+        query: `mutation { signIn(email: "${OWNER.email}", password: "${OWNER.password}") { email } }`,
+      }),
+    )
+    const [given] = (response.headers.get('set-cookie') ?? '').split(';')
+    expect(given).not.toBe(fixed)
+    expect(await visitor.data('{ me { email } }')).toEqual({ me: null })
+  })
+
+  it('a cookie that somebody made up never becomes a session', async () => {
+    const planted = dashboardClient(server.url).with({ Cookie: `tollgate_session=${'a'.repeat(43)}` })
+    await planted.data(
+      `mutation { signIn(email: "${OWNER.email}", password: "${OWNER.password}") { email } }`,
+    )
+    expect(await planted.data('{ me { email } }')).toEqual({ me: null })
+  })
+
+  it('tries to sign in are counted by all processes together', async () => {
+    const second = await startTestServer({ databaseUrl: server.databaseUrl, clock: () => now })
+    try {
+      const email = 'target@example.com'
+      const guess = async ({ url }: TestServer) => {
+        const query = `mutation { signIn(email: "${email}", password: "a guess") { email } }`
+        const { errors } = await dashboardClient(url).ask(query)
+        return errors?.[0]?.extensions.code
+      }
+      const codes = await Promise.all(
+        Array.from({ length: SIGN_IN_TRIES + 4 }, (_, i) => guess(i % 2 === 0 ? server : second)),
+      )
+      expect(codes.filter((code) => code === 'UNAUTHENTICATED')).toHaveLength(SIGN_IN_TRIES)
+      expect(codes.filter((code) => code === 'RATE_LIMITED')).toHaveLength(4)
+    } finally {
+      await second.stop()
+    }
+  })
+})

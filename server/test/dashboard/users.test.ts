@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { publishPackage, type TestApp } from '../harness/catalogue.ts'
+import type { Data } from '../harness/client.ts'
+import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server?.stop())
+
+let apps = 0
+async function newApp(): Promise<TestApp> {
+  const id = `users-${++apps}`
+  return { id, admin: await createApp(server, id), dashboard: server.dashboard }
+}
+
+const USERS = `query ($appId: String!, $search: String, $first: Int, $after: String) {
+  users(appId: $appId, search: $search, first: $first, after: $after) { next rows { id } }
+}`
+
+/** The ids on all pages of this size, in their order. */
+async function found(
+  { id: appId, dashboard }: TestApp,
+  search: string | null,
+  first = 50,
+): Promise<string[]> {
+  const ids: string[] = []
+  for (let after: string | null = null, page = 0; page === 0 || after !== null; page++) {
+    const { users }: Data = await dashboard.data(USERS, { appId, search, first, after })
+    ids.push(...users.rows.map((row: Data) => row.id))
+    after = users.next
+  }
+  return ids
+}
+
+describe('gap: users in the dashboard', () => {
+  const PEOPLE = [
+    { id: 'ann', email: 'Ann@Example.com', billingId: 'cus_1' },
+    { id: 'anna', email: 'zoe@example.com', billingId: 'cus_2' },
+    { id: 'bob', email: 'annette@example.com' },
+    { id: 'carl', billingId: 'ann_3' },
+    { id: 'Ä%_', email: 'ümit@example.com', billingId: 'cus_10' },
+  ]
+  let app: TestApp
+  beforeAll(async () => {
+    app = await newApp()
+    for (const input of PEOPLE) {
+      await app.dashboard.data(
+        'mutation ($appId: String!, $input: CreateUserInput!) { createUser(appId: $appId, input: $input) { id createdAt } }',
+        { appId: app.id, input },
+      )
+    }
+  })
+
+  const SEARCHES: [search: string | null, found: string[]][] = [
+    [null, ['Ä%_', 'carl', 'bob', 'anna', 'ann']],
+    ['  ', ['Ä%_', 'carl', 'bob', 'anna', 'ann']],
+    ['ann', ['ann', 'anna', 'bob', 'carl']],
+    ['ANN', ['ann', 'bob']],
+    ['cus_1', ['ann', 'Ä%_']],
+    ['zoe@', ['anna']],
+    ['Ä', ['Ä%_']],
+    ['Ü', ['Ä%_']],
+    ['%', []],
+    ['nn', []],
+    ['x'.repeat(1_000), []],
+  ]
+  it.for(SEARCHES)('a search for %j finds %j, whatever the size of a page', async ([search, ids]) => {
+    expect(await found(app, search)).toEqual(ids)
+    expect(await found(app, search, 1)).toEqual(ids)
+    expect(await found(app, search, 2)).toEqual(ids)
+  })
+
+  it('finds an address longer than its index keeps of it', async () => {
+    const [first, second] = ['a', 'b'].map((end) => `${'long'.repeat(40)}${end}@example.com`)
+    for (const [id, email] of Object.entries({ first, second })) {
+      await app.admin.data('mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }', {
+        input: { id, email },
+      })
+    }
+    expect(await found(app, first as string)).toEqual(['first'])
+    expect(await found(app, 'longlong', 1)).toEqual(['first', 'second'])
+  })
+
+  it('refuses a page that no page led to', async () => {
+    for (const [search, after] of [
+      [null, 'x'],
+      ['ann', 'x'],
+      ['ann', Buffer.from('["name","a",1]').toString('base64url')],
+    ]) {
+      const error = await app.dashboard.error(USERS, { appId: app.id, search, after })
+      expect(error.message).toBe('after must be what an earlier page told as next')
+    }
+  })
+
+  it('changes what the Admin API changes, its id too', async () => {
+    const { updateUser } = await app.dashboard.data(
+      `mutation ($appId: String!) { updateUser(appId: $appId, id: "bob", input: { id: "robert", name: "Robert" }) {
+        id name email createdAt } }`,
+      { appId: app.id },
+    )
+    expect(updateUser).toMatchObject({ id: 'robert', name: 'Robert', email: 'annette@example.com' })
+    const { user } = await app.dashboard.data(
+      'query ($appId: String!) { user(appId: $appId, id: "robert") { name createdAt } }',
+      { appId: app.id },
+    )
+    expect(user).toEqual({ name: 'Robert', createdAt: updateUser.createdAt })
+  })
+})
+
+describe("gap: a user's page", () => {
+  it('shows subscriptions, usage with its reset date, past periods and the ledger', async () => {
+    const app = await newApp()
+    const { id: appId, admin, dashboard } = app
+    await admin.data('mutation { createFeature(input: { id: "sso", name: "SSO", type: BINARY }) { id } }')
+    await admin.data('mutation { createUser(input: { id: "ann" }) { id } }')
+    await publishPackage(app, 'plan', {
+      calls: { limit: 10 },
+      seats: { limit: 3, resetPeriod: 'NEVER' },
+      sso: {},
+    } as object as Record<string, object>)
+    await publishPackage(app, 'extra', { calls: { limit: 5 } }, true)
+    const { subscribe } = await dashboard.data(
+      'mutation ($appId: String!) { subscribe(appId: $appId, userId: "ann", packageIds: ["plan", "extra"]) { id package { id } } }',
+      { appId },
+    )
+    expect(subscribe.map((s: Data) => s.package.id)).toEqual(['plan', 'extra'])
+    const record = (input: object) =>
+      dashboard.data(
+        `mutation ($appId: String!, $input: CreateUsageEventInput!) {
+          recordUsage(appId: $appId, input: $input) { recorded reason consumption { used budget } } }`,
+        { appId, input: { userId: 'ann', ...input } },
+      )
+    const events = [
+      { featureId: 'calls', delta: 4 },
+      { featureId: 'seats', delta: 2 },
+      { featureId: 'calls', delta: 9, action: 'SET' },
+      { featureId: 'calls', delta: -2 },
+    ]
+    for (const event of events) expect((await record(event)).recordUsage.recorded).toBe(true)
+    expect((await record({ featureId: 'calls', delta: 100 })).recordUsage.recorded).toBe(false)
+
+    const { grantedFeatures, showUsage, subscriptions } = await dashboard.data(
+      `query ($appId: String!) {
+        grantedFeatures(appId: $appId, userId: "ann") {
+          featureId type access reasonCode consumption { used budget } resetPeriod periodStart periodEnd }
+        showUsage(appId: $appId, userId: "ann", featureId: "calls") { current { periodEnd consumption { used } } past { periodStart } }
+        subscriptions(appId: $appId, userId: "ann") { next rows { package { id } status } }
+      }`,
+      { appId },
+    )
+    const byId = Object.fromEntries(grantedFeatures.map((g: Data) => [g.featureId, g]))
+    expect(byId.sso).toMatchObject({ access: true, consumption: null, periodEnd: null, resetPeriod: null })
+    expect(byId.seats).toMatchObject({
+      consumption: { used: 2, budget: 3 },
+      resetPeriod: 'NEVER',
+      periodEnd: null,
+    })
+    expect(byId.calls).toMatchObject({ reasonCode: 'WITHIN_BUDGET', consumption: { used: 7, budget: 15 } })
+    expect(showUsage.current).toEqual({ periodEnd: byId.calls.periodEnd, consumption: { used: 7 } })
+    expect(subscriptions.rows.map((s: Data) => s.package.id)).toEqual(['extra', 'plan'])
+
+    const LEDGER = `query ($appId: String!, $featureId: String, $after: String) {
+      ledger(appId: $appId, userId: "ann", featureId: $featureId, first: 2, after: $after) { next rows { featureId action delta used } } }`
+    const ledger = async (featureId: string | null) => {
+      const rows: Data[] = []
+      for (let after: string | null = null, page = 0; page === 0 || after !== null; page++) {
+        const { ledger }: Data = await dashboard.data(LEDGER, { appId, featureId, after })
+        rows.push(...ledger.rows)
+        after = ledger.next
+      }
+      return rows.map((row) => [row.featureId, row.action, row.delta, row.used])
+    }
+    const calls = [
+      ['calls', 'ADD', -2, 7],
+      ['calls', 'SET', 5, 9],
+      ['calls', 'ADD', 4, 4],
+    ]
+    expect(await ledger('calls')).toEqual(calls)
+    expect(await ledger(null)).toEqual([calls[0], calls[1], ['seats', 'ADD', 2, 2], calls[2]])
+  })
+
+  it("lists one package's subscriptions and makes tokens", async () => {
+    const app = await newApp()
+    const { id: appId, admin, dashboard } = app
+    for (const id of ['ann', 'bob'])
+      await admin.data(`mutation { createUser(input: { id: "${id}" }) { id } }`)
+    await publishPackage(app, 'plan', { calls: {} })
+    await publishPackage(app, 'extra', {}, true)
+    await admin.data(`mutation {
+      ann: subscribe(userId: "ann", packageIds: ["plan", "extra"]) { id }
+      bob: subscribe(userId: "bob", packageIds: ["plan"]) { id } }`)
+    const { subscriptions, all } = await dashboard.data(
+      `query ($appId: String!) {
+        subscriptions(appId: $appId, packageId: "plan", first: 1) { next rows { userId } }
+        all: subscriptions(appId: $appId) { rows { userId package { id } } } }`,
+      { appId },
+    )
+    expect(subscriptions).toEqual({ next: expect.any(String), rows: [{ userId: 'bob' }] })
+    expect(all.rows).toHaveLength(3)
+    const { generateUserToken } = await dashboard.data(
+      'mutation ($appId: String!) { generateUserToken(appId: $appId, userId: "ann") { token } }',
+      { appId },
+    )
+    expect(generateUserToken.token.split('.')).toHaveLength(3)
+  })
+})
