@@ -28,15 +28,28 @@ export function curl({ query, variables }: AdminCall, key = KEY): string {
 
 export const shellQuoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** A program that makes one call of the SDK. */
+/** A program that makes one call of the SDK, such as `features()`, and says what came of it. */
 export function sdk(call: string, key = 'process.env.TOLLGATE_API_KEY'): string {
-  return [
-    "import { Tollgate } from '@tollgate/sdk/node'",
-    '',
-    `const tollgate = new Tollgate({ apiKey: ${key.startsWith('process') ? key : quoted(key)}, baseUrl: ${quoted(location.origin)} })`,
-    call,
-  ].join('\n')
+  const apiKey = key.startsWith('process') ? key : quoted(key)
+  return program("import { Tollgate } from '@tollgate/sdk/node'", `new Tollgate({ apiKey: ${apiKey}`, call)
 }
+
+/** The same for a page, with the token of the user who looks at it. */
+export const pageSdk = (call: string, token: string): string =>
+  program(
+    "import { TollgateClient } from '@tollgate/sdk/browser'",
+    `new TollgateClient({ token: ${quoted(token)}`,
+    call,
+  )
+
+const program = (imported: string, made: string, call: string) =>
+  [
+    imported,
+    '',
+    `const tollgate = ${made}, baseUrl: ${quoted(location.origin)} })`,
+    `const { data, error } = await tollgate.${call}`,
+    'console.log(data ?? error)',
+  ].join('\n')
 
 /** A text as it stands in a program. */
 export const quoted = (text: string) =>

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import type { Request } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { OWNER } from '../../server/test/harness/server.ts'
+import { type Dashboard, openDashboard, settled, signIn } from './harness/dashboard.ts'
+import { furnish } from './harness/furnish.ts'
 
 const DIST = fileURLToPath(new URL('../dist/', import.meta.url))
 const MOST_BYTES = 300 * 1024
@@ -51,5 +55,37 @@ describe('gap: the size of the dashboard', () => {
     expect(zipped(filesOf('src/pages/graphiql.tsx'))).toBeGreaterThan(zipped(filesOf('src/pages/home.tsx')))
     const others = pages.filter((page) => !lazy.includes(page)).flatMap((page) => [...filesOf(page)])
     expect(others.filter((file) => /graphiql|codemirror/i.test(file))).toEqual([])
+  })
+})
+
+describe('gap: what a browser loads that was never here', () => {
+  let dashboard: Dashboard
+  beforeAll(async () => {
+    dashboard = await openDashboard()
+    await furnish(dashboard.server)
+  })
+  afterAll(() => dashboard?.close())
+
+  it('is under 300 KB of scripts and styles for the sign-in page, and with it for the home page', async () => {
+    const { page, open, close } = await dashboard.visit()
+    const loaded: Request[] = []
+    page.on('requestfinished', (request) => {
+      if (['script', 'stylesheet'].includes(request.resourceType())) loaded.push(request)
+    })
+    const bytes = async () => {
+      const sizes = await Promise.all(loaded.map((request) => request.sizes()))
+      return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0)
+    }
+    await open('/sign-in')
+    expect(await bytes()).toBeGreaterThan(50 * 1024)
+    expect(await bytes()).toBeLessThan(MOST_BYTES)
+    await signIn(page, OWNER)
+    await page.getByRole('heading', { name: 'Checks and records' }).waitFor()
+    await settled(page)
+    expect(
+      loaded.map((request) => request.url()).filter((url) => !url.startsWith(dashboard.server.url)),
+    ).toEqual([])
+    expect(await bytes()).toBeLessThan(MOST_BYTES)
+    await close()
   })
 })

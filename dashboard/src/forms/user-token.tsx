@@ -1,7 +1,7 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
-import { quoted, shellQuoted } from '../snippets.ts'
+import { pageSdk, shellQuoted } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 
@@ -31,10 +31,10 @@ export function UserToken({ appId, userId }: { appId: string; userId: string }) 
         <>
           <CodeBlock label="The token" text={token} />
           <CodeBlock label="A call with curl" text={clientCurl(token)} />
-          <CodeBlock
-            label="In a page"
-            text={`import { TollgateClient } from '@tollgate/sdk/browser'\n\nconst tollgate = new TollgateClient({ token: ${quoted(token)}, baseUrl: ${quoted(location.origin)} })`}
-          />
+          <CodeBlock label="In a page" text={pageSdk('subscriptions()', token)} />
+          <Text size="sm" c="dimmed">
+            The page's origin has to be listed under Apps; your own programs may ask from anywhere.
+          </Text>
         </>
       )}
     </Stack>

@@ -29,6 +29,7 @@ const LOAD_SAMPLE = graphql(`
 export function FirstMinute({ appId }: { appId: string }) {
   const may = useMay()
   const [key, setKey] = useState<string | undefined>()
+  const [language, setLanguage] = useState('curl')
   const asked = useAsk(CHECKLIST, { appId }, { refetchInterval: 4_000 })
   const load = useChange(LOAD_SAMPLE, { said: 'The sample is loaded: look around.' })
   const list = asked.data?.checklist
@@ -89,7 +90,13 @@ export function FirstMinute({ appId }: { appId: string }) {
                       {about}
                     </Text>
                     <Group>{action}</Group>
-                    {call && <Lines call={call} code={code} apiKey={key} />}
+                    {call && (
+                      <Lines
+                        language={language}
+                        onLanguage={setLanguage}
+                        text={language === 'curl' ? curl(call, key) : sdk(code, key)}
+                      />
+                    )}
                     {call && key === undefined && <KeyForLines appId={appId} onKey={setKey} />}
                   </Stack>
                 )}
@@ -102,8 +109,13 @@ export function FirstMinute({ appId }: { appId: string }) {
   )
 }
 
-function Lines({ call, code, apiKey }: { call: AdminCall; code: string; apiKey: string | undefined }) {
-  const [language, setLanguage] = useState('curl')
+interface LinesProps {
+  language: string
+  onLanguage: (language: string) => void
+  text: string
+}
+
+function Lines({ language, onLanguage, text }: LinesProps) {
   return (
     <Stack gap={6}>
       <SegmentedControl
@@ -111,16 +123,13 @@ function Lines({ call, code, apiKey }: { call: AdminCall; code: string; apiKey: 
         w="fit-content"
         aria-label="Language"
         value={language}
-        onChange={setLanguage}
+        onChange={onLanguage}
         data={[
           { value: 'curl', label: 'curl' },
           { value: 'sdk', label: 'Node SDK' },
         ]}
       />
-      <CodeBlock
-        label={language === 'curl' ? 'The same with curl' : 'The same with the SDK'}
-        text={language === 'curl' ? curl(call, apiKey) : sdk(code, apiKey)}
-      />
+      <CodeBlock label={language === 'curl' ? 'The same with curl' : 'The same with the SDK'} text={text} />
     </Stack>
   )
 }
@@ -157,7 +166,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
           unitLabelPlural: 'calls',
         },
       }),
-      code: "await tollgate.createFeature({ id: 'api-calls', name: 'API calls', type: 'CONSUMABLE' })",
+      code: "createFeature({ id: 'api-calls', name: 'API calls', type: 'CONSUMABLE', unitLabel: 'call', unitLabelPlural: 'calls' })",
     },
     {
       is: 'package',
@@ -171,7 +180,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
       call: adminCall('mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }', {
         input: { id: 'pro', name: 'Pro', features: [{ id: featureId, entitlement: { limit: 1000 } }] },
       }),
-      code: `await tollgate.createPackage({ id: 'pro', name: 'Pro', features: [{ id: ${quoted(featureId)}, entitlement: { limit: 1000 } }] })`,
+      code: `createPackage({ id: 'pro', name: 'Pro', features: [{ id: ${quoted(featureId)}, entitlement: { limit: 1000 } }] })`,
     },
     {
       is: 'published',
@@ -197,7 +206,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
       call: adminCall('mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }', {
         input: { id: 'ada', name: 'Ada', email: 'ada@example.com' },
       }),
-      code: "await tollgate.createUser({ id: 'ada', name: 'Ada', email: 'ada@example.com' })",
+      code: "createUser({ id: 'ada', name: 'Ada', email: 'ada@example.com' })",
     },
     {
       is: 'subscription',
@@ -212,7 +221,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
         'mutation ($userId: String!, $packageIds: [String!]!) { subscribe(userId: $userId, packageIds: $packageIds) { id status } }',
         { userId, packageIds: [packageId] },
       ),
-      code: `await tollgate.subscribe({ userId: ${quoted(userId)}, packageIds: [${quoted(packageId)}] })`,
+      code: `subscribe({ userId: ${quoted(userId)}, packageIds: [${quoted(packageId)}] })`,
     },
     {
       is: 'check',
@@ -232,7 +241,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
         'query ($userId: String!, $featureId: String!) { canUseFeature(userId: $userId, featureId: $featureId) { access reason } }',
         { userId, featureId },
       ),
-      code: `const { data } = await tollgate.canUseFeature({ userId: ${quoted(userId)}, featureId: ${quoted(featureId)} })`,
+      code: `canUseFeature({ userId: ${quoted(userId)}, featureId: ${quoted(featureId)} })`,
     },
   ]
 }

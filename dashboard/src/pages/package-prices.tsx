@@ -1,9 +1,11 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconPlus } from '@tabler/icons-react'
+import { IconDownload, IconPlus } from '@tabler/icons-react'
+import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { ImportPriceForm } from '../forms/import-price-form.tsx'
 import { PriceForm } from '../forms/price-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
@@ -27,6 +29,7 @@ const ARCHIVE = graphql(`
 
 export function PackagePrices({ appId, packageId }: { appId: string; packageId: string }) {
   const [opened, { open, close }] = useDisclosure()
+  const [importing, setImporting] = useState<string | null>(null)
   const may = useMay()
   const asked = useAsk(PRICES, { appId, packageId })
   const archive = useChange(ARCHIVE)
@@ -39,13 +42,29 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
               A price belongs to the package and a billing provider. Payment links ask for the newest one that
               is not archived, unless their template names another.
             </Text>
-            <Button
-              leftSection={<IconPlus size={16} aria-hidden />}
-              onClick={open}
-              disabled={!may('createPrice')}
-            >
-              Add price
-            </Button>
+            <Group gap="xs">
+              {providerAccounts
+                // The sandbox has no prices of its own.
+                .filter(({ provider, enabled }) => enabled && provider !== 'sandbox')
+                .map(({ provider }) => (
+                  <Button
+                    key={provider}
+                    variant="default"
+                    leftSection={<IconDownload size={16} aria-hidden />}
+                    onClick={() => setImporting(provider)}
+                    disabled={!may('importPrice')}
+                  >
+                    Import from {provider}
+                  </Button>
+                ))}
+              <Button
+                leftSection={<IconPlus size={16} aria-hidden />}
+                onClick={open}
+                disabled={!may('createPrice')}
+              >
+                Add price
+              </Button>
+            </Group>
           </Group>
           <FormAlert error={archive.error} />
           {prices.length > 0 && (
@@ -102,6 +121,20 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
               providers={providerAccounts.filter(({ enabled }) => enabled).map(({ provider }) => provider)}
               onDone={close}
             />
+          </Modal>
+          <Modal
+            opened={importing !== null}
+            onClose={() => setImporting(null)}
+            title={`Import a price from ${importing}`}
+          >
+            {importing !== null && (
+              <ImportPriceForm
+                appId={appId}
+                packageId={packageId}
+                provider={importing}
+                onDone={() => setImporting(null)}
+              />
+            )}
           </Modal>
         </Stack>
       )}

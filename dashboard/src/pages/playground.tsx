@@ -206,12 +206,7 @@ function Code({ userId, featureId, delta }: { userId: string; featureId: string;
           <CodeBlock label="The check with curl" text={curl(call)} />
         </Tabs.Panel>
         <Tabs.Panel value="sdk">
-          <CodeBlock
-            label="The check with the SDK"
-            text={sdk(
-              `const { data, error } = await tollgate.canUseFeature({ ${args} })\nif (data?.access) console.log('serve')\nelse console.log(data?.reason ?? error)`,
-            )}
-          />
+          <CodeBlock label="The check with the SDK" text={sdk(`canUseFeature({ ${args} })`)} />
         </Tabs.Panel>
       </Tabs>
     </Stack>

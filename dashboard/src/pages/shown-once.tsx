@@ -29,10 +29,7 @@ export function ShownOnce({
           label="A first call with curl"
           text={curl(adminCall('{ features { id name } }'), secret)}
         />
-        <CodeBlock
-          label="A first call with the SDK"
-          text={sdk('const { data, error } = await tollgate.features()', secret)}
-        />
+        <CodeBlock label="A first call with the SDK" text={sdk('features()', secret)} />
         <Group justify="flex-end">
           <Button onClick={onClose}>I have it</Button>
         </Group>

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
 
 /** Somebody else's web site, whose one page is what the last call of `show` made it. */
 export interface OtherSite {
@@ -33,4 +34,22 @@ export async function openOtherSite(): Promise<OtherSite> {
       await once(server, 'close')
     },
   }
+}
+
+/**
+ * Notes the Cookie header of every request to this address, undefined where there was none. Asked of the browser
+ * itself: playwright loses it for what a page asks of another origin.
+ */
+export async function cookiesSent(page: Page, url: string): Promise<() => (string | undefined)[]> {
+  const asked = new Set<string>()
+  const headers = new Map<string, string | undefined>()
+  const session = await page.context().newCDPSession(page)
+  session.on('Network.requestWillBeSent', ({ requestId, request }) => {
+    if (request.url.startsWith(url)) asked.add(requestId)
+  })
+  session.on('Network.requestWillBeSentExtraInfo', ({ requestId, headers: { Cookie } }) => {
+    headers.set(requestId, Cookie)
+  })
+  await session.send('Network.enable')
+  return () => [...asked].map((id) => headers.get(id))
 }

@@ -54,7 +54,11 @@ export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
  * first: the connection of a client in the middle of sending would be reset, and our answer lost with it. One that
  * goes on sending is cut off.
  */
-export function endResponse(request: IncomingMessage, response: ServerResponse, last: string | Buffer = ''): void {
+export function endResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  last: string | Buffer = '',
+): void {
   if (!hasUnreadBody(request)) {
     response.end(last)
     return

@@ -38,10 +38,7 @@ export async function revokeApiKey(db: Db, appId: string, id: string): Promise<b
 }
 
 export async function listApiKeys(db: Db, appId: string): Promise<ApiKeyRow[]> {
-  const { rows } = await db.query<ApiKeyRow>(
-    `${SELECT} where app_id = $1 order by created_at, id`,
-    [appId],
-  )
+  const { rows } = await db.query<ApiKeyRow>(`${SELECT} where app_id = $1 order by created_at, id`, [appId])
   return rows
 }
 

@@ -56,7 +56,7 @@ export interface SampleCounter {
   used: number
 }
 
-export type SampleEntry = SampleCounter & { delta: number; recordedAt: number }
+export type SampleEntry = SampleCounter & { delta: number; budget: number | null; recordedAt: number }
 
 /** The ledger in the order of its times: a counter is the sum of its entries, here as everywhere. */
 export async function insertSampleUsage(
@@ -86,6 +86,44 @@ export async function insertSampleUsage(
   )
 }
 
+/** What the home page takes for recent; it goes with its users. */
+export async function insertSampleRecent(
+  db: Db,
+  appId: string,
+  recent: readonly SampleEntry[],
+): Promise<void> {
+  await db.query(
+    `insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
+     select $1, (select id from users where app_id = $1 and uid = r.uid), feature_id, used, budget, recorded_at
+     from unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::timestamptz[])
+       as r (uid, feature_id, used, budget, recorded_at)`,
+    [
+      appId,
+      recent.map((r) => r.uid),
+      recent.map((r) => r.featureId),
+      recent.map((r) => r.used),
+      recent.map((r) => r.budget),
+      recent.map((r) => timestamp(r.recordedAt)),
+    ],
+  )
+}
+
+export interface SampleCalls {
+  minutesAgo: number
+  checks: number
+  records: number
+}
+
+/** Activity is real time, also of an app whose clock is set. */
+export async function insertSampleCalls(db: Db, appId: string, calls: readonly SampleCalls[]): Promise<void> {
+  await db.query(
+    `insert into sample_activity (app_id, minute, checks, records)
+     select $1, date_trunc('minute', now()) - c.ago * interval '1 minute', c.checks, c.records
+     from unnest($2::int[], $3::bigint[], $4::bigint[]) as c (ago, checks, records)`,
+    [appId, calls.map((c) => c.minutesAgo), calls.map((c) => c.checks), calls.map((c) => c.records)],
+  )
+}
+
 type SampleKind = 'feature' | 'package' | 'user'
 
 export async function noteSample(
@@ -102,6 +140,7 @@ export async function noteSample(
 }
 
 export async function forgetSample(db: Db, appId: string): Promise<void> {
+  await db.query(`delete from sample_activity where app_id = $1`, [appId])
   await db.query(`delete from sample_item where app_id = $1`, [appId])
 }
 

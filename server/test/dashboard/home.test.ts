@@ -11,6 +11,8 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
+const DAY = 86_400_000
+
 let apps = 0
 async function newApp(): Promise<TestApp> {
   const id = `home-${++apps}`
@@ -199,6 +201,9 @@ describe('gap: the sample catalogue', () => {
     'subscription',
     'usage_counter',
     'usage_ledger',
+    'recent_usage',
+    'activity',
+    'sample_activity',
     'sample_item',
   ]
   const counts = async (appId: string) => {
@@ -252,6 +257,49 @@ describe('gap: the sample catalogue', () => {
     })
     expect(await counts(appId)).toEqual(before)
     expect((await dashboard.data(LOAD, { appId })).loadSample.users).toBe(200)
+  })
+
+  it('brings the home page to life, and leaves what the app itself did', async () => {
+    const app = await newApp()
+    const { id: appId, admin, dashboard } = app
+    await publishPackage(app, 'own', { calls: { limit: 1 } })
+    await admin.data(`mutation { createUser(input: { id: "own" }) { id }
+      subscribe(userId: "own", packageIds: ["own"]) { id }
+      recordUsage(input: { userId: "own", featureId: "calls", delta: 1 }) { recorded } }`)
+    const now = Date.now()
+    const home = () =>
+      dashboard.data(
+        `query ($appId: String!, $from: String!, $to: String!) {
+          activity(appId: $appId, from: $from, to: $to, interval: DAY) { checks records }
+          nearLimits(appId: $appId, first: 500) { userId used budget }
+          latestEvents(appId: $appId, first: 50) { id kind userId }
+          checklist(appId: $appId) { check } }`,
+        { appId, from: new Date(now - 28 * DAY).toISOString(), to: new Date(now).toISOString() },
+      )
+    // What was counted in memory is written down by asking, and in the chart by the next question.
+    await home()
+    const before = await home()
+    await dashboard.data(LOAD, { appId })
+
+    const { activity, nearLimits, latestEvents, checklist } = await home()
+    // Today may have begun a moment ago.
+    const days = activity.slice(0, -1)
+    expect(days.every(({ checks, records }: Data) => checks > records && records > 0)).toBe(true)
+    const near = nearLimits.filter(({ used, budget }: Data) => used >= 0.8 * budget && used <= budget)
+    expect(near.length).toBeGreaterThan(5)
+    expect(new Set(near.map(({ used, budget }: Data) => used / budget)).size).toBeGreaterThan(2)
+    const lively = latestEvents.filter(({ kind, userId }: Data) => kind === 'USAGE' && userId !== 'own')
+    expect(lively.length).toBeGreaterThan(5)
+    // The first real question is still to be asked.
+    expect(checklist).toEqual({ check: false })
+
+    await dashboard.data(REMOVE, { appId })
+    const after = await home()
+    const ofOwn = ({ latestEvents, ...panels }: Data) => ({
+      ...panels,
+      latestEvents: latestEvents.filter(({ id }: Data) => !id.startsWith('change:')),
+    })
+    expect(ofOwn(after)).toEqual(ofOwn(before))
   })
 
   it('leaves what something else has come to rely on', async () => {

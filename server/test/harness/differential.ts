@@ -34,8 +34,9 @@ export function written({ status, data, errors }: Answer | undefined = { status:
 function alike(answer: Answer | undefined): string {
   return written(answer)
     .replaceAll(/turn\d/g, 'turn')
-    .replaceAll(/\b(sub|key)_[0-9a-f-]{36}/g, '$1')
+    .replaceAll(/\b(sub|key|inv)_[0-9a-f-]{36}/g, '$1')
     .replaceAll(/\btg_[\w-]+/g, 'tg')
+    .replaceAll(/token=[\w-]+/g, 'token')
     .replaceAll(/\bcs_sandbox_[\w-]+/g, 'cs')
     .replaceAll(/\beyJ[\w.-]+/g, 'jwt')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')

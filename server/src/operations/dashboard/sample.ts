@@ -1,19 +1,11 @@
 import { badUserInput } from '../../domain/errors.ts'
-import { pastPeriods, periodAt } from '../../domain/period.ts'
 import { bumpVersion } from '../../store/apps.ts'
-import type { Tx } from '../../store/database.ts'
 import { insertFeature } from '../../store/features.ts'
 import { insertPackage, insertPackageFeatures, publishPackage } from '../../store/packages.ts'
 import * as store from '../../store/sample.ts'
 import { changeApp, type MemberCall } from './member-call.ts'
-import {
-  SAMPLE_FEATURES,
-  SAMPLE_PACKAGES,
-  SAMPLE_USERS,
-  type SamplePackage,
-  sampleNumbers,
-  sampleUser,
-} from './sample-catalogue.ts'
+import { SAMPLE_FEATURES, SAMPLE_PACKAGES, SAMPLE_USERS, sampleUser } from './sample-catalogue.ts'
+import { latestOf, sampleCalls, sampleLife } from './sample-life.ts'
 
 export interface Sample {
   features: number
@@ -39,7 +31,11 @@ export async function loadSample(call: MemberCall, appId: string): Promise<Sampl
     const users = Array.from({ length: SAMPLE_USERS }, (_, i) => sampleUser(i))
     const uids = await store.insertSampleUsers(tx, appId, users)
     if (uids.length < users.length) throw taken('demo-user-…')
-    await lived(tx, appId, uids, now)
+    const { subscriptions, counters, entries } = sampleLife(uids, now)
+    await store.insertSampleSubscriptions(tx, appId, subscriptions)
+    await store.insertSampleUsage(tx, appId, counters, entries)
+    await store.insertSampleRecent(tx, appId, latestOf(entries))
+    await store.insertSampleCalls(tx, appId, sampleCalls())
     await store.noteSample(
       tx,
       appId,
@@ -82,58 +78,3 @@ export async function removeSample(call: MemberCall, appId: string): Promise<Sam
 
 const taken = (id: string) =>
   badUserInput(`The sample cannot be loaded: this app has a ${JSON.stringify(id)} of its own`)
-
-const DAY = 86_400_000
-const [free, team, business, extra] = SAMPLE_PACKAGES as [
-  SamplePackage,
-  SamplePackage,
-  SamplePackage,
-  SamplePackage,
-]
-
-/** Subscriptions of the last months, and what was used under them. */
-async function lived(tx: Tx, appId: string, uids: readonly number[], now: number): Promise<void> {
-  const random = sampleNumbers()
-  const subscriptions: store.SampleSubscription[] = []
-  const counters: store.SampleCounter[] = []
-  const entries: store.SampleEntry[] = []
-  for (const [i, uid] of uids.entries()) {
-    const plan = random() < 0.5 ? free : random() < 0.75 ? team : business
-    const startedAt = now - Math.floor((5 + random() * 145) * DAY)
-    const endedAt = random() < 0.08 ? now - Math.floor(random() * 4 * DAY) : null
-    const held = plan !== business && random() < 0.2 ? [plan, extra] : [plan]
-    for (const { id: packageId, isAddon } of held) {
-      const id = `demo-sub-${i + 1}-${isAddon ? 'extra' : 'plan'}`
-      subscriptions.push({ uid, id, packageId, isAddon, startedAt, endedAt })
-    }
-    const eagerness = random()
-    for (const { featureId, limit, resetPeriod } of plan.features) {
-      if (SAMPLE_FEATURES.find(({ id }) => id === featureId)?.type === 'BINARY') continue
-      const extraLimit =
-        held.length > 1 ? (extra.features.find((f) => f.featureId === featureId)?.limit ?? 0) : 0
-      const budget = (limit ?? 200) + extraLimit
-      const until = endedAt ?? now
-      const periods = [
-        ...pastPeriods(resetPeriod, startedAt, until, 24),
-        periodAt(resetPeriod, startedAt, until),
-      ]
-      for (const { start, end } of periods) {
-        const from = Math.max(start, startedAt)
-        const to = Math.min(end ?? until, until)
-        const parts = 1 + Math.floor(random() * 5)
-        const wanted = Math.floor(budget * Math.min(1, eagerness * (0.5 + random() * 0.7)))
-        let used = 0
-        for (let part = 1; part <= parts; part++) {
-          const delta = Math.floor((wanted * part) / parts) - used
-          if (delta === 0) continue
-          used += delta
-          const recordedAt = from + Math.floor(((to - from) * part) / (parts + 1))
-          entries.push({ uid, featureId, resetPeriod, periodStart: start, delta, used, recordedAt })
-        }
-        if (used > 0) counters.push({ uid, featureId, resetPeriod, periodStart: start, used })
-      }
-    }
-  }
-  await store.insertSampleSubscriptions(tx, appId, subscriptions)
-  await store.insertSampleUsage(tx, appId, counters, entries)
-}

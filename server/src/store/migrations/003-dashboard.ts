@@ -17,7 +17,7 @@ alter table member add role text not null default 'OWNER' check (role in ('OWNER
 alter table member alter role drop default;
 alter table session add id bigint generated always as identity unique,
   add last_seen_at timestamptz(3) not null default now(), add user_agent text;
-create index session_member on session (member_id);
+create index session_member on session (member_id, last_seen_at);
 
 create table invitation (
   id          text primary key,
@@ -124,6 +124,15 @@ create table sample_item (
   kind    text not null,
   id      text not null,
   primary key (app_id, kind, id)
+);
+
+-- Calls that never were, kept apart from those that count.
+create table sample_activity (
+  app_id   text not null,
+  minute   timestamptz(0) not null,
+  checks   bigint not null,
+  records  bigint not null,
+  primary key (app_id, minute)
 );
 `)
     .execute(db)

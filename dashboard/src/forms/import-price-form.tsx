@@ -1,0 +1,71 @@
+import { Select, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { graphql } from '../api/graphql.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { priceText } from '../ui/price.ts'
+import { FormActions } from './form-actions.tsx'
+import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+
+const CHOICES = graphql(`
+  query ProviderPrices($appId: String!, $provider: String!) {
+    providerPrices(appId: $appId, provider: $provider) {
+      id productName displayAmount currency interval packageId
+    }
+  }
+`)
+const IMPORT = graphql(`
+  mutation ImportPrice($appId: String!, $packageId: String!, $provider: String!, $id: String!) {
+    importPrice(appId: $appId, packageId: $packageId, provider: $provider, id: $id) { displayAmount }
+  }
+`)
+
+interface ImportPriceFormProps {
+  appId: string
+  packageId: string
+  provider: string
+  onDone: () => void
+}
+
+/** Takes a price over as the provider has it: nothing is typed twice. */
+export function ImportPriceForm({ appId, packageId, provider, onDone }: ImportPriceFormProps) {
+  const choices = useAsk(CHOICES, { appId, provider })
+  const prices = choices.data?.providerPrices ?? []
+  const form = useForm({ initialValues: { id: '' }, validate: { id: required('The id') } })
+  const take = useChange(IMPORT, {
+    done: onDone,
+    said: 'The price is there. Links ask for it from now on.',
+  })
+  const save = form.onSubmit(({ id }) =>
+    take.mutate({ appId, packageId, provider, id: id.trim() }, ontoFields(form)),
+  )
+  return (
+    <form noValidate onSubmit={save}>
+      <Stack>
+        <FormAlert error={take.error} fields={fieldsOf(form)} />
+        <FormAlert error={choices.error} />
+        <Select
+          label={`A price at ${provider}`}
+          description={
+            choices.data && prices.length === 0
+              ? `There is none yet: make a product with a price at ${provider} first`
+              : 'Those of other packages cannot be chosen'
+          }
+          placeholder={choices.isPending ? 'Asking for the list…' : 'Choose from the list'}
+          searchable
+          nothingFoundMessage="None is called that"
+          data-autofocus
+          data={prices.map(({ id, productName, packageId, ...price }) => ({
+            value: id,
+            label: `${productName ?? id}, ${priceText(price)}${packageId === null ? '' : ` (of ${packageId})`}`,
+            disabled: packageId !== null,
+          }))}
+          value={prices.some(({ id }) => id === form.values.id) ? form.values.id : null}
+          onChange={(id) => form.setFieldValue('id', id ?? '')}
+        />
+        <TextInput label="Or its id there" placeholder="price_…" {...form.getInputProps('id')} />
+        <FormActions submit="Import price" busy={take.isPending} onCancel={onDone} />
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,122 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { OWNER } from '../../server/test/harness/server.ts'
+import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { furnish } from './harness/furnish.ts'
+
+let dashboard: Dashboard
+beforeAll(async () => {
+  dashboard = await openDashboard()
+  await furnish(dashboard.server)
+})
+afterAll(() => dashboard?.close())
+
+/** More than any page has to step over. */
+const MOST_STEPS = 120
+
+const hasFocus = (target: Locator): Promise<boolean> =>
+  target.evaluate((element: unknown) => {
+    const { document } = globalThis as unknown as { document: { activeElement: unknown } }
+    return element === document.activeElement
+  })
+
+/** Steps to it with the Tab key, as somebody without a mouse does. */
+async function stepTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor()
+  for (let steps = 0; steps < MOST_STEPS; steps++) {
+    if (await hasFocus(target)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`the Tab key does not lead to ${target}`)
+}
+
+async function press(page: Page, target: Locator, key = 'Enter'): Promise<void> {
+  await stepTo(page, target)
+  await page.keyboard.press(key)
+}
+
+async function enter(page: Page, target: Locator, text: string): Promise<void> {
+  await stepTo(page, target)
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type(text)
+}
+
+/** Opens a list and goes down to one of its options. */
+async function choose(page: Page, list: Locator, name: string): Promise<void> {
+  await press(page, list, 'ArrowDown')
+  const option = page.getByRole('option', { name })
+  await option.waitFor()
+  for (let steps = 0; steps < MOST_STEPS; steps++) {
+    if ((await list.getAttribute('aria-activedescendant')) === (await option.getAttribute('id'))) {
+      return page.keyboard.press('Enter')
+    }
+    await page.keyboard.press('ArrowDown')
+  }
+  throw new Error(`the arrow keys do not lead to ${option}`)
+}
+
+/** From the sign-in page on, nothing but the keyboard is touched. */
+async function signedIn(): Promise<Visit> {
+  const visit = await dashboard.visit()
+  const { page, open } = visit
+  await open('/sign-in')
+  await enter(page, page.getByLabel('Email'), OWNER.email)
+  await enter(page, page.getByRole('textbox', { name: 'Password' }), OWNER.password)
+  await page.keyboard.press('Enter')
+  await page.getByRole('navigation', { name: 'Main' }).waitFor()
+  return visit
+}
+
+/** Goes to a page by the command bar. */
+async function goTo(page: Page, place: string): Promise<void> {
+  await page.keyboard.press('Control+k')
+  await page.getByRole('textbox', { name: /^Go to/ }).waitFor()
+  await page.keyboard.type(place)
+  await page.getByRole('dialog').getByText(place, { exact: true }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: place, level: 1 }).waitFor()
+}
+
+describe('gap: the keyboard alone', () => {
+  it('signs in, edits a package and publishes it', async () => {
+    const { page, problems } = await signedIn()
+    await goTo(page, 'Packages')
+    await press(page, page.getByRole('link', { name: 'Basic' }))
+    await enter(page, page.getByLabel('Limit'), '5')
+    await press(page, page.getByRole('button', { name: 'Save draft' }))
+    await press(page, page.getByRole('link', { name: 'Review and publish' }))
+    await page.getByRole('table', { name: 'Who gains or loses access' }).getByText('Ada Lovelace').waitFor()
+    await press(page, page.getByRole('button', { name: 'Publish, though 1 lose access' }))
+    await page.getByRole('heading', { name: /^Basic/ }).waitFor()
+    const { package: basic } = await dashboard.server.dashboard.data(
+      '{ package(appId: "default", id: "basic") { grants { limit } draft { name } } }',
+    )
+    expect(basic).toEqual({ grants: [{ limit: '5' }], draft: null })
+    expect(problems).toEqual([])
+  })
+
+  it('imports users, and takes it back', async () => {
+    const { page, problems } = await signedIn()
+    const email = async () =>
+      (await dashboard.server.admin.data('{ user(id: "ada") { email } }')).user.email as string
+    await goTo(page, 'CSV import')
+    const chooser = page.waitForEvent('filechooser')
+    await press(page, page.getByRole('button', { name: 'CSV file' }))
+    await (await chooser).setFiles({
+      name: 'users.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('id,address\nada,ada@new.example.com\nnobody,x\n'),
+    })
+    await choose(page, page.getByRole('combobox', { name: 'Email' }), 'address')
+    await press(page, page.getByRole('button', { name: 'Check the file' }))
+    await page.getByText('2 rows read · 1 would change').waitFor()
+    await press(page, page.getByRole('button', { name: 'Apply 1 changes' }))
+    await page.getByText('Applied', { exact: true }).waitFor()
+    expect(await email()).toBe('ada@new.example.com')
+    await press(page, page.getByRole('button', { name: 'Undo' }))
+    await page.getByText('Undone', { exact: true }).waitFor()
+    expect(await email()).toBe('ada@example.com')
+    expect(problems).toEqual([])
+  })
+})

@@ -1,0 +1,166 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MUTATIONS } from '../../server/src/operations/dashboard/member-operations.ts'
+import { dashboardClient } from '../../server/test/harness/client.ts'
+import { rowsOf } from '../../server/test/harness/database.ts'
+import { sessionCookie, upload } from '../../server/test/harness/import.ts'
+import { type Dashboard, openDashboard, settled, type Visit } from './harness/dashboard.ts'
+import { furnish } from './harness/furnish.ts'
+import { INSIDE } from './harness/pages.ts'
+
+/** Where a page offers a mutation: its address, what is pressed first, and the control. */
+interface Place {
+  path: string
+  first?: string
+  control: (page: Page) => Locator
+}
+
+const button = (name: string | RegExp) => (page: Page) =>
+  page.getByRole('button', { name, exact: typeof name === 'string' }).first()
+const within = (name: string, control: string) => (page: Page) =>
+  page.getByRole('dialog', { name }).getByRole('button', { name: control, exact: true })
+
+const PLACES: Record<string, Place> = {
+  inviteMember: { path: '/members', control: button('Invite') },
+  revokeInvitation: { path: '/members', control: button(/^Take back the invitation/) },
+  changeRole: {
+    path: '/members',
+    control: (page) => page.getByRole('combobox', { name: /^Role of/ }).first(),
+  },
+  removeMember: { path: '/members', control: button(/^Remove /) },
+  createApp: { path: '/apps', control: button('New app') },
+  renameApp: { path: '/apps', control: button('Rename') },
+  setOrigins: { path: '/apps', control: button('Web pages') },
+  advanceClock: { path: '/apps', first: 'Move the clock', control: button('A month later') },
+  copyCatalogue: {
+    path: '/apps?copyTo=clocked&copyFrom=default',
+    control: within('Copy a catalogue to Clocked', 'Copy to Clocked'),
+  },
+  createApiKey: { path: '/apps/default/keys', control: button('New key') },
+  rotateApiKey: { path: '/apps/default/keys', control: button(/^Rotate /) },
+  revokeApiKey: { path: '/apps/default/keys', control: button(/^Revoke /) },
+  createFeature: { path: '/apps/default/features', control: button('New feature') },
+  updateFeature: { path: '/apps/default/features?edit=calls', control: within('Edit feature', 'Save') },
+  createPackage: { path: '/apps/default/packages', control: button('New package') },
+  updatePackage: { path: '/apps/default/packages/basic?tab=metadata', control: button('Save metadata') },
+  editPackage: { path: '/apps/default/packages/basic', control: button('Take API calls out of the package') },
+  discardPackageDraft: { path: '/apps/default/packages/basic', control: button('Discard the draft') },
+  publishPackage: { path: '/apps/default/packages/basic/publish', control: button(/^Publish/) },
+  loadSample: { path: '/apps/clocked', control: button('Load a sample catalogue') },
+  removeSample: { path: '/apps/sampled', control: button('Remove the sample') },
+  createUser: { path: '/apps/default/users', control: button('New user') },
+  updateUser: { path: '/apps/default/users/ada?tab=details', control: button('Save') },
+  subscribe: { path: '/apps/default/users/ada', control: button('Subscribe') },
+  recordUsage: { path: '/apps/default/users/ada', control: button('Record usage of API calls') },
+  generateUserToken: { path: '/apps/default/users/ada', control: button('Make a token') },
+  cancelSubscription: { path: '/apps/default/subscriptions', control: button(/^Cancel Basic of/) },
+  importUsers: { path: '/apps/default/import', control: button('Check the file') },
+  applyUserImport: { path: '/apps/default/import?id=checked', control: button(/^Apply/) },
+  undoUserImport: { path: '/apps/default/import?id=applied', control: button('Undo') },
+  createPrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Add price') },
+  importPrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Add price') },
+  archivePrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Archive') },
+  createBillingTemplate: { path: '/apps/default/billing', control: button('New template') },
+  archiveBillingTemplate: { path: '/apps/default/billing', control: button('Archive Basic by card') },
+  generateSubscriptionLink: { path: '/apps/default/billing', control: button('Test link of Basic by card') },
+  setProviderAccount: { path: '/apps/default/billing?tab=providers', control: button('Turn off') },
+  testProviderAccount: { path: '/apps/default/billing?tab=providers', control: button('Test') },
+  removeProviderAccount: { path: '/apps/default/billing?tab=providers', control: button('Remove') },
+  setGraceDays: { path: '/apps/default/billing?tab=providers', control: button('Save') },
+  replayNotice: { path: '/apps/default/billing?tab=notices', control: button('Replay evt_failed') },
+  replayFailedNotices: { path: '/apps/default/billing?tab=notices', control: button('Replay all failed') },
+  reconcileBilling: { path: '/apps/default/billing?tab=notices', control: button('Ask the providers') },
+}
+const PATHS = [...new Set(Object.values(PLACES).map(({ path }) => path))]
+
+let dashboard: Dashboard
+let owner: Visit
+let viewer: Visit
+beforeAll(async () => {
+  dashboard = await openDashboard()
+  await fill()
+  owner = await dashboard.signedIn()
+  viewer = await dashboard.signedIn(await newViewer())
+})
+afterAll(() => dashboard?.close())
+
+/** One of everything that a mutation can be about. */
+async function fill(): Promise<void> {
+  const { server } = dashboard
+  await furnish(server)
+  await server.dashboard.data(`mutation {
+    clocked: createApp(id: "clocked", name: "Clocked", testClock: true) { id }
+    sampled: createApp(id: "sampled", name: "Sampled") { id }
+    loadSample(appId: "sampled") { users }
+    editPackage(appId: "default", id: "basic", input: {name: "Basic", features: [{id: "calls", entitlement: {limit: 5}}]}) { id }
+    createPrice(appId: "default", packageId: "basic", input: {amount: 1200, currency: "usd"}) { id }
+    createBillingTemplate(appId: "default", input: {id: "card", name: "Basic by card", packageIds: ["basic"]}) { id }
+    setProviderAccount(appId: "default", provider: "stripe", input: {secretKey: "sk_test_nothing", enabled: false}) { provider }
+    inviteMember(email: "invited@example.com", role: EDITOR) { id }
+  }`)
+  const cookie = await sessionCookie(server)
+  for (const [id, dryRun, email] of [
+    ['applied', '0', 'ada@one.example.com'],
+    ['checked', '1', 'ada@two.example.com'],
+  ] as const) {
+    await upload(server, cookie, { app: 'default', import: id, dryRun }, `id,email\nada,${email}\n`)
+  }
+  await rowsOf(
+    { connectionString: server.databaseUrl },
+    `insert into notice (app_id, provider, event_id, type, payload, state)
+     values ('default', 'stripe', 'evt_failed', 'invoice.paid', '{}', 'FAILED')`,
+  )
+}
+
+async function newViewer(): Promise<{ email: string; password: string }> {
+  const [email, password] = ['viewer@example.com', 'a good password']
+  const { inviteMember } = await dashboard.server.dashboard.data(
+    'mutation ($email: String!) { inviteMember(email: $email, role: VIEWER) { url } }',
+    { email },
+  )
+  await dashboardClient(dashboard.server.url).data(
+    'mutation ($token: String!, $password: String!) { acceptInvitation(token: $token, password: $password) { id } }',
+    { token: new URL(inviteMember.url).searchParams.get('token'), password },
+  )
+  return { email, password }
+}
+
+/** What a member can do on a page, of all that it offers to owners. */
+async function offered({ page, open, problems }: Visit, path: string): Promise<string[]> {
+  await open(path)
+  const offers: string[] = []
+  for (const [mutation, place] of Object.entries(PLACES)) {
+    if (place.path !== path) continue
+    if (place.first) {
+      await page.getByRole('button', { name: place.first }).first().click()
+      await settled(page)
+    }
+    const control = place.control(page)
+    if ((await control.count()) > 0 && (await control.isEnabled())) offers.push(mutation)
+  }
+  expect(await page.getByText('This could not be loaded').count()).toBe(0)
+  expect(problems).toEqual([])
+  return offers
+}
+
+describe('gap: roles on the pages', () => {
+  it('every mutation that a viewer may not run has its place here', () => {
+    const forbidden = Object.entries(MUTATIONS).flatMap(([name, { least }]) =>
+      least === 'EDITOR' || least === 'OWNER' ? [name] : [],
+    )
+    expect(Object.keys(PLACES).sort()).toEqual(forbidden.sort())
+  })
+
+  it.for(PATHS)('%s offers to an owner what it does not offer to a viewer', async (path) => {
+    const all = Object.keys(PLACES).filter((mutation) => PLACES[mutation]?.path === path)
+    expect(await offered(owner, path)).toEqual(all)
+    expect(await offered(viewer, path)).toEqual([])
+  })
+
+  it.for(INSIDE.filter((path) => !PATHS.includes(path)))('%s is for a viewer to read', async (path) => {
+    const { page, open, problems } = viewer
+    await open(path)
+    expect(await page.getByText('This could not be loaded').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+})

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSandboxShop } from '../../server/test/billing/sandbox-shop.ts'
+import { type Dashboard, openDashboard, picture, settled } from './harness/dashboard.ts'
+
+let dashboard: Dashboard
+beforeAll(async () => {
+  dashboard = await openDashboard()
+})
+afterAll(() => dashboard?.close())
+
+const SIZE = { width: 1280, height: 800 }
+const EVERYTHING = '{ features { id } packages(status: "PUBLISHED") { id } users(first: 1) { id } }'
+
+// On the way it makes the pictures of the documentation.
+describe('gap: the sample catalogue', () => {
+  it('fills every page with one click, and goes with one click', async () => {
+    const { server } = dashboard
+    const shop = await openSandboxShop(server)
+    const light = await dashboard.signedIn(undefined, { colorScheme: 'light', viewport: SIZE })
+    const dark = await dashboard.signedIn(undefined, { colorScheme: 'dark', viewport: SIZE })
+    await light.open('/apps/default')
+    await light.page.getByRole('button', { name: 'Load a sample catalogue' }).click()
+    await light.page.getByText('You are looking at a sample').waitFor()
+    await light.page.getByText('The sample is loaded').waitFor({ state: 'detached' })
+    // One that somebody would think twice about: a smaller budget for the team plan.
+    await server.dashboard.data(`mutation {
+      editPackage(appId: "default", id: "demo-team", input: {features: [
+        {id: "demo-api-calls", entitlement: {limit: 20000}},
+        {id: "demo-reports", entitlement: {limit: 50}},
+        {id: "demo-seats", entitlement: {limit: 10, resetPeriod: NEVER}},
+        {id: "demo-storage", entitlement: {limit: 100, resetPeriod: NEVER}},
+        {id: "demo-export"}, {id: "demo-sso"}]}) { id }
+    }`)
+
+    for (const [scheme, visit] of Object.entries({ light, dark })) {
+      const { page, open, problems } = visit
+      await open('/apps/default')
+      const [checks = ''] = await page.getByText(/^[\d,]+ checks$/).allInnerTexts()
+      expect(Number(checks.replaceAll(/\D/g, ''))).toBeGreaterThan(0)
+      expect(await page.getByRole('meter').count()).toBeGreaterThan(0)
+      await picture(page, `home-${scheme}`)
+
+      await page.getByRole('meter').first().waitFor()
+      const close = await page.getByRole('meter').first().getAttribute('aria-label')
+      const userId = close?.split(' of ').at(-1) ?? ''
+      await open(`/apps/default/users/${userId}?feature=demo-api-calls`)
+      await page.getByRole('img', { name: /^Usage of API calls in the last \d+ periods$/ }).waitFor()
+      await picture(page, `user-${scheme}`)
+
+      await open('/apps/default/packages/demo-team')
+      await page.getByRole('link', { name: 'Review and publish' }).waitFor()
+      await picture(page, `package-${scheme}`)
+      await open('/apps/default/packages/demo-team/publish')
+      await page.getByRole('button', { name: /^Publish, though [\d,]+ lose access$/ }).waitFor()
+      await picture(page, `publish-${scheme}`)
+
+      await open(`/apps/default/playground?user=${userId}&feature=demo-api-calls`)
+      await page.getByRole('heading', { name: 'Step by step' }).waitFor()
+      await picture(page, `playground-${scheme}`)
+
+      await page.goto(await shop.link('both'))
+      await page.getByRole('button', { name: /^Pay/ }).waitFor()
+      await picture(page, `checkout-${scheme}`)
+      expect(problems).toEqual([])
+    }
+
+    const { page, open, problems } = light
+    await open('/apps/default/packages/demo-team')
+    await page.getByRole('button', { name: 'Discard the draft' }).click()
+    await page.getByText('These edits are not published yet').waitFor({ state: 'detached' })
+    await open('/apps/default')
+    await page.getByRole('button', { name: 'Remove the sample' }).click()
+    await page.getByText('You are looking at a sample').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Load a sample catalogue' }).waitFor()
+    await settled(page)
+    expect(await server.admin.data(EVERYTHING)).toEqual({ features: [], packages: [], users: [] })
+    expect(problems).toEqual([])
+  }, 120_000)
+})

@@ -1,0 +1,98 @@
+import { pastPeriods, periodAt } from '../../domain/period.ts'
+import type { SampleCalls, SampleCounter, SampleEntry, SampleSubscription } from '../../store/sample.ts'
+import { SAMPLE_FEATURES, SAMPLE_PACKAGES, type SamplePackage, sampleNumbers } from './sample-catalogue.ts'
+
+const DAY = 86_400_000
+const [free, team, business, extra] = SAMPLE_PACKAGES as [
+  SamplePackage,
+  SamplePackage,
+  SamplePackage,
+  SamplePackage,
+]
+
+export interface SampleLife {
+  subscriptions: SampleSubscription[]
+  counters: SampleCounter[]
+  entries: SampleEntry[]
+}
+
+/** Subscriptions of the last months, and what was used under them. */
+export function sampleLife(uids: readonly number[], now: number): SampleLife {
+  const random = sampleNumbers()
+  const subscriptions: SampleSubscription[] = []
+  const counters: SampleCounter[] = []
+  const entries: SampleEntry[] = []
+  for (const [i, uid] of uids.entries()) {
+    const plan = random() < 0.5 ? free : random() < 0.75 ? team : business
+    const startedAt = now - Math.floor((5 + random() * 145) * DAY)
+    const endedAt = random() < 0.08 ? now - Math.floor(random() * 4 * DAY) : null
+    const held = plan !== business && random() < 0.2 ? [plan, extra] : [plan]
+    for (const { id: packageId, isAddon } of held) {
+      const id = `demo-sub-${i + 1}-${isAddon ? 'extra' : 'plan'}`
+      subscriptions.push({ uid, id, packageId, isAddon, startedAt, endedAt })
+    }
+    const eagerness = random()
+    for (const { featureId, limit, resetPeriod } of plan.features) {
+      if (SAMPLE_FEATURES.find(({ id }) => id === featureId)?.type === 'BINARY') continue
+      const extraLimit =
+        held.length > 1 ? (extra.features.find((f) => f.featureId === featureId)?.limit ?? 0) : 0
+      const budget = limit === null ? null : limit + extraLimit
+      const until = endedAt ?? now
+      const periods = [
+        ...pastPeriods(resetPeriod, startedAt, until, 24),
+        periodAt(resetPeriod, startedAt, until),
+      ]
+      for (const { start, end } of periods) {
+        const from = Math.max(start, startedAt)
+        const to = Math.min(end ?? until, until)
+        const parts = 1 + Math.floor(random() * 5)
+        const length = (to - from) / (parts + 1)
+        const wanted = Math.floor((budget ?? 200) * Math.min(1, eagerness * (0.5 + random() * 0.7)))
+        let used = 0
+        for (let part = 1; part <= parts; part++) {
+          const delta = Math.floor((wanted * part) / parts) - used
+          if (delta === 0) continue
+          used += delta
+          // The last one is mostly close to the end: whoever lives now has used something lately.
+          const sooner = part < parts ? 0 : length * (1 - random() ** 3)
+          const recordedAt = Math.floor(from + length * part + sooner)
+          entries.push({ uid, featureId, resetPeriod, periodStart: start, delta, used, budget, recordedAt })
+        }
+        if (used > 0) counters.push({ uid, featureId, resetPeriod, periodStart: start, used })
+      }
+    }
+  }
+  return { subscriptions, counters, entries }
+}
+
+/** Enough that some are close to a limit, and few beside what an app of its own may have. */
+const RECENT = 100
+
+/** Whose usage was recorded last, one for each user and feature. Seats and the like say little about today. */
+export function latestOf(entries: readonly SampleEntry[]): SampleEntry[] {
+  const latest = new Map<string, SampleEntry>()
+  for (const entry of entries) {
+    if (entry.resetPeriod === 'NEVER') continue
+    const key = `${entry.uid} ${entry.featureId}`
+    if (entry.recordedAt > (latest.get(key)?.recordedAt ?? 0)) latest.set(key, entry)
+  }
+  return [...latest.values()].sort((a, b) => b.recordedAt - a.recordedAt).slice(0, RECENT)
+}
+
+const MINUTES = { day: 24 * 60, ofChart: 30 * 24 * 60 }
+
+/** Calls of the last thirty days: of the last one by the minute, as the home page shows them. */
+export function sampleCalls(): SampleCalls[] {
+  const random = sampleNumbers()
+  const calls: SampleCalls[] = []
+  for (let minutesAgo = 1; minutesAgo < MINUTES.ofChart; minutesAgo += minutesAgo < MINUTES.day ? 1 : 10) {
+    const each = minutesAgo < MINUTES.day ? 1 : 10
+    const daysAgo = minutesAgo / MINUTES.day
+    const hours = 0.6 + 0.4 * Math.cos(2 * Math.PI * daysAgo)
+    const weekend = Math.floor(daysAgo) % 7 >= 5 ? 0.5 : 1
+    const growth = 1 - daysAgo / 60
+    const checks = Math.round(each * 40 * hours * weekend * growth * (0.6 + 0.8 * random()))
+    calls.push({ minutesAgo, checks, records: Math.round(checks * (0.2 + 0.1 * random())) })
+  }
+  return calls
+}
