@@ -1,12 +1,13 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-const service = process.env.TOLLGATE_URL ?? 'http://127.0.0.1:4000'
+// The host stays the page's own: the service answers nobody else's pages.
+const service = { target: process.env.TOLLGATE_URL ?? 'http://127.0.0.1:4000', changeOrigin: false }
 
 export default defineConfig({
   plugins: [react()],
   // Only while the pages are being worked on: `npm run dev` serves them here, beside the service.
-  server: { proxy: { '/graphql': service, '/dashboard': service, '/checkout': service } },
+  server: { proxy: { '/graphql': service, '/client': service, '/dashboard': service, '/checkout': service } },
   build: {
     target: 'es2022',
     // From these on browsers know light-dark(), which cannot be rewritten for colours chosen at run time.

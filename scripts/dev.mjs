@@ -1,24 +1,46 @@
 // The service from its sources, started again whenever one of them changes, and beside it the dashboard's pages from theirs.
 import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { buildDashboard, install, root } from './ready.mjs'
+
+const { PORT = '4000', HOST = '127.0.0.1' } = process.env
+process.env.TOLLGATE_URL ??= `http://${HOST}:${PORT}`
 
 install()
 buildDashboard()
-const service = start(['tsx', 'watch', '--clear-screen=false', 'server/src/main.ts'])
-const pages = start(['vite', 'dashboard', '--clearScreen', 'false', '--config', 'dashboard/vite.config.ts'])
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => end(signal))
+const service = start('tsx/dist/cli.mjs', 'watch', '--clear-screen=false', 'server/src/main.ts')
+const pages = start(
+  'vite/bin/vite.js',
+  'dashboard',
+  '--clearScreen',
+  'false',
+  '--config',
+  'dashboard/vite.config.ts',
+)
+let ending = false
+process.on('SIGTERM', end)
+// Of a key press the terminal has told them already; told twice, the service would be cut short.
+process.on('SIGINT', () => {
+  ending = true
+})
 
-function start(command) {
-  const child = spawn('npx', command, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' })
+/** Each as a process of its own, not through npx: what ends this one ends those. */
+function start(program, ...args) {
+  const child = spawn(process.execPath, [join(root, 'node_modules', program), ...args], {
+    cwd: root,
+    stdio: 'inherit',
+  })
   // One without the other is of no use.
   child.on('exit', (code) => {
-    end('SIGTERM')
+    end()
     process.exitCode ||= code ?? 1
   })
   return child
 }
 
-function end(signal) {
-  service.kill(signal)
-  pages.kill(signal)
+function end() {
+  if (ending) return
+  ending = true
+  service.kill('SIGTERM')
+  pages.kill('SIGTERM')
 }

@@ -1,7 +1,8 @@
 import type { Client } from 'pg'
+import { oneByOne } from '../one-by-one.ts'
 import { milliseconds, type Pair, tellRound } from '../pair.ts'
 import { withClient } from '../postgres.ts'
-import { compare, interleave, median, quantile } from '../rounds.ts'
+import { compare, interleave, median } from '../rounds.ts'
 import { APP, userId } from '../seed.ts'
 
 export const lone: Pair = {
@@ -47,26 +48,13 @@ export const lone: Pair = {
   },
 }
 
-async function roundTrips(client: Client, users: number, seconds: number) {
-  const times: number[] = []
-  const began = performance.now()
-  for (let now = began; now < began + seconds * 1e3; ) {
+function roundTrips(client: Client, users: number, seconds: number) {
+  return oneByOne(seconds, async () => {
     const { rowCount } = await client.query({
       name: 'bare-round-trip',
       text: 'select uid, name from users where app_id = $1 and id = $2',
       values: [APP, userId(1 + Math.floor(Math.random() * users))],
     })
     if (rowCount !== 1) throw new Error('a user is missing')
-    const then = now
-    now = performance.now()
-    times.push(now - then)
-  }
-  const sorted = Float64Array.from(times).sort()
-  return {
-    requests: times.length,
-    perSecond: times.length / seconds,
-    p50: quantile(sorted, 0.5),
-    p99: quantile(sorted, 0.99),
-    bytesPerAnswer: 0,
-  }
+  })
 }

@@ -8,6 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { whoIsThere } from './api/session.ts'
+import { fromPath, toPath } from './path-ids.ts'
 import { choice, parseSearch, stringifySearch, text } from './search.ts'
 import { lastApp } from './shell/last-app.ts'
 import { NotFound } from './shell/not-found.tsx'
@@ -16,6 +17,15 @@ import { Shell } from './shell/shell.tsx'
 
 interface Context {
   client: QueryClient
+}
+
+const OF_APP = {
+  parse: ({ app }: { app: string }) => ({ app: fromPath(app) }),
+  stringify: ({ app }: { app: string }) => ({ app: toPath(app) }),
+}
+const OF_ID = {
+  parse: ({ id }: { id: string }) => ({ id: fromPath(id) }),
+  stringify: ({ id }: { id: string }) => ({ id: toPath(id) }),
 }
 
 const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotFound })
@@ -74,7 +84,12 @@ const account = createRoute({
   component: lazyRouteComponent(() => import('./pages/account.tsx'), 'AccountPage'),
 })
 
-const app = createRoute({ getParentRoute: () => inside, path: 'apps/$app', component: Outlet })
+const app = createRoute({
+  getParentRoute: () => inside,
+  path: 'apps/$app',
+  params: OF_APP,
+  component: Outlet,
+})
 const home = createRoute({
   getParentRoute: () => app,
   path: '/',
@@ -99,12 +114,14 @@ const packages = createRoute({
 const onePackage = createRoute({
   getParentRoute: () => app,
   path: 'packages/$id',
+  params: OF_ID,
   validateSearch: (search) => choice(search, 'tab', ['content', 'prices', 'subscribers', 'metadata']),
   component: lazyRouteComponent(() => import('./pages/package.tsx'), 'PackagePage'),
 })
 const publish = createRoute({
   getParentRoute: () => app,
   path: 'packages/$id/publish',
+  params: OF_ID,
   validateSearch: (search) => text(search, 'after'),
   component: lazyRouteComponent(() => import('./pages/publish.tsx'), 'PublishPage'),
 })
@@ -123,6 +140,7 @@ const importing = createRoute({
 const user = createRoute({
   getParentRoute: () => app,
   path: 'users/$id',
+  params: OF_ID,
   validateSearch: (search) => ({
     ...choice(search, 'tab', ['usage', 'subscriptions', 'ledger', 'details']),
     ...text(search, 'feature', 'after'),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminClient } from '../../server/test/harness/server.ts'
-import { type Dashboard, openDashboard, picture, type Visit } from './harness/dashboard.ts'
+import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 
 /** The key and the call that a copied curl line holds. */
 function callOf(text: string): { key: string; body: { query: string; variables: Record<string, unknown> } } {
@@ -33,7 +33,6 @@ describe('gap: the first minute', () => {
     await button('Become the owner').click()
 
     await page.getByRole('heading', { name: 'Your first minute' }).waitFor()
-    await picture(page, 'first-minute-light')
     expect(await step().innerText()).toContain('Make a feature')
     await step().getByRole('link', { name: 'Make a feature' }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('API calls')

@@ -41,10 +41,50 @@ describe('spec §3: publishing in the dashboard', () => {
       'Ada Lovelace Single sign-on gains',
       'Bob Single sign-on gains',
     ])
+    const figures = page.getByText(/^(subscribers now|gain access|lose access)$/).locator('..')
+    expect((await figures.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
+      '2 subscribers now',
+      '2 gain access',
+      '1 lose access',
+    ])
     await page.getByRole('button', { name: 'Publish, though 1 lose access' }).click()
     await page.getByRole('heading', { name: /^Basic/ }).waitFor()
     expect(await packageNow()).toMatchObject({ grants: before.draft.grants, draft: null })
     expect(visit.problems).toEqual([])
+  })
+
+  it('lists all whom it touches, page by page', async () => {
+    const { page, open } = visit
+    const { admin, dashboard: api } = dashboard.server
+    const ids = Array.from({ length: 60 }, (_, i) => `many-${i}`)
+    await api.data(`mutation {
+      createPackage(appId: "default", input: {id: "many", name: "Many", features: [{id: "calls", entitlement: {limit: 1}}]}) { id }
+      publishPackage(appId: "default", id: "many") { id }
+    }`)
+    for (const id of ids) {
+      await admin.data(
+        `mutation ($id: String!) { createUser(input: {id: $id}) { id } subscribe(userId: $id, packageIds: ["many"]) { id } }`,
+        { id },
+      )
+    }
+    await api.data(
+      'mutation { editPackage(appId: "default", id: "many", input: {features: [{id: "calls", entitlement: {limit: 0}}]}) { id } }',
+    )
+    const users = page.getByRole('table', { name: 'Who gains or loses access' }).locator('tbody tr a')
+    await open('/apps/default/packages/many/publish')
+    const first = await users.allInnerTexts()
+    expect(first).toHaveLength(50)
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('link', { name: 'many-59' }).waitFor()
+    const rest = await users.allInnerTexts()
+    expect([...first, ...rest]).toEqual(ids)
+
+    await page.reload()
+    await page.getByRole('link', { name: 'many-59' }).waitFor()
+    expect(await users.allInnerTexts()).toEqual(rest)
+    await page.getByRole('button', { name: 'Publish, though 60 lose access' }).waitFor()
+    await page.getByRole('button', { name: 'To the beginning' }).click()
+    await page.getByRole('link', { name: 'many-0', exact: true }).waitFor()
   })
 
   it('tells the second of two who edit at once, and loses nothing of either', async () => {

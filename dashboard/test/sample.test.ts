@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSandboxShop } from '../../server/test/billing/sandbox-shop.ts'
 import { type Dashboard, openDashboard, picture, settled } from './harness/dashboard.ts'
 
 let dashboard: Dashboard
@@ -11,11 +10,27 @@ afterAll(() => dashboard?.close())
 const SIZE = { width: 1280, height: 800 }
 const EVERYTHING = '{ features { id } packages(status: "PUBLISHED") { id } users(first: 1) { id } }'
 
+/** Of an app that sells a plan with an add-on. */
+async function paymentPage(): Promise<string> {
+  const { generateSubscriptionLink } = await dashboard.server.dashboard.data(`mutation {
+    createApp(id: "acme", name: "Acme Analytics") { id }
+    team: createPackage(appId: "acme", input: {id: "team", name: "Team"}) { id }
+    calls: createPackage(appId: "acme", input: {id: "calls", name: "10,000 extra calls", isAddon: true}) { id }
+    publishTeam: publishPackage(appId: "acme", id: "team") { id }
+    publishCalls: publishPackage(appId: "acme", id: "calls") { id }
+    teamPrice: createPrice(appId: "acme", packageId: "team", input: {amount: 4900, currency: "eur", interval: "month"}) { id }
+    callsPrice: createPrice(appId: "acme", packageId: "calls", input: {amount: 900, currency: "eur", interval: "month"}) { id }
+    createBillingTemplate(appId: "acme", input: {id: "team", name: "Team", packageIds: ["team", "calls"]}) { id }
+    generateSubscriptionLink(appId: "acme", templateId: "team", successUrl: "https://acme.example/", cancelUrl: "https://acme.example/") { url }
+  }`)
+  return generateSubscriptionLink.url
+}
+
 // On the way it makes the pictures of the documentation.
 describe('gap: the sample catalogue', () => {
   it('fills every page with one click, and goes with one click', async () => {
     const { server } = dashboard
-    const shop = await openSandboxShop(server)
+    const checkout = await paymentPage()
     const light = await dashboard.signedIn(undefined, { colorScheme: 'light', viewport: SIZE })
     const dark = await dashboard.signedIn(undefined, { colorScheme: 'dark', viewport: SIZE })
     await light.open('/apps/default')
@@ -29,9 +44,11 @@ describe('gap: the sample catalogue', () => {
         {id: "demo-reports", entitlement: {limit: 50}},
         {id: "demo-seats", entitlement: {limit: 10, resetPeriod: NEVER}},
         {id: "demo-storage", entitlement: {limit: 100, resetPeriod: NEVER}},
-        {id: "demo-export"}, {id: "demo-sso"}]}) { id }
+        {id: "demo-export"}]}) { id }
     }`)
 
+    await server.admin.data('{ canUseFeature(userId: "demo-user-001", featureId: "demo-sso") { access } }')
+    await light.page.getByRole('heading', { name: 'Your first minute' }).waitFor({ state: 'detached' })
     for (const [scheme, visit] of Object.entries({ light, dark })) {
       const { page, open, problems } = visit
       await open('/apps/default')
@@ -58,7 +75,7 @@ describe('gap: the sample catalogue', () => {
       await page.getByRole('heading', { name: 'Step by step' }).waitFor()
       await picture(page, `playground-${scheme}`)
 
-      await page.goto(await shop.link('both'))
+      await page.goto(checkout)
       await page.getByRole('button', { name: /^Pay/ }).waitFor()
       await picture(page, `checkout-${scheme}`)
       expect(problems).toEqual([])

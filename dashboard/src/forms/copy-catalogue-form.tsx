@@ -1,18 +1,19 @@
-import { Select, Stack, Text } from '@mantine/core'
+import { Select, Stack, Text, Title } from '@mantine/core'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { ObjectDiff } from '../ui/object-diff.tsx'
 import { Tag, type Tone } from '../ui/tag.tsx'
 import { FormActions } from './form-actions.tsx'
 
 const DIFF = graphql(`
   query CatalogueDiff($appId: String!, $fromAppId: String!) {
     catalogueDiff(appId: $appId, fromAppId: $fromAppId) {
-      features { id name change message }
-      packages { id name change message }
+      features { id name change message before after }
+      packages { id name change message before after }
     }
   }
 `)
@@ -70,40 +71,49 @@ export function CopyCatalogueForm({ to, from, apps, onFrom, onDone }: CopyCatalo
                 ...(catalogueDiff?.features.map((entry) => ({ ...entry, kind: 'Feature' })) ?? []),
                 ...(catalogueDiff?.packages.map((entry) => ({ ...entry, kind: 'Package' })) ?? []),
               ]
-              return rows.length === 0 ? (
-                <Text c="dimmed">That app has no catalogue yet.</Text>
-              ) : (
-                <DataTable
-                  label="What the copy does"
-                  rows={rows}
-                  keyOf={({ kind, id }) => `${kind} ${id}`}
-                  columns={[
-                    { label: 'Kind', cell: ({ kind }) => kind },
-                    { label: 'Name', cell: ({ name }) => name },
-                    {
-                      label: 'Id',
-                      wide: true,
-                      cell: ({ id }) => (
-                        <Text size="xs" ff="monospace">
-                          {id}
-                        </Text>
-                      ),
-                    },
-                    {
-                      label: 'Here',
-                      cell: ({ change, message }) => (
-                        <>
-                          <Tag tone={CHANGES[change].tone}>{CHANGES[change].label}</Tag>
-                          {message !== null && (
-                            <Text size="xs" c="dimmed" mt={2}>
-                              {message}
-                            </Text>
-                          )}
-                        </>
-                      ),
-                    },
-                  ]}
-                />
+              if (rows.length === 0) return <Text c="dimmed">That app has no catalogue yet.</Text>
+              return (
+                <Stack>
+                  <DataTable
+                    label="What the copy does"
+                    rows={rows}
+                    keyOf={({ kind, id }) => `${kind} ${id}`}
+                    columns={[
+                      { label: 'Kind', cell: ({ kind }) => kind },
+                      { label: 'Name', cell: ({ name }) => name },
+                      {
+                        label: 'Id',
+                        wide: true,
+                        cell: ({ id }) => (
+                          <Text size="xs" ff="monospace">
+                            {id}
+                          </Text>
+                        ),
+                      },
+                      {
+                        label: 'Here',
+                        cell: ({ change, message }) => (
+                          <>
+                            <Tag tone={CHANGES[change].tone}>{CHANGES[change].label}</Tag>
+                            {message !== null && (
+                              <Text size="xs" c="dimmed" mt={2}>
+                                {message}
+                              </Text>
+                            )}
+                          </>
+                        ),
+                      },
+                    ]}
+                  />
+                  {rows
+                    .filter(({ change }) => change === 'CHANGE')
+                    .map(({ kind, id, name, before, after }) => (
+                      <Stack key={`${kind} ${id}`} gap="xs">
+                        <Title order={3}>What changes of {name}</Title>
+                        <ObjectDiff before={before} after={after} label={`Before and after of ${name}`} />
+                      </Stack>
+                    ))}
+                </Stack>
               )
             }}
           </Loaded>

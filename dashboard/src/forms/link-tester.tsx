@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { IconExternalLink } from '@tabler/icons-react'
 import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
+import { toPath } from '../path-ids.ts'
 import { adminCall, curl } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
@@ -16,7 +17,7 @@ const LINK = graphql(`
 
 /** Makes a payment link of a template, as the Admin API does. */
 export function LinkTester({ appId, templateId }: { appId: string; templateId: string }) {
-  const here = `${location.origin}/apps/${encodeURIComponent(appId)}`
+  const here = `${location.origin}/apps/${encodeURIComponent(toPath(appId))}`
   const form = useForm({
     initialValues: { userId: '', successUrl: `${here}/subscriptions`, cancelUrl: `${here}/billing` },
     validate: { successUrl: required('The address'), cancelUrl: required('The address') },

@@ -1,4 +1,4 @@
-import { Button, Code, Modal, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Button, Modal, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -57,14 +57,18 @@ export function AuditPage() {
                 columns={[
                   { label: 'When', cell: ({ at }) => <When at={at} time /> },
                   { label: 'Who', wide: true, cell: ({ memberEmail }) => memberEmail },
-                  { label: 'What', cell: ({ operation }) => <Code>{operation}</Code> },
                   {
-                    label: 'Of',
-                    cell: ({ subjectKind, subjectId }) => (
+                    label: 'What',
+                    cell: ({ operation, subjectKind, subjectId }) => (
                       <>
-                        {subjectKind}{' '}
-                        <Text span size="xs" ff="monospace" c="dimmed">
-                          {subjectId}
+                        <Text size="sm" fw={550}>
+                          {operation}
+                        </Text>
+                        <Text size="xs" c="dimmed">
+                          {subjectKind}{' '}
+                          <Text span inherit ff="monospace">
+                            {subjectId}
+                          </Text>
                         </Text>
                       </>
                     ),

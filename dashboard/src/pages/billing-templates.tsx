@@ -11,6 +11,7 @@ import { Empty } from '../ui/empty.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { priceText } from '../ui/price.ts'
+import { RowActions } from '../ui/row-actions.tsx'
 import { Tag } from '../ui/tag.tsx'
 
 const TEMPLATES = graphql(`
@@ -100,7 +101,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
                     hiddenLabel: true,
                     right: true,
                     cell: ({ id, name }) => (
-                      <Group gap={6} justify="flex-end">
+                      <RowActions>
                         <Button
                           size="compact-sm"
                           variant="default"
@@ -119,7 +120,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
                         >
                           Archive
                         </Button>
-                      </Group>
+                      </RowActions>
                     ),
                   },
                 ]}

@@ -1,5 +1,6 @@
 import 'graphiql/style.css'
 import { PasswordInput, Stack, Text, useComputedColorScheme } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
 import { GraphiQL } from 'graphiql'
 import { useCallback, useState } from 'react'
 import { Page } from '../ui/page.tsx'
@@ -13,7 +14,9 @@ const FIRST = `# The Admin API, with the key above. Ctrl-Enter runs it; the docs
 /** The key stays in this page: it is kept nowhere. */
 export function GraphiqlPage() {
   const scheme = useComputedColorScheme('light')
-  const [key, setKey] = useState('')
+  const [typed, setKey] = useState('')
+  // It asks for the schema as soon as it has a key: not with every letter of one that is being typed.
+  const [key] = useDebouncedValue(typed, 400)
   const ask = useCallback(
     async (body: unknown) => {
       const response = await fetch('/graphql', {
@@ -32,7 +35,7 @@ export function GraphiqlPage() {
         description="It decides which app is asked. It stays in this page, and is gone when you leave it."
         autoComplete="off"
         maw={440}
-        value={key}
+        value={typed}
         onChange={(event) => setKey(event.currentTarget.value.trim())}
       />
       {key === '' ? (

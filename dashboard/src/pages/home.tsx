@@ -40,10 +40,12 @@ export function HomePage() {
   const app = useApp()
   return (
     <Page title={app?.name ?? appId} about="What goes on in this app.">
-      <FirstMinute appId={appId} />
+      {!app?.sampleLoaded && <FirstMinute appId={appId} />}
       <SampleNote appId={appId} />
       <Calls appId={appId} />
       <LatestOf appId={appId} />
+      {/* Of a sample there is something to look at first. */}
+      {app?.sampleLoaded && <FirstMinute appId={appId} />}
     </Page>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Text } from '@mantine/core'
+import { Button, Modal, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -10,6 +10,7 @@ import { RotateKeyForm } from '../forms/rotate-key-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { RowActions } from '../ui/row-actions.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { dateTimeOf, When } from '../ui/when.tsx'
 import { type NewSecret, ShownOnce } from './shown-once.tsx'
@@ -78,7 +79,7 @@ export function KeysPage() {
                 right: true,
                 cell: (key) =>
                   key.revokedAt === null && (
-                    <Group gap={6} justify="flex-end" wrap="nowrap">
+                    <RowActions>
                       <Button
                         size="compact-sm"
                         variant="default"
@@ -97,7 +98,7 @@ export function KeysPage() {
                       >
                         Revoke
                       </Button>
-                    </Group>
+                    </RowActions>
                   ),
               },
             ]}

@@ -9,8 +9,9 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
 import { Pager } from '../ui/pager.tsx'
+import { RowActions } from '../ui/row-actions.tsx'
 import { Tag, type Tone } from '../ui/tag.tsx'
-import { When } from '../ui/when.tsx'
+import { dateTimeOf, When } from '../ui/when.tsx'
 
 const NOTICES = graphql(`
   query Notices($appId: String!, $state: NoticeState, $after: String) {
@@ -144,7 +145,7 @@ export function Notices({ appId }: { appId: string }) {
                   hiddenLabel: true,
                   right: true,
                   cell: ({ id, eventId }) => (
-                    <Group gap={6} justify="flex-end">
+                    <RowActions>
                       <Button
                         size="compact-sm"
                         variant="default"
@@ -162,7 +163,7 @@ export function Notices({ appId }: { appId: string }) {
                       >
                         Replay
                       </Button>
-                    </Group>
+                    </RowActions>
                   ),
                 },
               ]}
@@ -192,7 +193,8 @@ function Payload({ appId, id }: { appId: string; id: string }) {
           <Stack>
             <Text size="sm">
               {notice.type}, {notice.state.toLowerCase()} after {notice.attempts}{' '}
-              {notice.attempts === 1 ? 'try' : 'tries'}
+              {notice.attempts === 1 ? 'try' : 'tries'}. Received {dateTimeOf(notice.receivedAt)}
+              {notice.handledAt !== null && `, handled ${dateTimeOf(notice.handledAt)}`}.
             </Text>
             <CodeBlock label="What the provider sent" text={JSON.stringify(notice.payload, null, 2)} />
           </Stack>

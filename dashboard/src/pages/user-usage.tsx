@@ -8,6 +8,7 @@ import { RecordUsageForm } from '../forms/record-usage-form.tsx'
 import { Chart } from '../ui/chart.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { RowActions } from '../ui/row-actions.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
 import { dateTimeOf } from '../ui/when.tsx'
@@ -93,7 +94,7 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                         : granted.consumption && 'never starts again'}
                     </Text>
                     {granted.consumption && (
-                      <Group gap={6} justify="flex-end">
+                      <RowActions>
                         <Button
                           size="compact-sm"
                           variant="subtle"
@@ -114,7 +115,7 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                         >
                           Record
                         </Button>
-                      </Group>
+                      </RowActions>
                     )}
                   </Stack>
                 </Paper>

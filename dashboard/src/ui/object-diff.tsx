@@ -4,7 +4,15 @@ import { DataTable } from './data-table.tsx'
 type Values = Record<string, unknown> | null
 
 /** Two objects side by side, name by name; what is the same is left out. */
-export function ObjectDiff({ before, after }: { before: Values; after: Values }) {
+export function ObjectDiff({
+  before,
+  after,
+  label = 'Before and after',
+}: {
+  before: Values
+  after: Values
+  label?: string
+}) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
   const rows = names
     .map((name) => ({ name, before: textOf(before?.[name]), after: textOf(after?.[name]) }))
@@ -17,7 +25,7 @@ export function ObjectDiff({ before, after }: { before: Values; after: Values })
   )
   return (
     <DataTable
-      label="Before and after"
+      label={label}
       rows={rows}
       keyOf={({ name }) => name}
       columns={[

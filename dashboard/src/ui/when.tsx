@@ -14,7 +14,7 @@ export const dateTimeOf = (iso: string) => `${DATE_TIME.format(new Date(iso))} U
 export function When({ at, time = false }: { at: string; time?: boolean }) {
   return (
     <Tooltip label={at}>
-      <Text component="time" dateTime={at} inherit style={{ whiteSpace: 'nowrap' }}>
+      <Text component="time" dateTime={at} inherit className="when">
         {time ? dateTimeOf(at) : dateOf(at)}
       </Text>
     </Tooltip>

@@ -36,7 +36,10 @@ export const MAX_HEADER_BYTES = 16 * 1024
 export const HEADERS_TIMEOUT_MS = 10_000
 /** Longer than load balancers and clients keep an idle connection, so that it is they who close it. */
 export const KEEP_ALIVE_MS = 75_000
+/** The whole of a request, but for files. */
 export const REQUEST_TIMEOUT_MS = 30_000
+/** A file to import: the largest takes this long over 2 Mbit/s. */
+export const UPLOAD_TIMEOUT_MS = 10 * 60 * 1000
 export const SHUTDOWN_GRACE_MS = 10_000
 
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255

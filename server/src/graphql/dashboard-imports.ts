@@ -5,13 +5,8 @@ import {
   userImportRows,
   userImports,
 } from '../operations/dashboard/apply-import.ts'
-import {
-  IMPORT_OUTCOMES,
-  IMPORT_PROBLEMS,
-  IMPORT_STATES,
-  type UserImport,
-  type UserImportRow,
-} from '../store/user-imports.ts'
+import { IMPORT_OUTCOMES, IMPORT_PROBLEMS, type UserImportRow } from '../store/user-import-rows.ts'
+import { IMPORT_STATES, type UserImport } from '../store/user-imports.ts'
 import type { Builder } from './builder.ts'
 import { type DashboardContext, memberCall } from './dashboard-context.ts'
 import { definePage } from './page-type.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { badRequest } from '../domain/errors.ts'
-import { MAX_BODY_BYTES } from '../domain/limits.ts'
+import { MAX_BODY_BYTES, REQUEST_TIMEOUT_MS } from '../domain/limits.ts'
 
 /** The whole body, or a refusal as soon as it is seen to be too large. */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
@@ -21,23 +21,34 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       reject(endedEarly())
       return
     }
+    const slow = cutOffSlow(request)
     const chunks: Buffer[] = []
     let bytes = 0
     const onData = (chunk: Buffer) => {
       bytes += chunk.length
       if (bytes > MAX_BODY_BYTES) {
         request.off('data', onData)
+        clearTimeout(slow)
         reject(tooLarge())
       } else {
         chunks.push(chunk)
       }
     }
     request.on('data', onData)
-    request.on('end', () =>
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes)),
-    )
-    request.on('error', () => reject(endedEarly()))
+    request.on('end', () => {
+      clearTimeout(slow)
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes))
+    })
+    request.on('error', () => {
+      clearTimeout(slow)
+      reject(endedEarly())
+    })
   })
+}
+
+/** A body that does not come to its end would hold its connection. */
+function cutOffSlow(request: IncomingMessage): NodeJS.Timeout {
+  return setTimeout(() => request.destroy(), REQUEST_TIMEOUT_MS)
 }
 
 const endedEarly = () => badRequest('The request ended before its body did')
@@ -64,6 +75,8 @@ export function endResponse(
     return
   }
   response.write(last)
+  const slow = cutOffSlow(request)
+  request.on('close', () => clearTimeout(slow))
   let bytes = 0
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length

@@ -14,7 +14,7 @@ import { importReport, userImport } from '../operations/dashboard/apply-import.t
 import { importUsers } from '../operations/dashboard/import-users.ts'
 import type { MemberCall } from '../operations/dashboard/member-call.ts'
 import { checkMay, notSignedIn } from '../operations/dashboard/member-operations.ts'
-import type { UserImportRow } from '../store/user-imports.ts'
+import type { UserImportRow } from '../store/user-import-rows.ts'
 import { answerJson } from './answer.ts'
 import { refuseForeign, visitorOf } from './dashboard-endpoint.ts'
 

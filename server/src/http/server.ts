@@ -3,8 +3,8 @@ import {
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_MS,
   MAX_HEADER_BYTES,
-  REQUEST_TIMEOUT_MS,
   SHUTDOWN_GRACE_MS,
+  UPLOAD_TIMEOUT_MS,
 } from '../domain/limits.ts'
 import type { Service } from '../operations/call.ts'
 import { METRICS_TYPE } from '../operations/metrics.ts'
@@ -30,7 +30,8 @@ export function httpServer(service: Service, publicUrl: () => string, pagesFolde
     {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      // One for all routes; all but files are held to a shorter one where their bodies are read.
+      requestTimeout: UPLOAD_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },

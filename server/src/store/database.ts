@@ -31,6 +31,13 @@ const KEY_LOOKUPS = [
   'jit=off',
 ]
 
+const LOOK_UP_KEYS = KEY_LOOKUPS.map((setting) => `set local ${setting}`).join(';')
+
+/** The same for the rest of a transaction on any connection. */
+export async function lookUpKeys(tx: Tx): Promise<void> {
+  await tx.query(LOOK_UP_KEYS)
+}
+
 interface PoolOptions {
   max: number
   keyLookups?: boolean

@@ -3,11 +3,13 @@ import type { Pool } from './database.ts'
 import * as initial from './migrations/001-initial.ts'
 import * as billing from './migrations/002-billing.ts'
 import * as dashboard from './migrations/003-dashboard.ts'
+import * as imports from './migrations/004-imports.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
   '002-billing': billing,
   '003-dashboard': dashboard,
+  '004-imports': imports,
 }
 
 /** Brings the schema up to date. Several processes may start at once: the first one works, the others wait. */

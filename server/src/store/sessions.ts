@@ -22,11 +22,12 @@ export async function insertSession(
 }
 
 export async function findSession(db: Db, hash: Buffer, now: number): Promise<Member | null> {
-  const { rows } = await db.query<Member>(
-    `select m.id, m.email, m.role, m.created_at as "createdAt", s.last_seen_at as "lastSeenAt"
+  const { rows } = await db.query<Member>({
+    name: 'find-session',
+    text: `select m.id, m.email, m.role, m.created_at as "createdAt", s.last_seen_at as "lastSeenAt"
      from session s join member m on m.id = s.member_id where s.hash = $1 and s.expires_at > $2`,
-    [hash, timestamp(now)],
-  )
+    values: [hash, timestamp(now)],
+  })
   return rows[0] ?? null
 }
 

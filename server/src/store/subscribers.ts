@@ -8,9 +8,6 @@ export interface Subscriber {
   /** of the subscription: what they are paged by */
   seq: number
   uid: number
-  userId: string
-  name: string | null
-  email: string | null
 }
 
 /** Those who hold the package, in the order of their subscribing, from the one after `after`. */
@@ -23,14 +20,28 @@ export async function liveSubscribers(
   limit: number,
 ): Promise<Subscriber[]> {
   const { rows } = await db.query<Subscriber>(
-    `select s.seq, u.uid, u.id as "userId", u.name, u.email
-     from subscription s join users u on u.app_id = s.app_id and u.uid = s.user_uid
-     where s.app_id = $1 and s.package_id = $2 and s.seq > $3
-       and s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > $4)
-     order by s.seq limit $5`,
+    `select seq, user_uid as uid from subscription
+     where app_id = $1 and package_id = $2 and seq > $3
+       and cancelled_at is null and (cancel_at is null or cancel_at > $4)
+     order by seq limit $5`,
     [appId, packageId, after, timestamp(now), limit],
   )
   return rows
+}
+
+export interface Person {
+  userId: string
+  name: string | null
+  email: string | null
+}
+
+/** Who these users are, by uid. */
+export async function peopleOf(db: Db, appId: string, uids: readonly number[]): Promise<Map<number, Person>> {
+  const { rows } = await db.query<Person & { uid: number }>(
+    `select uid, id as "userId", name, email from users where app_id = $1 and uid = any($2::bigint[])`,
+    [appId, numberArray(uids, (uid) => uid)],
+  )
+  return new Map(rows.map(({ uid, ...person }) => [uid, person]))
 }
 
 /** All live subscriptions of these users, by uid. */
@@ -62,11 +73,13 @@ export interface Counter {
 export async function usedOf(db: Db, appId: string, counters: readonly Counter[]): Promise<number[]> {
   const used = new Array<number>(counters.length).fill(0)
   if (counters.length === 0) return used
+  // Joined by a column, and not by the parameter: whatever the planner takes the app for, it goes by the whole key.
   const { rows } = await db.query<{ ord: number; used: number }>(
-    `select q.ord::int, c.used
-     from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[])
-       with ordinality as q (user_uid, feature_id, reset_period, period_start, ord)
-     join usage_counter c on c.app_id = $1 and c.user_uid = q.user_uid and c.feature_id = q.feature_id
+    `with q as materialized (
+       select $1 as app_id, q.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[])
+         with ordinality as q (user_uid, feature_id, reset_period, period_start, ord))
+     select q.ord::int, c.used
+     from q join usage_counter c on c.app_id = q.app_id and c.user_uid = q.user_uid and c.feature_id = q.feature_id
        and c.reset_period = q.reset_period and c.period_start = q.period_start`,
     [
       appId,

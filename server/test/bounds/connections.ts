@@ -11,7 +11,9 @@ import {
   KEEP_ALIVE_MS,
   REQUEST_TIMEOUT_MS,
   SHUTDOWN_GRACE_MS,
+  UPLOAD_TIMEOUT_MS,
 } from '../../src/domain/limits.ts'
+import { readBody } from '../../src/http/body.ts'
 import { closeServer, httpServer } from '../../src/http/server.ts'
 import type { Service } from '../../src/operations/call.ts'
 import { forgetOldKeys } from '../../src/store/idempotency.ts'
@@ -25,11 +27,21 @@ export const connectionBounds: Bound[] = [
     'POST /graphql HTTP/1.1\r\nHost: x\r\n',
   ),
   timeout(
-    'REQUEST_TIMEOUT_MS',
-    REQUEST_TIMEOUT_MS,
+    'UPLOAD_TIMEOUT_MS',
+    UPLOAD_TIMEOUT_MS,
     'requestTimeout',
     'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"query":',
   ),
+  bodyTimeout('a body that is read', () =>
+    createServer((request, response) => {
+      response.write('begun')
+      readBody(request).then(
+        () => response.end(),
+        () => response.destroy(),
+      )
+    }),
+  ),
+  bodyTimeout('a body that nobody reads', newServer),
   timeout('KEEP_ALIVE_MS', KEEP_ALIVE_MS, 'keepAliveTimeout', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'),
   {
     limit: 'SHUTDOWN_GRACE_MS',
@@ -76,8 +88,37 @@ function timeout(
 }
 
 // What these requests never reach is not there.
-const newServer = (): Server =>
-  httpServer({ log: pino({ level: 'silent' }) } as Service, () => 'http://localhost', '')
+function newServer(): Server {
+  return httpServer({ log: pino({ level: 'silent' }) } as Service, () => 'http://localhost', '')
+}
+
+function bodyTimeout(what: string, start: () => Server): Bound {
+  return {
+    limit: 'REQUEST_TIMEOUT_MS',
+    what: `how long a client may take to send ${what}`,
+    works: async () => expect(await isTakenAfter(start(), REQUEST_TIMEOUT_MS - 1)).toBe(true),
+    refused: async () => expect(await isTakenAfter(start(), REQUEST_TIMEOUT_MS)).toBe(false),
+  }
+}
+
+/** Whether a request whose body ends that long after it began is answered to the end. */
+async function isTakenAfter(server: Server, ms: number): Promise<boolean> {
+  const client = await open(server)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    client.socket.write(
+      'POST /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{',
+    )
+    await once(client.socket, 'data')
+    vi.advanceTimersByTime(ms)
+    client.socket.write('}')
+    await client.closed
+  } finally {
+    vi.useRealTimers()
+    server.close()
+  }
+  return client.received().endsWith('\r\n0\r\n\r\n')
+}
 
 async function open(server: Server) {
   server.listen(0, '127.0.0.1')

@@ -1,6 +1,8 @@
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
-import { type Db, transaction } from '../../store/database.ts'
+import { type Db, lookUpKeys, transaction } from '../../store/database.ts'
+import { isBillingIdTaken, moveRows, type WayThrough } from '../../store/move-user-import.ts'
+import { type ImportOutcome, listImportRows, type UserImportRow } from '../../store/user-import-rows.ts'
 import * as store from '../../store/user-imports.ts'
 import type { Service } from '../call.ts'
 import { foundApp } from './apps.ts'
@@ -25,14 +27,14 @@ export async function userImportRows(
   { service: { pool } }: MemberCall,
   appId: string,
   id: string,
-  outcome: store.ImportOutcome | null | undefined,
+  outcome: ImportOutcome | null | undefined,
   first: number | null | undefined,
   after: string | null | undefined,
-): Promise<KeyedPage<store.UserImportRow>> {
+): Promise<KeyedPage<UserImportRow>> {
   await foundApp(pool, appId)
   await foundImport(pool, appId, id)
   const size = pageSize(first)
-  const rows = await store.listImportRows(pool, appId, id, outcome ?? null, keyAfter(after ?? '0'), size + 1)
+  const rows = await listImportRows(pool, appId, id, outcome ?? null, keyAfter(after ?? '0'), size + 1)
   return pageOf(rows, size, (row) => row.line)
 }
 
@@ -46,14 +48,17 @@ export function undoUserImport(call: MemberCall, appId: string, id: string): Pro
   return begin(call, appId, id, 'undo')
 }
 
-type Way = 'apply' | 'undo'
-
 const STATES = {
   apply: { from: 'CHECKED', under: 'APPLYING', done: 'APPLIED' },
   undo: { from: 'APPLIED', under: 'UNDOING', done: 'UNDONE' },
 } as const
 
-async function begin(call: MemberCall, appId: string, id: string, way: Way): Promise<store.UserImport> {
+async function begin(
+  call: MemberCall,
+  appId: string,
+  id: string,
+  way: WayThrough,
+): Promise<store.UserImport> {
   const { service } = call
   const { from, under } = STATES[way]
   const begun = await changeApp(call, appId, async (tx) => {
@@ -79,25 +84,31 @@ async function begin(call: MemberCall, appId: string, id: string, way: Way): Pro
   return begun
 }
 
-const BATCH = 1_000
+const BATCH = 5_000
 
-/** Takes all rows along, in batches. Where a billing id was taken meanwhile, row by row past it. */
-export async function moveImport(service: Service, appId: string, id: string, way: Way): Promise<void> {
+/**
+ * Takes all rows along, in batches. Where somebody takes a billing id in the same instant, all of the batch fails; it is
+ * tried again in parts, the first of which finds it taken.
+ */
+export async function moveImport(
+  service: Service,
+  appId: string,
+  id: string,
+  way: WayThrough,
+): Promise<void> {
   const { pool } = service
-  let after = 0
-  let alone = 0
-  const move = (limit: number) => transaction(pool, (tx) => store.moveRows(tx, appId, id, way, after, limit))
-  for (;;) {
+  for (let limit = BATCH; ; ) {
     if (service.ongoing.stopping) return
     try {
-      const last = await move(alone > 0 ? 1 : BATCH)
-      if (last === null) break
-      after = last
-      alone = Math.max(0, alone - 1)
+      const more = await transaction(pool, async (tx) => {
+        await lookUpKeys(tx)
+        return moveRows(tx, appId, id, way, limit)
+      })
+      if (!more) break
+      limit = BATCH
     } catch (error) {
-      if (!store.isBillingIdTaken(error)) throw error
-      if (alone > 0) await transaction(pool, (tx) => store.refuseRow(tx, appId, id, way, after))
-      else alone = BATCH
+      if (!isBillingIdTaken(error)) throw error
+      limit = Math.ceil(limit / 2)
     }
   }
   await store.setImportState(pool, appId, id, STATES[way].done)
@@ -108,11 +119,11 @@ export async function* importReport(
   call: MemberCall,
   appId: string,
   id: string,
-): AsyncGenerator<store.UserImportRow[]> {
+): AsyncGenerator<UserImportRow[]> {
   const { pool } = call.service
   let after = 0
   for (;;) {
-    const rows = await store.listImportRows(pool, appId, id, null, after, BATCH)
+    const rows = await listImportRows(pool, appId, id, null, after, BATCH)
     const last = rows.at(-1)
     if (!last) return
     after = last.line

@@ -1,6 +1,5 @@
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { type CsvError, type Info, parse } from 'csv-parse'
+import { finished } from 'node:stream/promises'
+import { type CsvError, type Parser, parse } from 'csv-parse'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { MAX_IMPORT_ROW_CHARACTERS } from '../../domain/limits.ts'
 
@@ -16,48 +15,85 @@ export type CsvRow =
   | { line: number; cells: { id: string; email: string | null; billingId: string | null } }
   | { line: number; problem: 'WRONG_COLUMN_COUNT' | 'BAD_QUOTES' | 'INVALID_ENCODING'; message: string }
 
-/** Reads a CSV file in UTF-8 or UTF-16, no faster than its rows are taken. */
-export async function* csvRows(file: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<CsvRow> {
-  const text = decoded(file)[Symbol.asyncIterator]()
-  const first = await text.next()
-  const beginning = first.done ? '' : first.value
-  const skipped: CsvRow[] = []
-  let ended = 0
-  const parser = parse({
-    delimiter: delimiterOf(beginning),
-    info: true,
-    relax_column_count: true,
-    // A stray quote is text; only one that is never closed spoils anything.
-    relax_quotes: true,
-    skip_empty_lines: true,
-    max_record_size: MAX_IMPORT_ROW_CHARACTERS,
-    skip_records_with_error: true,
-    on_record: (record, { lines }) => {
-      ended = lines
-      return record
-    },
-    on_skip: (error) => {
-      if (error) skipped.push(brokenRow(error, ended + 1))
-      return undefined
-    },
-  })
-  async function* whole(): AsyncGenerator<string> {
-    if (beginning !== '') yield beginning
-    for (let next = await text.next(); !next.done; next = await text.next()) yield next.value
+/** Reads a CSV file in UTF-8 or UTF-16, no faster than its rows are taken: those of one chunk of it at a time. */
+export async function* csvRows(file: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<CsvRow[]> {
+  let parser: RecordParser | null = null
+  let header: Header | null = null
+  const rowsOf = (parsed: (Parsed | CsvRow)[]): CsvRow[] => {
+    const rows: CsvRow[] = []
+    for (const one of parsed) {
+      if (!('record' in one)) rows.push(one)
+      else if (header) rows.push(rowOf(one, header))
+      else header = { width: one.record.length, places: placesOf(one.record, columns) }
+    }
+    return rows
   }
-  const feeding = pipeline(Readable.from(whole()), parser)
-  // Whoever reads the rows is told by the parser itself.
-  feeding.catch(() => {})
-
-  let header: { width: number; places: Places } | null = null
-  for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: Info }>) {
-    yield* skipped.splice(0)
-    if (header) yield rowOf(record, lineOf(record, info), header)
-    else header = { width: record.length, places: placesOf(record, columns) }
+  for await (const text of decoded(file)) {
+    parser ??= new RecordParser(delimiterOf(text))
+    yield rowsOf(await parser.take(text))
   }
-  yield* skipped.splice(0)
+  if (parser) yield rowsOf(await parser.end())
   if (!header)
     throw badUserInput('The file is empty: its first line must name the columns, such as id,email,billingId')
+}
+
+interface Parsed {
+  record: string[]
+  /** where it begins */
+  line: number
+}
+
+/** Hands out what it has found in each piece of text: a stream of single rows costs more than parsing them. */
+class RecordParser {
+  readonly #parser: Parser
+  #found: (Parsed | CsvRow)[] = []
+
+  constructor(delimiter: string) {
+    let ended = 0
+    this.#parser = parse({
+      delimiter,
+      relax_column_count: true,
+      // A stray quote is text; only one that is never closed spoils anything.
+      relax_quotes: true,
+      skip_empty_lines: true,
+      max_record_size: MAX_IMPORT_ROW_CHARACTERS,
+      skip_records_with_error: true,
+      on_record: (record: string[], { lines }) => {
+        ended = lines
+        this.#found.push({ record, line: beginningOf(record, lines) })
+        return null
+      },
+      on_skip: (error) => {
+        if (error) this.#found.push(brokenRow(error, ended + 1))
+        return undefined
+      },
+    })
+    // Whoever writes to it is told.
+    this.#parser.on('error', () => {})
+  }
+
+  async take(text: string): Promise<(Parsed | CsvRow)[]> {
+    await new Promise<void>((resolve, reject) => {
+      this.#parser.write(text, (error) => (error ? reject(error) : resolve()))
+    })
+    return this.#taken()
+  }
+
+  async end(): Promise<(Parsed | CsvRow)[]> {
+    await finished(this.#parser.end(), { readable: false })
+    return this.#taken()
+  }
+
+  #taken(): (Parsed | CsvRow)[] {
+    const found = this.#found
+    this.#found = []
+    return found
+  }
+}
+
+interface Header {
+  width: number
+  places: Places
 }
 
 interface Places {
@@ -81,11 +117,7 @@ function placesOf(names: readonly string[], columns: Columns): Places {
 
 const listed = (names: readonly string[]): string => names.slice(0, 20).map(quote).join(', ')
 
-function rowOf(
-  record: readonly string[],
-  line: number,
-  { width, places }: { width: number; places: Places },
-): CsvRow {
+function rowOf({ record, line }: Parsed, { width, places }: Header): CsvRow {
   if (record.some((cell) => cell.includes(UNDECODABLE))) {
     const message = 'This row is not valid UTF-8 or UTF-16: save the file as UTF-8'
     return { line, problem: 'INVALID_ENCODING', message }
@@ -109,9 +141,11 @@ function brokenRow(error: CsvError, line: number): CsvRow {
   return { line, problem: 'BAD_QUOTES', message }
 }
 
-/** Where the row begins: the parser tells where it ends, and a quoted cell may hold line breaks. */
-function lineOf(record: readonly string[], info: Info): number {
-  return info.lines - record.reduce((breaks, cell) => breaks + cell.split('\n').length - 1, 0)
+/** The parser tells where a row ends, and a quoted cell may hold line breaks. */
+function beginningOf(record: readonly string[], end: number): number {
+  let breaks = 0
+  for (const cell of record) if (cell.includes('\n')) breaks += cell.split('\n').length - 1
+  return end - breaks
 }
 
 /** What a decoder puts in the place of bytes that are none of its encoding. */

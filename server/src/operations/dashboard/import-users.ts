@@ -1,7 +1,8 @@
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { checkIdentifier, isIdentifier } from '../../domain/identifier.ts'
 import { KEPT_IMPORTS, MAX_IDENTIFIER_CHARACTERS, MAX_TEXT_CHARACTERS } from '../../domain/limits.ts'
-import { type Tx, transaction } from '../../store/database.ts'
+import { lookUpKeys, type Tx, transaction } from '../../store/database.ts'
+import * as rowStore from '../../store/user-import-rows.ts'
 import * as store from '../../store/user-imports.ts'
 import { moveImport } from './apply-import.ts'
 import { type Columns, type CsvRow, csvRows } from './csv-rows.ts'
@@ -67,8 +68,8 @@ async function answerOf({ service: { pool } }: MemberCall, order: ImportOrder): 
   const made = await store.findUserImport(pool, appId, id)
   if (!made) throw new Error(`the import ${id} vanished`)
   const wrong = [
-    ...(await store.listImportRows(pool, appId, id, 'BAD', 0, MAX_TOLD_ROWS)),
-    ...(await store.listImportRows(pool, appId, id, 'REFUSED', 0, MAX_TOLD_ROWS)),
+    ...(await rowStore.listImportRows(pool, appId, id, 'BAD', 0, MAX_TOLD_ROWS)),
+    ...(await rowStore.listImportRows(pool, appId, id, 'REFUSED', 0, MAX_TOLD_ROWS)),
   ]
   const told = wrong.sort((a, b) => a.line - b.line).slice(0, MAX_TOLD_ROWS)
   const bad = made.bad + made.refused
@@ -84,8 +85,9 @@ async function answerOf({ service: { pool } }: MemberCall, order: ImportOrder): 
   }
 }
 
-const BATCH = 1_000
+const BATCH = 5_000
 
+/** While one batch is looked up, the next one is read. */
 async function stage(call: MemberCall, order: ImportOrder, file: AsyncIterable<Buffer>): Promise<void> {
   const { pool } = call.service
   let bytesRead = 0
@@ -95,17 +97,21 @@ async function stage(call: MemberCall, order: ImportOrder, file: AsyncIterable<B
       yield chunk
     }
   }
-  let batch: CsvRow[] = []
-  const flush = async () => {
-    const rows = batch
-    batch = []
-    await transaction(pool, (tx) => stageBatch(tx, order, rows, bytesRead))
+  let staging: Promise<void> = Promise.resolve()
+  let waiting: CsvRow[] = []
+  const flush = async (rows: CsvRow[]) => {
+    const upTo = bytesRead
+    await staging
+    staging = transaction(pool, (tx) => stageBatch(tx, order, rows, upTo))
+    // It is waited for, only later.
+    staging.catch(() => {})
   }
-  for await (const row of csvRows(counted(), order.columns)) {
-    batch.push(row)
-    if (batch.length === BATCH) await flush()
+  for await (const rows of csvRows(counted(), order.columns)) {
+    waiting = waiting.concat(rows)
+    while (waiting.length >= BATCH) await flush(waiting.splice(0, BATCH))
   }
-  await flush()
+  await flush(waiting)
+  await staging
 }
 
 async function stageBatch(
@@ -115,33 +121,33 @@ async function stageBatch(
   bytesRead: number,
 ): Promise<void> {
   const { appId, id: importId } = order
-  const good: store.StagedRow[] = []
-  const bad: store.BadRow[] = []
+  const good: rowStore.StagedRow[] = []
+  const bad: rowStore.BadRow[] = []
   for (const row of rows) {
     const checked = checkRow(row, order.empty)
     if ('problem' in checked) bad.push(checked)
     else good.push(checked)
   }
-  const kept = await store.stageRows(tx, appId, importId, good)
-  const left = good.filter(({ line }) => !kept.has(line))
-  if (left.length > 0) {
+  await lookUpKeys(tx)
+  const staged = await rowStore.stageRows(tx, appId, importId, good)
+  if (staged.leftOut) {
+    const lines = new Set(staged.leftOut)
+    const left = good.filter(({ line }) => lines.has(line))
     const ids = left.map(({ id }) => id)
-    const named = await store.usersInImport(tx, appId, importId, ids)
+    const named = await rowStore.usersInImport(tx, appId, importId, ids)
     bad.push(...left.map((row) => duplicate(row, named.has(row.id))))
   }
-  if (bad.length > 0) await store.insertBadRows(tx, appId, importId, bad)
-  const outcomes = [...kept.values()]
-  const count = (outcome: store.ImportOutcome) => outcomes.filter((one) => one === outcome).length
+  if (bad.length > 0) await rowStore.insertBadRows(tx, appId, importId, bad)
   await store.noteProgress(tx, appId, importId, {
     bytesRead,
     rows: rows.length,
-    bad: bad.length + count('BAD'),
-    unchanged: count('UNCHANGED'),
-    changed: count('CHANGE'),
+    bad: bad.length + staged.bad,
+    unchanged: staged.unchanged,
+    changed: staged.changed,
   })
 }
 
-function duplicate({ line, id: userId }: store.StagedRow, sameUser: boolean): store.BadRow {
+function duplicate({ line, id: userId }: rowStore.StagedRow, sameUser: boolean): rowStore.BadRow {
   return sameUser
     ? { line, userId, problem: 'DUPLICATE_ID', message: 'An earlier row of the file has this id' }
     : {
@@ -152,12 +158,12 @@ function duplicate({ line, id: userId }: store.StagedRow, sameUser: boolean): st
       }
 }
 
-function checkRow(row: CsvRow, empty: 'keep' | 'clear'): store.StagedRow | store.BadRow {
+function checkRow(row: CsvRow, empty: 'keep' | 'clear'): rowStore.StagedRow | rowStore.BadRow {
   if ('problem' in row) return { ...row, userId: null }
   const { line, cells } = row
   const { id, email, billingId } = cells
   const userId = isIdentifier(id) ? id : null
-  const bad = (problem: store.ImportProblem, message: string): store.BadRow => ({
+  const bad = (problem: rowStore.ImportProblem, message: string): rowStore.BadRow => ({
     line,
     userId,
     problem,

@@ -1,6 +1,7 @@
 import { userNotFound } from '../../domain/errors.ts'
 import { checkText, isIdentifier } from '../../domain/identifier.ts'
 import type { User, UserChange } from '../../domain/user.ts'
+import type { Pool } from '../../store/database.ts'
 import {
   FOUND_BY,
   type FoundUser,
@@ -47,7 +48,22 @@ export async function dashboardUsers(
   first: number | null | undefined,
   after: string | null | undefined,
 ): Promise<KeyedPage<ListedUser>> {
-  await foundApp(pool, appId)
+  // Whoever is found proves the app: it is looked for only where nobody was, or what was asked is wrong.
+  const page = await pageOfUsers(pool, appId, search, first, after).catch(async (error: unknown) => {
+    await foundApp(pool, appId)
+    throw error
+  })
+  if (page.rows.length === 0) await foundApp(pool, appId)
+  return page
+}
+
+async function pageOfUsers(
+  pool: Pool,
+  appId: string,
+  search: string,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<ListedUser>> {
   const size = pageSize(first)
   const text = search.trim()
   if (text === '') {

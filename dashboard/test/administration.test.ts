@@ -1,0 +1,315 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { settled as settledJobs } from '../../server/test/billing/settled.ts'
+import { API_KEY } from '../../server/test/harness/server.ts'
+import { type StripeStandIn, startStripe } from '../../server/test/stripe/stand-in.ts'
+import { type Dashboard, openDashboard, settled, type Visit } from './harness/dashboard.ts'
+import { furnish } from './harness/furnish.ts'
+
+// What people who run the service do in its pages, beside the catalogue and its users.
+
+let stripe: StripeStandIn
+let dashboard: Dashboard
+let visit: Visit
+beforeAll(async () => {
+  stripe = await startStripe()
+  dashboard = await openDashboard({ env: { STRIPE_API_BASE: stripe.url } })
+  await furnish(dashboard.server)
+  await dashboard.server.dashboard.data(`mutation {
+    clocked: createApp(id: "clocked", name: "Clocked", testClock: true) { id }
+    sampled: createApp(id: "sampled", name: "Sampled") { id }
+  }`)
+  visit = await dashboard.signedIn()
+})
+afterAll(async () => {
+  await dashboard?.close()
+  await stripe?.stop()
+})
+
+const rowsOf = (label: string) => visit.page.getByRole('table', { name: label }).locator('tbody tr')
+
+describe('gap: members', () => {
+  it('come by a link, take the role that it names, and go when they are removed', async () => {
+    const { page, open } = visit
+    await open('/members')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Email').fill('vera@example.com')
+    await dialog.getByRole('radio', { name: 'Viewer' }).check()
+    await dialog.getByRole('button', { name: 'Make a link' }).click()
+    const link = (await dialog.getByRole('figure', { name: "The invitation's link" }).innerText()).trim()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('table', { name: 'Open invitations' }).getByText('vera@example.com').waitFor()
+
+    const invited = await dashboard.visit()
+    await invited.page.goto(link)
+    await invited.page.getByText('vera@example.com, as viewer.').waitFor()
+    await invited.page.getByRole('textbox', { name: 'Password' }).fill('a good long password')
+    await invited.page.getByRole('button', { name: 'Accept' }).click()
+    await invited.page.getByRole('navigation', { name: 'Main' }).waitFor()
+    await invited.open('/members')
+    expect(await invited.page.getByRole('button', { name: 'Invite' }).isDisabled()).toBe(true)
+    expect(await invited.page.getByRole('combobox', { name: /^Role of/ }).count()).toBe(0)
+
+    const again = await dashboard.visit()
+    await again.page.goto(link)
+    await again.page.getByRole('heading', { name: 'This invitation is not valid' }).waitFor()
+
+    await open('/members')
+    expect(await page.getByRole('table', { name: 'Open invitations' }).count()).toBe(0)
+    await page.getByRole('combobox', { name: 'Role of vera@example.com' }).click()
+    await page.getByRole('option', { name: 'Owner' }).click()
+    await page.getByText('The role is changed.').waitFor()
+    await invited.open('/members')
+    expect(await invited.page.getByRole('button', { name: 'Invite' }).isEnabled()).toBe(true)
+
+    await page.getByRole('button', { name: 'Remove vera@example.com' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByText('Removed, and signed out everywhere.').waitFor()
+    await invited.page.goto(`${dashboard.server.url}/members`)
+    await invited.page.getByRole('button', { name: 'Sign in' }).waitFor()
+    for (const { close } of [invited, again]) await close()
+  })
+
+  it('are refused at a link that was taken back', async () => {
+    const { page, open } = visit
+    await open('/members')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Email').fill('otto@example.com')
+    await dialog.getByRole('button', { name: 'Make a link' }).click()
+    const link = (await dialog.getByRole('figure', { name: "The invitation's link" }).innerText()).trim()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('button', { name: 'Take back the invitation of otto@example.com' }).click()
+    await page.getByText('The invitation is void.').waitFor()
+    const invited = await dashboard.visit()
+    await invited.page.goto(link)
+    await invited.page.getByRole('heading', { name: 'This invitation is not valid' }).waitFor()
+    await invited.close()
+  })
+})
+
+describe('gap: apps', () => {
+  it('take a catalogue over from another, after showing what that does', async () => {
+    const { page, open } = visit
+    await dashboard.server.dashboard.data(`mutation {
+      calls: createFeature(appId: "clocked", input: {id: "calls", name: "Calls", type: CONSUMABLE}) { id }
+      sso: createFeature(appId: "clocked", input: {id: "sso", name: "SSO", type: CONSUMABLE}) { id }
+    }`)
+    await open('/apps?copyTo=clocked')
+    await page.getByRole('combobox', { name: 'From the app' }).click()
+    await page.getByRole('option').first().click()
+    await page.getByRole('table', { name: 'What the copy does' }).waitFor()
+    const told = (await rowsOf('What the copy does').allInnerTexts()).map((row) => row.split('\t'))
+    expect(told.map(([kind, name, , here]) => [kind, name, here?.split('\n')[0]])).toEqual([
+      ['Feature', 'API calls', 'changes'],
+      ['Feature', 'Single sign-on', 'stays'],
+      ['Package', 'Basic', 'new'],
+      ['Package', 'Extra calls', 'new'],
+    ])
+    const changed = page.getByRole('table', { name: 'Before and after of API calls' })
+    expect((await changed.locator('tbody tr').allInnerTexts())[0]).toMatch(/^name\s+Calls\s+API calls$/)
+    await page.getByRole('button', { name: 'Copy to Clocked' }).click()
+    await page.getByText('Copied. Packages came as drafts').waitFor()
+    const { packages, features } = await dashboard.server.dashboard.data(
+      '{ packages(appId: "clocked") { id status } features(appId: "clocked") { id name type } }',
+    )
+    expect(packages).toEqual([
+      { id: 'basic', status: 'DRAFT' },
+      { id: 'extra', status: 'DRAFT' },
+    ])
+    expect(features).toEqual([
+      { id: 'calls', name: 'API calls', type: 'CONSUMABLE' },
+      { id: 'sso', name: 'SSO', type: 'CONSUMABLE' },
+    ])
+  })
+
+  it('with a test clock move it by a day, a month, a year and to a time', async () => {
+    const { page, open } = visit
+    const now = async () =>
+      new Date((await dashboard.server.dashboard.data('{ app(appId: "clocked") { now } }')).app.now)
+    await open('/apps')
+    await page.getByRole('button', { name: 'Move the clock' }).click()
+    const dialog = page.getByRole('dialog')
+    const start = await now()
+    for (const [name, years, months, days] of [
+      ['A day later', 0, 0, 1],
+      ['A year later', 1, 0, 0],
+    ] as const) {
+      const before = await now()
+      await dialog.getByRole('button', { name }).click()
+      const wanted = new Date(before)
+      wanted.setUTCFullYear(
+        before.getUTCFullYear() + years,
+        before.getUTCMonth() + months,
+        before.getUTCDate() + days,
+      )
+      await expect.poll(now).toEqual(wanted)
+      await settled(page)
+    }
+    const year = start.getUTCFullYear() + 3
+    await dialog.getByLabel('Or to (UTC)').fill(`${year}-01-31T10:00`)
+    await dialog.getByRole('button', { name: 'Go there' }).click()
+    await expect.poll(now).toEqual(new Date(`${year}-01-31T10:00:00Z`))
+    await settled(page)
+    // From the last day of a long month to the last one of a short one.
+    await dialog.getByRole('button', { name: 'A month later' }).click()
+    const last = new Date(Date.UTC(year, 2, 0, 10))
+    await expect.poll(now).toEqual(last)
+
+    await dialog.getByLabel('Or to (UTC)').fill('2020-01-01T00:00')
+    await dialog.getByRole('button', { name: 'Go there' }).click()
+    await dialog
+      .getByText(/forward/)
+      .last()
+      .waitFor()
+    expect(await now()).toEqual(last)
+    await open('/apps/clocked')
+    await page.getByText('Clocked runs on a test clock').waitFor()
+  })
+})
+
+describe('gap: the sample catalogue in the pages', () => {
+  it('fills the home page by one click, and is gone by another', async () => {
+    const { page, open } = visit
+    await open('/apps/sampled')
+    await page.getByText('Nobody has recorded usage of a limited feature lately.').waitFor()
+    await page.getByRole('button', { name: 'Load a sample catalogue' }).click()
+    await page.getByText('You are looking at a sample').waitFor()
+    await page.getByRole('meter').nth(5).waitFor()
+    await page.getByText('Last 30 days').click()
+    const chart = page.getByRole('img', { name: /^Last 30 days: [1-9]\d* checks, [1-9]\d* records/ })
+    await chart.waitFor()
+    await page
+      .getByText(/^demo-user-\d+ has used \d+ of \d+ of demo-/)
+      .first()
+      .waitFor()
+
+    await page.getByRole('button', { name: 'Remove the sample' }).click()
+    await page.getByText('The sample is gone.').waitFor()
+    await page.getByText('Nobody has recorded usage of a limited feature lately.').waitFor()
+    await page.getByRole('img', { name: 'Last 30 days: 0 checks, 0 records' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Load a sample catalogue' }).isEnabled()).toBe(true)
+  })
+})
+
+describe('gap: billing set up in the pages', () => {
+  const SECRET = 'whsec_of_this_test'
+
+  /** An app with one package, whose keys of Stripe are set. */
+  async function openShop(id: string): Promise<void> {
+    const { setProviderAccount } = await dashboard.server.dashboard.data(
+      `mutation ($id: String!, $input: ProviderAccountInput!) {
+        createApp(id: $id, name: "Shop") { id }
+        createPackage(appId: $id, input: {id: "basic", name: "Basic"}) { id }
+        setProviderAccount(appId: $id, provider: "stripe", input: $input) { webhookUrl }
+      }`,
+      { id, input: { secretKey: stripe.key, webhookSecret: SECRET } },
+    )
+    stripe.register({ urls: [setProviderAccount.webhookUrl], secret: SECRET })
+  }
+
+  it('takes the keys of a provider and never shows them again', async () => {
+    const { page, open } = visit
+    await open('/apps/default/billing?tab=providers')
+    await page.getByRole('button', { name: 'Set up' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'Secret key' }).fill(stripe.key)
+    await dialog.getByRole('textbox', { name: 'Webhook signing secret' }).fill(SECRET)
+    const address = await dialog.getByRole('figure', { name: "The webhook's address" }).innerText()
+    expect(address.trim()).toBe(`${dashboard.server.url}/webhooks/stripe/default`)
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText(`Key ends in ${stripe.key.slice(-4)}.`).waitFor()
+    await page.getByText('Test mode').waitFor()
+    // The other one is the sandbox's.
+    await page.getByRole('button', { name: 'Test', exact: true }).last().click()
+    await page
+      .getByRole('status')
+      .filter({ hasText: /stripe/i })
+      .waitFor()
+
+    await page.reload()
+    await page.getByRole('button', { name: 'Change keys' }).click()
+    expect(await dialog.getByRole('textbox', { name: 'Secret key' }).inputValue()).toBe('')
+    expect(await dialog.getByRole('textbox', { name: 'Webhook signing secret' }).inputValue()).toBe('')
+    expect(await page.content()).not.toContain(stripe.key)
+    expect(await page.content()).not.toContain(SECRET)
+  })
+
+  it('imports prices from the provider, by its list and by id', async () => {
+    const { page, open } = visit
+    await openShop('prices')
+    const listed = stripe.sell({ name: 'Basic plan', amount: 1500, currency: 'eur' })
+    const named = stripe.sell({ name: 'Basic, yearly', amount: 15000, currency: 'eur', interval: 'year' })
+    await open('/apps/prices/packages/basic?tab=prices')
+    const dialog = page.getByRole('dialog')
+    const prices = page.getByRole('table', { name: 'Prices' })
+
+    await page.getByRole('button', { name: 'Import from stripe' }).click()
+    await dialog.getByRole('combobox', { name: 'A price at stripe' }).click()
+    await page.getByRole('option', { name: 'Basic plan, 15.00 EUR a month' }).click()
+    expect(await dialog.getByLabel('Or its id there').inputValue()).toBe(listed.id)
+    await dialog.getByRole('button', { name: 'Import price' }).click()
+    await prices.getByText('15.00 EUR a month').waitFor()
+
+    await page.getByRole('button', { name: 'Import from stripe' }).click()
+    await dialog.getByRole('combobox', { name: 'A price at stripe' }).click()
+    const taken = page.getByRole('option', { name: 'Basic plan, 15.00 EUR a month (of basic)' })
+    expect(await taken.getAttribute('data-combobox-disabled')).toBe('true')
+    await page.keyboard.press('Tab')
+    await dialog.getByLabel('Or its id there').fill('price_of_nobody')
+    await dialog.getByRole('button', { name: 'Import price' }).click()
+    await dialog.getByText('Price not found at stripe: "price_of_nobody"').waitFor()
+    await dialog.getByLabel('Or its id there').fill(named.id)
+    await dialog.getByRole('button', { name: 'Import price' }).click()
+    await prices.getByText('150.00 EUR a year').waitFor()
+    const { prices: kept } = await dashboard.server.dashboard.data(
+      '{ prices(appId: "prices", packageId: "basic") { id amount provider } }',
+    )
+    expect(kept).toEqual([
+      { id: listed.id, amount: 1500, provider: 'stripe' },
+      { id: named.id, amount: 15000, provider: 'stripe' },
+    ])
+  })
+
+  it('shows what a provider sent, and has it handled again', async () => {
+    const { page, open } = visit
+    await openShop('notices')
+    const customer = stripe.customer({ email: 'payer@example.com' })
+    stripe.updateCustomer(customer.id, { name: 'Payer' })
+    await stripe.deliver()
+    await settledJobs(dashboard.server.databaseUrl)
+    await open('/apps/notices/billing?tab=notices')
+    const row = rowsOf('Notices').filter({ hasText: 'customer.updated' })
+    await row.getByText('done', { exact: true }).waitFor()
+    const handledAt = async () => {
+      const { notices } = await dashboard.server.dashboard.data(
+        '{ notices(appId: "notices", type: "customer.updated") { handledAt } }',
+      )
+      expect(notices).toHaveLength(1)
+      return Date.parse(notices[0].handledAt ?? '')
+    }
+    const before = await handledAt()
+
+    await row.getByRole('button', { name: /^Look at/ }).click()
+    const sent = page.getByRole('figure', { name: 'What the provider sent' })
+    expect(await sent.innerText()).toContain(customer.id)
+    await page.getByRole('button', { name: 'Close' }).click()
+    await row.getByRole('button', { name: /^Replay/ }).click()
+    await page.getByText('It is being handled again.').waitFor()
+    await expect.poll(handledAt, { timeout: 20_000 }).toBeGreaterThan(before)
+    await row.getByText('done', { exact: true }).waitFor()
+  })
+})
+
+describe('gap: GraphiQL', () => {
+  it('asks the Admin API with the key that is entered, and knows its schema', async () => {
+    const { page, open } = visit
+    await open('/apps/default/graphiql')
+    await page.getByRole('textbox', { name: 'API key' }).fill(API_KEY)
+    await page.getByRole('button', { name: /^Execute query/ }).click()
+    await page.locator('.result-window').getByText('Single sign-on').waitFor()
+    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click()
+    await page.getByText('Root Types').waitFor()
+    expect(visit.problems).toEqual([])
+  })
+})

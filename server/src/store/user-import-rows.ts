@@ -1,0 +1,189 @@
+import { numberArray, textArray } from './arrays.ts'
+import type { Db } from './database.ts'
+
+/** What became of a row of the file. */
+export const IMPORT_OUTCOMES = ['BAD', 'UNCHANGED', 'CHANGE', 'APPLIED', 'REFUSED', 'UNDONE', 'KEPT'] as const
+export type ImportOutcome = (typeof IMPORT_OUTCOMES)[number]
+
+export const IMPORT_PROBLEMS = [
+  'UNKNOWN_USER',
+  'BAD_EMAIL',
+  'BAD_BILLING_ID',
+  'TOO_LONG',
+  'DUPLICATE_ID',
+  'DUPLICATE_BILLING_ID',
+  'BILLING_ID_TAKEN',
+  'WRONG_COLUMN_COUNT',
+  'BAD_QUOTES',
+  'INVALID_ENCODING',
+  'CHANGED_SINCE',
+] as const
+export type ImportProblem = (typeof IMPORT_PROBLEMS)[number]
+
+export interface UserImportRow {
+  line: number
+  userId: string | null
+  outcome: ImportOutcome
+  problem: ImportProblem | null
+  message: string | null
+  oldEmail: string | null
+  newEmail: string | null
+  oldBillingId: string | null
+  newBillingId: string | null
+}
+
+/** A row that names a user and says what to make of them: `set…` false leaves that as it is. */
+export interface StagedRow {
+  line: number
+  id: string
+  email: string | null
+  setEmail: boolean
+  billingId: string | null
+  setBillingId: boolean
+}
+
+interface Staged {
+  bad: number
+  unchanged: number
+  changed: number
+  /** the lines of those that were left out; null: none */
+  leftOut: number[] | null
+}
+
+/**
+ * Keeps the rows beside what their users have now, and counts what they come to. A user that an earlier row
+ * names, or a billing id that an earlier row gives to another, is left out.
+ */
+export async function stageRows(
+  db: Db,
+  appId: string,
+  importId: string,
+  rows: readonly StagedRow[],
+): Promise<Staged> {
+  const flag = (set: boolean) => (set ? 't' : 'f')
+  const { rows: staged } = await db.query<Staged>(
+    `with given as materialized (
+       select $1 as app_id, r.* from unnest($3::bigint[], $4::text[], $5::text[], $6::boolean[], $7::text[], $8::boolean[])
+         as r (line, id, new_email, set_email, new_billing_id, set_billing_id)),
+     found as materialized (
+       select r.line, r.id, u.uid, u.email, u.billing_id,
+         case when r.set_email then r.new_email else u.email end as new_email,
+         case when r.set_billing_id then r.new_billing_id else u.billing_id end as new_billing_id,
+         case when u.uid is null then 'UNKNOWN_USER'
+           when r.set_billing_id and exists (select from users o where o.app_id = r.app_id
+             and o.billing_id = r.new_billing_id and o.uid <> u.uid) then 'BILLING_ID_TAKEN' end as problem
+       from given r left join users u on u.app_id = r.app_id and u.id = r.id),
+     kept as (
+       insert into user_import_row (app_id, import_id, line, user_id, user_uid, outcome, problem, message,
+         old_email, new_email, old_billing_id, new_billing_id)
+       select $1, $2, line, id, case when problem is null then uid end,
+         case when problem is not null then 'BAD'
+           when (new_email, new_billing_id) is not distinct from (email, billing_id) then 'UNCHANGED'
+           else 'CHANGE' end,
+         problem,
+         case problem when 'UNKNOWN_USER' then 'There is no user with this id'
+           when 'BILLING_ID_TAKEN' then 'Another user has this billingId' end,
+         email, case when problem is null then new_email end,
+         billing_id, case when problem is null then new_billing_id end
+       from found order by line
+       on conflict do nothing returning line, outcome)
+     select count(*) filter (where outcome = 'BAD') as bad, count(*) filter (where outcome = 'UNCHANGED') as unchanged,
+       count(*) filter (where outcome = 'CHANGE') as changed,
+       (select json_agg(line) from given where line not in (select line from kept)) as "leftOut" from kept`,
+    [
+      appId,
+      importId,
+      numberArray(rows, (r) => r.line),
+      textArray(rows, (r) => r.id),
+      textArray(rows, (r) => r.email),
+      textArray(rows, (r) => flag(r.setEmail)),
+      textArray(rows, (r) => r.billingId),
+      textArray(rows, (r) => flag(r.setBillingId)),
+    ],
+  )
+  const [one] = staged
+  if (!one) throw new Error('an aggregate without a row')
+  return one
+}
+
+export interface BadRow {
+  line: number
+  userId: string | null
+  problem: ImportProblem
+  message: string
+}
+
+export async function insertBadRows(
+  db: Db,
+  appId: string,
+  importId: string,
+  rows: readonly BadRow[],
+): Promise<void> {
+  await db.query(
+    `insert into user_import_row (app_id, import_id, outcome, line, user_id, problem, message)
+     select $1, $2, 'BAD', r.* from unnest($3::bigint[], $4::text[], $5::text[], $6::text[]) as r
+     on conflict do nothing`,
+    [
+      appId,
+      importId,
+      numberArray(rows, (r) => r.line),
+      textArray(rows, (r) => r.userId),
+      textArray(rows, (r) => r.problem),
+      textArray(rows, (r) => r.message),
+    ],
+  )
+}
+
+/** Which of these users an earlier row of the import names. */
+export async function usersInImport(
+  db: Db,
+  appId: string,
+  importId: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>(
+    `select u.id from users u join user_import_row r on r.app_id = u.app_id and r.import_id = $2 and r.user_uid = u.uid
+     where u.app_id = $1 and u.id = any($3)`,
+    [appId, importId, ids],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** What is to be made of a row is kept as CHANGE; how far that is done and undone, the import itself tells. */
+const APPLIED = 'r.line <= i.applied_to'
+const UNDONE = 'r.line <= i.undone_to'
+const OUTCOME = `case when r.outcome <> 'CHANGE' then r.outcome when ${UNDONE} then 'UNDONE'
+  when ${APPLIED} then 'APPLIED' else 'CHANGE' end`
+
+function havingOutcome(outcome: ImportOutcome): string {
+  switch (outcome) {
+    case 'CHANGE':
+      return `and r.outcome = 'CHANGE' and not ${APPLIED}`
+    case 'APPLIED':
+      return `and r.outcome = 'CHANGE' and ${APPLIED} and not ${UNDONE}`
+    case 'UNDONE':
+      return `and r.outcome = 'CHANGE' and ${UNDONE}`
+    default:
+      return `and r.outcome = '${outcome}'`
+  }
+}
+
+/** By line, from the one after `after`. */
+export async function listImportRows(
+  db: Db,
+  appId: string,
+  importId: string,
+  outcome: ImportOutcome | null,
+  after: number,
+  limit: number,
+): Promise<UserImportRow[]> {
+  const { rows } = await db.query<UserImportRow>(
+    `select r.line, r.user_id as "userId", ${OUTCOME} as outcome, r.problem, r.message, r.old_email as "oldEmail",
+       r.new_email as "newEmail", r.old_billing_id as "oldBillingId", r.new_billing_id as "newBillingId"
+     from user_import i join user_import_row r on r.app_id = i.app_id and r.import_id = i.id
+     where i.app_id = $1 and i.id = $2 and r.line > $3 ${outcome === null ? '' : havingOutcome(outcome)}
+     order by r.line limit $4`,
+    [appId, importId, after, limit],
+  )
+  return rows
+}
