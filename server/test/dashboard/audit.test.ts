@@ -1,13 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Data } from '../harness/client.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { MUTATIONS } from '../../src/operations/dashboard/member-operations.ts'
+import { type Data, dashboardClient, signedIn } from '../harness/client.ts'
+import { rowsOf } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 
 let server: TestServer
+let stripe: StripeStandIn
 beforeAll(async () => {
-  server = await startTestServer()
+  stripe = await startStripe()
+  server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
 })
-afterAll(() => server?.stop())
+afterAll(async () => {
+  await server?.stop()
+  await stripe?.stop()
+})
 
 const LOG = `query ($appId: String, $first: Int, $after: String) { auditLog(appId: $appId, first: $first, after: $after) {
   next rows { memberEmail appId operation subjectKind subjectId before after at } } }`
@@ -18,13 +26,42 @@ interface Step {
   entry: Data
 }
 
-/** What a step learns for the next ones. */
+/** What the steps name that is only known as they run. */
 const known: Record<string, string> = {}
+
+/** Whom and what the steps are about, beside what they make themselves. */
+async function prepare(): Promise<void> {
+  const password = 'a good password'
+  const { inviteMember } = await server.dashboard.data(
+    'mutation { inviteMember(email: "other@example.com", role: VIEWER) { url } }',
+  )
+  const token = new URL(inviteMember.url).searchParams.get('token')
+  const { acceptInvitation } = await dashboardClient(server.url).data(
+    'mutation ($token: String!, $password: String!) { acceptInvitation(token: $token, password: $password) { id } }',
+    { token, password },
+  )
+  known.MEMBER = acceptInvitation.id
+  await signedIn(server.url, OWNER)
+  const { sessions } = await server.dashboard.data('{ sessions { id current } }')
+  known.SESSION = sessions.find((session: Data) => !session.current).id
+  known.STRIPE_KEY = stripe.key
+  known.STRIPE_PRICE = stripe.sell({ name: 'plan', amount: 1500, interval: 'month' }).id
+}
+
+/** A notice that could not be handled. */
+async function failedNotice(): Promise<string> {
+  const [notice] = await rowsOf<{ seq: string }>(
+    { connectionString: server.databaseUrl },
+    `insert into notice (app_id, provider, event_id, type, payload, state)
+     values ('audited', 'stripe', 'evt_1', 'invoice.paid', '{}', 'FAILED') returning seq`,
+  )
+  return String(notice?.seq)
+}
 
 const app = 'appId: "audited"'
 const STEPS: Step[] = [
   {
-    mutation: 'createApp(id: "audited", name: "First") { id }',
+    mutation: 'createApp(id: "audited", name: "First", testClock: true) { id }',
     entry: { appId: null, subjectKind: 'app', subjectId: 'audited', before: null, after: { name: 'First' } },
   },
   {
@@ -121,6 +158,76 @@ const STEPS: Step[] = [
     },
   },
   {
+    mutation: `advanceClock(${app}, to: "2040-01-01T00:00:00Z") { id }`,
+    entry: { subjectKind: 'app', after: { testClock: expect.stringContaining('2040-01-01') } },
+  },
+  {
+    mutation: `setProviderAccount(${app}, provider: "stripe", input: { secretKey: "STRIPE_KEY", webhookSecret: "whsec_of_these_tests" }) { provider }`,
+    entry: {
+      subjectKind: 'providerAccount',
+      subjectId: 'stripe',
+      before: null,
+      after: { enabled: true, hasKey: true, hasWebhookSecret: true },
+    },
+  },
+  {
+    mutation: `createPrice(${app}, packageId: "plan", input: { amount: 1200, currency: "eur", interval: "month" }) { id }`,
+    entry: {
+      subjectKind: 'price',
+      before: null,
+      after: { provider: 'sandbox', packageId: 'plan', amount: 1200, archivedAt: null },
+    },
+  },
+  {
+    mutation: `importPrice(${app}, packageId: "plan", provider: "stripe", id: "STRIPE_PRICE") { id }`,
+    entry: {
+      subjectKind: 'price',
+      before: null,
+      after: { provider: 'stripe', packageId: 'plan', amount: 1500, interval: 'month' },
+    },
+  },
+  {
+    mutation: `createBillingTemplate(${app}, input: { id: "offer", name: "Offer", packageIds: ["plan"], priceIds: ["PRICE"] }) { id }`,
+    entry: {
+      subjectKind: 'billingTemplate',
+      subjectId: 'offer',
+      before: null,
+      after: { name: 'Offer', packageIds: ['plan'], archivedAt: null },
+    },
+  },
+  {
+    mutation: `generateSubscriptionLink(${app}, userId: "anna", templateId: "offer", successUrl: "https://a.example/", cancelUrl: "https://a.example/") { url }`,
+    entry: { subjectKind: 'billingTemplate', subjectId: 'offer' },
+  },
+  {
+    mutation: `archiveBillingTemplate(${app}, id: "offer") { id }`,
+    entry: { before: { archivedAt: null }, after: { archivedAt: expect.any(String) } },
+  },
+  {
+    mutation: `archivePrice(${app}, provider: "sandbox", id: "PRICE") { id }`,
+    entry: { subjectKind: 'price', before: { archivedAt: null }, after: { archivedAt: expect.any(String) } },
+  },
+  {
+    mutation: `setGraceDays(${app}, days: 3) { graceDays }`,
+    entry: { subjectKind: 'app', before: { graceDays: 7 }, after: { graceDays: 3 } },
+  },
+  {
+    mutation: `replayNotice(${app}, id: "NOTICE") { id }`,
+    entry: { subjectKind: 'notice', subjectId: expect.stringMatching(/^\d+$/), before: null, after: null },
+  },
+  {
+    mutation: `replayFailedNotices(${app})`,
+    entry: { subjectKind: 'notice', subjectId: null },
+  },
+  {
+    mutation: `reconcileBilling(${app})`,
+    entry: { appId: 'audited', subjectKind: 'notice', subjectId: null },
+  },
+  {
+    mutation: `removeProviderAccount(${app}, provider: "stripe") { provider }`,
+    entry: { subjectKind: 'providerAccount', before: { hasKey: true }, after: null },
+  },
+  {
     mutation: `loadSample(${app}) { users }`,
     entry: { subjectKind: 'sample' },
   },
@@ -141,6 +248,18 @@ const STEPS: Step[] = [
     entry: { subjectKind: 'invitation', before: { email: 'new@example.com' }, after: null },
   },
   {
+    mutation: 'changeRole(memberId: "MEMBER", role: EDITOR) { id }',
+    entry: { appId: null, subjectKind: 'member', before: { role: 'VIEWER' }, after: { role: 'EDITOR' } },
+  },
+  {
+    mutation: 'removeMember(memberId: "MEMBER")',
+    entry: { subjectKind: 'member', before: { email: 'other@example.com' }, after: null },
+  },
+  {
+    mutation: 'signOutSession(id: "SESSION")',
+    entry: { subjectKind: 'session', before: null, after: null },
+  },
+  {
     mutation: `changePassword(current: "${OWNER.password}", password: "${OWNER.password}")`,
     entry: { subjectKind: 'member', after: { email: OWNER.email, role: 'OWNER' } },
   },
@@ -148,17 +267,31 @@ const STEPS: Step[] = [
 
 describe('gap: the audit log', () => {
   it('says of each mutation who made it, and what there was before and after', async () => {
+    await prepare()
     for (const { mutation, entry } of STEPS) {
       const operation = /^\w+/.exec(mutation)?.[0] ?? ''
-      const text = mutation.replace(/KEY|SUBSCRIPTION|INVITATION/, (name) => known[name] ?? name)
+      if (operation === 'replayNotice') known.NOTICE = await failedNotice()
+      const text = mutation.replace(/"([A-Z_]+)"/, (whole, name) => JSON.stringify(known[name]) ?? whole)
+      const earlier = await latest()
       const answer = (await server.dashboard.data(`mutation { ${text} }`))[operation]
       if (operation === 'createApiKey') known.KEY = answer.id
+      if (operation === 'createPrice') known.PRICE = answer.id
       if (operation === 'subscribe') known.SUBSCRIPTION = answer[0].id
       if (operation === 'inviteMember') known.INVITATION = answer.id
-      const shown = await latest()
+      const [shown, before] = (await server.dashboard.data(LOG, { first: 2 })).auditLog.rows
       expect(shown, operation).toMatchObject({ memberEmail: OWNER.email, operation, ...entry })
-      expect(JSON.stringify(shown), operation).not.toContain(answer.secret ?? answer.token ?? 'no secret')
+      expect(before, `${operation} once`).toEqual(earlier)
+      const secrets = [answer?.secret, answer?.token, stripe.key].filter((secret) => secret !== undefined)
+      for (const secret of secrets) expect(JSON.stringify(shown), operation).not.toContain(secret)
     }
+  })
+
+  it('has a step above for each mutation of which there is something to note', () => {
+    const steps = STEPS.map(({ mutation }) => /^\w+/.exec(mutation)?.[0])
+    const noted = Object.keys(MUTATIONS).filter((name) => MUTATIONS[name]?.about)
+    // Imports and this one, which ends the session of these tests, have tests of their own.
+    const elsewhere = ['importUsers', 'applyUserImport', 'undoUserImport', 'signOutEverywhere']
+    expect(noted.filter((name) => !steps.includes(name)).sort()).toEqual(elsewhere.sort())
   })
 
   it('has nothing of a mutation that was refused', async () => {
@@ -169,14 +302,33 @@ describe('gap: the audit log', () => {
   })
 
   it('has imports as well', async () => {
-    const query = { app: 'audited', import: 'one' }
+    const query = { app: 'audited', import: 'one', dryRun: '1' }
     await upload(server, await sessionCookie(server), query, 'id,email\nanna,new@example.com\n')
+    const about = { subjectKind: 'import', subjectId: 'one', appId: 'audited', memberEmail: OWNER.email }
+    expect(await latest()).toMatchObject({ operation: 'importUsers', ...about })
+    for (const [operation, done] of [
+      ['applyUserImport', 'APPLIED'],
+      ['undoUserImport', 'UNDONE'],
+    ]) {
+      await server.dashboard.data(`mutation { ${operation}(appId: "audited", id: "one") { state } }`)
+      expect(await latest()).toMatchObject({ operation, ...about })
+      await vi.waitFor(async () => {
+        const { userImport } = await server.dashboard.data(
+          '{ userImport(appId: "audited", id: "one") { state } }',
+        )
+        expect(userImport.state).toBe(done)
+      }, 30_000)
+    }
+  })
+
+  it('has signing out everywhere as well', async () => {
+    const leaving = await signedIn(server.url, OWNER)
+    await leaving.data('mutation { signOutEverywhere }')
+    server.dashboard = await signedIn(server.url, OWNER)
     expect(await latest()).toMatchObject({
-      operation: 'importUsers',
-      subjectKind: 'import',
-      subjectId: 'one',
-      appId: 'audited',
-      memberEmail: OWNER.email,
+      operation: 'signOutEverywhere',
+      subjectKind: 'session',
+      appId: null,
     })
   })
 

@@ -316,6 +316,29 @@ describe('gap: the sample catalogue', () => {
     )
     expect(canUseFeature.reasonCode).toBe('WITHIN_BUDGET')
   })
+
+  it('names the users who stay by their ids', async () => {
+    const app = await newApp()
+    const { id: appId, admin, dashboard } = app
+    await dashboard.data(LOAD, { appId })
+    const { users } = await admin.data('{ users(first: 1) { id } }')
+    await publishPackage(app, 'own', {})
+    await dashboard.data(
+      `mutation ($appId: String!) {
+        createPrice(appId: $appId, packageId: "own", input: { amount: 100, currency: "eur" }) { id }
+        createBillingTemplate(appId: $appId, input: { id: "own", name: "Own", packageIds: ["own"] }) { id }
+      }`,
+      { appId },
+    )
+    await admin.data(
+      `mutation ($userId: String!) { generateSubscriptionLink(userId: $userId, templateId: "own",
+        successUrl: "https://shop.example/paid", cancelUrl: "https://shop.example/back") { url } }`,
+      { userId: users[0].id },
+    )
+    const { removeSample } = await dashboard.data(REMOVE, { appId })
+    expect(removeSample.users).toBe(199)
+    expect(removeSample.kept[0]).toBe(users[0].id)
+  })
 })
 
 describe('gap: copying a catalogue', () => {

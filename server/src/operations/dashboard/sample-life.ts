@@ -10,7 +10,7 @@ const [free, team, business, extra] = SAMPLE_PACKAGES as [
   SamplePackage,
 ]
 
-export interface SampleLife {
+interface SampleLife {
   subscriptions: SampleSubscription[]
   counters: SampleCounter[]
   entries: SampleEntry[]

@@ -3,6 +3,7 @@ import { bumpVersion } from '../../store/apps.ts'
 import { insertFeature } from '../../store/features.ts'
 import { insertPackage, insertPackageFeatures, publishPackage } from '../../store/packages.ts'
 import * as store from '../../store/sample.ts'
+import { peopleOf } from '../../store/subscribers.ts'
 import { changeApp, type MemberCall } from './member-call.ts'
 import { SAMPLE_FEATURES, SAMPLE_PACKAGES, SAMPLE_USERS, sampleUser } from './sample-catalogue.ts'
 import { latestOf, sampleCalls, sampleLife } from './sample-life.ts'
@@ -67,11 +68,12 @@ export async function removeSample(call: MemberCall, appId: string): Promise<Sam
     const features = await store.removeSampleItems(tx, appId, 'feature')
     await store.forgetSample(tx, appId)
     await bumpVersion(tx, appId)
+    const people = await peopleOf(tx, appId, users.kept.map(Number))
     return {
       users: users.removed,
       packages: packages.removed,
       features: features.removed,
-      kept: [...users.kept, ...packages.kept, ...features.kept],
+      kept: [...[...people.values()].map(({ userId }) => userId), ...packages.kept, ...features.kept],
     }
   })
 }
