@@ -16,6 +16,14 @@ afterAll(() => server.stop())
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const TEXT = expect.any(String)
 
+const PRICE = {
+  id: 'price_plan',
+  provider: 'sandbox',
+  amount: 1200,
+  currency: 'usd',
+  interval: 'month',
+  displayAmount: '12.00',
+}
 const PLAN = {
   id: 'plan',
   name: 'Plan',
@@ -23,10 +31,10 @@ const PLAN = {
   metadata: { colour: 'red' },
   isAddon: false,
   updatedAt: TIME,
-  prices: [],
+  prices: [PRICE],
 }
-const EXTRA = { ...PLAN, id: 'extra', name: 'Extra', metadata: {}, isAddon: true }
-const DRAFT = { ...PLAN, id: 'draft', name: 'Draft', metadata: {}, status: 'DRAFT' }
+const EXTRA = { ...PLAN, id: 'extra', name: 'Extra', metadata: {}, isAddon: true, prices: [] }
+const DRAFT = { ...PLAN, id: 'draft', name: 'Draft', metadata: {}, status: 'DRAFT', prices: [] }
 
 const CALLS = {
   id: 'calls',

@@ -43,12 +43,14 @@ export async function insertUserImport(
   made: { id: string; memberEmail: string; bytesTotal: number },
   keep: number,
 ): Promise<boolean> {
-  await db.query(
-    `with gone as (delete from user_import where app_id = $1 and seq <= (
-       select seq from user_import where app_id = $1 order by seq desc offset $2 limit 1) returning id)
-     delete from user_import_row where app_id = $1 and import_id in (select id from gone)`,
+  const { rows: gone } = await db.query<{ id: string }>(
+    `delete from user_import where app_id = $1 and seq <= (
+       select seq from user_import where app_id = $1 order by seq desc offset $2 limit 1) returning id`,
     [appId, keep - 1],
   )
+  for (const { id } of gone) {
+    await db.query(`delete from user_import_row where app_id = $1 and import_id = $2`, [appId, id])
+  }
   const { rowCount } = await db.query(
     `insert into user_import (app_id, id, state, member_email, bytes_total) values ($1, $2, 'READING', $3, $4)
      on conflict do nothing`,

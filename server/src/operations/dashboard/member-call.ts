@@ -44,9 +44,9 @@ async function noted<T>(
   const about = MUTATIONS[name]?.about
   if (!about) return change()
   const look = (id: string | null) => snapshot(tx, about.kind, appId ?? '', id)
-  const before = await look(about.id(args))
+  const before = await look(named(about.id(args)))
   const result = await change()
-  const subjectId = about.id(args, result)
+  const subjectId = named(about.id(args, result))
   await insertAuditEntry(tx, {
     memberEmail: member.email,
     appId,
@@ -58,3 +58,6 @@ async function noted<T>(
   })
   return result
 }
+
+/** What was called may have named nothing that there could be. */
+const named = (id: string | null): string | null => (id !== null && isIdentifier(id) ? id : null)
