@@ -21,7 +21,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       reject(endedEarly())
       return
     }
-    const slow = cutOffSlow(request)
+    const slow = setTimeout(() => reject(tooSlow()), REQUEST_TIMEOUT_MS)
     const chunks: Buffer[] = []
     let bytes = 0
     const onData = (chunk: Buffer) => {
@@ -46,12 +46,8 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
   })
 }
 
-/** A body that does not come to its end would hold its connection. */
-function cutOffSlow(request: IncomingMessage): NodeJS.Timeout {
-  return setTimeout(() => request.destroy(), REQUEST_TIMEOUT_MS)
-}
-
 const endedEarly = () => badRequest('The request ended before its body did')
+const tooSlow = () => badRequest(`The request body must arrive within ${REQUEST_TIMEOUT_MS / 1_000} seconds`)
 const tooLarge = () => badRequest(`The request body must be at most ${MAX_BODY_BYTES} bytes`)
 
 /** Whether something of the request's body stands in the way of the next request on its connection. */
@@ -63,7 +59,7 @@ export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
 /**
  * Ends an answer whose headers are out. A body that nobody has read is let go of, but a little of it is taken in
  * first: the connection of a client in the middle of sending would be reset, and our answer lost with it. One that
- * goes on sending is cut off.
+ * goes on sending is cut off, and so is one that never comes to an end.
  */
 export function endResponse(
   request: IncomingMessage,
@@ -75,7 +71,7 @@ export function endResponse(
     return
   }
   response.write(last)
-  const slow = cutOffSlow(request)
+  const slow = setTimeout(() => request.destroy(), REQUEST_TIMEOUT_MS)
   request.on('close', () => clearTimeout(slow))
   let bytes = 0
   request.on('data', (chunk: Buffer) => {

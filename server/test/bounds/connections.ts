@@ -130,7 +130,9 @@ async function open(server: Server) {
     text += chunk.toString()
   })
   socket.on('error', () => {})
-  return { socket, closed: once(socket, 'close'), received: () => text }
+  // One that was reset is closed as well, after its error.
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  return { socket, closed, received: () => text }
 }
 
 /** What a client receives when its answer comes that long after the server was told to close. */
