@@ -4,11 +4,12 @@ import type { Page } from 'playwright-core'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds wrong with a page, one line each. Its script goes past the page's security policy. */
-export async function violations(page: Page): Promise<string[]> {
+/** What axe finds wrong with a page, one line each, by all its rules or by these. Its script goes past the page's policy. */
+export async function violations(page: Page, rules?: string[]): Promise<string[]> {
   await page.evaluate(AXE)
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
   const found = await page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) =>
         id + ': ' + target.join(' ') + ': ' + failureSummary.replaceAll('\\n', ' '))))`,
   )
