@@ -8,7 +8,7 @@ import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, type Data, signedIn } from '../server/test/harness/client.ts'
 import { sessionCookie } from '../server/test/harness/import.ts'
-import { atEnd, cleanUp, cleanUpOnSignals } from './cleanup.ts'
+import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from './cleanup.ts'
 import { busyWarning } from './machine.ts'
 import { startPostgres } from './postgres.ts'
 import { say } from './progress.ts'
@@ -103,6 +103,9 @@ async function move(dashboard: Client, mutation: string): Promise<Data> {
 cleanUpOnSignals()
 try {
   await main(Number(process.argv[2] ?? 1_000_000))
+} catch (error) {
+  // What fails once a signal is ending it fails for that reason.
+  if (!isEnding()) throw error
 } finally {
-  await cleanUp()
+  if (!isEnding()) await cleanUp()
 }
