@@ -21,7 +21,8 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       reject(endedEarly())
       return
     }
-    const slow = setTimeout(() => reject(tooSlow()), REQUEST_TIMEOUT_MS)
+    // Nearly always it came together with its headers, and a timer for each request would cost.
+    const slow = request.complete ? undefined : setTimeout(() => reject(tooSlow()), REQUEST_TIMEOUT_MS)
     const chunks: Buffer[] = []
     let bytes = 0
     const onData = (chunk: Buffer) => {
