@@ -15,6 +15,7 @@ import {
   updatePackage,
 } from '../operations/dashboard/edit-package.ts'
 import type { Builder } from './builder.ts'
+import { defineCatalogueInputs } from './catalogue-inputs.ts'
 import { type DashboardContext, memberCall } from './dashboard-context.ts'
 import type { DashboardTypes } from './dashboard-types.ts'
 import { featureChange, newFeature, newPackage, packageChange } from './inputs.ts'
@@ -122,42 +123,15 @@ function defineInputs(
   builder: Builder<DashboardContext>,
   { entitlement, featureType }: Pick<DashboardTypes, 'entitlement' | 'featureType'>,
 ) {
-  const packageFeature = builder.inputType('EditPackageFeatureInput', {
-    fields: (t) => ({ id: t.string({ required: true }), entitlement: t.field({ type: entitlement }) }),
-  })
+  const { packageFeature, ...inputs } = defineCatalogueInputs(
+    builder,
+    { entitlement, featureType },
+    'EditPackageFeatureInput',
+  )
   return {
+    ...inputs,
     editPackage: builder.inputType('EditPackageInput', {
       fields: (t) => ({ name: t.string(), features: t.field({ type: [packageFeature] }) }),
-    }),
-    createFeature: builder.inputType('CreateFeatureInput', {
-      fields: (t) => ({
-        id: t.string({ required: true }),
-        name: t.string({ required: true }),
-        unitLabel: t.string(),
-        unitLabelPlural: t.string(),
-        type: t.field({ type: featureType, required: true }),
-        metadata: t.field({ type: 'JSON' }),
-      }),
-    }),
-    updateFeature: builder.inputType('UpdateFeatureInput', {
-      fields: (t) => ({
-        name: t.string(),
-        unitLabel: t.string(),
-        unitLabelPlural: t.string(),
-        metadata: t.field({ type: 'JSON' }),
-      }),
-    }),
-    createPackage: builder.inputType('CreatePackageInput', {
-      fields: (t) => ({
-        id: t.string({ required: true }),
-        name: t.string({ required: true }),
-        isAddon: t.boolean({ defaultValue: false }),
-        metadata: t.field({ type: 'JSON' }),
-        features: t.field({ type: [packageFeature] }),
-      }),
-    }),
-    updatePackage: builder.inputType('UpdatePackageInput', {
-      fields: (t) => ({ metadata: t.field({ type: 'JSON' }) }),
     }),
   }
 }

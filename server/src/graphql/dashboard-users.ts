@@ -1,4 +1,3 @@
-import { type RecordedUsage, USAGE_ACTIONS } from '../domain/usage.ts'
 import { adminCall, adminReader } from '../operations/dashboard/admin-call.ts'
 import { cancelSubscription } from '../operations/dashboard/cancel-subscription.ts'
 import { dashboardSubscriptions } from '../operations/dashboard/subscriptions.ts'
@@ -11,7 +10,7 @@ import {
 } from '../operations/dashboard/users.ts'
 import { generateUserToken } from '../operations/generate-user-token.ts'
 import { recordUsage } from '../operations/record-usage.ts'
-import { type ShowUsage, showUsage } from '../operations/show-usage.ts'
+import { showUsage } from '../operations/show-usage.ts'
 import { subscribe } from '../operations/subscribe.ts'
 import { subscription } from '../operations/subscriptions.ts'
 import type { LedgerRow } from '../store/ledger.ts'
@@ -22,6 +21,7 @@ import type { DashboardTypes } from './dashboard-types.ts'
 import { newUser, usageEvent, userChange } from './inputs.ts'
 import { definePage } from './page-type.ts'
 import { isoTime, isoTimeOrNull } from './time.ts'
+import { defineUserTypes } from './user-types.ts'
 
 /** Users, what they hold and what they have used. */
 export function defineUsers(builder: Builder<DashboardContext>, types: DashboardTypes): void {
@@ -135,7 +135,7 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
 }
 
 function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) {
-  const usageAction = builder.enumType('UsageAction', { values: USAGE_ACTIONS })
+  const { usageAction, ...shared } = defineUserTypes(builder, types)
   const user = builder.objectRef<ListedUser>('User').implement({
     fields: (t) => ({
       id: t.exposeString('id'),
@@ -191,42 +191,6 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
     userPage: definePage(builder, 'UserPage', user),
     ledgerPage: definePage(builder, 'LedgerPage', ledgerEntry),
     subscriptionPage: definePage(builder, 'SubscriptionPage', types.subscription),
-    showUsageData: builder.objectRef<ShowUsage>('ShowUsageData').implement({
-      fields: (t) => ({
-        current: t.expose('current', { type: types.usagePeriod, nullable: true }),
-        past: t.expose('past', { type: [types.usagePeriod], description: 'Newest first, at most 24.' }),
-      }),
-    }),
-    recordedUsage: builder.objectRef<RecordedUsage>('RecordedUsage').implement({
-      fields: (t) => ({
-        recorded: t.exposeBoolean('recorded'),
-        reason: t.exposeString('reason', { nullable: true }),
-        consumption: t.expose('consumption', { type: types.consumption, nullable: true }),
-      }),
-    }),
-    generatedUserToken: builder.objectRef<{ token: string }>('GeneratedUserToken').implement({
-      fields: (t) => ({ token: t.exposeString('token') }),
-    }),
-    createUser: builder.inputType('CreateUserInput', {
-      fields: (t) => ({
-        id: t.string({ required: true }),
-        billingId: t.string(),
-        name: t.string(),
-        email: t.string(),
-        metadata: t.field({ type: 'JSON' }),
-      }),
-    }),
-    updateUser: builder.inputType('UpdateUserInput', {
-      fields: (t) => ({ id: t.string(), name: t.string(), metadata: t.field({ type: 'JSON' }) }),
-    }),
-    createUsageEvent: builder.inputType('CreateUsageEventInput', {
-      fields: (t) => ({
-        userId: t.string({ required: true }),
-        featureId: t.string({ required: true }),
-        delta: t.field({ type: 'SafeInt', required: true }),
-        action: t.field({ type: usageAction, description: 'ADD when left out.' }),
-        idempotencyKey: t.string(),
-      }),
-    }),
+    ...shared,
   }
 }

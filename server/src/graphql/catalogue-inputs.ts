@@ -1,0 +1,52 @@
+import type { Builder } from './builder.ts'
+import type { defineCatalogueTypes } from './catalogue-types.ts'
+import type { defineEntitlementInput } from './entitlement-input.ts'
+
+interface Parts<Context extends object> {
+  featureType: ReturnType<typeof defineCatalogueTypes<Context>>['featureType']
+  entitlement: ReturnType<typeof defineEntitlementInput<Context>>['entitlement']
+}
+
+/** What is written of features and packages, by an application or by people. */
+export function defineCatalogueInputs<Context extends object>(
+  builder: Builder<Context>,
+  { featureType, entitlement }: Parts<Context>,
+  packageFeatureName: string,
+) {
+  const packageFeature = builder.inputType(packageFeatureName, {
+    fields: (t) => ({ id: t.string({ required: true }), entitlement: t.field({ type: entitlement }) }),
+  })
+  return {
+    packageFeature,
+    createFeature: builder.inputType('CreateFeatureInput', {
+      fields: (t) => ({
+        id: t.string({ required: true }),
+        name: t.string({ required: true }),
+        unitLabel: t.string(),
+        unitLabelPlural: t.string(),
+        type: t.field({ type: featureType, required: true }),
+        metadata: t.field({ type: 'JSON' }),
+      }),
+    }),
+    updateFeature: builder.inputType('UpdateFeatureInput', {
+      fields: (t) => ({
+        name: t.string(),
+        unitLabel: t.string(),
+        unitLabelPlural: t.string(),
+        metadata: t.field({ type: 'JSON' }),
+      }),
+    }),
+    createPackage: builder.inputType('CreatePackageInput', {
+      fields: (t) => ({
+        id: t.string({ required: true }),
+        name: t.string({ required: true }),
+        isAddon: t.boolean({ defaultValue: false }),
+        metadata: t.field({ type: 'JSON' }),
+        features: t.field({ type: [packageFeature] }),
+      }),
+    }),
+    updatePackage: builder.inputType('UpdatePackageInput', {
+      fields: (t) => ({ metadata: t.field({ type: 'JSON' }) }),
+    }),
+  }
+}
