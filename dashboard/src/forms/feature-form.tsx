@@ -7,7 +7,8 @@ import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
 import { MetadataInput, metadataOf, metadataProblem, metadataText } from './metadata-input.tsx'
-import { fieldsOf, idFrom, idProblem, ontoFields, required } from './onto-fields.ts'
+import { NameInput } from './name-input.tsx'
+import { fieldsOf, idProblem, ontoFields, required } from './onto-fields.ts'
 
 const CREATE = graphql(`
   mutation CreateFeature($appId: String!, $input: CreateFeatureInput!) {
@@ -67,22 +68,11 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
     if (feature) update.mutate({ appId, id, input, version: seen }, ontoFields(form))
     else create.mutate({ appId, input: { id, type, ...input } }, ontoFields(form))
   })
-  const name = form.getInputProps('name')
   return (
     <form noValidate onSubmit={save}>
       <Stack>
         <FormAlert error={create.error ?? update.error} fields={fieldsOf(form)} />
-        <TextInput
-          label="Name"
-          placeholder="API calls"
-          data-autofocus
-          {...name}
-          onChange={(event) => {
-            const follows = !feature && form.values.id === idFrom(form.values.name)
-            name.onChange(event)
-            if (follows) form.setFieldValue('id', idFrom(event.currentTarget.value))
-          }}
-        />
+        <NameInput form={form} placeholder="API calls" proposesId={!feature} />
         <TextInput
           label="Id"
           description={

@@ -4,7 +4,8 @@ import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
-import { fieldsOf, idFrom, idProblem, ontoFields, required } from './onto-fields.ts'
+import { NameInput } from './name-input.tsx'
+import { fieldsOf, idProblem, ontoFields, required } from './onto-fields.ts'
 
 const CREATE = graphql(`
   mutation CreateApp($id: String!, $name: String!, $testClock: Boolean!) {
@@ -18,22 +19,11 @@ export function NewAppForm({ onDone }: { onDone: () => void }) {
     validate: { name: required('The name'), id: idProblem },
   })
   const create = useChange(CREATE, { done: onDone, said: 'The app is there. Make an API key for it next.' })
-  const name = form.getInputProps('name')
   return (
     <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values, ontoFields(form)))}>
       <Stack>
         <FormAlert error={create.error} fields={fieldsOf(form)} />
-        <TextInput
-          label="Name"
-          placeholder="Staging"
-          data-autofocus
-          {...name}
-          onChange={(event) => {
-            const follows = form.values.id === idFrom(form.values.name)
-            name.onChange(event)
-            if (follows) form.setFieldValue('id', idFrom(event.currentTarget.value))
-          }}
-        />
+        <NameInput form={form} placeholder="Staging" />
         <TextInput label="Id" description="It cannot be changed" {...form.getInputProps('id')} />
         <Switch
           label="Test clock"

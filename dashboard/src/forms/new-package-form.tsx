@@ -5,7 +5,8 @@ import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
-import { fieldsOf, idFrom, idProblem, ontoFields, required } from './onto-fields.ts'
+import { NameInput } from './name-input.tsx'
+import { fieldsOf, idProblem, ontoFields, required } from './onto-fields.ts'
 
 const CREATE = graphql(`
   mutation CreatePackage($appId: String!, $input: CreatePackageInput!) {
@@ -33,22 +34,11 @@ export function NewPackageForm({ appId, onDone, onCancel }: NewPackageFormProps)
   const save = form.onSubmit(({ id, name, kind }) =>
     create.mutate({ appId, input: { id, name, isAddon: kind === 'addon' } }, ontoFields(form)),
   )
-  const name = form.getInputProps('name')
   return (
     <form noValidate onSubmit={save}>
       <Stack>
         <FormAlert error={create.error} fields={fieldsOf(form)} />
-        <TextInput
-          label="Name"
-          placeholder="Pro"
-          data-autofocus
-          {...name}
-          onChange={(event) => {
-            const follows = form.values.id === idFrom(form.values.name)
-            name.onChange(event)
-            if (follows) form.setFieldValue('id', idFrom(event.currentTarget.value))
-          }}
-        />
+        <NameInput form={form} placeholder="Pro" />
         <TextInput
           label="Id"
           description="What your code passes to subscribe; it cannot be changed"

@@ -5,7 +5,8 @@ import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { priceText } from '../ui/price.ts'
 import { FormActions } from './form-actions.tsx'
-import { fieldsOf, idFrom, idProblem, ontoFields, required } from './onto-fields.ts'
+import { NameInput } from './name-input.tsx'
+import { fieldsOf, idProblem, ontoFields, required } from './onto-fields.ts'
 
 const CHOICES = graphql(`
   query TemplateChoices($appId: String!) {
@@ -33,23 +34,12 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
   const save = form.onSubmit(({ priceIds, ...input }) =>
     create.mutate({ appId, input: { ...input, ...(priceIds.length > 0 && { priceIds }) } }, ontoFields(form)),
   )
-  const name = form.getInputProps('name')
   const prices = choices?.prices.filter(({ packageId }) => form.values.packageIds.includes(packageId)) ?? []
   return (
     <form noValidate onSubmit={save}>
       <Stack>
         <FormAlert error={create.error} fields={fieldsOf(form)} />
-        <TextInput
-          label="Name"
-          placeholder="Pro, monthly"
-          data-autofocus
-          {...name}
-          onChange={(event) => {
-            const follows = form.values.id === idFrom(form.values.name)
-            name.onChange(event)
-            if (follows) form.setFieldValue('id', idFrom(event.currentTarget.value))
-          }}
-        />
+        <NameInput form={form} placeholder="Pro, monthly" />
         <TextInput label="Id" description="Your code passes it as templateId" {...form.getInputProps('id')} />
         <MultiSelect
           label="Packages"

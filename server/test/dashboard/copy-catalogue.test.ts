@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { publishPackage, type TestApp } from '../harness/catalogue.ts'
+import type { Data } from '../harness/client.ts'
+import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server?.stop())
+
+let apps = 0
+async function newApp(): Promise<TestApp> {
+  const id = `copy-catalogue-${++apps}`
+  return { id, admin: await createApp(server, id), dashboard: server.dashboard }
+}
+
+describe('gap: copying a catalogue', () => {
+  const DIFF = `features { id change message } packages { id change message after }`
+  const shown = ({ features, packages }: Data) =>
+    Object.fromEntries([...features, ...packages].map(({ id, change }: Data) => [id, change]))
+
+  it('shows first what it would do, and does just that', async () => {
+    const [from, to] = [await newApp(), await newApp()]
+    await publishPackage(from, 'plan', { calls: { limit: 10 }, seats: { limit: 2 } })
+    await publishPackage(from, 'same', { calls: { limit: 1 } })
+    await publishPackage(from, 'fresh', { calls: { limit: 1 } }, true)
+    await publishPackage(to, 'plan', { calls: { limit: 5 } })
+    await publishPackage(to, 'same', { calls: { limit: 1 } })
+    await from.admin.data(
+      'mutation { createFeature(input: { id: "odd", name: "Odd", type: BINARY }) { id } }',
+    )
+    await to.admin.data(
+      'mutation { createFeature(input: { id: "odd", name: "Odd", type: CONSUMABLE }) { id } }',
+    )
+
+    const variables = { appId: to.id, fromAppId: from.id }
+    const { catalogueDiff } = await server.dashboard.data(
+      `query ($appId: String!, $fromAppId: String!) { catalogueDiff(appId: $appId, fromAppId: $fromAppId) { ${DIFF} } }`,
+      variables,
+    )
+    const expected = {
+      calls: 'SAME',
+      seats: 'ADD',
+      odd: 'CONFLICT',
+      plan: 'CHANGE',
+      same: 'SAME',
+      fresh: 'ADD',
+    }
+    expect(shown(catalogueDiff)).toEqual(expected)
+    const copy = `mutation ($appId: String!, $fromAppId: String!) { copyCatalogue(appId: $appId, fromAppId: $fromAppId) { ${DIFF} } }`
+    const { copyCatalogue } = await server.dashboard.data(copy, variables)
+    expect(copyCatalogue).toEqual(catalogueDiff)
+
+    const { packages } = await server.dashboard.data(
+      'query ($appId: String!) { packages(appId: $appId) { id status grants { id limit } draft { grants { id limit } } } }',
+      { appId: to.id },
+    )
+    const byId = Object.fromEntries(packages.map((p: Data) => [p.id, p]))
+    expect(byId.plan).toMatchObject({
+      status: 'PUBLISHED',
+      grants: [{ id: 'calls', limit: '5' }],
+      draft: {
+        grants: [
+          { id: 'calls', limit: '10' },
+          { id: 'seats', limit: '2' },
+        ],
+      },
+    })
+    expect(byId.fresh).toMatchObject({ status: 'DRAFT', draft: null })
+    expect(byId.same.draft).toBeNull()
+    const again = await server.dashboard.data(copy, variables)
+    expect(shown(again.copyCatalogue)).toEqual({ ...expected, seats: 'SAME', plan: 'SAME', fresh: 'SAME' })
+    const { message } = await server.dashboard.error(copy, { appId: to.id, fromAppId: to.id })
+    expect(message).toBe('fromAppId must be another app')
+  })
+})

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { publishPackage } from '../harness/catalogue.ts'
+import type { Data } from '../harness/client.ts'
+import { clockedApp } from '../harness/clocked-app.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server?.stop())
+
+describe('gap: the playground', () => {
+  const EXPLAIN = `query ($appId: String!, $userId: String!, $featureId: String!, $delta: Int) {
+    explain(appId: $appId, userId: $userId, featureId: $featureId, delta: $delta) {
+      access reason reasonCode consumption { used budget } periodEnd resetPeriod
+      steps { step passed text } subscriptions { packageId live grant { limit } } } }`
+
+  it('explains every kind of answer by the steps that lead to it, and agrees with canUseFeature', async () => {
+    const app = await clockedApp(server)
+    const { id: appId, admin, dashboard } = app
+    await admin.data('mutation { createFeature(input: { id: "sso", name: "SSO", type: BINARY }) { id } }')
+    await admin.data('mutation { createFeature(input: { id: "other", name: "O", type: BINARY }) { id } }')
+    await publishPackage(app, 'plan', {
+      call: { limit: 10 },
+      over: { limit: 1, overageEnabled: true },
+      free: {},
+    })
+    await publishPackage(app, 'extra', { call: { limit: 5 } }, true)
+    await dashboard.data(
+      `mutation ($appId: String!) { editPackage(appId: $appId, id: "plan", input: { features: [
+        { id: "call", entitlement: { limit: 10 } }, { id: "over", entitlement: { limit: 1, overageEnabled: true } },
+        { id: "free" }, { id: "sso" }] }) { id } publishPackage(appId: $appId, id: "plan") { id } }`,
+      { appId },
+    )
+    await admin.data('mutation { createUser(input: { id: "none" }) { id } }')
+    await app.subscribe('plan', 'extra')
+    await app.use(12)
+    await app.use(1, 'over')
+
+    const ROWS: [userId: string, featureId: string, delta: number, code: string, last: string][] = [
+      ['nobody', 'call', 1, 'USER_NOT_FOUND', 'USER'],
+      ['ann', 'nothing', 1, 'FEATURE_NOT_FOUND', 'FEATURE'],
+      ['none', 'call', 1, 'NO_SUBSCRIPTION', 'SUBSCRIPTIONS'],
+      ['ann', 'other', 1, 'NOT_IN_PACKAGE', 'GRANTS'],
+      ['ann', 'sso', 1, 'GRANTED', 'GRANTS'],
+      ['ann', 'call', 3, 'WITHIN_BUDGET', 'USED'],
+      ['ann', 'call', 4, 'LIMIT_EXCEEDED', 'USED'],
+      ['ann', 'over', 1, 'OVERAGE', 'USED'],
+      ['ann', 'free', 1, 'UNLIMITED', 'USED'],
+    ]
+    for (const [userId, featureId, delta, code, last] of ROWS) {
+      const { explain } = await dashboard.data(EXPLAIN, { appId, userId, featureId, delta })
+      const { canUseFeature } = await admin.data(
+        `query ($userId: String!, $featureId: String!, $delta: Int) {
+          canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) {
+            access reason reasonCode consumption { used budget } } }`,
+        { userId, featureId, delta },
+      )
+      expect(explain, code).toMatchObject(canUseFeature)
+      expect(explain.reasonCode).toBe(code)
+      const names = explain.steps.map(({ step }: Data) => step)
+      expect(names.slice(-2), code).toEqual([last, 'ANSWER'])
+      expect(explain.steps.at(-1)).toEqual({ step: 'ANSWER', passed: explain.access, text: explain.reason })
+      expect(explain.steps.slice(0, -2).every(({ passed }: Data) => passed)).toBe(true)
+    }
+    const { explain } = await dashboard.data(EXPLAIN, { appId, userId: 'ann', featureId: 'call', delta: 1 })
+    expect(explain.subscriptions).toEqual([
+      { packageId: 'plan', live: true, grant: { limit: '10' } },
+      { packageId: 'extra', live: true, grant: { limit: '5' } },
+    ])
+    expect(explain.consumption).toEqual({ used: 12, budget: 15 })
+    expect(
+      (await dashboard.error(EXPLAIN, { appId, userId: 'ann', featureId: 'call', delta: -1 })).message,
+    ).toMatch(/^delta must not be negative/)
+  })
+})

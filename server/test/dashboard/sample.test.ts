@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { publishPackage, type TestApp } from '../harness/catalogue.ts'
+import type { Data } from '../harness/client.ts'
+import { rowsOf } from '../harness/database.ts'
+import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server?.stop())
+
+const DAY = 86_400_000
+
+let apps = 0
+async function newApp(): Promise<TestApp> {
+  const id = `sample-${++apps}`
+  return { id, admin: await createApp(server, id), dashboard: server.dashboard }
+}
+
+const rows = <Row extends object>(sql: string, values: unknown[] = []) =>
+  rowsOf<Row & Record<string, unknown>>({ connectionString: server.databaseUrl }, sql, values)
+
+describe('gap: the sample catalogue', () => {
+  const LOAD = 'mutation ($appId: String!) { loadSample(appId: $appId) { features packages users } }'
+  const REMOVE = 'mutation ($appId: String!) { removeSample(appId: $appId) { features packages users kept } }'
+  const TABLES = [
+    'feature',
+    'package',
+    'package_feature',
+    'users',
+    'subscription',
+    'usage_counter',
+    'usage_ledger',
+    'recent_usage',
+    'activity',
+    'sample_activity',
+    'sample_item',
+  ]
+  const counts = async (appId: string) => {
+    const selects = TABLES.map(
+      (table) => `(select count(*) from ${table} where app_id = $1)::int as ${table}`,
+    )
+    const [row] = await rows<Record<string, number>>(`select ${selects.join(', ')}`, [appId])
+    return row
+  }
+
+  it('is loaded once, is alive, and goes without a trace', async () => {
+    const app = await newApp()
+    const { id: appId, admin, dashboard } = app
+    await publishPackage(app, 'own', { calls: { limit: 1 } })
+    await admin.data('mutation { createUser(input: { id: "own" }) { id } }')
+    const before = await counts(appId)
+    expect((await dashboard.data(LOAD, { appId })).loadSample).toEqual({
+      features: 6,
+      packages: 4,
+      users: 200,
+    })
+    expect((await dashboard.error(LOAD, { appId })).message).toBe('The sample catalogue is loaded already')
+
+    const { packages } = await admin.data('{ packages { id status } }')
+    expect(packages.map(({ id }: Data) => id)).toContain('demo-business')
+    const broken = await rows(
+      `select 1 from usage_counter c where app_id = $1 and used <> (select sum(delta) from usage_ledger l
+        where l.app_id = c.app_id and l.user_uid = c.user_uid and l.feature_id = c.feature_id
+          and l.reset_period = c.reset_period and l.period_start = c.period_start)`,
+      [appId],
+    )
+    expect(broken).toEqual([])
+    const { subscriptions } = await dashboard.data(
+      'query ($appId: String!) { subscriptions(appId: $appId, first: 200) { rows { userId status } } }',
+      { appId },
+    )
+    const active = subscriptions.rows.filter(({ status }: Data) => status === 'ACTIVE')
+    expect(active.length).toBeGreaterThan(100)
+    const { showUsage } = await dashboard.data(
+      `query ($appId: String!, $userId: String!) { showUsage(appId: $appId, userId: $userId, featureId: "demo-api-calls") {
+        current { consumption { used budget } } past { consumption { used } } } }`,
+      { appId, userId: subscriptions.rows.at(-1).userId },
+    )
+    expect(showUsage.current ?? showUsage.past).toBeTruthy()
+
+    expect((await dashboard.data(REMOVE, { appId })).removeSample).toEqual({
+      features: 6,
+      packages: 4,
+      users: 200,
+      kept: [],
+    })
+    expect(await counts(appId)).toEqual(before)
+    expect((await dashboard.data(LOAD, { appId })).loadSample.users).toBe(200)
+  })
+
+  it('brings the home page to life, and leaves what the app itself did', async () => {
+    const app = await newApp()
+    const { id: appId, admin, dashboard } = app
+    await publishPackage(app, 'own', { calls: { limit: 1 } })
+    await admin.data(`mutation { createUser(input: { id: "own" }) { id }
+      subscribe(userId: "own", packageIds: ["own"]) { id }
+      recordUsage(input: { userId: "own", featureId: "calls", delta: 1 }) { recorded } }`)
+    const now = Date.now()
+    const home = () =>
+      dashboard.data(
+        `query ($appId: String!, $from: String!, $to: String!) {
+          activity(appId: $appId, from: $from, to: $to, interval: DAY) { checks records }
+          nearLimits(appId: $appId, first: 500) { userId used budget }
+          latestEvents(appId: $appId, first: 50) { id kind userId }
+          checklist(appId: $appId) { check } }`,
+        { appId, from: new Date(now - 28 * DAY).toISOString(), to: new Date(now).toISOString() },
+      )
+    // What was counted in memory is written down by asking, and in the chart by the next question.
+    await home()
+    const before = await home()
+    await dashboard.data(LOAD, { appId })
+
+    const { activity, nearLimits, latestEvents, checklist } = await home()
+    // Today may have begun a moment ago.
+    const days = activity.slice(0, -1)
+    expect(days.every(({ checks, records }: Data) => checks > records && records > 0)).toBe(true)
+    const near = nearLimits.filter(({ used, budget }: Data) => used >= 0.8 * budget && used <= budget)
+    expect(near.length).toBeGreaterThan(5)
+    expect(new Set(near.map(({ used, budget }: Data) => used / budget)).size).toBeGreaterThan(2)
+    const lively = latestEvents.filter(({ kind, userId }: Data) => kind === 'USAGE' && userId !== 'own')
+    expect(lively.length).toBeGreaterThan(5)
+    // The first real question is still to be asked.
+    expect(checklist).toEqual({ check: false })
+
+    await dashboard.data(REMOVE, { appId })
+    const after = await home()
+    const ofOwn = ({ latestEvents, ...panels }: Data) => ({
+      ...panels,
+      latestEvents: latestEvents.filter(({ id }: Data) => !id.startsWith('change:')),
+    })
+    expect(ofOwn(after)).toEqual(ofOwn(before))
+  })
+
+  it('leaves what something else has come to rely on', async () => {
+    const app = await newApp()
+    const { id: appId, admin, dashboard } = app
+    await dashboard.data(LOAD, { appId })
+    await admin.data('mutation { createUser(input: { id: "real" }) { id } }')
+    await admin.data('mutation { subscribe(userId: "real", packageIds: ["demo-free"]) { id } }')
+    const { removeSample } = await dashboard.data(REMOVE, { appId })
+    expect(removeSample).toMatchObject({ packages: 3, users: 200, features: 3 })
+    expect(removeSample.kept).toEqual(['demo-free', 'demo-api-calls', 'demo-reports', 'demo-seats'])
+    const { canUseFeature } = await admin.data(
+      '{ canUseFeature(userId: "real", featureId: "demo-api-calls") { reasonCode } }',
+    )
+    expect(canUseFeature.reasonCode).toBe('WITHIN_BUDGET')
+  })
+
+  it('names the users who stay by their ids', async () => {
+    const app = await newApp()
+    const { id: appId, admin, dashboard } = app
+    await dashboard.data(LOAD, { appId })
+    const { users } = await admin.data('{ users(first: 1) { id } }')
+    await publishPackage(app, 'own', {})
+    await dashboard.data(
+      `mutation ($appId: String!) {
+        createPrice(appId: $appId, packageId: "own", input: { amount: 100, currency: "eur" }) { id }
+        createBillingTemplate(appId: $appId, input: { id: "own", name: "Own", packageIds: ["own"] }) { id }
+      }`,
+      { appId },
+    )
+    await admin.data(
+      `mutation ($userId: String!) { generateSubscriptionLink(userId: $userId, templateId: "own",
+        successUrl: "https://shop.example/paid", cancelUrl: "https://shop.example/back") { url } }`,
+      { userId: users[0].id },
+    )
+    const { removeSample } = await dashboard.data(REMOVE, { appId })
+    expect(removeSample.users).toBe(199)
+    expect(removeSample.kept[0]).toBe(users[0].id)
+  })
+})
