@@ -61,18 +61,7 @@ async function scheduleRounds(pool: Pool): Promise<void> {
 
 /** Makes what the jobs are kept in, or brings it up to date. */
 export async function migrateJobs(pool: Pool): Promise<void> {
-  const lock = await pool.connect()
-  try {
-    // Several processes may start at once, and its migrations do not expect that of each other.
-    await lock.query(`select pg_advisory_lock(hashtext('tollgate jobs'))`)
-    await runMigrations({ pgPool: pool, logger: quiet })
-    await lock.query(`select pg_advisory_unlock(hashtext('tollgate jobs'))`)
-    lock.release()
-  } catch (error) {
-    // The lock goes with its connection.
-    lock.release(true)
-    throw error
-  }
+  await runMigrations({ pgPool: pool, logger: quiet })
 }
 
 /** Works in the background until it is stopped, which waits for the jobs in hand. */

@@ -17,7 +17,7 @@ import { AppCache } from './store/app-cache.ts'
 import { type Connection, openPool, type Pool } from './store/database.ts'
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
 import { forgetOldKeys } from './store/idempotency.ts'
-import { migrate } from './store/migrate.ts'
+import { migrate, whileOthersWait } from './store/migrate.ts'
 import { secretNamed } from './store/secrets.ts'
 
 export interface RunningService {
@@ -50,8 +50,10 @@ export async function startService(
     const hotPool = openPool(connection, { max: HOT_CONNECTIONS, keyLookups: true }, log)
     undo.push(() => hotPool.end())
     await checkDatabase(pool)
-    await migrate(pool)
-    await migrateJobs(pool)
+    await whileOthersWait(pool, async () => {
+      await migrate(pool)
+      await migrateJobs(pool)
+    })
 
     let [url, ownUrl] = ['', '']
     const publicUrl = () => config.publicUrl ?? url

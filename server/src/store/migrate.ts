@@ -12,7 +12,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '004-imports': imports,
 }
 
-/** Brings the schema up to date. Several processes may start at once: the first one works, the others wait. */
+/** Brings the schema up to date. */
 export async function migrate(pool: Pool): Promise<void> {
   const migrator = new Migrator({
     db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
@@ -20,4 +20,19 @@ export async function migrate(pool: Pool): Promise<void> {
   })
   const { error } = await migrator.migrateToLatest()
   if (error) throw error
+}
+
+/** Several processes may start at once: the first one changes the schema, and the others do not even look at it. */
+export async function whileOthersWait(pool: Pool, change: () => Promise<void>): Promise<void> {
+  const lock = await pool.connect()
+  try {
+    await lock.query(`select pg_advisory_lock(hashtext('tollgate schema'))`)
+    await change()
+    await lock.query(`select pg_advisory_unlock(hashtext('tollgate schema'))`)
+    lock.release()
+  } catch (error) {
+    // The lock goes with its connection.
+    lock.release(true)
+    throw error
+  }
 }
