@@ -75,6 +75,12 @@ describe('gap: members', () => {
     await open('/members')
     await page.getByRole('button', { name: 'Invite' }).click()
     const dialog = page.getByRole('dialog')
+    // What is refused stands beside the field that it is about.
+    await dialog.getByLabel('Email').fill('owner@example.com')
+    await dialog.getByRole('button', { name: 'Make a link' }).click()
+    await dialog.getByText('"owner@example.com" is a member already.').waitFor()
+    expect(await dialog.getByLabel('Email').getAttribute('aria-invalid')).toBe('true')
+    expect(await dialog.getByRole('alert').count()).toBe(0)
     await dialog.getByLabel('Email').fill('otto@example.com')
     await dialog.getByRole('button', { name: 'Make a link' }).click()
     const link = (await dialog.getByRole('figure', { name: "The invitation's link" }).innerText()).trim()

@@ -18,7 +18,10 @@ export async function request<Result, Variables>(
   }
   const answer = (await response.json().catch(() => null)) as Answer<Result> | null
   const [error] = answer?.errors ?? []
-  if (error) throw new ApiError(error.extensions?.code ?? 'UNKNOWN', error.message)
+  if (error) {
+    const { code = 'UNKNOWN', field } = error.extensions ?? {}
+    throw new ApiError(code, error.message, field)
+  }
   if (!answer?.data)
     throw new ApiError('UNREACHABLE', `The answer could not be read (HTTP ${response.status}).`)
   return answer.data
@@ -26,5 +29,5 @@ export async function request<Result, Variables>(
 
 interface Answer<Result> {
   data?: Result
-  errors?: { message: string; extensions?: { code?: string } }[]
+  errors?: { message: string; extensions?: { code?: string; field?: string } }[]
 }

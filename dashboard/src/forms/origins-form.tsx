@@ -4,6 +4,7 @@ import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
+import { fieldsOf, ontoFields } from './onto-fields.ts'
 
 const SET = graphql(`
   mutation SetOrigins($appId: String!, $origins: [String!]!) {
@@ -15,9 +16,9 @@ export function OriginsForm({ app, onDone }: { app: { id: string; origins: strin
   const form = useForm({ initialValues: { origins: app.origins } })
   const set = useChange(SET, { done: onDone, said: 'Saved.' })
   return (
-    <form onSubmit={form.onSubmit(({ origins }) => set.mutate({ appId: app.id, origins }))}>
+    <form onSubmit={form.onSubmit(({ origins }) => set.mutate({ appId: app.id, origins }, ontoFields(form)))}>
       <Stack>
-        <FormAlert error={set.error} />
+        <FormAlert error={set.error} fields={fieldsOf(form)} />
         <TagsInput
           label="Origins"
           description="Web pages that may ask the client API with a user's token. Enter adds one."

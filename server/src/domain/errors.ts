@@ -35,11 +35,19 @@ export type ErrorCode = keyof typeof ERRORS
 export class TollgateError extends Error {
   readonly code: ErrorCode
   readonly type: string
+  /** the argument or input field whose value is refused; null: none alone */
+  readonly field: string | null
 
-  constructor(code: ErrorCode, message: string, type: string = ERRORS[code].type) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    type: string = ERRORS[code].type,
+    field: string | null = null,
+  ) {
     super(message)
     this.code = code
     this.type = type
+    this.field = field
   }
 
   get status(): number {
@@ -47,7 +55,8 @@ export class TollgateError extends Error {
   }
 }
 
-export const badUserInput = (message: string) => new TollgateError('BAD_USER_INPUT', message)
+export const badUserInput = (message: string, field: string | null = null) =>
+  new TollgateError('BAD_USER_INPUT', message, undefined, field)
 export const badRequest = (message: string) => new TollgateError('BAD_REQUEST', message)
 export const unauthenticated = () =>
   new TollgateError('UNAUTHENTICATED', 'A valid API key is required in the Authorization header')
@@ -74,7 +83,7 @@ export const SUBSCRIBE_REFUSALS = {
 } as const
 
 export const subscriptionError = (message: string) =>
-  new TollgateError('BAD_USER_INPUT', message, 'SubscriptionError')
+  new TollgateError('BAD_USER_INPUT', message, 'SubscriptionError', 'packageIds')
 
 /** An id as it may stand in a message: bounded, and safe for a terminal. */
 export function quote(id: string): string {

@@ -13,6 +13,7 @@ export function checkIdentifier(field: string, id: string): void {
   if (!isIdentifier(id)) {
     throw badUserInput(
       `${field} must be 1 to ${MAX_IDENTIFIER_CHARACTERS} characters long, without control characters`,
+      field,
     )
   }
 }
@@ -21,9 +22,9 @@ export function checkIdentifier(field: string, id: string): void {
 export function checkText(field: string, text: string | null | undefined): void {
   if (text === null || text === undefined) return
   if (text.length > MAX_TEXT_CHARACTERS) {
-    throw badUserInput(`${field} must be at most ${MAX_TEXT_CHARACTERS} characters long`)
+    throw badUserInput(`${field} must be at most ${MAX_TEXT_CHARACTERS} characters long`, field)
   }
   if (text.includes('\u0000') || !text.isWellFormed()) {
-    throw badUserInput(`${field} must be well-formed text without NUL characters`)
+    throw badUserInput(`${field} must be well-formed text without NUL characters`, field)
   }
 }

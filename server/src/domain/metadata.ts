@@ -9,17 +9,23 @@ export function checkMetadata(metadata: JsonObject): void {
   checkDepth(metadata, 1)
   const bytes = Buffer.byteLength(JSON.stringify(metadata))
   if (bytes > MAX_METADATA_BYTES) {
-    throw badUserInput(`metadata must be at most ${MAX_METADATA_BYTES} bytes of JSON; this is ${bytes}`)
+    throw badUserInput(
+      `metadata must be at most ${MAX_METADATA_BYTES} bytes of JSON; this is ${bytes}`,
+      'metadata',
+    )
   }
 }
 
 function checkDepth(value: Json, depth: number): void {
   if (typeof value === 'number' && Math.abs(value) > MAX_COUNT) {
-    throw badUserInput('metadata holds a number beyond 2^53-1; send it as a string to keep it exact')
+    throw badUserInput(
+      'metadata holds a number beyond 2^53-1; send it as a string to keep it exact',
+      'metadata',
+    )
   }
   if (typeof value !== 'object' || value === null) return
   if (depth > MAX_METADATA_DEPTH) {
-    throw badUserInput(`metadata must be nested at most ${MAX_METADATA_DEPTH} levels deep`)
+    throw badUserInput(`metadata must be nested at most ${MAX_METADATA_DEPTH} levels deep`, 'metadata')
   }
   for (const child of Object.values(value)) checkDepth(child, depth + 1)
 }

@@ -1,4 +1,4 @@
-import { quote, SUBSCRIBE_REFUSALS, TollgateError } from './errors.ts'
+import { badUserInput, quote, SUBSCRIBE_REFUSALS, TollgateError } from './errors.ts'
 import type { Package } from './package.ts'
 import type { Interval, Price } from './price.ts'
 import { checkSubscribe } from './subscribe-rules.ts'
@@ -85,6 +85,6 @@ export function checkTemplatePackages(packages: readonly (Package | undefined)[]
     )
   } catch (error) {
     const twice = error instanceof TollgateError && error.message === SUBSCRIBE_REFUSALS.alreadySubscribed
-    throw twice ? new TollgateError('BAD_USER_INPUT', 'packageIds must name each package once') : error
+    throw twice ? badUserInput('packageIds must name each package once', 'packageIds') : error
   }
 }

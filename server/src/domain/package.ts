@@ -56,11 +56,11 @@ export function checkNewPackage(id: string, name: string, metadata: JsonObject):
 export function checkPackageEdit(edit: PackageEdit): void {
   checkText('name', edit.name)
   if (edit.features.length > MAX_PACKAGE_FEATURES) {
-    throw badUserInput(`A package holds at most ${MAX_PACKAGE_FEATURES} features`)
+    throw badUserInput(`A package holds at most ${MAX_PACKAGE_FEATURES} features`, 'features')
   }
   const seen = new Set<string>()
   for (const { featureId } of edit.features) {
-    if (seen.has(featureId)) throw badUserInput(`Feature ${quote(featureId)} is listed twice`)
+    if (seen.has(featureId)) throw badUserInput(`Feature ${quote(featureId)} is listed twice`, 'features')
     seen.add(featureId)
   }
 }
@@ -74,17 +74,17 @@ export function entitlementFor(
   if (!feature) throw featureNotFound(featureId)
   const { limit, resetPeriod, overageEnabled } = input
   if (feature.type === 'BINARY' && (limit ?? null) !== null) {
-    throw badUserInput(`Feature ${quote(featureId)} is BINARY and takes no limit`)
+    throw badUserInput(`Feature ${quote(featureId)} is BINARY and takes no limit`, 'limit')
   }
   if (
     limit !== null &&
     limit !== undefined &&
     !(Number.isInteger(limit) && limit >= 0 && limit <= MAX_COUNT)
   ) {
-    throw badUserInput(`limit must be a whole number from 0 to ${MAX_COUNT}`)
+    throw badUserInput(`limit must be a whole number from 0 to ${MAX_COUNT}`, 'limit')
   }
   if (resetPeriod && !RESET_PERIODS.includes(resetPeriod)) {
-    throw badUserInput(`resetPeriod must be one of ${RESET_PERIODS.join(', ')}`)
+    throw badUserInput(`resetPeriod must be one of ${RESET_PERIODS.join(', ')}`, 'resetPeriod')
   }
   return {
     featureId,

@@ -21,15 +21,16 @@ export interface Price {
 export function priceOf(input: Omit<Price, 'interval'> & { interval: string | null }): Price {
   checkIdentifier('id', input.id)
   if (!Number.isInteger(input.amount) || input.amount < 0 || input.amount > MAX_COUNT) {
-    throw badUserInput(`amount must be a whole number of minor units from 0 to ${MAX_COUNT}`)
+    throw badUserInput(`amount must be a whole number of minor units from 0 to ${MAX_COUNT}`, 'amount')
   }
   const currency = input.currency.toLowerCase()
   if (!/^[a-z]{3}$/.test(currency))
-    throw badUserInput('currency must be a code of three letters, such as usd')
+    throw badUserInput('currency must be a code of three letters, such as usd', 'currency')
   const interval = INTERVALS.find((known) => known === input.interval) ?? null
   if (interval !== input.interval) {
     throw badUserInput(
       `interval must be one of ${INTERVALS.join(', ')}, or null for a price that is paid once`,
+      'interval',
     )
   }
   return { ...input, currency, interval }

@@ -4,7 +4,7 @@ import { MAX_URL_CHARACTERS } from './limits.ts'
 /** The payer's browser is sent there: only where a browser may go, and never to a script. */
 export function checkRedirect(field: string, url: string): void {
   if (url.length > MAX_URL_CHARACTERS) {
-    throw badUserInput(`${field} must be at most ${MAX_URL_CHARACTERS} characters long`)
+    throw badUserInput(`${field} must be at most ${MAX_URL_CHARACTERS} characters long`, field)
   }
   // The pattern first: the parser alone would drop tabs and line breaks and take what is left.
   if (
@@ -12,6 +12,6 @@ export function checkRedirect(field: string, url: string): void {
     !/^[\x21-\x7e\u00a1-\uffff]+$/.test(url) ||
     !URL.canParse(url)
   ) {
-    throw badUserInput(`${field} must be an absolute http or https URL`)
+    throw badUserInput(`${field} must be an absolute http or https URL`, field)
   }
 }

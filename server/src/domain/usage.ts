@@ -21,10 +21,10 @@ export interface RecordedUsage {
 
 export function checkUsageCall(call: UsageCall): void {
   if (!USAGE_ACTIONS.includes(call.action)) {
-    throw badUserInput(`action must be one of ${USAGE_ACTIONS.join(', ')}`)
+    throw badUserInput(`action must be one of ${USAGE_ACTIONS.join(', ')}`, 'action')
   }
   if (!Number.isSafeInteger(call.delta)) {
-    throw badUserInput(`delta must be a whole number between -${MAX_COUNT} and ${MAX_COUNT}`)
+    throw badUserInput(`delta must be a whole number between -${MAX_COUNT} and ${MAX_COUNT}`, 'delta')
   }
 }
 

@@ -1,12 +1,12 @@
 import { GraphQLError } from 'graphql'
 import { ERRORS, type ErrorCode, TollgateError } from '../domain/errors.ts'
 
-/** An error as it goes out: always these four. */
+/** An error as it goes out: always these four. `field` names the input that is refused, where it is one. */
 export interface WireError {
   message: string
   locations: readonly { line: number; column: number }[]
   path: readonly string[]
-  extensions: { code: ErrorCode; type: string; status: number }
+  extensions: { code: ErrorCode; type: string; status: number; field?: string }
 }
 
 /** Reports a fault of ours, and returns the id under which it was logged. */
@@ -21,8 +21,8 @@ export function wireError(error: unknown, code: ErrorCode, report: ReportFault):
   const locations = error instanceof GraphQLError ? (error.locations ?? []) : []
   const path = error instanceof GraphQLError ? (error.path ?? []).map(String) : []
   if (cause instanceof TollgateError) {
-    const { message, code, type, status } = cause
-    return { message, locations, path, extensions: { code, type, status } }
+    const { message, code, type, status, field } = cause
+    return { message, locations, path, extensions: { code, type, status, ...(field !== null && { field }) } }
   }
   if (cause instanceof GraphQLError) {
     return { message: cause.message, locations, path, extensions: { code, ...ERRORS[code] } }

@@ -113,6 +113,6 @@ function metadataOf({ metadata }: { metadata?: Maybe<JsonObject> }): { metadata?
 }
 
 function required(field: string, value: string | null): string {
-  if (value === null) throw badUserInput(`${field} must not be null`)
+  if (value === null) throw badUserInput(`${field} must not be null`, field)
   return value
 }

@@ -38,7 +38,7 @@ function objectOf(node: ObjectValueNode, variables: Variables, depth: number): J
 
 function jsonOf(node: ValueNode, variables: Variables, depth: number): Json {
   if (depth > MAX_METADATA_DEPTH + 2)
-    throw badUserInput(`metadata must be nested at most ${MAX_METADATA_DEPTH} levels deep`)
+    throw badUserInput(`metadata must be nested at most ${MAX_METADATA_DEPTH} levels deep`, 'metadata')
   switch (node.kind) {
     case Kind.OBJECT:
       return objectOf(node, variables, depth)

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { type ErrorCode, TollgateError } from '../domain/errors.ts'
+import { TollgateError } from '../domain/errors.ts'
 import type { Json } from '../domain/metadata.ts'
 import type { AppCache, Caller, Moment } from '../store/app-cache.ts'
 import { bumpVersion, lockApp } from '../store/apps.ts'
@@ -131,12 +131,14 @@ export const idempotencyKeyReused = () =>
   )
 
 /** What a mutation came to, as it is stored: a refusal is an answer too. */
-export type Outcome<T> = { value: T } | { error: { code: ErrorCode; message: string; type: string } }
+export type Outcome<T> = { value: T } | { error: Refusal }
+
+type Refusal = Pick<TollgateError, 'code' | 'message' | 'type' | 'field'>
 
 export function resultOf<T>(outcome: Outcome<T>): T {
-  if ('error' in outcome)
-    throw new TollgateError(outcome.error.code, outcome.error.message, outcome.error.type)
-  return outcome.value
+  if (!('error' in outcome)) return outcome.value
+  const { code, message, type, field } = outcome.error
+  throw new TollgateError(code, message, type, field)
 }
 
 async function settle<T>(tx: Tx, effect: () => Promise<T>): Promise<Outcome<T>> {
@@ -149,6 +151,7 @@ async function settle<T>(tx: Tx, effect: () => Promise<T>): Promise<Outcome<T>> 
   } catch (error) {
     if (!(error instanceof TollgateError)) throw error
     await tx.query('rollback to savepoint effect; release savepoint effect')
-    return { error: { code: error.code, message: error.message, type: error.type } }
+    const { code, message, type, field } = error
+    return { error: { code, message, type, field } }
   }
 }

@@ -23,6 +23,7 @@ export async function canUseFeatures(
   userId: string,
   featureIds: readonly string[],
 ): Promise<FeatureAccess[]> {
-  if (featureIds.length > MAX_BATCH) throw badUserInput(`featureIds must name at most ${MAX_BATCH} features`)
+  if (featureIds.length > MAX_BATCH)
+    throw badUserInput(`featureIds must name at most ${MAX_BATCH} features`, 'featureIds')
   return Promise.all(featureIds.map((featureId) => canUseFeature(call, userId, featureId, 1)))
 }

@@ -12,7 +12,7 @@ export async function createUser(call: Call, user: User): Promise<User> {
     } catch (error) {
       if (violates(error, USER_ID_TAKEN)) throw userIdTaken(user.id)
       if (violates(error, BILLING_ID_TAKEN)) {
-        throw badUserInput(`Another user has the billingId ${quote(user.billingId ?? '')}`)
+        throw badUserInput(`Another user has the billingId ${quote(user.billingId ?? '')}`, 'billingId')
       }
       throw error
     }
@@ -20,4 +20,5 @@ export async function createUser(call: Call, user: User): Promise<User> {
   })
 }
 
-export const userIdTaken = (id: string) => badUserInput(`A user with the id ${quote(id)} exists already`)
+export const userIdTaken = (id: string) =>
+  badUserInput(`A user with the id ${quote(id)} exists already`, 'id')

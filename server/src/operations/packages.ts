@@ -18,7 +18,7 @@ export async function publishedPackage(call: Call, id: string): Promise<Package>
 
 export async function packages(call: Call, status: string, page: Page): Promise<readonly Package[]> {
   const { app } = await momentOf(call)
-  if (!isStatus(status)) throw badUserInput(`status must be one of ${PACKAGE_STATUSES.join(', ')}`)
+  if (!isStatus(status)) throw badUserInput(`status must be one of ${PACKAGE_STATUSES.join(', ')}`, 'status')
   return pageOf(
     [...app.catalogue.packages.values()].filter((p) => p.status === status),
     page,

@@ -6,10 +6,11 @@ export interface Page {
 }
 
 export function checkFirst(first: number | null | undefined): void {
-  if (first !== null && first !== undefined && first < 0) throw badUserInput('first must not be negative')
+  if (first !== null && first !== undefined && first < 0)
+    throw badUserInput('first must not be negative', 'first')
 }
 
-export const unknownAfter = () => badUserInput('after must be the id of an entry of this list')
+export const unknownAfter = () => badUserInput('after must be the id of an entry of this list', 'after')
 
 /** A page of a list that is in memory anyway. */
 export function pageOf<T extends { id: string }>(all: readonly T[], { first, after }: Page): readonly T[] {

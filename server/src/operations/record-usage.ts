@@ -29,7 +29,7 @@ export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<R
 
 /** Each event stands for itself, as if it had come alone. */
 export async function recordUsages(call: Call, events: readonly KeyedUsageEvent[]): Promise<RecordedUsage[]> {
-  if (events.length > MAX_BATCH) throw badUserInput(`inputs must hold at most ${MAX_BATCH} events`)
+  if (events.length > MAX_BATCH) throw badUserInput(`inputs must hold at most ${MAX_BATCH} events`, 'inputs')
   for (const event of events) checkEvent(event)
   if (call.idempotency) return mutate(call, (tx) => recordInTransaction(call, tx, events))
   return Promise.all(events.map((event) => recordUsage(call, event)))
@@ -39,7 +39,10 @@ function checkEvent(event: KeyedUsageEvent): void {
   checkUsageCall(event)
   const { idempotencyKey: key } = event
   if (key !== null && (!isIdentifier(key) || key.length > MAX_IDEMPOTENCY_KEY_CHARACTERS)) {
-    throw badUserInput(`idempotencyKey must be 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters long`)
+    throw badUserInput(
+      `idempotencyKey must be 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters long`,
+      'idempotencyKey',
+    )
   }
 }
 

@@ -52,6 +52,24 @@ describe('gap: editing the catalogue in the dashboard', () => {
     )
   })
 
+  it('an error names the input that it is about, whatever its words', async () => {
+    const { id: appId, dashboard } = await newApp()
+    const REFUSED: [mutation: string, field: string | undefined][] = [
+      ['inviteMember(email: "owner@example.com", role: VIEWER) { id }', 'email'],
+      ['inviteMember(email: "nobody", role: VIEWER) { id }', 'email'],
+      ['changePassword(current: "wrong", password: "a good password")', 'current'],
+      ['changePassword(current: "wrong", password: "short")', 'password'],
+      [`createApp(id: "${appId}", name: "Again") { id }`, 'id'],
+      [`setOrigins(appId: "${appId}", origins: ["nowhere"]) { id }`, 'origins'],
+      [`setGraceDays(appId: "${appId}", days: -1) { graceDays }`, 'days'],
+      [`removeMember(memberId: "1")`, undefined],
+    ]
+    for (const [mutation, field] of REFUSED) {
+      const { extensions, message } = await dashboard.error(`mutation { ${mutation} }`)
+      expect([extensions.field, message]).toEqual([field, message])
+    }
+  })
+
   const SEARCHES: [search: string | null, found: string[]][] = [
     [null, ['api-calls', 'seats', 'Export']],
     ['', ['api-calls', 'seats', 'Export']],

@@ -43,7 +43,8 @@ export interface Account {
 
 export function checkProvider(name: string): ProviderName {
   const known = PROVIDERS.find((provider) => provider === name)
-  if (!known) throw badUserInput(`provider must be one of ${PROVIDERS.join(', ')}; it is ${quote(name)}`)
+  if (!known)
+    throw badUserInput(`provider must be one of ${PROVIDERS.join(', ')}; it is ${quote(name)}`, 'provider')
   return known
 }
 

@@ -40,7 +40,7 @@ export async function rotateApiKey(
   overlapHours: number,
 ): Promise<CreatedApiKey> {
   if (overlapHours < 0 || overlapHours > MAX_KEY_OVERLAP_HOURS) {
-    throw badUserInput(`overlapHours must be 0 to ${MAX_KEY_OVERLAP_HOURS}`)
+    throw badUserInput(`overlapHours must be 0 to ${MAX_KEY_OVERLAP_HOURS}`, 'overlapHours')
   }
   return changeApp(call, appId, async (tx) => {
     const former = isIdentifier(id) ? await store.lockGoodApiKey(tx, appId, id) : null

@@ -33,7 +33,7 @@ export async function createApp(
   checkText('name', name)
   return changeInstallation(call, async (tx) => {
     if (!(await insertApp(tx, id, name, testClock))) {
-      throw badUserInput(`An app with the id ${quote(id)} exists already`)
+      throw badUserInput(`An app with the id ${quote(id)} exists already`, 'id')
     }
     return foundApp(tx, id)
   })
@@ -51,10 +51,10 @@ export async function renameApp(call: MemberCall, appId: string, name: string): 
 export async function advanceClock(call: MemberCall, appId: string, to: string): Promise<AppRow> {
   const time = timeOf(to)
   if (Number.isNaN(time)) {
-    throw badUserInput('to must be a time in ISO 8601, such as 2027-01-31T00:00:00Z')
+    throw badUserInput('to must be a time in ISO 8601, such as 2027-01-31T00:00:00Z', 'to')
   }
   if (time > LATEST_TEST_CLOCK) {
-    throw badUserInput(`A test clock goes to ${new Date(LATEST_TEST_CLOCK).toISOString()} at most`)
+    throw badUserInput(`A test clock goes to ${new Date(LATEST_TEST_CLOCK).toISOString()} at most`, 'to')
   }
   return changeApp(call, appId, async (tx, app) => {
     if (app.testClock === null) {
@@ -63,6 +63,7 @@ export async function advanceClock(call: MemberCall, appId: string, to: string):
     if (time < app.testClock) {
       throw badUserInput(
         `A test clock only moves forward: it stands at ${new Date(app.testClock).toISOString()}`,
+        'to',
       )
     }
     await setTestClock(tx, appId, new Date(time).toISOString())
@@ -91,10 +92,11 @@ export async function setOrigins(
   appId: string,
   origins: readonly string[],
 ): Promise<AppRow> {
-  if (origins.length > MAX_ORIGINS) throw badUserInput(`origins must hold at most ${MAX_ORIGINS} origins`)
+  if (origins.length > MAX_ORIGINS)
+    throw badUserInput(`origins must hold at most ${MAX_ORIGINS} origins`, 'origins')
   for (const origin of origins) {
     if (!/^https?:\/\//.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin) {
-      throw badUserInput(`${quote(origin)} is no origin: write it like https://app.example.com`)
+      throw badUserInput(`${quote(origin)} is no origin: write it like https://app.example.com`, 'origins')
     }
   }
   return changeApp(call, appId, async (tx) => {

@@ -17,7 +17,8 @@ export async function setGraceDays(
   appId: string,
   days: number,
 ): Promise<{ graceDays: number }> {
-  if (days < 0 || days > MAX_GRACE_DAYS) throw badUserInput(`days must be from 0 to ${MAX_GRACE_DAYS}`)
+  if (days < 0 || days > MAX_GRACE_DAYS)
+    throw badUserInput(`days must be from 0 to ${MAX_GRACE_DAYS}`, 'days')
   return changeApp(call, appId, async (tx) => {
     await storeGraceDays(tx, appId, days)
     return { graceDays: days }

@@ -63,10 +63,11 @@ export async function createBillingTemplate(
     if (stray !== undefined) {
       throw badUserInput(
         `${quote(stray)} is no live price of these packages, or not the only one named for its package`,
+        'priceIds',
       )
     }
     if (!(await store.insertTemplate(tx, appId, { id, name, items }))) {
-      throw badUserInput(`A billing template with the id ${quote(id)} exists already`)
+      throw badUserInput(`A billing template with the id ${quote(id)} exists already`, 'id')
     }
     return foundTemplate(tx, appId, id, catalogue)
   })

@@ -34,7 +34,7 @@ export async function copyCatalogue(
   fromAppId: string,
 ): Promise<CatalogueDiff> {
   return changeApp(call, appId, async (tx) => {
-    if (appId === fromAppId) throw badUserInput('fromAppId must be another app')
+    if (appId === fromAppId) throw badUserInput('fromAppId must be another app', 'fromAppId')
     const from = await catalogueOf(call, fromAppId)
     let diff: CatalogueDiff = { features: [], packages: [] }
     await changeCatalogue(

@@ -39,7 +39,8 @@ export async function inviteMember(
     expiresAt: createdAt + INVITATION_HOURS * 3_600_000,
   }
   return changeInstallation(call, async (tx) => {
-    if (await store.findMember(tx, address)) throw badUserInput(`${quote(address)} is a member already`)
+    if (await store.findMember(tx, address))
+      throw badUserInput(`${quote(address)} is a member already`, 'email')
     await store.insertInvitation(tx, invitation, hashOf(token))
     return { ...invitation, token }
   })

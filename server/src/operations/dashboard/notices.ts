@@ -17,9 +17,9 @@ export async function notices(
   after: string | null,
 ): Promise<store.NoticeRow[]> {
   await foundApp(service.pool, appId)
-  if (first < 0 || first > MAX_NOTICES) throw badUserInput(`first must be from 0 to ${MAX_NOTICES}`)
+  if (first < 0 || first > MAX_NOTICES) throw badUserInput(`first must be from 0 to ${MAX_NOTICES}`, 'first')
   const before = after === null ? null : seqOf(after)
-  if (after !== null && before === null) throw badUserInput('after must be the id of a notice')
+  if (after !== null && before === null) throw badUserInput('after must be the id of a notice', 'after')
   return store.listNotices(service.pool, appId, filter, before, first)
 }
 

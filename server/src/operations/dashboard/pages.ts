@@ -11,7 +11,7 @@ const USUAL = 50
 
 export function pageSize(first: number | null | undefined): number {
   const size = first ?? USUAL
-  if (size < 1 || size > MAX_PAGE) throw badUserInput(`first must be 1 to ${MAX_PAGE}`)
+  if (size < 1 || size > MAX_PAGE) throw badUserInput(`first must be 1 to ${MAX_PAGE}`, 'first')
   return size
 }
 
@@ -27,7 +27,7 @@ export function keyAfter(after: string): number {
   return key
 }
 
-export const unknownCursor = () => badUserInput('after must be what an earlier page told as next')
+export const unknownCursor = () => badUserInput('after must be what an earlier page told as next', 'after')
 
 /** Rows asked for with one more than the page holds: whether there is more is known without counting. */
 export function pageOf<Row>(rows: Row[], size: number, keyOf: (row: Row) => string | number): KeyedPage<Row> {

@@ -10,6 +10,7 @@ export function checkPassword(password: string): void {
   if (password.length < MIN_PASSWORD_CHARACTERS || password.length > MAX_PASSWORD_CHARACTERS) {
     throw badUserInput(
       `password must be ${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters long`,
+      'password',
     )
   }
 }

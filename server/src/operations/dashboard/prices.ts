@@ -38,7 +38,7 @@ export async function createPrice(
 ): Promise<store.PriceRow> {
   const provider = checkProvider(input.provider)
   if (input.id === null && provider !== 'sandbox') {
-    throw badUserInput(`id must be the price's id at ${provider}: create it there first, or import it`)
+    throw badUserInput(`id must be the price's id at ${provider}: create it there first, or import it`, 'id')
   }
   const id = input.id ?? `price_sandbox_${randomBytes(12).toString('hex')}`
   return addPrice(call, appId, packageId, priceOf({ ...input, provider, id }))
@@ -65,7 +65,7 @@ function addPrice(call: MemberCall, appId: string, packageId: string, price: Pri
   return changePrices(call, appId, price.provider, price.id, async (tx, catalogue) => {
     foundPackage(catalogue, packageId)
     if (!(await store.insertPrice(tx, appId, packageId, price))) {
-      throw badUserInput(`The price ${quote(price.id)} of ${price.provider} is in use already`)
+      throw badUserInput(`The price ${quote(price.id)} of ${price.provider} is in use already`, 'id')
     }
   })
 }

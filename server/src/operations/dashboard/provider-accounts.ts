@@ -87,10 +87,16 @@ function checkInput(provider: ProviderName, { secretKey, webhookSecret }: Accoun
     throw badUserInput('The sandbox makes its own secrets: it can only be turned on or off')
   }
   if (secretKey !== null && !/^(sk|rk)_[\x21-\x7e]{4,250}$/.test(secretKey)) {
-    throw badUserInput('secretKey must be a secret or restricted key of Stripe, which begins with sk_ or rk_')
+    throw badUserInput(
+      'secretKey must be a secret or restricted key of Stripe, which begins with sk_ or rk_',
+      'secretKey',
+    )
   }
   if (webhookSecret !== null && !/^whsec_[\x21-\x7e]{4,250}$/.test(webhookSecret)) {
-    throw badUserInput('webhookSecret must be the signing secret of the webhook, which begins with whsec_')
+    throw badUserInput(
+      'webhookSecret must be the signing secret of the webhook, which begins with whsec_',
+      'webhookSecret',
+    )
   }
 }
 

@@ -1,4 +1,4 @@
-import { TollgateError } from '../../domain/errors.ts'
+import { badUserInput, TollgateError } from '../../domain/errors.ts'
 import { SIGN_IN_TRIES, SIGN_IN_WINDOW_MS } from '../../domain/limits.ts'
 import { findMember, setPassword } from '../../store/members.ts'
 import {
@@ -51,7 +51,7 @@ export async function changePassword(
   }
   const known = await findMember(service.pool, member.email)
   if (!(await isPassword(current, known?.passwordHash))) {
-    throw new TollgateError('BAD_USER_INPUT', 'The current password is wrong')
+    throw badUserInput('The current password is wrong', 'current')
   }
   await forgetAttempts(service.pool, account)
   const hash = await hashPassword(password)

@@ -116,7 +116,7 @@ export async function startSession(service: Service, browser: Browser, member: M
 /** An address as members have it. */
 export function checkedAddress(email: string): string {
   const account = normalised(email)
-  if (!/^\S+@\S+$/.test(account)) throw badUserInput('email must be an email address')
+  if (!/^\S+@\S+$/.test(account)) throw badUserInput('email must be an email address', 'email')
   return account
 }
 
