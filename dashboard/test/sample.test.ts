@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Dashboard, openDashboard, picture, settled } from './harness/dashboard.ts'
 
@@ -25,6 +26,8 @@ async function paymentPage(): Promise<string> {
   }`)
   return generateSubscriptionLink.url
 }
+
+const groundOf = (element: Locator) => element.evaluate('(it) => getComputedStyle(it).backgroundColor')
 
 // On the way it makes the pictures of the documentation.
 describe('gap: the sample catalogue', () => {
@@ -55,6 +58,15 @@ describe('gap: the sample catalogue', () => {
       const [checks = ''] = await page.getByText(/^[\d,]+ checks$/).allInnerTexts()
       expect(Number(checks.replaceAll(/\D/g, ''))).toBeGreaterThan(0)
       expect(await page.getByRole('meter').count()).toBeGreaterThan(0)
+      // The legend tells values only of what is pointed at.
+      const legend = page.locator('.u-legend tr:visible')
+      expect(await legend.allInnerTexts()).toEqual(['Checks', 'Records'])
+      await page.getByRole('img', { name: /^Last day: / }).hover()
+      expect(await legend.allInnerTexts()).toEqual(
+        ['Time', 'Checks', 'Records'].map((name) => expect.stringMatching(new RegExp(`^${name}\\s*\\d`))),
+      )
+      await page.getByRole('heading', { level: 1 }).hover()
+      await page.getByText('Time', { exact: true }).waitFor({ state: 'hidden' })
       await picture(page, `home-${scheme}`)
 
       await page.getByRole('meter').first().waitFor()
@@ -74,9 +86,10 @@ describe('gap: the sample catalogue', () => {
       await open(`/apps/default/playground?user=${userId}&feature=demo-api-calls`)
       await page.getByRole('heading', { name: 'Step by step' }).waitFor()
       await picture(page, `playground-${scheme}`)
+      const accent = await groundOf(page.getByRole('button', { name: 'Ask' }))
 
       await page.goto(checkout)
-      await page.getByRole('button', { name: /^Pay/ }).waitFor()
+      expect(await groundOf(page.getByRole('button', { name: /^Pay/ }))).toBe(accent)
       await picture(page, `checkout-${scheme}`)
       expect(problems).toEqual([])
     }

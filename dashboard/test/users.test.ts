@@ -26,6 +26,30 @@ describe('gap: the users page', () => {
   })
 })
 
+describe('gap: the playground', () => {
+  it('writes times and periods as people do, with the exact time in a title', async () => {
+    const { page, open } = visit
+    await open('/apps/default/playground?user=ada&feature=calls')
+    const answer = page.getByRole('main')
+    await answer.getByText('10 per month, all packages together. Counted from').waitFor()
+    const times = await answer.locator('ol time').all()
+    const shown = await Promise.all(
+      times.map(async (time) => [await time.innerText(), await time.getAttribute('title')]),
+    )
+    const { explain } = await dashboard.server.dashboard.data(
+      '{ explain(appId: "default", userId: "ada", featureId: "calls") { periodStart periodEnd } }',
+    )
+    expect(shown).toEqual(
+      [explain.periodStart, explain.periodEnd].map((at) => [
+        expect.stringMatching(/^\w{3} \d+, \d{4}, \d+:\d\d\s[AP]M UTC$/),
+        at,
+      ]),
+    )
+    const words = await answer.locator('ol, [role=status]').allInnerTexts()
+    expect(words.join(' ')).not.toMatch(/\d{4}-\d\d-\d\dT|\bMONTH\b|WITHIN_BUDGET/)
+  })
+})
+
 describe("gap: a user's page", () => {
   it('shows usage against the budget, and records more', async () => {
     const { page, open } = visit

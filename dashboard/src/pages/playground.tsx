@@ -37,7 +37,7 @@ const CHOICES = graphql(`
 const EXPLAIN = graphql(`
   query Explain($appId: String!, $userId: String!, $featureId: String!, $delta: Int!) {
     explain(appId: $appId, userId: $userId, featureId: $featureId, delta: $delta) {
-      access reason reasonCode periodEnd
+      access reason reasonCode periodStart periodEnd
       consumption { used budget overageEnabled }
       steps { step passed text }
       subscriptions {
@@ -130,12 +130,16 @@ function Answer({
   features: Choices
   feature: string
 }) {
-  const { access, reason, reasonCode, consumption, steps, subscriptions } = explanation
+  const { access, reason, reasonCode, consumption, steps, periodStart, periodEnd, subscriptions } =
+    explanation
   const granted = features.find(({ id }) => id === feature)
   return (
     <Stack gap="lg">
       <Note tone={access ? 'good' : 'bad'} title={access ? 'Yes, access' : 'No access'} role="status">
-        {reason} <Tag tone={access ? 'good' : 'bad'}>{reasonCode}</Tag>
+        {reason}{' '}
+        <Tag tone={access ? 'good' : 'bad'} title={reasonCode}>
+          {reasonCode.toLowerCase().replaceAll('_', ' ')}
+        </Tag>
       </Note>
       {consumption && (
         <UsageBar
@@ -156,6 +160,7 @@ function Answer({
               </Text>
               <Text size="sm" className="break">
                 {text}
+                {step === 'BUDGET' && periodStart !== null && <Period start={periodStart} end={periodEnd} />}
               </Text>
             </li>
           ))}
@@ -185,6 +190,17 @@ function Answer({
         />
       )}
     </Stack>
+  )
+}
+
+/** When the budget began to count, and when it starts again. */
+function Period({ start, end }: { start: string; end: string | null }) {
+  if (end === null) return ' It never starts again.'
+  return (
+    <>
+      {' '}
+      Counted from <When at={start} time /> until <When at={end} time />.
+    </>
   )
 }
 

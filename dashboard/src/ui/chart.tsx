@@ -46,7 +46,7 @@ export function Chart({ label, times, series, height = 220 }: ChartProps) {
         height,
         tzDate: (time) => UPlot.tzDate(new Date(time * 1000), 'Etc/UTC'),
         cursor: { points: { size: 7 }, drag: { x: false, y: false } },
-        legend: { live: true },
+        hooks: { ready: [showValues], setLegend: [showValues] },
         scales: {
           // By the times themselves: of a single one uPlot would make years.
           x: { range: (_, min, max) => [(times[0] ?? min) - margin, (times.at(-1) ?? max) + margin] },
@@ -90,6 +90,10 @@ export function Chart({ label, times, series, height = 220 }: ChartProps) {
     <div ref={place} role="img" aria-label={label} style={{ minHeight: height + 30, overflow: 'hidden' }} />
   )
 }
+
+/** While nothing is pointed at, the legend names the series alone. */
+const showValues = ({ root, legend }: UPlot) =>
+  root.querySelector('.u-legend')?.classList.toggle('u-live', typeof legend.idx === 'number')
 
 /** What is counted here comes in whole numbers. */
 const WHOLE_STEPS = Array.from({ length: 16 }, (_, power) =>

@@ -1,4 +1,4 @@
-import { Text, Tooltip } from '@mantine/core'
+import { Text } from '@mantine/core'
 
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
 const DATE_TIME = new Intl.DateTimeFormat(undefined, {
@@ -10,13 +10,11 @@ const DATE_TIME = new Intl.DateTimeFormat(undefined, {
 export const dateOf = (iso: string) => DATE.format(new Date(iso))
 export const dateTimeOf = (iso: string) => `${DATE_TIME.format(new Date(iso))} UTC`
 
-/** A moment. Periods turn at UTC, so UTC it is. */
+/** A moment, to the millisecond in its title. Periods turn at UTC, so UTC it is. */
 export function When({ at, time = false }: { at: string; time?: boolean }) {
   return (
-    <Tooltip label={at}>
-      <Text component="time" dateTime={at} inherit className="when">
-        {time ? dateTimeOf(at) : dateOf(at)}
-      </Text>
-    </Tooltip>
+    <Text component="time" dateTime={at} title={at} inherit className="when">
+      {time ? dateTimeOf(at) : dateOf(at)}
+    </Text>
   )
 }

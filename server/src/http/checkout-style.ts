@@ -1,16 +1,16 @@
-/** Light and dark, wide and narrow; every text stands out from its ground by 4.5 to 1 at least. */
+/** In the dashboard's accent, light and dark, wide and narrow; every text stands out from its ground by 4.5 to 1 at least. */
 export const CHECKOUT_STYLE = `
 :root {
   color-scheme: light dark;
   --ground: #f4f5f7; --card: #ffffff; --text: #16181d; --soft: #565d6b; --line: #d4d8df;
-  --accent: #1d4ed8; --on-accent: #ffffff; --bad: #b42318; --bad-ground: #fef3f2;
+  --accent: #0d5f6d; --on-accent: #ffffff; --bad: #b42318; --bad-ground: #fef3f2;
   --sand: #fff7e0; --on-sand: #6b4700;
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #101216; --card: #191c22; --text: #eceef2; --soft: #a7aebb; --line: #363c47;
-    --accent: #7ea6ff; --on-accent: #0b1430; --bad: #ff9d92; --bad-ground: #351815;
+    --accent: #1a7687; --on-accent: #ffffff; --bad: #ff9d92; --bad-ground: #351815;
     --sand: #362a0e; --on-sand: #ffd980;
   }
 }

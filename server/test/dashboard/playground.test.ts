@@ -25,12 +25,13 @@ describe('gap: the playground', () => {
       call: { limit: 10 },
       over: { limit: 1, overageEnabled: true },
       free: {},
+      seats: { limit: 2, resetPeriod: 'NEVER' },
     })
     await publishPackage(app, 'extra', { call: { limit: 5 } }, true)
     await dashboard.data(
       `mutation ($appId: String!) { editPackage(appId: $appId, id: "plan", input: { features: [
         { id: "call", entitlement: { limit: 10 } }, { id: "over", entitlement: { limit: 1, overageEnabled: true } },
-        { id: "free" }, { id: "sso" }] }) { id } publishPackage(appId: $appId, id: "plan") { id } }`,
+        { id: "free" }, { id: "seats", entitlement: { limit: 2, resetPeriod: NEVER } }, { id: "sso" }] }) { id } publishPackage(appId: $appId, id: "plan") { id } }`,
       { appId },
     )
     await admin.data('mutation { createUser(input: { id: "none" }) { id } }')
@@ -70,6 +71,15 @@ describe('gap: the playground', () => {
       { packageId: 'extra', live: true, grant: { limit: '5' } },
     ])
     expect(explain.consumption).toEqual({ used: 12, budget: 15 })
+    const said = async (featureId: string, name: string) => {
+      const { explain } = await dashboard.data(EXPLAIN, { appId, userId: 'ann', featureId, delta: 1 })
+      return explain.steps.find(({ step }: Data) => step === name)?.text
+    }
+    expect(await said('call', 'GRANTS')).toBe('Granted by "plan" (10 per month), "extra" (5 per month).')
+    expect(await said('call', 'BUDGET')).toBe('15 per month, all packages together.')
+    expect(await said('over', 'BUDGET')).toBe('1 per month, all packages together, with overage.')
+    expect(await said('seats', 'BUDGET')).toBe('2 in all, all packages together.')
+    expect(await said('free', 'BUDGET')).toBe('Unlimited, all packages together.')
     expect(
       (await dashboard.error(EXPLAIN, { appId, userId: 'ann', featureId: 'call', delta: -1 })).message,
     ).toMatch(/^delta must not be negative/)

@@ -189,17 +189,19 @@ function grants({ subscriptions }: Found): ExplainedStep {
 const limitOf = (grant: Entitlement | null): string =>
   grant?.limit === null || !grant
     ? 'without limit'
-    : `${grant.limit} per ${grant.resetPeriod.toLowerCase()}${grant.overageEnabled ? ', overage allowed' : ''}`
+    : `${grant.limit} ${per(grant.resetPeriod)}${grant.overageEnabled ? ', overage allowed' : ''}`
 
+const per = (reset: ResetPeriod): string => (reset === 'NEVER' ? 'in all' : `per ${reset.toLowerCase()}`)
+
+/** From when until when it is counted, the explanation itself tells: a time is written as its reader writes it. */
 function budget({ standing }: Found): ExplainedStep | null {
   if (standing.kind !== 'metered') return null
   const { budget, overageEnabled, resetPeriod } = standing.allowance
-  const { start, end } = standing.period
-  const until = end === null ? 'and never starts again' : `until ${new Date(end).toISOString()}`
+  const amount = budget === null ? 'Unlimited' : `${budget} ${per(resetPeriod)}`
   return {
     step: 'BUDGET',
     passed: true,
-    text: `${budget === null ? 'Unlimited' : budget} in all${overageEnabled ? ', with overage' : ''}; counted by ${resetPeriod} from ${new Date(start).toISOString()} ${until}.`,
+    text: `${amount}, all packages together${overageEnabled ? ', with overage' : ''}.`,
   }
 }
 
