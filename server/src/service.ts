@@ -5,7 +5,7 @@ import { BACKGROUND_CONNECTIONS, migrateJobs, startBackground } from './backgrou
 import type { Config } from './config.ts'
 import { StartError } from './domain/errors.ts'
 import { IDEMPOTENCY_KEPT_HOURS } from './domain/limits.ts'
-import { closeServer, httpServer } from './http/server.ts'
+import { httpServer } from './http/server.ts'
 import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/activity.ts'
 import type { Service } from './operations/call.ts'
 import { billingReader } from './operations/dashboard/subscription-billing.ts'
@@ -89,12 +89,12 @@ export async function startService(
     }
     const firstStart = await prepare(service, config)
 
-    const server = httpServer(service, publicUrl, PAGES)
+    const { server, close } = httpServer(service, publicUrl, PAGES)
     await new Promise<void>((listening, failed) => {
       server.once('error', (error: NodeJS.ErrnoException) => failed(cannotListen(error, config)))
       server.listen(config.port, config.host, listening)
     })
-    undo.push(() => closeServer(server))
+    undo.push(close)
     const { port } = server.address() as AddressInfo
     url = urlOf(config.host, port)
     ownUrl = urlOf(ANYWHERE[config.host] ?? config.host, port)

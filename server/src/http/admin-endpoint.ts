@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import { badRequest, unauthenticated } from '../domain/errors.ts'
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../domain/limits.ts'
 import { adminSchema } from '../graphql/admin.ts'
@@ -8,6 +7,7 @@ import { LongLists } from '../graphql/long-lists.ts'
 import type { Service } from '../operations/call.ts'
 import type { Caller } from '../store/app-cache.ts'
 import { credentialOf } from './credential.ts'
+import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
 
 /** Hashes of keys that have been let in, so that a caller's next request costs no hashing. */
@@ -17,8 +17,8 @@ export function adminEndpoint(service: Service): Endpoint<Caller> {
   const hashes = new Map<string, string>()
   return {
     schema: adminSchema(),
-    async authenticate(request) {
-      const key = credentialOf(request)
+    async authenticate({ headers }) {
+      const key = credentialOf(headers)
       if (key === null) throw unauthenticated()
       const hash = hashes.get(key) ?? hashOf(key).toString('hex')
       const caller = service.apps.recognise(hash) ?? (await service.apps.authenticate(service.pool, hash))
@@ -26,16 +26,16 @@ export function adminEndpoint(service: Service): Endpoint<Caller> {
       if (hashes.size < KEPT_HASHES) hashes.set(key, hash)
       return caller
     },
-    context(caller, request, _response, body): AdminContext {
-      const key = idempotencyKeyOf(request)
+    context(caller, exchange, body): AdminContext {
+      const key = idempotencyKeyOf(exchange)
       const idempotency = key === null ? null : { key, request: hashOf(body) }
       return { service, caller, idempotency, lists: new LongLists() }
     },
   }
 }
 
-function idempotencyKeyOf(request: IncomingMessage): string | null {
-  const key = request.headers['idempotency-key']
+function idempotencyKeyOf({ headers }: Exchange): string | null {
+  const key = headers['idempotency-key']
   if (key === undefined) return null
   if (typeof key !== 'string' || key === '' || key.length > MAX_IDEMPOTENCY_KEY_CHARACTERS) {
     throw badRequest(`Idempotency-Key must be 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters long`)

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
 import { endResponse, hasUnreadBody } from './body.ts'
 
-export interface Answer {
+interface Answer {
   request: IncomingMessage
   response: ServerResponse
   requestId: string
@@ -17,31 +18,40 @@ export function answerJson(answer: Answer, status: number, result: object): void
   endResponse(request, response, body)
 }
 
-/** Answers with JSON that is still being made, no faster than the caller takes it in. */
+/** Answers with JSON that is still being made. */
 export async function answerStream(answer: Answer, pieces: AsyncIterable<string>): Promise<void> {
   const { response } = answer
   response.writeHead(200, headersOf(answer))
+  await pour(pieces, response)
+  response.end()
+}
+
+/** Writes what is still being made, no faster than the other end takes it in, each piece in the form of `framed`. */
+export async function pour(
+  pieces: AsyncIterable<string>,
+  to: Writable,
+  framed: (piece: string) => string = (piece) => piece,
+): Promise<void> {
   try {
     for await (const piece of pieces) {
-      if (response.destroyed) return
-      if (!response.write(piece)) await room(response)
+      if (to.destroyed) return
+      if (!to.write(framed(piece))) await room(to)
     }
-    response.end()
   } catch (error) {
     // The status is long gone: only a broken connection still tells the caller that this is not the whole answer.
-    response.destroy()
+    to.destroy()
     throw error
   }
 }
 
-/** Until the caller has taken in what was written, or is gone. Leaves no listener behind. */
-function room(response: ServerResponse): Promise<void> {
+/** Until the other end has taken in what was written, or is gone. Leaves no listener behind. */
+function room(to: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
-      response.off('drain', done).off('close', done)
+      to.off('drain', done).off('close', done)
       resolve()
     }
-    response.on('drain', done).on('close', done)
+    to.on('drain', done).on('close', done)
   })
 }
 

@@ -8,25 +8,26 @@ import { asCall, type UserCall } from '../operations/user-call.ts'
 import { isOriginOfAnyApp } from '../store/apps.ts'
 import { endResponse } from './body.ts'
 import { credentialOf } from './credential.ts'
+import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
 
 export function clientEndpoint(service: Service): Endpoint<UserCall> {
   return {
     schema: clientSchema(),
-    async authenticate(request, response) {
-      const token = credentialOf(request)
+    async authenticate(exchange) {
+      const token = credentialOf(exchange.headers)
       const named = token === null ? null : await readUserToken(service, token)
       if (!named) {
         // A page has to be able to read that its token has run out, whichever app it belongs to.
-        const { origin } = request.headers
-        if (origin !== undefined && (await isOriginOfAnyApp(service.pool, origin))) allow(response, origin)
+        const { origin } = exchange.headers
+        if (origin !== undefined && (await isOriginOfAnyApp(service.pool, origin))) allow(exchange, origin)
         throw new TollgateError(
           'UNAUTHENTICATED',
           'A valid user token is required in the Authorization header',
         )
       }
       const call = { service, ...named }
-      await checkOrigin(asCall(call), request, response)
+      await checkOrigin(asCall(call), exchange)
       return call
     },
     context(call): ClientContext {
@@ -57,17 +58,17 @@ export async function answerPreflight(
   }
 }
 
-async function checkOrigin(call: Call, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { origin, host } = request.headers
+async function checkOrigin(call: Call, exchange: Exchange): Promise<void> {
+  const { origin, host } = exchange.headers
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return
   const { app } = await momentOf(call)
   if (!app.origins.includes(origin)) {
     throw new TollgateError('FORBIDDEN', `The app does not allow pages of ${origin}: add it in the dashboard`)
   }
-  allow(response, origin)
+  allow(exchange, origin)
 }
 
-function allow(response: ServerResponse, origin: string): void {
+function allow(response: { setHeader(name: string, value: string): void }, origin: string): void {
   response.setHeader('Access-Control-Allow-Origin', origin)
   response.setHeader('Vary', 'Origin')
 }

@@ -1,8 +1,7 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 
 /** What stands in the Authorization header: bare, as the spec has it, or after `Bearer`. */
-export function credentialOf(request: IncomingMessage): string | null {
-  const header = request.headers.authorization
-  if (!header) return null
-  return /^Bearer\s/i.test(header) ? header.slice('Bearer'.length).trim() : header.trim()
+export function credentialOf({ authorization }: IncomingHttpHeaders): string | null {
+  if (!authorization) return null
+  return /^Bearer\s/i.test(authorization) ? authorization.slice('Bearer'.length).trim() : authorization.trim()
 }

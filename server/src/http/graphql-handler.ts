@@ -1,27 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GraphQLSchema } from 'graphql'
 import { TollgateError } from '../domain/errors.ts'
 import { Documents } from '../graphql/documents.ts'
 import { type ReportFault, type WireError, wireError } from '../graphql/errors.ts'
 import type { LongLists } from '../graphql/long-lists.ts'
 import type { Service } from '../operations/call.ts'
-import { type Answer, answerJson, answerStream } from './answer.ts'
-import { readBody } from './body.ts'
+import type { Exchange } from './exchange.ts'
 import { parseGraphqlRequest } from './graphql-request.ts'
 
 /** One GraphQL endpoint: a schema and the callers it is for. */
 export interface Endpoint<Caller> {
   schema: GraphQLSchema
   /** Who calls. Throws before anything of the body is looked at. */
-  authenticate(request: IncomingMessage, response: ServerResponse): Promise<Caller>
+  authenticate(exchange: Exchange): Promise<Caller>
   /** What the resolvers get. */
-  context(
-    caller: Caller,
-    request: IncomingMessage,
-    response: ServerResponse,
-    body: Buffer,
-  ): object & { lists?: LongLists }
+  context(caller: Caller, exchange: Exchange, body: Buffer): object & { lists?: LongLists }
 }
 
 /**
@@ -38,9 +31,8 @@ export function graphqlHandler<Caller>(
   const prefix = randomUUID().slice(0, 8)
   let requests = 0
 
-  return async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  return async function handle(exchange: Exchange): Promise<void> {
     const requestId = `${prefix}-${(++requests).toString(36)}`
-    const answer = { request, response, requestId }
     const report = (error: unknown) => {
       log.error({ err: error, requestId }, 'request failed')
       return requestId
@@ -48,53 +40,52 @@ export function graphqlHandler<Caller>(
     const arrived = performance.now()
     let errors: WireErrors
     try {
-      errors = request.method === 'POST' ? await run(answer, report) : refuseMethod(answer, report)
+      errors = await run(exchange, requestId, report)
     } catch (error) {
       errors = [wireError(error, 'BAD_REQUEST', report)]
-      if (!response.headersSent) answerJson(answer, 200, { errors })
+      if (!exchange.answered) exchange.answer(200, requestId, { errors })
     }
     const outcome = errors?.[0]?.extensions.code ?? 'ok'
     metrics.requests.inc({ endpoint: name, outcome })
     metrics.seconds.observe({ endpoint: name }, (performance.now() - arrived) / 1000)
-    log.debug({ requestId, url: request.url, outcome }, 'request answered')
+    log.debug({ requestId, endpoint: name, outcome }, 'request answered')
   }
 
-  async function run(answer: Answer, report: ReportFault): Promise<WireErrors> {
-    const { request, response } = answer
-    const caller = await endpoint.authenticate(request, response)
-    const body = await readBody(request)
+  async function run(exchange: Exchange, requestId: string, report: ReportFault): Promise<WireErrors> {
+    if (exchange.method !== 'POST') {
+      exchange.setHeader('Allow', 'POST')
+      const errors = [wireError(onlyPost(), 'METHOD_NOT_ALLOWED', report)]
+      exchange.answer(405, requestId, { errors })
+      return errors
+    }
+    const caller = await endpoint.authenticate(exchange)
+    const body = await exchange.body()
     const { query, variables, operationName } = parseGraphqlRequest(body)
     const checked = documents.check(query)
     if ('errors' in checked) {
       const errors = checked.errors.map((error) => wireError(error, checked.code, report))
-      answerJson(answer, 200, { errors })
+      exchange.answer(200, requestId, { errors })
       return errors
     }
-    const context = endpoint.context(caller, request, response, body)
+    const context = endpoint.context(caller, exchange, body)
     const result = await checked.run(context, variables, operationName)
     // An operation that never began, for want of fitting variables, is the caller's mistake too.
     const errors = result.errors?.map((error) => wireError(error, 'BAD_USER_INPUT', report))
     const { lists } = context
     if (lists?.unfinished && result.data) {
       const rest = (name: string) => lists.rest(name, endpoint.schema, context, variables)
-      await answerStream(answer, piecesOf(result.data, rest, errors))
+      await exchange.stream(requestId, piecesOf(result.data, rest, errors))
     } else {
-      answerJson(answer, 200, errors ? { ...result, errors } : result)
+      exchange.answer(200, requestId, errors ? { ...result, errors } : result)
     }
     return errors
   }
 }
 
+const onlyPost = () => new TollgateError('METHOD_NOT_ALLOWED', 'Only POST is supported here')
+
 /** What an answer tells of failures; undefined where all went well. */
 type WireErrors = readonly WireError[] | undefined
-
-function refuseMethod(answer: Answer, report: ReportFault): WireErrors {
-  const error = new TollgateError('METHOD_NOT_ALLOWED', 'Only POST is supported here')
-  const errors = [wireError(error, error.code, report)]
-  answer.response.setHeader('Allow', 'POST')
-  answerJson(answer, 405, { errors })
-  return errors
-}
 
 /** The text of an answer whose lists go on after what was executed first. */
 async function* piecesOf(

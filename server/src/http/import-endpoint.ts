@@ -71,8 +71,8 @@ function handler(service: Service, publicUrl: () => string, method: 'GET' | 'POS
     try {
       if (request.method !== method)
         throw new TollgateError('METHOD_NOT_ALLOWED', `Only ${method} is supported here`)
-      refuseForeign(request, publicUrl())
-      const { member } = await visitorOf(service, request)
+      refuseForeign(request.headers, publicUrl())
+      const { member } = await visitorOf(service, request.headers)
       if (method === 'POST') checkMay('mutation', 'importUsers', member)
       if (!member) throw notSignedIn()
       const query = new URL(request.url ?? '/', 'http://localhost').searchParams

@@ -13,13 +13,19 @@ import { endResponse } from './body.ts'
 import { answerCheckout } from './checkout-endpoint.ts'
 import { answerPreflight, clientEndpoint } from './client-endpoint.ts'
 import { dashboardEndpoint } from './dashboard-endpoint.ts'
+import { NodeExchange } from './exchange.ts'
 import { graphqlHandler } from './graphql-handler.ts'
 import { importEndpoint } from './import-endpoint.ts'
+import { type PlainConnections, takePlainConnections } from './plain-connections.ts'
 import { dashboardPages } from './static.ts'
 import { answerWebhook } from './webhook-endpoint.ts'
 
-/** Every route of the service. */
-export function httpServer(service: Service, publicUrl: () => string, pagesFolder: string): Server {
+/** Every route of the service. `close` answers what is under way, and takes nothing new. */
+export function httpServer(
+  service: Service,
+  publicUrl: () => string,
+  pagesFolder: string,
+): { server: Server; close(): Promise<void> } {
   const admin = graphqlHandler('admin', adminEndpoint(service), service)
   const client = graphqlHandler('client', clientEndpoint(service), service)
   const dashboard = graphqlHandler('dashboard', dashboardEndpoint(service, publicUrl), service)
@@ -45,18 +51,28 @@ export function httpServer(service: Service, publicUrl: () => string, pagesFolde
       }
     },
   )
-  return server
+  const plain = takePlainConnections(server, {
+    handlers: new Map([
+      ['/graphql', admin],
+      ['/client/graphql', client],
+      ['/dashboard/graphql', dashboard],
+    ]),
+    closing: () => !server.listening,
+    broke: (error) => service.log.error({ err: error }, 'a request broke its handler'),
+    clock: () => service.clock(),
+  })
+  return { server, close: () => closeServer(server, plain) }
 
   function route(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
     switch (pathOf(request)) {
       case '/graphql':
-        return admin(request, response)
+        return admin(new NodeExchange(request, response))
       case '/client/graphql':
         return request.method === 'OPTIONS'
           ? answerPreflight(service, request, response)
-          : client(request, response)
+          : client(new NodeExchange(request, response))
       case '/dashboard/graphql':
-        return dashboard(request, response)
+        return dashboard(new NodeExchange(request, response))
       case '/dashboard/import/users':
         return imports.upload(request, response)
       case '/dashboard/import/report':
@@ -124,16 +140,24 @@ function text(request: IncomingMessage, response: ServerResponse, status: number
 const IDLE_SWEEP_MS = 50
 
 /** Takes no new requests and answers those under way; what hangs longer than the grace time is cut off. */
-export function closeServer(server: Server): Promise<void> {
+export function closeServer(server: Server, plain: PlainConnections): Promise<void> {
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), SHUTDOWN_GRACE_MS)
+    const closeAll = () => {
+      plain.closeAllConnections()
+      server.closeAllConnections()
+    }
+    const closeIdle = () => {
+      plain.closeIdleConnections()
+      server.closeIdleConnections()
+    }
+    const cut = setTimeout(closeAll, SHUTDOWN_GRACE_MS)
     // A connection that is busy now is idle once it has its answer, and would be kept for the next request.
-    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS)
+    const sweep = setInterval(closeIdle, IDLE_SWEEP_MS)
     server.close(() => {
       clearTimeout(cut)
       clearInterval(sweep)
       resolve()
     })
-    server.closeIdleConnections()
+    closeIdle()
   })
 }

@@ -14,6 +14,7 @@ import {
   UPLOAD_TIMEOUT_MS,
 } from '../../src/domain/limits.ts'
 import { readBody } from '../../src/http/body.ts'
+import { takePlainConnections } from '../../src/http/plain-connections.ts'
 import { closeServer, httpServer } from '../../src/http/server.ts'
 import type { Service } from '../../src/operations/call.ts'
 import { forgetOldKeys } from '../../src/store/idempotency.ts'
@@ -89,7 +90,7 @@ function timeout(
 
 // What these requests never reach is not there.
 function newServer(): Server {
-  return httpServer({ log: pino({ level: 'silent' }) } as Service, () => 'http://localhost', '')
+  return httpServer({ log: pino({ level: 'silent' }) } as Service, () => 'http://localhost', '').server
 }
 
 function bodyTimeout(what: string, start: () => Server): Bound {
@@ -138,12 +139,18 @@ async function open(server: Server) {
 /** What a client receives when its answer comes that long after the server was told to close. */
 async function answeredAfter(ms: number): Promise<string> {
   const server = createServer()
+  const plain = takePlainConnections(server, {
+    handlers: new Map(),
+    closing: () => false,
+    broke: () => {},
+    clock: () => 0,
+  })
   const client = await open(server)
   client.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
   try {
-    const closed = closeServer(server)
+    const closed = closeServer(server, plain)
     vi.advanceTimersByTime(ms)
     response.setHeader('Connection', 'close').end('late')
     await closed

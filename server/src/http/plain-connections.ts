@@ -1,0 +1,213 @@
+import { type IncomingHttpHeaders, type Server, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '../domain/limits.ts'
+import { pour } from './answer.ts'
+import type { Exchange } from './exchange.ts'
+import { type PlainHead, readPlainHead, startsWith } from './plain-request.ts'
+
+interface PlainRoutes {
+  /** by path */
+  handlers: ReadonlyMap<string, (exchange: Exchange) => Promise<void>>
+  /** Whether connections are to end with the answer under way. */
+  closing(): boolean
+  broke(error: unknown): void
+  /** for the Date header */
+  clock(): number
+}
+
+const SWEEP_MS = 1_000
+
+/** Takes all connections of `server` before it does, and leaves to it those that are not plain. */
+export function takePlainConnections(server: Server, routes: PlainRoutes): PlainConnections {
+  const [handOver] = server.listeners('connection') as ((socket: Socket) => void)[]
+  if (!handOver) throw new Error('node:http does not listen for connections as it used to')
+  const plain = new PlainConnections(routes, (socket) => handOver.call(server, socket))
+  server.removeAllListeners('connection').on('connection', (socket) => plain.take(socket))
+  return plain
+}
+
+/**
+ * The short way of a GraphQL request: what most clients send, a plain POST that arrives in one piece on a connection
+ * that is kept, is read and answered right on its socket. node:http takes more than half of the time of such a
+ * request. A connection on which anything else arrives is node:http's from then on.
+ */
+export class PlainConnections {
+  readonly #routes: PlainRoutes
+  readonly #handOver: (socket: Socket) => void
+  readonly #open = new Set<PlainConnection>()
+
+  constructor(routes: PlainRoutes, handOver: (socket: Socket) => void) {
+    this.#routes = routes
+    this.#handOver = handOver
+    setInterval(() => this.#closeUntil(performance.now()), SWEEP_MS).unref()
+  }
+
+  take(socket: Socket): void {
+    const leave = (connection: PlainConnection) => this.#open.delete(connection)
+    this.#open.add(new PlainConnection(socket, this.#routes, leave, this.#handOver))
+  }
+
+  closeIdleConnections(): void {
+    this.#closeUntil(NEVER)
+  }
+
+  closeAllConnections(): void {
+    for (const connection of this.#open) connection.destroy()
+  }
+
+  #closeUntil(time: number): void {
+    for (const connection of this.#open) if (connection.idleUntil < time) connection.destroy()
+  }
+}
+
+/** While a request is under way. */
+const NEVER = Number.POSITIVE_INFINITY
+
+class PlainConnection {
+  /** when it has been idle for too long */
+  idleUntil = performance.now() + HEADERS_TIMEOUT_MS
+  readonly #socket: Socket
+  readonly #routes: PlainRoutes
+  readonly #leave: (connection: PlainConnection) => void
+  readonly #toNode: (socket: Socket) => void
+  /** Clients send one head for all their requests, or nearly so. */
+  #head: PlainHead | null = null
+  /** what came before the last request was answered */
+  #early: Buffer | null = null
+  #ended = false
+
+  constructor(
+    socket: Socket,
+    routes: PlainRoutes,
+    leave: (connection: PlainConnection) => void,
+    toNode: (socket: Socket) => void,
+  ) {
+    this.#socket = socket
+    this.#routes = routes
+    this.#leave = leave
+    this.#toNode = toNode
+    socket.on('data', this.#onData).on('end', this.#onEnd).on('error', ignore).on('close', this.#onClose)
+  }
+
+  get socket(): Socket {
+    return this.#socket
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  /** After an answer: ready for the next request. */
+  next(): void {
+    if (this.#ended || this.#routes.closing()) this.#socket.end()
+    else if (this.#early) this.#handOver(this.#early)
+    else this.idleUntil = performance.now() + KEEP_ALIVE_MS
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.idleUntil === NEVER) {
+      this.#early = chunk
+      this.#socket.pause()
+      return
+    }
+    const head = this.#head && startsWith(chunk, this.#head) ? this.#head : readPlainHead(chunk)
+    const handler = head && this.#routes.handlers.get(head.path)
+    if (!handler || chunk.length !== head.bytes.length + head.bodyBytes) {
+      this.#handOver(chunk)
+      return
+    }
+    this.#head = head
+    this.idleUntil = NEVER
+    handler(new PlainExchange(this, head.headers, chunk.subarray(head.bytes.length), this.#routes)).catch(
+      (error) => {
+        this.#routes.broke(error)
+        this.destroy()
+      },
+    )
+  }
+
+  readonly #onEnd = (): void => {
+    this.#ended = true
+    if (this.idleUntil !== NEVER) this.#socket.end()
+  }
+
+  readonly #onClose = (): void => this.#leave(this)
+
+  #handOver(chunk: Buffer): void {
+    const socket = this.#socket
+    socket.off('data', this.#onData).off('end', this.#onEnd).off('error', ignore).off('close', this.#onClose)
+    this.#leave(this)
+    socket.unshift(chunk)
+    this.#toNode(socket)
+    socket.resume()
+  }
+}
+
+// A client that is gone; 'close' follows.
+const ignore = (): void => {}
+
+class PlainExchange implements Exchange {
+  readonly method = 'POST'
+  readonly headers: IncomingHttpHeaders
+  answered = false
+  readonly #connection: PlainConnection
+  readonly #body: Buffer
+  readonly #routes: PlainRoutes
+  #moreHeaders = ''
+
+  constructor(connection: PlainConnection, headers: IncomingHttpHeaders, body: Buffer, routes: PlainRoutes) {
+    this.#connection = connection
+    this.headers = headers
+    this.#body = body
+    this.#routes = routes
+  }
+
+  body(): Buffer {
+    return this.#body
+  }
+
+  setHeader(name: string, value: string): void {
+    if (!/^[ -~]*$/.test(value)) throw new Error(`a value of the header ${name} cannot be sent`)
+    this.#moreHeaders += `${name}: ${value}\r\n`
+  }
+
+  answer(status: number, requestId: string, result: object): void {
+    const { socket } = this.#connection
+    const body = JSON.stringify(result)
+    const head = this.#headOf(status, requestId)
+    if (!socket.destroyed) socket.write(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+    this.#connection.next()
+  }
+
+  async stream(requestId: string, pieces: AsyncIterable<string>): Promise<void> {
+    const { socket } = this.#connection
+    socket.write(`${this.#headOf(200, requestId)}Transfer-Encoding: chunked\r\n\r\n`)
+    await pour(pieces, socket, chunked)
+    if (!socket.destroyed) socket.write('0\r\n\r\n')
+    this.#connection.next()
+  }
+
+  #headOf(status: number, requestId: string): string {
+    this.answered = true
+    const kept = this.#routes.closing() ? 'close' : KEPT
+    return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${FIXED_HEADERS}X-Request-Id: ${requestId}\r\n${this.#moreHeaders}Date: ${dateOf(this.#routes.clock())}\r\nConnection: ${kept}\r\n`
+  }
+}
+
+const FIXED_HEADERS = 'Content-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\n'
+const KEPT = `keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_MS / 1_000}`
+
+const chunked = (piece: string): string => `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`
+
+let second = 0
+let date = ''
+
+/** For the Date header: made once a second. */
+function dateOf(now: number): string {
+  const present = Math.floor(now / 1_000)
+  if (present !== second) {
+    second = present
+    date = new Date(now).toUTCString()
+  }
+  return date
+}

@@ -1,0 +1,408 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '../src/domain/limits.ts'
+import type { Exchange } from '../src/http/exchange.ts'
+import { takePlainConnections } from '../src/http/plain-connections.ts'
+import { readPlainHead } from '../src/http/plain-request.ts'
+import { closing, exchange, openSocket } from './harness/raw.ts'
+import { API_KEY, startTestServer, type TestServer } from './harness/server.ts'
+
+/** What a reader made of one request. */
+interface Seen {
+  path: string | undefined
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+const HEADER = fc.oneof(
+  fc.constantFrom(
+    'Host: x',
+    'host: y',
+    'Authorization: key',
+    'Content-Type: application/json',
+    'Cookie: a=b; c=d',
+  ),
+  fc.constantFrom(
+    'Connection: keep-alive',
+    'Connection: Keep-Alive',
+    'Connection: close',
+    'Connection: Upgrade',
+  ),
+  fc.constantFrom(
+    'Transfer-Encoding: chunked',
+    'Content-Length: 3',
+    'Content-Length: 03',
+    'Content-Length: +3',
+  ),
+  fc.constantFrom(
+    'Expect: 100-continue',
+    'Upgrade: websocket',
+    'Content-Encoding: gzip',
+    'TE: trailers',
+    'Trailer: x',
+  ),
+  fc.constantFrom(
+    'X :a',
+    'X:',
+    'X:a',
+    'X:  a b  ',
+    'X:\ta',
+    'X: \u00e9',
+    'X: a\u0000b',
+    ' folded',
+    'X',
+    ': x',
+    'X: a\nY: b',
+  ),
+  fc.constantFrom('__proto__: x', 'constructor: x', 'toString: y', 'x_y: z', 'X-Forwarded-For: 1.2.3.4'),
+)
+const REQUEST = fc
+  .record({
+    line: fc.oneof(
+      { weight: 6, arbitrary: fc.constant('POST /graphql HTTP/1.1') },
+      fc.constantFrom(
+        'POST /graphql HTTP/1.0',
+        'GET /graphql HTTP/1.1',
+        'POST  /graphql HTTP/1.1',
+        'post /graphql HTTP/1.1',
+      ),
+      fc.constantFrom(
+        'POST //graphql HTTP/1.1',
+        'POST /graphql?a HTTP/1.1',
+        'POST http://x/graphql HTTP/1.1',
+      ),
+    ),
+    headers: fc.array(HEADER, { maxLength: 4 }),
+    body: fc.constantFrom('', 'abc', '{}', '\u00e9', 'x'.repeat(2_000)),
+    lengthOff: fc.constantFrom(0, 0, 0, 0, 1, -1),
+    ending: fc.constantFrom('\r\n', '\r\n', '\r\n', '\r\n', '\n'),
+  })
+  .map(({ line, headers, body, lengthOff, ending }) => {
+    const bytes = Buffer.byteLength(body) + lengthOff
+    const head = [line, 'Host: x', ...headers, `Content-Length: ${bytes}`, '', ''].join(ending)
+    return Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)])
+  })
+
+/** What node:http makes of these bytes: the requests in them, and whether it would keep the connection. */
+async function readByNode(bytes: Buffer): Promise<{ requests: Seen[]; kept: boolean }> {
+  const requests: Seen[] = []
+  let kept = false
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('latin1')
+    request.on('data', (text) => {
+      body += text
+    })
+    request.on('end', () => {
+      requests.push({ path: request.url, headers: request.headers, body })
+      kept = response.shouldKeepAlive
+      response.end()
+    })
+  })
+  const { port } = await listening(server)
+  const socket = await openSocket(`http://127.0.0.1:${port}`)
+  socket.resume().end(bytes)
+  await closing(socket)
+  server.closeAllConnections()
+  server.close()
+  return { requests, kept }
+}
+
+async function listening(server: Server): Promise<AddressInfo> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server.address() as AddressInfo
+}
+
+describe('what is taken for plain', () => {
+  it('gap: plain requests: means the same to node:http', async () => {
+    let plain = 0
+    await fc.assert(
+      fc.asyncProperty(REQUEST, async (bytes) => {
+        const head = readPlainHead(bytes)
+        if (!head || bytes.length !== head.bytes.length + head.bodyBytes) return
+        plain += 1
+        const { path, headers } = head
+        const body = bytes.subarray(head.bytes.length).toString('latin1')
+        expect(await readByNode(bytes)).toEqual({ requests: [{ path, headers, body }], kept: true })
+      }),
+      { numRuns: 1_500 },
+    )
+    expect(plain).toBeGreaterThan(100)
+  })
+
+  it('gap: plain requests: is what clients send', () => {
+    const head = (headers: string) => Buffer.from(`POST /graphql HTTP/1.1\r\n${headers}\r\n\r\n{}`)
+    expect(readPlainHead(head('host: x\r\nconnection: keep-alive\r\ncontent-length: 2'))).toMatchObject({
+      path: '/graphql',
+      headers: { host: 'x', 'content-length': '2' },
+      bodyBytes: 2,
+    })
+    for (const odd of [
+      'Content-Length: 2',
+      'Host: x',
+      'Host: x\r\nContent-Length: 2\r\nContent-Length: 2',
+      'Host: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked',
+      'Host: x\r\nContent-Length: 2\r\nConnection: close',
+      'Host: x\r\nContent-Length: -2',
+      `Host: x\r\nContent-Length: 2\r\nX: ${'x'.repeat(5_000)}`,
+    ]) {
+      expect(readPlainHead(head(odd)), odd).toBeNull()
+    }
+  })
+})
+
+const QUERY = JSON.stringify({ query: '{ features { id } }' })
+const CREATE = (id: string) =>
+  JSON.stringify({ query: `mutation { createUser(input: { id: "${id}" }) { id } }` })
+
+const post = (body: string, { headers = '', path = '/graphql' } = {}): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${API_KEY}\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+
+describe('the service', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startTestServer()
+    const names = Array.from({ length: 150 }, (_, i) => `u${i}: createUser(input: { id: "u${i}" }) { id }`)
+    for (let i = 0; i < names.length; i += 50) {
+      await server.admin.data(`mutation { ${names.slice(i, i + 50).join(' ')} }`)
+    }
+  })
+  afterAll(() => server.stop())
+
+  /** Sends the pieces one after the other, each in a packet of its own; returns what came back in all. */
+  async function send(pieces: string[], answers: number): Promise<string[]> {
+    const socket = await openSocket(server.url)
+    socket.setNoDelay(true)
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk.toString()
+    })
+    for (const [i, piece] of pieces.entries()) {
+      if (i > 0) await sleep(20)
+      socket.write(piece)
+    }
+    await vi.waitFor(() => expect(answersIn(text)).toHaveLength(answers), { timeout: 10_000 })
+    socket.destroy()
+    return answersIn(text)
+  }
+
+  /** The whole answers in what came back. */
+  const answersIn = (text: string) =>
+    text.split(/(?=HTTP\/1\.1 \d{3} )/).filter((answer) => {
+      const [head = '', body = ''] = answer.split('\r\n\r\n')
+      const length = Number(/^Content-Length: (\d+)/m.exec(head)?.[1])
+      return answer.endsWith('\r\n0\r\n\r\n') || Buffer.byteLength(body) === length
+    })
+
+  /** An answer without what differs from one to the next. */
+  const alike = (answer = '') =>
+    answer
+      .replace(/^(Date|X-Request-Id): .*\r\n/gm, '')
+      .split('\r\n')
+      .sort()
+      .join('\r\n')
+
+  /** The same with a header that leaves it to node:http. */
+  const odd = (request: string) => request.replace('\r\n', '\r\nx_odd: 1\r\n')
+
+  it.each([
+    ['a query', post(QUERY)],
+    ['umlauts', post(JSON.stringify({ query: '{ user(id: "größe🎉") { id } }' }))],
+    ['nonsense', post('nonsense')],
+    ['nothing', post('')],
+    ['a wrong key', post(QUERY).replace(API_KEY, 'wrong')],
+    ['an empty Idempotency-Key', post(QUERY, { headers: 'Idempotency-Key: \r\n' })],
+    [
+      'a page of another origin',
+      post(QUERY, { path: '/client/graphql', headers: 'Origin: https://x.example\r\n' }),
+    ],
+    [
+      'a visitor',
+      post('{"query":"{ apps { id } }"}', {
+        path: '/dashboard/graphql',
+        headers: 'Content-Type: application/json\r\n',
+      }),
+    ],
+    ['another content type', post(QUERY, { path: '/dashboard/graphql' })],
+  ])('gap: plain requests: answers %s as it does through node:http', async (_, request) => {
+    const [short] = await send([request], 1)
+    const [long] = await send([odd(request)], 1)
+    expect(alike(short)).toBe(alike(long))
+    expect(short).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    expect(short).toMatch(/\r\nDate: \w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT\r\n/)
+  })
+
+  it('gap: plain requests: sends a long list in stretches, as it does through node:http', async () => {
+    const request = post(JSON.stringify({ query: '{ users { id } }' }))
+    const [short = ''] = await send([request], 1)
+    const [long = ''] = await send([odd(request)], 1)
+    expect(short).toContain('Transfer-Encoding: chunked')
+    const users = (text: string) => [...text.matchAll(/"id":"(u\d+)"/g)].map(([, id]) => id)
+    expect(users(short)).toHaveLength(150)
+    expect(users(short)).toEqual(users(long))
+  })
+
+  it('gap: plain requests: sets cookies', async () => {
+    const signIn = post(
+      JSON.stringify({
+        query: 'mutation { signIn(email: "owner@example.com", password: "correct horse battery") { email } }',
+      }),
+      { path: '/dashboard/graphql', headers: 'Content-Type: application/json\r\n' },
+    )
+    const [answer = ''] = await send([signIn], 1)
+    expect(answer).toMatch(/\r\nSet-Cookie: tollgate_session=[\w-]+; Path=\/; HttpOnly/)
+  })
+
+  it.each([
+    ['two requests in one packet', (a: string, b: string) => [a + b]],
+    ['one and a half, and the rest', (a: string, b: string) => [a + b.slice(0, 70), b.slice(70)]],
+    ['the second before the first is answered', (a: string, b: string) => [a, b]],
+    ['a head in two packets', (a: string, b: string) => [a.slice(0, 30), a.slice(30), b]],
+    ['a body in two packets', (a: string, b: string) => [a.slice(0, -10), a.slice(-10), b]],
+    [
+      'byte by byte to the end of its first line',
+      (a: string, b: string) => [...a.slice(0, 22), a.slice(22), b],
+    ],
+  ])('gap: plain requests: %s are answered once each, in their order', async (name, pieces) => {
+    const [a, b] = [`a ${name}`, `b ${name}`]
+    const answers = await send(pieces(post(CREATE(a)), post(CREATE(b))), 2)
+    expect(answers.map((answer) => /"id":"([^"]*)"/.exec(answer)?.[1])).toEqual([a, b])
+  })
+
+  it('gap: plain requests: a connection goes from plain ones to others and on', async () => {
+    const chunked = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: ${API_KEY}\r\nTransfer-Encoding: chunked\r\n\r\n${QUERY.length.toString(16)}\r\n${QUERY}\r\n0\r\n\r\n`
+    const answers = await send(
+      [post(QUERY), post(QUERY), chunked, post(QUERY), 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'],
+      5,
+    )
+    expect(answers.slice(0, 4).map((answer) => answer.split('\r\n\r\n')[1])).toEqual(
+      Array(4).fill('{"data":{"features":[]}}'),
+    )
+    expect(answers[4]).toMatch(/^HTTP\/1\.1 200 OK/)
+  })
+
+  it('gap: plain requests: who stops sending after a request still gets its answer', async () => {
+    expect(await exchange(server.url, post(QUERY), { hangUp: true })).toContain('{"data":{"features":[]}}')
+  })
+
+  it('gap: plain requests: heads that change from request to request are read anew', async () => {
+    const other = (key: string) => post(QUERY).replace(API_KEY, key)
+    const wrong = API_KEY.replace(/.$/, 'x')
+    const answers = await send([other(API_KEY), other(wrong), other(API_KEY)], 3)
+    expect(answers.map((answer) => answer.includes('UNAUTHENTICATED'))).toEqual([false, true, false])
+  })
+})
+
+describe('a connection', () => {
+  const sockets: Socket[] = []
+  let server: Server
+  afterEach(() => {
+    vi.useRealTimers()
+    for (const socket of sockets.splice(0)) socket.destroy()
+    server.close()
+  })
+
+  async function connectTo(handle: (exchange: Exchange) => Promise<void>) {
+    server = createServer()
+    const broken: unknown[] = []
+    let tell: (exchange: Exchange) => void
+    const asked = new Promise<Exchange>((resolve) => {
+      tell = resolve
+    })
+    const plain = takePlainConnections(server, {
+      handlers: new Map([
+        [
+          '/graphql',
+          (exchange) => {
+            tell(exchange)
+            return handle(exchange)
+          },
+        ],
+      ]),
+      closing: () => !server.listening,
+      broke: (error) => broken.push(error),
+      clock: () => Date.now(),
+    })
+    const { port } = await listening(server)
+    const socket = await openSocket(`http://127.0.0.1:${port}`)
+    sockets.push(socket)
+    return { socket, plain, broken, asked, closed: closing(socket) }
+  }
+
+  const answering = async (exchange: Exchange) => exchange.answer(200, 'id', { fine: true })
+
+  it.each([
+    ['that says nothing', '', HEADERS_TIMEOUT_MS],
+    ['that was answered', post(QUERY), KEEP_ALIVE_MS],
+  ])('gap: plain requests: one %s is closed after its time', async (_, sent, ms) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+    const { socket, closed } = await connectTo(answering)
+    let gone = false
+    void closed.then(() => {
+      gone = true
+    })
+    if (sent !== '') {
+      socket.write(sent)
+      await once(socket, 'data')
+    }
+    socket.resume()
+    vi.advanceTimersByTime(ms - 1_000)
+    await sleep(50)
+    expect(gone).toBe(false)
+    vi.advanceTimersByTime(2_500)
+    await closed
+  })
+
+  it('gap: plain requests: one that waits for its answer is not idle, and ends with it when the server closes', async () => {
+    const { socket, plain, closed, asked } = await connectTo(async () => {})
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk.toString()
+    })
+    socket.write(post(QUERY))
+    const exchange = await asked
+    server.close()
+    plain.closeIdleConnections()
+    await sleep(50)
+    expect(socket.destroyed).toBe(false)
+    await answering(exchange)
+    await closed
+    expect(text).toContain('Connection: close\r\n')
+    expect(text).toContain('{"fine":true}')
+  })
+
+  it('gap: plain requests: one whose handler breaks is closed, and that is told', async () => {
+    const { socket, broken, closed } = await connectTo(async () => {
+      throw new Error('broken')
+    })
+    socket.write(post(QUERY))
+    await closed
+    expect(broken).toEqual([new Error('broken')])
+  })
+
+  it('gap: plain requests: one that was gone before its answer is forgotten', async () => {
+    const { socket, broken, asked } = await connectTo(async () => {})
+    socket.write(post(QUERY))
+    const exchange = await asked
+    socket.destroy()
+    await sleep(20)
+    await answering(exchange)
+    const left = () => new Promise((resolve) => server.getConnections((_, count) => resolve(count)))
+    await vi.waitFor(async () => expect(await left()).toBe(0))
+    expect(broken).toEqual([])
+  })
+
+  it('gap: plain requests: a header that would break the answer in two is refused', async () => {
+    const { socket, broken, closed } = await connectTo(async (exchange) => {
+      exchange.setHeader('X', 'a\r\nSet-Cookie: b')
+    })
+    socket.write(post(QUERY))
+    await closed
+    expect(broken).toHaveLength(1)
+  })
+})
