@@ -197,7 +197,10 @@ describe('gap: a script in what people enter', () => {
   it('is text in the details of the audit log', async () => {
     const { page, open, problems } = visit
     await open(at('audit'))
-    await page.getByRole('button', { name: 'Details of editPackage' }).first().click()
+    await page
+      .getByRole('button', { name: /^Details: \S+ changed the package/ })
+      .first()
+      .click()
     await page.getByRole('dialog').getByText(script('draft name')).first().waitFor()
     expect(problems).toEqual([])
   })

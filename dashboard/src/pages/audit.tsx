@@ -15,7 +15,7 @@ const AUDIT = graphql(`
   query AuditLog($appId: String, $after: String) {
     auditLog(appId: $appId, after: $after) {
       next
-      rows { id at memberEmail appId operation subjectKind subjectId before after }
+      rows { id at memberEmail sentence subjectId before after }
     }
   }
 `)
@@ -59,16 +59,13 @@ export function AuditPage() {
                   { label: 'Who', wide: true, cell: ({ memberEmail }) => memberEmail },
                   {
                     label: 'What',
-                    cell: ({ operation, subjectKind, subjectId }) => (
+                    cell: ({ sentence, subjectId }) => (
                       <>
                         <Text size="sm" fw={550}>
-                          {operation}
+                          {sentence}
                         </Text>
-                        <Text size="xs" c="dimmed">
-                          {subjectKind}{' '}
-                          <Text span inherit ff="monospace">
-                            {subjectId}
-                          </Text>
+                        <Text size="xs" c="dimmed" ff="monospace">
+                          {subjectId}
                         </Text>
                       </>
                     ),
@@ -81,7 +78,7 @@ export function AuditPage() {
                       <Button
                         size="compact-sm"
                         variant="default"
-                        aria-label={`Details of ${entry.operation} ${entry.subjectId ?? ''}`}
+                        aria-label={`Details: ${entry.memberEmail} ${entry.sentence}`}
                         onClick={() => setOpen(entry)}
                       >
                         Details
@@ -95,7 +92,12 @@ export function AuditPage() {
           )
         }
       </Loaded>
-      <Modal opened={open !== null} onClose={() => setOpen(null)} size="lg" title={open?.operation}>
+      <Modal
+        opened={open !== null}
+        onClose={() => setOpen(null)}
+        size="lg"
+        title={open && `${open.memberEmail} ${open.sentence}`}
+      >
         {open && <ObjectDiff before={open.before} after={open.after} />}
       </Modal>
     </Page>

@@ -15,6 +15,7 @@ import {
   type NearLimit,
   nearLimits,
 } from '../operations/dashboard/home.ts'
+import { sentenceOf } from '../operations/dashboard/sentences.ts'
 import type { Calls, Checklist } from '../store/activity.ts'
 import type { AuditRow } from '../store/audit.ts'
 import type { Builder } from './builder.ts'
@@ -90,6 +91,10 @@ function defineTypes(builder: Builder<DashboardContext>) {
       memberEmail: t.exposeString('memberEmail'),
       appId: t.exposeString('appId', { nullable: true }),
       operation: t.exposeString('operation', { description: "The mutation's name." }),
+      sentence: t.string({
+        description: 'What was done, as it follows the name of who did it: "changed the package Pro".',
+        resolve: sentenceOf,
+      }),
       subjectKind: t.exposeString('subjectKind'),
       subjectId: t.exposeString('subjectId', { nullable: true }),
       before: t.expose('before', { type: 'JSON', nullable: true }),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { MUTATIONS } from '../../src/operations/dashboard/member-operations.ts'
+import { SENTENCES } from '../../src/operations/dashboard/sentences.ts'
 import { type Data, dashboardClient, signedIn } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
@@ -18,7 +19,7 @@ afterAll(async () => {
 })
 
 const LOG = `query ($appId: String, $first: Int, $after: String) { auditLog(appId: $appId, first: $first, after: $after) {
-  next rows { memberEmail appId operation subjectKind subjectId before after at } } }`
+  next rows { memberEmail appId operation sentence subjectKind subjectId before after at } } }`
 const latest = async (): Promise<Data> => (await server.dashboard.data(LOG, { first: 1 })).auditLog.rows[0]
 
 interface Step {
@@ -111,7 +112,11 @@ const STEPS: Step[] = [
   },
   {
     mutation: `editPackage(${app}, id: "plan", input: { name: "Better" }) { id }`,
-    entry: { before: { draft: null }, after: { name: 'Plan', draft: { name: 'Better' } } },
+    entry: {
+      sentence: 'changed the package Plan',
+      before: { draft: null },
+      after: { name: 'Plan', draft: { name: 'Better' } },
+    },
   },
   {
     mutation: `discardPackageDraft(${app}, id: "plan") { id }`,
@@ -123,7 +128,13 @@ const STEPS: Step[] = [
   },
   {
     mutation: `createUser(${app}, input: { id: "ann", email: "ann@example.com" }) { id }`,
-    entry: { subjectKind: 'user', subjectId: 'ann', before: null, after: { email: 'ann@example.com' } },
+    entry: {
+      sentence: 'created the user ann',
+      subjectKind: 'user',
+      subjectId: 'ann',
+      before: null,
+      after: { email: 'ann@example.com' },
+    },
   },
   {
     mutation: `updateUser(${app}, id: "ann", input: { id: "anna" }) { id }`,
@@ -152,6 +163,7 @@ const STEPS: Step[] = [
   {
     mutation: `cancelSubscription(${app}, id: "SUBSCRIPTION", atPeriodEnd: false) { id }`,
     entry: {
+      sentence: 'cancelled the subscription of anna to plan',
       subjectKind: 'subscription',
       before: { cancelledAt: null },
       after: { cancelledAt: expect.any(String) },
@@ -204,6 +216,10 @@ const STEPS: Step[] = [
     entry: { before: { archivedAt: null }, after: { archivedAt: expect.any(String) } },
   },
   {
+    mutation: `archiveBillingTemplate(${app}, id: "offer", archived: false) { id }`,
+    entry: { sentence: 'brought back the billing template Offer' },
+  },
+  {
     mutation: `archivePrice(${app}, provider: "sandbox", id: "PRICE") { id }`,
     entry: { subjectKind: 'price', before: { archivedAt: null }, after: { archivedAt: expect.any(String) } },
   },
@@ -253,7 +269,12 @@ const STEPS: Step[] = [
   },
   {
     mutation: 'removeMember(memberId: "MEMBER")',
-    entry: { subjectKind: 'member', before: { email: 'other@example.com' }, after: null },
+    entry: {
+      sentence: 'removed the member other@example.com',
+      subjectKind: 'member',
+      before: { email: 'other@example.com' },
+      after: null,
+    },
   },
   {
     mutation: 'signOutSession(id: "SESSION")',
@@ -280,6 +301,8 @@ describe('gap: the audit log', () => {
       if (operation === 'inviteMember') known.INVITATION = answer.id
       const [shown, before] = (await server.dashboard.data(LOG, { first: 2 })).auditLog.rows
       expect(shown, operation).toMatchObject({ memberEmail: OWNER.email, operation, ...entry })
+      // All that a sentence leaves open is filled in.
+      expect(shown.sentence, operation).toMatch(/^\w[^{}]*\S$/)
       expect(before, `${operation} once`).toEqual(earlier)
       const secrets = [answer?.secret, answer?.token, stripe.key].filter((secret) => secret !== undefined)
       for (const secret of secrets) expect(JSON.stringify(shown), operation).not.toContain(secret)
@@ -292,6 +315,11 @@ describe('gap: the audit log', () => {
     // Imports and this one, which ends the session of these tests, have tests of their own.
     const elsewhere = ['importUsers', 'applyUserImport', 'undoUserImport', 'signOutEverywhere']
     expect(noted.filter((name) => !steps.includes(name)).sort()).toEqual(elsewhere.sort())
+  })
+
+  it('has a sentence for each of them, and for accepting an invitation', () => {
+    const noted = Object.keys(MUTATIONS).filter((name) => MUTATIONS[name]?.about)
+    expect(Object.keys(SENTENCES).sort()).toEqual([...noted, 'acceptInvitation'].sort())
   })
 
   it('has nothing of a mutation that was refused', async () => {

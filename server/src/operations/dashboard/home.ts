@@ -18,6 +18,7 @@ import { foundApp } from './apps.ts'
 import { catalogueOf } from './catalogue.ts'
 import type { MemberCall } from './member-call.ts'
 import { pageSize } from './pages.ts'
+import { sentenceOf } from './sentences.ts'
 
 /** What a newcomer has done already. */
 export async function checklist({ service }: MemberCall, appId: string): Promise<Checklist> {
@@ -180,12 +181,12 @@ export async function latestEvents(
             }
       return end ? [began, end] : [began]
     }),
-    ...changes.map(({ seq, at, memberEmail, operation, subjectId }) => ({
+    ...changes.map((change) => ({
       ...nothing,
-      id: `change:${seq}`,
+      id: `change:${change.seq}`,
       kind: 'CHANGE' as const,
-      at,
-      text: `${memberEmail}: ${operation}${subjectId === null ? '' : ` ${subjectId}`}`,
+      at: change.at,
+      text: `${change.memberEmail} ${sentenceOf(change)}`,
     })),
   ]
   return events.sort((a, b) => b.at - a.at).slice(0, size)

@@ -1,0 +1,74 @@
+import type { AuditRow } from '../../store/audit.ts'
+
+/**
+ * What each operation did, as it follows the name of who did it. In braces stands what is told of its subject: as it
+ * is after the change, or as it was before; else the subject's id.
+ */
+export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
+  acceptInvitation: 'accepted the invitation',
+  changePassword: 'changed the password',
+  signOutSession: 'signed out of a browser',
+  signOutEverywhere: 'signed out everywhere',
+
+  inviteMember: 'invited {email}',
+  revokeInvitation: 'took back the invitation of {email}',
+  changeRole: 'changed the role of {email}',
+  removeMember: 'removed the member {email}',
+
+  createApp: 'created the app {name}',
+  renameApp: 'renamed the app to {name}',
+  setOrigins: 'changed the origins of the app {name}',
+  advanceClock: 'moved the clock of the app {name}',
+  createApiKey: 'created the API key {name}',
+  rotateApiKey: 'rotated the API key {name}',
+  revokeApiKey: 'revoked the API key {name}',
+
+  createFeature: 'created the feature {name}',
+  updateFeature: 'changed the feature {name}',
+  createPackage: 'created the package {name}',
+  updatePackage: 'changed the metadata of the package {name}',
+  editPackage: 'changed the package {name}',
+  publishPackage: 'published the package {name}',
+  discardPackageDraft: 'discarded the draft of the package {name}',
+  copyCatalogue: 'copied the catalogue of the app {id}',
+  loadSample: 'loaded the sample',
+  removeSample: 'removed the sample',
+
+  createUser: 'created the user {name}',
+  updateUser: 'changed the user {name}',
+  subscribe: 'subscribed the user {userId}',
+  cancelSubscription: 'cancelled the subscription of {userId} to {packageId}',
+  recordUsage: 'recorded usage of the user {userId}',
+  generateUserToken: 'made a token for the user {id}',
+  importUsers: 'uploaded a file of users',
+  applyUserImport: 'applied an import of users',
+  undoUserImport: 'undid an import of users',
+
+  createPrice: 'added a price to the package {packageId}',
+  importPrice: 'imported a price for the package {packageId}',
+  archivePrice: (done) => `${archived(done)} a price of the package {packageId}`,
+  createBillingTemplate: 'created the billing template {name}',
+  archiveBillingTemplate: (done) => `${archived(done)} the billing template {name}`,
+  setProviderAccount: 'set up the billing provider {provider}',
+  removeProviderAccount: 'removed the billing provider {provider}',
+  setGraceDays: 'set the days of grace to {graceDays}',
+  replayNotice: 'had the notice {id} handled again',
+  replayFailedNotices: 'had all failed notices handled again',
+  reconcileBilling: 'compared subscriptions with the billing providers',
+  generateSubscriptionLink: 'made a payment link of the billing template {name}',
+}
+
+function archived({ after }: Done): string {
+  return after?.archivedAt === null ? 'brought back' : 'archived'
+}
+
+type Done = Pick<AuditRow, 'operation' | 'subjectId' | 'before' | 'after'>
+
+/** "changed the package Pro" */
+export function sentenceOf(done: Done): string {
+  const { operation, subjectId, before, after } = done
+  const sentence = SENTENCES[operation] ?? operation
+  return (typeof sentence === 'string' ? sentence : sentence(done)).replace(/{(\w+)}/g, (_, name: string) =>
+    String(after?.[name] ?? before?.[name] ?? subjectId ?? ''),
+  )
+}
