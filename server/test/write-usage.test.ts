@@ -2,7 +2,8 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openPool, type Pool } from '../src/store/database.ts'
 import { KEY_TAKEN } from '../src/store/idempotency.ts'
-import { type Receipt, writeUsage } from '../src/store/write-usage.ts'
+import { type CounterMove, type Receipt, writeUsage } from '../src/store/write-usage.ts'
+import { rowsOf } from './harness/database.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 
 let server: TestServer
@@ -32,4 +33,56 @@ it('gap: idempotency: two writers with the same keys in opposite orders never wa
     const outcomes = await Promise.all([outcome(receipts), outcome(receipts.toReversed())])
     expect(outcomes.sort()).toEqual([KEY_TAKEN, 'written'])
   }
+})
+
+it('gap: races: a counter that is not where it was read any more is left as it is', async () => {
+  await server.admin.data(
+    'mutation { a: createUser(input: { id: "a" }) { id } b: createUser(input: { id: "b" }) { id } }',
+  )
+  const uids = await rowsOf<{ uid: number }>(
+    { connectionString: server.databaseUrl },
+    'select uid from users order by uid',
+  )
+  const moveOf = (uid = 0, from: CounterMove['from'], to: number): CounterMove => ({
+    key: { appId: 'default', userUid: uid, featureId: 'calls', resetPeriod: 'MONTH', periodStart: 0 },
+    from,
+    to,
+    entries: [{ action: 'ADD', delta: to - (from?.used ?? 0), used: to, recordedAt: 0 }],
+    receipts: [],
+  })
+  const [a, b] = uids.map(({ uid }) => uid)
+  await writeUsage(pool, [moveOf(a, null, 5), moveOf(b, null, 5)], [])
+  const counters = () =>
+    rowsOf<{ uid: number; used: number; place: string }>(
+      { connectionString: server.databaseUrl },
+      'select user_uid as uid, used, ctid as place from usage_counter order by user_uid',
+    )
+  const [first, second] = await counters()
+  if (!first || !second) throw new Error('the counters are not there')
+
+  const missed = [
+    // another counter's row, which happens to hold the same number
+    moveOf(a, { used: 5, place: second.place }, 6),
+    // no row at all
+    moveOf(a, { used: 5, place: '(4000,1)' }, 6),
+    // its row, but not its number
+    moveOf(a, { used: 4, place: first.place }, 6),
+  ]
+  for (const move of missed) expect(await writeUsage(pool, [move], [])).toEqual(new Set())
+  expect(await counters()).toEqual([first, second])
+
+  const move = moveOf(a, { used: 5, place: first.place }, 6)
+  expect(await writeUsage(pool, [move], [])).toEqual(new Set([move]))
+  // The row of an older version is not the counter's any more.
+  const again = moveOf(a, { used: 6, place: first.place }, 7)
+  expect(await writeUsage(pool, [again], [])).toEqual(new Set())
+  const ledger = await rowsOf(
+    { connectionString: server.databaseUrl },
+    'select user_uid as uid, delta, used from usage_ledger order by seq',
+  )
+  expect(ledger).toEqual([
+    { uid: a, delta: 5, used: 5 },
+    { uid: b, delta: 5, used: 5 },
+    { uid: a, delta: 1, used: 6 },
+  ])
 })

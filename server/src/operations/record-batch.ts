@@ -165,7 +165,7 @@ function counterOf(counters: Map<string, Moved>, appId: string, found: FoundStan
   let counter = counters.get(name)
   if (!counter) {
     const key = { appId, userUid: uid, featureId, resetPeriod, periodStart }
-    const from = found.counted ? found.used : null
+    const from = found.place === null ? null : { used: found.used, place: found.place }
     counter = { move: { key, from, to: found.used, entries: [], receipts: [] }, decisions: [] }
     counters.set(name, counter)
   }

@@ -20,8 +20,8 @@ export interface FoundStanding {
   used: number
   now: number
   uid: number | null
-  /** false: nothing was counted in this period yet, so there is no row to move */
-  counted: boolean
+  /** where the counter's row is; null: nothing was counted in this period yet, so there is none */
+  place: string | null
 }
 
 /**
@@ -110,11 +110,11 @@ function stand(
   { uid, now, live }: Holding,
 ): FoundStanding {
   const standing = standingOf(catalogue, featureId, uid === null ? null : live, now)
-  if (standing.kind !== 'metered') return { featureId, standing, used: 0, now, uid, counted: false }
+  if (standing.kind !== 'metered') return { featureId, standing, used: 0, now, uid, place: null }
   const { allowance, period } = standing
   let at = from
   while (asked[at]?.resetPeriod !== allowance.resetPeriod) at++
-  const counter = holdings[at]?.counter
-  const counted = counter?.start === period.start
-  return { featureId, standing, used: counted ? counter.used : 0, now, uid, counted }
+  const newest = holdings[at]?.counter
+  const counter = newest?.start === period.start ? newest : null
+  return { featureId, standing, used: counter?.used ?? 0, now, uid, place: counter?.place ?? null }
 }

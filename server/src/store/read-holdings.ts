@@ -19,8 +19,8 @@ export interface Holding {
   /** null: no such user */
   uid: number | null
   live: LiveSubscription[]
-  /** The newest counter of that kind; it counts only if it is of the period that is asked about. */
-  counter: { start: number; used: number } | null
+  /** The newest counter of that kind; it counts only if it is of the period that is asked about. Its place is its row's. */
+  counter: { start: number; used: number; place: string } | null
 }
 
 interface Row {
@@ -34,6 +34,7 @@ interface Row {
   anchor: number
   period_start: number | null
   used: number
+  place: string
 }
 
 /** What is read of one question, given where its four parts come from. */
@@ -43,12 +44,12 @@ left join users u on u.app_id = ${appId} and u.id = ${userId}
 left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
   and s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > ${APP_NOW})
 left join lateral (
-  select period_start, used from usage_counter
+  select period_start, used, ctid from usage_counter
   where app_id = u.app_id and user_uid = u.uid and feature_id = ${featureId} and reset_period = ${resetPeriod}
   order by period_start desc limit 1) c on true`
 
 const COLUMNS = `app.version, ${APP_NOW} as now, u.uid,
-  s.package_id, s.is_addon, s.started_at, s.anchor, c.period_start, c.used`
+  s.package_id, s.is_addon, s.started_at, s.anchor, c.period_start, c.used, c.ctid as place`
 
 const MANY = `
 select q.ord::int, ${COLUMNS} ${holdingsOf(
@@ -71,8 +72,8 @@ export async function readHoldings(db: Db, questions: readonly Question[]): Prom
   for (const row of rows) {
     let holding = holdings[row.ord - 1]
     if (!holding) {
-      const { version, now, uid } = row
-      const counter = row.period_start === null ? null : { start: row.period_start, used: row.used }
+      const { version, now, uid, period_start: start, used, place } = row
+      const counter = start === null ? null : { start, used, place }
       holding = { version, now, uid, live: [], counter }
       holdings[row.ord - 1] = holding
     }

@@ -12,10 +12,10 @@ interface CounterKey {
   periodStart: number
 }
 
-/** A counter taken from the value it was decided upon (null: no row yet) to a new one. */
+/** A counter taken from the value it was decided upon, in the row where that was read (null: no row yet), to a new one. */
 export interface CounterMove {
   key: CounterKey
-  from: number | null
+  from: { used: number; place: string } | null
   to: number
   entries: LedgerEntry[]
   receipts: Receipt[]
@@ -37,35 +37,39 @@ export interface Receipt extends KeyName {
 /** Somebody else made the first row of a counter: the whole statement fails on it. */
 export const COUNTER_EXISTS = 'usage_counter_pkey'
 
-// A ledger row or receipt whose move is null belongs to a new counter or to none, and so depends on no update.
+// A counter is found by the place of its row, which saves a walk down the index; the key is what says that it is the
+// one. A moved counter brings the last of its ledger rows along, nearly always its only one. A ledger row or receipt
+// whose move is null belongs to a new counter or to none, and so depends on no update.
 const TEXT = `
 with moved as (
   update usage_counter c set used = m.becomes
-  from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::bigint[])
-    with ordinality as m (app_id, user_uid, feature_id, reset_period, period_start, was, becomes, ord)
-  where c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = m.feature_id
+  from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[],
+      $6::tid[], $7::bigint[], $8::bigint[], $9::text[], $10::bigint[], $11::timestamptz[])
+    with ordinality as m (app_id, user_uid, feature_id, reset_period, period_start,
+      place, was, becomes, action, delta, recorded_at, ord)
+  where c.ctid = m.place and c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = m.feature_id
     and c.reset_period = m.reset_period and c.period_start = m.period_start and c.used = m.was
-  returning m.ord::int
+  returning m.*
 ), made as (
   insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
-  select * from unnest($8::text[], $9::bigint[], $10::text[], $11::text[], $12::timestamptz[], $13::bigint[])
+  select * from unnest($12::text[], $13::bigint[], $14::text[], $15::text[], $16::timestamptz[], $17::bigint[])
 ), ledger as (
   insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
   select app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at
-  from unnest($14::text[], $15::bigint[], $16::text[], $17::text[], $18::timestamptz[],
-      $19::text[], $20::bigint[], $21::bigint[], $22::timestamptz[], $23::int[])
-    with ordinality as e (app_id, user_uid, feature_id, reset_period, period_start,
-      action, delta, used, recorded_at, move, ord)
+  from unnest($18::text[], $19::bigint[], $20::text[], $21::text[], $22::timestamptz[],
+      $23::text[], $24::bigint[], $25::bigint[], $26::timestamptz[], $27::int[])
+    as e (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at, move)
   where move is null or move = any(array(select ord from moved))
-  order by e.ord
+  union all
+  select app_id, user_uid, feature_id, reset_period, period_start, action, delta, becomes, recorded_at from moved
 ), receipt as (
   insert into idempotency (app_id, scope, key, request, results)
   select app_id, scope, key, decode(request, 'hex'), results::json
-  from unnest($24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::int[])
+  from unnest($28::text[], $29::text[], $30::text[], $31::text[], $32::text[], $33::int[])
     as r (app_id, scope, key, request, results, move)
   where move is null or move = any(array(select ord from moved))
 )
-select ord from moved`
+select ord::int from moved`
 
 /**
  * Moves each counter, if it still stands where it was read, together with its ledger rows and receipts; one
@@ -78,16 +82,19 @@ export async function writeUsage(
   moves: readonly CounterMove[],
   otherReceipts: readonly Receipt[],
 ): Promise<Set<CounterMove>> {
-  const updates = moves.filter(({ from }) => from !== null)
+  const updates = moves.flatMap((move) => {
+    const last = move.entries.at(-1)
+    return move.from && last ? [{ move, key: move.key, from: move.from, last }] : []
+  })
   const inserts = moves.filter(({ from }) => from === null)
   const entries: { key: CounterKey; entry: LedgerEntry; move: number | null }[] = []
   const receipts: { receipt: Receipt; move: number | null }[] = []
-  const take = ({ key, entries: own, receipts: kept }: CounterMove, move: number | null) => {
+  const take = ({ key, receipts: kept }: CounterMove, own: LedgerEntry[], move: number | null) => {
     for (const entry of own) entries.push({ key, entry, move })
     for (const receipt of kept) receipts.push({ receipt, move })
   }
-  for (const [i, move] of updates.entries()) take(move, i + 1)
-  for (const move of inserts) take(move, null)
+  for (const [i, { move }] of updates.entries()) take(move, move.entries.slice(0, -1), i + 1)
+  for (const move of inserts) take(move, move.entries, null)
   for (const receipt of otherReceipts) receipts.push({ receipt, move: null })
   // Whoever writes the same ones writes them in the same order, and so no two wait for each other.
   receipts.sort(({ receipt: a }, { receipt: b }) =>
@@ -99,8 +106,12 @@ export async function writeUsage(
     text: TEXT,
     values: [
       ...keyColumns(updates),
-      numberArray(updates, (m) => m.from),
-      numberArray(updates, (m) => m.to),
+      textArray(updates, (m) => m.from.place),
+      numberArray(updates, (m) => m.from.used),
+      numberArray(updates, (m) => m.last.used),
+      textArray(updates, (m) => m.last.action),
+      numberArray(updates, (m) => m.last.delta),
+      textArray(updates, (m) => timestamp(m.last.recordedAt)),
       ...keyColumns(inserts),
       numberArray(inserts, (m) => m.to),
       ...keyColumns(entries),
@@ -118,7 +129,10 @@ export async function writeUsage(
     ],
   })
   const done = new Set(inserts)
-  for (const { ord } of rows) done.add(updates[ord - 1] as CounterMove)
+  for (const { ord } of rows) {
+    const update = updates[ord - 1]
+    if (update) done.add(update.move)
+  }
   return done
 }
 
