@@ -9,6 +9,7 @@ import { sendSandboxEvent } from './operations/billing/send-sandbox-event.ts'
 import { syncCheckout } from './operations/billing/sync-checkout.ts'
 import { syncSubscription } from './operations/billing/sync-subscription.ts'
 import type { Service } from './operations/call.ts'
+import { deleteImport } from './operations/dashboard/delete-import.ts'
 import type { Pool } from './store/database.ts'
 import { addJobForTurn, freeStrandedJobs, type Jobs } from './store/jobs.ts'
 import { appsDue } from './store/sandbox.ts'
@@ -35,6 +36,7 @@ function tasksOf(service: Service): TaskList {
     },
     'send-sandbox-event': ({ appId, id }) => sendSandboxEvent(service, appId, id),
     'turn-sandbox': ({ appId }) => turnSandbox(service.pool, appId),
+    'delete-import': (at) => deleteImport(service, at),
     'turn-sandboxes': async () => {
       for (const appId of await appsDue(service.pool)) await turnSandbox(service.pool, appId)
       await freeStrandedJobs(service.pool, STRANDED_MINUTES)

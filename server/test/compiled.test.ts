@@ -139,7 +139,7 @@ const DASHBOARD_QUERIES: Rows = {
   feature: given({ appId: 'default', id: 'calls' }),
   features: given({ appId: 'default', search: 's' }),
   publishPreview: given({ appId: 'default', packageId: 'plan', first: 5 }),
-  publishTouched: given({ appId: 'default', packageId: 'plan', first: 5, after: '0' }),
+  publishTouched: given({ appId: 'default', packageId: 'plan', first: 5, after: 'LOSES 0' }),
   catalogueDiff: given({ appId: 'default', fromAppId: 'default' }),
   user: given({ appId: 'default', id: 'ann' }),
   users: given({ appId: 'default', search: 'a', first: 2 }),

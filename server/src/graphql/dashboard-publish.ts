@@ -64,7 +64,7 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
       }),
       touched: t.expose('touched', {
         type: touchPage,
-        description: 'The first of those who gain or lose.',
+        description: 'The first of those who gain or lose: those who lose come first.',
       }),
     }),
   })

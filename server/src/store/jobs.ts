@@ -8,6 +8,7 @@ export interface Jobs {
   'cancel-at-provider': { appId: string; provider: string; ref: string }
   'send-sandbox-event': { appId: string; id: string }
   'turn-sandbox': { appId: string }
+  'delete-import': { appId: string; id: string; after: number }
   'turn-sandboxes': Record<never, never>
   reconcile: { which: 'due' | 'all' }
 }

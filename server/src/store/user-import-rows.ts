@@ -168,6 +168,26 @@ function havingOutcome(outcome: ImportOutcome): string {
   }
 }
 
+/** Deletes the next rows after that line; the last of them, or null when there are no more. */
+export async function deleteRows(
+  db: Db,
+  appId: string,
+  importId: string,
+  after: number,
+  limit: number,
+): Promise<number | null> {
+  const { rows } = await db.query<{ last: number | null }>(
+    `with next as materialized (
+       select line from user_import_row where app_id = $1 and import_id = $2 and line > $3 order by line limit $4),
+     gone as (
+       delete from user_import_row
+       where app_id = $1 and import_id = $2 and line > $3 and line <= (select max(line) from next))
+     select max(line) as last from next`,
+    [appId, importId, after, limit],
+  )
+  return rows[0]?.last ?? null
+}
+
 /** By line, from the one after `after`. */
 export async function listImportRows(
   db: Db,

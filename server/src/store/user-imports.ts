@@ -32,25 +32,24 @@ export interface UserImport {
   alive: boolean
 }
 
-const SELECT = `select id, state, failure, member_email as "memberEmail", started_at as "startedAt",
-  finished_at as "finishedAt", bytes_total as "bytesTotal", bytes_read as "bytesRead", rows, bad, unchanged, changed,
-  applied, refused, undone, kept, touched_at > now() - interval '1 minute' as alive from user_import`
+/** Whoever works on an import says so more often than that, see `touchImport`. */
+const ALIVE = `touched_at > now() - interval '1 minute'`
+/** A file is gone with the process that read it. That one failed is told, not written: a reader that was only slow goes on. */
+const LEFT = `state = 'READING' and not ${ALIVE}`
 
-/** False when the id is taken. Of the earlier ones, the last `keep` stay. */
+const SELECT = `select id, case when ${LEFT} then 'FAILED' else state end as state,
+  case when ${LEFT} then 'The server stopped while reading; upload the file again' else failure end as failure,
+  member_email as "memberEmail", started_at as "startedAt",
+  case when ${LEFT} then touched_at else finished_at end as "finishedAt", bytes_total as "bytesTotal",
+  bytes_read as "bytesRead", rows, bad, unchanged, changed, applied, refused, undone, kept, ${ALIVE} as alive
+  from user_import where not dropped`
+
+/** False when the id is taken. */
 export async function insertUserImport(
   db: Db,
   appId: string,
   made: { id: string; memberEmail: string; bytesTotal: number },
-  keep: number,
 ): Promise<boolean> {
-  const { rows: gone } = await db.query<{ id: string }>(
-    `delete from user_import where app_id = $1 and seq <= (
-       select seq from user_import where app_id = $1 order by seq desc offset $2 limit 1) returning id`,
-    [appId, keep - 1],
-  )
-  for (const { id } of gone) {
-    await db.query(`delete from user_import_row where app_id = $1 and import_id = $2`, [appId, id])
-  }
   const { rowCount } = await db.query(
     `insert into user_import (app_id, id, state, member_email, bytes_total) values ($1, $2, 'READING', $3, $4)
      on conflict do nothing`,
@@ -59,13 +58,28 @@ export async function insertUserImport(
   return rowCount === 1
 }
 
+/** Takes all but the last `keep` off the list; their rows are still there. */
+export async function dropImports(db: Db, appId: string, keep: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `update user_import set dropped = true where app_id = $1 and not dropped and seq <= (
+       select seq from user_import where app_id = $1 and not dropped order by seq desc offset $2 limit 1) returning id`,
+    [appId, keep],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Only once its rows are: until then its id is taken. */
+export async function deleteUserImport(db: Db, appId: string, id: string): Promise<void> {
+  await db.query(`delete from user_import where app_id = $1 and id = $2 and dropped`, [appId, id])
+}
+
 export async function findUserImport(db: Db, appId: string, id: string): Promise<UserImport | null> {
-  const { rows } = await db.query<UserImport>(`${SELECT} where app_id = $1 and id = $2`, [appId, id])
+  const { rows } = await db.query<UserImport>(`${SELECT} and app_id = $1 and id = $2`, [appId, id])
   return rows[0] ?? null
 }
 
 export async function listUserImports(db: Db, appId: string): Promise<UserImport[]> {
-  const { rows } = await db.query<UserImport>(`${SELECT} where app_id = $1 order by seq desc`, [appId])
+  const { rows } = await db.query<UserImport>(`${SELECT} and app_id = $1 order by seq desc`, [appId])
   return rows
 }
 
@@ -82,6 +96,11 @@ export async function setImportState(
      where app_id = $1 and id = $2`,
     [appId, id, state, failure],
   )
+}
+
+/** Says that somebody works on it. */
+export async function touchImport(db: Db, appId: string, id: string): Promise<void> {
+  await db.query(`update user_import set touched_at = now() where app_id = $1 and id = $2`, [appId, id])
 }
 
 export async function noteProgress(

@@ -287,23 +287,29 @@ describe('gap: what publishing would do', () => {
     expect(lost).toEqual(['u2', 'u3'])
   })
 
-  it('pages the list, and counts everybody all the same', async () => {
-    const app = await used([9, 9, 9, 9, 9])
-    await edit(app, [{ id: 'calls', entitlement: { limit: 1 } }, { id: 'seats' }])
-    const shown = await preview(app, 2)
-    expect(shown).toMatchObject({ subscribers: 5, lose: 5 })
+  it('pages the list, those who lose first, and counts everybody all the same', async () => {
+    const app = await used([0, 9, 0, 9, 9])
+    await app.admin.data(
+      'mutation { createFeature(input: { id: "more", name: "More", type: BINARY }) { id } }',
+    )
+    await edit(app, [{ id: 'more' }, { id: 'calls', entitlement: { limit: 1 } }, { id: 'seats' }])
+    const shown = await preview(app, 3)
+    expect(shown).toMatchObject({ subscribers: 5, gain: 5, lose: 3 })
     const seen = changes(shown)
     let next = shown.touched.next
     while (next !== null) {
       const { publishTouched } = await app.dashboard.data(
-        `query ($appId: String!, $after: String!) { publishTouched(appId: $appId, packageId: "plan", first: 2, after: $after) {
+        `query ($appId: String!, $after: String!) { publishTouched(appId: $appId, packageId: "plan", first: 3, after: $after) {
           next rows { userId change featureId after { reasonCode } } } }`,
         { appId: app.id, after: next },
       )
       seen.push(...changes({ touched: publishTouched }))
       next = publishTouched.next
     }
-    expect(seen).toEqual([0, 1, 2, 3, 4].map((i) => `u${i} LOSES calls LIMIT_EXCEEDED`))
+    expect(seen).toEqual([
+      ...[1, 3, 4].flatMap((i) => [`u${i} LOSES calls LIMIT_EXCEEDED`, `u${i} GAINS more GRANTED`]),
+      ...[0, 2].map((i) => `u${i} GAINS more GRANTED`),
+    ])
   })
 
   it('touches nobody where nothing was published yet', async () => {

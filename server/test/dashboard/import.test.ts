@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { KEPT_IMPORTS } from '../../src/domain/limits.ts'
 import type { TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
@@ -310,6 +312,89 @@ describe('gap: a dry run, its report and the way back', () => {
     )
     await start(app, 'applyUserImport', 'left')
     expect(await settled(app, 'left')).toMatchObject({ state: 'APPLIED', applied: 2 })
+  })
+
+  it('one whose reader died has failed, and one that is slow goes on', async () => {
+    const app = await newApp()
+    const stateOf = async (id: string) => {
+      const { userImport, userImports } = await app.dashboard.data(
+        `query ($appId: String!, $id: String!) {
+          userImport(appId: $appId, id: $id) { state failure } userImports(appId: $appId) { state failure } }`,
+        { appId: app.id, id },
+      )
+      expect(userImports).toEqual([userImport])
+      return userImport
+    }
+    const silence = () =>
+      rowsOf(
+        { connectionString: server.databaseUrl },
+        `update user_import set touched_at = now() - interval '2 minutes' where app_id = $1`,
+        [app.id],
+      )
+    // Its rows are looked up only once the users can be read.
+    const other = new pg.Client({ connectionString: server.databaseUrl })
+    await other.connect()
+    try {
+      await other.query('begin; lock table users in access exclusive mode')
+      const answer = send(app, FILE, { dryRun: '1', import: 'slow' })
+      await vi.waitFor(async () => expect(await stateOf('slow')).toEqual({ state: 'READING', failure: null }))
+      await silence()
+      expect(await stateOf('slow')).toEqual({
+        state: 'FAILED',
+        failure: 'The server stopped while reading; upload the file again',
+      })
+      // As soon as its reader is heard of again.
+      await vi.waitFor(async () => expect((await stateOf('slow')).state).toBe('READING'), 30_000)
+      await other.query('commit')
+      expect(await answer).toMatchObject({ status: 200, changed: 2 })
+      await silence()
+      expect(await stateOf('slow')).toEqual({ state: 'CHECKED', failure: null })
+    } finally {
+      await other.end()
+    }
+  })
+
+  it('the oldest beyond those that are kept is off the list at once, its rows go later', async () => {
+    const app = await newApp()
+    await send(app, FILE, { dryRun: '1', import: 'oldest' })
+    await rowsOf(
+      { connectionString: server.databaseUrl },
+      `insert into user_import (app_id, id, state, member_email) select $1, 'i' || n, 'CHECKED', 'x' from generate_series(2, $2::int) n`,
+      [app.id, KEPT_IMPORTS],
+    )
+    const left = async () => {
+      const [row] = await rowsOf<{ rows: string }>(
+        { connectionString: server.databaseUrl },
+        `select (select count(*) from user_import_row where app_id = $1 and import_id = 'oldest')
+          + (select count(*) from user_import where app_id = $1 and id = 'oldest') as rows`,
+        [app.id],
+      )
+      return Number(row?.rows)
+    }
+    // One of its rows cannot be deleted now: nobody waits for that.
+    const other = new pg.Client({ connectionString: server.databaseUrl })
+    await other.connect()
+    try {
+      await other.query(
+        `begin; select from user_import_row where app_id = '${app.id}' and import_id = 'oldest' for update`,
+      )
+      expect(await send(app, FILE, { dryRun: '1', import: 'newest' })).toMatchObject({ status: 200 })
+      const { userImports } = await app.dashboard.data(
+        'query ($appId: String!) { userImports(appId: $appId) { id } }',
+        { appId: app.id },
+      )
+      const ids = userImports.map(({ id }: Data) => id)
+      expect([ids.length, ids[0], ids.at(-1)]).toEqual([KEPT_IMPORTS, 'newest', 'i2'])
+      expect((await app.dashboard.error(IMPORT, { appId: app.id, id: 'oldest' })).extensions.status).toBe(404)
+      expect(await left()).toBe(5)
+      // Until they are gone, its id is taken.
+      expect((await send(app, FILE, { import: 'oldest' })).status).toBe(400)
+      await other.query('commit')
+    } finally {
+      await other.end()
+    }
+    await vi.waitFor(async () => expect(await left()).toBe(0), 30_000)
+    expect(await send(app, FILE, { dryRun: '1', import: 'oldest' })).toMatchObject({ status: 200 })
   })
 
   it('an id is used once, and a failed one says why', async () => {

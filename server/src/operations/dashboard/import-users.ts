@@ -2,6 +2,7 @@ import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { checkIdentifier, isIdentifier } from '../../domain/identifier.ts'
 import { KEPT_IMPORTS, MAX_IDENTIFIER_CHARACTERS, MAX_TEXT_CHARACTERS } from '../../domain/limits.ts'
 import { lookUpKeys, type Tx, transaction } from '../../store/database.ts'
+import { addJob } from '../../store/jobs.ts'
 import * as rowStore from '../../store/user-import-rows.ts'
 import * as store from '../../store/user-imports.ts'
 import { moveImport } from './apply-import.ts'
@@ -30,6 +31,9 @@ interface ImportAnswer {
   badRowsLeftOut: number
 }
 
+/** Several times in the minute after which an import counts as left. */
+const HEARTBEAT_MS = 5_000
+
 /** Reads a file of users, keeps each row beside what the user has now, and unless it is a dry run makes the changes. */
 export async function importUsers(
   call: MemberCall,
@@ -41,10 +45,16 @@ export async function importUsers(
   checkIdentifier('import', id)
   await changeApp(call, appId, async (tx) => {
     const made = { id, memberEmail: call.member.email, bytesTotal: order.bytes }
-    if (!(await store.insertUserImport(tx, appId, made, KEPT_IMPORTS))) {
+    if (!(await store.insertUserImport(tx, appId, made))) {
       throw badUserInput(`An import with the id ${quote(id)} exists already`)
     }
+    for (const old of await store.dropImports(tx, appId, KEPT_IMPORTS)) {
+      await addJob(tx, 'delete-import', { appId, id: old, after: 0 })
+    }
   })
+  const heartbeat = setInterval(() => {
+    call.service.ongoing.run(`the heartbeat of the import ${id}`, () => store.touchImport(pool, appId, id))
+  }, HEARTBEAT_MS)
   try {
     await stage(call, order, file)
     await store.setImportState(pool, appId, id, 'CHECKED')
@@ -56,6 +66,8 @@ export async function importUsers(
     const told = error instanceof TollgateError ? error.message : 'Something went wrong on our side'
     await store.setImportState(pool, appId, id, 'FAILED', told)
     throw error
+  } finally {
+    clearInterval(heartbeat)
   }
   return answerOf(call, order)
 }

@@ -23,7 +23,7 @@ import {
 import { foundApp } from './apps.ts'
 import { catalogueOf } from './catalogue.ts'
 import type { MemberCall } from './member-call.ts'
-import { type KeyedPage, keyAfter, pageSize } from './pages.ts'
+import { type KeyedPage, keyAfter, pageSize, unknownCursor } from './pages.ts'
 
 /** What becomes of a feature for somebody. */
 interface FeatureTouch {
@@ -67,7 +67,8 @@ export async function publishPreview(
     let [subscribers, gain, lose] = [0, 0, 0]
     const page = new TouchPage(size)
     for await (const stretch of touches(tx, draft, 0)) {
-      for (const { subscriber, touched } of stretch) {
+      for (const one of stretch) {
+        const { touched } = one
         subscribers += 1
         if (touched.some(({ change }) => change === 'GAINS')) gain += 1
         if (touched.some(({ change }) => change === 'LOSES')) lose += 1
@@ -75,7 +76,7 @@ export async function publishPreview(
           const feature = features.get(featureId)
           if (feature) feature[change === 'GAINS' ? 'gain' : 'lose'] += 1
         }
-        page.take(subscriber, touched)
+        page.take(one)
       }
     }
     return {
@@ -96,13 +97,16 @@ export async function publishTouched(
   first: number | null | undefined,
   after: string,
 ): Promise<KeyedPage<Touch>> {
-  const size = pageSize(first)
+  const page = new TouchPage(pageSize(first))
+  const from = placeOf(after)
   const draft = await draftOf(call, appId, packageId)
   return lookingUp(call, async (tx) => {
-    const page = new TouchPage(size)
-    for await (const stretch of touches(tx, draft, keyAfter(after))) {
-      for (const { subscriber, touched } of stretch) page.take(subscriber, touched)
-      if (page.full) break
+    for (const change of CHANGES.slice(CHANGES.indexOf(from.change))) {
+      const seq = change === from.change ? from.seq : 0
+      for await (const stretch of touches(tx, draft, seq)) {
+        for (const one of stretch) if (changeOf(one) === change) page.take(one)
+        if (page.full) return page.result(tx, appId)
+      }
     }
     return page.result(tx, appId)
   })
@@ -116,44 +120,67 @@ function lookingUp<T>({ service }: MemberCall, work: (tx: Tx) => Promise<T>): Pr
   })
 }
 
+/** Whom it hurts comes first: who loses something, then who only gains. */
+const CHANGES = ['LOSES', 'GAINS'] as const
+
+const changeOf = ({ touched }: TouchedSubscriber): AccessChange | null =>
+  CHANGES.find((change) => touched.some((touch) => touch.change === change)) ?? null
+
+/** Where a page ends: "LOSES 17" is the subscriber 17 among those who lose. */
+function placeOf(text: string): { change: AccessChange; seq: number } {
+  const [name, seq = ''] = text.split(' ')
+  const change = CHANGES.find((known) => known === name)
+  if (!change) throw unknownCursor()
+  return { change, seq: keyAfter(seq) }
+}
+
 /** Holds whole subscribers, so that a page goes on after one of them. */
 class TouchPage {
   readonly #size: number
-  readonly #rows: (FeatureTouch & { uid: number })[] = []
-  #last = 0
-  #more = false
+  readonly #taken: Record<AccessChange, TouchedSubscriber[]> = { LOSES: [], GAINS: [] }
 
   constructor(size: number) {
     this.#size = size
   }
 
-  get full(): boolean {
-    return this.#more
+  /** No more of either kind than a page could show, and one to know that there are more. */
+  take(one: TouchedSubscriber): void {
+    const change = changeOf(one)
+    if (change && this.#taken[change].length <= this.#size) this.#taken[change].push(one)
   }
 
-  take({ seq, uid }: Subscriber, touched: readonly FeatureTouch[]): void {
-    if (touched.length === 0) return
-    if (this.#rows.length >= this.#size) {
-      this.#more = true
-      return
-    }
-    this.#rows.push(...touched.map((touch) => ({ uid, ...touch })))
-    this.#last = seq
+  /** So many that more of a kind that comes later change nothing. */
+  get full(): boolean {
+    return this.#taken.LOSES.length + this.#taken.GAINS.length > this.#size
   }
 
   async result(db: Db, appId: string): Promise<KeyedPage<Touch>> {
+    const taken = CHANGES.flatMap((change) => this.#taken[change])
+    const shown: TouchedSubscriber[] = []
+    let rows = 0
+    for (const one of taken) {
+      if (rows >= this.#size) break
+      shown.push(one)
+      rows += one.touched.length
+    }
     const people = await peopleOf(
       db,
       appId,
-      this.#rows.map(({ uid }) => uid),
+      shown.map(({ subscriber }) => subscriber.uid),
     )
-    const rows = this.#rows.flatMap(({ uid, ...touch }) => {
-      const person = people.get(uid)
-      return person ? [{ ...person, ...touch }] : []
-    })
-    return { rows, next: this.#more ? String(this.#last) : null }
+    const last = shown.at(-1)
+    return {
+      rows: shown.flatMap(({ subscriber, touched }) => {
+        const person = people.get(subscriber.uid)
+        return person ? losesFirst(touched).map((touch) => ({ ...person, ...touch })) : []
+      }),
+      next: last && taken.length > shown.length ? `${changeOf(last)} ${last.subscriber.seq}` : null,
+    }
   }
 }
+
+const losesFirst = (touched: readonly FeatureTouch[]): FeatureTouch[] =>
+  CHANGES.flatMap((change) => touched.filter((touch) => touch.change === change))
 
 type Draft = Awaited<ReturnType<typeof draftOf>>
 

@@ -21,8 +21,9 @@ update user_import_row set outcome = 'CHANGE' where outcome in ('APPLIED', 'UNDO
 drop index user_import_outcome;
 create index user_import_outcome on user_import_row (app_id, import_id, outcome, line)
   where outcome in ('BAD', 'REFUSED', 'KEPT');
--- It was looked up for every row. The rows of an import are deleted with it.
+-- It was looked up for every row. Instead an import that is dropped stays, unseen, until its rows are deleted.
 alter table user_import_row drop constraint user_import_row_app_id_import_id_fkey;
+alter table user_import add dropped boolean not null default false;
 `)
     .execute(db)
 }
