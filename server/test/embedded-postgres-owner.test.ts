@@ -3,12 +3,13 @@ import { chown, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { StartError } from '../src/domain/errors.ts'
 import { isPostmaster } from '../src/store/embedded-postgres-process.ts'
 
 import {
   answers,
+  cleanUp,
   cleanups,
   expectKept,
   expectRefusal,
@@ -22,6 +23,8 @@ import {
   until,
   write,
 } from './harness/clusters.ts'
+
+afterEach(cleanUp)
 
 describe('ownership', () => {
   it('refuses a second server while the first one lives, and takes over when it is killed', async () => {

@@ -3,11 +3,13 @@ import { cp, lstat, mkdir, readdir, readlink, writeFile } from 'node:fs/promises
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { StartError } from '../src/domain/errors.ts'
 import { healSymlinks, locateBinaries } from '../src/store/embedded-postgres-places.ts'
 
-import { isRoot, makeFolder, nobody } from './harness/clusters.ts'
+import { cleanUp, isRoot, makeFolder, nobody } from './harness/clusters.ts'
+
+afterEach(cleanUp)
 
 describe('the programs', () => {
   const packageDir = () => {

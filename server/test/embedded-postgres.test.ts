@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import { chown, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { StartError } from '../src/domain/errors.ts'
 import { startEmbeddedPostgres } from '../src/store/embedded-postgres.ts'
 
 import {
   answers,
+  cleanUp,
   expectKept,
   expectRefusal,
   hold,
@@ -19,6 +20,8 @@ import {
   start,
   write,
 } from './harness/clusters.ts'
+
+afterEach(cleanUp)
 
 describe('starting', () => {
   it('sets up a durable UTF-8 database that is not on the network', async () => {

@@ -6,7 +6,7 @@ import { StartError } from '../src/domain/errors.ts'
 import { type RunningService, startService } from '../src/service.ts'
 import { Client, signedIn } from './harness/client.ts'
 import { makeDataFolder } from './harness/data-folder.ts'
-import { createDatabase, rowsOf } from './harness/database.ts'
+import { createDatabase, createEmptyDatabase, rowsOf } from './harness/database.ts'
 import {
   API_KEY,
   adminClient,
@@ -31,8 +31,8 @@ const GIVEN = {
 /** Nothing said about key and owner: what a first start by hand looks like. */
 const BARE = { TOLLGATE_API_KEY: '', TOLLGATE_OWNER_EMAIL: '', TOLLGATE_OWNER_PASSWORD: '' }
 
-async function newDatabase(): Promise<{ DATABASE_URL: string }> {
-  const database = await createDatabase()
+async function newDatabase(create = createDatabase): Promise<{ DATABASE_URL: string }> {
+  const database = await create()
   cleanups.push(database.drop)
   return { DATABASE_URL: database.url }
 }
@@ -157,7 +157,7 @@ describe('the first start', () => {
   })
 
   it('gap: starting: several at once on an empty database all come up, and one of them prints the key', async () => {
-    const env = { ...BARE, ...(await newDatabase()) }
+    const env = { ...BARE, ...(await newDatabase(createEmptyDatabase)) }
     const servers = await Promise.all(Array.from({ length: 4 }, () => startProcess(env)))
     const printed = servers.map(printedBy)
     const keys = printed.flatMap(({ key }) => key ?? [])
@@ -167,7 +167,7 @@ describe('the first start', () => {
   })
 
   it('gap: starting: the owner’s link works once, for whoever holds its token', async () => {
-    const env = { ...BARE, ...(await newDatabase()) }
+    const env = { ...BARE, ...(await newDatabase(createEmptyDatabase)) }
     const server = await start(env)
     const token = server.firstStart.ownerToken
     const visitor = new Client(`${server.url}/dashboard/graphql`, {})
@@ -189,7 +189,7 @@ describe('the first start', () => {
   })
 
   it('gap: starting: a key and an owner that are given are taken, and nothing is told', async () => {
-    const server = await start({ ...GIVEN, ...(await newDatabase()) })
+    const server = await start({ ...GIVEN, ...(await newDatabase(createEmptyDatabase)) })
     expect(server.firstStart).toEqual({ apiKey: null, ownerToken: null })
     expect(await works(server, API_KEY)).toBe(true)
     const dashboard = await signedIn(server.url, OWNER)
@@ -200,7 +200,7 @@ describe('the first start', () => {
   })
 
   it('gap: starting: of several owners at once, one becomes it', async () => {
-    const env = { ...GIVEN, ...(await newDatabase()) }
+    const env = { ...GIVEN, ...(await newDatabase(createEmptyDatabase)) }
     const owners = ['a@example.com', 'b@example.com', 'c@example.com']
     await Promise.all(owners.map((email) => start({ ...env, TOLLGATE_OWNER_EMAIL: email })))
     const members = await rowsOf({ connectionString: env.DATABASE_URL }, 'select email from member')

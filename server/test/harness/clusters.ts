@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
-import { afterEach, expect } from 'vitest'
+import { expect } from 'vitest'
 import { StartError } from '../../src/domain/errors.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts'
 import { isPostmaster } from '../../src/store/embedded-postgres-process.ts'
@@ -26,9 +26,10 @@ export const othersMayRead = isRoot && spawnSync('test', ['-r', fixture], nobody
 
 export const cleanups: (() => Promise<unknown>)[] = []
 
-afterEach(async () => {
+/** To be called after each test. */
+export async function cleanUp(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
-})
+}
 
 /** A folder that every user may enter, with all that a test puts there or has running on it. */
 export async function makeFolder(): Promise<string> {

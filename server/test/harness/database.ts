@@ -7,11 +7,17 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** A new, empty database. */
-export async function createDatabase(): Promise<TestDatabase> {
+/** A new database with the schema as it is now, which is copied in a fraction of the time that making it takes. */
+export const createDatabase = (): Promise<TestDatabase> => copyOf(inject('schemaDatabase'))
+
+/** A new, empty database, as the very first start finds it. */
+export const createEmptyDatabase = (): Promise<TestDatabase> => copyOf('template1')
+
+async function copyOf(template: string): Promise<TestDatabase> {
   const server = inject('postgresUrl')
   const name = `test_${randomBytes(8).toString('hex')}`
-  await once(server, `create database ${name}`)
+  // Copying the files takes a third of the time that the log of every page would.
+  await once(server, `create database ${name} template ${template} strategy file_copy`)
   const url = new URL(server)
   url.pathname = `/${name}`
   return { url: url.href, drop: () => once(server, `drop database if exists ${name} with (force)`) }

@@ -1,34 +1,78 @@
+import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
+import { migrateJobs } from '../../src/background.ts'
+import { openPool, type Pool } from '../../src/store/database.ts'
 import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts'
+import { migrate } from '../../src/store/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** a PostgreSQL in which tests may make databases of their own */
     postgresUrl: string
+    /** a database there to make copies of: the schema and nothing else */
+    schemaDatabase: string
   }
 }
 
+type Teardown = () => Promise<void>
+
 /** One PostgreSQL for the whole run: the one that TOLLGATE_TEST_DATABASE_URL names, or an embedded one. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: TestProject): Promise<Teardown> {
   const given = process.env.TOLLGATE_TEST_DATABASE_URL
-  if (given) {
-    project.provide('postgresUrl', given)
-    return async () => {}
+  const { url, stop } = given ? { url: given, stop: async () => {} } : await startPostgres()
+  const schemaDatabase = `test_schema_${randomBytes(8).toString('hex')}`
+  project.provide('postgresUrl', url)
+  project.provide('schemaDatabase', schemaDatabase)
+  await execute(url, `create database ${schemaDatabase}`)
+  await makeSchema(url, schemaDatabase)
+  return async () => {
+    await execute(url, `drop database ${schemaDatabase}`)
+    await stop()
   }
+}
+
+async function startPostgres(): Promise<{ url: string; stop: Teardown }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-test-'))
   // As root, PostgreSQL runs under another account, which must be able to get here.
   await chmod(dataDir, 0o755)
   const postgres = await startEmbeddedPostgres({ dataDir, log: () => {} })
   const { host, port, user, database } = postgres.connection
-  project.provide(
-    'postgresUrl',
-    `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`,
+  const url = `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
+  // The machine does not fail during a run. Tests that kill a PostgreSQL have one of their own.
+  await execute(
+    url,
+    'alter system set fsync = off',
+    'alter system set full_page_writes = off',
+    'select pg_reload_conf()',
   )
-  return async () => {
-    await postgres.stop()
-    await rm(dataDir, { recursive: true, force: true })
+  return {
+    url,
+    async stop() {
+      await postgres.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
   }
+}
+
+async function makeSchema(server: string, name: string): Promise<void> {
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  await withPool(url.href, async (pool) => {
+    await migrate(pool)
+    await migrateJobs(pool)
+  })
+}
+
+const execute = (url: string, ...statements: string[]): Promise<void> =>
+  withPool(url, async (pool) => {
+    for (const statement of statements) await pool.query(statement)
+  })
+
+async function withPool(connectionString: string, work: (pool: Pool) => Promise<void>): Promise<void> {
+  const pool = openPool({ connectionString }, { max: 2 }, pino({ level: 'silent' }))
+  await work(pool).finally(() => pool.end())
 }
