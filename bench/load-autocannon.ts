@@ -1,23 +1,22 @@
 import cannon from 'autocannon'
 import type { Load, RawResult } from './load.ts'
+import { markIn } from './requests.ts'
 import { quantile } from './rounds.ts'
-import { ANY_USER } from './seed.ts'
-import { API_KEY } from './server.ts'
 
 /** Requests made in advance, all connections together: building each as it is sent would slow the sender. */
 const PREPARED = 6_400
 
 export async function autocannon(load: Load): Promise<RawResult> {
-  const { url, request, users, connections, seconds, lookAtAnswers } = load
-  const digits = ANY_USER.length
+  const { url, request, upTo, connections, seconds, lookAtAnswers } = load
+  const mark = markIn(request)
   const anyRequest = () => {
-    const user = String(1 + Math.floor(Math.random() * users)).padStart(digits, '0')
-    return { body: request.body.replace(ANY_USER, user) }
+    const number = String(1 + Math.floor(Math.random() * upTo)).padStart(mark.length, '0')
+    return { body: request.body.replace(mark, number) }
   }
   const running = cannon({
     url,
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: API_KEY },
+    headers: { 'Content-Type': 'application/json', ...request.headers },
     connections,
     duration: seconds,
     timeout: 10,

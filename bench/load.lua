@@ -1,7 +1,7 @@
--- Sends one request over and over, each time for another user at random.
--- Arguments: the body, the text in it to replace by a user's number, how many users there are, the Authorization
--- header, a seed, and a text that every answer must hold (empty: answers are not looked at).
-local head, tail, digits, users
+-- Sends one request over and over, each time with another number at random.
+-- Arguments: the body, the text in it to replace by a number, the highest number, the headers as lines, a seed, and a
+-- text that every answer must hold (empty: answers are not looked at).
+local head, tail, digits, most
 local threads = {}
 wrong = 0
 
@@ -11,12 +11,13 @@ end
 
 function init(args)
   local body, mark, expect = args[1], args[2], args[6]
-  local headers = { ["Content-Type"] = "application/json", ["Authorization"] = args[4] }
+  local headers = { ["Content-Type"] = "application/json" }
+  for name, value in args[4]:gmatch("([^:\n]+): ([^\n]*)") do headers[name] = value end
   local text = wrk.format("POST", nil, headers, body)
   local at = text:find(mark, 1, true)
   head, tail = text:sub(1, at - 1), text:sub(at + #mark)
   digits = "%0" .. #mark .. "d"
-  users = tonumber(args[3])
+  most = tonumber(args[3])
   math.randomseed(tonumber(args[5]))
   if expect ~= "" then
     response = function(_, _, answer)
@@ -26,7 +27,7 @@ function init(args)
 end
 
 function request()
-  return head .. digits:format(math.random(users)) .. tail
+  return head .. digits:format(math.random(most)) .. tail
 end
 
 function done(summary, latency)

@@ -2,15 +2,13 @@ import { randomInt } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { autocannon } from './load-autocannon.ts'
 import { run, start } from './processes.ts'
-import type { Request } from './requests.ts'
-import { ANY_USER } from './seed.ts'
-import { API_KEY } from './server.ts'
+import { markIn, type Request } from './requests.ts'
 
 export interface Load {
   url: string
   request: Request
-  /** requests are for users 1 to this one, at random */
-  users: number
+  /** requests are for numbers from 1 to this one, at random */
+  upTo: number
   connections: number
   seconds: number
   /** looks at every answer, which costs the load generator time */
@@ -71,7 +69,7 @@ function generator(name: string, raw: (load: Load) => Promise<RawResult>): LoadG
 const SCRIPT = fileURLToPath(new URL('load.lua', import.meta.url))
 
 async function wrk(load: Load): Promise<RawResult> {
-  const { url, request, users, connections, seconds, lookAtAnswers } = load
+  const { url, request, upTo, connections, seconds, lookAtAnswers } = load
   const output = await run('wrk', [
     '--threads=1',
     `--connections=${connections}`,
@@ -81,9 +79,11 @@ async function wrk(load: Load): Promise<RawResult> {
     url,
     '--',
     request.body,
-    ANY_USER,
-    String(users),
-    API_KEY,
+    markIn(request),
+    String(upTo),
+    Object.entries(request.headers)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\n'),
     String(randomInt(2 ** 31)),
     lookAtAnswers ? request.expect : '',
   ])

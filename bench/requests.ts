@@ -1,10 +1,11 @@
 import { ANY_USER, FEATURE, userId } from './seed.ts'
-import type { Server } from './server.ts'
+import { API_KEY, type Server } from './server.ts'
 
 /** A request as an application sends it: one document text, and variables that change from call to call. */
 export interface Request {
-  /** with ANY_USER where the user's number goes */
+  /** with as many @ as it has digits where a number goes */
   body: string
+  headers: Readonly<Record<string, string>>
   /** what every right answer holds */
   expect: string
 }
@@ -34,7 +35,15 @@ export const RECORD = request(
 
 /** `variables` travels as a string, the form that the API's specification gives. */
 function request(query: string, variables: object, expect: string): Request {
-  return { body: JSON.stringify({ query, variables: JSON.stringify(variables) }), expect }
+  const body = JSON.stringify({ query, variables: JSON.stringify(variables) })
+  return { body, headers: { Authorization: API_KEY }, expect }
+}
+
+/** What a load generator puts a number into the place of. */
+export function markIn({ body }: Request): string {
+  const mark = /@@+/.exec(body)?.[0]
+  if (mark === undefined) throw new Error(`no place for a number in ${body}`)
+  return mark
 }
 
 /** The text of one answer, after a look at whether it says what it should. */

@@ -33,7 +33,7 @@ export async function startSubject(
   ): Promise<LoadResult> => {
     const seconds = lookAtAnswers ? scale.warmUpSeconds : scale.seconds
     const url = `${server.url}/graphql`
-    const result = await generator.run({ url, request, users, connections, seconds, lookAtAnswers })
+    const result = await generator.run({ url, request, upTo: users, connections, seconds, lookAtAnswers })
     server.checkLog()
     return result
   }

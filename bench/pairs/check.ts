@@ -28,7 +28,7 @@ export const check: Pair = {
     })
     const url = await printed(child, /listening on (\S+)/)
     const bare = (seconds: number) =>
-      load.run({ url, request: CHECK, users, connections: CONNECTIONS, seconds })
+      load.run({ url, request: CHECK, upTo: users, connections: CONNECTIONS, seconds })
     await bare(scale.warmUpSeconds)
     const rounds = await interleave(
       scale.rounds,

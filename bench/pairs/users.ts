@@ -1,11 +1,12 @@
-import { Agent, request } from 'node:http'
-import { text } from 'node:stream/consumers'
 import type { Client } from 'pg'
+import { signedIn } from '../../server/test/harness/client.ts'
+import type { Load, LoadResult } from '../load.ts'
 import { oneByOne } from '../one-by-one.ts'
 import { milliseconds, type Pair, tellRound } from '../pair.ts'
 import { withClient } from '../postgres.ts'
+import type { Request } from '../requests.ts'
 import { compare, interleave, median } from '../rounds.ts'
-import { APP, userId } from '../seed.ts'
+import { ANY_USER, APP, userId } from '../seed.ts'
 import { OWNER } from '../server.ts'
 
 const PAGE = 50
@@ -18,44 +19,43 @@ const DOCUMENT = `query Users($appId: String!, $search: String, $after: String) 
   }
 }`
 
-interface User {
-  id: string
-  email: string
-  billingId: string
-}
-
-/** What somebody types into the search, without the last two digits: pages are full on both sides. */
-const PREFIXES: ((n: number) => { field: keyof User; search: string })[] = [
-  (n) => ({ field: 'id', search: userId(n).slice(0, -2) }),
-  (n) => ({ field: 'email', search: `user${n}`.slice(0, -2) }),
-  (n) => ({ field: 'billingId', search: `cus_${n}`.slice(0, -2) }),
-]
-
 export const users: Pair = {
   name: 'users',
   claims: [
     {
       name: 'users',
-      what: `median latency of the dashboard's search for users by the beginning of an id, address or billing id, one connection ÷ one bare page through pg: a prepared select of ${PAGE} users by their key`,
+      what: `median latency of the dashboard's search for users, one connection, the mean of those by the beginning of an id, an address and a billing id ÷ one bare page through pg: a prepared select of ${PAGE} users by their key`,
       bound: '≤',
       must: 3,
       aim: null,
     },
   ],
-  async run({ scale, subject }) {
+  async run({ scale, load, subject }) {
     const { server, database } = await subject()
-    const search = await searcher(server.url, database.users)
+    const { headers } = await signedIn(server.url, OWNER)
+    const searches = searchesOf(database.users).map(
+      ({ upTo, ...search }): Omit<Load, 'seconds'> => ({
+        url: `${server.url}/dashboard/graphql`,
+        request: { ...search, headers },
+        upTo,
+        connections: 1,
+      }),
+    )
     return withClient(database.url, async (client) => {
-      const sides = {
-        dashboard: (seconds: number) => oneByOne(seconds, search),
-        'bare SQL': (seconds: number) => oneByOne(seconds, () => barePage(client, database.users)),
+      const bare = (seconds: number) => oneByOne(seconds, () => barePage(client, database.users))
+      for (const search of searches) {
+        await load.run({ ...search, seconds: scale.warmUpSeconds, lookAtAnswers: true })
       }
-      for (const warmUp of Object.values(sides)) await warmUp(scale.warmUpSeconds)
+      await bare(scale.warmUpSeconds)
       const rounds = await interleave(
         scale.rounds,
         {
-          dashboard: () => sides.dashboard(scale.seconds),
-          'bare SQL': () => sides['bare SQL'](scale.seconds),
+          dashboard: async () => {
+            const results: LoadResult[] = []
+            for (const search of searches) results.push(await load.run({ ...search, seconds: scale.seconds }))
+            return together(results)
+          },
+          'bare SQL': () => bare(scale.seconds),
         },
         tellRound,
       )
@@ -70,49 +70,40 @@ export const users: Pair = {
   },
 }
 
-const anyOf = (users: number) => 1 + Math.floor(Math.random() * users)
-
-/** Searches as a member who has signed in, each time for somebody else, and looks at every answer. */
-async function searcher(url: string, users: number): Promise<() => Promise<void>> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const post = async (body: object, cookie = '') => {
-    const sent = request(`${url}/dashboard/graphql`, {
-      method: 'POST',
-      agent,
-      headers: { 'Content-Type': 'application/json', Cookie: cookie },
-    })
-    sent.end(JSON.stringify(body))
-    const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
-      sent.once('response', resolve).once('error', reject)
-    })
-    return { cookie: response.headers['set-cookie']?.[0]?.split(';')[0], text: await text(response) }
-  }
-  const { email, password } = OWNER
-  const signIn = await post({
-    query:
-      'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { id } }',
-    variables: { email, password },
+/** Beginnings that at least a page of users have, and the highest number to put into them. */
+function searchesOf(users: number): (Omit<Request, 'headers'> & { upTo: number })[] {
+  // Ids have leading zeros, the rest has none.
+  const digits = String(users).length - 4
+  const begin = (search: string, upTo: number) => ({
+    body: JSON.stringify({ query: DOCUMENT, variables: { appId: APP, search } }),
+    expect: '"rows":[{"id":"user-',
+    upTo,
   })
-  let turn = 0
-  return async () => {
-    const prefix = PREFIXES[turn++ % PREFIXES.length]?.(anyOf(users))
-    const answer = await post(
-      { query: DOCUMENT, variables: { appId: APP, search: prefix?.search } },
-      signIn.cookie,
-    )
-    const rows: User[] = JSON.parse(answer.text).data?.users.rows ?? []
-    if (!prefix || rows.length === 0 || !rows.every((row) => row[prefix.field].startsWith(prefix.search))) {
-      throw new Error(`the search for ${prefix?.search} answered ${answer.text.slice(0, 500)}`)
-    }
+  return [
+    begin(userId(ANY_USER).slice(0, -2), users / 100 - 1),
+    begin(`user1${'@'.repeat(digits)}`, 10 ** digits - 1),
+    begin(`cus_1${'@'.repeat(digits)}`, 10 ** digits - 1),
+  ]
+}
+
+function together(results: readonly LoadResult[]): LoadResult {
+  const sum = (of: (result: LoadResult) => number) => results.reduce((total, result) => total + of(result), 0)
+  return {
+    requests: sum((r) => r.requests),
+    perSecond: sum((r) => r.perSecond) / results.length,
+    p50: sum((r) => r.p50) / results.length,
+    p99: Math.max(...results.map((r) => r.p99)),
+    bytesPerAnswer: sum((r) => r.bytesPerAnswer) / results.length,
   }
 }
 
 async function barePage(client: Client, users: number): Promise<void> {
+  const first = 1 + Math.floor(Math.random() * (users - PAGE))
   const { rowCount } = await client.query({
     name: 'bare-page',
     text: `select id, name, email, billing_id, created_at from users
            where app_id = $1 and id collate "C" >= $2 order by id collate "C", uid limit ${PAGE}`,
-    values: [APP, userId(anyOf(users - PAGE))],
+    values: [APP, userId(first)],
   })
   if (rowCount !== PAGE) throw new Error(`a bare page had ${rowCount} users`)
 }

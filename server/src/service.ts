@@ -26,8 +26,9 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-/** For all but the hot paths, which have their own. */
-const CONNECTIONS = 10
+const CONNECTIONS = 8
+/** Beside those that the hot paths keep to themselves. */
+const LOOKUP_CONNECTIONS = 2
 const OLDEST_POSTGRES = 150_000
 const HOUR_MS = 3_600_000
 /** The dashboard as it was built; the same way from here and from where the server is built to. */
@@ -47,8 +48,8 @@ export async function startService(
     const connection = await database(config, log, undo)
     const pool = openPool(connection, { max: CONNECTIONS }, log)
     undo.push(() => pool.end())
-    const hotPool = openPool(connection, { max: HOT_CONNECTIONS, keyLookups: true }, log)
-    undo.push(() => hotPool.end())
+    const lookups = openPool(connection, { max: HOT_CONNECTIONS + LOOKUP_CONNECTIONS, keyLookups: true }, log)
+    undo.push(() => lookups.end())
     await checkDatabase(pool)
     await whileOthersWait(pool, async () => {
       await migrate(pool)
@@ -63,11 +64,12 @@ export async function startService(
     const metrics = new Metrics()
     const activity = new Activity()
     metrics.watchPool('pool', pool)
-    metrics.watchPool('hot_pool', hotPool)
-    const hot = hotPaths(apps, hotPool, metrics, activity)
+    metrics.watchPool('lookups', lookups)
+    const hot = hotPaths(apps, lookups, metrics, activity)
     undo.push(async () => hot.release())
     const service: Service = {
       pool,
+      lookups,
       apps,
       standings: hot.standings,
       usage: hot.usage,

@@ -16,6 +16,8 @@ import type { OngoingWork } from './ongoing-work.ts'
 /** What all operations share: made once, at the start. */
 export interface Service {
   pool: Pool
+  /** for statements that walk indexes, whose plans are made once */
+  lookups: Pool
   apps: AppCache
   standings: StandingReader
   usage: UsageRecorder

@@ -32,10 +32,11 @@ export async function newestUsers(
   before: number,
   limit: number,
 ): Promise<ListedUser[]> {
-  const { rows } = await db.query<ListedUser>(
-    `select ${COLUMNS} from users where app_id = $1 and uid < $2 order by uid desc limit $3`,
-    [appId, before, limit],
-  )
+  const { rows } = await db.query<ListedUser>({
+    name: 'newest-users',
+    text: `select ${COLUMNS} from users where app_id = $1 and uid < $2 order by uid desc limit $3`,
+    values: [appId, before, limit],
+  })
   return rows
 }
 

@@ -20,21 +20,21 @@ export type Variables = Record<string, unknown>
 /** Speaks to one GraphQL endpoint as an outsider would: over HTTP. */
 export class Client {
   readonly #url: string
-  readonly #headers: Record<string, string>
+  readonly headers: Readonly<Record<string, string>>
 
   constructor(url: string, headers: Record<string, string>) {
     this.#url = url
-    this.#headers = headers
+    this.headers = headers
   }
 
   with(headers: Record<string, string>): Client {
-    return new Client(this.#url, { ...this.#headers, ...headers })
+    return new Client(this.#url, { ...this.headers, ...headers })
   }
 
   post(body: string | Uint8Array<ArrayBuffer>): Promise<Response> {
     return fetch(this.#url, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...this.#headers },
+      headers: { 'Content-Type': 'application/json', ...this.headers },
       body,
     })
   }

@@ -42,14 +42,14 @@ export async function updateDashboardUser(
 
 /** The newest first; with a search, those whose id, address or billing id begins with it. */
 export async function dashboardUsers(
-  { service: { pool } }: MemberCall,
+  { service: { pool, lookups } }: MemberCall,
   appId: string,
   search: string,
   first: number | null | undefined,
   after: string | null | undefined,
 ): Promise<KeyedPage<ListedUser>> {
   // Whoever is found proves the app: it is looked for only where nobody was, or what was asked is wrong.
-  const page = await pageOfUsers(pool, appId, search, first, after).catch(async (error: unknown) => {
+  const page = await pageOfUsers(lookups, appId, search, first, after).catch(async (error: unknown) => {
     await foundApp(pool, appId)
     throw error
   })
@@ -58,7 +58,7 @@ export async function dashboardUsers(
 }
 
 async function pageOfUsers(
-  pool: Pool,
+  lookups: Pool,
   appId: string,
   search: string,
   first: number | null | undefined,
@@ -67,11 +67,11 @@ async function pageOfUsers(
   const size = pageSize(first)
   const text = search.trim()
   if (text === '') {
-    const rows = await newestUsers(pool, appId, keyBefore(after), size + 1)
+    const rows = await newestUsers(lookups, appId, keyBefore(after), size + 1)
     return pageOf(rows, size, (row) => row.uid)
   }
   checkText('search', text)
-  const rows = await usersBeginningWith(pool, appId, text, cursorOf(after), size + 1)
+  const rows = await usersBeginningWith(lookups, appId, text, cursorOf(after), size + 1)
   const page = pageOf(rows, size, cursorText)
   return { rows: page.rows.filter((row) => isFoundHere(row, text)), next: page.next }
 }
