@@ -174,7 +174,9 @@ describe.each([{ keyLookups: false }, { keyLookups: true }])('with keyLookups: $
     await pool?.end()
   })
 
-  const HOLDINGS = ['users_app_id_id_key', 'one_live_subscription_per_package', 'usage_counter_pkey']
+  // A user has so few subscriptions that it depends on the statistics by which index the live ones are found.
+  const LIVE = 'one_live_subscription_per_package or subscription_user'
+  const HOLDINGS = ['users_app_id_id_key', LIVE, 'usage_counter_pkey']
   const HOT: Record<string, string[]> = {
     'read-holding': HOLDINGS,
     'read-holdings': HOLDINGS,
@@ -188,7 +190,9 @@ describe.each([{ keyLookups: false }, { keyLookups: true }])('with keyLookups: $
     if (!statement) throw new Error(`no ${name} was sent`)
     // Few apps are read as well from end to end.
     const plan = (await planOf(connection, statement)).filter(({ table }) => table !== 'app')
-    expect(plan.map(({ index }) => index)).toEqual(indexes)
+    expect(plan.map(({ index }) => index)).toEqual(
+      indexes.map((names) => expect.toBeOneOf(names.split(' or '))),
+    )
     expect(plan.filter(({ node }) => !/^Index( Only)? Scan$/.test(node))).toEqual([])
   })
 
