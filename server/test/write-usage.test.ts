@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openPool, type Pool } from '../src/store/database.ts'
+import { openPool, type Pool, type Tx } from '../src/store/database.ts'
 import { KEY_TAKEN } from '../src/store/idempotency.ts'
 import { type CounterMove, type Receipt, writeUsage } from '../src/store/write-usage.ts'
 import { rowsOf } from './harness/database.ts'
@@ -8,19 +8,25 @@ import { startTestServer, type TestServer } from './harness/server.ts'
 
 let server: TestServer
 let pool: Pool
+let client: Tx
+let other: Tx
 beforeAll(async () => {
   server = await startTestServer()
   const connection = { connectionString: server.databaseUrl }
   pool = openPool(connection, { max: 2, keyLookups: true }, pino({ level: 'silent' }))
+  client = await pool.connect()
+  other = await pool.connect()
 })
 afterAll(async () => {
+  client.release()
+  other.release()
   await pool.end()
   await server.stop()
 })
 
 it('gap: idempotency: two writers with the same keys in opposite orders never wait for each other', async () => {
-  const outcome = (receipts: Receipt[]) =>
-    writeUsage(pool, [], receipts).then(
+  const outcome = (writer: Tx, receipts: Receipt[]) =>
+    writeUsage(writer, [], receipts).then(
       () => 'written',
       (error) => error.constraint ?? error.message,
     )
@@ -30,7 +36,7 @@ it('gap: idempotency: two writers with the same keys in opposite orders never wa
       const key = `${round} ${i}`
       return { appId: 'default', scope: 'usage', key, request: Buffer.alloc(32), results: '{}' }
     })
-    const outcomes = await Promise.all([outcome(receipts), outcome(receipts.toReversed())])
+    const outcomes = await Promise.all([outcome(client, receipts), outcome(other, receipts.toReversed())])
     expect(outcomes.sort()).toEqual([KEY_TAKEN, 'written'])
   }
 })
@@ -51,7 +57,7 @@ it('gap: races: a counter that is not where it was read any more is left as it i
     receipts: [],
   })
   const [a, b] = uids.map(({ uid }) => uid)
-  await writeUsage(pool, [moveOf(a, null, 5), moveOf(b, null, 5)], [])
+  await writeUsage(client, [moveOf(a, null, 5), moveOf(b, null, 5)], [])
   const counters = () =>
     rowsOf<{ uid: number; used: number; place: string }>(
       { connectionString: server.databaseUrl },
@@ -68,14 +74,14 @@ it('gap: races: a counter that is not where it was read any more is left as it i
     // its row, but not its number
     moveOf(a, { used: 4, place: first.place }, 6),
   ]
-  for (const move of missed) expect(await writeUsage(pool, [move], [])).toEqual(new Set())
+  for (const move of missed) expect(await writeUsage(client, [move], [])).toEqual(new Set())
   expect(await counters()).toEqual([first, second])
 
   const move = moveOf(a, { used: 5, place: first.place }, 6)
-  expect(await writeUsage(pool, [move], [])).toEqual(new Set([move]))
+  expect(await writeUsage(client, [move], [])).toEqual(new Set([move]))
   // The row of an older version is not the counter's any more.
   const again = moveOf(a, { used: 6, place: first.place }, 7)
-  expect(await writeUsage(pool, [again], [])).toEqual(new Set())
+  expect(await writeUsage(client, [again], [])).toEqual(new Set())
   const ledger = await rowsOf(
     { connectionString: server.databaseUrl },
     'select user_uid as uid, delta, used from usage_ledger order by seq',

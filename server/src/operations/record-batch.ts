@@ -1,6 +1,6 @@
 import { applyUsage, type RecordedUsage, type UsageCall } from '../domain/usage.ts'
 import type { AppCache, Caller } from '../store/app-cache.ts'
-import { type Db, endedForAnother, TryAgain, violates } from '../store/database.ts'
+import { type Db, endedForAnother, TryAgain, type Tx, violates } from '../store/database.ts'
 import { KEY_TAKEN, readKeys } from '../store/idempotency.ts'
 import { COUNTER_EXISTS, type CounterMove, type Receipt, writeUsage } from '../store/write-usage.ts'
 import type { Settled } from './batcher.ts'
@@ -27,23 +27,23 @@ export type Recorded = RecordedUsage | 'claimed'
  */
 export async function recordBatch(
   apps: AppCache,
-  db: Db,
+  client: Tx,
   pending: readonly PendingUsage[],
   { inTransaction = false } = {},
 ): Promise<Settled<Recorded>[]> {
   const answers = new Array<Settled<Recorded> | undefined>(pending.length)
   for (;;) {
-    await answerKnownKeys(db, pending, answers)
+    await answerKnownKeys(client, pending, answers)
     const open = openOnes(pending, answers)
     if (open.length === 0) return answers as Settled<Recorded>[]
 
-    const found = await readStandings(apps, db, open.map(questionOf))
+    const found = await readStandings(apps, client, open.map(questionOf))
     const { moved, unmoved } = decide(open, found, answers)
     const receipts = unmoved.flatMap(receiptsOf)
     try {
       const moves = moved.map(({ move }) => move)
       if (moves.length > 0 || receipts.length > 0) {
-        const made = await writeUsage(db, moves, receipts)
+        const made = await writeUsage(client, moves, receipts)
         for (const { move, decisions } of moved) if (made.has(move)) settle(decisions, answers)
       }
       settle(unmoved, answers)

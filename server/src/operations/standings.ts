@@ -3,7 +3,7 @@ import { unauthenticated } from '../domain/errors.ts'
 import { isIdentifier } from '../domain/identifier.ts'
 import { type Standing, standingOf } from '../domain/standing.ts'
 import type { AppCache, Caller } from '../store/app-cache.ts'
-import type { Db } from '../store/database.ts'
+import type { Tx } from '../store/database.ts'
 import { type Holding, type Question, readHoldings } from '../store/read-holdings.ts'
 import type { Settled } from './batcher.ts'
 
@@ -30,7 +30,7 @@ export interface FoundStanding {
  */
 export async function readStandings(
   apps: AppCache,
-  db: Db,
+  client: Tx,
   questions: readonly StandingQuestion[],
 ): Promise<Settled<FoundStanding>[]> {
   const answers = new Array<Settled<FoundStanding>>(questions.length)
@@ -54,7 +54,7 @@ export async function readStandings(
       }
       return topic
     })
-    const holdings = await readHoldings(db, asked)
+    const holdings = await readHoldings(client, asked)
 
     const again: number[] = []
     for (const [k, i] of open.entries()) {
@@ -64,7 +64,7 @@ export async function readStandings(
       try {
         if (!holding) throw unauthenticated()
         const app =
-          apps.confirmed(question.caller, holding.version) ?? (await apps.confirm(db, question.caller))
+          apps.confirmed(question.caller, holding.version) ?? (await apps.confirm(client, question.caller))
         if (app.catalogue !== topic.guess) {
           again.push(i)
           continue

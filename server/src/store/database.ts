@@ -120,6 +120,6 @@ let lastTimestamp = { ms: 0, text: new Date(0).toISOString() }
 export const timestampOrNull = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
 
 /** `2026-01-31 12:00:00.5+00`, as PostgreSQL writes it in UTC. */
-function parseTimestamp(text: string): number {
+export function parseTimestamp(text: string): number {
   return Date.parse(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`)
 }

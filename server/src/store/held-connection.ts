@@ -1,4 +1,4 @@
-import type { Db, Pool, Tx } from './database.ts'
+import type { Pool, Tx } from './database.ts'
 
 /**
  * A connection of a pool, kept by somebody who sends one statement after the other: none of them waits to be given
@@ -12,7 +12,7 @@ export class HeldConnection {
     this.#pool = pool
   }
 
-  use<T>(work: (db: Db) => Promise<T>): Promise<T> {
+  use<T>(work: (client: Tx) => Promise<T>): Promise<T> {
     return this.#client ? work(this.#client) : this.#connect().then(work)
   }
 

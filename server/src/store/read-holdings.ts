@@ -2,7 +2,8 @@ import type { ResetPeriod } from '../domain/period.ts'
 import type { LiveSubscription } from '../domain/standing.ts'
 import { APP_NOW } from './apps.ts'
 import { textArray } from './arrays.ts'
-import type { Db } from './database.ts'
+import { parseTimestamp, type Tx } from './database.ts'
+import { Prepared } from './prepared.ts'
 
 /** One question: what does this user hold, and what was counted of this feature in that kind of period? */
 export interface Question {
@@ -23,19 +24,20 @@ export interface Holding {
   counter: { start: number; used: number; place: string } | null
 }
 
-interface Row {
-  ord: number
-  version: number
-  now: number
-  uid: number | null
-  package_id: string | null
-  is_addon: boolean
-  started_at: number
-  anchor: number
-  period_start: number | null
-  used: number
-  place: string
-}
+/** The last three of a subscription and of a counter are null where its first is. */
+type Row = [
+  ord: string,
+  version: string,
+  now: string,
+  uid: string | null,
+  packageId: string | null,
+  isAddon: string,
+  startedAt: string,
+  anchor: string,
+  periodStart: string | null,
+  used: string,
+  place: string,
+]
 
 /** What is read of one question, given where its four parts come from. */
 const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod]: readonly string[]) => `
@@ -51,57 +53,65 @@ left join lateral (
 const COLUMNS = `app.version, ${APP_NOW} as now, u.uid,
   s.package_id, s.is_addon, s.started_at, s.anchor, c.period_start, c.used, c.ctid as place`
 
-const MANY = `
-select q.ord::int, ${COLUMNS} ${holdingsOf(
-  `unnest($1::text[], $2::text[], $3::text[], $4::text[])
+const MANY = new Prepared<Row>(
+  'read-holdings',
+  `select q.ord, ${COLUMNS} ${holdingsOf(
+    `unnest($1::text[], $2::text[], $3::text[], $4::text[])
   with ordinality as q (app_id, user_id, feature_id, reset_period, ord)
 join app on app.id = q.app_id`,
-  ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period'],
-)}`
+    ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period'],
+  )}`,
+)
 
 /** PostgreSQL is done with a statement about one sooner than with one about a list of one. */
-const ONE = `
-select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4'])}
-where app.id = $1`
+const ONE = new Prepared<Row>(
+  'read-holding',
+  `select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4'])}
+where app.id = $1`,
+)
 
 /** Answers many questions in one statement, in their order. An app that does not exist leaves a hole. */
-export async function readHoldings(db: Db, questions: readonly Question[]): Promise<(Holding | undefined)[]> {
-  const [first] = questions
-  const { rows } = await db.query<Row>(first && questions.length === 1 ? one(first) : many(questions))
+export async function readHoldings(
+  client: Tx,
+  questions: readonly Question[],
+): Promise<(Holding | undefined)[]> {
   const holdings = new Array<Holding | undefined>(questions.length)
-  for (const row of rows) {
-    let holding = holdings[row.ord - 1]
+  for (const row of await read(client, questions)) {
+    const [ord, version, now, uid, packageId, isAddon, startedAt, anchor, periodStart, used, place] = row
+    const at = Number(ord) - 1
+    let holding = holdings[at]
     if (!holding) {
-      const { version, now, uid, period_start: start, used, place } = row
-      const counter = start === null ? null : { start, used, place }
-      holding = { version, now, uid, live: [], counter }
-      holdings[row.ord - 1] = holding
+      holding = {
+        version: Number(version),
+        now: parseTimestamp(now),
+        uid: uid === null ? null : Number(uid),
+        live: [],
+        counter:
+          periodStart === null ? null : { start: parseTimestamp(periodStart), used: Number(used), place },
+      }
+      holdings[at] = holding
     }
-    if (row.package_id !== null) {
+    if (packageId !== null) {
       holding.live.push({
-        packageId: row.package_id,
-        isAddon: row.is_addon,
-        startedAt: row.started_at,
-        anchor: row.anchor,
+        packageId,
+        isAddon: isAddon === 't',
+        startedAt: parseTimestamp(startedAt),
+        anchor: parseTimestamp(anchor),
       })
     }
   }
   return holdings
 }
 
-const one = ({ appId, userId, featureId, resetPeriod }: Question) => ({
-  name: 'read-holding',
-  text: ONE,
-  values: [appId, userId, featureId, resetPeriod],
-})
-
-const many = (questions: readonly Question[]) => ({
-  name: 'read-holdings',
-  text: MANY,
-  values: [
+function read(client: Tx, questions: readonly Question[]): Promise<Row[]> {
+  const [first] = questions
+  if (first && questions.length === 1) {
+    return ONE.run(client, [first.appId, first.userId, first.featureId, first.resetPeriod])
+  }
+  return MANY.run(client, [
     textArray(questions, (q) => q.appId),
     textArray(questions, (q) => q.userId),
     textArray(questions, (q) => q.featureId),
     textArray(questions, (q) => q.resetPeriod),
-  ],
-})
+  ])
+}

@@ -1,8 +1,9 @@
 import type { ResetPeriod } from '../domain/period.ts'
 import type { UsageAction } from '../domain/usage.ts'
 import { numberArray, textArray } from './arrays.ts'
-import { type Db, timestamp } from './database.ts'
+import { type Tx, timestamp } from './database.ts'
 import type { KeyName } from './idempotency.ts'
+import { Prepared } from './prepared.ts'
 
 interface CounterKey {
   appId: string
@@ -40,8 +41,9 @@ export const COUNTER_EXISTS = 'usage_counter_pkey'
 // A counter is found by the place of its row, which saves a walk down the index; the key is what says that it is the
 // one. A moved counter brings the last of its ledger rows along, nearly always its only one. A ledger row or receipt
 // whose move is null belongs to a new counter or to none, and so depends on no update.
-const TEXT = `
-with moved as (
+const WRITE = new Prepared<[ord: string]>(
+  'write-usage',
+  `with moved as (
   update usage_counter c set used = m.becomes
   from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[],
       $6::tid[], $7::bigint[], $8::bigint[], $9::text[], $10::bigint[], $11::timestamptz[])
@@ -69,7 +71,8 @@ with moved as (
     as r (app_id, scope, key, request, results, move)
   where move is null or move = any(array(select ord from moved))
 )
-select ord::int from moved`
+select ord from moved`,
+)
 
 /**
  * Moves each counter, if it still stands where it was read, together with its ledger rows and receipts; one
@@ -78,7 +81,7 @@ select ord::int from moved`
  * and the unique violation is thrown.
  */
 export async function writeUsage(
-  db: Db,
+  client: Tx,
   moves: readonly CounterMove[],
   otherReceipts: readonly Receipt[],
 ): Promise<Set<CounterMove>> {
@@ -101,36 +104,32 @@ export async function writeUsage(
     a.key === b.key ? compare(a.appId + a.scope, b.appId + b.scope) : compare(a.key, b.key),
   )
 
-  const { rows } = await db.query<{ ord: number }>({
-    name: 'write-usage',
-    text: TEXT,
-    values: [
-      ...keyColumns(updates),
-      textArray(updates, (m) => m.from.place),
-      numberArray(updates, (m) => m.from.used),
-      numberArray(updates, (m) => m.last.used),
-      textArray(updates, (m) => m.last.action),
-      numberArray(updates, (m) => m.last.delta),
-      textArray(updates, (m) => timestamp(m.last.recordedAt)),
-      ...keyColumns(inserts),
-      numberArray(inserts, (m) => m.to),
-      ...keyColumns(entries),
-      textArray(entries, (e) => e.entry.action),
-      numberArray(entries, (e) => e.entry.delta),
-      numberArray(entries, (e) => e.entry.used),
-      textArray(entries, (e) => timestamp(e.entry.recordedAt)),
-      numberArray(entries, (e) => e.move),
-      textArray(receipts, (r) => r.receipt.appId),
-      textArray(receipts, (r) => r.receipt.scope),
-      textArray(receipts, (r) => r.receipt.key),
-      textArray(receipts, (r) => r.receipt.request.toString('hex')),
-      textArray(receipts, (r) => r.receipt.results),
-      numberArray(receipts, (r) => r.move),
-    ],
-  })
+  const rows = await WRITE.run(client, [
+    ...keyColumns(updates),
+    textArray(updates, (m) => m.from.place),
+    numberArray(updates, (m) => m.from.used),
+    numberArray(updates, (m) => m.last.used),
+    textArray(updates, (m) => m.last.action),
+    numberArray(updates, (m) => m.last.delta),
+    textArray(updates, (m) => timestamp(m.last.recordedAt)),
+    ...keyColumns(inserts),
+    numberArray(inserts, (m) => m.to),
+    ...keyColumns(entries),
+    textArray(entries, (e) => e.entry.action),
+    numberArray(entries, (e) => e.entry.delta),
+    numberArray(entries, (e) => e.entry.used),
+    textArray(entries, (e) => timestamp(e.entry.recordedAt)),
+    numberArray(entries, (e) => e.move),
+    textArray(receipts, (r) => r.receipt.appId),
+    textArray(receipts, (r) => r.receipt.scope),
+    textArray(receipts, (r) => r.receipt.key),
+    textArray(receipts, (r) => r.receipt.request.toString('hex')),
+    textArray(receipts, (r) => r.receipt.results),
+    numberArray(receipts, (r) => r.move),
+  ])
   const done = new Set(inserts)
-  for (const { ord } of rows) {
-    const update = updates[ord - 1]
+  for (const [ord] of rows) {
+    const update = updates[Number(ord) - 1]
     if (update) done.add(update.move)
   }
   return done

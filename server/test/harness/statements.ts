@@ -18,6 +18,8 @@ export function watchStatements(see: (statement: Statement) => Error | undefined
     const statement = statementOf(args)
     const error = statement.text.includes('graphile_worker') ? undefined : see(statement)
     if (!error) return Reflect.apply(query, this, args)
+    const [first] = args
+    if (isSubmittable(first)) return process.nextTick(() => first.handleError(error))
     const callback = args.find((arg): arg is Callback => typeof arg === 'function')
     if (!callback) return Promise.reject(error)
     process.nextTick(callback, error)
@@ -27,6 +29,10 @@ export function watchStatements(see: (statement: Statement) => Error | undefined
     pg.Client.prototype.query = query
   }
 }
+
+/** A statement that pg lets handle its answer itself. */
+const isSubmittable = (given: unknown): given is { handleError: Callback } =>
+  typeof given === 'object' && given !== null && 'handleError' in given
 
 function statementOf([first, second]: unknown[]): Statement {
   const config = (typeof first === 'string' ? { text: first } : first) as Partial<Statement>
