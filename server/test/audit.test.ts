@@ -9,6 +9,7 @@ import { ID_SCHEME } from './audit/audit.ts'
 import { audits } from './audit/audits.ts'
 import { type Contexts, connect } from './audit/context.ts'
 import { runAudit } from './audit/run.ts'
+import { builtScript } from './harness/scripts.ts'
 import { API_KEY, OWNER, startTestServer, type TestServer } from './harness/server.ts'
 
 interface Running {
@@ -91,7 +92,7 @@ describe('npm run audit', () => {
 
   it('holds with a key and an owner', async () => {
     const owner = ['--email', OWNER.email, '--password', OWNER.password]
-    const { code, output } = await audit(['--url', server.url, '--key', API_KEY, ...owner])
+    const { code, output } = await audit(['--url', server.url, '--key', API_KEY, ...owner], FROM_SOURCE)
     expect(output).toMatch(new RegExp(`${audits.length} audits: ${audits.length} held, 0 failed, 0 need`))
     for (const { id } of audits) expect(output).toContain(`✓ ${id}\n`)
     expect(code).toBe(0)
@@ -138,11 +139,15 @@ describe('npm run audit', () => {
   })
 })
 
-const CLI = fileURLToPath(new URL('audit/cli.ts', import.meta.url))
+/** As `npm run audit` does it. */
+const FROM_SOURCE = ['--import', 'tsx', fileURLToPath(new URL('audit/cli.ts', import.meta.url))]
 
-function audit(args: string[]): Promise<{ code: number | null; output: string }> {
+function audit(
+  args: string[],
+  script = [builtScript('cli')],
+): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', CLI, ...args], {
+    const child = spawn(process.execPath, [...script, ...args], {
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
       stdio: ['ignore', 'pipe', 'pipe'],
     })

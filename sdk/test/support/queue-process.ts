@@ -1,9 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-const FIXTURE = fileURLToPath(new URL('../fixtures/queue-process.ts', import.meta.url))
+import { builtScript } from '../../../server/test/harness/scripts.ts'
 
 export interface QueueProcess {
   process: ChildProcess
@@ -23,8 +20,7 @@ export function queueProcess(env: {
   QUEUE_PATH: string
   RECORDS?: string
 }): QueueProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', FIXTURE], {
-    cwd: ROOT,
+  const child = spawn(process.execPath, ['--enable-source-maps', builtScript('queue-process')], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -6,19 +6,19 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { expect } from 'vitest'
 import { StartError } from '../../src/domain/errors.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts'
 import { isPostmaster } from '../../src/store/embedded-postgres-process.ts'
+import { builtScript } from './scripts.ts'
 
 type Connection = EmbeddedPostgres['connection']
 type Report =
   | { connection: Connection; pid: number; refused?: never }
   | { refused: string; connection?: never }
 
-export const fixture = fileURLToPath(new URL('../fixtures/hold-postgres.ts', import.meta.url))
+const fixture = builtScript('hold-postgres')
 export const isRoot = process.getuid?.() === 0
 export const nobody = { uid: 65534, gid: 65534 }
 /** A clone below a folder of root's own cannot be run by others, whatever the service does. */
@@ -80,7 +80,7 @@ export async function start(dataDir: string, log: (message: string, detail?: obj
 
 /** Runs a server process of its own; `report` is what became of its start. */
 export function hold(dataDir: string, options: { uid?: number; gid?: number; env?: NodeJS.ProcessEnv } = {}) {
-  const child: ChildProcess = spawn(process.execPath, ['--import', 'tsx', fixture, dataDir], {
+  const child: ChildProcess = spawn(process.execPath, ['--enable-source-maps', fixture, dataDir], {
     stdio: ['ignore', 'pipe', 'pipe'],
     ...options,
   })

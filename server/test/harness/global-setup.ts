@@ -8,6 +8,7 @@ import { migrateJobs } from '../../src/background.ts'
 import { openPool, type Pool } from '../../src/store/database.ts'
 import { startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts'
 import { migrate } from '../../src/store/migrate.ts'
+import { buildScripts } from './scripts.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,6 +23,7 @@ type Teardown = () => Promise<void>
 
 /** One PostgreSQL for the whole run: the one that TOLLGATE_TEST_DATABASE_URL names, or an embedded one. */
 export default async function setup(project: TestProject): Promise<Teardown> {
+  await buildScripts()
   const given = process.env.TOLLGATE_TEST_DATABASE_URL
   const { url, stop } = given ? { url: given, stop: async () => {} } : await startPostgres()
   const schemaDatabase = `test_schema_${randomBytes(8).toString('hex')}`
