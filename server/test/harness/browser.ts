@@ -4,11 +4,36 @@ import { type Browser, chromium } from 'playwright-core'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 
+/**
+ * The popups of the address bar are two pages in each window, which nobody sees and which cost a second of CPU for each
+ * context. The rest is what playwright turns off on this system: the browser takes the last list alone.
+ */
+const OFF = [
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'LensOverlay',
+  'MediaRouter',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'AimEnabled',
+  'PreconnectToSearch',
+]
+
 /** A Chromium of this machine: the one that TOLLGATE_CHROMIUM names, or the first on the PATH. */
 export async function launchBrowser(): Promise<Browser> {
   // Its sandbox does not work for root; what the tests open is their own.
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  return chromium.launch({ executablePath: chromiumPath(), args })
+  const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  return chromium.launch({
+    executablePath: chromiumPath(),
+    args: [...sandbox, `--disable-features=${OFF.join(',')}`],
+  })
 }
 
 function chromiumPath(): string {
