@@ -1,6 +1,7 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { violations } from './harness/axe.ts'
-import { type Dashboard, openDashboard, settled, type Visit } from './harness/dashboard.ts'
+import { violations } from '../../server/test/harness/axe.ts'
+import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 import { INSIDE, OUTSIDE, routesWithout } from './harness/pages.ts'
 
@@ -18,23 +19,27 @@ afterAll(() => dashboard?.close())
 const DESK = { width: 1280, height: 860 }
 const PHONE = { width: 390, height: 844 }
 
+async function turn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme })
+  await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
+}
+
 describe('gap: accessibility', () => {
   let visit: Visit
   beforeAll(async () => {
     visit = await dashboard.signedIn(undefined, { colorScheme: 'light', viewport: DESK })
+    await visit.open('/account')
   })
   afterAll(() => visit?.close())
 
-  /** In the light, in the dark and on a phone; each page is loaded once, since it follows all three. */
+  /** In the light, in the dark and on a phone; no page is loaded anew, since it follows all three. */
   async function looksWell(): Promise<void> {
     const { page } = visit
     await page.setViewportSize(DESK)
     expect(await violations(page)).toEqual([])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
+    await turn(page, 'dark')
     expect(await violations(page, ['color-contrast'])).toEqual([])
-    await page.emulateMedia({ colorScheme: 'light' })
-    await page.locator('html[data-mantine-color-scheme=light]').waitFor()
+    await turn(page, 'light')
     await page.setViewportSize(PHONE)
     expect(await violations(page)).toEqual([])
     // Nothing sticks out to the side.
@@ -43,14 +48,14 @@ describe('gap: accessibility', () => {
   }
 
   it.for(INSIDE)('%s has no violations', async (path) => {
-    await visit.open(path)
+    await visit.go(path)
     await looksWell()
     expect(visit.problems).toEqual([])
   })
 
   it('the command bar has no violations', async () => {
-    const { page, open } = visit
-    await open('/apps/default/users')
+    const { page, go } = visit
+    await go('/apps/default/users')
     await page.keyboard.press('Control+k')
     await page.getByRole('textbox', { name: /^Go to/ }).fill('ada')
     await page.getByText('ada@example.com').last().waitFor()
@@ -63,13 +68,17 @@ it('gap: accessibility is looked at on every page', async () => {
 })
 
 describe('gap: accessibility in front of the door', () => {
+  let visit: Visit
+  beforeAll(async () => {
+    visit = await dashboard.visit()
+  })
+  afterAll(() => visit?.close())
+
   it.for(OUTSIDE)('%s has no violations', async (path) => {
+    await visit.open(path)
     for (const colorScheme of ['light', 'dark'] as const) {
-      const visit = await dashboard.visit({ colorScheme })
-      await visit.open(path)
-      await settled(visit.page)
+      await turn(visit.page, colorScheme)
       expect(await violations(visit.page)).toEqual([])
-      await visit.close()
     }
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settled as settledJobs } from '../../server/test/billing/settled.ts'
 import { API_KEY } from '../../server/test/harness/server.ts'
 import { type StripeStandIn, startStripe } from '../../server/test/stripe/stand-in.ts'
-import { type Dashboard, openDashboard, settled, type Visit } from './harness/dashboard.ts'
+import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 // What people who run the service do in its pages, beside the catalogue and its users.
@@ -150,13 +150,13 @@ describe('gap: apps', () => {
         before.getUTCDate() + days,
       )
       await expect.poll(now).toEqual(wanted)
-      await settled(page)
+      await visit.settled()
     }
     const year = start.getUTCFullYear() + 3
     await dialog.getByLabel('Or to (UTC)').fill(`${year}-01-31T10:00`)
     await dialog.getByRole('button', { name: 'Go there' }).click()
     await expect.poll(now).toEqual(new Date(`${year}-01-31T10:00:00Z`))
-    await settled(page)
+    await visit.settled()
     // From the last day of a long month to the last one of a short one.
     await dialog.getByRole('button', { name: 'A month later' }).click()
     const last = new Date(Date.UTC(year, 2, 0, 10))

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OWNER } from '../../server/test/harness/server.ts'
-import { type Dashboard, openDashboard, settled, signIn } from './harness/dashboard.ts'
+import { type Dashboard, openDashboard, signIn } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 const DIST = fileURLToPath(new URL('../dist/', import.meta.url))
@@ -67,7 +67,7 @@ describe('gap: what a browser loads that was never here', () => {
   afterAll(() => dashboard?.close())
 
   it('is under 300 KB of scripts and styles for the sign-in page, and with it for the home page', async () => {
-    const { page, open, close } = await dashboard.visit()
+    const { page, open, settled, close } = await dashboard.visit()
     const loaded: Request[] = []
     page.on('requestfinished', (request) => {
       if (['script', 'stylesheet'].includes(request.resourceType())) loaded.push(request)
@@ -81,7 +81,7 @@ describe('gap: what a browser loads that was never here', () => {
     expect(await bytes()).toBeLessThan(MOST_BYTES)
     await signIn(page, OWNER)
     await page.getByRole('heading', { name: 'Checks and records' }).waitFor()
-    await settled(page)
+    await settled()
     expect(
       loaded.map((request) => request.url()).filter((url) => !url.startsWith(dashboard.server.url)),
     ).toEqual([])

@@ -4,7 +4,7 @@ import { MUTATIONS } from '../../server/src/operations/dashboard/member-operatio
 import { dashboardClient } from '../../server/test/harness/client.ts'
 import { rowsOf } from '../../server/test/harness/database.ts'
 import { sessionCookie, upload } from '../../server/test/harness/import.ts'
-import { type Dashboard, openDashboard, settled, type Visit } from './harness/dashboard.ts'
+import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 import { INSIDE } from './harness/pages.ts'
 
@@ -81,6 +81,7 @@ beforeAll(async () => {
   await fill()
   owner = await dashboard.signedIn()
   viewer = await dashboard.signedIn(await newViewer())
+  for (const { open } of [owner, viewer]) await open('/account')
 })
 afterAll(() => dashboard?.close())
 
@@ -126,14 +127,14 @@ async function newViewer(): Promise<{ email: string; password: string }> {
 }
 
 /** What a member can do on a page, of all that it offers to owners. */
-async function offered({ page, open, problems }: Visit, path: string): Promise<string[]> {
-  await open(path)
+async function offered({ page, go, settled, problems }: Visit, path: string): Promise<string[]> {
+  await go(path)
   const offers: string[] = []
   for (const [mutation, place] of Object.entries(PLACES)) {
     if (place.path !== path) continue
     if (place.first) {
       await page.getByRole('button', { name: place.first }).first().click()
-      await settled(page)
+      await settled()
     }
     const control = place.control(page)
     if ((await control.count()) > 0 && (await control.isEnabled())) offers.push(mutation)
@@ -158,8 +159,8 @@ describe('gap: roles on the pages', () => {
   })
 
   it.for(INSIDE.filter((path) => !PATHS.includes(path)))('%s is for a viewer to read', async (path) => {
-    const { page, open, problems } = viewer
-    await open(path)
+    const { page, go, problems } = viewer
+    await go(path)
     expect(await page.getByText('This could not be loaded').count()).toBe(0)
     expect(problems).toEqual([])
   })

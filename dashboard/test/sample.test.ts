@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Dashboard, openDashboard, picture, settled } from './harness/dashboard.ts'
+import { type Dashboard, openDashboard, picture } from './harness/dashboard.ts'
 
 let dashboard: Dashboard
 beforeAll(async () => {
@@ -102,7 +102,7 @@ describe('gap: the sample catalogue', () => {
     await page.getByRole('button', { name: 'Remove the sample' }).click()
     await page.getByText('You are looking at a sample').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Load a sample catalogue' }).waitFor()
-    await settled(page)
+    await light.settled()
     expect(await server.admin.data(EVERYTHING)).toEqual({ features: [], packages: [], users: [] })
     expect(problems).toEqual([])
   }, 120_000)

@@ -69,6 +69,7 @@ beforeAll(async () => {
   dashboard = await openDashboard()
   await markUp()
   visit = await dashboard.signedIn(undefined, { userAgent: script('user agent') })
+  await visit.open('/account')
   visit.page.on('dialog', (dialog) => visit.problems.push(`it ran: ${dialog.message()}`))
 })
 afterAll(() => dashboard?.close())
@@ -181,8 +182,8 @@ describe('gap: a script in what people enter', () => {
   })
 
   it.for(Object.entries(SHOWN))('is text on %s', async ([path, fields]) => {
-    const { page, open, problems } = visit
-    await open(path)
+    const { page, go, problems } = visit
+    await go(path)
     const text = String(
       await page.evaluate(
         `[document.body.innerText, ...[...document.querySelectorAll('input, textarea')].map((e) => e.value)].join(' ')`,

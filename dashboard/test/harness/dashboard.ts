@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core'
+import { vi } from 'vitest'
 import { launchBrowser } from '../../../server/test/harness/browser.ts'
+import { sessionCookie } from '../../../server/test/harness/import.ts'
 import {
   OWNER,
   startTestServer,
@@ -31,6 +33,10 @@ export interface Visit {
   problems: string[]
   /** Goes to a path of the dashboard, and waits for its heading. */
   open(path: string): Promise<void>
+  /** Goes to a path as the page's own links do: without loading it anew. */
+  go(path: string): Promise<void>
+  /** Until everything that was asked for is there. */
+  settled(): Promise<void>
   close(): Promise<void>
 }
 
@@ -61,9 +67,8 @@ export async function openBrowser(url: string): Promise<Visitors> {
     visit,
     async signedIn(member = OWNER, options = {}) {
       const visitor = await visit(options)
-      await visitor.page.goto(`${url}/sign-in`)
-      await signIn(visitor.page, member)
-      await visitor.page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' })
+      const [name = '', value = ''] = (await sessionCookie({ url }, member)).split('=', 2)
+      await visitor.page.context().addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }])
       return visitor
     },
     close: () => browser.close(),
@@ -77,23 +82,46 @@ async function visitIn(context: BrowserContext, url: string): Promise<Visit> {
   page.on('console', (message) => {
     if (message.type() === 'error') problems.push(message.text())
   })
+  const underWay = new Set<Request>()
+  page.on('request', (request) => underWay.add(request))
+  page.on('requestfinished', (request) => underWay.delete(request))
+  page.on('requestfailed', (request) => underWay.delete(request))
+  const loading = page.getByRole('status', { name: 'Loading' })
+  const settled = async () => {
+    await vi.waitUntil(async () => {
+      await page.evaluate(IDLE)
+      return underWay.size === 0 && (await loading.count()) === 0
+    }, SOON)
+  }
   return {
     page,
     problems,
+    settled,
     async open(path) {
       await page.goto(`${url}${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await settled(page)
+      await settled()
+    },
+    async go(path) {
+      await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`)
+      await settled()
+      await page.getByRole('heading', { level: 1 }).waitFor()
     },
     close: () => context.close(),
   }
 }
 
-/** Until everything that was asked for is there. */
-export async function settled(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle')
-  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
-}
+/**
+ * Resolves when the page has nothing left to do: what it made of the last answer is shown, what it asks next is asked.
+ * An idle callback would say so too, but may not come for half a minute when nothing is drawn.
+ */
+const IDLE = `(async () => {
+  for (let i = 0; i < 2; i++) {
+    await new Promise(requestAnimationFrame)
+    await scheduler.postTask(() => {}, { priority: 'background' })
+  }
+})()`
+const SOON = { timeout: 30_000, interval: 10 }
 
 export async function signIn(
   page: Page,

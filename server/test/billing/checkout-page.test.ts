@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { violations } from '../harness/axe.ts'
 import { launchBrowser } from '../harness/browser.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
@@ -69,15 +68,6 @@ async function enterCard(number: string): Promise<void> {
 }
 
 const pay = () => page.getByRole('button', { name: /^Pay/ }).click()
-
-/** What a checker of accessibility finds; it is run past the page's policy, which lets in no script. */
-async function violations(): Promise<string[]> {
-  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-  const found = await page.evaluate(`(async () => { ${axe}; return (await axe.run()).violations })()`)
-  return (found as { id: string; nodes: { html: string }[] }[]).map(
-    ({ id, nodes }) => `${id}: ${nodes[0]?.html}`,
-  )
-}
 
 describe('gap: billing, the payment page', () => {
   it('shows what is paid for, takes a card, and leads to successUrl', async () => {
@@ -183,9 +173,9 @@ describe('gap: billing, the payment page', () => {
   ]
   it.each(LOOKS)('is accessible and fits, %s', async (_, options) => {
     await open('both', null, options)
-    expect(await violations()).toEqual([])
+    expect(await violations(page)).toEqual([])
     await pay()
-    expect(await violations()).toEqual([])
+    expect(await violations(page)).toEqual([])
     const overflow = await page.evaluate(
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',
     )

@@ -4,9 +4,13 @@ import type { Page } from 'playwright-core'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds wrong with a page, one line each, by all its rules or by these. Its script goes past the page's policy. */
+/**
+ * What axe finds wrong with a page, one line each, by all its rules or by these, once no colour is on its way to another.
+ * Its script goes past the page's policy.
+ */
 export async function violations(page: Page, rules?: string[]): Promise<string[]> {
-  await page.evaluate(AXE)
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(AXE)
+  await page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))')
   const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
   const found = await page.evaluate(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
