@@ -1,4 +1,4 @@
-import type { BrowserContext } from 'playwright-core'
+import type { BrowserContext, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SIGN_IN_TRIES } from '../../server/src/domain/limits.ts'
 import { dashboardClient } from '../../server/test/harness/client.ts'
@@ -23,6 +23,16 @@ afterAll(async () => {
 })
 
 const COOKIE = 'tollgate_session'
+
+/** When the page's first request to this address is over, whether or not the page may see the answer. */
+const ended = (page: Page, url: string): Promise<void> =>
+  new Promise((resolve) => {
+    const note = (request: Request) => {
+      if (request.url().startsWith(url)) resolve()
+    }
+    page.on('requestfinished', note)
+    page.on('requestfailed', note)
+  })
 
 describe('gap: another site uses the session of who visits it', () => {
   const MUTATION = JSON.stringify({
@@ -72,9 +82,11 @@ describe('gap: another site uses the session of who visits it', () => {
   )('$name, from a $from site, changes nothing', async ({ name, path, page: html, from }) => {
     const page = await victim.newPage()
     other.show(html())
-    const cookies = await cookiesSent(page, `${dashboard.server.url}${path}`)
+    const attacked = `${dashboard.server.url}${path}`
+    const cookies = await cookiesSent(page, attacked)
+    const answered = ended(page, attacked)
     await page.goto(other[from])
-    await page.waitForLoadState('networkidle')
+    await answered
     // A neighbour's requests carry the session: what refuses them is the service, not the browser. A script that
     // has to ask first never gets to send it.
     const carries = from === 'near' && name !== ASKS_FIRST

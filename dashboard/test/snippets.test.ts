@@ -34,18 +34,23 @@ const node = async (lines: string) =>
   (await run(process.execPath, ['--input-type=module', '-e', lines], { env, cwd: ROOT })).stdout
 
 describe('gap: the first minute by its lines alone', () => {
-  // The page looks for what happened every few seconds, step by step.
   it.for([
     { language: 'curl', figure: 'The same with curl', by: shell },
     { language: 'Node SDK', figure: 'The same with the SDK', by: node },
   ])('$language', { timeout: 180_000 }, async ({ language, figure, by }) => {
-    const { page, open } = visit
+    const { page, open, close } = await dashboard.signedIn()
+    await page.clock.install()
     const appId = language.toLowerCase().replace(' ', '-')
     const { dashboard: api } = dashboard.server
     await api.data('mutation ($id: String!) { createApp(id: $id, name: "Lines") { id } }', { id: appId })
     await open(`/apps/${appId}`)
     const step = page.locator('[aria-current="step"]')
-    const reached = (title: string) => step.getByText(title, { exact: true }).first().waitFor()
+    // The page looks for what happened every four seconds.
+    const lookAgain = () => page.clock.fastForward(4_000)
+    const reached = async (title: string) => {
+      await lookAgain()
+      await step.getByText(title, { exact: true }).first().waitFor()
+    }
 
     await page.getByRole('button', { name: 'Put a new key into these lines' }).click()
     await page.getByRole('radiogroup', { name: 'Language' }).getByText(language).click()
@@ -64,7 +69,9 @@ describe('gap: the first minute by its lines alone', () => {
     await by(await lines())
     await reached('Ask the first question')
     expect(JSON.stringify(await by(await lines()))).toMatch(/access\W+true/)
+    await lookAgain()
     await page.getByRole('heading', { name: 'Your first minute' }).waitFor({ state: 'detached' })
+    await close()
   })
 })
 
