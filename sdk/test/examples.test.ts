@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser } from '../../server/test/harness/browser.ts'
+import { sharedBrowser } from '../../server/test/harness/browser.ts'
 import { API_KEY, OWNER, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import { Tollgate } from '../src/node.ts'
 import { ROOT, run, SDK } from './support/packed.ts'
@@ -16,10 +16,9 @@ const started: ChildProcess[] = []
 beforeAll(async () => {
   await run(process.execPath, ['build.mjs', '--if-stale'], { cwd: SDK })
   server = await startTestServer()
-  browser = await launchBrowser()
+  browser = await sharedBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   for (const child of started) await stopped(child)
   await server.stop()
 })
@@ -93,6 +92,7 @@ describe('the examples', () => {
     expect(await page.getByRole('button', { name: 'Summarize' }).count()).toBe(0)
     const refused = await fetch(`${backend}/api/summaries`, { method: 'POST' })
     expect(refused.status).toBe(402)
+    await page.close()
     const tollgate = new Tollgate({ apiKey: API_KEY, baseUrl: server.url })
     const { data } = await tollgate.showUsage({ userId: 'ada', featureId: 'summaries' })
     expect(data?.consumption).toEqual({ budget: 5, used: 5, overageEnabled: false })

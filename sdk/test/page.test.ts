@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { buildSchema } from 'graphql'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { launchBrowser } from '../../server/test/harness/browser.ts'
+import { sharedBrowser } from '../../server/test/harness/browser.ts'
 import { createUsers } from '../../server/test/harness/catalogue.ts'
 import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import { DOCUMENTS, type Operation } from '../src/documents.ts'
@@ -21,10 +21,9 @@ let page: Page
 let ahead = 0
 beforeAll(async () => {
   server = await startTestServer({ clock: () => Date.now() + ahead })
-  browser = await launchBrowser()
+  browser = await sharedBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await server.stop()
 })
 

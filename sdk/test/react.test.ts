@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { createElement as h } from 'react'
 import { renderToString } from 'react-dom/server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { launchBrowser } from '../../server/test/harness/browser.ts'
+import { sharedBrowser } from '../../server/test/harness/browser.ts'
 import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import { type InitialAnswers, TollgateClient, type TollgateClientOptions } from '../src/browser.ts'
 import { useFeature } from '../src/react.ts'
@@ -20,10 +20,9 @@ let site: Site | undefined
 let complaints: string[]
 beforeAll(async () => {
   server = await startTestServer()
-  browser = await launchBrowser()
+  browser = await sharedBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   await server.stop()
 })
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core'
 import { vi } from 'vitest'
-import { launchBrowser } from '../../../server/test/harness/browser.ts'
+import { sharedBrowser } from '../../../server/test/harness/browser.ts'
 import { sessionCookie } from '../../../server/test/harness/import.ts'
 import {
   OWNER,
@@ -13,7 +13,7 @@ import {
 
 const PICTURES = fileURLToPath(new URL('../../../docs/pictures/', import.meta.url))
 
-/** A real browser in front of a dashboard. One for each test file. */
+/** Sessions of a real browser in front of a dashboard. */
 export interface Visitors {
   /** A browser session of its own, on the sign-in page's side of the door. */
   visit(options?: BrowserContextOptions): Promise<Visit>
@@ -58,11 +58,15 @@ export async function openDashboard(options: TestServerOptions = {}): Promise<Da
   }
 }
 
-/** A browser for a service that runs already. */
+/** Sessions for a service that runs already. */
 export async function openBrowser(url: string): Promise<Visitors> {
-  const browser = await launchBrowser()
-  const visit = async (options: BrowserContextOptions = {}) =>
-    visitIn(await browser.newContext({ reducedMotion: 'reduce', ...options }), url)
+  const browser = await sharedBrowser()
+  const contexts: BrowserContext[] = []
+  const visit = async (options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+    contexts.push(context)
+    return visitIn(context, url)
+  }
   return {
     visit,
     async signedIn(member = OWNER, options = {}) {
@@ -71,7 +75,9 @@ export async function openBrowser(url: string): Promise<Visitors> {
       await visitor.page.context().addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }])
       return visitor
     },
-    close: () => browser.close(),
+    async close() {
+      for (const context of contexts) await context.close()
+    },
   }
 }
 

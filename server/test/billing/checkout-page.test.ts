@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { violations } from '../harness/axe.ts'
-import { launchBrowser } from '../harness/browser.ts'
+import { sharedBrowser } from '../harness/browser.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 import { settled } from './settled.ts'
@@ -20,7 +20,7 @@ const problems: string[] = []
 
 beforeAll(async () => {
   server = await startTestServer()
-  browser = await launchBrowser()
+  browser = await sharedBrowser()
   landing = createServer((request, response) => {
     response.setHeader('Content-Type', 'text/html')
     response.end(`<title>${request.url}</title>`)
@@ -29,7 +29,6 @@ beforeAll(async () => {
   shopUrl = `http://127.0.0.1:${(landing.address() as AddressInfo).port}`
 })
 afterAll(async () => {
-  await browser?.close()
   await server?.stop()
   landing?.closeAllConnections()
   await new Promise((resolve) => landing?.close(resolve))

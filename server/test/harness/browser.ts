@@ -26,8 +26,16 @@ const OFF = [
   'PreconnectToSearch',
 ]
 
+let shared: Promise<Browser> | undefined
+
+/** The browser of this worker, which ends with it: a file closes the contexts that it opens. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= launchBrowser()
+  return shared
+}
+
 /** A Chromium of this machine: the one that TOLLGATE_CHROMIUM names, or the first on the PATH. */
-export async function launchBrowser(): Promise<Browser> {
+async function launchBrowser(): Promise<Browser> {
   // Its sandbox does not work for root; what the tests open is their own.
   const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   return chromium.launch({
