@@ -6,6 +6,7 @@ let visit: Visit
 beforeAll(async () => {
   dashboard = await openDashboard()
   visit = await dashboard.signedIn()
+  await visit.open('/account')
 })
 afterAll(() => dashboard?.close())
 
@@ -22,14 +23,14 @@ describe('spec §2: any identifier, also one that means something in an address'
     'ada.png',
     ' ',
   ])('the user %j has a page, by link, by reload and back', async (id) => {
-    const { page, open } = visit
+    const { page, go } = visit
     const { dashboard: api } = dashboard.server
     await api.data(
       'mutation ($id: String!, $name: String!) { createUser(appId: "default", input: {id: $id, name: $name}) { id } }',
       { id, name: `User ${JSON.stringify(id)}` },
     )
     const name = `User ${JSON.stringify(id)}`
-    await open('/apps/default/users')
+    await go('/apps/default/users')
     await page.getByRole('link', { name, exact: true }).click()
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
     await page.getByRole('tab', { name: 'Details' }).click()

@@ -36,9 +36,13 @@ describe('gap: the sample catalogue', () => {
     const checkout = await paymentPage()
     const light = await dashboard.signedIn(undefined, { colorScheme: 'light', viewport: SIZE })
     const dark = await dashboard.signedIn(undefined, { colorScheme: 'dark', viewport: SIZE })
+    await light.page.clock.install()
+    const fourSecondsPass = () => light.page.clock.fastForward(4_000)
     await light.open('/apps/default')
     await light.page.getByRole('button', { name: 'Load a sample catalogue' }).click()
     await light.page.getByText('You are looking at a sample').waitFor()
+    await light.page.getByText('The sample is loaded').waitFor()
+    await fourSecondsPass()
     await light.page.getByText('The sample is loaded').waitFor({ state: 'detached' })
     // One that somebody would think twice about: a smaller budget for the team plan.
     await server.dashboard.data(`mutation {
@@ -51,9 +55,10 @@ describe('gap: the sample catalogue', () => {
     }`)
 
     await server.admin.data('{ canUseFeature(userId: "demo-user-001", featureId: "demo-sso") { access } }')
+    await fourSecondsPass()
     await light.page.getByRole('heading', { name: 'Your first minute' }).waitFor({ state: 'detached' })
     for (const [scheme, visit] of Object.entries({ light, dark })) {
-      const { page, open, problems } = visit
+      const { page, open, go, problems } = visit
       await open('/apps/default')
       const [checks = ''] = await page.getByText(/^[\d,]+ checks$/).allInnerTexts()
       expect(Number(checks.replaceAll(/\D/g, ''))).toBeGreaterThan(0)
@@ -72,18 +77,18 @@ describe('gap: the sample catalogue', () => {
       await page.getByRole('meter').first().waitFor()
       const close = await page.getByRole('meter').first().getAttribute('aria-label')
       const userId = close?.split(' of ').at(-1) ?? ''
-      await open(`/apps/default/users/${userId}?feature=demo-api-calls`)
+      await go(`/apps/default/users/${userId}?feature=demo-api-calls`)
       await page.getByRole('img', { name: /^Usage of API calls in the last \d+ periods$/ }).waitFor()
       await picture(page, `user-${scheme}`)
 
-      await open('/apps/default/packages/demo-team')
+      await go('/apps/default/packages/demo-team')
       await page.getByRole('link', { name: 'Review and publish' }).waitFor()
       await picture(page, `package-${scheme}`)
-      await open('/apps/default/packages/demo-team/publish')
+      await go('/apps/default/packages/demo-team/publish')
       await page.getByRole('button', { name: /^Publish, though [\d,]+ lose access$/ }).waitFor()
       await picture(page, `publish-${scheme}`)
 
-      await open(`/apps/default/playground?user=${userId}&feature=demo-api-calls`)
+      await go(`/apps/default/playground?user=${userId}&feature=demo-api-calls`)
       await page.getByRole('heading', { name: 'Step by step' }).waitFor()
       await picture(page, `playground-${scheme}`)
       const accent = await groundOf(page.getByRole('button', { name: 'Ask' }))
@@ -94,11 +99,11 @@ describe('gap: the sample catalogue', () => {
       expect(problems).toEqual([])
     }
 
-    const { page, open, problems } = light
+    const { page, open, go, problems } = light
     await open('/apps/default/packages/demo-team')
     await page.getByRole('button', { name: 'Discard the draft' }).click()
     await page.getByText('These edits are not published yet').waitFor({ state: 'detached' })
-    await open('/apps/default')
+    await go('/apps/default')
     await page.getByRole('button', { name: 'Remove the sample' }).click()
     await page.getByText('You are looking at a sample').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Load a sample catalogue' }).waitFor()
