@@ -5,7 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** First of all, so that the end of a run does not wait for one of them alone. */
 const LONGEST = [
   'server/test/races',
-  'dashboard/test/snippets',
+  'dashboard/test/accessibility',
+  'dashboard/test/large-import',
   'server/test/audit',
   'server/test/crash',
   'server/test/embedded-postgres-owner',
