@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
@@ -13,6 +13,7 @@ const SECRET = 'whsec_of_these_tests'
 let server: TestServer
 let stripe: StripeStandIn
 let shop: SandboxShop
+let unregister: () => void
 beforeAll(async () => {
   stripe = await startStripe()
   server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
@@ -24,7 +25,7 @@ afterAll(async () => {
 beforeEach(async () => {
   shop = await openSandboxShop(server)
   await setAccount({ secretKey: stripe.key, webhookSecret: SECRET })
-  stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
+  unregister = stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
   for (const name of ['plan', 'pro', 'extra', 'life']) {
     const price = stripe.sell({ name, amount: 1500, interval: name === 'life' ? null : 'month' })
     await shop.dashboard.data(
@@ -35,6 +36,9 @@ beforeEach(async () => {
     )
   }
 })
+
+// Else every notice would go to the shops of all tests before it as well.
+afterEach(() => unregister())
 
 const setAccount = async (input: object) =>
   (

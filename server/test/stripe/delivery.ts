@@ -38,7 +38,7 @@ export function signature(payload: string, secret: string, timestamp: number): s
 
 /** Sends what happened to whoever registered: held back until it is told to deliver, by a plan. */
 export class Delivery {
-  readonly #endpoints: Endpoint[] = []
+  readonly #endpoints = new Set<Endpoint>()
   readonly #random: Random
   readonly #agent = new Agent({ keepAlive: true })
   #waiting: Stripe.Event[] = []
@@ -50,8 +50,10 @@ export class Delivery {
     this.#random = random
   }
 
-  register(endpoint: Endpoint): void {
-    this.#endpoints.push(endpoint)
+  /** Returns what takes it back. */
+  register(endpoint: Endpoint): () => void {
+    this.#endpoints.add(endpoint)
+    return () => this.#endpoints.delete(endpoint)
   }
 
   add(event: Stripe.Event): void {

@@ -85,8 +85,8 @@ export class StripeStandIn {
 
   /* Notices */
 
-  register(endpoint: Endpoint): void {
-    this.#delivery.register(endpoint)
+  register(endpoint: Endpoint): () => void {
+    return this.#delivery.register(endpoint)
   }
 
   /** Everything that happened, oldest first. */
