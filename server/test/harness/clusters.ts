@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm, rmdir } from 'node:fs/promises'
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { expect } from 'vitest'
 import { StartError } from '../../src/domain/errors.ts'
@@ -49,6 +50,23 @@ export async function makeDataDir(...parts: string[]): Promise<string> {
     await rmdir(dirname(elsewhere)).catch(() => {})
   })
   return dataDir
+}
+
+/** A data folder that a server has used, and copies of it: PostgreSQL sets up its files only once. */
+export async function usedDataDir(): Promise<{ copy(): Promise<string>; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-test-'))
+  await chmod(folder, 0o755)
+  const used = join(folder, 'data')
+  await (await startEmbeddedPostgres({ dataDir: used, log: () => {} })).stop()
+  return {
+    async copy() {
+      const dataDir = await makeDataDir()
+      // With its owner, which the function of Node does not keep.
+      await promisify(execFile)('cp', ['-a', used, dataDir])
+      return dataDir
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
 }
 
 export function locationOf(dataDir: string): string | undefined {
