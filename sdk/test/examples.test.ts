@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sharedBrowser } from '../../server/test/harness/browser.ts'
+import { freePort } from '../../server/test/harness/free-port.ts'
 import { API_KEY, OWNER, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import { Tollgate } from '../src/node.ts'
 import { ROOT, run, SDK } from './support/packed.ts'
@@ -50,15 +49,6 @@ async function stopped(child: ChildProcess): Promise<void> {
   const gone = once(child, 'exit')
   process.kill(-child.pid, 'SIGTERM')
   await gone
-}
-
-async function freePort(): Promise<string> {
-  const holder = createServer().listen(0, '127.0.0.1')
-  await once(holder, 'listening')
-  const { port } = holder.address() as AddressInfo
-  holder.close()
-  await once(holder, 'close')
-  return String(port)
 }
 
 describe('the examples', () => {

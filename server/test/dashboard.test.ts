@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SESSION_SECONDS, SIGN_IN_TRIES } from '../src/domain/limits.ts'
 import { dashboardSchema } from '../src/graphql/dashboard.ts'
 import { Client, dashboardClient, signedIn } from './harness/client.ts'
 import { rowsOf } from './harness/database.ts'
 import { exampleCalls } from './harness/example-calls.ts'
+import { freePort } from './harness/free-port.ts'
 import { API_KEY, adminClient, createApp, OWNER, startTestServer, type TestServer } from './harness/server.ts'
 
 let server: TestServer
@@ -95,7 +94,7 @@ describe('gap: signing in to the dashboard', () => {
   })
 
   it('gives a cookie for TLS alone where the public URL is https', async () => {
-    const PORT = String(await freePort())
+    const PORT = await freePort()
     const behindTls = await startTestServer({
       env: { PORT, TOLLGATE_PUBLIC_URL: 'https://toll.example.com' },
     })
@@ -281,12 +280,3 @@ describe('gap: apps', () => {
     expect(error.extensions).toMatchObject({ code, status: 404 })
   })
 })
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}
