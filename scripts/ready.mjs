@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,15 +8,25 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Runs a command in the repository, its output shown; ends this process when it fails. */
 export function run(command, args, env = {}) {
-  const { status, error } = spawnSync(command, args, {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, ...env },
-    shell: process.platform === 'win32',
-  })
+  const { status, error } = spawnSync(command, args, shown(env))
   if (error) throw error
   if (status !== 0) process.exit(status ?? 1)
 }
+
+/** Runs commands side by side; ends this process when one of them has failed, once all are through. */
+export async function runTogether(commands) {
+  const ends = await Promise.all(
+    commands.map(([command, ...args]) => once(spawn(command, args, shown()), 'close')),
+  )
+  if (ends.some(([status]) => status !== 0)) process.exit(1)
+}
+
+const shown = (env = {}) => ({
+  cwd: root,
+  stdio: 'inherit',
+  env: { ...process.env, ...env },
+  shell: process.platform === 'win32',
+})
 
 /** Installs what the lockfile names, unless that has been done. */
 export function install() {

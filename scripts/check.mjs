@@ -1,0 +1,9 @@
+// Format, lint and types, side by side.
+import { run, runTogether } from './ready.mjs'
+
+run('npx', ['tsx', 'dashboard/print-types.ts'])
+await runTogether([
+  ['npx', 'biome', 'check', '--error-on-warnings', '.'],
+  ['npx', 'tsc', '--noEmit', '-p', 'tsconfig.json'],
+  ['npx', 'tsc', '--noEmit', '-p', 'dashboard'],
+])
