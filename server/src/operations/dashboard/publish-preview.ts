@@ -98,8 +98,8 @@ export async function publishTouched(
   after: string,
 ): Promise<KeyedPage<Touch>> {
   const page = new TouchPage(pageSize(first))
-  const from = placeOf(after)
   const draft = await draftOf(call, appId, packageId)
+  const from = placeOf(after)
   return lookingUp(call, async (tx) => {
     for (const change of CHANGES.slice(CHANGES.indexOf(from.change))) {
       const seq = change === from.change ? from.seq : 0
