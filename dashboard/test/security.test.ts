@@ -90,7 +90,7 @@ describe('gap: another site uses the session of who visits it', () => {
     // A neighbour's requests carry the session: what refuses them is the service, not the browser. A script that
     // has to ask first never gets to send it.
     const carries = from === 'near' && name !== ASKS_FIRST
-    expect(cookies()).toContainEqual(carries ? expect.stringContaining(COOKIE) : undefined)
+    await expect.poll(cookies).toContainEqual(carries ? expect.stringContaining(COOKIE) : undefined)
     expect(cookies().some((cookie) => cookie !== undefined)).toBe(carries)
     const { features, user } = await dashboard.server.dashboard.data(
       '{ features(appId: "default") { id } user(appId: "default", id: "ada") { email } }',

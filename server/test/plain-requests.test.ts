@@ -340,7 +340,7 @@ describe('a connection', () => {
     ['that says nothing', '', HEADERS_TIMEOUT_MS],
     ['that was answered', post(QUERY), KEEP_ALIVE_MS],
   ])('gap: plain requests: one %s is closed after its time', async (_, sent, ms) => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const { socket, closed } = await connectTo(answering)
     let gone = false
     void closed.then(() => {

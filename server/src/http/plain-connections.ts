@@ -35,16 +35,20 @@ export class PlainConnections {
   readonly #routes: PlainRoutes
   readonly #handOver: (socket: Socket) => void
   readonly #open = new Set<PlainConnection>()
+  /** What time it is for idle connections: no clock is asked for every request, and none that jumps ends them. */
+  #sweeps = 0
 
   constructor(routes: PlainRoutes, handOver: (socket: Socket) => void) {
     this.#routes = routes
     this.#handOver = handOver
-    setInterval(() => this.#closeUntil(performance.now()), SWEEP_MS).unref()
+    setInterval(() => this.#closeUntil(++this.#sweeps), SWEEP_MS).unref()
   }
+
+  readonly #sweepAfter = (ms: number): number => this.#sweeps + Math.ceil(ms / SWEEP_MS)
 
   take(socket: Socket): void {
     const leave = (connection: PlainConnection) => this.#open.delete(connection)
-    this.#open.add(new PlainConnection(socket, this.#routes, leave, this.#handOver))
+    this.#open.add(new PlainConnection(socket, this.#routes, this.#sweepAfter, leave, this.#handOver))
   }
 
   closeIdleConnections(): void {
@@ -55,8 +59,8 @@ export class PlainConnections {
     for (const connection of this.#open) connection.destroy()
   }
 
-  #closeUntil(time: number): void {
-    for (const connection of this.#open) if (connection.idleUntil < time) connection.destroy()
+  #closeUntil(sweep: number): void {
+    for (const connection of this.#open) if (connection.idleUntil < sweep) connection.destroy()
   }
 }
 
@@ -64,10 +68,11 @@ export class PlainConnections {
 const NEVER = Number.POSITIVE_INFINITY
 
 class PlainConnection {
-  /** when it has been idle for too long */
-  idleUntil = performance.now() + HEADERS_TIMEOUT_MS
+  /** the last sweep before it has been idle for too long */
+  idleUntil: number
   readonly #socket: Socket
   readonly #routes: PlainRoutes
+  readonly #sweepAfter: (ms: number) => number
   readonly #leave: (connection: PlainConnection) => void
   readonly #toNode: (socket: Socket) => void
   /** Clients send one head for all their requests, or nearly so. */
@@ -79,11 +84,14 @@ class PlainConnection {
   constructor(
     socket: Socket,
     routes: PlainRoutes,
+    sweepAfter: (ms: number) => number,
     leave: (connection: PlainConnection) => void,
     toNode: (socket: Socket) => void,
   ) {
     this.#socket = socket
     this.#routes = routes
+    this.#sweepAfter = sweepAfter
+    this.idleUntil = sweepAfter(HEADERS_TIMEOUT_MS)
     this.#leave = leave
     this.#toNode = toNode
     socket.on('data', this.#onData).on('end', this.#onEnd).on('error', ignore).on('close', this.#onClose)
@@ -101,7 +109,7 @@ class PlainConnection {
   next(): void {
     if (this.#ended || this.#routes.closing()) this.#socket.end()
     else if (this.#early) this.#handOver(this.#early)
-    else this.idleUntil = performance.now() + KEEP_ALIVE_MS
+    else this.idleUntil = this.#sweepAfter(KEEP_ALIVE_MS)
   }
 
   readonly #onData = (chunk: Buffer): void => {
