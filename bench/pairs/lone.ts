@@ -21,6 +21,8 @@ export const lone: Pair = {
     const { database } = tollgate
     return withClient(database.url, async (client) => {
       await roundTrips(client, database.users, scale.warmUpSeconds)
+      // A lone call has a statement of its own, which no load before this one has used.
+      await tollgate.check(1)
       const rounds = await interleave(
         scale.rounds,
         {

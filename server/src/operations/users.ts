@@ -12,10 +12,10 @@ export async function user(call: Call, id: string): Promise<User> {
 
 export async function users(call: Call, page: Page, cursor: Cursor | null): Promise<Stretch<User>> {
   await momentOf(call)
-  const { pool } = call.service
+  const { lookups } = call.service
   return stretch(
     cursor ?? (await start(call, page)),
-    (after, limit) => listUsers(pool, call.appId, after, limit),
+    (after, limit) => listUsers(lookups, call.appId, after, limit),
     (row) => row.uid,
   )
 }
