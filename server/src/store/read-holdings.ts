@@ -24,7 +24,7 @@ export interface Holding {
   counter: { start: number; used: number; place: string } | null
 }
 
-/** The last three of a subscription and of a counter are null where its first is. */
+/** The rest of a subscription or a counter is null where its first column is: `packageId` or `periodStart`. */
 type Row = [
   ord: string,
   version: string,

@@ -1,20 +1,37 @@
-import type { Data } from './client.ts'
-import { OWNER, type TestServer } from './server.ts'
+import type { TestApp } from './catalogue.ts'
+import { type Data, signedIn } from './client.ts'
+import { createApp, OWNER, type TestServer } from './server.ts'
 
 /** The cookie of a session that signs in anew. */
 export async function sessionCookie({ url }: Pick<TestServer, 'url'>, member = OWNER): Promise<string> {
-  const response = await fetch(`${url}/dashboard/graphql`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({
-      query:
-        'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { id } }',
-      variables: member,
-    }),
-  })
-  const [cookie] = (response.headers.get('set-cookie') ?? '').split(';')
-  if (!cookie) throw new Error(`sign-in failed: ${await response.text()}`)
-  return cookie
+  return (await signedIn(url, member)).headers.Cookie ?? ''
+}
+
+let apps = 0
+
+/** Of `appWithUsers`: address and billing id of each. */
+export const USERS_BEFORE = {
+  ann: ['ann@old.example', 'cus_ann'],
+  bob: ['bob@old.example', null],
+  carl: [null, null],
+}
+
+/** A new app with three users whose addresses and billing ids can be changed. */
+export async function appWithUsers(server: TestServer): Promise<TestApp> {
+  const id = `import-${++apps}`
+  const admin = await createApp(server, id)
+  await admin.data(`mutation {
+    ann: createUser(input: { id: "ann", email: "ann@old.example", billingId: "cus_ann" }) { id }
+    bob: createUser(input: { id: "bob", email: "bob@old.example" }) { id }
+    carl: createUser(input: { id: "carl" }) { id }
+  }`)
+  return { id, admin, dashboard: server.dashboard }
+}
+
+/** Address and billing id of each user. */
+export async function usersOf({ admin }: TestApp): Promise<Record<string, (string | null)[]>> {
+  const { users } = await admin.data('{ users { id email billingId } }')
+  return Object.fromEntries(users.map((user: Data) => [user.id, [user.email, user.billingId]]))
 }
 
 export type ImportBody = string | Uint8Array<ArrayBuffer> | ReadableStream

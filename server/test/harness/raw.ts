@@ -1,5 +1,7 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import type { Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { API_KEY } from './server.ts'
 
 /** A plain connection to the service, for what no HTTP client would send. */
 export async function openSocket(url: string): Promise<Socket> {
@@ -40,3 +42,14 @@ export async function exchange(
 /** The statuses of all answers in what came back. */
 export const statusesOf = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) => Number(status))
+
+/** The bytes of a request such as most clients send. */
+export const post = (body: string, { headers = '', path = '/graphql' } = {}): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${API_KEY}\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+
+/** Where it listens, on any port. */
+export async function listening(server: Server): Promise<AddressInfo> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server.address() as AddressInfo
+}
