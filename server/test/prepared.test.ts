@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openPool, type Pool, type Tx } from '../src/store/database.ts'
@@ -36,6 +37,19 @@ describe('a prepared statement', () => {
     ])
     expect(await ECHO.run(client, ['{}'])).toEqual([])
     expect(await ECHO.run(client, [null])).toEqual([])
+  })
+
+  it('takes any texts for its values', async () => {
+    const same = new Prepared<[string | null, string]>('same', 'select $1::text, $2::text')
+    const wellFormed = fc.string({ unit: 'binary', maxLength: 300 }).map((text) => text.replaceAll('\0', ''))
+    await fc.assert(
+      fc.asyncProperty(fc.option(wellFormed), wellFormed, async (a, b) => {
+        expect(await same.run(client, [a, b])).toEqual([[a, b]])
+      }),
+    )
+    await expect(same.run(client, ['\0', ''])).rejects.toMatchObject({ code: '22021' })
+    const long = 'ü'.repeat(1_000_000)
+    expect(await same.run(client, [long, ''])).toEqual([[long, '']])
   })
 
   it('is prepared once on each connection', async () => {

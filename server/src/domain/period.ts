@@ -21,14 +21,20 @@ export interface Period {
 }
 
 const HOUR = 3_600_000
-const FIXED = { HOUR, DAY: 24 * HOUR, WEEK: 7 * 24 * HOUR } as const
+const DAY = 24 * HOUR
+const FIXED = { HOUR, DAY, WEEK: 7 * DAY } as const
 const MONTHS = { MONTH: 1, YEAR: 12 } as const
 
 export const FOREVER: Period = { start: 0, end: null }
 
 /** The period that holds `now`. */
 export function periodAt(reset: ResetPeriod, anchor: number, now: number): Period {
-  return reset === 'NEVER' ? FOREVER : nth(reset, anchor, indexAt(reset, anchor, now))
+  if (reset === 'NEVER') return FOREVER
+  const n = guessAt(reset, anchor, now)
+  const start = startOf(reset, anchor, n)
+  return start <= now
+    ? { start, end: startOf(reset, anchor, n + 1) }
+    : { start: startOf(reset, anchor, n - 1), end: start }
 }
 
 /** The periods from the anchor up to, and without, the one that holds `now`: newest first, at most `most`. */
@@ -64,19 +70,25 @@ function startOf(reset: Ending, anchor: number, n: number): number {
 }
 
 function indexAt(reset: Ending, anchor: number, now: number): number {
-  if (reset !== 'MONTH' && reset !== 'YEAR') return Math.floor((now - anchor) / FIXED[reset])
-  const from = new Date(anchor)
-  const to = new Date(now)
-  const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth()
-  const n = Math.floor(months / MONTHS[reset])
+  const n = guessAt(reset, anchor, now)
   return startOf(reset, anchor, n) <= now ? n : n - 1
+}
+
+/** The number of the period that holds `now`, or of the one after it: it looks at the month alone. */
+function guessAt(reset: Ending, anchor: number, now: number): number {
+  if (reset !== 'MONTH' && reset !== 'YEAR') return Math.floor((now - anchor) / FIXED[reset])
+  return Math.floor((monthOf(new Date(now)) - monthOf(new Date(anchor))) / MONTHS[reset])
 }
 
 function addMonths(time: number, months: number): number {
   const date = new Date(time)
-  const day = date.getUTCDate()
-  date.setUTCDate(1)
-  date.setUTCMonth(date.getUTCMonth() + months)
-  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
-  return date.setUTCDate(Math.min(day, lastDay))
+  const month = monthOf(date) + months
+  const first = firstOf(month)
+  const days = (firstOf(month + 1) - first) / DAY
+  return first + (Math.min(date.getUTCDate(), days) - 1) * DAY + (((time % DAY) + DAY) % DAY)
 }
+
+/** Months are counted from 1970 on. */
+const monthOf = (date: Date): number => (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth()
+
+const firstOf = (month: number): number => Date.UTC(1970, month)

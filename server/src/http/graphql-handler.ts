@@ -12,7 +12,7 @@ import { parseGraphqlRequest } from './graphql-request.ts'
 export interface Endpoint<Caller> {
   schema: GraphQLSchema
   /** Who calls. Throws before anything of the body is looked at. */
-  authenticate(exchange: Exchange): Promise<Caller>
+  authenticate(exchange: Exchange): Caller | Promise<Caller>
   /** What the resolvers get. */
   context(caller: Caller, exchange: Exchange, body: Buffer): object & { lists?: LongLists }
 }
@@ -58,8 +58,11 @@ export function graphqlHandler<Caller>(
       exchange.answer(405, requestId, { errors })
       return errors
     }
-    const caller = await endpoint.authenticate(exchange)
-    const body = await exchange.body()
+    // What is there already is not waited for: a wait for nothing takes a lone call some microseconds.
+    const authenticated = endpoint.authenticate(exchange)
+    const caller = authenticated instanceof Promise ? await authenticated : authenticated
+    const received = exchange.body()
+    const body = received instanceof Promise ? await received : received
     const { query, variables, operationName } = parseGraphqlRequest(body)
     const checked = documents.check(query)
     if ('errors' in checked) {

@@ -57,7 +57,15 @@ export class Batcher<Item, Result> {
   }
 
   async #send(batch: Waiting<Item, Result>[], lane: number): Promise<void> {
-    const settled = await this.#settle(batch, lane)
+    let settled: Settled<Result>[]
+    try {
+      settled = await this.#run(
+        batch.map(({ item }) => item),
+        lane,
+      )
+    } catch (error) {
+      settled = batch.map(() => ({ error }))
+    }
     this.#idle.push(lane)
     this.#sendWaiting()
     for (const [i, { resolve, reject }] of batch.entries()) {
@@ -65,17 +73,6 @@ export class Batcher<Item, Result> {
       if (!result) reject(new Error('a call in a batch was not answered'))
       else if ('error' in result) reject(result.error)
       else resolve(result.value)
-    }
-  }
-
-  async #settle(batch: Waiting<Item, Result>[], lane: number): Promise<Settled<Result>[]> {
-    try {
-      return await this.#run(
-        batch.map(({ item }) => item),
-        lane,
-      )
-    } catch (error) {
-      return batch.map(() => ({ error }))
     }
   }
 }

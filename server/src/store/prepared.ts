@@ -11,15 +11,18 @@ type Texts = (string | null)[]
 export class Prepared<Row extends Texts> {
   readonly #name: string
   readonly #text: string
+  /** the unnamed portal and the statement that is bound to it, as they stand in a message */
+  readonly #portal: Buffer
 
   constructor(name: string, text: string) {
     this.#name = name
     this.#text = text
+    this.#portal = Buffer.from(`\0${name}\0`)
   }
 
   run(client: Tx, values: Texts): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      client.query(new Execution(this.#name, this.#text, values, resolve, reject))
+      client.query(new Execution(this.#name, this.#text, this.#portal, values, resolve, reject))
     })
   }
 }
@@ -33,6 +36,7 @@ interface NotingConnection extends Connection {
 class Execution<Row extends Texts> implements Submittable {
   readonly name: string
   readonly text: string
+  readonly portal: Buffer
   readonly values: Texts
   readonly #rows: Row[] = []
   readonly #resolve: (rows: Row[]) => void
@@ -41,12 +45,14 @@ class Execution<Row extends Texts> implements Submittable {
   constructor(
     name: string,
     text: string,
+    portal: Buffer,
     values: Texts,
     resolve: (rows: Row[]) => void,
     reject: (error: unknown) => void,
   ) {
     this.name = name
     this.text = text
+    this.portal = portal
     this.values = values
     this.#resolve = resolve
     this.#reject = reject
@@ -55,12 +61,9 @@ class Execution<Row extends Texts> implements Submittable {
   submit(connection: Connection): void {
     const { name, text, values } = this
     const prepared = (connection as NotingConnection).parsedStatements[name] === text
-    connection.stream.cork()
     if (!prepared) connection.parse({ name, text, types: [] }, true)
-    connection.bind({ statement: name, values }, true)
-    connection.execute({}, true)
-    connection.sync()
-    connection.stream.uncork()
+    // pg fails what is under way on a connection that ended.
+    if (connection.stream.writable) connection.stream.write(bindAndExecute(this.portal, values))
   }
 
   handleDataRow({ fields }: { fields: Row }): void {
@@ -76,4 +79,30 @@ class Execution<Row extends Texts> implements Submittable {
   handleError(error: unknown): void {
     this.#reject(error)
   }
+}
+
+const EXECUTE_AND_SYNC = Buffer.from('E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04', 'latin1')
+
+/** The messages Bind, Execute and Sync in one piece: pg makes three, and sends them in as many. */
+function bindAndExecute(portal: Buffer, values: Texts): Buffer {
+  const head = 5 + portal.length
+  let end = head + 4 + 2
+  for (const value of values) end += 4 + (value === null ? 0 : Buffer.byteLength(value))
+  const message = Buffer.allocUnsafe(end + EXECUTE_AND_SYNC.length)
+  message.write('B')
+  message.writeInt32BE(end - 1, 1)
+  message.set(portal, 5)
+  // All values come as texts,
+  message.writeInt16BE(0, head)
+  message.writeInt16BE(values.length, head + 2)
+  let at = head + 4
+  for (const value of values) {
+    const bytes = value === null ? -1 : message.write(value, at + 4)
+    message.writeInt32BE(bytes, at)
+    at += 4 + Math.max(bytes, 0)
+  }
+  // and all columns are to.
+  message.writeInt16BE(0, at)
+  message.set(EXECUTE_AND_SYNC, end)
+  return message
 }
