@@ -8,7 +8,7 @@ export const USAGE = `npm run bench -- [options]
   --write        write docs/benchmarks.md and docs/benchmarks.svg also after --quick
   --data DIR     keep the seeded databases in DIR and use them again (default: a temporary folder)
   --rounds N     rounds of each side
-  --seconds N    seconds of each round
+  --seconds N    seconds of each round (in less than about 5, a p99 tells mostly how connections are opened)
 `
 
 /** How much is measured. */
