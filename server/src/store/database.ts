@@ -119,7 +119,12 @@ export function timestamp(ms: number): string {
 let lastTimestamp = { ms: 0, text: new Date(0).toISOString() }
 export const timestampOrNull = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
 
-/** `2026-01-31 12:00:00.5+00`, as PostgreSQL writes it in UTC. */
+/** `2026-01-31 12:00:00.5+00`, as PostgreSQL writes it in UTC. `Date.parse` takes three times as long. */
 export function parseTimestamp(text: string): number {
-  return Date.parse(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`)
+  const digit = (at: number) => text.charCodeAt(at) - 48
+  const two = (at: number) => 10 * digit(at) + digit(at + 1)
+  const end = text.length - 3
+  let ms = 0
+  for (let at = 20, worth = 100; at < end && worth >= 1; at++, worth /= 10) ms += digit(at) * worth
+  return Date.UTC(100 * two(0) + two(2), two(5) - 1, two(8), two(11), two(14), two(17), ms)
 }

@@ -77,13 +77,10 @@ async function pageOfUsers(
 }
 
 /** Who was found by their id is not listed a second time for their address. */
-function isFoundHere({ by, id, email, billingId }: FoundUser, text: string): boolean {
-  const found = {
-    id: id.startsWith(text),
-    email: email?.toLowerCase().startsWith(text.toLowerCase()) ?? false,
-    billingId: billingId?.startsWith(text) ?? false,
-  }
-  return FOUND_BY.find((way) => found[way]) === by
+function isFoundHere(user: FoundUser, text: string): boolean {
+  const beginsSo = (by: FoundUser['by']) =>
+    by === 'email' ? user.email?.toLowerCase().startsWith(text.toLowerCase()) : user[by]?.startsWith(text)
+  return FOUND_BY.find(beginsSo) === user.by
 }
 
 const isText = (key: unknown): key is string =>
