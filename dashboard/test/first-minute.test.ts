@@ -67,7 +67,7 @@ describe('gap: the first minute', () => {
     await page.getByText('0 of 3').waitFor()
 
     await page.getByRole('link', { name: 'Home' }).click()
-    expect(await step().innerText()).toContain('Ask the first question')
+    await step().filter({ hasText: 'Ask the first question' }).waitFor()
     await step().getByRole('button', { name: 'Put a new key into these lines' }).click()
     const lines = step().getByRole('figure', { name: 'The same with curl' })
     await lines.getByText(/Authorization: tg_/).waitFor()
