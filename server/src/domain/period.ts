@@ -41,8 +41,9 @@ export function periodAt(reset: ResetPeriod, anchor: number, now: number): Perio
 export function pastPeriods(reset: ResetPeriod, anchor: number, now: number, most: number): Period[] {
   if (reset === 'NEVER') return []
   const past: Period[] = []
-  for (let n = indexAt(reset, anchor, now) - 1; n >= 0 && past.length < most; n--) {
-    past.push(nth(reset, anchor, n))
+  for (let n = guessAt(reset, anchor, now); n >= 0 && past.length < most; n--) {
+    const period = nth(reset, anchor, n)
+    if (period.end <= now) past.push(period)
   }
   return past
 }
@@ -59,7 +60,7 @@ export function longestEnding(resets: Iterable<ResetPeriod>): Exclude<ResetPerio
 
 type Ending = Exclude<ResetPeriod, 'NEVER'>
 
-function nth(reset: Ending, anchor: number, n: number): Period {
+function nth(reset: Ending, anchor: number, n: number): { start: number; end: number } {
   return { start: startOf(reset, anchor, n), end: startOf(reset, anchor, n + 1) }
 }
 
@@ -67,11 +68,6 @@ function startOf(reset: Ending, anchor: number, n: number): number {
   return reset === 'MONTH' || reset === 'YEAR'
     ? addMonths(anchor, n * MONTHS[reset])
     : anchor + n * FIXED[reset]
-}
-
-function indexAt(reset: Ending, anchor: number, now: number): number {
-  const n = guessAt(reset, anchor, now)
-  return startOf(reset, anchor, n) <= now ? n : n - 1
 }
 
 /** The number of the period that holds `now`, or of the one after it: it looks at the month alone. */

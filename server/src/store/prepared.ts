@@ -83,7 +83,7 @@ class Execution<Row extends Texts> implements Submittable {
 
 const EXECUTE_AND_SYNC = Buffer.from('E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04', 'latin1')
 
-/** The messages Bind, Execute and Sync in one piece: pg makes three, and sends them in as many. */
+/** The messages Bind, Execute and Sync in one buffer; pg makes one for each. */
 function bindAndExecute(portal: Buffer, values: Texts): Buffer {
   const head = 5 + portal.length
   let end = head + 4 + 2

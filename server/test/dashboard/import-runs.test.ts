@@ -5,27 +5,13 @@ import { KEPT_IMPORTS } from '../../src/domain/limits.ts'
 import type { TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import {
-  appWithUsers,
-  type ImportBody,
-  sessionCookie,
-  USERS_BEFORE,
-  upload,
-  usersOf,
-} from '../harness/import.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { type Importing, startImporting, USERS_BEFORE, usersOf } from '../harness/import.ts'
 
-let server: TestServer
-let cookie: string
+let imports: Importing
 beforeAll(async () => {
-  server = await startTestServer()
-  cookie = await sessionCookie(server)
+  imports = await startImporting()
 })
-afterAll(() => server?.stop())
-
-const newApp = () => appWithUsers(server)
-const send = (app: TestApp, body: ImportBody, query: Record<string, string> = {}) =>
-  upload(server, cookie, { app: app.id, ...query }, body)
+afterAll(() => imports?.server.stop())
 
 const IMPORT = `query ($appId: String!, $id: String!) { userImport(appId: $appId, id: $id) {
   state failure rows bad unchanged changed applied refused undone kept bytesTotal bytesRead finishedAt } }`
@@ -55,8 +41,8 @@ describe('gap: a dry run, its report and the way back', () => {
     )
 
   it('shows what it would do, does it when told to, and takes it back', async () => {
-    const app = await newApp()
-    const answer = await send(app, FILE, { dryRun: '1', import: 'mine' })
+    const app = await imports.newApp()
+    const answer = await imports.send(app, FILE, { dryRun: '1', import: 'mine' })
     expect(answer).toMatchObject({ import: 'mine', dryRun: true, rows: 4, changed: 2, unchanged: 1, bad: 1 })
     expect(await usersOf(app)).toEqual(USERS_BEFORE)
     const { userImportRows } = await app.dashboard.data(ROWS, {
@@ -108,12 +94,12 @@ describe('gap: a dry run, its report and the way back', () => {
   })
 
   it('leaves alone who was changed meanwhile, on the way and on the way back', async () => {
-    const app = await newApp()
-    await send(app, FILE, { dryRun: '1', import: 'first' })
-    await send(app, 'id,email\nann,ann@between.example\n')
+    const app = await imports.newApp()
+    await imports.send(app, FILE, { dryRun: '1', import: 'first' })
+    await imports.send(app, 'id,email\nann,ann@between.example\n')
     await start(app, 'applyUserImport', 'first')
     expect(await settled(app, 'first')).toMatchObject({ applied: 1, refused: 1 })
-    await send(app, 'id,email\ncarl,c@later.example\n')
+    await imports.send(app, 'id,email\ncarl,c@later.example\n')
     await start(app, 'undoUserImport', 'first')
     expect(await settled(app, 'first')).toMatchObject({ undone: 0, kept: 1 })
     expect(await usersOf(app)).toMatchObject({
@@ -125,8 +111,11 @@ describe('gap: a dry run, its report and the way back', () => {
   })
 
   it('passes over a billing id that somebody took meanwhile, and applies the rest', async () => {
-    const app = await newApp()
-    await send(app, 'id,billingId\nann,cus_1\nbob,cus_2\ncarl,cus_3\n', { dryRun: '1', import: 'taken' })
+    const app = await imports.newApp()
+    await imports.send(app, 'id,billingId\nann,cus_1\nbob,cus_2\ncarl,cus_3\n', {
+      dryRun: '1',
+      import: 'taken',
+    })
     await app.admin.data('mutation { createUser(input: { id: "dora", billingId: "cus_2" }) { id } }')
     await start(app, 'applyUserImport', 'taken')
     expect(await settled(app, 'taken')).toMatchObject({ state: 'APPLIED', applied: 2, refused: 1 })
@@ -135,13 +124,13 @@ describe('gap: a dry run, its report and the way back', () => {
   })
 
   it('the report has every row, and no cell of it is a formula', async () => {
-    const app = await newApp()
+    const app = await imports.newApp()
     await app.admin.data('mutation { createUser(input: { id: "=1+1", email: "old@x.example" }) { id } }')
-    await send(app, 'id,email\n=1+1,+2@x.example\n@SUM(A1),n@x.example\nann,"a,b@x.example"\n', {
+    await imports.send(app, 'id,email\n=1+1,+2@x.example\n@SUM(A1),n@x.example\nann,"a,b@x.example"\n', {
       import: 'report',
     })
-    const address = `${server.url}/dashboard/import/report?app=${app.id}&import=report`
-    const response = await fetch(address, { headers: { Cookie: cookie } })
+    const address = `${imports.server.url}/dashboard/import/report?app=${app.id}&import=report`
+    const response = await fetch(address, { headers: { Cookie: imports.cookie } })
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(response.headers.get('content-disposition')).toContain('attachment')
     const [header, ...rows] = new TextDecoder()
@@ -155,14 +144,14 @@ describe('gap: a dry run, its report and the way back', () => {
       `"4","ann","APPLIED","","","ann@old.example","a,b@x.example","cus_ann","cus_ann"`,
     ])
     expect((await fetch(address)).status).toBe(401)
-    expect((await fetch(`${address}s`, { headers: { Cookie: cookie } })).status).toBe(404)
+    expect((await fetch(`${address}s`, { headers: { Cookie: imports.cookie } })).status).toBe(404)
   })
 
   it('one whose process died is taken up where it was left', async () => {
-    const app = await newApp()
-    await send(app, FILE, { dryRun: '1', import: 'left' })
+    const app = await imports.newApp()
+    await imports.send(app, FILE, { dryRun: '1', import: 'left' })
     await rowsOf(
-      { connectionString: server.databaseUrl },
+      { connectionString: imports.server.databaseUrl },
       `update user_import set state = 'APPLYING', touched_at = now() - interval '2 minutes' where id = 'left'`,
     )
     await start(app, 'applyUserImport', 'left')
@@ -170,7 +159,7 @@ describe('gap: a dry run, its report and the way back', () => {
   })
 
   it('one whose reader died has failed, and one that is slow goes on', async () => {
-    const app = await newApp()
+    const app = await imports.newApp()
     const stateOf = async (id: string) => {
       const { userImport, userImports } = await app.dashboard.data(
         `query ($appId: String!, $id: String!) {
@@ -182,16 +171,16 @@ describe('gap: a dry run, its report and the way back', () => {
     }
     const silence = () =>
       rowsOf(
-        { connectionString: server.databaseUrl },
+        { connectionString: imports.server.databaseUrl },
         `update user_import set touched_at = now() - interval '2 minutes' where app_id = $1`,
         [app.id],
       )
     // Its rows are looked up only once the users can be read.
-    const other = new pg.Client({ connectionString: server.databaseUrl })
+    const other = new pg.Client({ connectionString: imports.server.databaseUrl })
     await other.connect()
     try {
       await other.query('begin; lock table users in access exclusive mode')
-      const answer = send(app, FILE, { dryRun: '1', import: 'slow' })
+      const answer = imports.send(app, FILE, { dryRun: '1', import: 'slow' })
       await vi.waitFor(async () => expect(await stateOf('slow')).toEqual({ state: 'READING', failure: null }))
       await silence()
       expect(await stateOf('slow')).toEqual({
@@ -210,16 +199,16 @@ describe('gap: a dry run, its report and the way back', () => {
   })
 
   it('the oldest beyond those that are kept is off the list at once, its rows go later', async () => {
-    const app = await newApp()
-    await send(app, FILE, { dryRun: '1', import: 'oldest' })
+    const app = await imports.newApp()
+    await imports.send(app, FILE, { dryRun: '1', import: 'oldest' })
     await rowsOf(
-      { connectionString: server.databaseUrl },
+      { connectionString: imports.server.databaseUrl },
       `insert into user_import (app_id, id, state, member_email) select $1, 'i' || n, 'CHECKED', 'x' from generate_series(2, $2::int) n`,
       [app.id, KEPT_IMPORTS],
     )
     const left = async () => {
       const [row] = await rowsOf<{ rows: string }>(
-        { connectionString: server.databaseUrl },
+        { connectionString: imports.server.databaseUrl },
         `select (select count(*) from user_import_row where app_id = $1 and import_id = 'oldest')
           + (select count(*) from user_import where app_id = $1 and id = 'oldest') as rows`,
         [app.id],
@@ -227,13 +216,13 @@ describe('gap: a dry run, its report and the way back', () => {
       return Number(row?.rows)
     }
     // One of its rows cannot be deleted now: nobody waits for that.
-    const other = new pg.Client({ connectionString: server.databaseUrl })
+    const other = new pg.Client({ connectionString: imports.server.databaseUrl })
     await other.connect()
     try {
       await other.query(
         `begin; select from user_import_row where app_id = '${app.id}' and import_id = 'oldest' for update`,
       )
-      expect(await send(app, FILE, { dryRun: '1', import: 'newest' })).toMatchObject({ status: 200 })
+      expect(await imports.send(app, FILE, { dryRun: '1', import: 'newest' })).toMatchObject({ status: 200 })
       const { userImports } = await app.dashboard.data(
         'query ($appId: String!) { userImports(appId: $appId) { id } }',
         { appId: app.id },
@@ -243,23 +232,23 @@ describe('gap: a dry run, its report and the way back', () => {
       expect((await app.dashboard.error(IMPORT, { appId: app.id, id: 'oldest' })).extensions.status).toBe(404)
       expect(await left()).toBe(5)
       // Until they are gone, its id is taken.
-      expect((await send(app, FILE, { import: 'oldest' })).status).toBe(400)
+      expect((await imports.send(app, FILE, { import: 'oldest' })).status).toBe(400)
       await other.query('commit')
     } finally {
       await other.end()
     }
     await vi.waitFor(async () => expect(await left()).toBe(0), 30_000)
-    expect(await send(app, FILE, { dryRun: '1', import: 'oldest' })).toMatchObject({ status: 200 })
+    expect(await imports.send(app, FILE, { dryRun: '1', import: 'oldest' })).toMatchObject({ status: 200 })
   })
 
   it('an id is used once, and a failed one says why', async () => {
-    const app = await newApp()
-    await send(app, 'nothing\n', { import: 'twice' })
+    const app = await imports.newApp()
+    await imports.send(app, 'nothing\n', { import: 'twice' })
     expect(await settled(app, 'twice')).toMatchObject({
       state: 'FAILED',
       failure: expect.stringContaining('no column "id"'),
     })
-    expect((await send(app, FILE, { import: 'twice' })).errors[0].message).toBe(
+    expect((await imports.send(app, FILE, { import: 'twice' })).errors[0].message).toBe(
       'An import with the id "twice" exists already',
     )
     const { extensions } = await app.dashboard.error(IMPORT, { appId: app.id, id: 'none' })
@@ -267,10 +256,10 @@ describe('gap: a dry run, its report and the way back', () => {
   })
 
   it('rows beyond one batch: 5,000 with a bad one in every hundred, and back again', async () => {
-    const app = await newApp()
+    const app = await imports.newApp()
     const count = 5_000
     await rowsOf(
-      { connectionString: server.databaseUrl },
+      { connectionString: imports.server.databaseUrl },
       `insert into users (app_id, id, metadata) select $1, 'u' || n, '{}' from generate_series(1, $2::int) n`,
       [app.id, count],
     )
@@ -278,7 +267,7 @@ describe('gap: a dry run, its report and the way back', () => {
       { length: count },
       (_, i) => `u${i + 1},${(i + 1) % 100 === 0 ? 'bad' : `u${i + 1}@x.example`}`,
     )
-    const answer = await send(app, `id,email\n${lines.join('\n')}`, { import: 'many' })
+    const answer = await imports.send(app, `id,email\n${lines.join('\n')}`, { import: 'many' })
     expect(answer).toMatchObject({ rows: count, changed: count - 50, bad: 50 })
     expect(answer.badRows.map((row: Data) => row.line)).toEqual(
       Array.from({ length: 50 }, (_, i) => (i + 1) * 100 + 1),
@@ -286,7 +275,7 @@ describe('gap: a dry run, its report and the way back', () => {
     await start(app, 'undoUserImport', 'many')
     expect(await settled(app, 'many')).toMatchObject({ state: 'UNDONE', undone: count - 50 })
     const [left] = await rowsOf<{ count: string }>(
-      { connectionString: server.databaseUrl },
+      { connectionString: imports.server.databaseUrl },
       `select count(*) from users where app_id = $1 and email like 'u%'`,
       [app.id],
     )

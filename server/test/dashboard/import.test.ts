@@ -1,27 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
-import {
-  appWithUsers,
-  type ImportBody,
-  sessionCookie,
-  USERS_BEFORE,
-  upload,
-  usersOf,
-} from '../harness/import.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { type ImportBody, type Importing, startImporting, USERS_BEFORE, usersOf } from '../harness/import.ts'
 
-let server: TestServer
-let cookie: string
+let imports: Importing
 beforeAll(async () => {
-  server = await startTestServer()
-  cookie = await sessionCookie(server)
+  imports = await startImporting()
 })
-afterAll(() => server?.stop())
-
-const newApp = () => appWithUsers(server)
-const send = (app: TestApp, body: ImportBody, query: Record<string, string> = {}) =>
-  upload(server, cookie, { app: app.id, ...query }, body)
+afterAll(() => imports?.server.stop())
 
 const utf16 = (text: string, bigEndian: boolean): Uint8Array<ArrayBuffer> => {
   const bytes = Buffer.from(`\ufeff${text}`, 'utf16le')
@@ -49,9 +34,9 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
       '\n Billing ID ,x, EMAIL,Id\n\ncus_new,, ann@new.example ,ann\n,,bob@old.example,bob\ncus_c,,"c""@x.example",carl\n',
   }
   it.for(Object.entries(FORMS))('takes a file with %s', async ([form, body]) => {
-    const app = await newApp()
+    const app = await imports.newApp()
     const query: Record<string, string> = form.includes('another order') ? { billingId: 'Billing ID' } : {}
-    expect(await send(app, body, query)).toEqual({
+    expect(await imports.send(app, body, query)).toEqual({
       status: 200,
       import: expect.stringMatching(/^imp_/),
       dryRun: false,
@@ -82,7 +67,7 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
     [new Uint8Array([0x62, 0x6f, 0x62, 0x2c, 0xff, 0x40, 0x78, 0x2c]), 'INVALID_ENCODING', null],
   ]
   it.for(BAD)('leaves out a bad row and says which: %s is %s', async ([row, problem, id]) => {
-    const app = await newApp()
+    const app = await imports.newApp()
     // Ann gives hers up only in the row that a taken one is not tried with.
     const first = problem === 'BILLING_ID_TAKEN' ? 'ann,first@x.example,' : 'ann,first@x.example,cus_first'
     const body = Buffer.concat([
@@ -90,7 +75,7 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
       typeof row === 'string' ? Buffer.from(row) : row,
       Buffer.from('\ncarl,last@x.example,\n'),
     ])
-    const answer = await send(app, new Uint8Array(body))
+    const answer = await imports.send(app, new Uint8Array(body))
     expect(answer).toMatchObject({ status: 200, rows: 3, changed: 2, unchanged: 0, bad: 1 })
     expect(answer.badRows).toEqual([{ line: 3, id, problem, message: expect.stringMatching(/^.{10,120}$/) }])
     const { ann, bob, carl } = await usersOf(app)
@@ -98,7 +83,10 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
   })
 
   it('tells the line where a row begins, also after rows of several lines', async () => {
-    const answer = await send(await newApp(), 'id,email\n"a\nb\nc",x@x.example\n\nnobody,n@x.example\n')
+    const answer = await imports.send(
+      await imports.newApp(),
+      'id,email\n"a\nb\nc",x@x.example\n\nnobody,n@x.example\n',
+    )
     expect(answer.badRows.map((row: Data) => [row.line, row.problem])).toEqual([
       [2, 'UNKNOWN_USER'],
       [6, 'UNKNOWN_USER'],
@@ -106,22 +94,25 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
   })
 
   it('a quote that is never closed spoils what follows it, and is told by its line', async () => {
-    const app = await newApp()
-    const open = await send(app, 'id,email\nann,ann@new.example\nbob,"b@x.example\ncarl,c@x.example\n')
+    const app = await imports.newApp()
+    const open = await imports.send(
+      app,
+      'id,email\nann,ann@new.example\nbob,"b@x.example\ncarl,c@x.example\n',
+    )
     expect(open).toMatchObject({ status: 200, rows: 2, changed: 1, bad: 1 })
     expect(open.badRows).toMatchObject([{ line: 3, problem: 'BAD_QUOTES' }])
-    const long = await send(app, `id,email\nann,"${'x\n'.repeat(10_000)}`)
+    const long = await imports.send(app, `id,email\nann,"${'x\n'.repeat(10_000)}`)
     expect(long).toMatchObject({ status: 200, changed: 0 })
     expect(long.badRows[0]).toMatchObject({ line: 2, problem: 'BAD_QUOTES' })
     expect((await usersOf(app)).bob).toEqual(USERS_BEFORE.bob)
   })
 
   it('an empty cell leaves a value as it is, or takes it away where that is asked for', async () => {
-    const app = await newApp()
+    const app = await imports.newApp()
     const body = 'id,email,billingId\nann,,\n'
-    expect(await send(app, body)).toMatchObject({ changed: 0, unchanged: 1 })
+    expect(await imports.send(app, body)).toMatchObject({ changed: 0, unchanged: 1 })
     expect(await usersOf(app)).toEqual(USERS_BEFORE)
-    expect(await send(app, body, { empty: 'clear' })).toMatchObject({ changed: 1 })
+    expect(await imports.send(app, body, { empty: 'clear' })).toMatchObject({ changed: 1 })
     expect((await usersOf(app)).ann).toEqual([null, null])
   })
 
@@ -134,23 +125,23 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
     ['id,email\n', { app: '' }, 400, /\?app=/],
   ]
   it.for(REFUSED)('refuses %j with %j', async ([body, query, status, message]) => {
-    const answer = await send(await newApp(), body, query)
+    const answer = await imports.send(await imports.newApp(), body, query)
     expect(answer.status).toBe(status)
     expect(answer.errors[0].message).toMatch(message)
   })
 
   it('asks for a session, for its own pages and for POST', async () => {
-    const app = await newApp()
+    const app = await imports.newApp()
     const post = (headers: Record<string, string>, method = 'POST') =>
-      fetch(`${server.url}/dashboard/import/users?app=${app.id}`, {
+      fetch(`${imports.server.url}/dashboard/import/users?app=${app.id}`, {
         method,
         headers,
         ...(method === 'POST' && { body: 'id,email\nann,evil@x.example\n' }),
       })
     expect((await post({})).status).toBe(401)
-    expect((await post({ Cookie: cookie, Origin: 'https://evil.example.com' })).status).toBe(403)
-    expect((await post({ Cookie: cookie }, 'GET')).status).toBe(405)
+    expect((await post({ Cookie: imports.cookie, Origin: 'https://evil.example.com' })).status).toBe(403)
+    expect((await post({ Cookie: imports.cookie }, 'GET')).status).toBe(405)
     expect(await usersOf(app)).toEqual(USERS_BEFORE)
-    expect((await post({ Cookie: cookie, Origin: server.url })).status).toBe(200)
+    expect((await post({ Cookie: imports.cookie, Origin: imports.server.url })).status).toBe(200)
   })
 })

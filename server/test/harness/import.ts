@@ -1,6 +1,6 @@
 import type { TestApp } from './catalogue.ts'
 import { type Data, signedIn } from './client.ts'
-import { createApp, OWNER, type TestServer } from './server.ts'
+import { createApp, OWNER, startTestServer, type TestServer } from './server.ts'
 
 /** The cookie of a session that signs in anew. */
 export async function sessionCookie({ url }: Pick<TestServer, 'url'>, member = OWNER): Promise<string> {
@@ -9,7 +9,7 @@ export async function sessionCookie({ url }: Pick<TestServer, 'url'>, member = O
 
 let apps = 0
 
-/** Of `appWithUsers`: address and billing id of each. */
+/** Of the users of each `newApp`: address and billing id. */
 export const USERS_BEFORE = {
   ann: ['ann@old.example', 'cus_ann'],
   bob: ['bob@old.example', null],
@@ -17,7 +17,7 @@ export const USERS_BEFORE = {
 }
 
 /** A new app with three users whose addresses and billing ids can be changed. */
-export async function appWithUsers(server: TestServer): Promise<TestApp> {
+async function appWithUsers(server: TestServer): Promise<TestApp> {
   const id = `import-${++apps}`
   const admin = await createApp(server, id)
   await admin.data(`mutation {
@@ -50,4 +50,24 @@ export async function upload(
     ...(body instanceof ReadableStream && { duplex: 'half' }),
   })
   return { status: response.status, ...((await response.json()) as Data) }
+}
+
+export interface Importing {
+  server: TestServer
+  /** of the owner's session */
+  cookie: string
+  newApp(): Promise<TestApp>
+  send(app: TestApp, body: ImportBody, query?: Record<string, string>): Promise<Data>
+}
+
+/** A server, and an owner who uploads files to it. */
+export async function startImporting(): Promise<Importing> {
+  const server = await startTestServer()
+  const cookie = await sessionCookie(server)
+  return {
+    server,
+    cookie,
+    newApp: () => appWithUsers(server),
+    send: (app, body, query = {}) => upload(server, cookie, { app: app.id, ...query }, body),
+  }
 }
