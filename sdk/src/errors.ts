@@ -26,6 +26,7 @@ export const ERROR_TABLE = {
   CONFLICT: { type: 'Error', status: 409 },
   IDEMPOTENCY_KEY_REUSED: { type: 'Error', status: 409 },
   RATE_LIMITED: { type: 'Error', status: 429 },
+  UNAVAILABLE: { type: 'Error', status: 503 },
   INTERNAL_SERVER_ERROR: { type: 'Error', status: 500 },
 } as const
 

@@ -36,6 +36,7 @@ describe('gap: error codes', () => {
     ['BAD_REQUEST', 'Error', 400],
     ['IDEMPOTENCY_KEY_REUSED', 'Error', 409],
     ['RATE_LIMITED', 'Error', 429],
+    ['UNAVAILABLE', 'Error', 503],
     ['INTERNAL_SERVER_ERROR', 'Error', 500],
   ] as const)('%s is a %s with status %i', (code, type, status) => {
     const error = new TollgateError(code, 'why')

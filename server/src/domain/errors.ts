@@ -26,6 +26,7 @@ export const ERRORS = {
   CONFLICT: { type: 'Error', status: 409 },
   IDEMPOTENCY_KEY_REUSED: { type: 'Error', status: 409 },
   RATE_LIMITED: { type: 'Error', status: 429 },
+  UNAVAILABLE: { type: 'Error', status: 503 },
   INTERNAL_SERVER_ERROR: { type: 'Error', status: 500 },
 } as const
 
@@ -37,17 +38,21 @@ export class TollgateError extends Error {
   readonly type: string
   /** the argument or input field whose value is refused; null: none alone */
   readonly field: string | null
+  /** how many seconds to wait before trying again; null: trying again would not help */
+  readonly retryAfter: number | null
 
   constructor(
     code: ErrorCode,
     message: string,
     type: string = ERRORS[code].type,
     field: string | null = null,
+    retryAfter: number | null = null,
   ) {
     super(message)
     this.code = code
     this.type = type
     this.field = field
+    this.retryAfter = retryAfter
   }
 
   get status(): number {
@@ -58,6 +63,12 @@ export class TollgateError extends Error {
 export const badUserInput = (message: string, field: string | null = null) =>
   new TollgateError('BAD_USER_INPUT', message, undefined, field)
 export const badRequest = (message: string) => new TollgateError('BAD_REQUEST', message)
+/** The caller asks too much, or more than there is room for: the same call is fine a little later. */
+export const rateLimited = (message: string, retryAfter: number) =>
+  new TollgateError('RATE_LIMITED', message, undefined, null, retryAfter)
+/** No answer in time, or none to be had. Whether a mutation took effect is not known: retry it with its Idempotency-Key. */
+export const unavailable = (message: string, retryAfter = 1) =>
+  new TollgateError('UNAVAILABLE', message, undefined, null, retryAfter)
 export const unauthenticated = () =>
   new TollgateError('UNAUTHENTICATED', 'A valid API key is required in the Authorization header')
 

@@ -1,12 +1,12 @@
 import { GraphQLError } from 'graphql'
 import { ERRORS, type ErrorCode, TollgateError } from '../domain/errors.ts'
 
-/** An error as it goes out: always these four. `field` names the input that is refused, where it is one. */
+/** An error as it goes out: always these four. `field` names the input that is refused, `retryAfter` is in seconds. */
 export interface WireError {
   message: string
   locations: readonly { line: number; column: number }[]
   path: readonly string[]
-  extensions: { code: ErrorCode; type: string; status: number; field?: string }
+  extensions: { code: ErrorCode; type: string; status: number; field?: string; retryAfter?: number }
 }
 
 /** Reports a fault of ours, and returns the id under which it was logged. */
@@ -21,8 +21,9 @@ export function wireError(error: unknown, code: ErrorCode, report: ReportFault):
   const locations = error instanceof GraphQLError ? (error.locations ?? []) : []
   const path = error instanceof GraphQLError ? (error.path ?? []).map(String) : []
   if (cause instanceof TollgateError) {
-    const { message, code, type, status, field } = cause
-    return { message, locations, path, extensions: { code, type, status, ...(field !== null && { field }) } }
+    const { message, code, type, status, field, retryAfter } = cause
+    const more = { ...(field !== null && { field }), ...(retryAfter !== null && { retryAfter }) }
+    return { message, locations, path, extensions: { code, type, status, ...more } }
   }
   if (cause instanceof GraphQLError) {
     return { message: cause.message, locations, path, extensions: { code, ...ERRORS[code] } }
