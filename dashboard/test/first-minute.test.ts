@@ -28,7 +28,7 @@ describe('gap: the first minute', () => {
     await page.getByLabel('Email').fill('first@example.com')
     await page.getByRole('textbox', { name: 'Password' }).fill('short')
     await button('Become the owner').click()
-    await page.getByText('A password has at least 8 characters.').waitFor()
+    await page.getByText('A password has at least 10 characters.').waitFor()
     await page.getByRole('textbox', { name: 'Password' }).fill('a good long password')
     await button('Become the owner').click()
 

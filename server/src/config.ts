@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { StartError } from './domain/errors.ts'
+import { MIN_API_KEY_CHARACTERS } from './domain/limits.ts'
 
 export interface Config {
   host: string
@@ -68,6 +69,9 @@ function apiKeyOf(key: string | null): string | null {
   // It travels in a header: nothing else arrives there as it was sent.
   if (key !== null && !/^[\x21-\x7e]+$/.test(key)) {
     throw new StartError('TOLLGATE_API_KEY must be ASCII characters without white space.')
+  }
+  if (key !== null && key.length < MIN_API_KEY_CHARACTERS) {
+    throw new StartError(`TOLLGATE_API_KEY must have at least ${MIN_API_KEY_CHARACTERS} characters.`)
   }
   return key
 }

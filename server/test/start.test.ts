@@ -88,6 +88,7 @@ describe('a wrong setting stops the start with one line', () => {
     [{ TOLLGATE_DATA_DIR: '/dev/null/data', DATABASE_URL: '' }, /set TOLLGATE_DATA_DIR/],
     [{ TOLLGATE_API_KEY: 'two words' }, /^TOLLGATE_API_KEY must be ASCII characters without white space/],
     [{ TOLLGATE_API_KEY: 'schlüssel' }, /^TOLLGATE_API_KEY must be ASCII characters without white space/],
+    [{ TOLLGATE_API_KEY: 'k'.repeat(19) }, /^TOLLGATE_API_KEY must have at least 20 characters/],
     [{ TOLLGATE_OWNER_EMAIL: '' }, /^Set both TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD, or neither/],
     [
       { TOLLGATE_OWNER_PASSWORD: '' },
@@ -96,7 +97,11 @@ describe('a wrong setting stops the start with one line', () => {
     [{ TOLLGATE_OWNER_EMAIL: 'nobody' }, /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: email must be/],
     [
       { TOLLGATE_OWNER_PASSWORD: 'short' },
-      /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: password must be/,
+      /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: password must be 10 to 1024 characters long/,
+    ],
+    [
+      { TOLLGATE_OWNER_PASSWORD: 'Password123!' },
+      /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: password is too easy to guess/,
     ],
     [{ TOLLGATE_PUBLIC_URL: 'tollgate.example.com' }, /^TOLLGATE_PUBLIC_URL must be an http or https URL/],
     [
@@ -211,22 +216,31 @@ describe('the first start', () => {
 describe('TOLLGATE_API_KEY', () => {
   it('gap: starting: a changed key takes the place of the one before, on every process', async () => {
     const env = { ...GIVEN, ...(await newDatabase()) }
-    const first = await start({ ...env, TOLLGATE_API_KEY: 'tg_one' })
-    expect(await works(first, 'tg_one')).toBe(true)
-    const second = await start({ ...env, TOLLGATE_API_KEY: 'tg_two' })
+    const first = await start({ ...env, TOLLGATE_API_KEY: 'tg_one_key_of_the_environment' })
+    expect(await works(first, 'tg_one_key_of_the_environment')).toBe(true)
+    const second = await start({ ...env, TOLLGATE_API_KEY: 'tg_two_key_of_the_environment' })
     for (const server of [first, second]) {
-      expect([await works(server, 'tg_one'), await works(server, 'tg_two')]).toEqual([false, true])
+      expect([
+        await works(server, 'tg_one_key_of_the_environment'),
+        await works(server, 'tg_two_key_of_the_environment'),
+      ]).toEqual([false, true])
     }
     const third = await start({ ...env, TOLLGATE_API_KEY: '' })
-    expect([third.firstStart.apiKey, await works(third, 'tg_two')]).toEqual([null, true])
+    expect([third.firstStart.apiKey, await works(third, 'tg_two_key_of_the_environment')]).toEqual([
+      null,
+      true,
+    ])
   })
 
   it('gap: starting: the key that the first start made may be given to the next', async () => {
     const env = { ...BARE, ...(await newDatabase()) }
     const key = (await start(env)).firstStart.apiKey ?? ''
     expect(await works(await start({ ...env, TOLLGATE_API_KEY: key }), key)).toBe(true)
-    const third = await start({ ...env, TOLLGATE_API_KEY: 'tg_another' })
-    expect([await works(third, key), await works(third, 'tg_another')]).toEqual([true, true])
+    const third = await start({ ...env, TOLLGATE_API_KEY: 'tg_another_key_of_the_environment' })
+    expect([await works(third, key), await works(third, 'tg_another_key_of_the_environment')]).toEqual([
+      true,
+      true,
+    ])
   })
 
   it('gap: starting: a key of another app, or one that was revoked, is refused', async () => {

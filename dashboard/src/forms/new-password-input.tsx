@@ -1,6 +1,6 @@
 import { PasswordInput } from '@mantine/core'
 
-const SHORTEST = 8
+const SHORTEST = 10
 
 export const passwordProblem = (value: string): string | null =>
   value.length < SHORTEST ? `A password has at least ${SHORTEST} characters.` : null

@@ -47,11 +47,13 @@ export const IDEMPOTENCY_KEPT_HOURS = 24
 
 export const USER_TOKEN_SECONDS = 60 * 60
 export const SESSION_SECONDS = 14 * 24 * 60 * 60
-export const MIN_PASSWORD_CHARACTERS = 8
+export const MIN_PASSWORD_CHARACTERS = 10
 export const MAX_PASSWORD_CHARACTERS = 1_024
 /** Wrong passwords per address of an account within the window before further tries wait. */
 export const SIGN_IN_TRIES = 10
 export const SIGN_IN_WINDOW_MS = 15 * 60 * 1000
+/** An Admin key that the environment gives; those that are made here have 256 bits. */
+export const MIN_API_KEY_CHARACTERS = 20
 export const INVITATION_HOURS = 7 * 24
 /** How long a rotated API key may go on working. */
 export const MAX_KEY_OVERLAP_HOURS = 30 * 24

@@ -1,7 +1,9 @@
 import { jwtVerify } from 'jose'
 import { expect } from 'vitest'
+import { readConfig } from '../../src/config.ts'
 import {
   MAX_PASSWORD_CHARACTERS,
+  MIN_API_KEY_CHARACTERS,
   MIN_PASSWORD_CHARACTERS,
   SESSION_SECONDS,
   SIGN_IN_TRIES,
@@ -22,6 +24,16 @@ const SET_OWNER = `mutation ($token: String!, $password: String!) {
 export const peopleBounds: Bound[] = [
   passwords('MIN_PASSWORD_CHARACTERS', MIN_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS - 1),
   passwords('MAX_PASSWORD_CHARACTERS', MAX_PASSWORD_CHARACTERS, MAX_PASSWORD_CHARACTERS + 1),
+  {
+    limit: 'MIN_API_KEY_CHARACTERS',
+    what: 'the Admin key that the environment gives',
+    works: async () =>
+      expect(readConfig({ TOLLGATE_API_KEY: 'k'.repeat(MIN_API_KEY_CHARACTERS) }).apiKey).toHaveLength(20),
+    refused: async () =>
+      expect(() => readConfig({ TOLLGATE_API_KEY: 'k'.repeat(MIN_API_KEY_CHARACTERS - 1) })).toThrow(
+        'TOLLGATE_API_KEY must have at least 20 characters.',
+      ),
+  },
   {
     limit: 'SIGN_IN_TRIES',
     what: 'passwords tried for one account',
@@ -74,7 +86,10 @@ function passwords(limit: Bound['limit'], within: number, beyond: number): Bound
     const server = await startTestServer({ env: { TOLLGATE_OWNER_EMAIL: '', TOLLGATE_OWNER_PASSWORD: '' } })
     try {
       const token = server.firstStart.ownerToken
-      return await server.dashboard.ask(SET_OWNER, { token, password: 'x'.repeat(length) })
+      return await server.dashboard.ask(SET_OWNER, {
+        token,
+        password: 'a fine day '.repeat(length).slice(0, length),
+      })
     } finally {
       await server.stop()
     }
@@ -87,7 +102,7 @@ function passwords(limit: Bound['limit'], within: number, beyond: number): Bound
         status: 200,
         data: { setOwner: { email: 'first@example.com' } },
       }),
-    refused: async () => expectRefusal(await setOwner(beyond), /password must be 8 to 1024 characters/),
+    refused: async () => expectRefusal(await setOwner(beyond), /password must be 10 to 1024 characters/),
   }
 }
 

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { INVITATION_HOURS } from '../../domain/limits.ts'
+import { checkPassword } from '../../domain/password.ts'
 import type { Role } from '../../domain/role.ts'
 import { insertAuditEntry } from '../../store/audit.ts'
 import { type Db, transaction } from '../../store/database.ts'
@@ -9,7 +10,7 @@ import * as store from '../../store/members.ts'
 import { deleteSessionsOf } from '../../store/sessions.ts'
 import type { Service } from '../call.ts'
 import { changeInstallation, type MemberCall } from './member-call.ts'
-import { checkPassword, hashPassword } from './password.ts'
+import { hashPassword } from './password.ts'
 import { type Browser, checkedAddress, hashOf, type SignedIn, startSession } from './sign-in.ts'
 
 export function members({ service }: MemberCall): Promise<store.Member[]> {
@@ -62,8 +63,8 @@ export async function acceptInvitation(
   token: string,
   password: string,
 ): Promise<SignedIn> {
-  checkPassword(password)
-  await invitation(service, token)
+  const { email } = await invitation(service, token)
+  checkPassword(password, email)
   const hash = await hashPassword(password)
   const member = await transaction(service.pool, async (tx) => {
     const { id, email, role, invitedBy } = await goodInvitation(tx, service, token)

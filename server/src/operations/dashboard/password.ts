@@ -1,19 +1,8 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { badUserInput } from '../../domain/errors.ts'
-import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from '../../domain/limits.ts'
 
 const derive = promisify<string, Buffer, number, Buffer>(scrypt)
 const NOBODY = `${'00'.repeat(16)}:${'00'.repeat(64)}`
-
-export function checkPassword(password: string): void {
-  if (password.length < MIN_PASSWORD_CHARACTERS || password.length > MAX_PASSWORD_CHARACTERS) {
-    throw badUserInput(
-      `password must be ${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters long`,
-      'password',
-    )
-  }
-}
 
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)

@@ -1,5 +1,6 @@
 import { badUserInput, TollgateError } from '../../domain/errors.ts'
 import { SIGN_IN_TRIES, SIGN_IN_WINDOW_MS } from '../../domain/limits.ts'
+import { checkPassword } from '../../domain/password.ts'
 import { findMember, setPassword } from '../../store/members.ts'
 import {
   deleteSessionById,
@@ -9,7 +10,7 @@ import {
 } from '../../store/sessions.ts'
 import { forgetAttempts, noteAttempt } from '../../store/sign-in-attempts.ts'
 import { changeInstallation, type MemberCall } from './member-call.ts'
-import { checkPassword, hashPassword, isPassword } from './password.ts'
+import { hashPassword, isPassword } from './password.ts'
 import { hashOf } from './sign-in.ts'
 
 export type Session = Omit<StoredSession, 'hash'> & { current: boolean }
@@ -43,7 +44,7 @@ export async function changePassword(
   password: string,
 ): Promise<{ id: string }> {
   const { service, member } = call
-  checkPassword(password)
+  checkPassword(password, member.email)
   const account = hashOf(member.email)
   const window = { most: SIGN_IN_TRIES, windowMs: SIGN_IN_WINDOW_MS }
   if (!(await noteAttempt(service.pool, account, service.clock(), window))) {

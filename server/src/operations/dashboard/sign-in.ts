@@ -7,6 +7,7 @@ import {
   SIGN_IN_TRIES,
   SIGN_IN_WINDOW_MS,
 } from '../../domain/limits.ts'
+import { checkPassword } from '../../domain/password.ts'
 import { transaction } from '../../store/database.ts'
 import { findMember, insertFirstMember, type Member } from '../../store/members.ts'
 import { secretNamed } from '../../store/secrets.ts'
@@ -19,7 +20,7 @@ import {
 } from '../../store/sessions.ts'
 import { forgetAttempts, noteAttempt } from '../../store/sign-in-attempts.ts'
 import type { Service } from '../call.ts'
-import { checkPassword, hashPassword, isPassword } from './password.ts'
+import { hashPassword, isPassword } from './password.ts'
 
 /** Once a minute is enough to know by. */
 const SEEN_EVERY_MS = 60_000
@@ -88,7 +89,7 @@ export async function setOwner(
 /** Null when there is a member already. */
 export async function createOwner(service: Service, email: string, password: string): Promise<Member | null> {
   const account = checkedAddress(email)
-  checkPassword(password)
+  checkPassword(password, account)
   const hash = await hashPassword(password)
   return transaction(service.pool, (tx) => insertFirstMember(tx, account, hash))
 }
