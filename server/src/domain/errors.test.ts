@@ -13,12 +13,14 @@ import {
   featureNotFound,
   packageNotFound,
   quote,
+  rateLimited,
   SUBSCRIBE_REFUSALS,
   subscriptionError,
   subscriptionLinkError,
   subscriptionNotFound,
   TollgateError,
   unauthenticated,
+  unavailable,
   userNotFound,
 } from './errors.ts'
 
@@ -102,6 +104,14 @@ describe('spec §7: what subscribe refuses', () => {
       status: 400,
       message: 'm',
     })
+  })
+})
+
+describe('gap: when to come back', () => {
+  it('is told with what may be tried again, and with nothing else', () => {
+    expect(rateLimited('Too many', 7)).toMatchObject({ code: 'RATE_LIMITED', status: 429, retryAfter: 7 })
+    expect(unavailable('No answer')).toMatchObject({ code: 'UNAVAILABLE', status: 503, retryAfter: 1 })
+    expect(badRequest('No').retryAfter).toBeNull()
   })
 })
 
