@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { StartError } from './domain/errors.ts'
-import { MIN_API_KEY_CHARACTERS } from './domain/limits.ts'
+import { MIN_API_KEY_CHARACTERS, STALLED_READER_MS } from './domain/limits.ts'
+import type { HttpSettings } from './http/server.ts'
 
 export interface Config {
   host: string
@@ -19,6 +20,7 @@ export interface Config {
   logLevel: string
   /** how many processes answer requests */
   workers: number
+  http: HttpSettings
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -47,6 +49,15 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     stripeApiBase: baseUrlOf('STRIPE_API_BASE', set('STRIPE_API_BASE'), 'https://api.stripe.com'),
     logLevel,
     workers: workersOf(set('TOLLGATE_WORKERS') ?? '1'),
+    http: {
+      plain: switchOf('TOLLGATE_PLAIN_HTTP', set('TOLLGATE_PLAIN_HTTP') ?? 'on'),
+      stalledReaderMs: numberOf('TOLLGATE_STALLED_READER_MS', set('TOLLGATE_STALLED_READER_MS'), {
+        least: 100,
+        most: HOUR_MS,
+        otherwise: STALLED_READER_MS,
+      }),
+      maxConnections: 10_000,
+    },
   }
 }
 
@@ -100,6 +111,28 @@ function stripeOf(secretKey: string | null, secrets: string | null): Config['str
     .map((secret) => secret.trim())
     .filter((secret) => secret !== '')
   return { secretKey, webhookSecrets }
+}
+
+const HOUR_MS = 60 * 60 * 1000
+
+function switchOf(name: string, text: string): boolean {
+  if (text !== 'on' && text !== 'off') {
+    throw new StartError(`${name} must be on or off; it is ${JSON.stringify(text)}.`)
+  }
+  return text === 'on'
+}
+
+function numberOf(
+  name: string,
+  text: string | null,
+  { least, most, otherwise }: { least: number; most: number; otherwise: number },
+): number {
+  if (text === null) return otherwise
+  const number = Number(text)
+  if (!/^\d+$/.test(text) || number < least || number > most) {
+    throw new StartError(`${name} must be a number from ${least} to ${most}; it is ${JSON.stringify(text)}.`)
+  }
+  return number
 }
 
 const MOST_WORKERS = 64

@@ -91,7 +91,7 @@ export async function startService(
     }
     const firstStart = await prepare(service, config)
 
-    const { server, close } = httpServer(service, publicUrl, PAGES)
+    const { server, close } = httpServer(service, publicUrl, PAGES, config.http)
     await new Promise<void>((listening, failed) => {
       server.once('error', (error: NodeJS.ErrnoException) => failed(cannotListen(error, config)))
       server.listen(config.port, config.host, listening)

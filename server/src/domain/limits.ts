@@ -41,6 +41,10 @@ export const REQUEST_TIMEOUT_MS = 30_000
 /** A file to import: the largest takes this long over 2 Mbit/s. */
 export const UPLOAD_TIMEOUT_MS = 10 * 60 * 1000
 export const SHUTDOWN_GRACE_MS = 10_000
+/** How long a client may take in nothing of its answer, unless set. */
+export const STALLED_READER_MS = 30_000
+/** Requests that a client may send ahead on one connection. */
+export const MAX_PIPELINED_REQUESTS = 1_000
 
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255
 export const IDEMPOTENCY_KEPT_HOURS = 24

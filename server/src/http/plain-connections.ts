@@ -77,8 +77,8 @@ class PlainConnection {
   readonly #toNode: (socket: Socket) => void
   /** Clients send one head for all their requests, or nearly so. */
   #head: PlainHead | null = null
-  /** what came before the last request was answered */
-  #early: Buffer | null = null
+  /** whether something came before the last request was answered */
+  #early = false
   #ended = false
 
   constructor(
@@ -105,17 +105,20 @@ class PlainConnection {
     this.#socket.destroy()
   }
 
-  /** After an answer: ready for the next request. */
-  next(): void {
-    if (this.#ended || this.#routes.closing()) this.#socket.end()
-    else if (this.#early) this.#handOver(this.#early)
+  /** After an answer: ready for the next request, once the client has taken in what it asked for before. */
+  readonly next = (): void => {
+    const socket = this.#socket
+    if (this.#ended || this.#routes.closing()) socket.end()
+    else if (socket.writableNeedDrain && socket.writableLength > 0) socket.once('drain', this.next)
+    else if (this.#early) this.#handOver()
     else this.idleUntil = this.#sweepAfter(KEEP_ALIVE_MS)
   }
 
   readonly #onData = (chunk: Buffer): void => {
     if (this.idleUntil === NEVER) {
-      this.#early = chunk
-      this.#socket.pause()
+      // Put back, it keeps a client that stops sending now from seeming to have asked for nothing more.
+      this.#early = true
+      this.#socket.pause().unshift(chunk)
       return
     }
     const head = this.#head && startsWith(chunk, this.#head) ? this.#head : readPlainHead(chunk)
@@ -141,11 +144,11 @@ class PlainConnection {
 
   readonly #onClose = (): void => this.#leave(this)
 
-  #handOver(chunk: Buffer): void {
+  #handOver(chunk?: Buffer): void {
     const socket = this.#socket
     socket.off('data', this.#onData).off('end', this.#onEnd).off('error', ignore).off('close', this.#onClose)
     this.#leave(this)
-    socket.unshift(chunk)
+    if (chunk) socket.unshift(chunk)
     this.#toNode(socket)
     socket.resume()
   }

@@ -14,8 +14,17 @@ const MAX_PLAIN_HEAD_BYTES = 4 * 1024
 
 const FORM = /^POST (\/[a-z/]*) HTTP\/1\.1\r\n((?:[A-Za-z0-9-]+:[ -~]*\r\n)+)\r\n$/
 
-/** They change how the body or what follows is to be read. */
-const NOT_PLAIN = ['transfer-encoding', 'content-encoding', 'expect', 'upgrade', 'trailer', 'te']
+/** They change how the body or what follows is to be read; or node:http gives them another form. */
+const NOT_PLAIN = [
+  'transfer-encoding',
+  'content-encoding',
+  'expect',
+  'upgrade',
+  'trailer',
+  'te',
+  'proxy-connection',
+  'set-cookie',
+]
 
 /**
  * The head at the beginning of `chunk`, or null where it has anything about it that calls for a full parser. What is

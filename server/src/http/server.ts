@@ -9,22 +9,30 @@ import {
 import type { Service } from '../operations/call.ts'
 import { METRICS_TYPE } from '../operations/metrics.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
-import { endResponse } from './body.ts'
+import { endResponse, hasUnreadBody } from './body.ts'
 import { answerCheckout } from './checkout-endpoint.ts'
 import { answerPreflight, clientEndpoint } from './client-endpoint.ts'
 import { dashboardEndpoint } from './dashboard-endpoint.ts'
 import { NodeExchange } from './exchange.ts'
 import { graphqlHandler } from './graphql-handler.ts'
 import { importEndpoint } from './import-endpoint.ts'
+import { inTurn } from './in-turn.ts'
+import { type ConnectionRules, guardConnections } from './open-connections.ts'
 import { type PlainConnections, takePlainConnections } from './plain-connections.ts'
 import { dashboardPages } from './static.ts'
 import { answerWebhook } from './webhook-endpoint.ts'
+
+export interface HttpSettings extends ConnectionRules {
+  /** whether plain GraphQL requests go past node:http */
+  plain: boolean
+}
 
 /** Every route of the service. `close` answers what is under way, and takes nothing new. */
 export function httpServer(
   service: Service,
   publicUrl: () => string,
   pagesFolder: string,
+  settings: HttpSettings,
 ): { server: Server; close(): Promise<void> } {
   const admin = graphqlHandler('admin', adminEndpoint(service), service)
   const client = graphqlHandler('client', clientEndpoint(service), service)
@@ -41,27 +49,36 @@ export function httpServer(
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
-    async (request, response) => {
-      if (!server.listening) response.setHeader('Connection', 'close')
-      try {
-        await route(request, response)
-      } catch (error) {
-        service.log.error({ err: error, url: request.url }, 'a request broke its handler')
-        response.destroy()
-      }
-    },
+    inTurn((request, response) => void handle(request, response)),
   )
-  const plain = takePlainConnections(server, {
-    handlers: new Map([
-      ['/graphql', admin],
-      ['/client/graphql', client],
-      ['/dashboard/graphql', dashboard],
-    ]),
-    closing: () => !server.listening,
-    broke: (error) => service.log.error({ err: error }, 'a request broke its handler'),
-    clock: () => service.clock(),
-  })
-  return { server, close: () => closeServer(server, plain) }
+  // Who stops sending after a request still gets its answer.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  const plain =
+    settings.plain &&
+    takePlainConnections(server, {
+      handlers: new Map([
+        ['/graphql', admin],
+        ['/client/graphql', client],
+        ['/dashboard/graphql', dashboard],
+      ]),
+      closing: () => !server.listening,
+      broke: (error) => service.log.error({ err: error }, 'a request broke its handler'),
+      clock: () => service.clock(),
+    })
+  guardConnections(server, settings, service.log)
+  return { server, close: () => closeServer(server, plain || null) }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!server.listening) response.setHeader('Connection', 'close')
+    // What came in one packet with its head is read before anything is answered, so that the connection can be kept.
+    if (hasUnreadBody(request)) await new Promise(setImmediate)
+    try {
+      await route(request, response)
+    } catch (error) {
+      service.log.error({ err: error, url: request.url }, 'a request broke its handler')
+      response.destroy()
+    }
+  }
 
   function route(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
     switch (pathOf(request)) {
@@ -140,14 +157,14 @@ function text(request: IncomingMessage, response: ServerResponse, status: number
 const IDLE_SWEEP_MS = 50
 
 /** Takes no new requests and answers those under way; what hangs longer than the grace time is cut off. */
-export function closeServer(server: Server, plain: PlainConnections): Promise<void> {
+export function closeServer(server: Server, plain: PlainConnections | null): Promise<void> {
   return new Promise((resolve) => {
     const closeAll = () => {
-      plain.closeAllConnections()
+      plain?.closeAllConnections()
       server.closeAllConnections()
     }
     const closeIdle = () => {
-      plain.closeIdleConnections()
+      plain?.closeIdleConnections()
       server.closeIdleConnections()
     }
     const cut = setTimeout(closeAll, SHUTDOWN_GRACE_MS)

@@ -5,15 +5,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { pino } from 'pino'
 import { expect, vi } from 'vitest'
+import { readConfig } from '../../src/config.ts'
 import {
   HEADERS_TIMEOUT_MS,
   IDEMPOTENCY_KEPT_HOURS,
   KEEP_ALIVE_MS,
+  MAX_PIPELINED_REQUESTS,
   REQUEST_TIMEOUT_MS,
   SHUTDOWN_GRACE_MS,
+  STALLED_READER_MS,
   UPLOAD_TIMEOUT_MS,
 } from '../../src/domain/limits.ts'
 import { readBody } from '../../src/http/body.ts'
+import { inTurn } from '../../src/http/in-turn.ts'
+import { OpenConnections } from '../../src/http/open-connections.ts'
 import { takePlainConnections } from '../../src/http/plain-connections.ts'
 import { closeServer, httpServer } from '../../src/http/server.ts'
 import type { Service } from '../../src/operations/call.ts'
@@ -49,6 +54,18 @@ export const connectionBounds: Bound[] = [
     what: 'how long an answer may take after the service was told to stop',
     works: async () => expect(await answeredAfter(SHUTDOWN_GRACE_MS - 1)).toContain('200 OK'),
     refused: async () => expect(await answeredAfter(SHUTDOWN_GRACE_MS)).toBe(''),
+  },
+  {
+    limit: 'STALLED_READER_MS',
+    what: 'how long a client may leave its answer unread',
+    works: async () => expect(await isKeptUnread(STALLED_READER_MS - 1)).toBe(true),
+    refused: async () => expect(await isKeptUnread(STALLED_READER_MS * 1.2)).toBe(false),
+  },
+  {
+    limit: 'MAX_PIPELINED_REQUESTS',
+    what: 'how many requests may be sent ahead',
+    works: async () => expect(await isTakenAhead(MAX_PIPELINED_REQUESTS)).toBe(true),
+    refused: async () => expect(await isTakenAhead(MAX_PIPELINED_REQUESTS + 1)).toBe(false),
   },
   {
     limit: 'IDEMPOTENCY_KEPT_HOURS',
@@ -88,9 +105,11 @@ function timeout(
   }
 }
 
+const log = pino({ level: 'silent' })
+
 // What these requests never reach is not there.
 function newServer(): Server {
-  return httpServer({ log: pino({ level: 'silent' }) } as Service, () => 'http://localhost', '').server
+  return httpServer({ log } as Service, () => 'http://localhost', '', readConfig({}).http).server
 }
 
 function bodyTimeout(what: string, start: () => Server): Bound {
@@ -175,4 +194,60 @@ async function isKept({ databaseUrl, fresh }: World, seconds: number): Promise<b
   } finally {
     await pool.end()
   }
+}
+
+/** Whether a connection is still open when nothing of an answer was read for that long. */
+async function isKeptUnread(ms: number): Promise<boolean> {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const { stalledReaderMs } = readConfig({}).http
+  const connections = new OpenConnections({ stalledReaderMs, maxConnections: 1 }, log)
+  const server = createServer().removeAllListeners('connection')
+  try {
+    const accepted = once(server, 'connection')
+    const client = await open(server)
+    client.socket.pause()
+    const [socket] = (await accepted) as [Socket]
+    connections.admit(socket)
+    socket.write(Buffer.alloc(16 * 1024 * 1024))
+    // The system takes in what it has room for.
+    await sleep(50)
+    vi.advanceTimersByTime(STALLED_READER_MS / 10)
+    vi.advanceTimersByTime(ms)
+    const kept = !socket.destroyed
+    socket.destroy()
+    client.socket.destroy()
+    return kept
+  } finally {
+    connections.stop()
+    vi.useRealTimers()
+    server.close()
+  }
+}
+
+/** Whether so many requests are answered that came while one before them was under way. */
+async function isTakenAhead(count: number): Promise<boolean> {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const server = createServer(
+    inTurn((request, response) => {
+      if (request.url === '/first') void held.then(() => response.end())
+      else response.end()
+    }),
+  )
+  const client = await open(server)
+  const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost:x\r\n${headers}\r\n`
+  client.socket.write(get('/first'))
+  await once(server, 'request')
+  client.socket.write(get('/').repeat(count - 1) + get('/', 'Connection: close\r\n'))
+  // Those above the bound end the connection while the first one is still under way.
+  let taken = 1
+  server.on('request', () => {
+    taken += 1
+    if (taken === Math.min(count, MAX_PIPELINED_REQUESTS) + 1) setImmediate(release)
+  })
+  await client.closed
+  server.close()
+  return client.received().split('HTTP/1.1 200').length - 1 === count + 1
 }

@@ -1,0 +1,131 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Logger } from 'pino'
+
+export interface ConnectionRules {
+  /** how many may be open at once */
+  maxConnections: number
+  /** how long a client may take in nothing of the answer that waits for it */
+  stalledReaderMs: number
+}
+
+/** What is known of a connection with an answer that has not gone out yet. */
+interface Progress {
+  /** bytes that the system has taken so far */
+  sent: number
+  /** how many looks ago that last changed */
+  looks: number
+}
+
+const LOOKS = 10
+const WARN_EVERY_MS = 10_000
+/** So many are told why they are turned away; more than that are just closed. */
+const MAX_REFUSALS = 32
+const REFUSAL_LINGER_MS = 1_000
+const REFUSAL =
+  'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\n' +
+  'X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 42\r\n\r\n' +
+  'Too many connections are open: try again.\n'
+
+/** Counts all connections of `server`, turns away those above the limit, and cuts off who does not read. */
+export function guardConnections(server: Server, rules: ConnectionRules, log: Logger): OpenConnections {
+  const open = new OpenConnections(rules, log)
+  const listeners = server.listeners('connection') as ((socket: Socket) => void)[]
+  server.removeAllListeners('connection').on('connection', (socket) => {
+    if (open.admit(socket)) for (const listener of listeners) listener.call(server, socket)
+  })
+  server.once('close', () => open.stop())
+  return open
+}
+
+export class OpenConnections {
+  readonly #rules: ConnectionRules
+  readonly #log: Logger
+  readonly #open = new Map<Socket, Progress>()
+  readonly #looking: NodeJS.Timeout
+  #refusals = 0
+  #quietUntil = 0
+  /** since the start */
+  refused = 0
+  stalled = 0
+
+  constructor(rules: ConnectionRules, log: Logger) {
+    this.#rules = rules
+    this.#log = log
+    this.#looking = setInterval(() => this.#look(), rules.stalledReaderMs / LOOKS).unref()
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  stop(): void {
+    clearInterval(this.#looking)
+  }
+
+  admit(socket: Socket): boolean {
+    if (this.#open.size >= this.#rules.maxConnections) {
+      this.#refuse(socket)
+      return false
+    }
+    this.#open.set(socket, { sent: 0, looks: 0 })
+    socket.once('close', () => this.#open.delete(socket))
+    return true
+  }
+
+  #refuse(socket: Socket): void {
+    this.refused += 1
+    this.#warn()
+    socket.on('error', () => socket.destroy())
+    if (this.#refusals >= MAX_REFUSALS) {
+      socket.destroy()
+      return
+    }
+    this.#refusals += 1
+    // What the client has sent is taken in first: closing on top of it would reset the connection, and the answer
+    // would be lost.
+    const cut = setTimeout(() => socket.destroy(), REFUSAL_LINGER_MS)
+    socket.once('close', () => {
+      clearTimeout(cut)
+      this.#refusals -= 1
+    })
+    socket.resume().end(REFUSAL)
+  }
+
+  #warn(): void {
+    const now = performance.now()
+    if (now < this.#quietUntil) return
+    this.#quietUntil = now + WARN_EVERY_MS
+    this.#log.warn(
+      { open: this.#open.size, refused: this.refused },
+      'too many connections: new ones are turned away (TOLLGATE_MAX_CONNECTIONS)',
+    )
+  }
+
+  /** One timer for all: none is set and cleared for each answer. */
+  #look(): void {
+    for (const [socket, progress] of this.#open) {
+      if (socket.writableLength === 0) {
+        progress.looks = 0
+        continue
+      }
+      const sent = sentBytes(socket)
+      if (sent !== progress.sent) {
+        progress.sent = sent
+        progress.looks = 0
+      } else if (++progress.looks >= LOOKS) {
+        this.stalled += 1
+        this.#log.debug({ unread: socket.writableLength }, 'a client did not read its answer and was cut off')
+        socket.destroy()
+      }
+    }
+  }
+}
+
+/** Within one large write only the handle knows how far it has got; Node's own socket timeouts ask it too. */
+function sentBytes(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & {
+    _handle?: { bytesWritten?: number; writeQueueSize?: number } | null
+  }
+  return (handle?.bytesWritten ?? 0) - (handle?.writeQueueSize ?? 0)
+}
