@@ -1,5 +1,13 @@
+import { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Runner, run, runMigrations, type TaskList, Logger as WorkerLogger } from 'graphile-worker'
+import {
+  type Runner,
+  run,
+  runMigrations,
+  type TaskList,
+  type WorkerEvents,
+  Logger as WorkerLogger,
+} from 'graphile-worker'
 import type { Logger } from 'pino'
 import { turnSandbox } from './billing/sandbox-payments.ts'
 import { handleNotice } from './operations/billing/handle-notice.ts'
@@ -10,14 +18,15 @@ import { syncCheckout } from './operations/billing/sync-checkout.ts'
 import { syncSubscription } from './operations/billing/sync-subscription.ts'
 import type { Service } from './operations/call.ts'
 import { deleteImport } from './operations/dashboard/delete-import.ts'
+import { BEAT_MS, JobWorkers } from './operations/job-workers.ts'
 import type { Pool } from './store/database.ts'
 import { addJobForTurn, freeStrandedJobs, type Jobs } from './store/jobs.ts'
 import { appsDue } from './store/sandbox.ts'
 
 /** Jobs mostly wait, for a provider or for the database. */
 const CONCURRENCY = 4
-/** One for each job, one to listen, one to look for more. */
-export const BACKGROUND_CONNECTIONS = CONCURRENCY + 2
+/** One for each job, one to listen, one to look for more, one to look after other workers. */
+export const BACKGROUND_CONNECTIONS = CONCURRENCY + 3
 /** News comes by notification: this is for what a lost one would have said, and for what is to be tried again. */
 const POLL_MS = 2_000
 const RESTART_MS = 2_000
@@ -86,8 +95,12 @@ export function startBackground(service: Service, pool: Pool): () => Promise<voi
 
 /** A database that is away for long ends the runner; another takes its place when it is back. */
 async function work(service: Service, pool: Pool, stopping: AbortSignal): Promise<void> {
+  const workers = new JobWorkers()
   while (!stopping.aborted) {
     try {
+      const ids: string[] = []
+      const events: WorkerEvents = new EventEmitter()
+      events.on('worker:create', ({ worker }) => ids.push(worker.workerId))
       const runner = await run({
         pgPool: pool,
         taskList: tasksOf(service),
@@ -96,13 +109,40 @@ async function work(service: Service, pool: Pool, stopping: AbortSignal): Promis
         pollInterval: POLL_MS,
         noHandleSignals: true,
         logger: loggerOf(service.log),
+        events,
       })
-      await untilStopped(runner, stopping)
+      workers.own(ids)
+      const ended = new AbortController()
+      const looking = lookAfter(service, pool, workers, ended.signal)
+      try {
+        await untilStopped(runner, stopping)
+      } finally {
+        ended.abort()
+        await looking
+      }
     } catch (error) {
       if (stopping.aborted) return
       service.log.error({ err: error }, 'background work stopped; it is started again')
       await delay(RESTART_MS, undefined, { signal: stopping }).catch(() => {})
     }
+  }
+}
+
+/** What a process had in hand when it died is done by the others. */
+async function lookAfter(
+  { log }: Service,
+  pool: Pool,
+  workers: JobWorkers,
+  ended: AbortSignal,
+): Promise<void> {
+  while (!ended.aborted) {
+    try {
+      const dead = await workers.look(pool)
+      if (dead.length > 0) log.warn({ workers: dead }, 'background workers died; their jobs are taken over')
+    } catch (error) {
+      log.warn({ err: error }, 'background: other workers were not looked after this time')
+    }
+    await delay(BEAT_MS, undefined, { signal: ended }).catch(() => {})
   }
 }
 

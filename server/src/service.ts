@@ -17,6 +17,7 @@ import { AppCache } from './store/app-cache.ts'
 import { type Connection, openPool, type Pool } from './store/database.ts'
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
 import { forgetOldKeys } from './store/idempotency.ts'
+import { freeAllJobs } from './store/jobs.ts'
 import { migrate, whileOthersWait } from './store/migrate.ts'
 import { secretNamed } from './store/secrets.ts'
 
@@ -55,6 +56,8 @@ export async function startService(
       await migrate(pool)
       await migrateJobs(pool)
     })
+    // Nobody else is on the embedded database: what is in somebody's hand there is a dead process's.
+    if (config.databaseUrl === null) await freeAllJobs(pool)
 
     let [url, ownUrl] = ['', '']
     const publicUrl = () => config.publicUrl ?? url

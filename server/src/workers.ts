@@ -7,7 +7,9 @@ import { StartError } from './domain/errors.ts'
 import type { FirstStart } from './operations/first-start.ts'
 import type { MetricsMessage } from './operations/metrics.ts'
 import type { RunningService } from './service.ts'
+import { type Connection, openPool } from './store/database.ts'
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
+import { freeAllJobs, hasJobs } from './store/jobs.ts'
 
 /** What a worker says once it answers requests. */
 export interface WorkerReady {
@@ -38,6 +40,7 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
           log: (message, detail) => log.info({ ...detail }, message),
         })
       : null
+  if (postgres) await takeOverJobs({ ...postgres.connection, ssl: false }, log)
   const env = postgres ? { DATABASE_URL: socketUrl(postgres.connection) } : {}
   const metrics = new AggregatorRegistry()
   cluster.on('message', async (worker, message: FromWorker) => {
@@ -71,6 +74,16 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** No worker is alive yet: what is in somebody's hand is a dead one's. A database that is new has no jobs. */
+async function takeOverJobs(connection: Connection, log: Logger): Promise<void> {
+  const pool = openPool(connection, { max: 1 }, log)
+  try {
+    if (await hasJobs(pool)) await freeAllJobs(pool)
+  } finally {
+    await pool.end()
   }
 }
 

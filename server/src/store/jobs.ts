@@ -62,7 +62,57 @@ export async function addJobForTurn<Name extends keyof Jobs>(
   )
 }
 
-/** Jobs that a process had in hand when it died are for others; graphile-worker itself would wait for four hours. */
+/** What a background worker was last seen at. */
+export interface WorkerBeat {
+  id: string
+  beats: number
+}
+
+/**
+ * Shows that these workers are alive; returns how all of them stand. A number begins anywhere: one that was taken for
+ * dead and comes back stands nowhere that it was seen at before.
+ */
+export async function beat(db: Db, ids: readonly string[]): Promise<WorkerBeat[]> {
+  await db.query(
+    `insert into job_worker as w (id, beats) select id, (random() * 1e15)::bigint from unnest($1::text[]) as id
+     on conflict (id) do update set beats = w.beats + 1`,
+    [ids],
+  )
+  const { rows } = await db.query<WorkerBeat>('select id, beats from job_worker')
+  return rows
+}
+
+/** Frees the jobs of workers that still stand where they were seen; the others are alive after all. */
+export async function freeJobsOf(db: Db, dead: readonly WorkerBeat[]): Promise<void> {
+  await db.query(
+    `with gone as (delete from job_worker w using unnest($1::text[], $2::bigint[]) as d (id, beats)
+       where w.id = d.id and w.beats = d.beats returning w.id)
+     select graphile_worker.force_unlock_workers(array_agg(id)) from gone having count(*) > 0`,
+    [dead.map(({ id }) => id), dead.map(({ beats }) => beats)],
+  )
+}
+
+/** Whether this database has had a service on it that keeps jobs and says whose they are. */
+export async function hasJobs(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ both: boolean }>(
+    `select to_regclass('graphile_worker.jobs') is not null and to_regclass('job_worker') is not null as both`,
+  )
+  return rows[0]?.both === true
+}
+
+/** Frees every job that somebody had in hand: for a start that finds no other process alive. */
+export async function freeAllJobs(db: Db): Promise<void> {
+  await db.query(
+    `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
+     where locked_by is not null having count(*) > 0`,
+  )
+  await db.query('delete from job_worker')
+}
+
+/**
+ * Jobs that nobody comes back for, whoever has them: a process of an earlier version shows no sign of life.
+ * graphile-worker itself would wait for four hours.
+ */
 export async function freeStrandedJobs(db: Db, minutes: number): Promise<void> {
   await db.query(
     `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs

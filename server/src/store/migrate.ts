@@ -4,12 +4,14 @@ import * as initial from './migrations/001-initial.ts'
 import * as billing from './migrations/002-billing.ts'
 import * as dashboard from './migrations/003-dashboard.ts'
 import * as imports from './migrations/004-imports.ts'
+import * as jobWorkers from './migrations/005-job-workers.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
   '002-billing': billing,
   '003-dashboard': dashboard,
   '004-imports': imports,
+  '005-job-workers': jobWorkers,
 }
 
 /** Brings the schema up to date. */

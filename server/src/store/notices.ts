@@ -82,7 +82,7 @@ export async function noteDone(db: Db, appId: string, seq: number): Promise<void
   )
 }
 
-/** What went wrong; `final` when it is not tried again by itself. */
+/** What went wrong; `final` when it is not tried again by itself. What another process has done meanwhile is done. */
 export async function noteFailure(
   db: Db,
   appId: string,
@@ -92,7 +92,7 @@ export async function noteFailure(
 ): Promise<void> {
   await db.query(
     `update notice set state = case when $4 then 'FAILED' else 'PENDING' end, attempts = attempts + 1,
-       last_error = $3, handled_at = now() where app_id = $1 and seq = $2`,
+       last_error = $3, handled_at = now() where app_id = $1 and seq = $2 and state = 'PENDING'`,
     [appId, seq, error, final],
   )
 }
