@@ -2,10 +2,11 @@ type Step = () => Promise<unknown>
 
 const steps = new Set<Step>()
 let ending = false
+let program = 'bench'
 
 /** To be called before anything is started: what starts during the clean-up would be left behind. */
 export function refuseIfEnding(): void {
-  if (ending) throw new Error('the bench is being stopped')
+  if (ending) throw new Error('the run is being stopped')
 }
 
 /** Has `step` done at the end, however the end comes. Returns a function that does it now instead. */
@@ -20,14 +21,15 @@ export function atEnd(step: Step): () => Promise<void> {
 export async function cleanUp(): Promise<void> {
   for (const step of [...steps].reverse()) {
     steps.delete(step)
-    await step().catch((error: Error) => process.stderr.write(`bench: ${error.message}\n`))
+    await step().catch((error: Error) => process.stderr.write(`${program}: ${error.message}\n`))
   }
 }
 
 /** True once a signal is ending the run: what fails from then on fails for that reason. */
 export const isEnding = (): boolean => ending
 
-export function cleanUpOnSignals(): void {
+export function cleanUpOnSignals(name = program): void {
+  program = name
   for (const [signal, status] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
@@ -35,7 +37,7 @@ export function cleanUpOnSignals(): void {
     process.on(signal, () => {
       if (ending) process.exit(status)
       ending = true
-      process.stderr.write('\nbench: stopping what was started; once more to leave at once\n')
+      process.stderr.write(`\n${program}: stopping what was started; once more to leave at once\n`)
       cleanUp().then(() => process.exit(status))
     })
   }

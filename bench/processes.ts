@@ -13,13 +13,19 @@ export interface Child {
 }
 
 /** Starts a process that does not outlive the bench. */
-export function start(command: string, args: readonly string[], env: Record<string, string> = {}): Child {
+export function start(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  account: { uid: number; gid: number } | undefined = undefined,
+): Child {
   refuseIfEnding()
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A Ctrl-C is for the bench, which then ends the others in order.
     detached: true,
+    ...account,
   })
   let output = ''
   const take = (chunk: Buffer) => {
@@ -82,7 +88,8 @@ export async function memoryOf(pid: number): Promise<Memory | null> {
   return memory
 }
 
-async function descendants(root: number): Promise<number[]> {
+/** A process and all that it has started, as far as /proc tells. */
+export async function descendants(root: number): Promise<number[]> {
   const children = new Map<number, number[]>()
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue

@@ -1,0 +1,23 @@
+import type { Breakage } from './scenario.ts'
+
+/** What keeps a call that is sent again from being counted again. */
+export const SKIP_THE_RECEIPT: Breakage = {
+  what: 'no receipt is written for a keyed record',
+  sources: [
+    {
+      file: 'operations/record-batch.ts',
+      find: 'function receiptsOf({ item: { key }, answer }: Decision): Receipt[] {\n  if (!key) return []',
+      replace:
+        'function receiptsOf({ item: { key }, answer }: Decision): Receipt[] {\n  if (!key || key) return []',
+    },
+  ],
+}
+
+/** What keeps two writers of one counter apart. */
+export const WRITE_WITHOUT_COMPARING: Breakage = {
+  what: 'a counter is written without comparing it with what was read',
+  sources: [
+    { file: 'store/write-usage.ts', find: 'c.ctid = m.place and c.app_id', replace: 'c.app_id' },
+    { file: 'store/write-usage.ts', find: ' and c.used = m.was', replace: '' },
+  ],
+}

@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process'
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { withClient } from '../../bench/postgres.ts'
+import { type Child, descendants, start } from '../../bench/processes.ts'
+import { locateBinaries } from '../../server/src/store/embedded-postgres-places.ts'
+import type { Trial } from '../trial.ts'
+
+const run = promisify(execFile)
+/** PostgreSQL may not run as root. */
+const account = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined
+const PATIENCE_MS = 60_000
+
+const SETTINGS = {
+  listen_addresses: '',
+  max_connections: '200',
+  shared_buffers: '64MB',
+  log_min_messages: 'fatal',
+}
+
+interface ClusterOptions {
+  /** settings that differ */
+  settings?: Record<string, string>
+  /** of its processes */
+  env?: Record<string, string>
+}
+
+/** A PostgreSQL of the harness itself, which can be killed, stopped, copied and promoted. */
+export class Cluster {
+  readonly folder: string
+  readonly #data: string
+  readonly #options: ClusterOptions
+  #child: Child | null = null
+
+  static async make(trial: Trial, options: ClusterOptions = {}): Promise<Cluster> {
+    const cluster = new Cluster(await makeFolder(trial), options)
+    trial.atEnd(() => cluster.kill())
+    const { initdb } = await locateBinaries(account)
+    const args = ['-D', cluster.#data, '--username=tollgate', '--auth=trust', '--encoding=UTF8', '--locale=C']
+    await run(initdb, [...args, '--no-instructions'], { cwd: '/', ...account })
+    await cluster.start()
+    return cluster
+  }
+
+  private constructor(folder: string, options: ClusterOptions) {
+    this.folder = folder
+    this.#data = join(folder, 'data')
+    this.#options = options
+  }
+
+  /** A copy that follows this one, which has to be stopped; it reaches it at the given address. */
+  async standby(trial: Trial, primary: { host: string; port: number }): Promise<Cluster> {
+    const standby = new Cluster(await makeFolder(trial), this.#options)
+    trial.atEnd(() => standby.kill())
+    await run('cp', ['-a', this.#data, standby.#data])
+    const follow = `primary_conninfo = 'host=${primary.host} port=${primary.port} user=tollgate application_name=standby'\n`
+    await standby.#put('standby.signal', '')
+    await standby.#put('postgresql.auto.conf', follow)
+    return standby
+  }
+
+  async #put(name: string, text: string): Promise<void> {
+    const path = join(this.#data, name)
+    await writeFile(path, text, { mode: 0o600 })
+    if (account) await chown(path, account.uid, account.gid)
+  }
+
+  get socket(): string {
+    return join(this.folder, '.s.PGSQL.5432')
+  }
+
+  url(database = 'tollgate'): string {
+    return `postgresql://tollgate@localhost/${database}?host=${encodeURIComponent(this.folder)}&port=5432`
+  }
+
+  async start(more: Record<string, string> = {}): Promise<void> {
+    const { postgres } = await locateBinaries(account)
+    const settings = { ...SETTINGS, unix_socket_directories: this.folder, ...this.#options.settings, ...more }
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    this.#child = start(
+      postgres,
+      ['-D', this.#data, ...args],
+      { LC_ALL: 'C', TZ: 'UTC', ...this.#options.env },
+      account,
+    )
+    const began = performance.now()
+    while (!(await this.answers())) {
+      if (this.#child.process.exitCode !== null || performance.now() - began > PATIENCE_MS)
+        throw new Error(`PostgreSQL does not start: ${this.#child.output().slice(-500)}`)
+      await sleep(20)
+    }
+  }
+
+  answers(): Promise<boolean> {
+    return withClient(this.url('postgres'), (client) => client.query('select 1')).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  async createDatabase(name = 'tollgate'): Promise<string> {
+    await this.sql(`create database ${name}`, 'postgres')
+    return this.url(name)
+  }
+
+  async sql(text: string, database = 'tollgate'): Promise<Record<string, unknown>[]> {
+    return withClient(this.url(database), async (client) => (await client.query(text)).rows)
+  }
+
+  /** Has it write out everything first. */
+  async stop(): Promise<void> {
+    this.#child?.process.kill('SIGINT')
+    await this.#child?.exited
+  }
+
+  /** As a machine that fails: no session of it is left. */
+  async kill(): Promise<void> {
+    const { pid, exitCode, signalCode } = this.#child?.process ?? {}
+    if (pid === undefined || exitCode !== null || signalCode !== null) return
+    for (const each of await descendants(pid)) killIfThere(each)
+    await this.#child?.exited
+  }
+
+  async promote(): Promise<void> {
+    await this.sql('select pg_promote()', 'postgres')
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+async function makeFolder(trial: Trial): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-proof-'))
+  if (account) await chown(folder, account.uid, account.gid)
+  await chmod(folder, 0o700)
+  trial.atEnd(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}

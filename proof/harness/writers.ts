@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Trial } from '../trial.ts'
+import { Caller, codeOf, isPassing, type Outcome } from './caller.ts'
+
+const RECORD = 'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }'
+const CREATE = 'mutation ($id: String!) { createUser(input: { id: $id }) { id } }'
+const SUBSCRIBE =
+  'mutation ($id: String!, $plan: String!) { subscribe(userId: $id, packageIds: [$plan]) { id } }'
+
+/** How many of `call` an event uses is its number: the ledger tells which were counted, and how often. */
+interface Event {
+  number: number
+  user: string
+  feature: 'call' | 'scarce'
+}
+
+export interface WriterOptions {
+  /** where the worker of this number sends its next call */
+  url: (worker: number) => string
+  users: readonly string[]
+  workers: number
+  deadline?: number
+  /** how long a worker waits before it sends a call again */
+  pause?: number
+}
+
+/**
+ * Applications at work: each worker records one event after the other and sends it again, with the same key, until
+ * it is answered; now and then one makes a user and subscribes it to two base plans at once.
+ */
+export class Writers {
+  /** answered: recorded */
+  readonly recorded: Event[] = []
+  /** answered: no room left */
+  readonly refused: Event[] = []
+  /** of each user that was subscribed to two base plans, the subscriptions that were acknowledged */
+  readonly subscribed = new Map<string, string[]>()
+  readonly #trial: Trial
+  readonly #options: WriterOptions
+  readonly #caller: Caller
+  readonly #working: Promise<unknown>
+  #last = 0
+  #stopping = false
+
+  constructor(trial: Trial, options: WriterOptions) {
+    this.#trial = trial
+    this.#options = options
+    this.#caller = new Caller(trial, options.deadline)
+    this.#working = Promise.all(Array.from({ length: options.workers }, (_, worker) => this.#work(worker)))
+    this.#working.catch(() => {})
+  }
+
+  get acknowledged(): number {
+    return this.recorded.length + this.refused.length + this.subscribed.size
+  }
+
+  /** Until so many more are acknowledged; false when they are not in time. */
+  async reach(more: number, withinMs = 60_000): Promise<boolean> {
+    const goal = this.acknowledged + more
+    const began = performance.now()
+    while (this.acknowledged < goal) {
+      if (performance.now() - began > withinMs) return false
+      await sleep(5)
+    }
+    return true
+  }
+
+  /** Has every call answered that was begun. */
+  async finish(): Promise<void> {
+    this.#stopping = true
+    await this.#working
+  }
+
+  async #work(worker: number): Promise<void> {
+    while (!this.#stopping) {
+      const number = ++this.#last
+      if (number % 50 === 0) await this.#newUser(worker, number)
+      else await this.#event(worker, number)
+    }
+  }
+
+  async #event(worker: number, number: number): Promise<void> {
+    const { users } = this.#options
+    const user = users[worker % users.length] as string
+    const event: Event = { number, user, feature: number % 3 === 0 ? 'scarce' : 'call' }
+    const input = { userId: user, featureId: event.feature, delta: event.feature === 'call' ? number : 1 }
+    const key = `event ${number}`
+    // A key may stand in the event or in the header: two ways, two receipts.
+    const answer =
+      number % 2 === 0
+        ? await this.#insist(worker, RECORD, { input: { ...input, idempotencyKey: key } })
+        : await this.#insist(worker, RECORD, { input }, key)
+    if (answer?.data?.recordUsage?.recorded === true) this.recorded.push(event)
+    else if (answer?.data?.recordUsage?.recorded === false && event.feature === 'scarce')
+      this.refused.push(event)
+    else if (answer) this.#trial.fault('unclear', JSON.stringify(answer))
+  }
+
+  async #newUser(worker: number, number: number): Promise<void> {
+    const id = `new ${number}`
+    await this.#insist(worker, CREATE, { id }, `create ${number}`)
+    const answers = await Promise.all(
+      ['plan', 'other'].map((plan, i) =>
+        this.#insist(worker + i, SUBSCRIBE, { id, plan }, `subscribe ${number} ${plan}`),
+      ),
+    )
+    this.subscribed.set(
+      id,
+      answers.flatMap((answer) => answer?.data?.subscribe?.map((one: { id: string }) => one.id) ?? []),
+    )
+  }
+
+  /** Sends it until it is answered for good. */
+  async #insist(
+    worker: number,
+    query: string,
+    variables: Record<string, unknown>,
+    key?: string,
+  ): Promise<Outcome> {
+    const { url, pause = 50 } = this.#options
+    for (;;) {
+      const outcome = await this.#caller.ask(
+        url(worker),
+        query,
+        variables,
+        key ? { 'Idempotency-Key': key } : {},
+      )
+      this.#trial.count('calls')
+      if (!isPassing(outcome)) {
+        if (codeOf(outcome) !== 'INTERNAL_SERVER_ERROR') return outcome
+        this.#trial.fault('unclear', JSON.stringify(outcome))
+      }
+      if (this.#stopping && this.#trial.faults.get('unanswered')?.count) return null
+      await sleep(pause)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { cleanUp, cleanUpOnSignals, isEnding } from '../bench/cleanup.ts'
+import { say } from '../bench/progress.ts'
+import { ROOT } from './harness/build.ts'
+import { type Options, readOptions, USAGE } from './options.ts'
+import { holds, prove, type Verdict } from './prove.ts'
+import { figures, findings, markdown } from './report.ts'
+import type { Scenario } from './scenario.ts'
+import { SCENARIOS } from './scenarios.ts'
+import type { Trial } from './trial.ts'
+
+/** Of the time, for the runs against a broken product. */
+const SHARE_OF_BREAKING = 0.25
+
+async function main(options: Options): Promise<boolean> {
+  const chosen = SCENARIOS.filter(({ name }) => options.only.length === 0 || options.only.includes(name))
+  say(`seed ${options.seed}`)
+  const began = performance.now()
+  const sound = options.sound ? await runAll(chosen, options, false) : []
+  const broken = options.broken ? await runAll(chosen, options, true) : []
+  const seconds = (performance.now() - began) / 1_000
+  if (options.write) {
+    await writeFile(join(ROOT, 'docs/proof.md'), await markdown({ options, sound, broken, seconds }))
+    say('written: docs/proof.md')
+  }
+  const red = [...sound, ...broken].filter((verdict) => !holds(verdict))
+  say(
+    red.length === 0
+      ? `all holds, seed ${options.seed}, ${seconds.toFixed(0)} s`
+      : `RED: ${red.map(nameOf).join(', ')}; again with --seed ${options.seed}`,
+  )
+  return red.length === 0
+}
+
+async function runAll(chosen: readonly Scenario[], options: Options, broken: boolean): Promise<Verdict[]> {
+  const verdicts: Verdict[] = []
+  const weights = chosen.reduce((sum, { weight }) => sum + weight, 0)
+  const share = !options.sound || !options.broken ? 1 : broken ? SHARE_OF_BREAKING : 1 - SHARE_OF_BREAKING
+  for (const scenario of chosen) {
+    const { seed, previous } = options
+    const part = broken ? 1 / chosen.length : scenario.weight / weights
+    const seconds = options.seconds === null ? (broken ? 60 : null) : options.seconds * share * part
+    const breakage = broken ? scenario.breakage : null
+    const verdict = await prove(scenario, { seed, seconds, breakage, previous }, progress(scenario))
+    verdicts.push(verdict)
+    progress(scenario)(verdict.trial)
+    say(verdictLine(verdict))
+  }
+  return verdicts
+}
+
+const progress = (scenario: Scenario) => (trial: Trial) =>
+  say(
+    `${scenario.name}${trial.breakage ? ' (broken)' : ''}: ${figures(trial)}, ${trial.elapsedSeconds.toFixed(0)} s`,
+  )
+
+const nameOf = ({ scenario, trial }: Verdict) => `${scenario.name}${trial.breakage ? ' (broken)' : ''}`
+
+function verdictLine(verdict: Verdict): string {
+  const { scenario, trial, failure, skipped } = verdict
+  if (skipped !== null) return `${nameOf(verdict)}: skipped: ${skipped}`
+  if (failure !== null) return `${nameOf(verdict)}: RED, it did not run to its end: ${failure}`
+  if (trial.breakage) {
+    return holds(verdict)
+      ? `${scenario.name}: found out that ${trial.breakage.what}: ${findings(trial, { all: false })}`
+      : `${scenario.name}: RED, it did not notice that ${trial.breakage.what}`
+  }
+  return `${scenario.name}: ${holds(verdict) ? 'holds' : 'RED'}: ${findings(trial, { all: true })}`
+}
+
+cleanUpOnSignals('proof')
+try {
+  const options = readOptions(
+    process.argv.slice(2),
+    SCENARIOS.map(({ name }) => name),
+  )
+  if (!options) process.stdout.write(USAGE)
+  else if (!(await main(options))) process.exitCode = 1
+} catch (error) {
+  if (!isEnding()) {
+    process.stderr.write(`proof: ${(error as Error).message}\n`)
+    process.exitCode = 1
+  }
+} finally {
+  if (!isEnding()) await cleanUp()
+}

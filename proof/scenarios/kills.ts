@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { withClient } from '../../bench/postgres.ts'
+import { makeDataFolder } from '../../server/test/harness/data-folder.ts'
+import { SKIP_THE_RECEIPT } from '../breakages.ts'
+import { furnish, named } from '../harness/app.ts'
+import { checkBooks, countedEvents } from '../harness/ledger.ts'
+import { startNode } from '../harness/node.ts'
+import { Writers } from '../harness/writers.ts'
+import type { Scenario } from '../scenario.ts'
+import type { Trial } from '../trial.ts'
+
+const WORKERS = 16
+/** From a kill until calls succeed again; PostgreSQL replays its log first. */
+const RECOVERY_MS = 30_000
+
+export const kills: Scenario = {
+  name: 'kills',
+  what: 'kill -9 of the service, of its PostgreSQL, or of both at once, at random moments under concurrent keyed calls; who got no answer asks again with the same key',
+  weight: 20,
+  full: { kills: 500 },
+  faults: [
+    'lost',
+    'doubled',
+    'over budget',
+    'astray',
+    'second base plan',
+    'unanswered',
+    'unclear',
+    'not back',
+  ],
+  breakage: SKIP_THE_RECEIPT,
+
+  async run(trial: Trial) {
+    const folder = await makeDataFolder()
+    trial.atEnd(() => folder.remove())
+    const node = await startNode(trial, { TOLLGATE_DATA_DIR: folder.path })
+    const users = named('u', 8)
+    await furnish(trial, node, users)
+    const writers = new Writers(trial, { url: () => node.url, users, workers: WORKERS })
+
+    const killPostgres = async () => {
+      const running = await folder.postmaster()
+      if (running) process.kill(running.pid, 'SIGKILL')
+    }
+    const database = async () => {
+      for (let tries = 0; !(await folder.postmaster()) && tries < 100; tries++) await sleep(100)
+      const { host, port, user, database } = await folder.connection()
+      return `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
+    }
+    while (trial.goesOn('kills', trial.breakage ? 15 : 3)) {
+      await writers.reach(trial.random.int(1, 120))
+      const target = trial.random.pick(['service', 'PostgreSQL', 'both'])
+      const began = performance.now()
+      if (target !== 'PostgreSQL') await node.kill('SIGKILL')
+      if (target !== 'service') await killPostgres()
+      if (target !== 'PostgreSQL') await node.start()
+      trial.count('kills')
+      trial.count(`kills of ${target}`)
+      if (await writers.reach(1, RECOVERY_MS)) trial.recovered(performance.now() - began)
+      else trial.fault('not back', `no call succeeded within ${RECOVERY_MS} ms of the kill of ${target}`)
+      if (node.ended) trial.fault('not back', `the service ended by itself: ${node.output().slice(-300)}`)
+      // Seen as soon as it is there: a broken product need not be killed any more.
+      if (trial.breakage && (await writers.reach(2 * WORKERS)))
+        await withClient(await database(), (client) => countedEvents(trial, client))
+    }
+    await writers.finish()
+    await checkBooks(trial, await database(), writers)
+  },
+}
