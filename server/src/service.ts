@@ -8,6 +8,7 @@ import { IDEMPOTENCY_KEPT_HOURS } from './domain/limits.ts'
 import { httpServer } from './http/server.ts'
 import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/activity.ts'
 import type { Service } from './operations/call.ts'
+import { PASSWORD_COST, type PasswordCost } from './operations/dashboard/password.ts'
 import { billingReader } from './operations/dashboard/subscription-billing.ts'
 import { DEFAULT_APP, type FirstStart, prepare } from './operations/first-start.ts'
 import { HOT_CONNECTIONS, hotPaths } from './operations/hot-paths.ts'
@@ -40,6 +41,7 @@ export async function startService(
   config: Config,
   clock: () => number,
   log: Logger,
+  { passwordCost = PASSWORD_COST }: { passwordCost?: PasswordCost } = {},
 ): Promise<RunningService> {
   const undo: (() => Promise<void>)[] = []
   const stop = async () => {
@@ -87,6 +89,7 @@ export async function startService(
       },
       clock,
       userTokenSecret: await secretNamed(pool, 'user-token'),
+      passwordCost,
       metrics,
       activity,
       ongoing,

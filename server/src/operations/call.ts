@@ -8,6 +8,7 @@ import { type Pool, type Tx, transaction } from '../store/database.ts'
 import { claimKey, type KeyName, storeResults } from '../store/idempotency.ts'
 import type { Activity } from './activity.ts'
 import type { BillingSettings } from './billing/provider-of.ts'
+import type { PasswordCost } from './dashboard/password.ts'
 import type { BillingReader } from './dashboard/subscription-billing.ts'
 import type { StandingReader, UsageRecorder } from './hot-paths.ts'
 import type { Metrics } from './metrics.ts'
@@ -26,6 +27,8 @@ export interface Service {
   /** real time, for what is not an app's business: tokens, sessions */
   clock: () => number
   userTokenSecret: Uint8Array
+  /** of the hashes of members' passwords */
+  passwordCost: PasswordCost
   metrics: Metrics
   activity: Activity
   ongoing: OngoingWork

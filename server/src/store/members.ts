@@ -70,6 +70,15 @@ export async function setPassword(db: Db, id: number, passwordHash: string): Pro
   await db.query(`update member set password_hash = $2 where id = $1`, [id, passwordHash])
 }
 
+/** Unless the password was changed meanwhile. */
+export async function replacePasswordHash(
+  db: Db,
+  id: number,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await db.query(`update member set password_hash = $3 where id = $1 and password_hash = $2`, [id, from, to])
+}
+
 export async function deleteMember(db: Db, id: number): Promise<void> {
   await db.query(`delete from session where member_id = $1`, [id])
   await db.query(`delete from member where id = $1`, [id])

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
+import type { PasswordCost } from '../../src/operations/dashboard/password.ts'
 import type { FirstStart } from '../../src/operations/first-start.ts'
 import { startService } from '../../src/service.ts'
 import { Client, dashboardClient, signedIn } from './client.ts'
@@ -10,6 +11,9 @@ import { createDatabase } from './database.ts'
 
 export const API_KEY = 'tg_test_key_of_the_default_app'
 export const OWNER = { email: 'owner@example.com', password: 'correct horse battery' }
+
+/** Tests sign in all the time. Processes of their own hash at the full cost, as no setting lowers it. */
+export const CHEAP_PASSWORDS: PasswordCost = { ln: 10, r: 8, p: 1 }
 
 const SETTINGS = {
   PORT: '0',
@@ -33,6 +37,7 @@ export interface TestServerOptions {
   databaseUrl?: string
   /** real time, unless a test turns it; apps read the database's clock */
   clock?: () => number
+  passwordCost?: PasswordCost
   /** settings that differ from those above; an empty one counts as not set */
   env?: Record<string, string>
 }
@@ -43,7 +48,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const databaseUrl = options.databaseUrl ?? database?.url ?? ''
   const config = readConfig({ ...SETTINGS, ...options.env, DATABASE_URL: databaseUrl })
   const level = process.env.TOLLGATE_LOG_LEVEL ?? 'silent'
-  const service = await startService(config, options.clock ?? (() => Date.now()), pino({ level }))
+  const service = await startService(config, options.clock ?? (() => Date.now()), pino({ level }), {
+    passwordCost: options.passwordCost ?? CHEAP_PASSWORDS,
+  })
   // A public URL leads to a proxy, which tests have none of.
   const url = config.publicUrl ? `http://${config.host}:${config.port}` : service.url
   return {

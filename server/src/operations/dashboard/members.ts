@@ -65,7 +65,7 @@ export async function acceptInvitation(
 ): Promise<SignedIn> {
   const { email } = await invitation(service, token)
   checkPassword(password, email)
-  const hash = await hashPassword(password)
+  const hash = await hashPassword(password, service.passwordCost)
   const member = await transaction(service.pool, async (tx) => {
     const { id, email, role, invitedBy } = await goodInvitation(tx, service, token)
     if (!(await store.deleteInvitation(tx, id))) throw notGood()

@@ -1,16 +1,76 @@
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 
-const derive = promisify<string, Buffer, number, Buffer>(scrypt)
-const NOBODY = `${'00'.repeat(16)}:${'00'.repeat(64)}`
+const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
+const SALT_BYTES = 16
+const HASH_BYTES = 64
 
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16)
-  return `${salt.toString('hex')}:${(await derive(password, salt, 64)).toString('hex')}`
+/** What one guess costs: scrypt's parameters, with N as its logarithm. */
+export interface PasswordCost {
+  ln: number
+  r: number
+  p: number
 }
 
-/** Takes as long where nobody's password is compared. */
-export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
-  const [salt = '', hash = ''] = (stored ?? NOBODY).split(':')
-  return timingSafeEqual(await derive(password, Buffer.from(salt, 'hex'), 64), Buffer.from(hash, 'hex'))
+/** What OWASP recommends for scrypt: 128 MiB for every guess. */
+export const PASSWORD_COST: PasswordCost = { ln: 17, r: 8, p: 1 }
+/** Of hashes that do not say what they cost, which Node's defaults made. */
+const UNSAID: PasswordCost = { ln: 14, r: 8, p: 1 }
+
+interface StoredHash {
+  cost: PasswordCost
+  salt: Buffer
+  hash: Buffer
 }
+
+/** As a PHC string, which says what it cost. */
+export async function hashPassword(password: string, cost: PasswordCost): Promise<string> {
+  const salt = randomBytes(SALT_BYTES)
+  const hash = await derived(password, salt, cost)
+  const { ln, r, p } = cost
+  return `$scrypt$ln=${ln},r=${r},p=${p}$${base64(salt)}$${base64(hash)}`
+}
+
+/** Takes as long where nobody's password is compared, at the cost of new hashes. */
+export async function isPassword(
+  password: string,
+  stored: string | undefined,
+  cost: PasswordCost,
+): Promise<boolean> {
+  const { salt, hash, cost: paid } = stored === undefined ? nobodys(cost) : read(stored)
+  return timingSafeEqual(await derived(password, salt, paid), hash)
+}
+
+/** Whether guessing against this hash is cheaper than it would be against a new one. */
+export function isCheap(stored: string, cost: PasswordCost): boolean {
+  const { cost: paid } = read(stored)
+  return paid.ln < cost.ln || paid.r < cost.r || paid.p < cost.p
+}
+
+function derived(password: string, salt: Buffer, { ln, r, p }: PasswordCost): Promise<Buffer> {
+  const N = 2 ** ln
+  // What scrypt needs is 128 * N * r bytes, and a little more; Node allows 32 MiB unless told.
+  return derive(password, salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r })
+}
+
+const nobodys = (cost: PasswordCost): StoredHash => ({
+  cost,
+  salt: Buffer.alloc(SALT_BYTES),
+  hash: Buffer.alloc(HASH_BYTES),
+})
+
+function read(stored: string): StoredHash {
+  const phc = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(stored)
+  if (phc) {
+    const [, ln, r, p, salt = '', hash = ''] = phc
+    return {
+      cost: { ln: Number(ln), r: Number(r), p: Number(p) },
+      salt: Buffer.from(salt, 'base64'),
+      hash: Buffer.from(hash, 'base64'),
+    }
+  }
+  const [salt = '', hash = ''] = stored.split(':')
+  return { cost: UNSAID, salt: Buffer.from(salt, 'hex'), hash: Buffer.from(hash, 'hex') }
+}
+
+const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')

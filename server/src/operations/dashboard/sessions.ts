@@ -51,11 +51,11 @@ export async function changePassword(
     throw new TollgateError('RATE_LIMITED', 'Too many attempts for this account; try again in a few minutes')
   }
   const known = await findMember(service.pool, member.email)
-  if (!(await isPassword(current, known?.passwordHash))) {
+  if (!(await isPassword(current, known?.passwordHash, service.passwordCost))) {
     throw badUserInput('The current password is wrong', 'current')
   }
   await forgetAttempts(service.pool, account)
-  const hash = await hashPassword(password)
+  const hash = await hashPassword(password, service.passwordCost)
   return changeInstallation(call, async (tx) => {
     await setPassword(tx, member.id, hash)
     await deleteSessionsOf(tx, member.id, session === null ? null : hashOf(session))

@@ -9,7 +9,7 @@ import {
 } from '../../domain/limits.ts'
 import { checkPassword } from '../../domain/password.ts'
 import { transaction } from '../../store/database.ts'
-import { findMember, insertFirstMember, type Member } from '../../store/members.ts'
+import { findMember, insertFirstMember, type Member, replacePasswordHash } from '../../store/members.ts'
 import { secretNamed } from '../../store/secrets.ts'
 import {
   deleteExpiredSessions,
@@ -20,7 +20,7 @@ import {
 } from '../../store/sessions.ts'
 import { forgetAttempts, noteAttempt } from '../../store/sign-in-attempts.ts'
 import type { Service } from '../call.ts'
-import { hashPassword, isPassword } from './password.ts'
+import { hashPassword, isCheap, isPassword } from './password.ts'
 
 /** Once a minute is enough to know by. */
 const SEEN_EVERY_MS = 60_000
@@ -50,10 +50,14 @@ export async function signIn(
   }
   const member = await findMember(service.pool, account)
   // An unknown address costs as much time as a wrong password, and gets the same answer.
-  const right = await isPassword(password, member?.passwordHash)
+  const right = await isPassword(password, member?.passwordHash, service.passwordCost)
   if (!member || !right) throw new TollgateError('UNAUTHENTICATED', 'Email or password is wrong')
   await forgetAttempts(service.pool, hashOf(account))
-  const { passwordHash: _, ...known } = member
+  const { passwordHash, ...known } = member
+  if (isCheap(passwordHash, service.passwordCost)) {
+    const dearer = await hashPassword(password, service.passwordCost)
+    await replacePasswordHash(service.pool, member.id, { from: passwordHash, to: dearer })
+  }
   return startSession(service, browser, known)
 }
 
@@ -90,7 +94,7 @@ export async function setOwner(
 export async function createOwner(service: Service, email: string, password: string): Promise<Member | null> {
   const account = checkedAddress(email)
   checkPassword(password, account)
-  const hash = await hashPassword(password)
+  const hash = await hashPassword(password, service.passwordCost)
   return transaction(service.pool, (tx) => insertFirstMember(tx, account, hash))
 }
 
