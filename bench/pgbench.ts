@@ -50,7 +50,7 @@ async function debianPlaces(): Promise<string[]> {
 
 async function record(
   command: string,
-  { host, port, user }: Postgres,
+  { host, port, user, password }: Postgres,
   folder: string,
   database: Database,
   { form, users, clients, seconds }: PgbenchLoad,
@@ -64,7 +64,7 @@ async function record(
     `--jobs=${Math.min(2, clients)}`,
     `--time=${seconds + connecting(clients)}`,
     database.name,
-  ])
+  ], { PGPASSWORD: password })
   const failed = Number(/failed transactions: (\d+)/.exec(output)?.[1] ?? 0)
   const transactions = Number(/actually processed: (\d+)/.exec(output)?.[1])
   const perSecond = Number(/tps = ([\d.]+)/.exec(output)?.[1])

@@ -7,6 +7,7 @@ export interface Postgres {
   host: string
   port: number
   user: string
+  password: string
   version: string
   urlOf(database: string): string
 }
@@ -32,14 +33,14 @@ async function launch(dataDir: string): Promise<Postgres & { stop(): Promise<voi
   refuseIfEnding()
   const starting = startEmbeddedPostgres({ dataDir, log: () => {} })
   const stop = atEnd(async () => (await starting).stop())
-  const { host, port, user } = (await starting).connection
+  const { host, port, user, password } = (await starting).admin
   const urlOf = (database: string) =>
-    `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
+    `postgresql://${user}:${password}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
   const version = await withClient(urlOf('postgres'), async (client) => {
     const { rows } = await client.query<{ server_version: string }>('show server_version')
     return rows[0]?.server_version ?? 'unknown'
   })
-  return { host, port, user, version, urlOf, stop }
+  return { host, port, user, password, version, urlOf, stop }
 }
 
 /** Lends a connection for as long as `work` takes. */

@@ -43,8 +43,12 @@ export function start(
 }
 
 /** Runs a command to its end; what it printed. */
-export async function run(command: string, args: readonly string[]): Promise<string> {
-  const child = start(command, args)
+export async function run(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<string> {
+  const child = start(command, args, env)
   const code = await child.exited
   if (code !== 0) throw new Error(`${command} ended with ${code}: ${child.output().trim().slice(-500)}`)
   return child.output()

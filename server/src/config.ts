@@ -9,6 +9,8 @@ export interface Config {
   /** null: run an embedded PostgreSQL in the data folder */
   databaseUrl: string | null
   dataDir: string
+  /** the account that root starts the embedded PostgreSQL as; null: one that is found */
+  postgresUser: string | null
   apiKey: string | null
   owner: { email: string; password: string } | null
   /** null: http://host:port */
@@ -42,6 +44,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     port: portOf(set('PORT') ?? '4000'),
     databaseUrl: databaseUrlOf(set('DATABASE_URL')),
     dataDir: resolve(set('TOLLGATE_DATA_DIR') ?? 'data'),
+    postgresUser: set('TOLLGATE_POSTGRES_USER'),
     apiKey: apiKeyOf(set('TOLLGATE_API_KEY')),
     owner: email !== null && password !== null ? { email, password } : null,
     publicUrl: baseUrlOf('TOLLGATE_PUBLIC_URL', set('TOLLGATE_PUBLIC_URL'), 'https://tollgate.example.com'),

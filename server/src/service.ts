@@ -133,6 +133,7 @@ async function database(config: Config, log: Logger, undo: (() => Promise<void>)
   if (config.databaseUrl !== null) return { connectionString: config.databaseUrl }
   const postgres = await startEmbeddedPostgres({
     dataDir: config.dataDir,
+    osUser: config.postgresUser,
     log: (message, detail) => log.info({ ...detail }, message),
   })
   undo.push(() => postgres.stop())

@@ -8,7 +8,7 @@ import type { FirstStart } from './operations/first-start.ts'
 import type { MetricsMessage } from './operations/metrics.ts'
 import type { RunningService } from './service.ts'
 import { type Connection, openPool } from './store/database.ts'
-import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
+import { type SocketConnection, startEmbeddedPostgres } from './store/embedded-postgres.ts'
 import { freeAllJobs, hasJobs } from './store/jobs.ts'
 
 /** What a worker says once it answers requests. */
@@ -37,6 +37,7 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
     config.databaseUrl === null
       ? await startEmbeddedPostgres({
           dataDir: config.dataDir,
+          osUser: config.postgresUser,
           log: (message, detail) => log.info({ ...detail }, message),
         })
       : null
@@ -115,17 +116,8 @@ function merged(ready: readonly WorkerReady[]): FirstStart {
   }
 }
 
-function socketUrl({
-  host,
-  port,
-  user,
-  database,
-}: {
-  host: string
-  port: number
-  user: string
-  database: string
-}) {
+/** In a worker's environment, which only its own user and root can read. */
+function socketUrl({ host, port, user, password, database }: SocketConnection): string {
   const query = new URLSearchParams({ host, port: String(port), sslmode: 'disable' })
-  return `postgresql://${user}@localhost/${database}?${query}`
+  return `postgresql://${user}:${password}@localhost/${database}?${query}`
 }

@@ -30,8 +30,8 @@ async function onAnExternalDatabase(): Promise<Running> {
     await postgres.stop()
     await rm(dataDir, { recursive: true, force: true })
   }
-  const { host, port, user, database } = postgres.connection
-  const databaseUrl = `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
+  const { host, port, user, password, database } = postgres.connection
+  const databaseUrl = `postgresql://${user}:${password}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
   try {
     const server = await startTestServer({ databaseUrl })
     return {

@@ -140,13 +140,13 @@ describe('supervision', () => {
   it('takes the lock again when the session that held it is killed', async () => {
     const dataDir = await used.copy()
     const postgres = await start(dataDir)
-    const { pid, connection } = postgres
+    const { pid, admin } = postgres
     const [holder] = await query(
-      connection,
+      admin,
       "select pid from pg_stat_activity where application_name like 'tollgate owner %'",
     )
     process.kill(Number(holder?.pid), 'SIGKILL')
-    await until(() => ownerIsHeld(connection).catch(() => false))
+    await until(() => ownerIsHeld(admin).catch(() => false))
     expect(postgres.pid).toBe(pid)
     await expectRefusal(dataDir, process.pid)
   })

@@ -42,7 +42,7 @@ describe('starting', () => {
       addresses: '',
       encoding: 'UTF8',
       upper: 'Äß',
-      user: 'tollgate',
+      user: 'tollgate_service',
       database: 'tollgate',
     })
     const { mode, uid } = await stat(connection.host)

@@ -16,7 +16,7 @@ pg.types.setTypeParser(INT8, Number)
 
 export type Connection =
   | { connectionString: string }
-  | { host: string; port: number; user: string; database: string; ssl: false }
+  | { host: string; port: number; user: string; password: string; database: string; ssl: false }
 
 /**
  * For statements that look up a batch of keys: whatever the statistics say (a table that was empty a minute ago,

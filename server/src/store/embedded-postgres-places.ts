@@ -5,7 +5,6 @@ import {
   chmod,
   chown,
   cp,
-  lchown,
   link,
   lstat,
   mkdir,
@@ -23,11 +22,9 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { StartError } from '../domain/errors.ts'
+import { type Account, accountFor, giveTo, uidOf } from './embedded-postgres-account.ts'
 
 export type Log = (message: string, detail?: Record<string, unknown>) => void
-
-/** The account that PostgreSQL runs as; undefined when it is the server's own. */
-export type Account = { uid: number; gid: number } | undefined
 
 export interface Binaries {
   readonly initdb: string
@@ -171,18 +168,6 @@ export async function clearLeftovers(target: string): Promise<void> {
   }
 }
 
-async function unprivilegedAccount(): Promise<{ uid: number; gid: number }> {
-  const lines = (await readFile('/etc/passwd', 'utf8').catch(() => '')).split('\n')
-  // macOS gives nobody a negative id, which cannot be passed on: any other unprivileged account will do.
-  const accounts = lines
-    .map((line) => line.split(':'))
-    .map(([name, , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))
-    .filter(({ uid, gid }) => uid > 0 && gid > 0)
-  const { uid, gid } = accounts.find(({ name }) => name === 'nobody') ??
-    accounts[0] ?? { uid: 65534, gid: 65534 }
-  return { uid, gid }
-}
-
 /**
  * Where the cluster of a data folder is, and whom it belongs to. It is in the data folder, unless the
  * server runs as root and PostgreSQL's account cannot get there: then a file in the data folder says where.
@@ -190,7 +175,7 @@ async function unprivilegedAccount(): Promise<{ uid: number; gid: number }> {
 export async function placeCluster(
   dataDir: string,
   log: Log,
-  home = sharedHome,
+  { osUser = null, home = sharedHome }: { osUser?: string | null; home?: string } = {},
 ): Promise<{ cluster: string; account: Account }> {
   await mkdir(dataDir, { recursive: true }).catch((error) => {
     throw new StartError(
@@ -198,12 +183,16 @@ export async function placeCluster(
     )
   })
   const folder = await realpath(dataDir)
-  const pointer = join(folder, 'postgres-location')
+  const pointer = pointerOf(folder)
   const elsewhere = await readPointer(pointer)
   const cluster = join(elsewhere ?? folder, 'postgres')
   const found = await stat(cluster).catch(() => undefined)
 
   if (!isRoot()) {
+    if (osUser !== null && (await uidOf(osUser)) !== process.getuid?.())
+      throw new StartError(
+        `TOLLGATE_POSTGRES_USER is ${osUser}, and only root can start PostgreSQL as another user: leave it out, or start the server as root.`,
+      )
     if (found && found.uid !== process.getuid?.())
       throw new StartError(
         `The database in ${cluster} belongs to user ${found.uid}: run the server as that user or as root, or set TOLLGATE_DATA_DIR to another folder.`,
@@ -211,12 +200,17 @@ export async function placeCluster(
     return { cluster, account: undefined }
   }
 
-  const account = found && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : await unprivilegedAccount()
+  const { account, shared } = await accountFor(cluster, found, osUser, log)
   if (!(await canEnter('/', account)))
     throw new StartError(
       `PostgreSQL may not run as root, and this system does not let the server start it as user ${account.uid}: run the server as an ordinary user, or set DATABASE_URL.`,
     )
-  if (found?.uid === 0) await giveTo(account, [cluster, ...(await entriesBelow(cluster))])
+  if (shared)
+    log(
+      `PostgreSQL runs as ${shared}, which other programs may run as too: make an account for it and set TOLLGATE_POSTGRES_USER`,
+    )
+  // The folder last: its owner says that all of it was given.
+  if (found && found.uid !== account.uid) await giveTo(account, [...(await entriesBelow(cluster)), cluster])
   if (elsewhere) log(`The database of ${folder} is in ${cluster}`)
   if (await canEnter(dirname(cluster), account)) return { cluster, account }
   if (found || elsewhere)
@@ -232,6 +226,12 @@ export async function placeCluster(
   log(`The database is kept in ${place}, because user ${account.uid} cannot reach ${folder}`)
   return { cluster: join(place, 'postgres'), account }
 }
+
+const pointerOf = (folder: string) => join(folder, 'postgres-location')
+
+/** Where the cluster of a data folder is, or would be. */
+export const clusterOf = async (folder: string): Promise<string> =>
+  join((await readPointer(pointerOf(folder))) ?? folder, 'postgres')
 
 async function readPointer(pointer: string): Promise<string | undefined> {
   const place = await readFile(pointer, 'utf8').catch((error) => {
@@ -265,10 +265,6 @@ async function assignPlace(pointer: string, home: string): Promise<string> {
   } finally {
     await rm(draft, { force: true })
   }
-}
-
-async function giveTo(account: Account, paths: string[]): Promise<void> {
-  if (account) for (const path of paths) await lchown(path, account.uid, account.gid)
 }
 
 /** A folder for the socket that only the account (and root) can enter: the cluster, or a short one beside it. */

@@ -1,15 +1,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { StartError } from '../domain/errors.ts'
-import { type Account, type Binaries, type Log, port } from './embedded-postgres-places.ts'
-
-export const user = 'tollgate'
+import { ADMIN, readPasswords } from './embedded-postgres-access.ts'
+import type { Account } from './embedded-postgres-account.ts'
+import { failureIn, keepLastLines } from './embedded-postgres-output.ts'
+import { type Binaries, type Log, port } from './embedded-postgres-places.ts'
 
 export interface Place {
   readonly dataDir: string
@@ -49,7 +48,7 @@ interface PostmasterFile {
   readonly status: string
 }
 
-async function readPostmasterFile(cluster: string): Promise<PostmasterFile | undefined> {
+export async function readPostmasterFile(cluster: string): Promise<PostmasterFile | undefined> {
   const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch((error) => {
     if (error.code === 'ENOENT') return undefined
     throw error
@@ -84,11 +83,18 @@ function exists(pid: number): boolean {
   }
 }
 
-async function connect(socketDir: string, role: 'owner' | 'starter'): Promise<Lock | undefined> {
+async function connect(
+  { dataDir }: Place,
+  socketDir: string,
+  role: 'owner' | 'starter',
+): Promise<Lock | undefined> {
+  // Read each time: another starter may have set them meanwhile.
+  const passwords = await readPasswords(dataDir)
   const client = new Client({
     host: socketDir,
     port,
-    user,
+    user: ADMIN,
+    password: passwords?.admin,
     // Advisory locks are per database: this one is never the application's.
     database: 'postgres',
     ssl: false,
@@ -112,8 +118,8 @@ const tryLock = ({ client }: Lock): Promise<boolean> =>
   )
 
 /** Which server owns the PostgreSQL behind this socket, if it answers; not a starter about to stop it. */
-async function askOwner(socketDir: string): Promise<{ owner: string | undefined } | undefined> {
-  const connection = socketDir ? await connect(socketDir, 'starter') : undefined
+async function askOwner(place: Place, socketDir: string): Promise<{ owner: string | undefined } | undefined> {
+  const connection = socketDir ? await connect(place, socketDir, 'starter') : undefined
   if (!connection) return undefined
   const result = connection.client.query<{ owner: string }>(
     `select split_part(application_name, ' ', 3) as owner from pg_stat_activity join pg_locks using (pid)
@@ -145,7 +151,7 @@ export async function clearTheWay(
     options.signal.throwIfAborted()
     const file = await readPostmasterFile(cluster)
     if (!file) return
-    const answer = await askOwner(file.socketDir)
+    const answer = await askOwner(place, file.socketDir)
     const alive = await isPostmaster(file.pid, cluster)
     if (answer?.owner) {
       throw new StartError(
@@ -181,12 +187,9 @@ async function removeLockFiles({ pid, socketDir }: PostmasterFile, cluster: stri
 }
 
 /** Holding the lock while it stops keeps other starters from doing the same. */
-async function stopOrphan(
-  { pid, socketDir }: PostmasterFile,
-  { cluster }: Place,
-  log: Log,
-): Promise<boolean> {
-  const lock = await connect(socketDir, 'starter')
+async function stopOrphan({ pid, socketDir }: PostmasterFile, place: Place, log: Log): Promise<boolean> {
+  const { cluster } = place
+  const lock = await connect(place, socketDir, 'starter')
   if (!lock) return false
   try {
     if (!(await tryLock(lock))) return false
@@ -273,7 +276,9 @@ export async function holdLock(
     const file = await readPostmasterFile(place.cluster)
     // Another starter's PostgreSQL would answer on the same socket.
     const lock =
-      file?.status === 'ready' && file.pid === child.pid ? await connect(place.socketDir, 'owner') : undefined
+      file?.status === 'ready' && file.pid === child.pid
+        ? await connect(place, place.socketDir, 'owner')
+        : undefined
     if (lock) {
       if (await tryLock(lock)) return lock
       // A starter that took this one for an orphan holds it, and is about to stop it.
@@ -300,32 +305,4 @@ export async function terminate(child: ChildProcess, exited: Promise<void>): Pro
 export async function endSlowShutdown({ child, exited }: Running, { cluster }: Place): Promise<void> {
   const file = await readPostmasterFile(cluster)
   if (file?.status === 'stopping' && file.pid === child.pid) await terminate(child, exited)
-}
-
-function keepLastLines(stream: Readable) {
-  const lines: string[] = []
-  let log: Log | undefined
-  const reader = createInterface({ input: stream })
-  reader.on('line', (line) => {
-    lines.push(line)
-    if (lines.length > 20) lines.shift()
-    if (matters(line)) log?.('PostgreSQL', { line })
-  })
-  return {
-    lines,
-    closed: new Promise<void>((resolve) => reader.once('close', resolve)),
-    forward: (to: Log) => {
-      log = to
-    },
-  }
-}
-
-const matters = (line: string) =>
-  /^(FATAL|PANIC):|was terminated by signal/.test(line) &&
-  !/administrator command|the database system is/.test(line)
-
-function failureIn(lines: readonly string[]): string | undefined {
-  const at = lines.findLastIndex((line) => /^(FATAL|PANIC):/.test(line))
-  const detail = lines[at + 1]?.startsWith('DETAIL:') ? lines[at + 1] : undefined
-  return at < 0 ? lines.at(-1) : [lines[at], detail].filter(Boolean).join(' ').replaceAll(/\s+/g, ' ')
 }

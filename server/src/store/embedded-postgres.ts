@@ -1,14 +1,27 @@
 import { execFile } from 'node:child_process'
-import { chown, rm } from 'node:fs/promises'
+import { chown, realpath, rm, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { Client } from 'pg'
+import { Client } from 'pg'
 import { StartError } from '../domain/errors.ts'
 import {
-  type Account,
+  AccessError,
+  ADMIN,
+  DATABASE,
+  draftPasswords,
+  furnishAccess,
+  keepDraft,
+  type Passwords,
+  readPasswords,
+  requirePasswords,
+  SERVICE,
+} from './embedded-postgres-access.ts'
+import type { Account } from './embedded-postgres-account.ts'
+import {
   type Binaries,
   clearLeftovers,
+  clusterOf,
   type Log,
   locateBinaries,
   placeCluster,
@@ -22,23 +35,34 @@ import {
   endSlowShutdown,
   environment,
   holdLock,
+  isPostmaster,
   launch,
   type Place,
   type Running,
+  readPostmasterFile,
   terminate,
-  user,
 } from './embedded-postgres-process.ts'
 
+/** Connection settings for `pg`: a unix socket directory as host. */
+export interface SocketConnection {
+  host: string
+  port: number
+  user: string
+  password: string
+  database: string
+}
+
 export interface EmbeddedPostgres {
-  /** Connection settings for `pg`: a unix socket directory as host. */
-  readonly connection: { host: string; port: number; user: string; database: string }
+  /** for the service: a role without superuser's rights, which owns the database */
+  readonly connection: SocketConnection
+  /** for administration: the superuser */
+  readonly admin: SocketConnection
   /** The postmaster now running; changes after a restart. */
   readonly pid: number
   /** Ends the sessions and stops PostgreSQL; may be called again. */
   stop(): Promise<void>
 }
 
-const database = 'tollgate'
 const patience = 60_000
 const retryDelay = 200
 const slowRetryDelay = 10_000
@@ -53,8 +77,10 @@ const slowRetryDelay = 10_000
 export async function startEmbeddedPostgres(options: {
   dataDir: string
   log: Log
+  /** the account that root starts it as; null: one that is found */
+  osUser?: string | null
 }): Promise<EmbeddedPostgres> {
-  const { dataDir, log } = options
+  const { dataDir, log, osUser = null } = options
   if (process.platform === 'win32')
     throw new StartError(
       'The built-in PostgreSQL does not run on Windows: set DATABASE_URL to a PostgreSQL of your own.',
@@ -63,11 +89,14 @@ export async function startEmbeddedPostgres(options: {
   const controller = new AbortController()
   const { signal } = controller
   try {
-    const place = await prepare(dataDir, log)
+    const place = await prepare(dataDir, osUser, log)
     const state: State = { running: await startFirst(place, log, signal) }
     const supervisor = supervise(place, state, log, signal)
+    const passwords = await passwordsOf(place.dataDir)
+    const at = { host: place.socketDir, port, database: DATABASE }
     return {
-      connection: { host: place.socketDir, port, user, database },
+      connection: { ...at, user: SERVICE, password: passwords.service },
+      admin: { ...at, user: ADMIN, password: passwords.admin },
       get pid() {
         return state.running.child.pid ?? 0
       },
@@ -90,11 +119,26 @@ interface State {
   running: Running
 }
 
-async function prepare(dataDir: string, log: Log): Promise<Place> {
-  const { cluster, account } = await placeCluster(dataDir, log)
+async function prepare(dataDir: string, osUser: string | null, log: Log): Promise<Place> {
+  const { cluster, account } = await placeCluster(dataDir, log, { osUser })
   const binaries = await locateBinaries(account)
-  await createCluster(cluster, account, binaries)
+  await createCluster(dataDir, cluster, account, binaries)
   return { dataDir, cluster, account, binaries, socketDir: await socketFolder(cluster, account) }
+}
+
+async function passwordsOf(dataDir: string): Promise<Passwords> {
+  const passwords = await readPasswords(dataDir)
+  if (!passwords) throw new Error(`the passwords of PostgreSQL are gone from ${dataDir}`)
+  return passwords
+}
+
+/** The superuser's way to the PostgreSQL that a server runs on this data folder; undefined where none runs. */
+export async function connectionToRunning(dataDir: string): Promise<SocketConnection | undefined> {
+  const cluster = await clusterOf(await realpath(dataDir))
+  const file = await readPostmasterFile(cluster)
+  if (!file || !(await isPostmaster(file.pid, cluster))) return undefined
+  const { admin } = await passwordsOf(dataDir)
+  return { host: file.socketDir, port, user: ADMIN, password: admin, database: DATABASE }
 }
 
 /** An eighth of the memory, within reason: what it does not hold is read from the system's cache at some cost. */
@@ -102,12 +146,28 @@ function sharedBuffersMb(): number {
   return Math.min(1024, Math.max(128, Math.floor(totalmem() / 8 / 1024 / 1024)))
 }
 
-async function createCluster(cluster: string, account: Account, binaries: Binaries): Promise<void> {
+async function createCluster(
+  dataDir: string,
+  cluster: string,
+  account: Account,
+  binaries: Binaries,
+): Promise<void> {
+  let made = false
   await putInPlace(cluster, 'PG_VERSION', async (temp) => {
     if (account) await chown(temp, account.uid, account.gid)
+    const passwords = (await readPasswords(dataDir)) ?? (await draftPasswords(dataDir))
+    // A name that goes with the other leftovers if this process is killed.
+    const passwordFile = `${temp}.password`
+    await writeFile(passwordFile, passwords.admin, { mode: 0o600 })
+    if (account) await chown(passwordFile, account.uid, account.gid)
     // The builtin locale sorts and folds the same on every platform and C library.
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-    const access = [`--username=${user}`, '--auth-local=trust', '--auth-host=reject']
+    const access = [
+      `--username=${ADMIN}`,
+      `--pwfile=${passwordFile}`,
+      '--auth-local=scram-sha-256',
+      '--auth-host=reject',
+    ]
     const settings = [
       '--set=max_connections=100',
       `--set=shared_buffers=${sharedBuffersMb()}MB`,
@@ -116,7 +176,10 @@ async function createCluster(cluster: string, account: Account, binaries: Binari
       '--set=max_wal_size=2GB',
     ]
     const args = ['-D', temp, ...locale, ...access, ...settings, '--no-instructions']
-    await promisify(execFile)(binaries.initdb, args, { cwd: '/', env: environment, ...account })
+    await promisify(execFile)(binaries.initdb, args, { cwd: '/', env: environment, ...account }).finally(() =>
+      rm(passwordFile, { force: true }),
+    )
+    made = true
   }).catch((error: Error & { stderr?: string }) => {
     const reason =
       (error.stderr || error.message).split('\n').find((line) => line.trim()) ?? 'no reason given'
@@ -124,6 +187,7 @@ async function createCluster(cluster: string, account: Account, binaries: Binari
       `PostgreSQL could not set up its files in ${cluster} (${reason.trim()}): mend that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
     )
   })
+  if (made) await keepDraft(dataDir)
 }
 
 async function startFirst(place: Place, log: Log, signal: AbortSignal): Promise<Running> {
@@ -131,6 +195,7 @@ async function startFirst(place: Place, log: Log, signal: AbortSignal): Promise<
   for (;;) {
     try {
       await clearTheWay(place, { asOwner: false, log, signal })
+      await secure(place, log)
       const running = await launch(place, log, signal)
       await furnish(place, running)
       return running
@@ -141,19 +206,32 @@ async function startFirst(place: Place, log: Log, signal: AbortSignal): Promise<
   }
 }
 
+async function secure(place: Place, log: Log): Promise<void> {
+  try {
+    if (await requirePasswords(place)) log('PostgreSQL asks for passwords now; they are in the data folder')
+  } catch (error) {
+    if (!(error instanceof AccessError)) throw error
+    if (/lock file|shared memory block/.test(error.message)) throw new Busy(error.message)
+    throw new StartError(
+      `The passwords of PostgreSQL in ${place.cluster} could not be set (${error.message}): mend that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
+    )
+  }
+}
+
 async function furnish(place: Place, { child, exited, lock }: Running): Promise<void> {
   try {
-    await createDatabase(lock.client)
+    const passwords = await passwordsOf(place.dataDir)
+    const admin = { host: place.socketDir, port, user: ADMIN, password: passwords.admin }
+    await furnishAccess(
+      lock.client,
+      () => new Client({ ...admin, database: DATABASE, ssl: false }),
+      passwords,
+    )
     await clearLeftovers(place.cluster)
   } catch (error) {
     await terminate(child, exited)
     throw error
   }
-}
-
-async function createDatabase(client: Client): Promise<void> {
-  const { rowCount } = await client.query('select from pg_database where datname = $1', [database])
-  if (rowCount === 0) await client.query(`create database ${database}`)
 }
 
 async function supervise(place: Place, state: State, log: Log, signal: AbortSignal): Promise<void> {

@@ -16,7 +16,7 @@ import { builtScript } from './scripts.ts'
 
 type Connection = EmbeddedPostgres['connection']
 type Report =
-  | { connection: Connection; pid: number; refused?: never }
+  | { connection: Connection; admin: Connection; pid: number; refused?: never }
   | { refused: string; connection?: never }
 
 const fixture = builtScript('hold-postgres')
@@ -146,8 +146,8 @@ export const write = (connection: Connection) =>
 export const expectKept = async (connection: Connection) =>
   expect(await query(connection, 'select value from kept')).toEqual([{ value: 42 }])
 
-export const ownerIsHeld = async (connection: Connection) =>
-  (await query({ ...connection, database: 'postgres' }, "select from pg_locks where locktype = 'advisory'"))
+export const ownerIsHeld = async (admin: Connection) =>
+  (await query({ ...admin, database: 'postgres' }, "select from pg_locks where locktype = 'advisory'"))
     .length === 1
 
 export async function expectRefusal(dataDir: string, owner?: number): Promise<void> {

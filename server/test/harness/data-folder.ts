@@ -2,6 +2,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { connectionToRunning, type SocketConnection } from '../../src/store/embedded-postgres.ts'
 import { isPostmaster } from '../../src/store/embedded-postgres-process.ts'
 
 /** A folder for a service with its own PostgreSQL. */
@@ -10,7 +11,7 @@ export interface DataFolder {
   /** The process id of its PostgreSQL and where that listens; null when there is none. */
   postmaster(): Promise<{ pid: number; host: string } | null>
   /** To its database, past the service. */
-  connection(): Promise<{ host: string; port: number; user: string; database: string; ssl: false }>
+  connection(): Promise<SocketConnection & { ssl: false }>
   /** Removes it, with a PostgreSQL that may still run there. */
   remove(): Promise<void>
 }
@@ -38,9 +39,9 @@ export async function makeDataFolder(): Promise<DataFolder> {
     path,
     postmaster,
     async connection() {
-      const running = await postmaster()
+      const running = await connectionToRunning(path)
       if (!running) throw new Error(`no PostgreSQL runs on ${path}`)
-      return { host: running.host, port: 5432, user: 'tollgate', database: 'tollgate', ssl: false }
+      return { ...running, ssl: false }
     },
     async remove() {
       for (let running = await postmaster(); running; running = await postmaster()) {

@@ -42,8 +42,8 @@ async function startPostgres(): Promise<{ url: string; stop: Teardown }> {
   // As root, PostgreSQL runs under another account, which must be able to get here.
   await chmod(dataDir, 0o755)
   const postgres = await startEmbeddedPostgres({ dataDir, log: () => {} })
-  const { host, port, user, database } = postgres.connection
-  const url = `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
+  const { host, port, user, password, database } = postgres.admin
+  const url = `postgresql://${user}:${password}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
   // The machine does not fail during a run. Tests that kill a PostgreSQL have one of their own.
   await execute(
     url,
