@@ -57,14 +57,18 @@ async function record(
 ): Promise<PgbenchResult> {
   const file = join(folder, `record-${form}.sql`)
   await writeFile(file, SCRIPTS[form](await currentPeriod(database)))
-  const output = await run(command, [
-    ...['-h', host, '-p', String(port), '-U', user],
-    ...['-n', '-M', 'prepared', '-f', file, '-D', `users=${users}`],
-    `--client=${clients}`,
-    `--jobs=${Math.min(2, clients)}`,
-    `--time=${seconds + connecting(clients)}`,
-    database.name,
-  ], { PGPASSWORD: password })
+  const output = await run(
+    command,
+    [
+      ...['-h', host, '-p', String(port), '-U', user],
+      ...['-n', '-M', 'prepared', '-f', file, '-D', `users=${users}`],
+      `--client=${clients}`,
+      `--jobs=${Math.min(2, clients)}`,
+      `--time=${seconds + connecting(clients)}`,
+      database.name,
+    ],
+    { PGPASSWORD: password },
+  )
   const failed = Number(/failed transactions: (\d+)/.exec(output)?.[1] ?? 0)
   const transactions = Number(/actually processed: (\d+)/.exec(output)?.[1])
   const perSecond = Number(/tps = ([\d.]+)/.exec(output)?.[1])

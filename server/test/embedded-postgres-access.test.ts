@@ -154,10 +154,7 @@ describe('a cluster from before there were passwords', () => {
       { user: 'tollgate_service' },
     ])
     expect(await refusal({ ...first.admin, password: 'a guess' })).toContain('password authentication failed')
-    await query(
-      first.connection,
-      'alter table jobs.job add more int; drop schema jobs cascade',
-    )
+    await query(first.connection, 'alter table jobs.job add more int; drop schema jobs cascade')
     await first.stop()
     await expectKept((await start(dataDir)).connection)
   })
