@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { StartError } from './domain/errors.ts'
-import { MIN_API_KEY_CHARACTERS, STALLED_READER_MS } from './domain/limits.ts'
+import { MIN_API_KEY_CHARACTERS, REQUEST_DEADLINE_MS, STALLED_READER_MS } from './domain/limits.ts'
 import type { HttpSettings } from './http/server.ts'
 
 export interface Config {
@@ -23,6 +23,8 @@ export interface Config {
   /** how many processes answer requests */
   workers: number
   http: HttpSettings
+  /** how long a caller waits for an answer before being told that there is none */
+  requestTimeoutMs: number
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -61,6 +63,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       }),
       maxConnections: 10_000,
     },
+    requestTimeoutMs: numberOf('TOLLGATE_REQUEST_TIMEOUT_MS', set('TOLLGATE_REQUEST_TIMEOUT_MS'), {
+      least: 500,
+      most: 120_000,
+      otherwise: REQUEST_DEADLINE_MS,
+    }),
   }
 }
 

@@ -1,10 +1,11 @@
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { BACKGROUND_CONNECTIONS, migrateJobs, startBackground } from './background.ts'
 import type { Config } from './config.ts'
 import { StartError } from './domain/errors.ts'
-import { IDEMPOTENCY_KEPT_HOURS } from './domain/limits.ts'
+import { IDEMPOTENCY_KEPT_HOURS, LONG_STATEMENT_TIMEOUT_MS } from './domain/limits.ts'
 import { httpServer } from './http/server.ts'
 import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/activity.ts'
 import type { Service } from './operations/call.ts'
@@ -14,8 +15,9 @@ import { DEFAULT_APP, type FirstStart, prepare } from './operations/first-start.
 import { HOT_CONNECTIONS, hotPaths } from './operations/hot-paths.ts'
 import { Metrics } from './operations/metrics.ts'
 import { OngoingWork } from './operations/ongoing-work.ts'
+import { Outages } from './operations/outages.ts'
 import { AppCache } from './store/app-cache.ts'
-import { type Connection, openPool, type Pool } from './store/database.ts'
+import { type Connection, openPool, type Pool, type PoolOptions } from './store/database.ts'
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
 import { forgetOldKeys } from './store/idempotency.ts'
 import { freeAllJobs } from './store/jobs.ts'
@@ -31,6 +33,10 @@ export interface RunningService {
 const CONNECTIONS = 8
 /** Beside those that the hot paths keep to themselves. */
 const LOOKUP_CONNECTIONS = 2
+const PATIENT_CONNECTIONS = 3
+const STOP_STEP_MS = 2_500
+/** Of the time that a caller waits. */
+const STATEMENT_SHARE = 0.8
 const OLDEST_POSTGRES = 150_000
 const HOUR_MS = 3_600_000
 /** The dashboard as it was built; the same way from here and from where the server is built to. */
@@ -49,15 +55,20 @@ export async function startService(
   }
   try {
     const connection = await database(config, log, undo)
-    const pool = openPool(connection, { max: CONNECTIONS }, log)
-    undo.push(() => pool.end())
-    const lookups = openPool(connection, { max: HOT_CONNECTIONS + LOOKUP_CONNECTIONS, keyLookups: true }, log)
-    undo.push(() => lookups.end())
+    // A statement gives up before its caller does, so that the caller learns why.
+    const statementMs = Math.round(config.requestTimeoutMs * STATEMENT_SHARE)
+    const pools: Pool[] = []
+    undo.push(async () => void (await Promise.all(pools.map((pool) => pool.end()))))
+    const open = (options: Partial<PoolOptions> & { max: number }) => {
+      const pool = openPool(connection, { statementMs, ...options }, log)
+      pools.push(pool)
+      return pool
+    }
+    const pool = open({ max: CONNECTIONS })
+    const lookups = open({ max: HOT_CONNECTIONS + LOOKUP_CONNECTIONS, keyLookups: true })
+    const patient = open({ max: PATIENT_CONNECTIONS, statementMs: LONG_STATEMENT_TIMEOUT_MS })
     await checkDatabase(pool)
-    await whileOthersWait(pool, async () => {
-      await migrate(pool)
-      await migrateJobs(pool)
-    })
+    await bringUpToDate(connection, log)
     // Nobody else is on the embedded database: what is in somebody's hand there is a dead process's.
     if (config.databaseUrl === null) await freeAllJobs(pool)
 
@@ -65,16 +76,18 @@ export async function startService(
     const publicUrl = () => config.publicUrl ?? url
     const apps = new AppCache()
     const ongoing = new OngoingWork(log)
-    undo.push(() => ongoing.stop())
+    undo.push(() => within(STOP_STEP_MS, 'work under way', log, ongoing.stop()))
     const metrics = new Metrics()
     const activity = new Activity()
     metrics.watchPool('pool', pool)
     metrics.watchPool('lookups', lookups)
+    metrics.watchPool('patient', patient)
     const hot = hotPaths(apps, lookups, metrics, activity)
     undo.push(async () => hot.release())
     const service: Service = {
       pool,
       lookups,
+      patient,
       apps,
       standings: hot.standings,
       usage: hot.usage,
@@ -90,9 +103,11 @@ export async function startService(
       clock,
       userTokenSecret: await secretNamed(pool, 'user-token'),
       passwordCost,
+      requestTimeoutMs: config.requestTimeoutMs,
       metrics,
       activity,
       ongoing,
+      outages: new Outages(log),
       log,
     }
     const firstStart = await prepare(service, config)
@@ -107,20 +122,32 @@ export async function startService(
     url = urlOf(config.host, port)
     ownUrl = urlOf(ANYWHERE[config.host] ?? config.host, port)
 
-    const jobPool = openPool(connection, { max: BACKGROUND_CONNECTIONS }, log)
-    undo.push(() => jobPool.end())
-    undo.push(startBackground(service, jobPool))
+    const jobPool = open({ max: BACKGROUND_CONNECTIONS })
+    const stopBackground = startBackground(service, jobPool)
+    undo.push(() => within(STOP_STEP_MS, 'background jobs', log, stopBackground()))
 
     undo.push(forgetKeysHourly(pool, log))
-    undo.push(ongoing.every(ACTIVITY_FLUSH_MS, 'noting the activity', () => activity.flush(pool)))
-    undo.push(
+    const flushes = [
+      ongoing.every(ACTIVITY_FLUSH_MS, 'noting the activity', () => activity.flush(pool)),
       ongoing.every(KEY_USE_FLUSH_MS, 'noting the use of keys', () => activity.flushKeyUse(pool, apps)),
+    ]
+    undo.push(() =>
+      within(STOP_STEP_MS, 'the last counts', log, Promise.all(flushes.map((flush) => flush()))),
     )
     return { url: config.publicUrl ?? url, firstStart, stop }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+/** Waits for one step of stopping, but not for ever: a database that is silent must not keep the process alive. */
+async function within(ms: number, what: string, log: Logger, step: Promise<unknown>): Promise<void> {
+  const ended = new AbortController()
+  const late = delay(ms, 'late', { signal: ended.signal }).catch(() => 'ended')
+  if ((await Promise.race([step, late])) === 'late')
+    log.warn(`stopping without ${what}, which did not end in time`)
+  ended.abort()
 }
 
 /** Where a service that listens everywhere reaches itself. */
@@ -138,6 +165,19 @@ async function database(config: Config, log: Logger, undo: (() => Promise<void>)
   })
   undo.push(() => postgres.stop())
   return { ...postgres.connection, ssl: false }
+}
+
+/** However long that takes: only other processes that start wait for it. */
+async function bringUpToDate(connection: Connection, log: Logger): Promise<void> {
+  const pool = openPool(connection, { max: 2, statementMs: Number.POSITIVE_INFINITY }, log)
+  try {
+    await whileOthersWait(pool, async () => {
+      await migrate(pool)
+      await migrateJobs(pool)
+    })
+  } finally {
+    await pool.end()
+  }
 }
 
 async function checkDatabase(pool: Pool): Promise<void> {

@@ -4,6 +4,8 @@ import { billingBounds } from './bounds/billing.ts'
 import { type Bound, RECORD_USAGE, type World } from './bounds/bound.ts'
 import { connectionBounds } from './bounds/connections.ts'
 import { dashboardBounds } from './bounds/dashboard.ts'
+import { databaseBounds } from './bounds/database.ts'
+import { loadBounds } from './bounds/load.ts'
 import { peopleBounds } from './bounds/people.ts'
 import { requestBounds } from './bounds/requests.ts'
 import { usageBounds } from './bounds/usage.ts'
@@ -19,6 +21,8 @@ const BOUNDS: Bound[] = [
   ...peopleBounds,
   ...dashboardBounds,
   ...connectionBounds,
+  ...databaseBounds,
+  ...loadBounds,
 ]
 
 let world: World

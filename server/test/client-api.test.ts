@@ -90,7 +90,7 @@ describe('gap: who may use the client API', () => {
       { connectionString: server.databaseUrl },
       "select uid::int as uid from users where app_id = 'default' and id = 'first'",
     )
-    const call = { service: { pool } as Service, appId: 'default', uid: user?.uid ?? 0 }
+    const call = { service: { pool } as Service, appId: 'default', uid: user?.uid ?? 0, deadline: null }
     const asked: string[] = []
     await asThemselves(call, async (userId) => {
       asked.push(userId)

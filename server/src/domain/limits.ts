@@ -46,6 +46,29 @@ export const STALLED_READER_MS = 30_000
 /** Requests that a client may send ahead on one connection. */
 export const MAX_PIPELINED_REQUESTS = 1_000
 
+/** When a caller is told that there is no answer; `TOLLGATE_REQUEST_TIMEOUT_MS` sets another time. */
+export const REQUEST_DEADLINE_MS = 10_000
+/** The same for the few operations that go through all of an app's users. */
+export const LONG_REQUEST_DEADLINE_MS = 5 * 60 * 1000
+/** Requests under way in one process: each holds its body and its answer in memory. */
+export const MAX_REQUESTS_UNDER_WAY = 10_000
+/** Calls of one hot path that wait for their batch. */
+export const MAX_WAITING_CALLS = 20_000
+
+/** One statement, of those that a request waits for. */
+export const STATEMENT_TIMEOUT_MS = 8_000
+/** One statement of an import, of retention or of a preview over all users. */
+export const LONG_STATEMENT_TIMEOUT_MS = 60_000
+export const LOCK_TIMEOUT_MS = 5_000
+/** What a process that vanished in the middle of a transaction had locked is free again after this time. */
+export const IDLE_IN_TRANSACTION_MS = 4_000
+export const CONNECT_TIMEOUT_MS = 3_000
+/** For a free connection of the pool. */
+export const CONNECTION_WAIT_MS = 10_000
+export const MAX_TRANSACTION_ATTEMPTS = 5
+/** For the database to show that it reads and writes, when `/readyz` is asked. */
+export const READY_TIMEOUT_MS = 2_500
+
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255
 export const IDEMPOTENCY_KEPT_HOURS = 24
 

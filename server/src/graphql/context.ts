@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import type { Call, Service } from '../operations/call.ts'
+import type { Deadline } from '../operations/deadline.ts'
 import type { Caller } from '../store/app-cache.ts'
 import type { LongLists } from './long-lists.ts'
 
@@ -8,18 +9,23 @@ export interface AdminContext {
   service: Service
   caller: Caller
   idempotency: { key: string; request: Buffer } | null
+  deadline: Deadline
   lists: LongLists
 }
 
 /** The call that a mutation field makes: its response name tells it from others of the same request. */
-export function mutationCall({ service, caller, idempotency }: AdminContext, info: GraphQLResolveInfo): Call {
+export function mutationCall(
+  { service, caller, idempotency, deadline }: AdminContext,
+  info: GraphQLResolveInfo,
+): Call {
   return {
     service,
     ...caller,
+    deadline,
     idempotency: idempotency && { ...idempotency, field: String(info.path.key) },
   }
 }
 
-export function queryCall({ service, caller }: AdminContext): Call {
-  return { service, ...caller, idempotency: null }
+export function queryCall({ service, caller, deadline }: AdminContext): Call {
+  return { service, ...caller, deadline, idempotency: null }
 }

@@ -2,12 +2,14 @@ import type { Service } from '../operations/call.ts'
 import type { MemberCall } from '../operations/dashboard/member-call.ts'
 import { notSignedIn } from '../operations/dashboard/member-operations.ts'
 import type { Browser } from '../operations/dashboard/sign-in.ts'
+import type { Deadline } from '../operations/deadline.ts'
 import type { Member } from '../store/members.ts'
 
 /** One request from a browser, signed in or not. */
 export interface DashboardContext extends Browser {
   service: Service
   member: Member | null
+  deadline: Deadline
   /** the base of the links that are handed out */
   publicUrl: string
   /** Sets the cookie of the answer; null takes it away. */
@@ -16,8 +18,8 @@ export interface DashboardContext extends Browser {
   operation?: MemberCall['operation']
 }
 
-export function memberCall({ service, member, operation }: DashboardContext): MemberCall {
+export function memberCall({ service, member, deadline, operation }: DashboardContext): MemberCall {
   if (!member) throw notSignedIn()
   if (!operation) throw new Error('an operation of the dashboard ran past its guard')
-  return { service, member, operation }
+  return { service, member, deadline, operation }
 }

@@ -30,10 +30,10 @@ export function adminEndpoint(service: Service): Endpoint<Caller> {
       const known = service.apps.recognise(hash)
       return known ? letIn(known) : service.apps.authenticate(service.pool, hash).then(letIn)
     },
-    context(caller, exchange, body): AdminContext {
+    context(caller, exchange, body, deadline): AdminContext {
       const key = idempotencyKeyOf(exchange)
       const idempotency = key === null ? null : { key, request: hashOf(body) }
-      return { service, caller, idempotency, lists: new LongLists() }
+      return { service, caller, idempotency, deadline, lists: new LongLists() }
     },
   }
 }

@@ -26,12 +26,12 @@ export function clientEndpoint(service: Service): Endpoint<UserCall> {
           'A valid user token is required in the Authorization header',
         )
       }
-      const call = { service, ...named }
+      const call = { service, ...named, deadline: null }
       await checkOrigin(asCall(call), exchange)
       return call
     },
-    context(call): ClientContext {
-      return { call, lists: new LongLists() }
+    context(call, _exchange, _body, deadline): ClientContext {
+      return { call: { ...call, deadline }, lists: new LongLists() }
     },
   }
 }

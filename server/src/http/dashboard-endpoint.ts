@@ -26,12 +26,13 @@ export function dashboardEndpoint(service: Service, publicUrl: () => string): En
       refuseForeign(headers, publicUrl())
       return visitorOf(service, headers)
     },
-    context({ member, session }, exchange): DashboardContext {
+    context({ member, session }, exchange, _body, deadline): DashboardContext {
       const secure = publicUrl().startsWith('https:')
       return {
         service,
         member,
         session,
+        deadline,
         userAgent: exchange.headers['user-agent'] ?? null,
         publicUrl: publicUrl(),
         setSession: (value) => setCookie(exchange, value, secure),

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { GraphQLSchema } from 'graphql'
-import { TollgateError } from '../domain/errors.ts'
+import { rateLimited, TollgateError, unavailable } from '../domain/errors.ts'
 import { Documents } from '../graphql/documents.ts'
 import { type ReportFault, type WireError, wireError } from '../graphql/errors.ts'
 import type { LongLists } from '../graphql/long-lists.ts'
 import type { Service } from '../operations/call.ts'
+import { Deadline } from '../operations/deadline.ts'
+import { isOutage } from '../store/outage.ts'
 import type { Exchange } from './exchange.ts'
 import { parseGraphqlRequest } from './graphql-request.ts'
+import type { RequestsUnderWay } from './requests-under-way.ts'
 
 /** One GraphQL endpoint: a schema and the callers it is for. */
 export interface Endpoint<Caller> {
@@ -14,17 +17,28 @@ export interface Endpoint<Caller> {
   /** Who calls. Throws before anything of the body is looked at. */
   authenticate(exchange: Exchange): Caller | Promise<Caller>
   /** What the resolvers get. */
-  context(caller: Caller, exchange: Exchange, body: Buffer): object & { lists?: LongLists }
+  context(
+    caller: Caller,
+    exchange: Exchange,
+    body: Buffer,
+    deadline: Deadline,
+  ): object & { lists?: LongLists }
 }
 
 /**
  * Answers every POST with 200 and JSON, whatever comes: authenticate, bound, parse, validate, execute. The true
- * status stands in each error's extensions.
+ * status stands in each error's extensions. Each is answered by its deadline, whatever its work waits for.
  */
 export function graphqlHandler<Caller>(
   name: string,
   endpoint: Endpoint<Caller>,
-  { log, metrics }: Pick<Service, 'log' | 'metrics'>,
+  {
+    log,
+    metrics,
+    outages,
+    requestTimeoutMs,
+  }: Pick<Service, 'log' | 'metrics' | 'outages' | 'requestTimeoutMs'>,
+  underWay: RequestsUnderWay,
 ) {
   const documents = new Documents(endpoint.schema)
   // Unique among processes, and cheap: one is made for every request.
@@ -34,24 +48,54 @@ export function graphqlHandler<Caller>(
   return async function handle(exchange: Exchange): Promise<void> {
     const requestId = `${prefix}-${(++requests).toString(36)}`
     const report = (error: unknown) => {
-      log.error({ err: error, requestId }, 'request failed')
+      if (isOutage(error)) outages.note(error)
+      else log.error({ err: error, requestId }, 'request failed')
       return requestId
     }
     const arrived = performance.now()
+    const count = (errors: WireErrors) => {
+      const outcome = errors?.[0]?.extensions.code ?? 'ok'
+      metrics.requests.inc({ endpoint: name, outcome })
+      metrics.seconds.observe({ endpoint: name }, (performance.now() - arrived) / 1000)
+      log.debug({ requestId, endpoint: name, outcome }, 'request answered')
+    }
+    const fail = (error: unknown) => {
+      const errors = [wireError(error, 'BAD_REQUEST', report)]
+      if (!exchange.answered) exchange.answer(200, requestId, { errors })
+      return errors
+    }
+    let expired = false
+    const request = {
+      arrived,
+      deadline: new Deadline(arrived, requestTimeoutMs),
+      expire: () => {
+        // A list that is on its way is bounded by how fast it is read.
+        if (exchange.answered) return
+        expired = true
+        count(fail(tooLate()))
+      },
+    }
+    if (!underWay.begin(request)) {
+      count(fail(rateLimited('Too many requests are under way; try again in a moment', 1)))
+      return
+    }
     let errors: WireErrors
     try {
-      errors = await run(exchange, requestId, report)
+      errors = await run(exchange, requestId, request.deadline, report)
     } catch (error) {
-      errors = [wireError(error, 'BAD_REQUEST', report)]
-      if (!exchange.answered) exchange.answer(200, requestId, { errors })
+      if (expired) log.debug({ err: error, requestId }, 'failed after its deadline')
+      else errors = fail(error)
     }
-    const outcome = errors?.[0]?.extensions.code ?? 'ok'
-    metrics.requests.inc({ endpoint: name, outcome })
-    metrics.seconds.observe({ endpoint: name }, (performance.now() - arrived) / 1000)
-    log.debug({ requestId, endpoint: name, outcome }, 'request answered')
+    underWay.end(request)
+    if (!expired) count(errors)
   }
 
-  async function run(exchange: Exchange, requestId: string, report: ReportFault): Promise<WireErrors> {
+  async function run(
+    exchange: Exchange,
+    requestId: string,
+    deadline: Deadline,
+    report: ReportFault,
+  ): Promise<WireErrors> {
     if (exchange.method !== 'POST') {
       exchange.setHeader('Allow', 'POST')
       const errors = [wireError(onlyPost(), 'METHOD_NOT_ALLOWED', report)]
@@ -62,7 +106,7 @@ export function graphqlHandler<Caller>(
     const authenticated = endpoint.authenticate(exchange)
     const caller = authenticated instanceof Promise ? await authenticated : authenticated
     const received = exchange.body()
-    const body = received instanceof Promise ? await received : received
+    const body = received instanceof Promise ? await arriving(received, deadline) : received
     const { query, variables, operationName } = parseGraphqlRequest(body)
     const checked = documents.check(query)
     if ('errors' in checked) {
@@ -70,10 +114,11 @@ export function graphqlHandler<Caller>(
       exchange.answer(200, requestId, { errors })
       return errors
     }
-    const context = endpoint.context(caller, exchange, body)
+    const context = endpoint.context(caller, exchange, body, deadline)
     const result = await checked.run(context, variables, operationName)
     // An operation that never began, for want of fitting variables, is the caller's mistake too.
     const errors = result.errors?.map((error) => wireError(error, 'BAD_USER_INPUT', report))
+    if (exchange.answered) return errors
     const { lists } = context
     if (lists?.unfinished && result.data) {
       const rest = (name: string) => lists.rest(name, endpoint.schema, context, variables)
@@ -83,8 +128,22 @@ export function graphqlHandler<Caller>(
     }
     return errors
   }
+
+  /** How long a body may take is bounded where it is read; the answer's time begins when it is there. */
+  async function arriving(body: Promise<Buffer>, deadline: Deadline): Promise<Buffer> {
+    deadline.renew(Number.POSITIVE_INFINITY)
+    try {
+      return await body
+    } finally {
+      deadline.renew(requestTimeoutMs)
+    }
+  }
 }
 
+const tooLate = () =>
+  unavailable(
+    'There was no answer in time. Try again; a mutation with the same Idempotency-Key takes effect once',
+  )
 const onlyPost = () => new TollgateError('METHOD_NOT_ALLOWED', 'Only POST is supported here')
 
 /** What an answer tells of failures; undefined where all went well. */

@@ -77,7 +77,7 @@ function handler(service: Service, publicUrl: () => string, method: 'GET' | 'POS
       if (!member) throw notSignedIn()
       const query = new URL(request.url ?? '/', 'http://localhost').searchParams
       await handle(
-        { service, member, operation: { name: 'importUsers', args: {} } },
+        { service, member, deadline: null, operation: { name: 'importUsers', args: {} } },
         query,
         request,
         response,

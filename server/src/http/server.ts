@@ -8,6 +8,7 @@ import {
 } from '../domain/limits.ts'
 import type { Service } from '../operations/call.ts'
 import { METRICS_TYPE } from '../operations/metrics.ts'
+import { ReadyCheck } from '../operations/ready.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
 import { endResponse, hasUnreadBody } from './body.ts'
 import { answerCheckout } from './checkout-endpoint.ts'
@@ -19,6 +20,7 @@ import { importEndpoint } from './import-endpoint.ts'
 import { inTurn } from './in-turn.ts'
 import { type ConnectionRules, guardConnections } from './open-connections.ts'
 import { type PlainConnections, takePlainConnections } from './plain-connections.ts'
+import { RequestsUnderWay } from './requests-under-way.ts'
 import { dashboardPages } from './static.ts'
 import { answerWebhook } from './webhook-endpoint.ts'
 
@@ -34,9 +36,12 @@ export function httpServer(
   pagesFolder: string,
   settings: HttpSettings,
 ): { server: Server; close(): Promise<void> } {
-  const admin = graphqlHandler('admin', adminEndpoint(service), service)
-  const client = graphqlHandler('client', clientEndpoint(service), service)
-  const dashboard = graphqlHandler('dashboard', dashboardEndpoint(service, publicUrl), service)
+  const readyCheck = new ReadyCheck(service)
+  const underWay = new RequestsUnderWay()
+  service.metrics.watchRequests(underWay)
+  const admin = graphqlHandler('admin', adminEndpoint(service), service, underWay)
+  const client = graphqlHandler('client', clientEndpoint(service), service, underWay)
+  const dashboard = graphqlHandler('dashboard', dashboardEndpoint(service, publicUrl), service, underWay)
   const imports = importEndpoint(service, publicUrl)
   const pages = dashboardPages(pagesFolder)
 
@@ -97,7 +102,7 @@ export function httpServer(
       case '/healthz':
         return text(request, response, 200, 'ok')
       case '/readyz':
-        return ready(service, request, response)
+        return ready(service, readyCheck, request, response)
       case '/metrics':
         return answerMetrics(service, request, response)
       default:
@@ -139,14 +144,19 @@ async function answerMetrics(
   }
 }
 
-async function ready(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  try {
-    await service.pool.query('select')
+async function ready(
+  service: Service,
+  check: ReadyCheck,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const readiness = await check.look()
+  if (readiness.ready) {
     text(request, response, 200, 'ready')
-  } catch (error) {
-    service.log.warn({ err: error }, 'not ready')
-    text(request, response, 503, 'The database does not answer')
+    return
   }
+  service.outages.note(readiness.reason)
+  text(request, response, 503, 'The database does not answer, or takes no writes')
 }
 
 function text(request: IncomingMessage, response: ServerResponse, status: number, body: string): void {

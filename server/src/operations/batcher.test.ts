@@ -11,7 +11,7 @@ type Run = (items: number[]) => Promise<Settled<string>[]>
 const answered = (items: number[]): Settled<string>[] => items.map((item) => ({ value: `answer to ${item}` }))
 
 /** Batches that stay under way until the test ends them. */
-function heldBatches(options: { lanes: number; most: number }) {
+function heldBatches(options: { lanes: number; most: number; expired?: (item: number) => boolean }) {
   const held: {
     items: number[]
     end: (settled?: Settled<string>[]) => void
@@ -40,6 +40,37 @@ afterEach(() => {
 })
 
 describe('a batcher', () => {
+  it('does not send what nobody waits for any more', async () => {
+    const late = new Set<number>()
+    const { batcher, batch, sent } = heldBatches({ lanes: 1, most: 8, expired: (item) => late.has(item) })
+    const first = batcher.add(0)
+    await turn()
+    const [second, third] = [batcher.add(1), batcher.add(2)]
+    const refused = expect(second).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 1 })
+    late.add(1)
+    batch(0).end()
+    expect(await first).toBe('answer to 0')
+    await refused
+    expect(sent()).toEqual([[0], [2]])
+    batch(1).end()
+    expect(await third).toBe('answer to 2')
+  })
+
+  it('tells how long the oldest call has been waiting, sent or not', async () => {
+    const { batcher, batch } = heldBatches({ lanes: 1, most: 8 })
+    expect(batcher.oldestSeconds()).toBe(0)
+    const first = batcher.add(0)
+    await turn()
+    void batcher.add(1)
+    expect(batcher.waiting).toBe(1)
+    expect(batcher.oldestSeconds()).toBeGreaterThan(0)
+    batch(0).end()
+    await first
+    batch(1).end()
+    await turn()
+    expect(batcher.oldestSeconds()).toBe(0)
+  })
+
   it('sends a lone call without waiting for a timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
     const batcher = new Batcher<number, string>(async (items) => answered(items), { lanes: 2, most: 8 })

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { TollgateError } from '../domain/errors.ts'
 import type { Json } from '../domain/metadata.ts'
-import type { AppCache, Caller, Moment } from '../store/app-cache.ts'
+import type { AppCache, Moment } from '../store/app-cache.ts'
 import { bumpVersion, lockApp } from '../store/apps.ts'
 import { type LoadedApp, loadApp } from '../store/catalogue.ts'
 import { type Pool, type Tx, transaction } from '../store/database.ts'
@@ -10,15 +10,19 @@ import type { Activity } from './activity.ts'
 import type { BillingSettings } from './billing/provider-of.ts'
 import type { PasswordCost } from './dashboard/password.ts'
 import type { BillingReader } from './dashboard/subscription-billing.ts'
+import type { WaitingCaller } from './deadline.ts'
 import type { StandingReader, UsageRecorder } from './hot-paths.ts'
 import type { Metrics } from './metrics.ts'
 import type { OngoingWork } from './ongoing-work.ts'
+import type { Outages } from './outages.ts'
 
 /** What all operations share: made once, at the start. */
 export interface Service {
   pool: Pool
   /** for statements that walk indexes, whose plans are made once */
   lookups: Pool
+  /** for what goes through all users of an app: its statements may take long */
+  patient: Pool
   apps: AppCache
   standings: StandingReader
   usage: UsageRecorder
@@ -29,14 +33,17 @@ export interface Service {
   userTokenSecret: Uint8Array
   /** of the hashes of members' passwords */
   passwordCost: PasswordCost
+  /** how long a caller waits for an answer */
+  requestTimeoutMs: number
   metrics: Metrics
   activity: Activity
   ongoing: OngoingWork
+  outages: Outages
   log: Logger
 }
 
 /** One operation called by an app. */
-export interface Call extends Caller {
+export interface Call extends WaitingCaller {
   service: Service
   /** set when the request carries an Idempotency-Key and this is one of its mutations */
   idempotency: { key: string; request: Buffer; field: string } | null
@@ -58,7 +65,7 @@ export async function mutate<T>(
   effect: (tx: Tx, moment: () => Promise<Moment>) => Promise<T>,
 ): Promise<T> {
   const { service, idempotency } = call
-  const transact = call.transact ?? ((work) => transaction(service.pool, work))
+  const transact = call.transact ?? ((work) => transaction(service.pool, work, call.deadline))
   let checked = false
   try {
     const outcome = await transact(async (tx): Promise<Outcome<T>> => {

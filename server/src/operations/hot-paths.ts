@@ -3,6 +3,7 @@ import type { Pool } from '../store/database.ts'
 import { HeldConnection } from '../store/held-connection.ts'
 import type { Activity } from './activity.ts'
 import { Batcher, type Settled } from './batcher.ts'
+import type { WaitingCaller } from './deadline.ts'
 import type { Metrics } from './metrics.ts'
 import { type PendingUsage, type Recorded, recordBatch } from './record-batch.ts'
 import { type FoundStanding, readStandings, type StandingQuestion } from './standings.ts'
@@ -18,6 +19,9 @@ export type StandingReader = Batcher<StandingQuestion, FoundStanding>
 
 export interface UsageRecorder {
   add(pending: PendingUsage): Promise<Recorded>
+  /** of all lanes: how many calls wait, and for how long the oldest has */
+  readonly waiting: number
+  oldestSeconds(): number
 }
 
 interface HotPaths {
@@ -29,9 +33,13 @@ interface HotPaths {
 
 export function hotPaths(apps: AppCache, pool: Pool, metrics: Metrics, activity: Activity): HotPaths {
   const held = Array.from({ length: HOT_CONNECTIONS }, () => new HeldConnection(pool))
+  const standings = standingReader(apps, held.slice(0, LANES), metrics, activity)
+  const usage = usageRecorder(apps, held.slice(LANES), metrics, activity)
+  metrics.watchQueue('check', standings)
+  metrics.watchQueue('record', usage)
   return {
-    standings: standingReader(apps, held.slice(0, LANES), metrics, activity),
-    usage: usageRecorder(apps, held.slice(LANES), metrics, activity),
+    standings,
+    usage,
     release: () => {
       for (const connection of held) connection.release()
     },
@@ -44,7 +52,7 @@ function standingReader(
   metrics: Metrics,
   activity: Activity,
 ): StandingReader {
-  return new Batcher(
+  return new Batcher<StandingQuestion, FoundStanding>(
     (questions, lane) => {
       const standings = at(connections, lane).use((db) => readStandings(apps, db, questions))
       // Counted while PostgreSQL is at work.
@@ -52,7 +60,7 @@ function standingReader(
       activity.count('checks', questions)
       return standings
     },
-    { lanes: connections.length, most: MOST },
+    { lanes: connections.length, most: MOST, expired },
   )
 }
 
@@ -73,13 +81,21 @@ function usageRecorder(
           noteOne(activity, pending[0], settled[0])
           return settled
         },
-        { lanes: 1, most: MOST },
+        { lanes: 1, most: MOST, expired },
       ),
   )
   return {
     add: (pending) => at(lanes, hash(pending.event.userId) % lanes.length).add(pending),
+    get waiting() {
+      return lanes.reduce((sum, lane) => sum + lane.waiting, 0)
+    },
+    oldestSeconds: () => Math.max(...lanes.map((lane) => lane.oldestSeconds())),
   }
 }
+
+/** Whoever asked has been told that there is no answer: to record it now would be a surprise. */
+const expired = ({ caller }: { caller: WaitingCaller }, now: number): boolean =>
+  caller.deadline?.passedBy(now) ?? false
 
 function noteOne(activity: Activity, pending?: PendingUsage, settled?: Settled<Recorded>): void {
   if (!pending || !settled || 'error' in settled || settled.value === 'claimed') return

@@ -45,13 +45,40 @@ export class Metrics {
     registers: [this.#registry],
   })
 
+  readonly #queues = new Map<string, { waiting: number; oldestSeconds(): number }>()
+
   constructor() {
+    this.#showQueues()
     collectDefaultMetrics({ register: this.#registry })
     if (cluster.isWorker) {
       AggregatorRegistry.setRegistries([this.#registry])
       // Its making is what lets the primary ask this process.
       new AggregatorRegistry()
     }
+  }
+
+  #showQueues(): void {
+    const queues = this.#queues
+    const registers = [this.#registry]
+    new Gauge({
+      name: 'tollgate_queue_waiting',
+      help: 'Calls that wait for their batch, by hot path.',
+      labelNames: ['path'],
+      registers,
+      collect() {
+        for (const [path, queue] of queues) this.set({ path }, queue.waiting)
+      },
+    })
+    new Gauge({
+      name: 'tollgate_queue_oldest_seconds',
+      help: 'How long the first call that waits for its batch has waited so far, by hot path.',
+      labelNames: ['path'],
+      registers,
+      aggregator: 'max',
+      collect() {
+        for (const [path, queue] of queues) this.set({ path }, queue.oldestSeconds())
+      },
+    })
   }
 
   /** How many database connections are open, and how many callers wait for one. */
@@ -72,6 +99,32 @@ export class Metrics {
         this.set(pool.waitingCount)
       },
     })
+  }
+
+  /** How many requests are being answered, and for how long the oldest has been. */
+  watchRequests(requests: { count: number; oldestSeconds(): number }): void {
+    new Gauge({
+      name: 'tollgate_requests_under_way',
+      help: 'Requests that are being answered.',
+      registers: [this.#registry],
+      collect() {
+        this.set(requests.count)
+      },
+    })
+    new Gauge({
+      name: 'tollgate_oldest_request_seconds',
+      help: 'How long the oldest request that is being answered has taken so far.',
+      registers: [this.#registry],
+      aggregator: 'max',
+      collect() {
+        this.set(requests.oldestSeconds())
+      },
+    })
+  }
+
+  /** How many calls of a hot path wait for their batch, and for how long the first of them has. */
+  watchQueue(path: string, queue: { waiting: number; oldestSeconds(): number }): void {
+    this.#queues.set(path, queue)
   }
 
   /** Everything, of all processes behind this port. */

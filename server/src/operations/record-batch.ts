@@ -1,10 +1,11 @@
 import { applyUsage, type RecordedUsage, type UsageCall } from '../domain/usage.ts'
-import type { AppCache, Caller } from '../store/app-cache.ts'
+import type { AppCache } from '../store/app-cache.ts'
 import { type Db, endedForAnother, TryAgain, type Tx, violates } from '../store/database.ts'
 import { KEY_TAKEN, readKeys } from '../store/idempotency.ts'
 import { COUNTER_EXISTS, type CounterMove, type Receipt, writeUsage } from '../store/write-usage.ts'
 import type { Settled } from './batcher.ts'
 import { idempotencyKeyReused, type KeptUnder, type Outcome, resultOf } from './call.ts'
+import type { WaitingCaller } from './deadline.ts'
 import { type FoundStanding, readStandings } from './standings.ts'
 
 export interface UsageEvent extends UsageCall {
@@ -13,7 +14,7 @@ export interface UsageEvent extends UsageCall {
 }
 
 export interface PendingUsage {
-  caller: Caller
+  caller: WaitingCaller
   event: UsageEvent
   key: KeptUnder | null
 }

@@ -2,13 +2,14 @@ import type { Catalogue } from '../domain/catalogue.ts'
 import { unauthenticated } from '../domain/errors.ts'
 import { isIdentifier } from '../domain/identifier.ts'
 import { type Standing, standingOf } from '../domain/standing.ts'
-import type { AppCache, Caller } from '../store/app-cache.ts'
+import type { AppCache } from '../store/app-cache.ts'
 import type { Tx } from '../store/database.ts'
 import { type Holding, type Question, readHoldings } from '../store/read-holdings.ts'
 import type { Settled } from './batcher.ts'
+import type { WaitingCaller } from './deadline.ts'
 
 export interface StandingQuestion {
-  caller: Caller
+  caller: WaitingCaller
   userId: string
   featureId: string
 }

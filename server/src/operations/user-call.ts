@@ -1,16 +1,18 @@
 import { unauthenticated } from '../domain/errors.ts'
 import { findUserByUid, type UserRow } from '../store/users.ts'
 import type { Call, Service } from './call.ts'
+import type { Deadline } from './deadline.ts'
 
 /** One request by a user, let in by a token. */
 export interface UserCall {
   service: Service
   appId: string
   uid: number
+  deadline: Deadline | null
 }
 
-export function asCall({ service, appId }: UserCall): Call {
-  return { service, appId, keyHash: null, idempotency: null }
+export function asCall({ service, appId, deadline }: UserCall): Call {
+  return { service, appId, keyHash: null, deadline, idempotency: null }
 }
 
 /** The user whom the token names. */

@@ -22,4 +22,28 @@ describe('a timestamp as PostgreSQL writes it', () => {
       expect(parseTimestamp(`${new Date(last).toISOString().slice(0, 10)} 00:00:00+00`)).toBe(last)
     }
   })
+
+  it('means the same in every time zone', () => {
+    const offsets = [0, 3_600, -3_600, 19_800, 20_700, -12_600, 50_400, -43_200, 1_172]
+    fc.assert(
+      fc.property(times, fc.constantFrom(...offsets), (ms, seconds) => {
+        const [date, time] = new Date(ms).toISOString().slice(0, -1).split('T')
+        const utc = parseTimestamp(`${date} ${time}+00`)
+        expect(parseTimestamp(`${date} ${time}${zone(seconds)}`)).toBe(utc - seconds * 1_000)
+      }),
+    )
+  })
+
+  it('is refused in any other form than ISO', () => {
+    expect(() => parseTimestamp('31.01.2026 12:00:00 UTC')).toThrow('not ISO')
+  })
 })
+
+/** `+05:45`, as PostgreSQL writes it: without what is zero at its end. */
+function zone(seconds: number): string {
+  const two = (n: number) => String(Math.trunc(n)).padStart(2, '0')
+  const size = Math.abs(seconds)
+  const parts = [two(size / 3_600), two((size / 60) % 60), two(size % 60)]
+  while (parts.length > 1 && parts.at(-1) === '00') parts.pop()
+  return `${seconds < 0 ? '-' : '+'}${parts.join(':')}`
+}

@@ -1,5 +1,15 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { unavailable } from '../domain/errors.ts'
+import {
+  CONNECT_TIMEOUT_MS,
+  CONNECTION_WAIT_MS,
+  IDLE_IN_TRANSACTION_MS,
+  LOCK_TIMEOUT_MS,
+  MAX_TRANSACTION_ATTEMPTS,
+  STATEMENT_TIMEOUT_MS,
+} from '../domain/limits.ts'
+import { SilentConnections } from './silent-connections.ts'
 
 /** A pool or one of its connections: what a plain store function takes. */
 export type Db = Pick<pg.ClientBase, 'query'> | Pick<pg.Pool, 'query'>
@@ -9,8 +19,8 @@ export type Tx = pg.PoolClient
 const TIMESTAMPTZ = 1184
 const INT8 = 20
 
-// Times are milliseconds and counts are numbers on our side. Counts are bounded by 2^53-1 in the schema, and
-// connections run in UTC, so both conversions are exact.
+// Times are milliseconds and counts are numbers on our side. Counts are bounded by 2^53-1 in the schema, so both
+// conversions are exact.
 pg.types.setTypeParser(TIMESTAMPTZ, parseTimestamp)
 pg.types.setTypeParser(INT8, Number)
 
@@ -22,42 +32,89 @@ export type Connection =
  * For statements that look up a batch of keys: whatever the statistics say (a table that was empty a minute ago,
  * one that has grown tenfold since), the right plan is to walk the indexes, and it is made once.
  */
-const KEY_LOOKUPS = [
-  'plan_cache_mode=force_generic_plan',
-  'enable_seqscan=off',
-  'enable_hashjoin=off',
-  'enable_mergejoin=off',
-  'enable_bitmapscan=off',
-  'jit=off',
-]
+const KEY_LOOKUPS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_bitmapscan: 'off',
+  jit: 'off',
+}
 
-const LOOK_UP_KEYS = KEY_LOOKUPS.map((setting) => `set local ${setting}`).join(';')
+const LOOK_UP_KEYS = Object.entries(KEY_LOOKUPS)
+  .map(([name, value]) => `set local ${name} = ${value}`)
+  .join(';')
 
 /** The same for the rest of a transaction on any connection. */
 export async function lookUpKeys(tx: Tx): Promise<void> {
   await tx.query(LOOK_UP_KEYS)
 }
 
-interface PoolOptions {
+export interface PoolOptions {
   max: number
   keyLookups?: boolean
+  /** how long one statement may take; Infinity: as long as it takes */
+  statementMs?: number
 }
 
-export function openPool(connection: Connection, { max, keyLookups }: PoolOptions, log: Logger): Pool {
-  const settings = ['timezone=UTC', ...(keyLookups ? KEY_LOOKUPS : [])]
-  const pool = new pg.Pool({
+/** How many more milliseconds than a statement may take its answer may be on the way. */
+const ON_THE_WAY_MS = 1_000
+/** For connections to end by themselves when the service stops. */
+const CONNECTION_END_MS = 1_000
+/** An idle connection is probed after this time, so that one the network has forgotten is noticed. */
+const KEEP_ALIVE_PROBE_MS = 10_000
+
+export function openPool(
+  connection: Connection,
+  { max, keyLookups, statementMs = STATEMENT_TIMEOUT_MS }: PoolOptions,
+  log: Logger,
+): Pool {
+  const silent = new SilentConnections(statementMs + ON_THE_WAY_MS)
+  const patient = statementMs === Number.POSITIVE_INFINITY
+  const settings = {
+    timezone: 'UTC',
+    datestyle: 'ISO',
+    statement_timeout: patient ? '0' : String(statementMs),
+    lock_timeout: patient ? '0' : String(Math.min(LOCK_TIMEOUT_MS, statementMs)),
+    idle_in_transaction_session_timeout: patient ? '0' : String(IDLE_IN_TRANSACTION_MS),
+    ...(keyLookups && KEY_LOOKUPS),
+  }
+  const pool = new (class extends pg.Pool {
+    override end(): Promise<void>
+    override end(done: () => void): void
+    override end(done?: () => void): Promise<void> | void {
+      const ended = silent.end(super.end(), CONNECTION_END_MS)
+      return done ? void ended.then(done) : ended
+    }
+  })({
     ...connection,
+    Client: ImpatientClient,
     max,
     application_name: 'tollgate',
-    options: settings.map((setting) => `-c ${setting}`).join(' '),
-    // Also how long a caller waits for a connection while others use them all.
-    connectionTimeoutMillis: 30_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_PROBE_MS,
+    // How long a caller waits for a connection while others use them all.
+    connectionTimeoutMillis: CONNECTION_WAIT_MS,
+    onConnect: async (client) => {
+      silent.watch(client)
+      // By a statement: poolers drop the startup packet's options, and a URL may bring options of its own.
+      await client.query(SET_ALL, [Object.keys(settings), Object.values(settings)])
+    },
   })
   // A dropped idle connection raises an error event, which ends the process unless somebody listens.
   pool.on('error', (error) => log.warn({ err: error }, 'idle database connection lost'))
   // One that is in use fails its query too, and is reported there.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
+}
+
+const SET_ALL = 'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as s (name, value)'
+
+/** Gives up on a server that takes no connection sooner than a caller gives up waiting for a free one. */
+class ImpatientClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  }
 }
 
 const SERIALIZATION_FAILURE = '40001'
@@ -80,23 +137,41 @@ export function endedForAnother(error: unknown): boolean {
 /** Thrown inside a transaction to have all of it run again. */
 export class TryAgain extends Error {}
 
-/** Runs `work` in one transaction; all of it is tried again when PostgreSQL had to end it for another's sake. */
-export async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+/** When the caller of a transaction stops waiting for it. */
+interface Deadline {
+  readonly passed: boolean
+}
+
+/**
+ * Runs `work` in one transaction; all of it is tried again when PostgreSQL had to end it for another's sake. Once the
+ * deadline has passed the caller has been told so: nothing is committed after that.
+ */
+export async function transaction<T>(
+  pool: Pool,
+  work: (tx: Tx) => Promise<T>,
+  deadline: Deadline | null = null,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await attemptTransaction(pool, work)
+      return await attemptTransaction(pool, work, deadline)
     } catch (error) {
       const passing = endedForAnother(error) || error instanceof TryAgain
-      if (!passing || attempt === 5) throw error
+      if (!passing) throw error
+      if (attempt === MAX_TRANSACTION_ATTEMPTS) throw unavailable('Too many others change the same thing')
     }
   }
 }
 
-async function attemptTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function attemptTransaction<T>(
+  pool: Pool,
+  work: (tx: Tx) => Promise<T>,
+  deadline: Deadline | null,
+): Promise<T> {
   const tx = await pool.connect()
   try {
     await tx.query('begin')
     const result = await work(tx)
+    if (deadline?.passed) throw unavailable('The request took too long; nothing was changed')
     await tx.query('commit')
     tx.release()
     return result
@@ -124,7 +199,21 @@ export function parseTimestamp(text: string): number {
   const digit = (at: number) => text.charCodeAt(at) - 48
   const two = (at: number) => 10 * digit(at) + digit(at + 1)
   const end = text.length - 3
+  if (!text.endsWith('+00') || text[4] !== '-') return parseAnyTimestamp(text)
   let ms = 0
   for (let at = 20, worth = 100; at < end && worth >= 1; at++, worth /= 10) ms += digit(at) * worth
   return Date.UTC(100 * two(0) + two(2), two(5) - 1, two(8), two(11), two(14), two(17), ms)
+}
+
+const TIMESTAMP =
+  /^(?<local>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.(?<fraction>\d+))?(?<sign>[+-])(?<hours>\d\d)(?::(?<minutes>\d\d))?(?::(?<seconds>\d\d))?$/
+
+/** The same in whatever time zone the connection is: the offset says what was meant. */
+function parseAnyTimestamp(text: string): number {
+  const parts = TIMESTAMP.exec(text)?.groups
+  if (!parts) throw new Error(`PostgreSQL wrote a time in a form that is not ISO: ${text}`)
+  const { local = '', fraction = '', sign, hours = 0, minutes = 0, seconds = 0 } = parts
+  const ms = Number(fraction.slice(0, 3).padEnd(3, '0'))
+  const offset = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000
+  return Date.parse(`${local.replace(' ', 'T')}Z`) + ms - (sign === '-' ? -offset : offset)
 }

@@ -5,6 +5,7 @@ import * as billing from './migrations/002-billing.ts'
 import * as dashboard from './migrations/003-dashboard.ts'
 import * as imports from './migrations/004-imports.ts'
 import * as jobWorkers from './migrations/005-job-workers.ts'
+import * as liveness from './migrations/006-liveness.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -12,6 +13,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '003-dashboard': dashboard,
   '004-imports': imports,
   '005-job-workers': jobWorkers,
+  '006-liveness': liveness,
 }
 
 /** Brings the schema up to date. */

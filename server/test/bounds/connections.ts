@@ -22,6 +22,7 @@ import { OpenConnections } from '../../src/http/open-connections.ts'
 import { takePlainConnections } from '../../src/http/plain-connections.ts'
 import { closeServer, httpServer } from '../../src/http/server.ts'
 import type { Service } from '../../src/operations/call.ts'
+import { Metrics } from '../../src/operations/metrics.ts'
 import { forgetOldKeys } from '../../src/store/idempotency.ts'
 import type { Bound, World } from './bound.ts'
 
@@ -109,7 +110,8 @@ const log = pino({ level: 'silent' })
 
 // What these requests never reach is not there.
 function newServer(): Server {
-  return httpServer({ log } as Service, () => 'http://localhost', '', readConfig({}).http).server
+  const service = { log, metrics: new Metrics() } as Service
+  return httpServer(service, () => 'http://localhost', '', readConfig({}).http).server
 }
 
 function bodyTimeout(what: string, start: () => Server): Bound {

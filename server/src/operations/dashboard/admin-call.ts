@@ -13,8 +13,9 @@ export async function adminReader(call: MemberCall, appId: string): Promise<Call
   return callOf(call, appId)
 }
 
-const callOf = ({ service }: MemberCall, appId: string): Call => ({
+const callOf = ({ service, deadline }: MemberCall, appId: string): Call => ({
   service,
+  deadline,
   appId,
   keyHash: null,
   idempotency: null,

@@ -100,7 +100,7 @@ export async function moveImport(
   for (let limit = BATCH; ; ) {
     if (service.ongoing.stopping) return
     try {
-      const more = await transaction(pool, async (tx) => {
+      const more = await transaction(service.patient, async (tx) => {
         await lookUpKeys(tx)
         return moveRows(tx, appId, id, way, limit)
       })

@@ -10,10 +10,10 @@ const STRETCH = 10_000
  * stretch is a job: a million rows hold up neither a lock nor the end of the service.
  */
 export async function deleteImport(
-  { pool }: Service,
+  { pool, patient }: Service,
   { appId, id, after }: { appId: string; id: string; after: number },
 ): Promise<void> {
-  const last = await deleteRows(pool, appId, id, after, STRETCH)
+  const last = await deleteRows(patient, appId, id, after, STRETCH)
   if (last === null) await deleteUserImport(pool, appId, id)
   else await addJob(pool, 'delete-import', { appId, id, after: last })
 }

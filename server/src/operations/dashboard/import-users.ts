@@ -101,7 +101,7 @@ const BATCH = 5_000
 
 /** While one batch is looked up, the next one is read. */
 async function stage(call: MemberCall, order: ImportOrder, file: AsyncIterable<Buffer>): Promise<void> {
-  const { pool } = call.service
+  const { patient } = call.service
   let bytesRead = 0
   async function* counted(): AsyncGenerator<Buffer> {
     for await (const chunk of file) {
@@ -114,7 +114,7 @@ async function stage(call: MemberCall, order: ImportOrder, file: AsyncIterable<B
   const flush = async (rows: CsvRow[]) => {
     const upTo = bytesRead
     await staging
-    staging = transaction(pool, (tx) => stageBatch(tx, order, rows, upTo))
+    staging = transaction(patient, (tx) => stageBatch(tx, order, rows, upTo))
     // It is waited for, only later.
     staging.catch(() => {})
   }

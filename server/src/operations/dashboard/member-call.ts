@@ -6,12 +6,14 @@ import { type Tx, transaction } from '../../store/database.ts'
 import type { Member } from '../../store/members.ts'
 import { snapshot } from '../../store/snapshots.ts'
 import type { Service } from '../call.ts'
+import type { Deadline } from '../deadline.ts'
 import { type Args, MUTATIONS } from './member-operations.ts'
 
 /** One operation called by a person who has signed in to the dashboard. */
 export interface MemberCall {
   service: Service
   member: Member
+  deadline: Deadline | null
   /** what was called, for the audit log */
   operation: { name: string; args: Args }
 }
@@ -22,16 +24,17 @@ export function changeApp<T>(
   appId: string,
   change: (tx: Tx, app: AppRow) => Promise<T>,
 ): Promise<T> {
-  return transaction(call.service.pool, async (tx) => {
+  const work = async (tx: Tx) => {
     const app = isIdentifier(appId) ? await lockApp(tx, appId) : null
     if (!app) throw appNotFound(appId)
     return noted(tx, call, appId, () => change(tx, app))
-  })
+  }
+  return transaction(call.service.pool, work, call.deadline)
 }
 
 /** The same for what belongs to no app. */
 export function changeInstallation<T>(call: MemberCall, change: (tx: Tx) => Promise<T>): Promise<T> {
-  return transaction(call.service.pool, (tx) => noted(tx, call, null, () => change(tx)))
+  return transaction(call.service.pool, (tx) => noted(tx, call, null, () => change(tx)), call.deadline)
 }
 
 /** Does it, and writes down in the same transaction what there was before and after. */

@@ -1,6 +1,7 @@
 import type { Access } from '../../domain/access.ts'
 import { catalogueWith } from '../../domain/catalogue.ts'
 import { packageNotFound } from '../../domain/errors.ts'
+import { LONG_REQUEST_DEADLINE_MS } from '../../domain/limits.ts'
 import {
   type AccessChange,
   accessChange,
@@ -113,8 +114,9 @@ export async function publishTouched(
 }
 
 /** Everything is found by its key: an app that has grown since the statistics were made must not take minutes. */
-function lookingUp<T>({ service }: MemberCall, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return transaction(service.pool, async (tx) => {
+function lookingUp<T>({ service, deadline }: MemberCall, work: (tx: Tx) => Promise<T>): Promise<T> {
+  deadline?.renew(LONG_REQUEST_DEADLINE_MS)
+  return transaction(service.patient, async (tx) => {
     await lookUpKeys(tx)
     return work(tx)
   })

@@ -1,0 +1,24 @@
+import type { Logger } from 'pino'
+
+const LINE_EVERY_MS = 1_000
+
+/** Logs that the database is away: one line a second, however many calls fail of it. */
+export class Outages {
+  readonly #log: Logger
+  #unsaid = 0
+  #lastLine = Number.NEGATIVE_INFINITY
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  note(error: unknown): void {
+    const now = performance.now()
+    this.#unsaid += 1
+    if (now - this.#lastLine < LINE_EVERY_MS) return
+    const { message, code } = error as NodeJS.ErrnoException
+    this.#log.warn({ reason: message || code, code, calls: this.#unsaid }, 'the database cannot serve calls')
+    this.#unsaid = 0
+    this.#lastLine = now
+  }
+}

@@ -1,0 +1,9 @@
+import type { Db } from './database.ts'
+
+/** Reads a row and writes it. Fails where either cannot be done. */
+export async function readAndWrite(db: Db): Promise<void> {
+  await db.query(
+    `insert into liveness (only_row, written_at) values (true, now())
+     on conflict (only_row) do update set written_at = now()`,
+  )
+}

@@ -1,0 +1,42 @@
+import pg from 'pg'
+
+/** Classes and codes of SQLSTATE that say something about the database's state, and nothing about the statement. */
+const STATES = [
+  '08', // connection exceptions
+  '53', // out of space, memory or connections
+  '57014', // the statement took too long
+  '57P', // shutting down, crashed, starting up
+  '58', // input and output
+  '25006', // read-only
+  '25P03', // idle in a transaction for too long
+  '55P03', // a lock was not to be had in time
+  '40001',
+  '40P01',
+]
+
+const CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+])
+
+/** pg has no codes for these. */
+const MESSAGES =
+  /^(Connection terminated|timeout e|the database did not answer|Client (has encountered|was closed)|Cannot use a pool after)/
+
+/** Whether a statement failed because the database cannot be reached or cannot serve it now, so that it may work later. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) {
+    return STATES.some((state) => error.code?.startsWith(state))
+  }
+  if (!(error instanceof Error)) return false
+  // Several addresses that all refuse come as one error that holds the others.
+  if (error instanceof AggregateError) return error.errors.some(isOutage)
+  return CODES.has((error as NodeJS.ErrnoException).code ?? '') || MESSAGES.test(error.message)
+}
