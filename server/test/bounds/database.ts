@@ -125,7 +125,7 @@ async function connectedAfter(ms: number): Promise<string> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
     const pool = openPool(
-      { host: '127.0.0.1', port, user: 'nobody', database: 'none', ssl: false },
+      { host: '127.0.0.1', port, user: 'nobody', password: '', database: 'none', ssl: false },
       { max: 1 },
       pino({ level: 'silent' }),
     )
