@@ -56,6 +56,8 @@ export async function startNode(trial: Trial, env: Record<string, string>): Prom
         TOLLGATE_OWNER_EMAIL: OWNER.email,
         TOLLGATE_OWNER_PASSWORD: OWNER.password,
         TOLLGATE_LOG_LEVEL: 'fatal',
+        // All callers of a proof have one address.
+        TOLLGATE_RATE_LIMIT_ADDRESS: 'off',
         ...env,
         ...trial.breakage?.settings,
       })

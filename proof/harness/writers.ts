@@ -22,6 +22,10 @@ export interface WriterOptions {
   deadline?: number
   /** how long a worker waits before it sends a call again */
   pause?: number
+  /** the number before that of the first event */
+  first?: number
+  /** no users are made, and nothing scarce is used */
+  eventsOnly?: boolean
 }
 
 /**
@@ -39,13 +43,14 @@ export class Writers {
   readonly #options: WriterOptions
   readonly #caller: Caller
   readonly #working: Promise<unknown>
-  #last = 0
+  #last: number
   #stopping = false
 
   constructor(trial: Trial, options: WriterOptions) {
     this.#trial = trial
     this.#options = options
     this.#caller = new Caller(trial, options.deadline)
+    this.#last = options.first ?? 0
     this.#working = Promise.all(Array.from({ length: options.workers }, (_, worker) => this.#work(worker)))
     this.#working.catch(() => {})
   }
@@ -65,24 +70,25 @@ export class Writers {
     return true
   }
 
-  /** Has every call answered that was begun. */
-  async finish(): Promise<void> {
+  /** Has every call answered that was begun; returns the number of the last event. */
+  async finish(): Promise<number> {
     this.#stopping = true
     await this.#working
+    return this.#last
   }
 
   async #work(worker: number): Promise<void> {
     while (!this.#stopping) {
       const number = ++this.#last
-      if (number % 50 === 0) await this.#newUser(worker, number)
+      if (number % 50 === 0 && !this.#options.eventsOnly) await this.#newUser(worker, number)
       else await this.#event(worker, number)
     }
   }
 
   async #event(worker: number, number: number): Promise<void> {
-    const { users } = this.#options
+    const { users, eventsOnly } = this.#options
     const user = users[worker % users.length] as string
-    const event: Event = { number, user, feature: number % 3 === 0 ? 'scarce' : 'call' }
+    const event: Event = { number, user, feature: number % 3 === 0 && !eventsOnly ? 'scarce' : 'call' }
     const input = { userId: user, featureId: event.feature, delta: event.feature === 'call' ? number : 1 }
     const key = `event ${number}`
     // A key may stand in the event or in the header: two ways, two receipts.
