@@ -16,7 +16,7 @@ export async function prove(
   report: (trial: Trial) => void = () => {},
 ): Promise<Verdict> {
   const trial = new Trial(scenario, options)
-  const skipped = (await scenario.unavailable?.()) ?? null
+  const skipped = (await scenario.unavailable?.(options.previous)) ?? null
   if (skipped !== null) return { scenario, trial, failure: null, skipped }
   const progress = setInterval(() => report(trial), 5_000)
   let failure: string | null = null

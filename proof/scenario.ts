@@ -14,7 +14,7 @@ export interface Scenario {
   /** how the product is broken to see the scenario turn red */
   breakage: Breakage
   /** Why it cannot run on this machine; null where it can. */
-  unavailable?(): Promise<string | null>
+  unavailable?(previous: string | null): Promise<string | null>
   run(trial: Trial): Promise<void>
 }
 

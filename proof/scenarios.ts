@@ -1,4 +1,5 @@
 import type { Scenario } from './scenario.ts'
+import { clock } from './scenarios/clock.ts'
 import { cutReplies } from './scenarios/cut-replies.ts'
 import { failover } from './scenarios/failover.ts'
 import { hostile } from './scenarios/hostile.ts'
@@ -6,5 +7,16 @@ import { kills } from './scenarios/kills.ts'
 import { lostNode } from './scenarios/lost-node.ts'
 import { network } from './scenarios/network.ts'
 import { races } from './scenarios/races.ts'
+import { rolling } from './scenarios/rolling.ts'
 
-export const SCENARIOS: readonly Scenario[] = [kills, network, lostNode, failover, races, cutReplies, hostile]
+export const SCENARIOS: readonly Scenario[] = [
+  kills,
+  network,
+  lostNode,
+  failover,
+  races,
+  cutReplies,
+  hostile,
+  clock,
+  rolling,
+]

@@ -15,7 +15,7 @@ export interface ServiceNode {
   readonly pid: number
   /** how the process that ran last ended; null while it runs */
   readonly ended: { code: number | null; signal: string | null } | null
-  start(main?: string): Promise<void>
+  start(main?: string | Promise<string>): Promise<void>
   /** Returns when it is gone, with how long that took. */
   kill(signal: NodeJS.Signals): Promise<number>
   /** resident, in megabytes; null where the system does not tell */
@@ -34,7 +34,12 @@ export function serviceOf({ breakage }: Trial): Promise<string> {
   return built
 }
 
-export async function startNode(trial: Trial, env: Record<string, string>): Promise<ServiceNode> {
+/** `main`: another build than the trial's. */
+export async function startNode(
+  trial: Trial,
+  env: Record<string, string>,
+  main?: string,
+): Promise<ServiceNode> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   let child: ReturnType<typeof start> | null = null
@@ -49,8 +54,8 @@ export async function startNode(trial: Trial, env: Record<string, string>): Prom
       const { exitCode: code, signalCode: signal } = child.process
       return code === null && signal === null ? null : { code, signal }
     },
-    async start(main) {
-      child = start(process.execPath, ['--enable-source-maps', main ?? (await serviceOf(trial))], {
+    async start(main = serviceOf(trial)) {
+      child = start(process.execPath, ['--enable-source-maps', await main], {
         PORT: port,
         TOLLGATE_API_KEY: API_KEY,
         TOLLGATE_OWNER_EMAIL: OWNER.email,
@@ -73,6 +78,6 @@ export async function startNode(trial: Trial, env: Record<string, string>): Prom
     output: () => child?.output() ?? '',
   }
   trial.atEnd(() => node.kill('SIGKILL'))
-  await node.start()
+  await node.start(main)
   return node
 }

@@ -26,7 +26,12 @@ export interface WriterOptions {
   first?: number
   /** no users are made, and nothing scarce is used */
   eventsOnly?: boolean
+  /** told of every call that has to be sent again */
+  failed?: (url: string, outcome: Outcome) => void
 }
+
+/** What was begun is answered for good by then, or never. */
+const PATIENCE_MS = 30_000
 
 /**
  * Applications at work: each worker records one event after the other and sends it again, with the same key, until
@@ -44,7 +49,7 @@ export class Writers {
   readonly #caller: Caller
   readonly #working: Promise<unknown>
   #last: number
-  #stopping = false
+  #stoppedAt: number | null = null
 
   constructor(trial: Trial, options: WriterOptions) {
     this.#trial = trial
@@ -72,13 +77,13 @@ export class Writers {
 
   /** Has every call answered that was begun; returns the number of the last event. */
   async finish(): Promise<number> {
-    this.#stopping = true
+    this.#stoppedAt = performance.now()
     await this.#working
     return this.#last
   }
 
   async #work(worker: number): Promise<void> {
-    while (!this.#stopping) {
+    while (this.#stoppedAt === null) {
       const number = ++this.#last
       if (number % 50 === 0 && !this.#options.eventsOnly) await this.#newUser(worker, number)
       else await this.#event(worker, number)
@@ -116,6 +121,14 @@ export class Writers {
     )
   }
 
+  #givesUp(): boolean {
+    if (this.#stoppedAt === null) return false
+    if (this.#trial.breakage && this.#trial.red) return true
+    if (performance.now() - this.#stoppedAt < PATIENCE_MS) return false
+    this.#trial.fault('not back', `a call was put off for ${PATIENCE_MS} ms after the last trouble`)
+    return true
+  }
+
   /** Sends it until it is answered for good. */
   async #insist(
     worker: number,
@@ -125,18 +138,15 @@ export class Writers {
   ): Promise<Outcome> {
     const { url, pause = 50 } = this.#options
     for (;;) {
-      const outcome = await this.#caller.ask(
-        url(worker),
-        query,
-        variables,
-        key ? { 'Idempotency-Key': key } : {},
-      )
+      const target = url(worker)
+      const outcome = await this.#caller.ask(target, query, variables, key ? { 'Idempotency-Key': key } : {})
       this.#trial.count('calls')
       if (!isPassing(outcome)) {
         if (codeOf(outcome) !== 'INTERNAL_SERVER_ERROR') return outcome
         this.#trial.fault('unclear', JSON.stringify(outcome))
       }
-      if (this.#stopping && this.#trial.faults.get('unanswered')?.count) return null
+      this.#options.failed?.(target, outcome)
+      if (this.#givesUp()) return null
       await sleep(pause)
     }
   }
