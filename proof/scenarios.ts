@@ -8,6 +8,7 @@ import { lostNode } from './scenarios/lost-node.ts'
 import { network } from './scenarios/network.ts'
 import { races } from './scenarios/races.ts'
 import { rolling } from './scenarios/rolling.ts'
+import { storm } from './scenarios/storm.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
   kills,
@@ -17,6 +18,7 @@ export const SCENARIOS: readonly Scenario[] = [
   races,
   cutReplies,
   hostile,
+  storm,
   clock,
   rolling,
 ]

@@ -44,8 +44,8 @@ export const kills: Scenario = {
     }
     const database = async () => {
       for (let tries = 0; !(await folder.postmaster()) && tries < 100; tries++) await sleep(100)
-      const { host, port, user, database } = await folder.connection()
-      return `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
+      const { host, port, user, password, database } = await folder.connection()
+      return `postgresql://${user}:${password}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
     }
     while (trial.goesOn('kills', trial.breakage ? 15 : 3)) {
       await writers.reach(trial.random.int(1, 120))
