@@ -47,7 +47,7 @@ export const lostNode: Scenario = {
     })
     const caller = new Caller(trial)
 
-    for (let round = 1; trial.goesOn('nodes lost'); round++) {
+    for (let round = 1; trial.goesOn('nodes lost', 2); round++) {
       const user = `lost ${round}`
       await createUsers(admin, [user])
       const silent = new Promise<void>((resolve) => {
