@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
 import { StartError } from './domain/errors.ts'
 import { MIN_API_KEY_CHARACTERS, REQUEST_DEADLINE_MS, STALLED_READER_MS } from './domain/limits.ts'
+import type { Rate } from './http/rate-limit.ts'
 import type { HttpSettings } from './http/server.ts'
+import { readTrustedProxies, type TrustedProxies } from './http/source-address.ts'
 
 export interface Config {
   host: string
@@ -62,6 +64,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
         otherwise: STALLED_READER_MS,
       }),
       maxConnections: 10_000,
+      admission: {
+        key: rateOf('TOLLGATE_RATE_LIMIT_KEY', set, 'off'),
+        token: rateOf('TOLLGATE_RATE_LIMIT_TOKEN', set, '50/500'),
+        address: rateOf('TOLLGATE_RATE_LIMIT_ADDRESS', set, '200/4000'),
+        trustedProxies: trustedProxiesOf(set('TOLLGATE_TRUSTED_PROXIES')),
+      },
     },
     requestTimeoutMs: numberOf('TOLLGATE_REQUEST_TIMEOUT_MS', set('TOLLGATE_REQUEST_TIMEOUT_MS'), {
       least: 500,
@@ -143,6 +151,31 @@ function numberOf(
     throw new StartError(`${name} must be a number from ${least} to ${most}; it is ${JSON.stringify(text)}.`)
   }
   return number
+}
+
+/** `50`, or `50/500` with the burst; a burst lasts ten seconds unless it is given. */
+function rateOf(name: string, set: (name: string) => string | null, unset: string): Rate | null {
+  const text = set(name) ?? unset
+  if (text === 'off') return null
+  const [, perSecond, burst] = /^(\d{1,6}(?:\.\d{1,3})?)(?:\/(\d{1,7}))?$/.exec(text) ?? []
+  const rate = { perSecond: Number(perSecond), burst: Number(burst ?? Math.ceil(Number(perSecond) * 10)) }
+  if (!(rate.perSecond > 0 && rate.burst > 0)) {
+    throw new StartError(
+      `${name} must be requests per second, such as 50, or 50/500 with the burst, or off; it is ${JSON.stringify(text)}.`,
+    )
+  }
+  return rate
+}
+
+function trustedProxiesOf(text: string | null): TrustedProxies {
+  if (text === null) return null
+  const proxies = readTrustedProxies(text)
+  if (proxies === undefined) {
+    throw new StartError(
+      'TOLLGATE_TRUSTED_PROXIES must be addresses or networks with commas between them, such as 10.0.0.0/8, or how many proxies there are.',
+    )
+  }
+  return proxies
 }
 
 const MOST_WORKERS = 64

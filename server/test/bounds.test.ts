@@ -6,6 +6,7 @@ import { connectionBounds } from './bounds/connections.ts'
 import { dashboardBounds } from './bounds/dashboard.ts'
 import { databaseBounds } from './bounds/database.ts'
 import { loadBounds } from './bounds/load.ts'
+import { overloadBounds } from './bounds/overload.ts'
 import { peopleBounds } from './bounds/people.ts'
 import { requestBounds } from './bounds/requests.ts'
 import { usageBounds } from './bounds/usage.ts'
@@ -19,6 +20,7 @@ const BOUNDS: Bound[] = [
   ...billingBounds,
   ...usageBounds,
   ...peopleBounds,
+  ...overloadBounds,
   ...dashboardBounds,
   ...connectionBounds,
   ...databaseBounds,
@@ -35,6 +37,7 @@ beforeAll(async () => {
     turnClock: (ms) => {
       now += ms
     },
+    now: () => now,
   }
 })
 afterAll(async () => {

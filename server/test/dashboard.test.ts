@@ -37,7 +37,7 @@ const CREATE_KEY = `mutation ($appId: String!) {
 /** The cookie that an answer sets, taken apart. */
 async function cookieOf(client: Client, query: string, variables = {}) {
   const response = await client.post(JSON.stringify({ query, variables }))
-  const [pair = '', ...flags] = (response.headers.get('set-cookie') ?? '').split('; ')
+  const [pair = '', ...flags] = (response.headers.getSetCookie()[0] ?? '').split('; ')
   return { pair, flags: flags.sort() }
 }
 
@@ -61,7 +61,7 @@ describe('gap: signing in to the dashboard', () => {
     expect(unknown).toEqual(wrong)
   })
 
-  it('makes an account wait after too many tries, and forgets them when one was right', async () => {
+  it('slows an address down after too many tries for an account, and forgets them when one was right', async () => {
     const limited = await startTestServer()
     const signIn = async (password: string) => {
       const { errors } = await dashboardClient(limited.url).ask(SIGN_IN, { email: OWNER.email, password })

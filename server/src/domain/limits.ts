@@ -32,6 +32,18 @@ export const MAX_ALIASES = 50
 /** Every mutation field is a transaction of its own. */
 export const MAX_ROOT_FIELDS = 50
 
+/** What a field costs: `graphql/field-cost.ts`. All features with all their packages cost 140,000. */
+export const MAX_COST = 200_000
+/** All packages and all subscriptions with theirs cost 28,000: two of those, as an end user, in one operation. */
+export const MAX_CLIENT_COST = 40_000
+/** What the schema itself is asked; what tools send to learn all of it costs 124,000. */
+export const MAX_INTROSPECTION_COST = 150_000
+/** What somebody who has not signed in to the dashboard may send: signing in takes 30. */
+export const MAX_VISITOR_TOKENS = 100
+
+/** Keys, users and addresses whose requests are counted; those seen longest ago are forgotten first. */
+export const MAX_RATE_LIMIT_SOURCES = 100_000
+
 export const MAX_HEADER_BYTES = 16 * 1024
 export const HEADERS_TIMEOUT_MS = 10_000
 /** Longer than load balancers and clients keep an idle connection, so that it is they who close it. */
@@ -76,9 +88,19 @@ export const USER_TOKEN_SECONDS = 60 * 60
 export const SESSION_SECONDS = 14 * 24 * 60 * 60
 export const MIN_PASSWORD_CHARACTERS = 10
 export const MAX_PASSWORD_CHARACTERS = 1_024
-/** Wrong passwords per address of an account within the window before further tries wait. */
+/** Wrong passwords for one account from one address, or from a browser that the account knows; then one a minute. */
 export const SIGN_IN_TRIES = 10
-export const SIGN_IN_WINDOW_MS = 15 * 60 * 1000
+export const SIGN_IN_EVERY_MS = 60_000
+/** From one address, whatever the account. */
+export const SIGN_IN_ADDRESS_TRIES = 100
+export const SIGN_IN_ADDRESS_EVERY_MS = 10_000
+/** For one account, from all browsers that it does not know: many addresses may guess together. */
+export const SIGN_IN_ACCOUNT_TRIES = 100
+export const SIGN_IN_ACCOUNT_EVERY_MS = 10_000
+/** How long a browser that has signed in to an account is known to it; browsers keep nothing for longer. */
+export const KNOWN_DEVICE_SECONDS = 400 * 24 * 60 * 60
+/** Passwords that wait to be hashed, in one process; those of known browsers may be twice as many. */
+export const MAX_WAITING_PASSWORDS = 8
 /** An Admin key that the environment gives; those that are made here have 256 bits. */
 export const MIN_API_KEY_CHARACTERS = 20
 export const INVITATION_HOURS = 7 * 24

@@ -14,6 +14,8 @@ export interface DashboardContext extends Browser {
   publicUrl: string
   /** Sets the cookie of the answer; null takes it away. */
   setSession(session: string | null): void
+  /** Sets the cookie by which the member's account knows this browser again. */
+  setDevice(memberId: number, token: string): void
   /** what is being called; the guard sets it before any resolver runs */
   operation?: MemberCall['operation']
 }

@@ -172,8 +172,9 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
   })
 }
 
-function enter(context: DashboardContext, { member, session }: SignedIn): Member {
+function enter(context: DashboardContext, { member, session, device }: SignedIn): Member {
   context.setSession(session)
+  context.setDevice(member.id, device)
   return member
 }
 

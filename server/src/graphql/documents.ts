@@ -4,17 +4,17 @@ import {
   type GraphQLSchema,
   parse,
   specifiedRules,
+  type ValidationRule,
   VariablesInAllowedPositionRule,
   validate,
 } from 'graphql'
 import { badRequest } from '../domain/errors.ts'
 import { MAX_DOCUMENT_BYTES, MAX_TOKENS } from '../domain/limits.ts'
-import { DocumentLimitsRule } from './document-limits.ts'
+import { type DocumentLimits, documentLimitsRule } from './document-limits.ts'
 import { Executable } from './executable.ts'
 import { VariablePositionsRule } from './variable-positions.ts'
 
 const RULES = [
-  DocumentLimitsRule,
   ...specifiedRules.map((rule) => (rule === VariablesInAllowedPositionRule ? VariablePositionsRule : rule)),
 ]
 
@@ -27,6 +27,9 @@ const KEPT_BYTES = 32 * 1024 * 1024
 /** What a parsed token with its part of the tree takes, measured on the densest documents. */
 const BYTES_PER_TOKEN = 500
 
+/** Throws where the caller may not have this document executed. */
+export type Admit = (document: DocumentNode) => void
+
 /** A document that may be executed, or why not. */
 type Checked =
   | Executable
@@ -35,18 +38,22 @@ type Checked =
 /** Parses and validates, and remembers the good ones by their text, those used last kept longest. */
 export class Documents {
   readonly #schema: GraphQLSchema
+  readonly #rules: readonly ValidationRule[]
   readonly #kept = new Map<string, { executable: Executable; bytes: number }>()
   #keptBytes = 0
   #last: { text: string; executable: Executable } | null = null
 
-  constructor(schema: GraphQLSchema) {
+  constructor(schema: GraphQLSchema, limits: DocumentLimits) {
     this.#schema = schema
+    this.#rules = [documentLimitsRule(limits), ...RULES]
   }
 
-  check(text: string): Checked {
-    if (this.#last?.text === text) return this.#last.executable
+  /** `admit` refuses by throwing: before the document is compared with the schema, which tells about that. */
+  check(text: string, admit: Admit | null = null): Checked {
+    if (this.#last?.text === text && admit === null) return this.#last.executable
     const kept = this.#kept.get(text)
-    const checked = kept?.executable ?? this.#examine(text)
+    if (kept) admit?.(kept.executable.document)
+    const checked = kept?.executable ?? this.#examine(text, admit)
     if (checked instanceof Executable) this.#keep(text, checked, kept?.bytes)
     return checked
   }
@@ -64,7 +71,7 @@ export class Documents {
     }
   }
 
-  #examine(text: string): Checked {
+  #examine(text: string, admit: Admit | null): Checked {
     if (Buffer.byteLength(text) > MAX_DOCUMENT_BYTES) {
       throw badRequest(`query must be at most ${MAX_DOCUMENT_BYTES} bytes; pass values as variables`)
     }
@@ -75,7 +82,8 @@ export class Documents {
       if (!(error instanceof GraphQLError)) throw error
       return { errors: [error], code: 'GRAPHQL_PARSE_FAILED' }
     }
-    const errors = validate(this.#schema, document, RULES, { maxErrors: 20 })
+    admit?.(document)
+    const errors = validate(this.#schema, document, this.#rules, { maxErrors: 20 })
     return errors.length > 0
       ? { errors, code: 'GRAPHQL_VALIDATION_FAILED' }
       : new Executable(this.#schema, document)

@@ -37,11 +37,13 @@ export class Executable {
     this.#sole = first && others.length === 0 ? first : null
   }
 
+  get document(): DocumentNode {
+    return this.#document
+  }
+
   /** how many of them were parsed */
   get tokens(): number {
-    let count = 0
-    for (let token = this.#document.loc?.startToken ?? null; token; token = token.next) count += 1
-    return count
+    return tokensOf(this.#document)
   }
 
   run(
@@ -74,6 +76,12 @@ export class Executable {
     const compiled = compileQuery(this.#schema, this.#document)
     if (isCompiledQuery(compiled)) this.#compiled = compiled.query as Compiled
   }
+}
+
+export function tokensOf({ loc }: DocumentNode): number {
+  let count = 0
+  for (let token = loc?.startToken ?? null; token; token = token.next) count += 1
+  return count
 }
 
 /** What is left of `budget` after each value within `value` took one of it. */

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { badRequest, unauthenticated } from '../domain/errors.ts'
-import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../domain/limits.ts'
+import { MAX_COST, MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../domain/limits.ts'
 import { adminSchema } from '../graphql/admin.ts'
 import type { AdminContext } from '../graphql/context.ts'
 import { LongLists } from '../graphql/long-lists.ts'
 import type { Service } from '../operations/call.ts'
 import type { Caller } from '../store/app-cache.ts'
+import type { Admission } from './admission.ts'
 import { credentialOf } from './credential.ts'
 import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
@@ -13,17 +14,28 @@ import type { Endpoint } from './graphql-handler.ts'
 /** Hashes of keys that have been let in, so that a caller's next request costs no hashing. */
 const KEPT_HASHES = 1_000
 
-export function adminEndpoint(service: Service): Endpoint<Caller> {
+export function adminEndpoint(service: Service, admission: Admission): Endpoint<Caller> {
   const hashes = new Map<string, string>()
+  const refuse = (exchange: Exchange): never => {
+    admission.failed(exchange)
+    throw unauthenticated()
+  }
   return {
     schema: adminSchema(),
-    authenticate({ headers }) {
-      const key = credentialOf(headers)
-      if (key === null) throw unauthenticated()
-      const kept = hashes.get(key)
+    limits: { cost: MAX_COST },
+    authenticate(exchange) {
+      const key = credentialOf(exchange.headers)
+      const kept = key === null ? undefined : hashes.get(key)
+      // A key that was let in before is looked up whatever else comes from its address.
+      if (kept === undefined) admission.visitor(exchange)
+      if (key === null) return refuse(exchange)
       const hash = kept ?? hashOf(key).toString('hex')
       const letIn = (caller: Caller | null): Caller => {
-        if (!caller) throw unauthenticated()
+        if (!caller) {
+          hashes.delete(key)
+          return refuse(exchange)
+        }
+        admission.key(exchange, hash)
         if (!kept && hashes.size < KEPT_HASHES) hashes.set(key, hash)
         return caller
       }

@@ -1,23 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TollgateError } from '../domain/errors.ts'
+import { MAX_CLIENT_COST } from '../domain/limits.ts'
 import { type ClientContext, clientSchema } from '../graphql/client.ts'
 import { LongLists } from '../graphql/long-lists.ts'
 import { type Call, momentOf, type Service } from '../operations/call.ts'
 import { readUserToken } from '../operations/generate-user-token.ts'
 import { asCall, type UserCall } from '../operations/user-call.ts'
 import { isOriginOfAnyApp } from '../store/apps.ts'
+import type { Admission } from './admission.ts'
 import { endResponse } from './body.ts'
 import { credentialOf } from './credential.ts'
 import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
 
-export function clientEndpoint(service: Service): Endpoint<UserCall> {
+export function clientEndpoint(service: Service, admission: Admission): Endpoint<UserCall> {
   return {
     schema: clientSchema(),
+    limits: { cost: MAX_CLIENT_COST },
     async authenticate(exchange) {
       const token = credentialOf(exchange.headers)
       const named = token === null ? null : await readUserToken(service, token)
       if (!named) {
+        admission.visitor(exchange)
+        admission.failed(exchange)
         // A page has to be able to read that its token has run out, whichever app it belongs to.
         const { origin } = exchange.headers
         if (origin !== undefined && (await isOriginOfAnyApp(service.pool, origin))) allow(exchange, origin)
@@ -27,6 +32,15 @@ export function clientEndpoint(service: Service): Endpoint<UserCall> {
         )
       }
       const call = { service, ...named, deadline: null }
+      try {
+        admission.user(exchange, named.appId, named.uid)
+      } catch (error) {
+        // A page has to be able to read this, too; the database is not asked any more.
+        const { origin } = exchange.headers
+        if (origin !== undefined && service.apps.known(named.appId)?.origins.includes(origin))
+          allow(exchange, origin)
+        throw error
+      }
       await checkOrigin(asCall(call), exchange)
       return call
     },
@@ -68,7 +82,11 @@ async function checkOrigin(call: Call, exchange: Exchange): Promise<void> {
   allow(exchange, origin)
 }
 
+/** What scripts of other origins may read of an answer, beside its body. */
+const READABLE_HEADERS = 'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id'
+
 function allow(response: { setHeader(name: string, value: string): void }, origin: string): void {
   response.setHeader('Access-Control-Allow-Origin', origin)
+  response.setHeader('Access-Control-Expose-Headers', READABLE_HEADERS)
   response.setHeader('Vary', 'Origin')
 }

@@ -1,13 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { badRequest, TollgateError } from '../domain/errors.ts'
-import { SESSION_SECONDS } from '../domain/limits.ts'
+import { KNOWN_DEVICE_SECONDS, MAX_COST, SESSION_SECONDS } from '../domain/limits.ts'
 import { dashboardSchema } from '../graphql/dashboard.ts'
 import type { DashboardContext } from '../graphql/dashboard-context.ts'
+import { admitVisitor } from '../graphql/visitor-document.ts'
 import type { Service } from '../operations/call.ts'
+import { WITH_PASSWORD } from '../operations/dashboard/member-operations.ts'
 import { memberOfSession } from '../operations/dashboard/sign-in.ts'
 import type { Member } from '../store/members.ts'
+import { type Admission, tell } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
+import { RecentMap } from './recent-map.ts'
 
 interface Visitor {
   member: Member | null
@@ -15,17 +19,39 @@ interface Visitor {
 }
 
 const COOKIE = 'tollgate_session'
+/** One for each account that has signed in here. */
+const deviceCookie = (memberId: number): string => `tollgate_device_${memberId}`
+/** Sessions that were good lately. */
+const KEPT_SESSIONS = 10_000
 
-export function dashboardEndpoint(service: Service, publicUrl: () => string): Endpoint<Visitor> {
+export function dashboardEndpoint(
+  service: Service,
+  publicUrl: () => string,
+  admission: Admission,
+): Endpoint<Visitor> {
+  const sessions = new RecentMap<true>(KEPT_SESSIONS)
   return {
     schema: dashboardSchema(),
-    async authenticate({ headers }) {
+    limits: { cost: MAX_COST, once: WITH_PASSWORD },
+    async authenticate(exchange) {
+      const { headers } = exchange
       if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) {
         throw badRequest('Content-Type must be application/json')
       }
       refuseForeign(headers, publicUrl())
-      return visitorOf(service, headers)
+      const cookie = cookieOf(headers, COOKIE) ?? ''
+      // Whoever has signed in is not held up by others at the same address.
+      const standing = sessions.get(cookie) ? null : admission.visitor(exchange)
+      const visitor = await visitorOf(service, headers)
+      if (visitor.member) {
+        sessions.set(cookie, true)
+      } else {
+        sessions.delete(cookie)
+        if (standing) tell(exchange, standing)
+      }
+      return visitor
     },
+    admit: ({ member }) => (member ? null : admitVisitor),
     context({ member, session }, exchange, _body, deadline): DashboardContext {
       const secure = publicUrl().startsWith('https:')
       return {
@@ -34,6 +60,9 @@ export function dashboardEndpoint(service: Service, publicUrl: () => string): En
         session,
         deadline,
         userAgent: exchange.headers['user-agent'] ?? null,
+        address: admission.sourceOf(exchange),
+        deviceOf: (memberId) => cookieOf(exchange.headers, deviceCookie(memberId)),
+        setDevice: (memberId, token) => setDeviceCookie(exchange, memberId, token, secure),
         publicUrl: publicUrl(),
         setSession: (value) => setCookie(exchange, value, secure),
       }
@@ -43,7 +72,7 @@ export function dashboardEndpoint(service: Service, publicUrl: () => string): En
 
 /** Whose session the request's cookie holds. */
 export async function visitorOf(service: Service, headers: IncomingHttpHeaders): Promise<Visitor> {
-  const session = cookieOf(headers)
+  const session = cookieOf(headers, COOKIE)
   const member = session === null ? null : await memberOfSession(service, session)
   return { member, session }
 }
@@ -55,10 +84,10 @@ export function refuseForeign({ origin, host }: IncomingHttpHeaders, publicUrl: 
   if (!ours) throw new TollgateError('FORBIDDEN', 'The dashboard answers its own pages only')
 }
 
-function cookieOf({ cookie = '' }: IncomingHttpHeaders): string | null {
+function cookieOf({ cookie = '' }: IncomingHttpHeaders, wanted: string): string | null {
   for (const part of cookie.split(';')) {
     const [name, value] = part.trim().split('=', 2)
-    if (name === COOKIE && value) return value
+    if (name === wanted && value) return value
   }
   return null
 }
@@ -67,4 +96,10 @@ function setCookie(exchange: Exchange, session: string | null, secure: boolean):
   const life = session === null ? 0 : SESSION_SECONDS
   const flags = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${life}${secure ? '; Secure' : ''}`
   exchange.setHeader('Set-Cookie', `${COOKIE}=${session ?? ''}; ${flags}`)
+}
+
+/** Sent where passwords are, and nowhere else. */
+function setDeviceCookie(exchange: Exchange, memberId: number, token: string, secure: boolean): void {
+  const flags = `Path=/dashboard/graphql; HttpOnly; SameSite=Strict; Max-Age=${KNOWN_DEVICE_SECONDS}${secure ? '; Secure' : ''}`
+  exchange.setHeader('Set-Cookie', `${deviceCookie(memberId)}=${token}; ${flags}`)
 }

@@ -6,6 +6,8 @@ import { readBody } from './body.ts'
 export interface Exchange {
   readonly method: string | undefined
   readonly headers: IncomingHttpHeaders
+  /** of the connection, which may be a proxy's */
+  readonly remoteAddress: string | undefined
   /** Whether an answer is on its way already. */
   readonly answered: boolean
   /** The whole body; throws where it may not be taken in. */
@@ -35,6 +37,10 @@ export class NodeExchange implements Exchange {
     return this.#request.headers
   }
 
+  get remoteAddress(): string | undefined {
+    return this.#request.socket.remoteAddress
+  }
+
   get answered(): boolean {
     return this.#response.headersSent
   }
@@ -44,7 +50,7 @@ export class NodeExchange implements Exchange {
   }
 
   setHeader(name: string, value: string): void {
-    this.#response.setHeader(name, value)
+    this.#response.appendHeader(name, value)
   }
 
   answer(status: number, requestId: string, result: object): void {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { GraphQLSchema } from 'graphql'
 import { rateLimited, TollgateError, unavailable } from '../domain/errors.ts'
-import { Documents } from '../graphql/documents.ts'
+import type { DocumentLimits } from '../graphql/document-limits.ts'
+import { type Admit, Documents } from '../graphql/documents.ts'
 import { type ReportFault, type WireError, wireError } from '../graphql/errors.ts'
 import type { LongLists } from '../graphql/long-lists.ts'
 import type { Service } from '../operations/call.ts'
@@ -14,8 +15,11 @@ import type { RequestsUnderWay } from './requests-under-way.ts'
 /** One GraphQL endpoint: a schema and the callers it is for. */
 export interface Endpoint<Caller> {
   schema: GraphQLSchema
+  limits: DocumentLimits
   /** Who calls. Throws before anything of the body is looked at. */
   authenticate(exchange: Exchange): Caller | Promise<Caller>
+  /** What a document must pass before it is validated, for callers who may not ask everything. */
+  admit?(caller: Caller): Admit | null
   /** What the resolvers get. */
   context(
     caller: Caller,
@@ -40,7 +44,7 @@ export function graphqlHandler<Caller>(
   }: Pick<Service, 'log' | 'metrics' | 'outages' | 'requestTimeoutMs'>,
   underWay: RequestsUnderWay,
 ) {
-  const documents = new Documents(endpoint.schema)
+  const documents = new Documents(endpoint.schema, endpoint.limits)
   // Unique among processes, and cheap: one is made for every request.
   const prefix = randomUUID().slice(0, 8)
   let requests = 0
@@ -61,7 +65,10 @@ export function graphqlHandler<Caller>(
     }
     const fail = (error: unknown) => {
       const errors = [wireError(error, 'BAD_REQUEST', report)]
-      if (!exchange.answered) exchange.answer(200, requestId, { errors })
+      if (!exchange.answered) {
+        hint(exchange, errors)
+        exchange.answer(200, requestId, { errors })
+      }
       return errors
     }
     let expired = false
@@ -108,7 +115,7 @@ export function graphqlHandler<Caller>(
     const received = exchange.body()
     const body = received instanceof Promise ? await arriving(received, deadline) : received
     const { query, variables, operationName } = parseGraphqlRequest(body)
-    const checked = documents.check(query)
+    const checked = documents.check(query, endpoint.admit?.(caller))
     if ('errors' in checked) {
       const errors = checked.errors.map((error) => wireError(error, checked.code, report))
       exchange.answer(200, requestId, { errors })
@@ -124,6 +131,7 @@ export function graphqlHandler<Caller>(
       const rest = (name: string) => lists.rest(name, endpoint.schema, context, variables)
       await exchange.stream(requestId, piecesOf(result.data, rest, errors))
     } else {
+      hint(exchange, errors)
       exchange.answer(200, requestId, errors ? { ...result, errors } : result)
     }
     return errors
@@ -145,6 +153,12 @@ const tooLate = () =>
     'There was no answer in time. Try again; a mutation with the same Idempotency-Key takes effect once',
   )
 const onlyPost = () => new TollgateError('METHOD_NOT_ALLOWED', 'Only POST is supported here')
+
+/** The header beside `extensions.retryAfter`, for clients and proxies that know nothing of GraphQL. */
+function hint(exchange: Exchange, errors: WireErrors): void {
+  const wait = errors?.find(({ extensions }) => extensions.retryAfter !== undefined)?.extensions.retryAfter
+  if (wait !== undefined) exchange.setHeader('Retry-After', String(wait))
+}
 
 /** What an answer tells of failures; undefined where all went well. */
 type WireErrors = readonly WireError[] | undefined

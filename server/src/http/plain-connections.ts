@@ -173,6 +173,10 @@ class PlainExchange implements Exchange {
     this.#routes = routes
   }
 
+  get remoteAddress(): string | undefined {
+    return this.#connection.socket.remoteAddress
+  }
+
   body(): Buffer {
     return this.#body
   }

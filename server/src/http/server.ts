@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { TollgateError } from '../domain/errors.ts'
 import {
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_MS,
@@ -10,6 +11,7 @@ import type { Service } from '../operations/call.ts'
 import { METRICS_TYPE } from '../operations/metrics.ts'
 import { ReadyCheck } from '../operations/ready.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
+import { Admission, type AdmissionSettings, tell } from './admission.ts'
 import { endResponse, hasUnreadBody } from './body.ts'
 import { answerCheckout } from './checkout-endpoint.ts'
 import { answerPreflight, clientEndpoint } from './client-endpoint.ts'
@@ -27,6 +29,7 @@ import { answerWebhook } from './webhook-endpoint.ts'
 export interface HttpSettings extends ConnectionRules {
   /** whether plain GraphQL requests go past node:http */
   plain: boolean
+  admission: AdmissionSettings
 }
 
 /** Every route of the service. `close` answers what is under way, and takes nothing new. */
@@ -36,12 +39,18 @@ export function httpServer(
   pagesFolder: string,
   settings: HttpSettings,
 ): { server: Server; close(): Promise<void> } {
+  const admission = new Admission(settings.admission, () => performance.now())
   const readyCheck = new ReadyCheck(service)
   const underWay = new RequestsUnderWay()
   service.metrics.watchRequests(underWay)
-  const admin = graphqlHandler('admin', adminEndpoint(service), service, underWay)
-  const client = graphqlHandler('client', clientEndpoint(service), service, underWay)
-  const dashboard = graphqlHandler('dashboard', dashboardEndpoint(service, publicUrl), service, underWay)
+  const admin = graphqlHandler('admin', adminEndpoint(service, admission), service, underWay)
+  const client = graphqlHandler('client', clientEndpoint(service, admission), service, underWay)
+  const dashboard = graphqlHandler(
+    'dashboard',
+    dashboardEndpoint(service, publicUrl, admission),
+    service,
+    underWay,
+  )
   const imports = importEndpoint(service, publicUrl)
   const pages = dashboardPages(pagesFolder)
 
@@ -86,6 +95,7 @@ export function httpServer(
   }
 
   function route(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
+    if (isCountedHere(request) && !isAdmitted(admission, request, response)) return
     switch (pathOf(request)) {
       case '/graphql':
         return admin(new NodeExchange(request, response))
@@ -127,6 +137,30 @@ function pathOf(request: IncomingMessage): string {
   const url = request.url ?? '/'
   const query = url.indexOf('?')
   return query === -1 ? url : url.slice(0, query)
+}
+
+/** Those with callers to tell apart count by themselves, and what watches the service is always answered. */
+const NOT_COUNTED = new Set(['/graphql', '/client/graphql', '/dashboard/graphql', '/healthz', '/readyz'])
+
+const isCountedHere = (request: IncomingMessage): boolean =>
+  !NOT_COUNTED.has(pathOf(request)) || request.method === 'OPTIONS'
+
+function isAdmitted(admission: Admission, request: IncomingMessage, response: ServerResponse): boolean {
+  const arrival = {
+    headers: request.headers,
+    remoteAddress: request.socket.remoteAddress,
+    setHeader: (name: string, value: string) => response.setHeader(name, value),
+  }
+  try {
+    const standing = admission.visitor(arrival)
+    if (standing) tell(arrival, standing)
+    return true
+  } catch (error) {
+    if (!(error instanceof TollgateError)) throw error
+    response.setHeader('Retry-After', String(error.retryAfter))
+    text(request, response, error.status, error.message)
+    return false
+  }
 }
 
 async function answerMetrics(

@@ -6,6 +6,7 @@ import * as dashboard from './migrations/003-dashboard.ts'
 import * as imports from './migrations/004-imports.ts'
 import * as jobWorkers from './migrations/005-job-workers.ts'
 import * as liveness from './migrations/006-liveness.ts'
+import * as signInPace from './migrations/007-sign-in-pace.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -14,6 +15,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '004-imports': imports,
   '005-job-workers': jobWorkers,
   '006-liveness': liveness,
+  '007-sign-in-pace': signInPace,
 }
 
 /** Brings the schema up to date. */

@@ -10,6 +10,8 @@ export interface World extends TestServer {
   /** another service, whose clock the rows turn */
   clocked: TestServer
   turnClock(ms: number): void
+  /** what that clock says */
+  now(): number
 }
 
 /** A bound: what just keeps it works, and what just breaks it is told so. */

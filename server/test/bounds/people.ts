@@ -6,17 +6,13 @@ import {
   MIN_API_KEY_CHARACTERS,
   MIN_PASSWORD_CHARACTERS,
   SESSION_SECONDS,
-  SIGN_IN_TRIES,
-  SIGN_IN_WINDOW_MS,
   USER_TOKEN_SECONDS,
 } from '../../src/domain/limits.ts'
-import { type Answer, dashboardClient, signedIn } from '../harness/client.ts'
+import { type Answer, signedIn } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { OWNER, startTestServer } from '../harness/server.ts'
 import { type Bound, CREATE_USER, expectRefusal, type World } from './bound.ts'
 
-const SIGN_IN =
-  'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { email } }'
 const SET_OWNER = `mutation ($token: String!, $password: String!) {
   setOwner(token: $token, email: "first@example.com", password: $password) { email }
 }`
@@ -33,32 +29,6 @@ export const peopleBounds: Bound[] = [
       expect(() => readConfig({ TOLLGATE_API_KEY: 'k'.repeat(MIN_API_KEY_CHARACTERS - 1) })).toThrow(
         'TOLLGATE_API_KEY must have at least 20 characters.',
       ),
-  },
-  {
-    limit: 'SIGN_IN_TRIES',
-    what: 'passwords tried for one account',
-    works: async (world) => {
-      const signIn = await tired(world, SIGN_IN_TRIES - 1)
-      expect(await signIn()).toBe('UNAUTHENTICATED')
-    },
-    refused: async (world) => {
-      const signIn = await tired(world, SIGN_IN_TRIES)
-      expect(await signIn()).toBe('RATE_LIMITED')
-    },
-  },
-  {
-    limit: 'SIGN_IN_WINDOW_MS',
-    what: 'how long such an account waits',
-    works: async (world) => {
-      const signIn = await tired(world, SIGN_IN_TRIES)
-      world.turnClock(SIGN_IN_WINDOW_MS)
-      expect(await signIn()).toBe('UNAUTHENTICATED')
-    },
-    refused: async (world) => {
-      const signIn = await tired(world, SIGN_IN_TRIES)
-      world.turnClock(SIGN_IN_WINDOW_MS - 1)
-      expect(await signIn()).toBe('RATE_LIMITED')
-    },
   },
   {
     limit: 'SESSION_SECONDS',
@@ -104,17 +74,6 @@ function passwords(limit: Bound['limit'], within: number, beyond: number): Bound
       }),
     refused: async () => expectRefusal(await setOwner(beyond), /password must be 10 to 1024 characters/),
   }
-}
-
-/** Tries so many passwords for an account, and returns one more try. */
-async function tired({ clocked, fresh }: World, tries: number): Promise<() => Promise<string | undefined>> {
-  const email = `${fresh()}@example.com`
-  const signIn = async () => {
-    const { errors } = await dashboardClient(clocked.url).ask(SIGN_IN, { email, password: 'a guess' })
-    return errors?.[0]?.extensions.code
-  }
-  for (let i = 0; i < tries; i++) expect(await signIn()).toBe('UNAUTHENTICATED')
-  return signIn
 }
 
 async function sessionAfter(

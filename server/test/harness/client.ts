@@ -2,7 +2,7 @@ export interface WireError {
   message: string
   locations: { line: number; column: number }[]
   path: string[]
-  extensions: { code: string; type: string; status: number; field?: string }
+  extensions: { code: string; type: string; status: number; field?: string; retryAfter?: number }
 }
 
 /** Tests say what they expect of the data; an answer that is otherwise fails there. */

@@ -87,6 +87,18 @@ const QUERIES: Record<string, Role | null> = { me: null, invitation: null, invit
 
 export const notSignedIn = () => new TollgateError('UNAUTHENTICATED', 'Sign in to the dashboard first')
 
+/** Whether nobody has to sign in for it. */
+export const isForVisitors = (kind: 'query' | 'mutation', name: string): boolean =>
+  leastRole(kind, name) === null
+
+/** Those that hash a password, at great cost: an operation may have one of them. */
+export const WITH_PASSWORD: ReadonlySet<string> = new Set([
+  'signIn',
+  'setOwner',
+  'acceptInvitation',
+  'changePassword',
+])
+
 /** Refuses who may not. */
 export function checkMay(kind: 'query' | 'mutation', name: string, member: Member | null): void {
   const least = leastRole(kind, name)

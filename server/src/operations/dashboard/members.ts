@@ -11,6 +11,7 @@ import { deleteSessionsOf } from '../../store/sessions.ts'
 import type { Service } from '../call.ts'
 import { changeInstallation, type MemberCall } from './member-call.ts'
 import { hashPassword } from './password.ts'
+import { passwordWork } from './password-work.ts'
 import { type Browser, checkedAddress, hashOf, type SignedIn, startSession } from './sign-in.ts'
 
 export function members({ service }: MemberCall): Promise<store.Member[]> {
@@ -65,7 +66,7 @@ export async function acceptInvitation(
 ): Promise<SignedIn> {
   const { email } = await invitation(service, token)
   checkPassword(password, email)
-  const hash = await hashPassword(password, service.passwordCost)
+  const hash = await passwordWork.run(() => hashPassword(password, service.passwordCost))
   const member = await transaction(service.pool, async (tx) => {
     const { id, email, role, invitedBy } = await goodInvitation(tx, service, token)
     if (!(await store.deleteInvitation(tx, id))) throw notGood()

@@ -1,5 +1,4 @@
-import { badUserInput, TollgateError } from '../../domain/errors.ts'
-import { SIGN_IN_TRIES, SIGN_IN_WINDOW_MS } from '../../domain/limits.ts'
+import { badUserInput } from '../../domain/errors.ts'
 import { checkPassword } from '../../domain/password.ts'
 import { findMember, setPassword } from '../../store/members.ts'
 import {
@@ -8,9 +7,10 @@ import {
   listSessions,
   type Session as StoredSession,
 } from '../../store/sessions.ts'
-import { forgetAttempts, noteAttempt } from '../../store/sign-in-attempts.ts'
+import { guess, sourcesOfMember } from './guesses.ts'
 import { changeInstallation, type MemberCall } from './member-call.ts'
 import { hashPassword, isPassword } from './password.ts'
+import { passwordWork } from './password-work.ts'
 import { hashOf } from './sign-in.ts'
 
 export type Session = Omit<StoredSession, 'hash'> & { current: boolean }
@@ -45,17 +45,12 @@ export async function changePassword(
 ): Promise<{ id: string }> {
   const { service, member } = call
   checkPassword(password, member.email)
-  const account = hashOf(member.email)
-  const window = { most: SIGN_IN_TRIES, windowMs: SIGN_IN_WINDOW_MS }
-  if (!(await noteAttempt(service.pool, account, service.clock(), window))) {
-    throw new TollgateError('RATE_LIMITED', 'Too many attempts for this account; try again in a few minutes')
-  }
   const known = await findMember(service.pool, member.email)
-  if (!(await isPassword(current, known?.passwordHash, service.passwordCost))) {
-    throw badUserInput('The current password is wrong', 'current')
-  }
-  await forgetAttempts(service.pool, account)
-  const hash = await hashPassword(password, service.passwordCost)
+  const right = await guess(service, sourcesOfMember(member.id), () =>
+    passwordWork.run(() => isPassword(current, known?.passwordHash, service.passwordCost), { ahead: true }),
+  )
+  if (!right) throw badUserInput('The current password is wrong', 'current')
+  const hash = await passwordWork.run(() => hashPassword(password, service.passwordCost), { ahead: true })
   return changeInstallation(call, async (tx) => {
     await setPassword(tx, member.id, hash)
     await deleteSessionsOf(tx, member.id, session === null ? null : hashOf(session))

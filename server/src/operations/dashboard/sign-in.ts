@@ -1,12 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { badUserInput, TollgateError } from '../../domain/errors.ts'
 import { checkText } from '../../domain/identifier.ts'
-import {
-  MAX_TEXT_CHARACTERS,
-  SESSION_SECONDS,
-  SIGN_IN_TRIES,
-  SIGN_IN_WINDOW_MS,
-} from '../../domain/limits.ts'
+import { MAX_TEXT_CHARACTERS, SESSION_SECONDS } from '../../domain/limits.ts'
 import { checkPassword } from '../../domain/password.ts'
 import { transaction } from '../../store/database.ts'
 import { findMember, insertFirstMember, type Member, replacePasswordHash } from '../../store/members.ts'
@@ -18,9 +13,11 @@ import {
   insertSession,
   touchSession,
 } from '../../store/sessions.ts'
-import { forgetAttempts, noteAttempt } from '../../store/sign-in-attempts.ts'
 import type { Service } from '../call.ts'
+import { guess, sourcesOf } from './guesses.ts'
+import { deviceToken, isDeviceOf } from './known-device.ts'
 import { hashPassword, isCheap, isPassword } from './password.ts'
+import { passwordWork } from './password-work.ts'
 
 /** Once a minute is enough to know by. */
 const SEEN_EVERY_MS = 60_000
@@ -29,12 +26,17 @@ export interface SignedIn {
   member: Member
   /** what the cookie holds; only its hash is kept */
   session: string
+  /** by which the account knows this browser again */
+  device: string
 }
 
-/** Who comes: the session that the browser has already, and what it calls itself. */
+/** Who comes: the session that the browser has already, what it calls itself, and where it is. */
 export interface Browser {
   session: string | null
   userAgent: string | null
+  address: string
+  /** What it was given when it signed in to this member's account before. */
+  deviceOf(memberId: number): string | null
 }
 
 export async function signIn(
@@ -44,21 +46,26 @@ export async function signIn(
   password: string,
 ): Promise<SignedIn> {
   const account = normalised(email)
-  const window = { most: SIGN_IN_TRIES, windowMs: SIGN_IN_WINDOW_MS }
-  if (!(await noteAttempt(service.pool, hashOf(account), service.clock(), window))) {
-    throw new TollgateError('RATE_LIMITED', 'Too many attempts for this account; try again in a few minutes')
-  }
   const member = await findMember(service.pool, account)
+  const device = member && (await knownDevice(service, browser, member))
   // An unknown address costs as much time as a wrong password, and gets the same answer.
-  const right = await isPassword(password, member?.passwordHash, service.passwordCost)
+  const right = await guess(service, sourcesOf(account, browser.address, device), () =>
+    passwordWork.run(() => isPassword(password, member?.passwordHash, service.passwordCost), {
+      ahead: device !== null,
+    }),
+  )
   if (!member || !right) throw new TollgateError('UNAUTHENTICATED', 'Email or password is wrong')
-  await forgetAttempts(service.pool, hashOf(account))
   const { passwordHash, ...known } = member
   if (isCheap(passwordHash, service.passwordCost)) {
-    const dearer = await hashPassword(password, service.passwordCost)
+    const dearer = await passwordWork.run(() => hashPassword(password, service.passwordCost), { ahead: true })
     await replacePasswordHash(service.pool, member.id, { from: passwordHash, to: dearer })
   }
   return startSession(service, browser, known)
+}
+
+async function knownDevice(service: Service, browser: Browser, { id }: Member): Promise<string | null> {
+  const token = browser.deviceOf(id)
+  return token !== null && (await isDeviceOf(service, id, token)) ? token : null
 }
 
 export async function signOut(service: Service, session: string): Promise<void> {
@@ -94,7 +101,7 @@ export async function setOwner(
 export async function createOwner(service: Service, email: string, password: string): Promise<Member | null> {
   const account = checkedAddress(email)
   checkPassword(password, account)
-  const hash = await hashPassword(password, service.passwordCost)
+  const hash = await passwordWork.run(() => hashPassword(password, service.passwordCost))
   return transaction(service.pool, (tx) => insertFirstMember(tx, account, hash))
 }
 
@@ -115,7 +122,7 @@ export async function startSession(service: Service, browser: Browser, member: M
     expiresAt: now + SESSION_SECONDS * 1000,
     userAgent: browser.userAgent?.slice(0, MAX_TEXT_CHARACTERS) ?? null,
   })
-  return { member, session }
+  return { member, session, device: await deviceToken(service, member.id) }
 }
 
 /** An address as members have it. */

@@ -1,0 +1,77 @@
+import { MAX_RATE_LIMIT_SOURCES } from '../domain/limits.ts'
+import { RecentMap } from './recent-map.ts'
+
+/** So many a second in the long run, and `burst` at once. */
+export interface Rate {
+  perSecond: number
+  burst: number
+}
+
+/** How a source stands after a request; all times in whole seconds. */
+export interface Standing {
+  allowed: boolean
+  limit: number
+  remaining: number
+  /** until all of the burst is there again */
+  reset: number
+  /** until the same request is allowed; 0: it is now */
+  retryAfter: number
+}
+
+/**
+ * A token bucket for each source. What is kept of a source is one number, the time at which its bucket is full again;
+ * a source that is forgotten, or was never seen, has a full one.
+ */
+export class RateLimit {
+  readonly #msEach: number
+  readonly #msAll: number
+  readonly #burst: number
+  readonly #now: () => number
+  readonly #fullAt = new RecentMap<number>(MAX_RATE_LIMIT_SOURCES)
+
+  /** `now` in milliseconds, from a clock that never goes back. */
+  constructor({ perSecond, burst }: Rate, now: () => number) {
+    this.#msEach = 1_000 / perSecond
+    this.#burst = burst
+    this.#msAll = burst * this.#msEach
+    this.#now = now
+  }
+
+  /** Takes what a request costs, or nothing where that is more than there is. */
+  take(source: string, cost = 1): Standing {
+    const now = this.#now()
+    const owed = Math.max((this.#fullAt.get(source) ?? now) - now, 0)
+    const after = owed + cost * this.#msEach
+    const allowed = after <= this.#msAll + ROUNDING_MS
+    if (allowed) this.#fullAt.set(source, now + after)
+    const retryAfter = allowed ? 0 : Math.max(Math.ceil((after - this.#msAll) / 1_000), 1)
+    return this.#standing(allowed ? after : owed, retryAfter)
+  }
+
+  /** Takes it even where there is not so much left: what a request turned out to cost. */
+  charge(source: string, cost: number): Standing {
+    const now = this.#now()
+    const owed = Math.max((this.#fullAt.get(source) ?? now) - now, 0)
+    const after = Math.min(owed + cost * this.#msEach, this.#msAll)
+    this.#fullAt.set(source, now + after)
+    return this.#standing(after, 0)
+  }
+
+  #standing(owed: number, retryAfter: number): Standing {
+    return {
+      allowed: retryAfter === 0,
+      limit: this.#burst,
+      remaining: Math.max(Math.floor((this.#msAll - owed + ROUNDING_MS) / this.#msEach), 0),
+      reset: Math.ceil(owed / 1_000),
+      retryAfter,
+    }
+  }
+
+  /** how many sources it knows */
+  get sources(): number {
+    return this.#fullAt.size
+  }
+}
+
+/** Sums of fractions: far less than the smallest cost. */
+const ROUNDING_MS = 1e-6

@@ -1,0 +1,74 @@
+import { BlockList, isIP } from 'node:net'
+
+/**
+ * Whose word about the address before them is taken: proxies by their addresses, or that many of them, whatever their
+ * addresses. Null: nobody's.
+ */
+export type TrustedProxies = { list: BlockList } | { hops: number } | null
+
+/** Reads `10.0.0.0/8, 127.0.0.1` or a number of proxies; undefined where it is neither. */
+export function readTrustedProxies(text: string): TrustedProxies | undefined {
+  if (/^\d{1,2}$/.test(text)) return { hops: Number(text) }
+  const list = new BlockList()
+  for (const entry of text.split(',')) {
+    const [address = '', prefix, ...more] = entry.trim().split('/')
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
+    const bits = family === 'ipv4' ? 32 : 128
+    const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : bits + 1
+    if (isIP(address) === 0 || more.length > 0 || length > bits) return undefined
+    list.addSubnet(address, length, family)
+  }
+  return { list }
+}
+
+/**
+ * Where a request comes from, for counting: the address of the connection or, where a trusted proxy made that, the
+ * right-most address of X-Forwarded-For that is not a trusted proxy's. Whatever stands to the left of it may be made
+ * up by the caller. An IPv6 address counts as its /64, which is what one subscriber gets.
+ */
+export function sourceAddress(
+  remote: string | undefined,
+  forwarded: string | string[] | undefined,
+  proxies: TrustedProxies,
+): string {
+  const last = addressOf(remote ?? '') ?? UNKNOWN
+  if (proxies === null || forwarded === undefined) return counted(last)
+  const told = String(forwarded).split(',')
+  let source = last
+  for (let hop = 0; isTrusted(source, hop, proxies); hop++) {
+    const before = addressOf(told.pop() ?? '')
+    // Nothing before it, or nothing that is an address: the last one that is known.
+    if (before === null) break
+    source = before
+  }
+  return counted(source)
+}
+
+/** A connection without an address, through a socket of this machine. */
+const UNKNOWN = 'unknown'
+
+function isTrusted(address: string, hop: number, proxies: NonNullable<TrustedProxies>): boolean {
+  if ('hops' in proxies) return hop < proxies.hops
+  return address !== UNKNOWN && proxies.list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
+}
+
+/** The bare address, without the port, brackets or zone that some add; null where there is none. */
+function addressOf(text: string): string | null {
+  const trimmed = text.trim()
+  const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed
+  const address = bare.replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*$/, '')
+  return isIP(address) === 0 ? null : address
+}
+
+function counted(address: string): string {
+  return isIP(address) === 6 ? `${network(address)}::/64` : address
+}
+
+/** The first four groups of an IPv6 address, in one spelling. */
+function network(address: string): string {
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
+  const groups = (text: string) => (text === '' ? [] : text.split(':'))
+  const [left, right] = [groups(head), groups(tail ?? '')]
+  const zeros = tail === undefined ? 0 : 8 - left.length - right.length
+  return [...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4).join(':')
+}

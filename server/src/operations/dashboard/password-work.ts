@@ -1,0 +1,49 @@
+import { availableParallelism } from 'node:os'
+import { rateLimited } from '../../domain/errors.ts'
+import { MAX_WAITING_PASSWORDS } from '../../domain/limits.ts'
+
+/**
+ * Runs so much at once and lets so much wait; what comes beyond that is refused. A password is hashed at great cost on
+ * purpose, of memory as well, and strangers decide how many are.
+ */
+export class BoundedWork {
+  readonly #atOnce: number
+  readonly #mostWaiting: number
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+
+  constructor(atOnce: number, mostWaiting: number) {
+    this.#atOnce = atOnce
+    this.#mostWaiting = mostWaiting
+  }
+
+  /** `ahead`: before all others that wait, and let in where they fill the queue. */
+  async run<T>(work: () => Promise<T>, { ahead = false } = {}): Promise<T> {
+    if (this.#running >= this.#atOnce) await this.#turn(ahead)
+    else this.#running += 1
+    try {
+      return await work()
+    } finally {
+      // The place goes to the next in line without being free in between.
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#running -= 1
+    }
+  }
+
+  #turn(ahead: boolean): Promise<void> {
+    if (this.#waiting.length >= this.#mostWaiting * (ahead ? 2 : 1)) {
+      throw rateLimited('Too many people are signing in at once; try again in a moment', 1)
+    }
+    return new Promise((resolve) => {
+      if (ahead) this.#waiting.unshift(resolve)
+      else this.#waiting.push(resolve)
+    })
+  }
+}
+
+/** All hashing of passwords in this process. The other half of the cores is for whoever calls meanwhile. */
+export const passwordWork = new BoundedWork(
+  Math.max(1, Math.floor(availableParallelism() / 2)),
+  MAX_WAITING_PASSWORDS,
+)
