@@ -207,7 +207,7 @@ describe('gap: rate limits of an address', () => {
     }
     socket.destroy()
     expect(answers.every((answer) => answer.includes('UNAUTHENTICATED'))).toBe(true)
-    expect(answers[0]).toMatch(/^RateLimit-Remaining: 19\r$/m)
+    expect(answers[0]).toMatch(/^RateLimit-Remaining: 15\r$/m)
     // In chunks, which only node:http understands.
     const answer = await new Promise<string>((resolve, reject) => {
       const sent = request(
