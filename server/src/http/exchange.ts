@@ -50,7 +50,8 @@ export class NodeExchange implements Exchange {
   }
 
   setHeader(name: string, value: string): void {
-    this.#response.appendHeader(name, value)
+    // Its deadline may have answered it meanwhile.
+    if (!this.#response.headersSent) this.#response.appendHeader(name, value)
   }
 
   answer(status: number, requestId: string, result: object): void {
