@@ -12,7 +12,7 @@ export interface AdmissionSettings {
 }
 
 /** What is looked at of a request, whichever way it came, and where headers of its answer go. */
-export interface Arrival {
+interface Arrival {
   readonly headers: IncomingHttpHeaders
   /** of the connection */
   readonly remoteAddress: string | undefined
