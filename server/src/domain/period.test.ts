@@ -4,11 +4,20 @@
  * - Period n starts at the anchor plus n units counted from the anchor. A short month clamps the day and the next
  *   long one gives it back, so that the 31st never drifts.
  * - NEVER is one period without end, the same for every anchor.
+ * - The period that holds a moment never starts later than it, nor as long before it as the kind's longest.
  * - Past periods run from the current one back to the anchor, without a gap.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FOREVER, longestEnding, type Period, pastPeriods, periodAt, RESET_PERIODS } from './period.ts'
+import {
+  FOREVER,
+  longestEnding,
+  longestMs,
+  type Period,
+  pastPeriods,
+  periodAt,
+  RESET_PERIODS,
+} from './period.ts'
 
 const ENDING = ['HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR'] as const
 
@@ -176,6 +185,23 @@ describe('gap: periods tile time, for every anchor day 2024-01-01 to 2032-12-31'
       }),
       { numRuns: 2_000 },
     )
+  })
+
+  it('none starts later than now, or longer ago than its kind lasts, wherever the anchor lies', () => {
+    const anywhere = fc.integer({ min: 0, max: Date.UTC(9_000, 0) })
+    fc.assert(
+      fc.property(ending, anywhere, anywhere, (reset, anchor, now) => {
+        const { start } = periodAt(reset, anchor, now)
+        expect(start).toBeLessThanOrEqual(now)
+        expect(now - start).toBeLessThan(AT_MOST[reset])
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('the longest of each kind', () => {
+    const longest = RESET_PERIODS.map((reset) => [reset, longestMs(reset)])
+    expect(Object.fromEntries(longest)).toEqual({ ...AT_MOST, NEVER: null })
   })
 
   it('every boundary is an anchor of the shorter kinds too: hours and days stay aligned in months and years', () => {

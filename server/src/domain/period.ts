@@ -6,7 +6,9 @@
  * - periods of one anchor tile time: each ends exactly where the next starts, none is empty;
  * - period n starts at the anchor plus n units counted from the anchor, clamped to the month's last day, so
  *   that the 31st comes back after every short month;
- * - NEVER is one period without end, the same for every anchor.
+ * - NEVER is one period without end, the same for every anchor;
+ * - the period that holds `now` never starts later than `now`, nor as long ago as `longestMs`, whatever the anchor:
+ *   also one that lies ahead, as after a step back of the clock or during a trial.
  *
  * Times are milliseconds since 1970 in UTC; intervals are half-open.
  */
@@ -26,6 +28,11 @@ const FIXED = { HOUR, DAY, WEEK: 7 * DAY } as const
 const MONTHS = { MONTH: 1, YEAR: 12 } as const
 
 export const FOREVER: Period = { start: 0, end: null }
+
+const LONGEST_MS = { ...FIXED, MONTH: 31 * DAY, YEAR: 366 * DAY, NEVER: null } as const
+
+/** No period of the kind is longer than this; null: there is no such bound. */
+export const longestMs = (reset: ResetPeriod): number | null => LONGEST_MS[reset]
 
 /** The period that holds `now`. */
 export function periodAt(reset: ResetPeriod, anchor: number, now: number): Period {

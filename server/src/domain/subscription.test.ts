@@ -3,34 +3,45 @@
  * - A subscription is live until it ends, and is never live again; the clock alone ends one whose time has come.
  * - Cancelling and subscribing again while the longest period of the earlier base plan runs keeps its anchor, and
  *   with it every period: usage is neither refilled nor lost. Afterwards the new plan counts from its own start.
+ * - What was used in the very millisecond of a cancellation counts as used before it; at its `cancelAt` a plan is over.
  * - NEVER has no anchor to keep: its one period is the same across subscriptions.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { longestEnding, periodAt, RESET_PERIODS, type ResetPeriod } from './period.ts'
-import { anchorFor, cancellationTime, type EarlierBase, endedAt, statusAt } from './subscription.ts'
+import {
+  anchorFor,
+  cancellationTime,
+  type EarlierBase,
+  endedAt,
+  lastLiveAt,
+  statusAt,
+} from './subscription.ts'
 
 const utc = (iso: string) => Date.parse(`${iso}T00:00:00Z`)
 const iso = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 describe('spec §3 subscription status', () => {
   it.each([
-    // cancelAt, cancelledAt, now, status, ended at
-    [null, null, 100, 'ACTIVE', null],
-    [200, null, 100, 'ACTIVE', null],
-    [200, null, 199, 'ACTIVE', null],
-    [200, null, 200, 'CANCELLED', 200],
-    [200, null, 300, 'CANCELLED', 200],
-    [null, 50, 100, 'CANCELLED', 50],
+    // cancelAt, cancelledAt, now, status, ended at, last live at
+    [null, null, 100, 'ACTIVE', null, null],
+    [200, null, 100, 'ACTIVE', null, null],
+    [200, null, 199, 'ACTIVE', null, null],
+    [200, null, 200, 'CANCELLED', 200, 199],
+    [200, null, 300, 'CANCELLED', 200, 199],
+    [200, 200, 300, 'CANCELLED', 200, 199],
+    // cancelled at once: that millisecond may have seen usage
+    [null, 50, 100, 'CANCELLED', 50, 50],
     // cancelled at once while a later end was set
-    [200, 50, 100, 'CANCELLED', 50],
-    [200, 50, 300, 'CANCELLED', 50],
+    [200, 50, 100, 'CANCELLED', 50, 50],
+    [200, 50, 300, 'CANCELLED', 50, 50],
     // a time of 0 is a time
-    [0, null, 100, 'CANCELLED', 0],
-    [null, 0, 100, 'CANCELLED', 0],
-  ])('cancelAt %s, cancelledAt %s, at %i: %s', (cancelAt, cancelledAt, now, status, ended) => {
+    [0, null, 100, 'CANCELLED', 0, -1],
+    [null, 0, 100, 'CANCELLED', 0, 0],
+  ])('cancelAt %s, cancelledAt %s, at %i: %s', (cancelAt, cancelledAt, now, status, ended, last) => {
     expect(statusAt({ cancelAt, cancelledAt }, now)).toBe(status)
     expect(endedAt({ cancelAt, cancelledAt }, now)).toBe(ended)
+    expect(lastLiveAt({ cancelAt, cancelledAt }, now)).toBe(last)
   })
 
   it('gap: what is cancelled is never revived', () => {
@@ -47,9 +58,14 @@ describe('spec §3 subscription status', () => {
 })
 
 describe('gap: periods, the anchor of a new base plan', () => {
-  const base = (anchor: string, ended: string, ...resetPeriods: ResetPeriod[]): EarlierBase => ({
+  const base = (anchor: string, cancelled: string, ...resetPeriods: ResetPeriod[]): EarlierBase => ({
     anchor: utc(anchor),
-    endedAt: utc(ended),
+    lastLiveAt: utc(cancelled),
+    resetPeriods,
+  })
+  const lapsed = (anchor: string, cancelAt: string, ...resetPeriods: ResetPeriod[]): EarlierBase => ({
+    anchor: utc(anchor),
+    lastLiveAt: utc(cancelAt) - 1,
     resetPeriods,
   })
 
@@ -60,13 +76,35 @@ describe('gap: periods, the anchor of a new base plan', () => {
     ['after the month', [base('2024-01-31', '2024-03-05', 'MONTH')], '2024-04-15', '2024-04-15'],
     ['at once', [base('2024-01-31', '2024-03-05', 'MONTH')], '2024-03-05', '2024-01-31'],
     ['cancelled as it began', [base('2024-01-31', '2024-01-31', 'MONTH')], '2024-02-10', '2024-01-31'],
-    ['ended with its period', [base('2024-01-31', '2024-02-29', 'MONTH')], '2024-03-05', '2024-03-05'],
+    ['ended with its period', [lapsed('2024-01-31', '2024-02-29', 'MONTH')], '2024-03-05', '2024-03-05'],
     [
       'ended with its period, at once',
-      [base('2024-01-31', '2024-02-29', 'MONTH')],
+      [lapsed('2024-01-31', '2024-02-29', 'MONTH')],
       '2024-02-29',
       '2024-02-29',
     ],
+    ['cancelled as a period began', [base('2024-01-31', '2024-02-29', 'MONTH')], '2024-03-05', '2024-01-31'],
+    [
+      'cancelled as a period began, after it',
+      [base('2024-01-31', '2024-02-29', 'MONTH')],
+      '2024-03-31',
+      '2024-03-31',
+    ],
+    // a trial: the billing anchor lies ahead
+    [
+      'an anchor ahead, within its period',
+      [base('2024-03-15', '2024-03-05', 'MONTH')],
+      '2024-03-14',
+      '2024-03-15',
+    ],
+    [
+      'an anchor ahead, after its period',
+      [base('2024-03-15', '2024-03-05', 'MONTH')],
+      '2024-03-20',
+      '2024-03-20',
+    ],
+    // a clock that was set back
+    ['cancelled later than now', [base('2024-01-31', '2024-03-05', 'MONTH')], '2024-02-10', '2024-01-31'],
     [
       'the longest decides',
       [base('2024-01-31', '2024-03-05', 'DAY', 'YEAR', 'MONTH')],
@@ -126,13 +164,11 @@ describe('gap: periods, the anchor of a new base plan', () => {
 
   /** A plan cancelled while it lived, and the end of the period that it was cancelled in. */
   const cancelled = fc
-    .record({ anchor: anchors, lived: fc.integer({ min: 0, max: 800 * DAY }), resetPeriods: resets })
+    .record({ anchor: anchors, lived: fc.integer({ min: -800 * DAY, max: 800 * DAY }), resetPeriods: resets })
     .map(({ anchor, lived, resetPeriods }) => {
       const longest = longestEnding(resetPeriods) ?? 'NEVER'
       const period = periodAt(longest, anchor, anchor + lived)
-      // The very start of a later period is the end of the one before: that plan lived in the one before.
-      const endedAt = lived > 0 && period.start === anchor + lived ? anchor + lived + 1 : anchor + lived
-      return { base: { anchor, endedAt, resetPeriods }, end: period.end ?? Number.NaN }
+      return { base: { anchor, lastLiveAt: anchor + lived, resetPeriods }, end: period.end ?? Number.NaN }
     })
 
   it('again while the longest period runs: the same anchor, so the same periods', () => {
@@ -141,7 +177,7 @@ describe('gap: periods, the anchor of a new base plan', () => {
         cancelled,
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         ({ base, end }, part) => {
-          const now = base.endedAt + Math.floor((end - base.endedAt) * part)
+          const now = base.lastLiveAt + Math.floor((end - base.lastLiveAt) * part)
           expect(anchorFor([base], now)).toBe(base.anchor)
           expect(anchorFor([base], end - 1)).toBe(base.anchor)
         },
@@ -168,10 +204,24 @@ describe('gap: periods, the anchor of a new base plan', () => {
         fc.nat(800 * DAY),
         fc.nat(800 * DAY),
         (anchor, resetPeriods, lived, later) => {
-          const ended = cancellationTime(anchor, resetPeriods, anchor + lived)
-          expect(anchorFor([{ anchor, endedAt: ended, resetPeriods }], ended + later)).toBe(ended + later)
+          const cancelAt = cancellationTime(anchor, resetPeriods, anchor + lived)
+          const now = cancelAt + later
+          const last = lastLiveAt({ cancelAt, cancelledAt: null }, now) ?? Number.NaN
+          expect(anchorFor([{ anchor, lastLiveAt: last, resetPeriods }], now)).toBe(now)
         },
       ),
+    )
+  })
+
+  it('a period never starts later than the moment of subscribing, wherever the earlier plans stand', () => {
+    const moved = fc.record({ anchor: anchors, lastLiveAt: anchors, resetPeriods: resets })
+    fc.assert(
+      fc.property(fc.array(moved, { maxLength: 4 }), anchors, ending, (earlier, now, reset) => {
+        const { start, end } = periodAt(reset, anchorFor(earlier, now), now)
+        expect(start).toBeLessThanOrEqual(now)
+        expect(end).toBeGreaterThan(now)
+      }),
+      { numRuns: 1_000 },
     )
   })
 
@@ -179,7 +229,7 @@ describe('gap: periods, the anchor of a new base plan', () => {
     fc.assert(
       fc.property(anchors, fc.nat(800 * DAY), fc.nat(800 * DAY), (anchor, lived, later) => {
         const now = anchor + lived + later
-        const fresh = anchorFor([{ anchor, endedAt: anchor + lived, resetPeriods: ['NEVER'] }], now)
+        const fresh = anchorFor([{ anchor, lastLiveAt: anchor + lived, resetPeriods: ['NEVER'] }], now)
         expect(fresh).toBe(now)
         expect(periodAt('NEVER', fresh, now)).toEqual(periodAt('NEVER', anchor, now))
       }),
@@ -196,7 +246,7 @@ describe('gap: periods, the anchor of a new base plan', () => {
         // 80 days at most: within the year that the first plan counts in, beyond many of its days
         for (const [i, gap] of gaps.entries()) {
           now += gap
-          earlier.push({ anchor, endedAt: now, resetPeriods: i === 0 ? ['YEAR'] : ['DAY'] })
+          earlier.push({ anchor, lastLiveAt: now, resetPeriods: i === 0 ? ['YEAR'] : ['DAY'] })
           now += gap
           anchor = anchorFor(earlier, now)
           expect(anchor).toBe(start)

@@ -33,10 +33,22 @@ export function statusAt(
   return endedAt(subscription, now) === null ? 'ACTIVE' : 'CANCELLED'
 }
 
+/**
+ * The last millisecond in which it may have been used; null while it is live. At its `cancelAt` a subscription is over,
+ * but the millisecond of a cancellation at once may have seen usage before.
+ */
+export function lastLiveAt(
+  subscription: Pick<Subscription, 'cancelAt' | 'cancelledAt'>,
+  now: number,
+): number | null {
+  const ended = endedAt(subscription, now)
+  return ended !== null && ended === subscription.cancelAt ? ended - 1 : ended
+}
+
 /** An earlier base plan of a user, with the reset periods of what it granted. */
 export interface EarlierBase {
   anchor: number
-  endedAt: number
+  lastLiveAt: number
   resetPeriods: ResetPeriod[]
 }
 
@@ -46,12 +58,11 @@ export interface EarlierBase {
  * anchor to keep.
  */
 export function anchorFor(earlier: readonly EarlierBase[], now: number): number {
-  const newestFirst = [...earlier].sort((a, b) => b.endedAt - a.endedAt)
+  const newestFirst = [...earlier].sort((a, b) => b.lastLiveAt - a.lastLiveAt)
   for (const base of newestFirst) {
     const longest = longestEnding(base.resetPeriods)
     if (longest === null) continue
-    // Half-open: one that ended where a period ends had no part in the next.
-    const { end } = periodAt(longest, base.anchor, Math.max(base.endedAt - 1, base.anchor))
+    const { end } = periodAt(longest, base.anchor, base.lastLiveAt)
     if (end !== null && now < end) return base.anchor
   }
   return now

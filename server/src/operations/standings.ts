@@ -115,7 +115,6 @@ function stand(
   const { allowance, period } = standing
   let at = from
   while (asked[at]?.resetPeriod !== allowance.resetPeriod) at++
-  const newest = holdings[at]?.counter
-  const counter = newest?.start === period.start ? newest : null
+  const counter = holdings[at]?.counters.find(({ start }) => start === period.start)
   return { featureId, standing, used: counter?.used ?? 0, now, uid, place: counter?.place ?? null }
 }

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Catalogue } from '../domain/catalogue.ts'
 import { countedPeriods } from '../domain/package.ts'
 import { checkSubscribe } from '../domain/subscribe-rules.ts'
-import { anchorFor, type EarlierBase, endedAt, type Subscription } from '../domain/subscription.ts'
+import {
+  anchorFor,
+  type EarlierBase,
+  endedAt,
+  lastLiveAt,
+  type Subscription,
+} from '../domain/subscription.ts'
 import {
   insertSubscriptions,
   type SubscriptionRow,
@@ -54,9 +60,9 @@ export async function subscribe(
 
 function earlierBases(held: readonly SubscriptionRow[], catalogue: Catalogue, now: number): EarlierBase[] {
   return held.flatMap((s) => {
-    const ended = endedAt(s, now)
-    if (s.isAddon || ended === null) return []
+    const last = lastLiveAt(s, now)
+    if (s.isAddon || last === null) return []
     const resetPeriods = countedPeriods(foundPackage(catalogue, s.packageId))
-    return [{ anchor: s.anchor, endedAt: ended, resetPeriods }]
+    return [{ anchor: s.anchor, lastLiveAt: last, resetPeriods }]
   })
 }

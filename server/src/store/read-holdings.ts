@@ -1,4 +1,4 @@
-import type { ResetPeriod } from '../domain/period.ts'
+import { longestMs, RESET_PERIODS, type ResetPeriod } from '../domain/period.ts'
 import type { LiveSubscription } from '../domain/standing.ts'
 import { APP_NOW } from './apps.ts'
 import { textArray } from './arrays.ts'
@@ -20,8 +20,18 @@ export interface Holding {
   /** null: no such user */
   uid: number | null
   live: LiveSubscription[]
-  /** The newest counter of that kind; it counts only if it is of the period that is asked about. Its place is its row's. */
-  counter: { start: number; used: number; place: string } | null
+  /**
+   * The counters of that kind whose period may hold `now`. There is rarely more than one: where the anchor has moved, or
+   * the clock was set back, periods overlap, and only the one whose start is asked for counts.
+   */
+  counters: Counter[]
+}
+
+interface Counter {
+  start: number
+  used: number
+  /** where its row is */
+  place: string
 }
 
 /** The rest of a subscription or a counter is null where its first column is: `packageId` or `periodStart`. */
@@ -39,16 +49,18 @@ type Row = [
   place: string,
 ]
 
-/** What is read of one question, given where its four parts come from. */
-const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod]: readonly string[]) => `
+/**
+ * What is read of one question, given where its parts come from. Which period it is about depends on the subscriptions
+ * that are read here; all that can be said beforehand is how long ago it may have started.
+ */
+const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod, longest]: readonly string[]) => `
 from ${source}
 left join users u on u.app_id = ${appId} and u.id = ${userId}
 left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
   and s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > ${APP_NOW})
-left join lateral (
-  select period_start, used, ctid from usage_counter
-  where app_id = u.app_id and user_uid = u.uid and feature_id = ${featureId} and reset_period = ${resetPeriod}
-  order by period_start desc limit 1) c on true`
+left join usage_counter c on c.app_id = u.app_id and c.user_uid = u.uid and c.feature_id = ${featureId}
+  and c.reset_period = ${resetPeriod}
+  and c.period_start <= ${APP_NOW} and c.period_start > coalesce(${APP_NOW} - ${longest}, '-infinity')`
 
 const COLUMNS = `app.version, ${APP_NOW} as now, u.uid,
   s.package_id, s.is_addon, s.started_at, s.anchor, c.period_start, c.used, c.ctid as place`
@@ -56,17 +68,17 @@ const COLUMNS = `app.version, ${APP_NOW} as now, u.uid,
 const MANY = new Prepared<Row>(
   'read-holdings',
   `select q.ord, ${COLUMNS} ${holdingsOf(
-    `unnest($1::text[], $2::text[], $3::text[], $4::text[])
-  with ordinality as q (app_id, user_id, feature_id, reset_period, ord)
+    `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::interval[])
+  with ordinality as q (app_id, user_id, feature_id, reset_period, longest, ord)
 join app on app.id = q.app_id`,
-    ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period'],
+    ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period', 'q.longest'],
   )}`,
 )
 
 /** PostgreSQL is done with a statement about one sooner than with one about a list of one. */
 const ONE = new Prepared<Row>(
   'read-holding',
-  `select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4'])}
+  `select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4', '$5::interval'])}
 where app.id = $1`,
 )
 
@@ -76,6 +88,7 @@ export async function readHoldings(
   questions: readonly Question[],
 ): Promise<(Holding | undefined)[]> {
   const holdings = new Array<Holding | undefined>(questions.length)
+  const firsts = new Array<Row>(questions.length)
   for (const row of await read(client, questions)) {
     const [ord, version, now, uid, packageId, isAddon, startedAt, anchor, periodStart, used, place] = row
     const at = Number(ord) - 1
@@ -86,12 +99,14 @@ export async function readHoldings(
         now: parseTimestamp(now),
         uid: uid === null ? null : Number(uid),
         live: [],
-        counter:
-          periodStart === null ? null : { start: parseTimestamp(periodStart), used: Number(used), place },
+        counters: [],
       }
       holdings[at] = holding
+      firsts[at] = row
     }
-    if (packageId !== null) {
+    // Every subscription comes with every counter: each is taken from the rows that share the other with the first row.
+    const [, , , , firstPackageId, , , , firstPeriodStart] = firsts[at] as Row
+    if (packageId !== null && periodStart === firstPeriodStart) {
       holding.live.push({
         packageId,
         isAddon: isAddon === 't',
@@ -99,19 +114,33 @@ export async function readHoldings(
         anchor: parseTimestamp(anchor),
       })
     }
+    if (periodStart !== null && packageId === firstPackageId) {
+      holding.counters.push({ start: parseTimestamp(periodStart), used: Number(used), place })
+    }
   }
   return holdings
 }
 
+/** In hours, which are the same in every time zone. */
+const LONGEST = new Map<ResetPeriod | null, string | null>(
+  RESET_PERIODS.map((reset) => {
+    const ms = longestMs(reset)
+    return [reset, ms === null ? null : `${ms / 3_600_000}:00:00`]
+  }),
+)
+const longestOf = ({ resetPeriod }: Question): string | null => LONGEST.get(resetPeriod) ?? null
+
 function read(client: Tx, questions: readonly Question[]): Promise<Row[]> {
   const [first] = questions
   if (first && questions.length === 1) {
-    return ONE.run(client, [first.appId, first.userId, first.featureId, first.resetPeriod])
+    const { appId, userId, featureId, resetPeriod } = first
+    return ONE.run(client, [appId, userId, featureId, resetPeriod, longestOf(first)])
   }
   return MANY.run(client, [
     textArray(questions, (q) => q.appId),
     textArray(questions, (q) => q.userId),
     textArray(questions, (q) => q.featureId),
     textArray(questions, (q) => q.resetPeriod),
+    textArray(questions, longestOf),
   ])
 }
