@@ -9,6 +9,7 @@ import { loadBounds } from './bounds/load.ts'
 import { overloadBounds } from './bounds/overload.ts'
 import { peopleBounds } from './bounds/people.ts'
 import { requestBounds } from './bounds/requests.ts'
+import { retryBounds } from './bounds/retries.ts'
 import { usageBounds } from './bounds/usage.ts'
 import { valueBounds } from './bounds/values.ts'
 import { createUsers, publishPackage } from './harness/catalogue.ts'
@@ -25,6 +26,7 @@ const BOUNDS: Bound[] = [
   ...connectionBounds,
   ...databaseBounds,
   ...loadBounds,
+  ...retryBounds,
 ]
 
 let world: World

@@ -81,6 +81,15 @@ export const MAX_TRANSACTION_ATTEMPTS = 5
 /** For the database to show that it reads and writes, when `/readyz` is asked. */
 export const READY_TIMEOUT_MS = 2_500
 
+/** How often a record may find its counter moved by others: of 16 who always race, hardly one ever loses so often. */
+export const MAX_LOST_RACES = 500
+/** How often it may find that others made the counter or the key it was to make: the next read sees them. */
+export const MAX_WRITE_CONFLICTS = 20
+/** How often the catalogue may change while a check is under way. */
+export const MAX_STALE_READS = 20
+/** How often a user's id may change while the user asks something. */
+export const MAX_ID_CHANGES = 5
+
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255
 export const IDEMPOTENCY_KEPT_HOURS = 24
 

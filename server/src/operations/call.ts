@@ -161,7 +161,8 @@ async function settle<T>(tx: Tx, effect: () => Promise<T>): Promise<Outcome<T>> 
     await tx.query('release savepoint effect')
     return { value }
   } catch (error) {
-    if (!(error instanceof TollgateError)) throw error
+    // What will be fine a little later is not what the same key is to be answered then.
+    if (!(error instanceof TollgateError) || error.retryAfter !== null) throw error
     await tx.query('rollback to savepoint effect; release savepoint effect')
     const { code, message, type, field } = error
     return { error: { code, message, type, field } }

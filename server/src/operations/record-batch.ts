@@ -1,7 +1,10 @@
+import { unavailable } from '../domain/errors.ts'
+import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../domain/limits.ts'
 import { applyUsage, type RecordedUsage, type UsageCall } from '../domain/usage.ts'
 import type { AppCache } from '../store/app-cache.ts'
 import { type Db, endedForAnother, TryAgain, type Tx, violates } from '../store/database.ts'
 import { KEY_TAKEN, readKeys } from '../store/idempotency.ts'
+import { refusesData } from '../store/refused-data.ts'
 import { COUNTER_EXISTS, type CounterMove, type Receipt, writeUsage } from '../store/write-usage.ts'
 import type { Settled } from './batcher.ts'
 import { idempotencyKeyReused, type KeptUnder, type Outcome, resultOf } from './call.ts'
@@ -24,7 +27,8 @@ export type Recorded = RecordedUsage | 'claimed'
 
 /**
  * Records events in their order: reads how things stand, decides each by the rule, and writes what was decided
- * if all of it still stands. What lost to a concurrent writer is decided anew. Each event stands for itself.
+ * if all of it still stands. What lost to a concurrent writer is decided anew. Each event stands for itself: where
+ * PostgreSQL refuses them together for the sake of one, only that one fails.
  */
 export async function recordBatch(
   apps: AppCache,
@@ -32,13 +36,64 @@ export async function recordBatch(
   pending: readonly PendingUsage[],
   { inTransaction = false } = {},
 ): Promise<Settled<Recorded>[]> {
-  const answers = new Array<Settled<Recorded> | undefined>(pending.length)
-  for (;;) {
+  const answers: Answers = new Array(pending.length)
+  try {
+    await recordTogether(apps, client, pending, answers, inTransaction)
+  } catch (error) {
+    if (inTransaction) throw error
+    if (pending.length > 1 && refusesData(error)) await recordOneByOne(apps, client, pending, answers)
+    else settleOthers(answers, error)
+  }
+  return answers as Settled<Recorded>[]
+}
+
+async function recordOneByOne(
+  apps: AppCache,
+  client: Tx,
+  pending: readonly PendingUsage[],
+  answers: Answers,
+): Promise<void> {
+  for (const [index, item] of pending.entries()) {
+    if (answers[index]) continue
+    const alone: Answers = new Array(1)
+    try {
+      await recordTogether(apps, client, [item], alone, false)
+      answers[index] = alone[0]
+    } catch (error) {
+      // Of a connection that is lost, or a database that takes no writes, nothing more is to be expected.
+      if (!refusesData(error)) return settleOthers(answers, error)
+      settleOthers(alone, error)
+      answers[index] = alone[0]
+    }
+  }
+}
+
+/** What is not answered fails with this. What is answered was written, and stands. */
+function settleOthers(answers: Answers, error: unknown): void {
+  const told = isOvertaken(error) ? keptChanging() : error
+  for (let i = 0; i < answers.length; i++) answers[i] ??= { error: told }
+}
+
+const keptChanging = () =>
+  unavailable('Nothing was recorded, since others kept changing the counter; try again')
+
+/** Somebody used one of the keys, or began one of the counters, meanwhile: nothing was written. */
+const isOvertaken = (error: unknown): boolean =>
+  violates(error, KEY_TAKEN) || violates(error, COUNTER_EXISTS) || endedForAnother(error)
+
+async function recordTogether(
+  apps: AppCache,
+  client: Tx,
+  pending: readonly PendingUsage[],
+  answers: Answers,
+  inTransaction: boolean,
+): Promise<void> {
+  for (let [races, conflicts] = [0, 0]; ; ) {
     await answerKnownKeys(client, pending, answers)
     const open = openOnes(pending, answers)
-    if (open.length === 0) return answers as Settled<Recorded>[]
+    if (open.length === 0) return
 
-    const found = await readStandings(apps, client, open.map(questionOf))
+    const found = await readStandings(apps, client, open.map(questionOf), { inTransaction })
     const { moved, unmoved } = decide(open, found, answers)
     const receipts = unmoved.flatMap(receiptsOf)
     try {
@@ -46,14 +101,14 @@ export async function recordBatch(
       if (moves.length > 0 || receipts.length > 0) {
         const made = await writeUsage(client, moves, receipts)
         for (const { move, decisions } of moved) if (made.has(move)) settle(decisions, answers)
+        if (made.size < moves.length) races += 1
       }
       settle(unmoved, answers)
+      if (races > MAX_LOST_RACES) throw keptChanging()
     } catch (error) {
-      // Somebody used one of the keys, or began one of the counters, meanwhile: nothing was written.
-      const overtaken =
-        violates(error, KEY_TAKEN) || violates(error, COUNTER_EXISTS) || endedForAnother(error)
-      if (!overtaken) throw error
+      if (!isOvertaken(error)) throw error
       if (inTransaction) throw new TryAgain()
+      if (++conflicts > MAX_WRITE_CONFLICTS) throw error
     }
   }
 }

@@ -1,10 +1,13 @@
 import type { Catalogue } from '../domain/catalogue.ts'
-import { unauthenticated } from '../domain/errors.ts'
+import { unauthenticated, unavailable } from '../domain/errors.ts'
 import { isIdentifier } from '../domain/identifier.ts'
+import { MAX_STALE_READS } from '../domain/limits.ts'
 import { type Standing, standingOf } from '../domain/standing.ts'
 import type { AppCache } from '../store/app-cache.ts'
+import type { LoadedApp } from '../store/catalogue.ts'
 import type { Tx } from '../store/database.ts'
 import { type Holding, type Question, readHoldings } from '../store/read-holdings.ts'
+import { refusesData } from '../store/refused-data.ts'
 import type { Settled } from './batcher.ts'
 import type { WaitingCaller } from './deadline.ts'
 
@@ -26,17 +29,55 @@ export interface FoundStanding {
 }
 
 /**
- * Answers all questions from one statement. The catalogue decides what to ask for, and the statement tells
- * whether the catalogue in memory was the present one: where it was not, the question is asked again.
+ * Answers all questions from one statement; where PostgreSQL refuses that for something it finds, each from its own, so
+ * that only the one concerned fails. In a transaction, which such an error ends, all of them do.
  */
-export async function readStandings(
+export function readStandings(
+  apps: AppCache,
+  client: Tx,
+  questions: readonly StandingQuestion[],
+  { inTransaction = false } = {},
+): Promise<Settled<FoundStanding>[]> {
+  return readTogether(apps, client, questions).catch((error) => {
+    if (inTransaction || questions.length === 1 || !refusesData(error)) throw error
+    return readOneByOne(apps, client, questions)
+  })
+}
+
+async function readOneByOne(
+  apps: AppCache,
+  client: Tx,
+  questions: readonly StandingQuestion[],
+): Promise<Settled<FoundStanding>[]> {
+  const answers: Settled<FoundStanding>[] = []
+  for (const question of questions) {
+    try {
+      answers.push(...(await readTogether(apps, client, [question])))
+    } catch (error) {
+      if (!refusesData(error)) throw error
+      answers.push({ error })
+    }
+  }
+  return answers
+}
+
+/**
+ * The catalogue decides what to ask for, and the statement tells whether the catalogue in memory was the present one:
+ * where it was not, the question is asked again.
+ */
+async function readTogether(
   apps: AppCache,
   client: Tx,
   questions: readonly StandingQuestion[],
 ): Promise<Settled<FoundStanding>[]> {
   const answers = new Array<Settled<FoundStanding>>(questions.length)
   let open = questions.map((_, i) => i)
-  while (open.length > 0) {
+  for (let stale = 0; open.length > 0; stale++) {
+    if (stale > MAX_STALE_READS) {
+      const error = unavailable('The catalogue kept changing; try again')
+      for (const i of open) answers[i] = { error }
+      break
+    }
     const asked: Question[] = []
     const guesses = new Map<string, Catalogue | undefined>()
     const topics = new Map<string, Topic>()
@@ -58,14 +99,20 @@ export async function readStandings(
     const holdings = await readHoldings(client, asked)
 
     const again: number[] = []
+    const reloaded = new Map<string, LoadedApp>()
     for (const [k, i] of open.entries()) {
       const question = questions[i] as StandingQuestion
       const topic = topicOf[k] as Topic
       const holding = holdings[topic.from]
       try {
         if (!holding) throw unauthenticated()
-        const app =
-          apps.confirmed(question.caller, holding.version) ?? (await apps.confirm(client, question.caller))
+        const { caller } = question
+        let app = apps.kept(caller.appId, holding.version) ?? reloaded.get(caller.appId)
+        if (!app) {
+          app = await apps.reload(client, caller.appId)
+          reloaded.set(caller.appId, app)
+        }
+        apps.admit(caller, app)
         if (app.catalogue !== topic.guess) {
           again.push(i)
           continue
@@ -114,7 +161,7 @@ function stand(
   if (standing.kind !== 'metered') return { featureId, standing, used: 0, now, uid, place: null }
   const { allowance, period } = standing
   let at = from
-  while (asked[at]?.resetPeriod !== allowance.resetPeriod) at++
+  while (at < asked.length && asked[at]?.resetPeriod !== allowance.resetPeriod) at++
   const counter = holdings[at]?.counters.find(({ start }) => start === period.start)
   return { featureId, standing, used: counter?.used ?? 0, now, uid, place: counter?.place ?? null }
 }

@@ -1,4 +1,5 @@
-import { unauthenticated } from '../domain/errors.ts'
+import { unauthenticated, unavailable } from '../domain/errors.ts'
+import { MAX_ID_CHANGES } from '../domain/limits.ts'
 import { findUserByUid, type UserRow } from '../store/users.ts'
 import type { Call, Service } from './call.ts'
 import type { Deadline } from './deadline.ts'
@@ -22,16 +23,17 @@ export async function me({ service, appId, uid }: UserCall): Promise<UserRow> {
   return user
 }
 
-/** Asks by the user's id; once more if that was changed meanwhile, since by then it may be another user's. */
+/** Asks by the user's id; again if that was changed meanwhile, since by then it may be another user's. */
 export async function asThemselves<Answer>(
   call: UserCall,
   ask: (userId: string) => Promise<Answer>,
 ): Promise<Answer> {
   let { id } = await me(call)
-  for (;;) {
+  for (let changes = 0; changes <= MAX_ID_CHANGES; changes++) {
     const answer = await ask(id)
     const after = await me(call)
     if (after.id === id) return answer
     id = after.id
   }
+  throw unavailable("The user's id kept changing; try again")
 }

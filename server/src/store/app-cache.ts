@@ -22,9 +22,10 @@ export const KEY_CONFIRMED_MS = 1_000
 
 /**
  * Catalogues and API keys, kept in memory. Every statement that uses them reads the app's version beside its
- * own rows, and a version that moved drops what is kept: nothing stale is ever answered from, on any node, and no
- * notification has to arrive. Only a request that asks the database nothing else (introspection, a refused
- * document) relies on the time limit above.
+ * own rows, and what is kept is good for that very version alone: nothing stale is ever answered from, on any node, and
+ * no notification has to arrive. A later version is no better than an earlier one, since the database may have gone
+ * back in time. Only a request that asks the database nothing else (introspection, a refused document) relies on the
+ * time limit above.
  */
 export class AppCache {
   readonly #apps = new Map<string, LoadedApp>()
@@ -61,24 +62,24 @@ export class AppCache {
     })
     const [row] = rows
     if (!row) throw unauthenticated()
-    return { app: this.confirmed(caller, row.version) ?? (await this.confirm(db, caller)), now: row.now }
+    const app = this.kept(caller.appId, row.version) ?? (await this.reload(db, caller.appId))
+    return { app: this.admit(caller, app), now: row.now }
   }
 
-  /** What is in memory, if it is of the version that a statement has just read, or a later one. */
-  confirmed(caller: Caller, version: number): LoadedApp | null {
-    const app = this.#apps.get(caller.appId)
-    return app && app.version >= version ? this.#admit(caller, app) : null
+  /** What is in memory, if it is of the very version that a statement has just read. */
+  kept(appId: string, version: number): LoadedApp | null {
+    const app = this.#apps.get(appId)
+    return app?.version === version ? app : null
   }
 
-  /** Reads the caller's app anew. */
-  async confirm(db: Db, caller: Caller): Promise<LoadedApp> {
-    const loaded = await loadApp(db, caller.appId)
+  /** Reads the app anew: as it was then or later, which is right for whoever found another version before. */
+  async reload(db: Db, appId: string): Promise<LoadedApp> {
+    const loaded = await loadApp(db, appId)
     if (!loaded) throw unauthenticated()
-    // Another request may have loaded a newer one meanwhile.
-    const kept = this.#apps.get(caller.appId)
-    const app = kept && kept.version >= loaded.version ? kept : loaded
-    this.#apps.set(caller.appId, app)
-    return this.#admit(caller, app)
+    // Two may load at once, and the older one come last: the next statement notices.
+    const app = this.kept(appId, loaded.version) ?? loaded
+    this.#apps.set(appId, app)
+    return app
   }
 
   /** What is in memory of the app, which may be out of date: a guess to be confirmed. */
@@ -94,7 +95,8 @@ export class AppCache {
       .map(([hash, { caller, confirmedAt }]) => ({ appId: caller.appId, hash, msAgo: now - confirmedAt }))
   }
 
-  #admit({ keyHash }: Caller, app: LoadedApp): LoadedApp {
+  /** Refuses a key that is not among the app's good ones. */
+  admit({ keyHash }: Caller, app: LoadedApp): LoadedApp {
     if (keyHash === null) return app
     if (performance.now() >= (app.keys.get(keyHash) ?? 0)) {
       this.#keys.delete(keyHash)

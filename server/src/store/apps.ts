@@ -15,11 +15,19 @@ export interface AppRow {
 /** An app's time: its test clock where it has one, else the database's, so that all nodes agree. */
 export const APP_NOW = `coalesce(app.test_clock, date_trunc('milliseconds', statement_timestamp()))`
 
+/**
+ * The version after this one: a count that rises, above 24 random bits, within 2^53. Where a database goes back in time
+ * (a standby that lacked commits takes over, a backup is restored), the count is reached once more, with other content;
+ * the random bits tell the two apart.
+ */
+const nextVersion = (version: string) =>
+  `((((${version} >> 24) + 1) << 24) | floor(random() * (1 << 24))::bigint)`
+
 /** False when the id is taken. */
 export async function insertApp(db: Db, id: string, name: string, testClock: boolean): Promise<boolean> {
   const { rowCount } = await db.query(
-    `insert into app (id, name, test_clock)
-     values ($1, $2, case when $3 then date_trunc('milliseconds', clock_timestamp()) end)
+    `insert into app (id, name, test_clock, version)
+     values ($1, $2, case when $3 then date_trunc('milliseconds', clock_timestamp()) end, ${nextVersion('0::bigint')})
      on conflict do nothing`,
     [id, name, testClock],
   )
@@ -47,7 +55,7 @@ export async function lockApp(db: Db, id: string): Promise<AppRow | null> {
 
 /** Tells every process that what it holds of this app's catalogue and keys is out of date. */
 export async function bumpVersion(db: Db, id: string): Promise<void> {
-  await db.query(`update app set version = version + 1 where id = $1`, [id])
+  await db.query(`update app set version = ${nextVersion('version')} where id = $1`, [id])
 }
 
 export async function setTestClock(db: Db, id: string, to: string): Promise<void> {

@@ -1,0 +1,160 @@
+import pg from 'pg'
+import { expect } from 'vitest'
+import {
+  MAX_ID_CHANGES,
+  MAX_LOST_RACES,
+  MAX_STALE_READS,
+  MAX_WRITE_CONFLICTS,
+} from '../../src/domain/limits.ts'
+import type { Service } from '../../src/operations/call.ts'
+import { readStandings } from '../../src/operations/standings.ts'
+import { asThemselves } from '../../src/operations/user-call.ts'
+import { AppCache } from '../../src/store/app-cache.ts'
+import type { Tx } from '../../src/store/database.ts'
+import { publishPackage } from '../harness/catalogue.ts'
+import type { Data } from '../harness/client.ts'
+import { rowsOf } from '../harness/database.ts'
+import { type Bound, RECORD_USAGE, type World } from './bound.ts'
+
+// Whatever is done again because somebody else got ahead is done again so often and no more. Then the caller is told to
+// come back, nothing has happened, and coming back helps.
+
+export const retryBounds: Bound[] = [
+  recordBound('MAX_LOST_RACES', 'races for a counter', MAX_LOST_RACES, 'update', 'return null'),
+  recordBound(
+    'MAX_WRITE_CONFLICTS',
+    'counters that others made meanwhile',
+    MAX_WRITE_CONFLICTS,
+    'insert',
+    `raise exception 'it exists' using errcode = 'unique_violation', constraint = 'usage_counter_pkey'`,
+  ),
+  {
+    limit: 'MAX_STALE_READS',
+    what: 'changes of the catalogue during a check',
+    works: async (world) =>
+      expect(await checkedDuring(world, MAX_STALE_READS)).toMatchObject({ value: { used: 0 } }),
+    refused: async (world) => expectUnavailable(await checkedDuring(world, MAX_STALE_READS + 1)),
+  },
+  {
+    limit: 'MAX_ID_CHANGES',
+    what: "changes of a user's id while the user asks",
+    works: async (world) => expect(await askedDuring(world, MAX_ID_CHANGES)).toEqual({ value: 'answered' }),
+    refused: async (world) => expectUnavailable(await askedDuring(world, MAX_ID_CHANGES + 1)),
+  },
+]
+
+const UNAVAILABLE = { code: 'UNAVAILABLE', status: 503, retryAfter: 1 }
+
+const expectUnavailable = (settled: object) => expect(settled).toMatchObject({ error: UNAVAILABLE })
+
+/** A record that fails so many times as if others had been faster. */
+function recordBound(
+  limit: Bound['limit'],
+  what: string,
+  times: number,
+  event: 'insert' | 'update',
+  fails: string,
+): Bound {
+  const during = async (world: World, failures: number) => {
+    const userId = await subscriber(world)
+    const record = (delta: number) =>
+      world.admin.ask(RECORD_USAGE, { input: { userId, featureId: 'retried', delta } })
+    if (event === 'update') await record(5)
+    const name = `fails_${world.fresh().replaceAll('-', '_')}`
+    await sql(
+      world,
+      `create sequence ${name};
+       create function ${name}() returns trigger language plpgsql as $$
+       begin
+         if nextval('${name}') <= ${failures} then ${fails}; end if;
+         return new;
+       end $$;
+       do $do$ begin execute format('create trigger ${name} before ${event} on usage_counter for each row
+         when (new.user_uid = %s) execute function ${name}()',
+         (select uid from users where app_id = 'default' and id = '${userId}')); end $do$`,
+    )
+    const before = event === 'update' ? 5 : 0
+    return { answer: await record(1), again: () => record(1), before }
+  }
+  const used = (count: number) => ({
+    data: { recordUsage: { recorded: true, consumption: { used: count } } },
+  })
+  return {
+    limit,
+    what,
+    works: async (world) => {
+      const { answer, before } = await during(world, times)
+      expect(answer).toMatchObject(used(before + 1))
+    },
+    refused: async (world) => {
+      const { answer, again, before } = await during(world, times + 1)
+      expect(answer.errors).toMatchObject([{ extensions: UNAVAILABLE }])
+      // That time nothing was recorded.
+      expect(await again()).toMatchObject(used(before + 1))
+    },
+  }
+}
+
+const sql = <Row extends pg.QueryResultRow>({ databaseUrl }: World, text: string, values: unknown[] = []) =>
+  rowsOf<Row>({ connectionString: databaseUrl }, text, values)
+
+async function subscriber(world: World): Promise<string> {
+  const { admin, fresh } = world
+  const { packages } = await admin.data('{ packages { id } }')
+  if (!packages.some((one: Data) => one.id === 'retried')) {
+    await publishPackage({ id: 'default', ...world }, 'retried', { retried: { limit: 10 } })
+  }
+  const id = fresh()
+  await admin.data(
+    'mutation ($id: String!) { createUser(input: { id: $id }) { id } subscribe(userId: $id, packageIds: ["retried"]) { id } }',
+    { id },
+  )
+  return id
+}
+
+/** What a check is answered while the catalogue changes so many times. */
+async function checkedDuring(world: World, changes: number): Promise<object> {
+  const userId = await subscriber(world)
+  const apps = new AppCache()
+  const pool = new pg.Pool({ connectionString: world.databaseUrl, max: 1, options: '-c timezone=UTC' })
+  const client = await pool.connect()
+  const question = { caller: { appId: 'default', keyHash: null }, userId, featureId: 'retried' }
+  try {
+    await readStandings(apps, client, [question])
+    let left = changes
+    const query = (statement: { name?: string }) => {
+      const send = () => client.query(statement as pg.QueryConfig)
+      if (statement.name !== 'read-holding' || left === 0) return send()
+      left -= 1
+      return sql(world, `update app set version = version + 1 where id = 'default'`).then(send)
+    }
+    const [settled] = await readStandings(apps, { query } as unknown as Tx, [question])
+    return settled ?? {}
+  } finally {
+    client.release()
+    await pool.end()
+  }
+}
+
+/** What a user is answered whose id changes so many times. */
+async function askedDuring(world: World, changes: number): Promise<object> {
+  const id = await subscriber(world)
+  const [user] = await sql<{ uid: string }>(world, 'select uid from users where id = $1', [id])
+  const uid = Number(user?.uid)
+  const pool = new pg.Pool({ connectionString: world.databaseUrl, max: 1 })
+  let left = changes
+  try {
+    const value = await asThemselves(
+      { service: { pool } as unknown as Service, appId: 'default', uid },
+      async () => {
+        if (left-- > 0) await sql(world, 'update users set id = $2 where uid = $1', [uid, world.fresh()])
+        return 'answered'
+      },
+    )
+    return { value }
+  } catch (error) {
+    return { error }
+  } finally {
+    await pool.end()
+  }
+}

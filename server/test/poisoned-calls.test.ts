@@ -1,0 +1,156 @@
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type PendingUsage, recordBatch } from '../src/operations/record-batch.ts'
+import { readStandings } from '../src/operations/standings.ts'
+import { AppCache } from '../src/store/app-cache.ts'
+import { openPool, type Pool, type Tx } from '../src/store/database.ts'
+import { createUsers, publishPackage } from './harness/catalogue.ts'
+import { rowsOf } from './harness/database.ts'
+import { startTestServer, type TestServer } from './harness/server.ts'
+
+// Calls share statements, but not their fate: where PostgreSQL refuses a statement for what it finds of one user, that
+// user's call fails, and the others are answered as if they had come alone.
+
+let server: TestServer
+let pool: Pool
+let client: Tx
+const apps = new AppCache()
+const users = ['ann', 'ben', 'eve', 'joe', 'kim']
+beforeAll(async () => {
+  server = await startTestServer()
+  pool = openPool(
+    { connectionString: server.databaseUrl },
+    { max: 1, keyLookups: true },
+    pino({ level: 'silent' }),
+  )
+  client = await pool.connect()
+  const features = {
+    inserts: { limit: 10 },
+    updates: { limit: 10 },
+    loses: { limit: 10 },
+    reads: { limit: 10 },
+  }
+  await publishPackage({ id: 'default', ...server }, 'plan', features)
+  await createUsers(server.admin, users)
+  for (const userId of users) {
+    await server.admin.data(
+      'mutation ($userId: String!) { subscribe(userId: $userId, packageIds: ["plan"]) { id } }',
+      {
+        userId,
+      },
+    )
+  }
+})
+afterAll(async () => {
+  client?.release()
+  await pool?.end()
+  await server?.stop()
+})
+
+const sql = (text: string) => rowsOf({ connectionString: server.databaseUrl }, text)
+/** What is done before eve's counter of this feature is written. */
+const beforeEve = (feature: string, event: 'insert' | 'update', does: string) =>
+  sql(`create function eve_${feature}() returns trigger language plpgsql as $$ begin ${does} end $$;
+    do $do$ begin execute format('create trigger eve_${feature} before ${event} on usage_counter for each row
+      when (new.user_uid = %s and new.feature_id = %L) execute function eve_${feature}()',
+      (select uid from users where id = 'eve'), '${feature}'); end $do$`)
+
+const caller = { appId: 'default', keyHash: null }
+const record = (featureId: string, keyed = false) =>
+  recordBatch(
+    apps,
+    client,
+    users.map(
+      (userId): PendingUsage => ({
+        caller,
+        event: { userId, featureId, action: 'ADD', delta: 1 },
+        key: keyed
+          ? {
+              appId: 'default',
+              scope: 'usage',
+              key: `${featureId} ${userId}`,
+              request: Buffer.alloc(32),
+              field: 'event',
+            }
+          : null,
+      }),
+    ),
+  )
+
+const books = (featureId: string) =>
+  sql(`select u.id, c.used::int, (select sum(delta)::int from usage_ledger l where l.user_uid = u.uid
+      and l.feature_id = c.feature_id) as sum
+    from usage_counter c join users u on u.uid = c.user_uid where c.feature_id = '${featureId}' order by u.id`)
+const row = (id: string, used: number) => ({ id, used, sum: used })
+const recorded = (used: number) => ({
+  value: { recorded: true, reason: null, consumption: expect.objectContaining({ used }) },
+})
+
+it.each([
+  { keyed: false },
+  { keyed: true },
+])('gap: batches: a row that PostgreSQL refuses fails alone (keyed: $keyed)', async ({ keyed }) => {
+  const feature = keyed ? 'updates' : 'inserts'
+  if (keyed) await record(feature)
+  await beforeEve(
+    feature,
+    keyed ? 'update' : 'insert',
+    `raise exception 'not eve' using errcode = 'check_violation';`,
+  )
+  const one = keyed ? 2 : 1
+  const eve = { error: expect.objectContaining({ code: '23514', message: 'not eve' }) }
+  expect(await record(feature, keyed)).toEqual([
+    recorded(one),
+    recorded(one),
+    eve,
+    recorded(one),
+    recorded(one),
+  ])
+  const others = ['ann', 'ben', 'joe', 'kim'].map((id) => row(id, one))
+  expect(await books(feature)).toEqual(
+    keyed ? [...others.slice(0, 2), row('eve', 1), ...others.slice(2)] : others,
+  )
+  // Eve's key is not used up: once the fault is mended, the same call goes through.
+  await sql(`drop trigger eve_${feature} on usage_counter`)
+  if (keyed) expect(await record(feature, true)).toEqual(users.map(() => recorded(2)))
+})
+
+it('gap: batches: what was recorded before the refusal is not recorded again', async () => {
+  await record('loses')
+  // The first time eve's counter seems to have moved, while the others are written; then it is refused.
+  await sql('create sequence eve_tries')
+  await beforeEve(
+    'loses',
+    'update',
+    `if nextval('eve_tries') = 1 then return null; end if; raise exception 'not eve';`,
+  )
+  const eve = { error: expect.objectContaining({ message: 'not eve' }) }
+  expect(await record('loses')).toEqual([recorded(2), recorded(2), eve, recorded(2), recorded(2)])
+  expect(await books('loses')).toEqual(users.map((id) => row(id, id === 'eve' ? 1 : 2)))
+})
+
+it('gap: batches: a row that cannot be read fails alone', async () => {
+  // What reads eve's subscription trips over it.
+  await sql(`alter table subscription rename to kept_subscription;
+    create view subscription as select app_id, user_uid, package_id, is_addon, started_at, cancel_at, cancelled_at,
+      case when user_uid = (select uid from users where id = 'eve') then (user_uid || ' o''clock')::timestamptz(3)
+      else anchor end as anchor from kept_subscription`)
+  const eve = { error: expect.objectContaining({ code: '22007' }) }
+  const questions = users.map((userId) => ({ caller, userId, featureId: 'reads' }))
+  const good = { value: expect.objectContaining({ used: 0 }) }
+  expect(await readStandings(apps, client, questions)).toEqual([good, good, eve, good, good])
+  expect(await record('reads')).toEqual([recorded(1), recorded(1), eve, recorded(1), recorded(1)])
+  expect(await books('reads')).toEqual(['ann', 'ben', 'joe', 'kim'].map((id) => row(id, 1)))
+})
+
+it('gap: batches: on a connection that is lost, each fails', async () => {
+  const lost = new pg.Client({ connectionString: server.databaseUrl })
+  await lost.connect()
+  await lost.end()
+  const settled = await recordBatch(apps, lost as unknown as Tx, [
+    { caller, event: { userId: 'ann', featureId: 'reads', action: 'ADD', delta: 1 }, key: null },
+    { caller, event: { userId: 'ben', featureId: 'reads', action: 'ADD', delta: 1 }, key: null },
+  ])
+  expect(settled).toEqual([{ error: expect.any(Error) }, { error: expect.any(Error) }])
+})
