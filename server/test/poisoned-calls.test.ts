@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Deadline } from '../src/operations/deadline.ts'
 import { type PendingUsage, recordBatch } from '../src/operations/record-batch.ts'
 import { readStandings } from '../src/operations/standings.ts'
 import { AppCache } from '../src/store/app-cache.ts'
@@ -56,7 +57,7 @@ const beforeEve = (feature: string, event: 'insert' | 'update', does: string) =>
       when (new.user_uid = %s and new.feature_id = %L) execute function eve_${feature}()',
       (select uid from users where id = 'eve'), '${feature}'); end $do$`)
 
-const caller = { appId: 'default', keyHash: null }
+const caller = { appId: 'default', keyHash: null, deadline: null }
 const record = (featureId: string, keyed = false) =>
   recordBatch(
     apps,
@@ -153,4 +154,18 @@ it('gap: batches: on a connection that is lost, each fails', async () => {
     { caller, event: { userId: 'ben', featureId: 'reads', action: 'ADD', delta: 1 }, key: null },
   ])
   expect(settled).toEqual([{ error: expect.any(Error) }, { error: expect.any(Error) }])
+})
+
+it('gap: batches: what nobody waits for any more is not tried again', async () => {
+  const gone = { ...caller, deadline: new Deadline(performance.now(), 0) }
+  // Whoever is first to write loses once, and decides again.
+  await sql(`create sequence all_tries; create function all_lose() returns trigger language plpgsql as
+    $$ begin if nextval('all_tries') <= 2 then return null; end if; return new; end $$;
+    create trigger all_lose before update on usage_counter for each row execute function all_lose()`)
+  const event = { featureId: 'inserts', action: 'ADD', delta: 1 } as const
+  const settled = await recordBatch(apps, client, [
+    { caller: gone, event: { ...event, userId: 'ann' }, key: null },
+    { caller, event: { ...event, userId: 'ben' }, key: null },
+  ])
+  expect(settled).toEqual([{ error: expect.objectContaining({ code: 'UNAVAILABLE' }) }, recorded(2)])
 })

@@ -54,6 +54,7 @@ async function recordOneByOne(
   answers: Answers,
 ): Promise<void> {
   for (const [index, item] of pending.entries()) {
+    leaveTheGone(pending, answers)
     if (answers[index]) continue
     const alone: Answers = new Array(1)
     try {
@@ -65,6 +66,13 @@ async function recordOneByOne(
       settleOthers(alone, error)
       answers[index] = alone[0]
     }
+  }
+}
+
+/** What nobody waits for any more is not tried again: they have been told that there is no answer. */
+function leaveTheGone(pending: readonly PendingUsage[], answers: Answers): void {
+  for (const [index, { caller }] of pending.entries()) {
+    if (caller.deadline?.passed) answers[index] ??= { error: keptChanging() }
   }
 }
 
@@ -89,6 +97,7 @@ async function recordTogether(
   inTransaction: boolean,
 ): Promise<void> {
   for (let [races, conflicts] = [0, 0]; ; ) {
+    if (races + conflicts > 0) leaveTheGone(pending, answers)
     await answerKnownKeys(client, pending, answers)
     const open = openOnes(pending, answers)
     if (open.length === 0) return

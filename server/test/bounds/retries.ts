@@ -118,7 +118,11 @@ async function checkedDuring(world: World, changes: number): Promise<object> {
   const apps = new AppCache()
   const pool = new pg.Pool({ connectionString: world.databaseUrl, max: 1, options: '-c timezone=UTC' })
   const client = await pool.connect()
-  const question = { caller: { appId: 'default', keyHash: null }, userId, featureId: 'retried' }
+  const question = {
+    caller: { appId: 'default', keyHash: null, deadline: null },
+    userId,
+    featureId: 'retried',
+  }
   try {
     await readStandings(apps, client, [question])
     let left = changes
@@ -145,7 +149,7 @@ async function askedDuring(world: World, changes: number): Promise<object> {
   let left = changes
   try {
     const value = await asThemselves(
-      { service: { pool } as unknown as Service, appId: 'default', uid },
+      { service: { pool } as unknown as Service, appId: 'default', uid, deadline: null },
       async () => {
         if (left-- > 0) await sql(world, 'update users set id = $2 where uid = $1', [uid, world.fresh()])
         return 'answered'
