@@ -1,4 +1,4 @@
-// Format, lint and types, side by side.
+// Format, lint, types and the licences of dependencies, side by side.
 import { run, runTogether } from './ready.mjs'
 
 run('npx', ['tsx', 'dashboard/print-types.ts'])
@@ -6,4 +6,5 @@ await runTogether([
   ['npx', 'biome', 'check', '--error-on-warnings', '.'],
   ['npx', 'tsc', '--noEmit', '-p', 'tsconfig.json'],
   ['npx', 'tsc', '--noEmit', '-p', 'dashboard'],
+  ['node', 'scripts/licences.mjs'],
 ])

@@ -4,32 +4,42 @@ import { Pulse } from './browser/pulse.ts'
 import { askAll, checkKey, PACKAGES_KEY, SUBSCRIPTIONS_KEY, usageKey } from './browser/questions.ts'
 import { type TokenSource, Tokens } from './browser/tokens.ts'
 import { endpointOf } from './endpoint.ts'
-import { TollgateError } from './errors.ts'
-import type { CallOptions, TollgateOptions } from './options.ts'
+import { aborted, type CallError, TollgateError } from './errors.ts'
+import type { SignalOption, TollgateOptions } from './options.ts'
+import { failed } from './reply.ts'
 import { Transport } from './transport.ts'
 import type * as T from './types.ts'
 
 export type { TokenSource } from './browser/tokens.ts'
 export {
   AuthenticationError,
+  type CallError,
   type ErrorCode,
+  type ErrorDetails,
   type ErrorName,
   FeatureNotFoundError,
+  type LocalErrorCode,
   NetworkError,
+  type NetworkErrorCode,
+  type ServiceErrorCode,
   TollgateError,
   UserNotFoundError,
 } from './errors.ts'
-export type { CallOptions } from './options.ts'
+export type { SignalOption } from './options.ts'
 export type {
   CanUseFeatureData,
   Consumption,
+  FeatureType,
+  JsonObject,
   Package,
   PackageFeature,
+  PackageStatus,
   PackageSubscription,
   PackageWithFeatures,
   Price,
   ReasonCode,
   Result,
+  SubscriptionStatus,
   UsagePeriod,
 } from './types.ts'
 
@@ -45,9 +55,17 @@ export interface TollgateClientOptions extends Pick<TollgateOptions, 'fetch' | '
   initial?: InitialAnswers | undefined
 }
 
+/** The options of `canUse`. */
+export interface CanUseOptions extends SignalOption {
+  /** How much the user means to use. @default 1 */
+  delta?: number | undefined
+}
+
+/** Answers to begin with. */
 export interface InitialAnswers {
+  /** Checks for a delta of 1, such as those of `canUseFeatures`. @default [] */
   features?: readonly T.CanUseFeatureData[] | undefined
-  /** by feature id */
+  /** Usage, by feature id. @default {} */
   usage?: Readonly<Record<string, T.UsagePeriod | null>> | undefined
 }
 
@@ -64,7 +82,6 @@ export class TollgateClient {
   readonly #tokens: Tokens
   readonly #answers: Answers
   readonly #pulse: Pulse
-  readonly #onError: TollgateClientOptions['onError']
   /** what is asked next, in one go, and what comes of it */
   #next: { keys: Set<string>; answers: Promise<ReadonlyMap<string, T.Result<unknown>>> } | null = null
   #requests = 0
@@ -73,10 +90,10 @@ export class TollgateClient {
 
   /** Throws when a setting is wrong or missing. */
   constructor(options: TollgateClientOptions) {
-    const { fetch, timeout = 10_000, refreshEvery = 30_000, initial = {} } = options
-    this.#transport = new Transport(endpointOf(options.baseUrl, '/client/graphql'), '', { fetch, timeout })
+    const { timeout = 10_000, refreshEvery = 30_000 } = options
+    const initial = options.initial ?? {}
+    this.#transport = new Transport(endpointOf(options.baseUrl, '/client/graphql'), options)
     this.#tokens = new Tokens(options.token, timeout)
-    this.#onError = options.onError
     this.#answers = new Answers([
       ...(initial.features ?? []).map((check) => [checkKey(check.featureId, 1), check] as [string, unknown]),
       ...Object.entries(initial.usage ?? {}).map(([id, usage]) => [usageKey(id), usage] as [string, unknown]),
@@ -85,26 +102,23 @@ export class TollgateClient {
   }
 
   /** Whether the user can use this much of the feature. `delta` is 1 unless given. */
-  canUse(
-    featureId: string,
-    { delta = 1, signal }: CallOptions & { delta?: number | undefined } = {},
-  ): Promise<T.Result<T.CanUseFeatureData>> {
-    return this.#call(checkKey(featureId, delta), signal)
+  canUse(featureId: string, options?: CanUseOptions): Promise<T.Result<T.CanUseFeatureData>> {
+    return this.#call(checkKey(featureId, options?.delta ?? 1), options)
   }
 
   /** The current period's usage; null where the feature is not counted for this user. */
-  usage(featureId: string, { signal }: CallOptions = {}): Promise<T.Result<T.UsagePeriod | null>> {
-    return this.#call(usageKey(featureId), signal)
+  usage(featureId: string, options?: SignalOption): Promise<T.Result<T.UsagePeriod | null>> {
+    return this.#call(usageKey(featureId), options)
   }
 
   /** The published packages, with features and prices. */
-  packages({ signal }: CallOptions = {}): Promise<T.Result<T.PackageWithFeatures[]>> {
-    return this.#call(PACKAGES_KEY, signal)
+  packages(options?: SignalOption): Promise<T.Result<T.PackageWithFeatures[]>> {
+    return this.#call(PACKAGES_KEY, options)
   }
 
   /** The user's subscriptions, oldest first, with those that have ended. */
-  subscriptions({ signal }: CallOptions = {}): Promise<T.Result<T.PackageSubscription[]>> {
-    return this.#call(SUBSCRIPTIONS_KEY, signal)
+  subscriptions(options?: SignalOption): Promise<T.Result<T.PackageSubscription[]>> {
+    return this.#call(SUBSCRIPTIONS_KEY, options)
   }
 
   /** Tells whenever an answer to what was asked before is another one now. Returns what ends it. */
@@ -118,13 +132,13 @@ export class TollgateClient {
   }
 
   /** Asks again whatever was asked before: for after something that the page did. */
-  async refresh(): Promise<{ error: TollgateError | null }> {
+  async refresh(): Promise<{ error: CallError | null }> {
     const results = await Promise.all(this.#answers.ofInterest().map((key) => this.#ask(key)))
     return { error: results.find(({ error }) => error)?.error ?? null }
   }
 
   /** Another user: forgets the token and all answers. Calls under way come to an error of code `ABORTED`. */
-  async reset(): Promise<{ error: TollgateError | null }> {
+  async reset(): Promise<{ error: CallError | null }> {
     this.#forgotten = this.#requests
     this.#tokens.forget()
     this.#answers.forget()
@@ -152,7 +166,9 @@ export class TollgateClient {
     return this.#answers.initial(key) as Known<Data>
   }
 
-  async #call<Data>(key: string, signal: AbortSignal | undefined): Promise<T.Result<Data>> {
+  async #call<Data>(key: string, options: SignalOption | undefined): Promise<T.Result<Data>> {
+    const signal = options?.signal
+    if (signal && !signal.addEventListener) return this.#failure(refused('signal', 'an AbortSignal'))
     this.#answers.asked(key)
     const answer = this.#ask(key) as Promise<T.Result<Data>>
     return signal ? untilAborted(answer, signal) : answer
@@ -161,7 +177,7 @@ export class TollgateClient {
   async #ask(key: string): Promise<T.Result<unknown>> {
     this.#next ??= { keys: new Set(), answers: Promise.resolve().then(() => this.#askNext()) }
     this.#next.keys.add(key)
-    return (await this.#next.answers).get(key) ?? { data: null, error: aborted('The user was changed') }
+    return (await this.#next.answers).get(key) ?? failed(aborted('another user'))
   }
 
   async #askNext(): Promise<ReadonlyMap<string, T.Result<unknown>>> {
@@ -175,32 +191,43 @@ export class TollgateClient {
   }
 
   async #send<Data>(operation: ClientOperation, variables: object): Promise<T.Result<Data>> {
-    const request = { query: CLIENT_DOCUMENTS[operation], variables }
+    const send = (Authorization: string) =>
+      this.#transport.send({ query: CLIENT_DOCUMENTS[operation], variables, headers: { Authorization } })
     try {
+      check(variables)
       const token = await this.#tokens.current()
-      let { data, error } = await this.#transport.send({ ...request, authorization: token })
+      let { data, error } = await send(token)
       if (error?.code === 'UNAUTHENTICATED') {
         const other = await this.#tokens.insteadOf(token)
-        if (other !== token)
-          ({ data, error } = await this.#transport.send({ ...request, authorization: other }))
+        if (other !== token) ({ data, error } = await send(other))
       }
       if (error) throw error
       return { data: data?.[operation] as Data, error: null }
     } catch (thrown) {
       if (!(thrown instanceof TollgateError)) throw thrown
-      await this.#transport.observe(() => this.#onError?.(thrown))
-      return { data: null, error: thrown }
+      return this.#failure(thrown)
     }
+  }
+
+  async #failure(error: TollgateError): Promise<T.Result<never>> {
+    await this.#transport.report(error)
+    return failed(error)
   }
 }
 
-const aborted = (message: string, cause?: unknown): TollgateError =>
-  new TollgateError(message, { code: 'ABORTED', status: 0, cause })
+/** The service would refuse these too, but all that share the request with them. */
+function check({ featureId = '', delta = 1 }: { featureId?: unknown; delta?: unknown }): void {
+  if (typeof featureId !== 'string') throw refused('featureId', 'a string')
+  if (!Number.isInteger(delta)) throw refused('delta', 'a whole number')
+}
+
+const refused = (field: string, kind: string): TollgateError =>
+  new TollgateError(`${field} must be ${kind}`, { code: 'BAD_USER_INPUT', status: 400, field })
 
 /** The request goes on, since others may wait for it: only this caller gives it up. */
 function untilAborted<Data>(answer: Promise<T.Result<Data>>, signal: AbortSignal): Promise<T.Result<Data>> {
   return new Promise((resolve) => {
-    const giveUp = () => resolve({ data: null, error: aborted('The call was aborted', signal.reason) })
+    const giveUp = () => resolve(failed(aborted(signal.reason)))
     if (signal.aborted) giveUp()
     signal.addEventListener('abort', giveUp, { once: true })
     answer.then(resolve).finally(() => signal.removeEventListener('abort', giveUp))

@@ -1,31 +1,64 @@
+import { checkArguments, checkOptions } from './arguments.ts'
+import type { BackendRequest, BackendTransport } from './backend-transport.ts'
 import { DOCUMENTS, isMutation, type Operation } from './documents.ts'
+import { TollgateError } from './errors.ts'
 import type { MutationOptions } from './options.ts'
-import type { Request, Transport } from './transport.ts'
+import { failed } from './reply.ts'
 import type { Result } from './types.ts'
 
 /** The operations by their names, over a transport. */
 export class Calls {
-  readonly #transport: Transport
+  readonly #transport: BackendTransport
 
-  constructor(transport: Transport) {
+  constructor(transport: BackendTransport) {
     this.#transport = transport
   }
 
   /** A mutation carries a key, its own or a new one. */
-  call<Data>(operation: Operation, variables: object, options: MutationOptions = {}): Promise<Result<Data>> {
-    const { signal, idempotencyKey = newKey() } = options
-    return this.send(operation, variables, isMutation(operation) ? { signal, idempotencyKey } : { signal })
+  async call<Data>(operation: Operation, args: object, options?: MutationOptions): Promise<Result<Data>> {
+    const refusal = await this.refusal(operation, args, options)
+    if (refusal) return refusal
+    const { idempotencyKey = newKey(), ...request } = options ?? {}
+    return this.send(operation, args, isMutation(operation) ? { ...request, idempotencyKey } : request)
   }
 
   async send<Data>(
     operation: Operation,
     variables: object,
-    request: Pick<Request, 'signal' | 'idempotencyKey' | 'inBackground'>,
+    request: MutationOptions & Pick<BackendRequest, 'inBackground'>,
   ): Promise<Result<Data>> {
-    const { data, error } = await this.#transport.send({ ...request, query: DOCUMENTS[operation], variables })
+    const { data, error } = await this.#transport.request({
+      ...request,
+      query: DOCUMENTS[operation],
+      variables,
+    })
     return error ? { data: null, error } : { data: data?.[operation] as Data, error }
   }
+
+  /** What a call comes to whose arguments cannot be what was meant; null where nothing is wrong with them. */
+  refusal(operation: Operation, args: unknown, options: unknown): Promise<Refusal | null> {
+    return this.refusalBy(() => {
+      checkArguments(operation, args)
+      checkOptions(options)
+    })
+  }
+
+  async refusalBy(check: () => void): Promise<Refusal | null> {
+    try {
+      check()
+      return null
+    } catch (thrown) {
+      const error = thrown instanceof TollgateError ? thrown : unreadable(thrown)
+      await this.#transport.report(error)
+      return failed(error)
+    }
+  }
 }
+
+type Refusal = Result<never>
+
+const unreadable = (cause: unknown): TollgateError =>
+  new TollgateError(`The arguments cannot be read: ${cause}`, { code: 'BAD_USER_INPUT', status: 400, cause })
 
 export const newKey = (): string => crypto.randomUUID()
 

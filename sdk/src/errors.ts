@@ -30,7 +30,10 @@ export const ERROR_TABLE = {
   INTERNAL_SERVER_ERROR: { type: 'Error', status: 500 },
 } as const
 
-/** What only the SDK itself has to say. */
+/** A code of the service's own. */
+export type ServiceErrorCode = keyof typeof ERROR_TABLE
+
+/** A code that only the SDK itself has. */
 export type LocalErrorCode =
   /** No answer, or one that is not the service's. */
   | 'NETWORK_ERROR'
@@ -47,10 +50,10 @@ export type LocalErrorCode =
   /** Queued usage that may have been counted already, too long ago for the service to remember its key. */
   | 'QUEUE_EXPIRED'
 
-/** Codes that a later version of the service adds are strings too. */
-export type ErrorCode = keyof typeof ERROR_TABLE | LocalErrorCode | (string & {})
+/** Every `error.code`. A later version of the service may add some: give a `switch` over them a `default`. */
+export type ErrorCode = ServiceErrorCode | LocalErrorCode
 
-/** The names of the spec's typed errors. */
+/** The names of the typed errors, each with a class of that name; `Error` is the name of a plain `TollgateError`. */
 export type ErrorName =
   | 'SubscriptionError'
   | 'SubscriptionNotFoundError'
@@ -61,82 +64,169 @@ export type ErrorName =
   | 'NetworkError'
   | 'Error'
 
+/** What an error is made of. */
 export interface ErrorDetails {
+  /** What went wrong, for programs. */
   code: ErrorCode
+  /** The true status of the failure. */
   status: number
+  /** What it came from. @default none */
   cause?: unknown
+  /** See `TollgateError.field`. @default null */
+  field?: string | null | undefined
+  /** See `TollgateError.path`. @default [] */
+  path?: readonly string[] | undefined
+  /** See `TollgateError.requestId`. @default null */
+  requestId?: string | null | undefined
+  /** See `TollgateError.retryAfter`. @default null */
+  retryAfter?: number | null | undefined
 }
+
+/**
+ * Marks the errors of every copy of this package. A program may load it as ESM and as CJS, or in two versions, and an
+ * error of one copy is an instance of the other's classes too.
+ */
+const KIND = Symbol.for('tollgate.error')
 
 /** Every error of the SDK. One that has no class of its own is a plain `TollgateError`, with the name `Error`. */
 export class TollgateError extends Error {
+  /** @internal */
+  static readonly kind: ErrorName = 'Error'
+
+  /** @internal */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: the class that is asked about, which may be a derived one
+    return isInstance(this, value)
+  }
+
+  /** The class's name, as in the service's own errors. */
   override readonly name: ErrorName = 'Error'
+  /** What went wrong, for programs. A result's error is narrowed by it. */
   readonly code: ErrorCode
   /** `status` is the true status of the failure; 0 where there was no answer. */
   readonly response: { readonly status: number }
+  /** The argument, input field or option whose value is refused; null: none alone. */
+  readonly field: string | null
+  /** Where in the document it happened: the operation's name first. Empty where it is about the whole request. */
+  readonly path: readonly string[]
+  /** The service's `X-Request-Id`, which its log has too; null where no reply came. */
+  readonly requestId: string | null
+  /** Seconds to wait before the same call may succeed; null where the service does not say. */
+  readonly retryAfter: number | null
 
-  constructor(message: string, { code, status, cause }: ErrorDetails) {
-    super(message, cause === undefined ? undefined : { cause })
-    this.code = code
-    this.response = { status }
+  /** Made by the SDK; an application has no need to. */
+  constructor(message: string, details: ErrorDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = details.code
+    this.response = { status: details.status }
+    this.field = details.field ?? null
+    this.path = details.path ?? []
+    this.requestId = details.requestId ?? null
+    this.retryAfter = details.retryAfter ?? null
+  }
+
+  /** @internal */
+  get [KIND](): ErrorName {
+    return (this.constructor as typeof TollgateError).kind
   }
 }
 
-/** `subscribe` was refused. */
+function isInstance(ofClass: typeof TollgateError, value: unknown): boolean {
+  if (Function.prototype[Symbol.hasInstance].call(ofClass, value)) return true
+  // A class that an application derived has no counterpart in another copy.
+  if (!Object.hasOwn(ofClass, 'kind')) return false
+  const kind = (value as { [KIND]?: ErrorName } | null | undefined)?.[KIND]
+  return kind !== undefined && [kind, 'Error'].includes(ofClass.kind)
+}
+
+/** `subscribe` was refused; the message says why. */
 export class SubscriptionError extends TollgateError {
+  /** @internal */
+  static override readonly kind = 'SubscriptionError'
   override readonly name = 'SubscriptionError'
+  declare readonly code: 'BAD_USER_INPUT'
 }
+
+/** There is no subscription with this id. */
 export class SubscriptionNotFoundError extends TollgateError {
+  /** @internal */
+  static override readonly kind = 'SubscriptionNotFoundError'
   override readonly name = 'SubscriptionNotFoundError'
+  declare readonly code: 'SUBSCRIPTION_NOT_FOUND'
 }
+
+/** There is no package with this id. */
 export class PackageNotFoundError extends TollgateError {
+  /** @internal */
+  static override readonly kind = 'PackageNotFoundError'
   override readonly name = 'PackageNotFoundError'
+  declare readonly code: 'PACKAGE_NOT_FOUND'
 }
+
+/** There is no feature with this id. */
 export class FeatureNotFoundError extends TollgateError {
+  /** @internal */
+  static override readonly kind = 'FeatureNotFoundError'
   override readonly name = 'FeatureNotFoundError'
+  declare readonly code: 'FEATURE_NOT_FOUND'
 }
+
+/** There is no user with this id. */
 export class UserNotFoundError extends TollgateError {
+  /** @internal */
+  static override readonly kind = 'UserNotFoundError'
   override readonly name = 'UserNotFoundError'
+  declare readonly code: 'USER_NOT_FOUND'
 }
-/** The API key is missing or not valid. */
+
+/** The API key or token is missing, not valid, or not allowed to do this. */
 export class AuthenticationError extends TollgateError {
+  /** @internal */
+  static override readonly kind = 'AuthenticationError'
   override readonly name = 'AuthenticationError'
+  declare readonly code: 'UNAUTHENTICATED' | 'FORBIDDEN'
 }
+
 /** There was no answer, or what answered was not the service. Whether the call had its effect is not known. */
 export class NetworkError extends TollgateError {
+  /** @internal */
+  static override readonly kind = 'NetworkError'
   override readonly name = 'NetworkError'
+  declare readonly code: NetworkErrorCode
   /** False: nobody was there to take any of the attempts, so the call certainly had no effect. */
   mayHaveArrived = true
 }
 
-const CLASSES = new Map<string, typeof TollgateError>(
-  Object.entries({
-    SubscriptionError,
-    SubscriptionNotFoundError,
-    PackageNotFoundError,
-    FeatureNotFoundError,
-    UserNotFoundError,
-    AuthenticationError,
-  }),
-)
+/** The codes of a `NetworkError`. */
+export type NetworkErrorCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'TOKEN_FAILED' | 'QUEUE_FULL' | 'QUEUE_FAILED'
 
-/** An element of `errors` as the service sends it. Only `message` and `code` are the spec's. */
-export interface WireError {
-  message: string
-  extensions?: { code?: string; type?: string; status?: number }
+type ClassedError =
+  | SubscriptionNotFoundError
+  | PackageNotFoundError
+  | FeatureNotFoundError
+  | UserNotFoundError
+  | AuthenticationError
+  | NetworkError
+
+type PlainErrors = {
+  [Code in Exclude<ErrorCode, ClassedError['code']>]: TollgateError & { readonly code: Code }
 }
 
-/** What codes mean that come without a type and a status. */
-export type ErrorTable = { readonly [code: string]: { readonly type: string; readonly status: number } }
-
-const UNFORESEEN = { type: 'Error', status: 500 }
-
-export function errorFrom({ message, extensions = {} }: WireError, table: ErrorTable): TollgateError {
-  const { code = 'INTERNAL_SERVER_ERROR' } = extensions
-  const known = (Object.hasOwn(table, code) && table[code]) || UNFORESEEN
-  const Class = CLASSES.get(extensions.type ?? known.type) ?? TollgateError
-  return new Class(message, { code, status: extensions.status ?? known.status })
-}
+/**
+ * What a call can come to: always a `TollgateError`, narrowed by its `code`.
+ *
+ * @example
+ * switch (error.code) {
+ *   case 'RATE_LIMITED': return retryLater(error.retryAfter)
+ *   case 'TIMEOUT': return error.mayHaveArrived // a NetworkError
+ * }
+ */
+export type CallError = ClassedError | SubscriptionError | PlainErrors[keyof PlainErrors]
 
 /** Whether the service could not be asked, as opposed to having said no. */
 export const isOutage = (error: TollgateError): boolean =>
   error instanceof NetworkError || error.response.status >= 500
+
+/** The caller gave the call up. */
+export const aborted = (cause: unknown): TollgateError =>
+  new TollgateError('The call was aborted', { code: 'ABORTED', status: 0, cause })

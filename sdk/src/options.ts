@@ -1,4 +1,5 @@
-import type { TollgateError } from './errors.ts'
+import type { Retry } from './back-off.ts'
+import type { CallError } from './errors.ts'
 import type { CacheOptions, Fallback } from './outage/checks.ts'
 import type { QueueOptions } from './outage/usage-queue.ts'
 
@@ -14,16 +15,17 @@ export interface TollgateOptions {
   timeout?: number | undefined
   /**
    * Whether to try again after this error; `retry` counts from 1. It decides alone: it is asked about every error,
-   * and there is no bound but its answer. A promise makes the next attempt wait.
-   * @default a NetworkError twice, at once
+   * and there is no bound but its answer. A promise makes the next attempt wait. After `RATE_LIMITED` and
+   * `UNAVAILABLE` the client then waits as long as the service asks, at most a minute.
+   * @default twice: a NetworkError at once; RATE_LIMITED and UNAVAILABLE after a wait, within three times `timeout`
    */
-  retry?: ((error: TollgateError, retry: number) => boolean | Promise<boolean>) | undefined
+  retry?: Retry | undefined
   /**
    * Told of the error that a call came to, after its retries, also where a fallback or the queue stands in for the
    * answer. The call waits for it; what it returns or throws changes nothing.
    * @default nobody is told
    */
-  onError?: ((error: TollgateError) => unknown) | undefined
+  onError?: ((error: CallError) => unknown) | undefined
   /** Keeps the answers of checks for a while. @default off: every check asks the service */
   cache?: CacheOptions | undefined
   /**
@@ -37,12 +39,21 @@ export interface TollgateOptions {
   dangerouslyAllowBrowser?: boolean | undefined
 }
 
-/** The last argument of every call. */
-export interface CallOptions {
+/** What gives a call up. */
+export interface SignalOption {
   /** Gives the call up; it answers with an error of code `ABORTED`. @default none */
   signal?: AbortSignal | undefined
 }
 
+/** The last argument of every call. */
+export interface CallOptions extends SignalOption {
+  /** Milliseconds that one attempt of this call may take. @default the client's `timeout` */
+  timeout?: number | undefined
+  /** Whether to try this call again, as the client's `retry` does. @default the client's `retry` */
+  retry?: Retry | undefined
+}
+
+/** The last argument of a mutation. */
 export interface MutationOptions extends CallOptions {
   /**
    * Under one key the same request has its effect once, however often it is sent within 24 hours.

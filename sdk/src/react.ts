@@ -10,14 +10,16 @@ import {
 import type { Known } from './browser/answers.ts'
 import { checkKey, usageKey } from './browser/questions.ts'
 import type { TollgateClient } from './browser.ts'
-import type { TollgateError } from './errors.ts'
+import type { CallError } from './errors.ts'
 import type { CanUseFeatureData, UsagePeriod } from './types.ts'
 
 const Context = createContext<TollgateClient | null>(null)
 
+/** The props of `TollgateProvider`. */
 export interface TollgateProviderProps {
   /** Made once for each user, outside of rendering: in a module, or kept in a state. */
   client: TollgateClient
+  /** Everything that may ask. */
   children?: ReactNode
 }
 
@@ -33,13 +35,14 @@ export function useTollgate(): TollgateClient {
   return client
 }
 
+/** How things stand with a feature. */
 export interface FeatureState {
   /** Null: not known yet, so that neither state may be shown. Where it cannot be known, see `error`, it is false. */
   access: boolean | null
   /** The whole answer; null where there is none. */
   check: CanUseFeatureData | null
   /** Why the service could not be asked the last time. The last answer holds through an outage. */
-  error: TollgateError | null
+  error: CallError | null
 }
 
 /** Whether the user can use this much of the feature. `delta` is 1 unless given. */
@@ -51,6 +54,7 @@ export function useFeature(
   return { access: data ? data.access : error ? false : null, check: data ?? null, error }
 }
 
+/** How things stand with the usage of a feature. */
 export interface UsageState {
   /** True: not known yet. */
   pending: boolean
@@ -58,7 +62,8 @@ export interface UsageState {
   usage: UsagePeriod | null
   /** What is left of the budget, at least 0; Infinity: unlimited; null where there is no `usage`. */
   remaining: number | null
-  error: TollgateError | null
+  /** Why the service could not be asked the last time. The last answer holds through an outage. */
+  error: CallError | null
 }
 
 /** How much of the feature the user has used in the current period. */
@@ -73,14 +78,17 @@ function remainingOf(usage: UsagePeriod | null | undefined): number | null {
   return budget === null ? Number.POSITIVE_INFINITY : Math.max(0, budget - used)
 }
 
+/** The props of `Gate`. */
 export interface GateProps {
+  /** The feature's id. */
   feature: string
-  /** @default 1 */
+  /** How much the user means to use. @default 1 */
   delta?: number | undefined
   /** Shown to those who may not, and where it cannot be known. @default nothing */
   fallback?: ReactNode
   /** Shown until it is known. @default nothing */
   pending?: ReactNode
+  /** Shown to those who can. */
   children?: ReactNode
 }
 

@@ -1,9 +1,10 @@
+import { isTimeout } from './arguments.ts'
 import { endpointOf } from './endpoint.ts'
 import type { TollgateOptions } from './options.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:4000'
 
-/** Where to send requests, and with which key. Throws, with what to do about it, when either is missing or wrong. */
+/** Where to send requests, and with which key. Throws, with what to do about it, when a setting is missing or wrong. */
 export function settingsOf(options: TollgateOptions): { url: string; apiKey: string } {
   const apiKey = (options.apiKey ?? environment('TOLLGATE_API_KEY'))?.trim()
   if (!apiKey) {
@@ -11,6 +12,13 @@ export function settingsOf(options: TollgateOptions): { url: string; apiKey: str
   }
   if (!/^[\x20-\x7e]+$/.test(apiKey)) {
     throw new TypeError('The apiKey holds characters that no key has: line ends, or letters beyond ASCII')
+  }
+  if (options.timeout !== undefined && !isTimeout(options.timeout)) {
+    throw new TypeError('The timeout must be a number of milliseconds above 0')
+  }
+  for (const name of ['fetch', 'retry', 'onError'] as const) {
+    const { [name]: hook } = options
+    if (hook !== undefined && typeof hook !== 'function') throw new TypeError(`${name} must be a function`)
   }
   return {
     url: endpointOf(options.baseUrl ?? environment('TOLLGATE_URL') ?? DEFAULT_URL, '/graphql'),

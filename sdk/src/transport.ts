@@ -1,62 +1,90 @@
-import { type ErrorTable, errorFrom, NetworkError, TollgateError, type WireError } from './errors.ts'
-import type { MutationOptions, TollgateOptions } from './options.ts'
+import { MAX_WAIT_MS, type Retry, retryTwice, waitBefore } from './back-off.ts'
+import {
+  AuthenticationError,
+  FeatureNotFoundError,
+  NetworkError,
+  TollgateError,
+  UserNotFoundError,
+} from './errors.ts'
+import { exchange, type Limits } from './exchange.ts'
+import type { TollgateOptions } from './options.ts'
+import { type Answer, errorFrom, failed, type Reply, type WireError } from './reply.ts'
+import { within } from './within.ts'
 
-export type TransportOptions = Pick<TollgateOptions, 'fetch' | 'timeout' | 'retry' | 'onError'>
+export type TransportOptions = Pick<TollgateOptions, 'fetch' | 'timeout' | 'onError'>
 
-export interface Request extends MutationOptions {
+export interface Request {
   query: string
   variables?: object | undefined
-  /** @default the transport's own */
-  authorization?: string
-  /** Nobody waits for it: it is tried once, and its error is the sender's business. @default false */
-  inBackground?: boolean
+  headers: Record<string, string>
+  /** Rejects when the caller gives the request up. @default never */
+  givenUp?: Promise<never> | undefined
+  /** @default the client's own */
+  timeout?: number | undefined
+  /** @default the spec's two retries, and as many after a wait, if there is time for it */
+  retry?: Retry | undefined
 }
 
-/** An answer may hold both: what could be found, and the first error. */
-export interface Answer {
-  data: Record<string, unknown> | null
-  error: TollgateError | null
-}
+/** The errors of the client API. */
+const CLASSES = { AuthenticationError, FeatureNotFoundError, UserNotFoundError }
 
-/** The spec's two retries, at once. */
-const retryTwice = (error: TollgateError, retry: number): boolean =>
-  error instanceof NetworkError && retry <= 2
-
-const MAX_TIMER_MS = 2 ** 31 - 1
-
-/** Sends requests, again if need be, and makes an answer of whatever comes of it. Never throws. */
+/**
+ * Sends requests, again if need be, and makes an answer of whatever comes of it. This is all that a page needs, and it
+ * has to be small; what only a backend can know is in BackendTransport.
+ */
 export class Transport {
-  readonly #url: string
-  readonly #authorization: string
+  protected readonly url: string
   readonly #fetch: typeof globalThis.fetch
   readonly #timeout: number
-  readonly #retry: NonNullable<TollgateOptions['retry']>
   readonly #onError: TollgateOptions['onError']
-  readonly #errors: ErrorTable
   #warned = false
 
-  /** A page does without the table of `errors`, to be small: the service states type and status with every error. */
-  constructor(url: string, authorization: string, options: TransportOptions, errors: ErrorTable = {}) {
-    this.#url = url
-    this.#authorization = authorization
+  constructor(url: string, { fetch, timeout = 10_000, onError }: TransportOptions) {
+    this.url = url
     // The global one is looked up at each call: tests and tracers put theirs in its place later on.
-    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
-    this.#timeout = options.timeout ?? 10_000
-    this.#retry = options.retry ?? retryTwice
-    this.#onError = options.onError
-    this.#errors = errors
+    this.#fetch = fetch ?? ((input, init) => globalThis.fetch(input, init))
+    this.#timeout = timeout
+    this.#onError = onError
   }
 
+  /** The same bytes and headers for every attempt: the service knows a repeated request by them. */
   async send(request: Request): Promise<Answer> {
-    const { signal, inBackground } = request
-    const answer = await this.#untilSettled(request, signal, inBackground ? () => false : this.#retry)
-    if (answer.error && !inBackground) await this.report(answer.error)
-    return answer
+    const {
+      query,
+      variables,
+      givenUp = new Promise<never>(() => {}),
+      timeout = this.#timeout,
+      retry = retryTwice,
+    } = request
+    const init: RequestInit = {
+      method: 'POST',
+      headers: new Headers({ 'Content-Type': 'application/json', ...request.headers }),
+      // A string of JSON within the JSON: the spec's form of variables.
+      body: JSON.stringify({ query, variables: variables && JSON.stringify(variables) }),
+      // A redirected POST may arrive as a GET, and elsewhere: neither is wanted with a key in its headers.
+      redirect: 'error',
+    }
+    const startedAt = performance.now()
+    let mayHaveArrived = false
+    for (let retries = 1; ; retries++) {
+      const answer = await this.#attempt(init, { timeout, givenUp })
+      const { error } = answer
+      if (!error || error.code === 'ABORTED') return answer
+      if (!(error instanceof NetworkError) || error.mayHaveArrived) mayHaveArrived = true
+      else error.mayHaveArrived = mayHaveArrived
+      if ((await this.observe(() => retry(error, retries))) !== true) return answer
+      const wait = waitBefore(error, retries)
+      if (wait === 0) continue
+      // By itself the client waits only where a whole attempt still fits into the time of three.
+      const isTooLong = wait > MAX_WAIT_MS || performance.now() - startedAt + wait > 2 * timeout
+      if (!request.retry && isTooLong) return answer
+      await within<void>(Math.min(wait, MAX_WAIT_MS), givenUp, () => {})
+    }
   }
 
   /** Tells `onError`, and waits for it. */
   async report(error: TollgateError): Promise<void> {
-    await this.observe(() => this.#onError?.(error))
+    await this.observe(() => this.#onError?.(failed(error).error))
   }
 
   /** What a hook of the application’s says; undefined if it throws, which must not be what the call comes to. */
@@ -64,116 +92,55 @@ export class Transport {
     try {
       return await hook()
     } catch (thrown) {
-      if (!this.#warned) console.warn('Tollgate: a hook threw; this is said once for each client.', thrown)
+      if (!this.#warned) console.warn('Tollgate: a hook threw (said once)', thrown)
       this.#warned = true
       return undefined
     }
   }
 
-  async #untilSettled(
-    request: Request,
-    signal: AbortSignal | undefined,
-    retry: NonNullable<TollgateOptions['retry']>,
-  ): Promise<Answer> {
-    let prepared: Prepared
+  /** An error as the service states it, with type and status. */
+  protected errorFrom(error: WireError, { headers }: Reply): TollgateError {
+    return errorFrom(error, headers, CLASSES)
+  }
+
+  /** Why there is no answer: `reply` is not the service's, or there is none. */
+  protected unanswered(why: string, cause?: unknown, reply?: Reply): TollgateError {
+    return new NetworkError(why, { code: 'NETWORK_ERROR', status: reply?.status ?? 0, cause })
+  }
+
+  async #attempt(init: RequestInit, limits: Limits): Promise<Answer> {
     try {
-      prepared = this.#prepare(request)
+      return this.#read(await exchange(this.#fetch, this.url, init, limits))
     } catch (cause) {
-      const message = `The request cannot be sent: ${messageOf(cause)}`
-      return failed(new TollgateError(message, { code: 'BAD_REQUEST', status: 400, cause }))
-    }
-    let mayHaveArrived = false
-    for (let retries = 1; ; retries++) {
-      const answer = await this.#attempt(prepared, signal)
-      if (answer.error === null || answer.error.code === 'ABORTED') return answer
-      const { error } = answer
-      if (!(error instanceof NetworkError) || error.mayHaveArrived) mayHaveArrived = true
-      else error.mayHaveArrived = mayHaveArrived
-      if ((await this.observe(() => retry(error, retries))) !== true) return answer
+      return failed(
+        cause instanceof TollgateError
+          ? cause
+          : this.unanswered(`No answer from ${this.url}: ${reasonOf(cause)}`, cause),
+      )
     }
   }
 
-  /** The same bytes and the same key for every attempt: the service knows a repeated request by them. */
-  #prepare({ query, variables, idempotencyKey, authorization = this.#authorization }: Request): Prepared {
-    const headers = new Headers({ Authorization: authorization, 'Content-Type': 'application/json' })
-    if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey)
-    // A string of JSON within the JSON: the spec's form of variables.
-    return { headers, body: JSON.stringify({ query, variables: variables && JSON.stringify(variables) }) }
-  }
-
-  async #attempt({ headers, body }: Prepared, signal: AbortSignal | undefined): Promise<Answer> {
-    if (signal?.aborted) return failed(aborted(signal))
-    const controller = new AbortController()
-    const giveUp = () => controller.abort()
-    signal?.addEventListener('abort', giveUp, { once: true })
-    let timedOut = false
-    const timer = this.#timeout > MAX_TIMER_MS ? undefined : setTimeout(onTimeout, this.#timeout)
-    function onTimeout() {
-      timedOut = true
-      giveUp()
-    }
+  /** What a reply says, if it is the service's: a proxy in between may say anything. */
+  #read(reply: Reply): Answer {
+    const why = `The answer, with status ${reply.status}, is not `
+    let body: { data?: Answer['data']; errors?: WireError[] } | null
     try {
-      const response = await this.#fetch(this.#url, {
-        method: 'POST',
-        headers,
-        body,
-        signal: controller.signal,
-        // A redirected POST may arrive as a GET, and elsewhere: neither is wanted with a key in its headers.
-        redirect: 'error',
-      })
-      return read(response.status, await response.text(), this.#errors)
+      body = JSON.parse(reply.text)
     } catch (cause) {
-      if (signal?.aborted) return failed(aborted(signal))
-      if (!timedOut) return failed(unreachable(0, `No answer from ${this.#url}: ${messageOf(cause)}`, cause))
-      const message = `No answer from ${this.#url} within ${this.#timeout} ms`
-      return failed(new NetworkError(message, { code: 'TIMEOUT', status: 0, cause }))
-    } finally {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', giveUp)
+      throw this.unanswered(`${why}JSON`, cause, reply)
     }
+    const { data = null, errors } = body ?? {}
+    if (Array.isArray(errors) && errors[0]) return { ...failed(this.errorFrom(errors[0], reply)), data }
+    if (data instanceof Object) return { data, error: null }
+    throw this.unanswered(`${why}one of Tollgate's`, undefined, reply)
   }
 }
-
-interface Prepared {
-  headers: Headers
-  body: string
-}
-
-/** What a reply says, if it is the service's: a proxy in between may say anything. */
-function read(status: number, text: string, table: ErrorTable): Answer {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch (cause) {
-    return failed(unreachable(status, `The answer, with status ${status}, is not JSON`, cause))
-  }
-  const { data, errors } = (body ?? {}) as { data?: Answer['data']; errors?: WireError[] }
-  const [first] = Array.isArray(errors) ? errors : []
-  if (first) return { data: data ?? null, error: errorFrom(first, table) }
-  if (typeof data === 'object' && data !== null) return { data, error: null }
-  return failed(unreachable(status, `The answer, with status ${status}, is not one of Tollgate's`))
-}
-
-const failed = (error: TollgateError): Answer => ({ data: null, error })
-
-function unreachable(status: number, message: string, cause?: unknown): NetworkError {
-  const error = new NetworkError(message, { code: 'NETWORK_ERROR', status, cause })
-  error.mayHaveArrived = !BEFORE_SENDING.includes(reasonOf(cause)?.code ?? '')
-  return error
-}
-
-/** What Node says when there was no connection to send anything over. */
-const BEFORE_SENDING = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
 
 /** fetch says "fetch failed" and keeps the reason in its cause. */
-const reasonOf = (thrown: unknown): NodeJS.ErrnoException | undefined =>
-  thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : undefined
-
-const aborted = (signal: AbortSignal): TollgateError =>
-  new TollgateError('The call was aborted', { code: 'ABORTED', status: 0, cause: signal.reason })
-
-function messageOf(thrown: unknown): string {
+function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
-  const reason = reasonOf(thrown)
-  return reason ? `${thrown.message} (${reason.message || reason.code})` : thrown.message
+  const { message, cause } = thrown
+  return cause instanceof Error
+    ? `${message} (${cause.message || (cause as NodeJS.ErrnoException).code})`
+    : message
 }

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS, SUBSCRIBE_REFUSALS } from '../../server/src/domain/errors.ts'
 import { furnish } from '../../server/test/harness/furnished.ts'
 import { API_KEY, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
-import { ERROR_TABLE, errorFrom } from '../src/errors.ts'
+import { ERROR_TABLE } from '../src/errors.ts'
 import * as sdk from '../src/node.ts'
+import type { WireError } from '../src/reply.ts'
 import { deadUrl } from './support/faulty-proxy.ts'
 
 let server: TestServer
@@ -88,8 +89,8 @@ const ROWS: Row[] = [
   ['Error', 400, 'GRAPHQL_PARSE_FAILED', (t) => t.graphql('{')],
   ['Error', 400, 'GRAPHQL_VALIDATION_FAILED', (t) => t.graphql('{ none }')],
   ['Error', 400, 'BAD_REQUEST', (t) => t.graphql('')],
-  ['Error', 400, 'BAD_REQUEST', (t) => t.createUser({ id: 'big', metadata: { not: 10n } })],
-  ['Error', 400, 'BAD_REQUEST', (t) => t.createUser({ id: 'bad' }, { idempotencyKey: 'line\nend' })],
+  ['Error', 400, 'BAD_USER_INPUT', (t) => t.createUser({ id: 'big', metadata: { not: 10n } })],
+  ['Error', 400, 'BAD_USER_INPUT', (t) => t.createUser({ id: 'bad' }, { idempotencyKey: 'line\nend' })],
   [
     'Error',
     400,
@@ -114,6 +115,12 @@ const ROWS: Row[] = [
   ['NetworkError', 404, 'NETWORK_ERROR', () => client({ baseUrl: `${server.url}/elsewhere` }).users()],
 ]
 
+/** What the client makes of an error as it comes over the wire. */
+async function answered(error: WireError, headers: Record<string, string> = {}) {
+  const fetch = async () => new Response(JSON.stringify({ data: null, errors: [error] }), { headers })
+  return (await client({ fetch, retry: () => false }).users()).error
+}
+
 describe('spec §7: errors', () => {
   it.each(ROWS)('%s, %i %s', async (name, status, code, call, message) => {
     const { data, error } = await call(client())
@@ -131,6 +138,37 @@ describe('spec §7: errors', () => {
     if (message !== undefined) expect(error?.message).toBe(message)
   })
 
+  it('an error says which input is refused, where, and under which id the service logged the request', async () => {
+    const ids: (string | null)[] = []
+    const noting: typeof fetch = async (...request) => {
+      const response = await fetch(...request)
+      ids.push(response.headers.get('X-Request-Id'))
+      return response
+    }
+    const { error } = await client({ fetch: noting }).createUser({ id: '' })
+    expect(error).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      field: 'id',
+      path: ['createUser'],
+      retryAfter: null,
+    })
+    expect(error?.requestId).toMatch(/\S{8,}/)
+    expect(error?.requestId).toBe(ids[0])
+    const lost = await client({ baseUrl: await deadUrl() }).users()
+    expect(lost.error).toMatchObject({ field: null, path: [], requestId: null, retryAfter: null })
+  })
+
+  it('the service says when to come back, or a proxy does', async () => {
+    const later = async (extensions: object, header: string) =>
+      (await answered({ message: 'm', extensions }, { 'Retry-After': header }))?.retryAfter
+    expect(await later({ code: 'RATE_LIMITED', retryAfter: 3 }, '9')).toBe(3)
+    expect(await later({ code: 'RATE_LIMITED' }, '9')).toBe(9)
+    expect(await later({ code: 'RATE_LIMITED' }, 'soon')).toBeNull()
+    const minute = await later({ code: 'RATE_LIMITED' }, new Date(Date.now() + 60_000).toUTCString())
+    expect(minute).toBeGreaterThan(50)
+    expect(minute).toBeLessThanOrEqual(60)
+  })
+
   it('every class has its row here', () => {
     expect([...new Set(ROWS.map(([name]) => name))].toSorted()).toEqual(Object.keys(CLASSES).toSorted())
   })
@@ -141,10 +179,10 @@ describe('spec §7: errors', () => {
 
   it.each(
     Object.entries(ERRORS),
-  )('%s keeps its class and status, also without our extensions', (code, row) => {
+  )('%s keeps its class and status, also without our extensions', async (code, row) => {
     const name = row.type in CLASSES ? row.type : 'Error'
     for (const extensions of [{ code }, { code, ...row }]) {
-      expect(errorFrom({ message: 'm', extensions }, ERROR_TABLE)).toMatchObject({
+      expect(await answered({ message: 'm', extensions })).toMatchObject({
         name,
         code,
         message: 'm',
@@ -153,9 +191,9 @@ describe('spec §7: errors', () => {
     }
   })
 
-  it('a code of a later service is a plain error with the status that came', () => {
+  it('a code of a later service is a plain error with the status that came', async () => {
     const extensions = { code: 'NEW', type: 'NewError', status: 418 }
-    expect(errorFrom({ message: 'm', extensions }, ERROR_TABLE)).toMatchObject({
+    expect(await answered({ message: 'm', extensions })).toMatchObject({
       name: 'Error',
       code: 'NEW',
       response: { status: 418 },

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { API_KEY, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
@@ -47,10 +48,27 @@ describe('spec §5: settings', () => {
     ['a key with a line end in it', { apiKey: 'a\nb' }, /characters/],
     ['a base that is no URL', { apiKey: 'k', baseUrl: 'tollgate' }, /baseUrl.*"tollgate"/],
     ['a base of another protocol', { apiKey: 'k', baseUrl: 'ftp://tollgate' }, /baseUrl/],
+    ['a timeout of 0', { apiKey: 'k', timeout: 0 }, /timeout/],
+    ['a timeout that is no number', { apiKey: 'k', timeout: Number.NaN }, /timeout/],
+    ['a retry that is no function', { apiKey: 'k', retry: 3 as never }, /retry/],
+    ['an onError that is no function', { apiKey: 'k', onError: 'log' as never }, /onError/],
   ]
   it.each(WRONG)('%s is refused at once', (_, options, message) => {
     vi.stubEnv('TOLLGATE_API_KEY', '')
     expect(() => new Tollgate(options)).toThrow(message)
+  })
+
+  it('the client says what it is, but not in a page', async () => {
+    const names: (string | null)[] = []
+    const fetch: typeof globalThis.fetch = async (_, init) => {
+      names.push(new Headers(init?.headers).get('User-Agent'))
+      return new Response('{"data":{"users":[]}}')
+    }
+    await new Tollgate({ apiKey: 'k', fetch }).users()
+    vi.stubGlobal('window', { document: {} })
+    await new Tollgate({ apiKey: 'k', fetch, dangerouslyAllowBrowser: true }).users()
+    const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
+    expect(names).toEqual([`tollgate-sdk-node/${version} node/${process.versions.node}`, null])
   })
 
   it('an Admin key in a browser is refused, unless told so', () => {

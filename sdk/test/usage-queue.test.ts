@@ -147,7 +147,7 @@ describe('queue', () => {
     proxy.down()
     await tollgate.recordUsage({ ...CALL, delta: 1_000 })
     await tollgate.recordUsage(CALL)
-    await tollgate.recordUsage({ ...CALL, delta: 0.5 })
+    await tollgate.recordUsage({ ...CALL, delta: 2, userId: 'x'.repeat(256) })
     await tollgate.recordUsage({ ...CALL, action: 'SET', delta: 3 })
     errors = []
     proxy.up(server.url)
@@ -155,7 +155,7 @@ describe('queue', () => {
     expect(settled.map(([{ delta }, { data, error }]) => [delta, data?.recorded, error?.code])).toEqual([
       [1_000, true, undefined],
       [1, false, undefined],
-      [0.5, undefined, 'BAD_USER_INPUT'],
+      [2, undefined, 'BAD_USER_INPUT'],
       [3, true, undefined],
     ])
     expect(errors).toMatchObject([{ code: 'BAD_USER_INPUT' }])

@@ -1,4 +1,4 @@
-import { isOutage, type TollgateError } from '../errors.ts'
+import { type CallError, isOutage } from '../errors.ts'
 import type { Result } from '../types.ts'
 
 /** How a question stands. The object is another one only when something in it changed. */
@@ -6,7 +6,7 @@ export interface Known<Data = unknown> {
   /** The last answer; undefined: there is none yet, or it does not hold any more. */
   readonly data: Data | undefined
   /** Why the last attempt to ask came to nothing. */
-  readonly error: TollgateError | null
+  readonly error: CallError | null
 }
 
 const NOTHING: Known = { data: undefined, error: null }

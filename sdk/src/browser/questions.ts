@@ -8,9 +8,10 @@ export type Question =
   | { about: 'packages' }
   | { about: 'subscriptions' }
 
+/** What is not a string stays that: JSON would leave out an undefined one. */
 export const checkKey = (featureId: string, delta: number): string =>
-  keyOf({ about: 'check', featureId, delta })
-export const usageKey = (featureId: string): string => keyOf({ about: 'usage', featureId })
+  keyOf({ about: 'check', featureId: featureId ?? null, delta })
+export const usageKey = (featureId: string): string => keyOf({ about: 'usage', featureId: featureId ?? null })
 export const PACKAGES_KEY = keyOf({ about: 'packages' })
 export const SUBSCRIPTIONS_KEY = keyOf({ about: 'subscriptions' })
 
@@ -31,7 +32,8 @@ export async function askAll(keys: readonly string[], send: Send): Promise<Map<s
   const under: Promise<void>[] = []
   for (const key of keys) {
     const question: Question = JSON.parse(key)
-    if (question.about === 'check' && question.delta === 1) plain.push({ key, featureId: question.featureId })
+    if (question.about === 'check' && question.delta === 1 && typeof question.featureId === 'string')
+      plain.push({ key, featureId: question.featureId })
     else under.push(askOne(question, send).then((answer) => void answers.set(key, answer)))
   }
   for (let from = 0; from < plain.length; from += MAX_BATCH) {

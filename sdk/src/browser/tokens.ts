@@ -1,4 +1,5 @@
 import { NetworkError } from '../errors.ts'
+import { within } from '../within.ts'
 
 /** A user token, or a function that fetches one from the application's backend. */
 export type TokenSource = string | (() => string | Promise<string>)
@@ -51,7 +52,8 @@ export class Tokens {
 
   #fetch(source: () => string | Promise<string>): Promise<string> {
     if (this.#fetching) return this.#fetching
-    const fetching = within(this.#timeout, source)
+    const tooLate = () => Promise.reject(new Error(`nothing within ${this.#timeout} ms`))
+    const fetching = within(this.#timeout, (async () => source())(), tooLate)
       .then((token) => {
         checkToken(token)
         if (this.#fetching === fetching) this.#held = { token, staleAt: staleAt(token) }
@@ -67,18 +69,6 @@ export class Tokens {
       })
     this.#fetching = fetching
     return fetching
-  }
-}
-
-async function within(ms: number, source: () => string | Promise<string>): Promise<string> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    if (ms <= 2 ** 31 - 1) timer = setTimeout(() => reject(new Error(`nothing within ${ms} ms`)), ms)
-  })
-  try {
-    return await Promise.race([source(), late])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -7,10 +7,11 @@ import {
   TargetingKeyMissingError,
   type TrackingEventDetails,
 } from '@openfeature/server-sdk'
-import type { Tollgate } from '../node.ts'
+import type { Tollgate } from '../tollgate.ts'
 import type { Check, CreateUsageEventInput, Recorded, Result } from '../types.ts'
 import { accessOf, type Evaluation, onlyBooleansAndNumbers, remainderOf } from './evaluation.ts'
 
+/** The settings of `TollgateServerProvider`. */
 export interface TollgateServerProviderOptions {
   /** Told what became of each `track`: it may have been refused. @default nobody is told */
   onTracked?: ((event: CreateUsageEventInput, result: Result<Recorded>) => unknown) | undefined
@@ -21,11 +22,13 @@ export interface TollgateServerProviderOptions {
  * `targetingKey` is the user's id; its `delta`, where there is one, how much they mean to use.
  */
 export class TollgateServerProvider implements Provider {
+  /** The provider's name. */
   readonly metadata = { name: 'tollgate' }
   readonly runsOn = 'server'
   readonly #tollgate: Tollgate
   readonly #onTracked: TollgateServerProviderOptions['onTracked']
 
+  /** Takes the client that it asks. */
   constructor(tollgate: Tollgate, { onTracked }: TollgateServerProviderOptions = {}) {
     this.#tollgate = tollgate
     this.#onTracked = onTracked

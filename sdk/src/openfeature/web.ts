@@ -14,6 +14,7 @@ import type { TollgateClient } from '../browser.ts'
 import type { CanUseFeatureData } from '../types.ts'
 import { accessOf, type Evaluation, onlyBooleansAndNumbers, remainderOf } from './evaluation.ts'
 
+/** The settings of `TollgateWebProvider`. */
 export interface TollgateWebProviderOptions {
   /** The features that are asked for ahead. @default those of all published packages */
   features?: readonly string[] | undefined
@@ -29,6 +30,7 @@ export interface TollgateWebProviderOptions {
  * one whose token the client has; a change of the context's `targetingKey` makes it fetch another.
  */
 export class TollgateWebProvider implements Provider {
+  /** The provider's name. */
   readonly metadata = { name: 'tollgate' }
   readonly runsOn = 'client'
   readonly events = new OpenFeatureEventEmitter()
@@ -38,6 +40,7 @@ export class TollgateWebProvider implements Provider {
   #stop: () => void = () => {}
   #state: 'loading' | 'missing' | 'fresh' | 'stale' = 'missing'
 
+  /** Takes the client that it asks. */
   constructor(client: TollgateClient, options: TollgateWebProviderOptions = {}) {
     this.#client = client
     this.#options = options

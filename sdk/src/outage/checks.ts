@@ -1,6 +1,7 @@
 import { isOutage } from '../errors.ts'
 import type { CanUseFeatureData, Check, Result } from '../types.ts'
 
+/** How long answers of checks are kept, and how many. */
 export interface CacheOptions {
   /**
    * Milliseconds for which an answer is good. This client's own records and subscriptions end it at once.
@@ -14,9 +15,11 @@ export interface CacheOptions {
 /** `last-known`: as the service last answered here, counted on for another `delta`; denied if it never did. */
 export type FallbackPolicy = 'allow' | 'deny' | 'last-known'
 
+/** What checks answer while the service is unreachable, by feature id. */
 export interface Fallback {
   /** For every feature that is not named here. @default none: the check answers with the error */
   default?: FallbackPolicy | undefined
+  /** For this feature. @default what `default` says */
   [featureId: string]: FallbackPolicy | undefined
 }
 

@@ -1,7 +1,10 @@
 import type { CreateUsageEventInput } from '../types.ts'
 
 /** An event with its key: however often it is sent, it counts once. */
-export type KeyedEvent = CreateUsageEventInput & { idempotencyKey: string }
+export interface KeyedEvent extends CreateUsageEventInput {
+  /** The key under which it is counted once. */
+  idempotencyKey: string
+}
 
 export interface QueuedEvent {
   input: KeyedEvent

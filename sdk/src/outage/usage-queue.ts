@@ -1,8 +1,11 @@
+import { MAX_WAIT_MS } from '../back-off.ts'
 import { isOutage, NetworkError, TollgateError } from '../errors.ts'
+import { failed } from '../reply.ts'
 import type { Recorded, RecordedUsage, Result } from '../types.ts'
 import { DiskStore } from './disk-store.ts'
 import { type KeyedEvent, MemoryStore, type QueuedEvent, type QueueStore } from './queue-store.ts'
 
+/** How usage is kept while the service is unreachable. */
 export interface QueueOptions {
   /** Events that may wait; further ones are answered with an error of code `QUEUE_FULL`. @default 10_000 */
   max?: number | undefined
@@ -58,12 +61,18 @@ export class UsageQueue {
   #closed = false
   /** the last failure that was reported: the same one again is no news */
   #reported: string | null = null
+  /** milliseconds for which the service asked to be left alone */
+  #askedToWait = 0
 
   constructor(options: QueueOptions, line: QueueLine) {
     this.#options = options
     this.#line = line
     this.#store = options.path === undefined ? new MemoryStore() : new DiskStore(options.path)
     if (this.size > 0) this.#drainLater(0)
+  }
+
+  get #retryEvery(): number {
+    return this.#options.retryEvery ?? 1_000
   }
 
   get size(): number {
@@ -88,7 +97,7 @@ export class UsageQueue {
     if (this.#closed) return
     this.#draining ??= this.#drain().finally(() => {
       this.#draining = null
-      if (this.size > 0) this.#drainLater(this.#options.retryEvery ?? 1_000)
+      if (this.size > 0) this.#drainLater(Math.max(this.#retryEvery, this.#askedToWait))
     })
     await this.#draining
   }
@@ -117,7 +126,7 @@ export class UsageQueue {
     } finally {
       this.#arriving -= inputs.length
     }
-    this.#drainLater(this.#options.retryEvery ?? 1_000)
+    this.#drainLater(this.#retryEvery)
     const reason = 'The service is unreachable: the usage is queued, and will be recorded when it is back.'
     return {
       data: inputs.map(() => ({ recorded: false, queued: true, reason, consumption: null })),
@@ -128,7 +137,7 @@ export class UsageQueue {
   async #refused(error: NetworkError, sentAt: number | null): Promise<Result<never>> {
     error.mayHaveArrived = sentAt !== null
     await this.#line.report(error)
-    return { data: null, error }
+    return failed(error)
   }
 
   #drainLater(after: number): void {
@@ -151,12 +160,13 @@ export class UsageQueue {
       }
     } catch (cause) {
       const message = 'The usage queue could not be written'
-      await this.#reportNews(new TollgateError(message, { code: 'QUEUE_FAILED', status: 0, cause }))
+      await this.#reportNews(new NetworkError(message, { code: 'QUEUE_FAILED', status: 0, cause }))
     }
   }
 
   async #isUp(): Promise<boolean> {
     const error = await this.#line.probe()
+    this.#askedToWait = waitFor(error)
     if (error === null) this.#reported = null
     else if (!isOutage(error)) await this.#reportNews(error)
     return error === null
@@ -190,6 +200,7 @@ export class UsageQueue {
     const result = await this.#line.send(batch.map(({ input }) => input))
     if (result.error === null) return this.#settled(batch, result)
     if (!isFinal(result.error)) {
+      this.#askedToWait = waitFor(result.error)
       if (!isOutage(result.error)) await this.#reportNews(result.error)
       return false
     }
@@ -211,10 +222,11 @@ export class UsageQueue {
   }
 }
 
-const failed = (error: TollgateError): Result<never> => ({ data: null, error })
-
 const notAnswered = () =>
   new TollgateError('An event of a batch was not answered', { code: 'INTERNAL_SERVER_ERROR', status: 500 })
+
+const waitFor = (error: TollgateError | null): number =>
+  Math.min((error?.retryAfter ?? 0) * 1000, MAX_WAIT_MS)
 
 /** Whether asking again cannot help. A key can be put right, and a rate limit passes. */
 const isFinal = (error: TollgateError): boolean =>

@@ -1,5 +1,5 @@
+import type { BackendTransport } from '../backend-transport.ts'
 import { type Calls, newKey } from '../calls.ts'
-import type { Transport } from '../transport.ts'
 import type { CreateUsageEventInput, Recorded, RecordedUsage, Result } from '../types.ts'
 import type { Checks } from './checks.ts'
 import type { KeyedEvent } from './queue-store.ts'
@@ -11,12 +11,12 @@ export class Usage {
   readonly #checks: Checks
   readonly #queue: UsageQueue | null
 
-  constructor(options: QueueOptions | undefined, calls: Calls, transport: Transport, checks: Checks) {
+  constructor(options: QueueOptions | undefined, calls: Calls, transport: BackendTransport, checks: Checks) {
     this.#calls = calls
     this.#checks = checks
     this.#queue = options
       ? new UsageQueue(options, {
-          probe: async () => (await transport.send({ query: '{ __typename }', inBackground: true })).error,
+          probe: async () => (await transport.request({ query: '{ __typename }', inBackground: true })).error,
           send: (inputs) => this.#sendLater(inputs),
           report: (error) => transport.report(error),
           observe: (hook) => transport.observe(hook),

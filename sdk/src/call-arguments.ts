@@ -1,0 +1,69 @@
+import type { PackageStatus } from './types.ts'
+
+/** Names one thing. */
+export interface ById {
+  /** The id that it was given. */
+  id: string
+}
+
+/** Pages through a list; without them the whole list comes. */
+export interface Paging {
+  /** At most so many. @default all */
+  first?: number | undefined
+  /** Those after the one with this id. @default from the start */
+  after?: string | undefined
+}
+
+/** Names a user. */
+export interface ByUser {
+  /** The user's id. */
+  userId: string
+}
+
+/** Names a user and a feature. */
+export interface ByUserAndFeature extends ByUser {
+  /** The feature's id. */
+  featureId: string
+}
+
+/** What `canUseFeature` takes. */
+export interface CanUseFeatureArguments extends ByUserAndFeature {
+  /** How much the user means to use. @default 1 */
+  delta?: number | undefined
+}
+
+/** What `canUseFeatures` takes. */
+export interface CanUseFeaturesArguments extends ByUser {
+  /** The features' ids, at most 100. */
+  featureIds: readonly string[]
+}
+
+/** Whether packages come with their features. */
+export interface IncludeFeatures {
+  /** True: with `features`. @default false */
+  includeFeatures?: boolean | undefined
+}
+
+/** Which packages. */
+export interface PackagesArguments extends IncludeFeatures {
+  /** Those of this status. @default 'PUBLISHED' */
+  status?: PackageStatus | undefined
+}
+
+/** Which subscriptions. */
+export interface SubscriptionsArguments {
+  /** Those of this user. @default those of all */
+  userId?: string | undefined
+}
+
+/** What `subscribe` takes. */
+export interface SubscribeArguments extends ByUser {
+  /** At most one base plan, and any add-ons. */
+  packageIds: readonly string[]
+}
+
+/** What the update of a thing takes. */
+export interface Update<Input> extends ById {
+  /** What to change. */
+  input: Input
+}

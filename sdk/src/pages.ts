@@ -1,0 +1,32 @@
+import { refused } from './arguments.ts'
+import type { Paging } from './call-arguments.ts'
+import type { Result } from './types.ts'
+
+const PAGE_SIZE = 100
+
+/** How a whole list is read, page by page. */
+export interface PageSize {
+  /** Entries that are asked for at once. @default 100 */
+  pageSize?: number | undefined
+}
+
+/**
+ * A list from its first entry to its last, read as it is iterated over. There is no other way to tell whoever
+ * iterates: the error that a page comes to is thrown.
+ */
+export async function* entriesOf<Entry extends { id: string }>(
+  args: PageSize | undefined,
+  read: (page: Paging) => Promise<Result<Entry[]>>,
+): AsyncGenerator<Entry, void, undefined> {
+  const { pageSize: first = PAGE_SIZE } = args ?? {}
+  if (!Number.isSafeInteger(first) || first < 1)
+    throw refused('pageSize', 'pageSize must be a whole number above 0', first)
+  let after: string | undefined
+  for (;;) {
+    const { data, error } = await read({ first, after })
+    if (error) throw error
+    yield* data
+    if (data.length < first) return
+    after = data.at(-1)?.id
+  }
+}

@@ -1,0 +1,294 @@
+import { checkOptions, refused } from './arguments.ts'
+import { BackendTransport } from './backend-transport.ts'
+import type * as A from './call-arguments.ts'
+import { Calls, listOf, newKey, oneOf } from './calls.ts'
+import type { CallError } from './errors.ts'
+import type { CallOptions, MutationOptions, TollgateOptions } from './options.ts'
+import { Checks } from './outage/checks.ts'
+import { Usage } from './outage/usage.ts'
+import { entriesOf, type PageSize } from './pages.ts'
+import { refuseBrowser, settingsOf } from './settings.ts'
+import type * as T from './types.ts'
+
+/**
+ * The client for an application's backend. A method takes its operation's arguments by name (one whose only argument
+ * is `input` takes the input itself), then options; it answers `{ data, error }` and never throws.
+ *
+ * @example
+ * const tollgate = new Tollgate({ apiKey: '…' })
+ * const { data, error } = await tollgate.canUseFeature({ userId: 'ada', featureId: 'api-calls' })
+ */
+export class Tollgate {
+  readonly #transport: BackendTransport
+  readonly #calls: Calls
+  readonly #checks: Checks
+  readonly #usage: Usage
+
+  /** Throws when a setting is wrong or missing. */
+  constructor(options: TollgateOptions = {}) {
+    refuseBrowser(options)
+    const { url, apiKey } = settingsOf(options)
+    this.#transport = new BackendTransport(url, apiKey, options)
+    this.#calls = new Calls(this.#transport)
+    this.#checks = new Checks(options.cache, options.fallback, () => performance.now())
+    this.#usage = new Usage(options.queue, this.#calls, this.#transport, this.#checks)
+  }
+
+  /** One feature. `FEATURE_NOT_FOUND` where there is none with this id. */
+  feature(args: A.ById, options?: CallOptions): Promise<T.Result<T.Feature>> {
+    return this.#calls.call('feature', args, options)
+  }
+
+  /** All features, oldest first, or a page of them. */
+  features(args: A.Paging = {}, options?: CallOptions): Promise<T.Result<T.Feature[]>> {
+    return this.#calls.call('features', args, options)
+  }
+
+  /** All features, oldest first, read page by page while they are iterated over. An error is thrown. */
+  allFeatures(args?: PageSize, options?: CallOptions): AsyncGenerator<T.Feature, void, undefined> {
+    return entriesOf(args, (page) => this.features(page, options))
+  }
+
+  /** Whether the user can use this much of the feature. `delta` is 1 unless given. Says no, and why, to the unknown. */
+  async canUseFeature(args: A.CanUseFeatureArguments, options?: CallOptions): Promise<T.Result<T.Check>> {
+    const refusal = await this.#calls.refusal('canUseFeature', args, options)
+    if (refusal) return refusal
+    const { userId, featureId } = args
+    const delta = args.delta ?? 1
+    const checks = await this.#checks.check(userId, [featureId], delta, async () =>
+      listOf(
+        await this.#calls.call<T.CanUseFeatureData>('canUseFeature', { userId, featureId, delta }, options),
+      ),
+    )
+    return oneOf(checks)
+  }
+
+  /** Several features at once, at most 100, in their order, each for a `delta` of 1. */
+  async canUseFeatures(args: A.CanUseFeaturesArguments, options?: CallOptions): Promise<T.Result<T.Check[]>> {
+    const refusal = await this.#calls.refusal('canUseFeatures', args, options)
+    if (refusal) return refusal
+    const { userId } = args
+    return this.#checks.check(userId, args.featureIds, 1, (featureIds) =>
+      this.#calls.call('canUseFeatures', { userId, featureIds }, options),
+    )
+  }
+
+  /** The current period's usage; null where the feature is not counted for this user. */
+  async showUsage(args: A.ByUserAndFeature, options?: CallOptions): Promise<T.Result<T.UsagePeriod | null>> {
+    const { data, error } = await this.#calls.call<{ current: T.UsagePeriod | null }>(
+      'showUsage',
+      args,
+      options,
+    )
+    return error ? { data: null, error } : { data: data.current, error }
+  }
+
+  /** One package, with its features if `includeFeatures` is true; by default without. */
+  package(
+    args: A.ById & { includeFeatures: true },
+    options?: CallOptions,
+  ): Promise<T.Result<T.PackageWithFeatures>>
+  /** One package, with its features if `includeFeatures` is true; by default without. */
+  package(args: A.ById & A.IncludeFeatures, options?: CallOptions): Promise<T.Result<T.Package>>
+  package(args: A.ById & A.IncludeFeatures, options?: CallOptions): Promise<T.Result<T.Package>> {
+    return this.#calls.call('package', withFeatures(args), options)
+  }
+
+  /** Those of a `status`, PUBLISHED unless given; with their features if `includeFeatures` is true. */
+  packages(
+    args: A.Paging & A.PackagesArguments & { includeFeatures: true },
+    options?: CallOptions,
+  ): Promise<T.Result<T.PackageWithFeatures[]>>
+  /** Those of a `status`, PUBLISHED unless given; with their features if `includeFeatures` is true. */
+  packages(args?: A.Paging & A.PackagesArguments, options?: CallOptions): Promise<T.Result<T.Package[]>>
+  packages(args: A.Paging & A.PackagesArguments = {}, options?: CallOptions): Promise<T.Result<T.Package[]>> {
+    return this.#calls.call('packages', withFeatures(args), options)
+  }
+
+  /** As `packages`, read page by page while they are iterated over. An error is thrown. */
+  allPackages(
+    args: PageSize & A.PackagesArguments & { includeFeatures: true },
+    options?: CallOptions,
+  ): AsyncGenerator<T.PackageWithFeatures, void, undefined>
+  /** As `packages`, read page by page while they are iterated over. An error is thrown. */
+  allPackages(
+    args?: PageSize & A.PackagesArguments,
+    options?: CallOptions,
+  ): AsyncGenerator<T.Package, void, undefined>
+  allPackages(
+    args?: PageSize & A.PackagesArguments,
+    options?: CallOptions,
+  ): AsyncGenerator<T.Package, void, undefined> {
+    const { status, includeFeatures } = args ?? {}
+    return entriesOf(args, (page) => this.packages({ ...page, status, includeFeatures }, options))
+  }
+
+  /** One user. `USER_NOT_FOUND` where there is none with this id. */
+  user(args: A.ById, options?: CallOptions): Promise<T.Result<T.User>> {
+    return this.#calls.call('user', args, options)
+  }
+
+  /** All users, oldest first, or a page of them. */
+  users(args: A.Paging = {}, options?: CallOptions): Promise<T.Result<T.User[]>> {
+    return this.#calls.call('users', args, options)
+  }
+
+  /**
+   * All users, oldest first, read page by page while they are iterated over. An error is thrown.
+   *
+   * @example
+   * for await (const user of tollgate.allUsers()) console.log(user.id)
+   */
+  allUsers(args?: PageSize, options?: CallOptions): AsyncGenerator<T.User, void, undefined> {
+    return entriesOf(args, (page) => this.users(page, options))
+  }
+
+  /** One subscription. `SUBSCRIPTION_NOT_FOUND` where there is none with this id. */
+  subscription(args: A.ById, options?: CallOptions): Promise<T.Result<T.PackageSubscription>> {
+    return this.#calls.call('subscription', args, options)
+  }
+
+  /** Those of a user, oldest first; without `userId`, all. */
+  subscriptions(
+    args: A.Paging & A.SubscriptionsArguments = {},
+    options?: CallOptions,
+  ): Promise<T.Result<T.PackageSubscription[]>> {
+    return this.#calls.call('subscriptions', args, options)
+  }
+
+  /** As `subscriptions`, read page by page while they are iterated over. An error is thrown. */
+  allSubscriptions(
+    args?: PageSize & A.SubscriptionsArguments,
+    options?: CallOptions,
+  ): AsyncGenerator<T.PackageSubscription, void, undefined> {
+    return entriesOf(args, (page) => this.subscriptions({ ...page, userId: args?.userId }, options))
+  }
+
+  /** Creates a feature. Its `id` is yours to choose. */
+  createFeature(input: T.CreateFeatureInput, options?: MutationOptions): Promise<T.Result<T.Feature>> {
+    return this.#calls.call('createFeature', { input }, options)
+  }
+
+  /** Changes the fields that `input` carries. */
+  updateFeature(
+    args: A.Update<T.UpdateFeatureInput>,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.Feature>> {
+    return this.#calls.call('updateFeature', args, options)
+  }
+
+  /** Creates a package, which is a DRAFT until it is published in the dashboard. */
+  createPackage(
+    input: T.CreatePackageInput,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.PackageWithFeatures>> {
+    return this.#calls.call('createPackage', { input }, options)
+  }
+
+  /** Changes the metadata; everything else is changed in the dashboard. */
+  updatePackage(
+    args: A.Update<T.UpdatePackageInput>,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.Package>> {
+    return this.#calls.call('updatePackage', args, options)
+  }
+
+  /** Creates a user. Their `id` is yours to choose. */
+  createUser(input: T.CreateUserInput, options?: MutationOptions): Promise<T.Result<T.User>> {
+    return this.#calls.call('createUser', { input }, options)
+  }
+
+  /** Changes the fields that `input` carries, also the user's id. */
+  async updateUser(args: A.Update<T.UpdateUserInput>, options?: MutationOptions): Promise<T.Result<T.User>> {
+    const result = await this.#calls.call<T.User>('updateUser', args, options)
+    for (const id of [args?.id, args?.input?.id]) if (id !== undefined) this.#checks.changed(id)
+    return result
+  }
+
+  /** Subscribes to one base plan, and to add-ons beside one: all or nothing. */
+  async subscribe(
+    args: A.SubscribeArguments,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.PackageSubscription[]>> {
+    const result = await this.#calls.call<T.PackageSubscription[]>('subscribe', args, options)
+    this.#checks.changed(args?.userId)
+    return result
+  }
+
+  /** Adds to the usage, sets it (`action: 'SET'`), or takes some back (a negative `delta`). */
+  async recordUsage(
+    input: T.CreateUsageEventInput,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.Recorded>> {
+    const refusal = await this.#calls.refusal('recordUsage', { input }, options)
+    if (refusal) return refusal
+    const { idempotencyKey, ...request } = options ?? {}
+    const event = this.#usage.withKey(input, idempotencyKey)
+    // One key is enough, and one in the event holds in whichever request it comes.
+    const key = event.idempotencyKey === undefined ? (idempotencyKey ?? newKey()) : undefined
+    const recorded = await this.#usage.record([event], request.signal, async () =>
+      listOf(
+        await this.#calls.send<T.RecordedUsage>(
+          'recordUsage',
+          { input: event },
+          { ...request, idempotencyKey: key },
+        ),
+      ),
+    )
+    return oneOf(recorded)
+  }
+
+  /** Several events at once, at most 100, in their order; each stands for itself. */
+  async recordUsages(
+    inputs: readonly T.CreateUsageEventInput[],
+    options?: MutationOptions,
+  ): Promise<T.Result<T.Recorded[]>> {
+    const refusal = await this.#calls.refusal('recordUsages', { inputs }, options)
+    if (refusal) return refusal
+    const key = options?.idempotencyKey
+    // Derived from the request's key, so that the same call again is the same request.
+    const events = inputs.map((input, i) => this.#usage.withKey(input, key && `${key}:${i}`))
+    const send = () => this.#calls.call<T.RecordedUsage[]>('recordUsages', { inputs: events }, options)
+    return this.#usage.record(events, options?.signal, send)
+  }
+
+  /** A token, good for an hour, with which this user's browser asks for itself. */
+  generateUserToken(args: A.ByUser, options?: MutationOptions): Promise<T.Result<T.GeneratedUserToken>> {
+    return this.#calls.call('generateUserToken', args, options)
+  }
+
+  /**
+   * Any other document. `data` may come together with an `error`, the first of several. It carries an
+   * Idempotency-Key, which the service heeds for mutations.
+   */
+  async graphql<Data = Record<string, unknown>, Variables extends object = Record<string, unknown>>(
+    query: string,
+    variables?: Variables,
+    options?: MutationOptions,
+  ): Promise<{ data: Data | null; error: CallError | null }> {
+    const refusal = await this.#calls.refusalBy(() => {
+      if (typeof query !== 'string') throw refused('query', 'query must be a string', query)
+      checkOptions(options)
+    })
+    if (refusal) return refusal
+    const { idempotencyKey = newKey(), ...request } = options ?? {}
+    const { data, error } = await this.#transport.request({ ...request, query, variables, idempotencyKey })
+    return { data: data as Data | null, error }
+  }
+
+  /** Sends queued usage now. Resolves with how many events still wait: 0 unless the service is unreachable. */
+  flush(): Promise<{ waiting: number }> {
+    return this.#usage.flush()
+  }
+
+  /** Flushes once more and lets go of the queue's file. Events that wait in memory are lost with the process. */
+  close(): Promise<{ waiting: number }> {
+    return this.#usage.close()
+  }
+}
+
+/** The document asks for features or not, and has to be told which. */
+const withFeatures = (args: A.IncludeFeatures): object =>
+  isArguments(args) ? { ...args, includeFeatures: args.includeFeatures ?? false } : args
+
+const isArguments = (args: unknown): boolean => typeof args === 'object' && args !== null

@@ -1,0 +1,15 @@
+/** Beyond this, timers fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** What comes first: the end of `work`, or of `late`, which begins once the time is up. */
+export async function within<T>(ms: number, work: Promise<T>, late: () => T | Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<T>((resolve) => {
+    if (ms <= MAX_TIMER_MS) timer = setTimeout(() => resolve(late()), ms)
+  })
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    clearTimeout(timer)
+  }
+}
