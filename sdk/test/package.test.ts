@@ -16,7 +16,7 @@ beforeAll(async () => {
   server = await startTestServer()
   app = await sdkApp(server)
   project = await projectWithPackage()
-})
+}, 180_000)
 afterAll(async () => {
   await project?.remove()
   await server.stop()

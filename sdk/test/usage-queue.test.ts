@@ -147,7 +147,7 @@ describe('queue', () => {
     proxy.down()
     await tollgate.recordUsage({ ...CALL, delta: 1_000 })
     await tollgate.recordUsage(CALL)
-    await tollgate.recordUsage({ ...CALL, delta: 2, userId: 'x'.repeat(256) })
+    await tollgate.recordUsage({ ...CALL, delta: 2, idempotencyKey: 'x'.repeat(256) })
     await tollgate.recordUsage({ ...CALL, action: 'SET', delta: 3 })
     errors = []
     proxy.up(server.url)
