@@ -38,13 +38,18 @@ export function install() {
 
 /** Builds the server and the dashboard, unless nothing has changed since it was built. */
 export function build() {
+  buildServer()
+  buildDashboard()
+}
+
+/** Builds the server and its tools, unless nothing has changed since they were built. */
+export function buildServer() {
   const built = join(root, 'server/dist/main.js')
   const sources = [join(root, 'server/src'), join(root, 'server/package.json')]
   if (!fresh(built, sources)) {
     console.log('Building…')
     run('npm', ['run', 'build', '--silent', '-w', 'server'])
   }
-  buildDashboard()
 }
 
 /** Builds the dashboard's pages, unless nothing has changed since they were built. */

@@ -4,6 +4,8 @@ import { MIN_API_KEY_CHARACTERS, REQUEST_DEADLINE_MS, STALLED_READER_MS } from '
 import type { Rate } from './http/rate-limit.ts'
 import type { HttpSettings } from './http/server.ts'
 import { readTrustedProxies, type TrustedProxies } from './http/source-address.ts'
+import type { Retention } from './operations/prune.ts'
+import { readRetention } from './retention-settings.ts'
 
 export interface Config {
   host: string
@@ -25,6 +27,8 @@ export interface Config {
   /** how many processes answer requests */
   workers: number
   http: HttpSettings
+  /** how long records are kept */
+  retention: Retention
   /** how long a caller waits for an answer before being told that there is none */
   requestTimeoutMs: number
 }
@@ -56,6 +60,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     stripeApiBase: baseUrlOf('STRIPE_API_BASE', set('STRIPE_API_BASE'), 'https://api.stripe.com'),
     logLevel,
     workers: workersOf(set('TOLLGATE_WORKERS') ?? '1'),
+    retention: readRetention(set),
     http: {
       plain: switchOf('TOLLGATE_PLAIN_HTTP', set('TOLLGATE_PLAIN_HTTP') ?? 'on'),
       stalledReaderMs: numberOf('TOLLGATE_STALLED_READER_MS', set('TOLLGATE_STALLED_READER_MS'), {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { BACKGROUND_CONNECTIONS, migrateJobs, startBackground } from './background.ts'
 import type { Config } from './config.ts'
 import { StartError } from './domain/errors.ts'
-import { IDEMPOTENCY_KEPT_HOURS, LONG_STATEMENT_TIMEOUT_MS } from './domain/limits.ts'
+import { LONG_STATEMENT_TIMEOUT_MS } from './domain/limits.ts'
 import { httpServer } from './http/server.ts'
 import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/activity.ts'
 import type { Service } from './operations/call.ts'
@@ -16,13 +16,15 @@ import { HOT_CONNECTIONS, hotPaths } from './operations/hot-paths.ts'
 import { Metrics } from './operations/metrics.ts'
 import { OngoingWork } from './operations/ongoing-work.ts'
 import { Outages } from './operations/outages.ts'
+import { startPruning } from './operations/prune.ts'
 import { AppCache } from './store/app-cache.ts'
+import { checkDatabase } from './store/check-database.ts'
 import { type Connection, openPool, type Pool, type PoolOptions } from './store/database.ts'
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
-import { forgetOldKeys } from './store/idempotency.ts'
 import { freeAllJobs } from './store/jobs.ts'
 import { migrate, whileOthersWait } from './store/migrate.ts'
 import { secretNamed } from './store/secrets.ts'
+import { startProblem } from './store/start-problems.ts'
 
 export interface RunningService {
   url: string
@@ -37,8 +39,6 @@ const PATIENT_CONNECTIONS = 3
 const STOP_STEP_MS = 2_500
 /** Of the time that a caller waits. */
 const STATEMENT_SHARE = 0.8
-const OLDEST_POSTGRES = 150_000
-const HOUR_MS = 3_600_000
 /** The dashboard as it was built; the same way from here and from where the server is built to. */
 const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
@@ -67,7 +67,7 @@ export async function startService(
     const pool = open({ max: CONNECTIONS })
     const lookups = open({ max: HOT_CONNECTIONS + LOOKUP_CONNECTIONS, keyLookups: true })
     const patient = open({ max: PATIENT_CONNECTIONS, statementMs: LONG_STATEMENT_TIMEOUT_MS })
-    await checkDatabase(pool)
+    await checkDatabase(pool, databaseSetting(config))
     await bringUpToDate(connection, log)
     // Nobody else is on the embedded database: what is in somebody's hand there is a dead process's.
     if (config.databaseUrl === null) await freeAllJobs(pool)
@@ -126,7 +126,8 @@ export async function startService(
     const stopBackground = startBackground(service, jobPool)
     undo.push(() => within(STOP_STEP_MS, 'background jobs', log, stopBackground()))
 
-    undo.push(forgetKeysHourly(pool, log))
+    const stopPruning = startPruning(service, config.retention)
+    undo.push(() => within(STOP_STEP_MS, 'the pruning of old records', log, stopPruning()))
     const flushes = [
       ongoing.every(ACTIVITY_FLUSH_MS, 'noting the activity', () => activity.flush(pool)),
       ongoing.every(KEY_USE_FLUSH_MS, 'noting the use of keys', () => activity.flushKeyUse(pool, apps)),
@@ -137,9 +138,12 @@ export async function startService(
     return { url: config.publicUrl ?? url, firstStart, stop }
   } catch (error) {
     await stop()
-    throw error
+    throw startProblem(error, databaseSetting(config)) ?? error
   }
 }
+
+const databaseSetting = ({ databaseUrl }: Config) =>
+  databaseUrl === null ? 'TOLLGATE_DATA_DIR' : 'DATABASE_URL'
 
 /** Waits for one step of stopping, but not for ever: a database that is silent must not keep the process alive. */
 async function within(ms: number, what: string, log: Logger, step: Promise<unknown>): Promise<void> {
@@ -180,35 +184,8 @@ async function bringUpToDate(connection: Connection, log: Logger): Promise<void>
   }
 }
 
-async function checkDatabase(pool: Pool): Promise<void> {
-  try {
-    const { rows } = await pool.query<{ version: number; name: string }>(
-      `select current_setting('server_version_num')::int as version, current_setting('server_version') as name`,
-    )
-    const [row] = rows
-    if (row && row.version < OLDEST_POSTGRES) {
-      throw new StartError(`PostgreSQL 15 or later is needed; DATABASE_URL leads to ${row.name}.`)
-    }
-  } catch (error) {
-    if (error instanceof StartError) throw error
-    // A host with several addresses that all refuse comes as an error without a message.
-    const { message, code } = error as NodeJS.ErrnoException
-    throw new StartError(`The database cannot be reached: ${message || code}. Check DATABASE_URL.`)
-  }
-}
-
 function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {
   return error.code === 'EADDRINUSE'
     ? new StartError(`Port ${port} on ${host} is taken: stop what uses it, or set PORT.`)
     : new StartError(`Cannot listen on ${host}:${port} (${error.message}): check HOST and PORT.`)
-}
-
-function forgetKeysHourly(pool: Pool, log: Logger): () => Promise<void> {
-  const timer = setInterval(() => {
-    forgetOldKeys(pool, IDEMPOTENCY_KEPT_HOURS).catch((error) =>
-      log.warn({ err: error }, 'old idempotency keys stay for now'),
-    )
-  }, HOUR_MS)
-  timer.unref()
-  return async () => clearInterval(timer)
 }

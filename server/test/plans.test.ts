@@ -6,7 +6,7 @@ import { adminSchema } from '../src/graphql/admin.ts'
 import { clientSchema } from '../src/graphql/client.ts'
 import { dashboardSchema } from '../src/graphql/dashboard.ts'
 import { openPool } from '../src/store/database.ts'
-import { forgetOldKeys } from '../src/store/idempotency.ts'
+import { pruneReceipts } from '../src/store/prune.ts'
 import { cancelLater, settleLapsed } from '../src/store/subscriptions.ts'
 import { Client, signedIn, type Variables } from './harness/client.ts'
 import { exampleCalls } from './harness/example-calls.ts'
@@ -110,7 +110,7 @@ async function everyStatement(): Promise<Statement[]> {
   await leaving.data('mutation { signOut }')
 
   const pool = openPool({ connectionString: server.databaseUrl }, { max: 1 }, pino({ level: 'silent' }))
-  await forgetOldKeys(pool, 24)
+  await pruneReceipts(pool, 86_400, 1_000)
   await settleLapsed(pool, 'default', 1, Date.now())
   await cancelLater(pool, 'default', [subscriptions[0].id], Date.now())
   await pool.end()

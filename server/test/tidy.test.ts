@@ -38,7 +38,8 @@ describe('the house', () => {
     operations: ['store', 'billing', 'domain'],
     graphql: ['operations', 'store', 'domain'],
     http: ['graphql', 'operations', 'store', 'domain'],
-    '.': ['http', 'graphql', 'operations', 'store', 'billing', 'domain'],
+    backup: ['store', 'domain'],
+    '.': ['backup', 'http', 'graphql', 'operations', 'store', 'billing', 'domain'],
   }
 
   it('imports nothing upwards', () => {
@@ -66,7 +67,7 @@ describe('the house', () => {
     expect(readers.map(({ path }) => path)).toEqual(['server/src/main.ts'])
   })
 
-  it('has no file that main.ts does not lead to', () => {
+  it('has no file that neither the service nor its tools lead to', () => {
     const reached = new Set<string>()
     const visit = (path: string): void => {
       if (reached.has(path)) return
@@ -74,7 +75,7 @@ describe('the house', () => {
       for (const next of source.find((file) => file.path === path)?.imports ?? [])
         if (next.path) visit(next.path)
     }
-    visit('server/src/main.ts')
+    for (const entry of ['main.ts', 'data-tools.ts']) visit(`server/src/${entry}`)
     expect(source.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([])
   })
 
@@ -90,6 +91,17 @@ describe('the house', () => {
     )
     expect(exported.length).toBeGreaterThan(100)
     expect(dead).toEqual([])
+  })
+
+  it('backs up every table that the migrations make', () => {
+    const made = source
+      .filter(({ path }) => path.includes('/migrations/'))
+      .flatMap(({ text }) =>
+        [...text.matchAll(/create table (?:if not exists )?(\w+)/g)].map(([, name]) => name),
+      )
+    const list = source.find(({ path }) => path === 'server/src/store/tables.ts')?.text ?? ''
+    const [, names = ''] = /export const TABLES = \[([^\]]*)\]/.exec(list) ?? []
+    expect([...names.matchAll(/'(\w+)'/g)].map(([, name]) => name).sort()).toEqual(made.sort())
   })
 
   it('has no barrels, and no file whose name says nothing', () => {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { IDEMPOTENCY_KEPT_HOURS } from '../src/domain/limits.ts'
-import { forgetOldKeys } from '../src/store/idempotency.ts'
+import { pruneReceipts } from '../src/store/prune.ts'
 import { publishPackage, type TestApp } from './harness/catalogue.ts'
 import type { Client, Data } from './harness/client.ts'
 import { rowsOf } from './harness/database.ts'
@@ -165,7 +165,7 @@ describe('how long a key is kept', () => {
         app.id,
         age,
       ])
-      await forgetOldKeys(database, IDEMPOTENCY_KEPT_HOURS)
+      await pruneReceipts(database, IDEMPOTENCY_KEPT_HOURS * 3600, 1_000)
     } finally {
       await database.end()
     }

@@ -92,6 +92,8 @@ export const MAX_ID_CHANGES = 5
 
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255
 export const IDEMPOTENCY_KEPT_HOURS = 24
+/** The longest time that can be set for records to be kept, short of for ever. */
+export const MAX_KEPT_DAYS = 36_500
 
 export const USER_TOKEN_SECONDS = 60 * 60
 export const SESSION_SECONDS = 14 * 24 * 60 * 60

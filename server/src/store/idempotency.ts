@@ -57,12 +57,3 @@ export async function readKeys(db: Db, keys: readonly KeyName[]): Promise<(Claim
   for (const { ord, ...claim } of rows) found[ord - 1] = claim
   return found
 }
-
-/** Forgets keys that nobody may rely on any more; returns how many. */
-export async function forgetOldKeys(db: Db, olderThanHours: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from idempotency where created_at < now() - make_interval(hours => $1)`,
-    [olderThanHours],
-  )
-  return rowCount ?? 0
-}

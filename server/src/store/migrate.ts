@@ -1,5 +1,5 @@
 import { Kysely, type Migration, Migrator, PostgresDialect } from 'kysely'
-import type { Pool } from './database.ts'
+import type { Db, Pool } from './database.ts'
 import * as initial from './migrations/001-initial.ts'
 import * as billing from './migrations/002-billing.ts'
 import * as dashboard from './migrations/003-dashboard.ts'
@@ -7,6 +7,7 @@ import * as imports from './migrations/004-imports.ts'
 import * as jobWorkers from './migrations/005-job-workers.ts'
 import * as liveness from './migrations/006-liveness.ts'
 import * as signInPace from './migrations/007-sign-in-pace.ts'
+import * as retention from './migrations/008-retention.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -16,16 +17,37 @@ const MIGRATIONS: Record<string, Migration> = {
   '005-job-workers': jobWorkers,
   '006-liveness': liveness,
   '007-sign-in-pace': signInPace,
+  '008-retention': retention,
 }
 
-/** Brings the schema up to date. */
-export async function migrate(pool: Pool): Promise<void> {
+export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''
+
+/** Brings the schema up to date, or to the state after the migration `to`. */
+export async function migrate(pool: Pool, to?: string): Promise<void> {
   const migrator = new Migrator({
     db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
     provider: { getMigrations: async () => MIGRATIONS },
   })
-  const { error } = await migrator.migrateToLatest()
+  const { error } = to === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(to)
   if (error) throw error
+}
+
+/** The migrations that the schema has been through, oldest first; none where there is no schema yet. */
+export async function appliedMigrations(db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ known: boolean }>(
+    `select to_regclass('kysely_migration') is not null as known`,
+  )
+  if (!rows[0]?.known) return []
+  const applied = await db.query<{ name: string }>('select name from kysely_migration order by name')
+  return applied.rows.map(({ name }) => name)
+}
+
+export const unknownAmong = (names: readonly string[]): string[] =>
+  names.filter((name) => !(name in MIGRATIONS))
+
+/** Those that only a newer version of the service knows. */
+export async function unknownMigrations(db: Db): Promise<string[]> {
+  return unknownAmong(await appliedMigrations(db))
 }
 
 /** Several processes may start at once: the first one changes the schema, and the others do not even look at it. */

@@ -10,6 +10,7 @@ import {
   HEADERS_TIMEOUT_MS,
   IDEMPOTENCY_KEPT_HOURS,
   KEEP_ALIVE_MS,
+  MAX_KEPT_DAYS,
   MAX_PIPELINED_REQUESTS,
   REQUEST_TIMEOUT_MS,
   SHUTDOWN_GRACE_MS,
@@ -23,7 +24,7 @@ import { takePlainConnections } from '../../src/http/plain-connections.ts'
 import { closeServer, httpServer } from '../../src/http/server.ts'
 import type { Service } from '../../src/operations/call.ts'
 import { Metrics } from '../../src/operations/metrics.ts'
-import { forgetOldKeys } from '../../src/store/idempotency.ts'
+import { pruneReceipts } from '../../src/store/prune.ts'
 import type { Bound, World } from './bound.ts'
 
 export const connectionBounds: Bound[] = [
@@ -73,6 +74,12 @@ export const connectionBounds: Bound[] = [
     what: 'how long a key is remembered',
     works: async (world) => expect(await isKept(world, IDEMPOTENCY_KEPT_HOURS * 3600 - 60)).toBe(true),
     refused: async (world) => expect(await isKept(world, IDEMPOTENCY_KEPT_HOURS * 3600 + 60)).toBe(false),
+  },
+  {
+    limit: 'MAX_KEPT_DAYS',
+    what: 'how long records can be told to be kept',
+    works: async () => expect(keptAudit(MAX_KEPT_DAYS)).toBe(MAX_KEPT_DAYS * 86_400),
+    refused: async () => expect(() => keptAudit(MAX_KEPT_DAYS + 1)).toThrow(/from 1 to 36500 or "forever"/),
   },
 ]
 
@@ -182,6 +189,8 @@ async function answeredAfter(ms: number): Promise<string> {
   return client.received()
 }
 
+const keptAudit = (days: number) => readConfig({ TOLLGATE_KEEP_AUDIT_DAYS: String(days) }).retention.audit
+
 async function isKept({ databaseUrl, fresh }: World, seconds: number): Promise<boolean> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
   const key = fresh()
@@ -191,7 +200,7 @@ async function isKept({ databaseUrl, fresh }: World, seconds: number): Promise<b
        values ('default', 'request', $1, '', '{}', now() - make_interval(secs => $2))`,
       [key, seconds],
     )
-    await forgetOldKeys(pool, IDEMPOTENCY_KEPT_HOURS)
+    await pruneReceipts(pool, IDEMPOTENCY_KEPT_HOURS * 3600, 1_000)
     return (await pool.query('select from idempotency where key = $1', [key])).rowCount === 1
   } finally {
     await pool.end()

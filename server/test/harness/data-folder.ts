@@ -16,8 +16,9 @@ export interface DataFolder {
   remove(): Promise<void>
 }
 
-export async function makeDataFolder(): Promise<DataFolder> {
-  const path = await mkdtemp(join(tmpdir(), 'tollgate-test-'))
+/** A new one, or one that is there. */
+export async function makeDataFolder(given?: string): Promise<DataFolder> {
+  const path = given ?? (await mkdtemp(join(tmpdir(), 'tollgate-test-')))
   // As root, PostgreSQL runs under another account, which has to get in.
   await chmod(path, 0o755)
 

@@ -1,0 +1,70 @@
+import type { ClientBase } from 'pg'
+import type { Db, Pool } from '../store/database.ts'
+import { appliedMigrations } from '../store/migrate.ts'
+import {
+  holdTables,
+  readRows,
+  readSequences,
+  readTables,
+  type Sequence,
+  type TableColumns,
+} from '../store/tables.ts'
+
+/** What a set of data says of itself. */
+export interface Head {
+  /** the version of the service that wrote it */
+  app: string
+  /** what its schema has been through */
+  migrations: string[]
+  /** by the database's clock: all that was acknowledged before is in it */
+  takenAt: string
+}
+
+/** All the data of an installation, in a file or in a database. */
+export interface Contents {
+  head: Head
+  /** Hands over table after table, each after those that it refers to; then the numbers given out so far. */
+  each(take: (table: TableColumns, pieces: AsyncIterable<Buffer>) => Promise<void>): Promise<Sequence[]>
+}
+
+/**
+ * Works on the data of a database as it is at one moment. For a backup, others go on writing; for a move nobody may write
+ * until the work is done.
+ */
+export async function withContents<T>(
+  pool: Pool,
+  app: string,
+  writers: 'go on' | 'wait',
+  work: (contents: Contents) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect()
+  try {
+    const before = await readTables(client)
+    const access = writers === 'wait' ? 'read write' : 'read only'
+    await client.query(`begin transaction isolation level repeatable read, ${access}`)
+    // Locks first: the snapshot is taken by the first statement that reads.
+    await holdTables(client, before, writers === 'wait' ? 'writes' : 'changes of the schema')
+    const result = await work(await contentsOf(client, app))
+    await client.query('rollback')
+    client.release()
+    return result
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+}
+
+async function contentsOf(client: ClientBase & Db, app: string): Promise<Contents> {
+  const { rows } = await client.query<{ at: string }>(
+    `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at`,
+  )
+  const head = { app, migrations: await appliedMigrations(client), takenAt: rows[0]?.at ?? '' }
+  return {
+    head,
+    async each(take) {
+      for (const table of await readTables(client)) await take(table, readRows(client, table))
+      // Read last, they are at least as far as any row that was read.
+      return readSequences(client)
+    },
+  }
+}

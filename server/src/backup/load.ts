@@ -1,0 +1,129 @@
+import type { PoolClient } from 'pg'
+import { StartError } from '../domain/errors.ts'
+import { checkDatabase } from '../store/check-database.ts'
+import type { Pool } from '../store/database.ts'
+import { LATEST_MIGRATION, migrate, unknownAmong, whileOthersWait } from '../store/migrate.ts'
+import { markRestore, unmarkRestore } from '../store/restore-mark.ts'
+import type { DatabaseSetting } from '../store/start-problems.ts'
+import {
+  analyzeTables,
+  emptyTables,
+  findOccupied,
+  JOBS,
+  readRows,
+  readTables,
+  type TableColumns,
+  unbalancedCounters,
+  writeRows,
+  writeSequences,
+} from '../store/tables.ts'
+import type { Contents, Head } from './contents.ts'
+import type { Watch } from './format.ts'
+import { RowSum, type TableSum } from './row-sum.ts'
+
+export interface Loaded {
+  tables: TableSum[]
+  /** counters that are not the sum of their ledger: as the source had them */
+  unbalanced: number
+}
+
+export interface Target {
+  pool: Pool
+  setting: DatabaseSetting
+  /** brings the tables of the background jobs up to date */
+  migrateJobs: (pool: Pool) => Promise<void>
+}
+
+/** Refuses data that this version does not know how to keep. */
+export function checkHead({ app, migrations }: Head): void {
+  const unknown = unknownAmong(migrations)
+  if (unknown.length > 0)
+    throw new StartError(
+      `The data is of a newer version of Tollgate (${app}): its schema is at ${unknown.at(-1)}, and this version knows it up to ${LATEST_MIGRATION}. Use the newer version.`,
+    )
+  if (migrations.length === 0) throw new StartError('There is no data of Tollgate there: nothing was done.')
+}
+
+/** Refuses a target that has anything of ours in it, and says what. */
+export async function checkTarget({ pool, setting }: Target): Promise<void> {
+  await checkDatabase(pool, setting)
+  const occupied = await findOccupied(pool)
+  if (occupied.length === 0) return
+  const filled = occupied.filter(({ rows, name }) => rows > 0 && name !== 'kysely_migration')
+  const some = filled
+    .slice(0, 5)
+    .map(({ name, rows }) => `${name}: ${rows >= 1000 ? '1000 rows or more' : rows}`)
+  throw new StartError(
+    `The target is not empty (${occupied.length} tables of Tollgate's; ${some.join(', ') || 'no rows'}): nothing was changed. Use an empty database, or a data folder that does not exist yet.`,
+  )
+}
+
+/**
+ * Loads all the data into an empty database: the schema as it was when the data was taken, the rows, and then the
+ * migrations since. A mark stands there until all of it is done, so that no service starts on a part.
+ */
+export async function load(contents: Contents, target: Target, watch: Watch): Promise<Loaded> {
+  const { pool } = target
+  checkHead(contents.head)
+  let loaded: Loaded | undefined
+  await whileOthersWait(pool, async () => {
+    await checkTarget(target)
+    await markRestore(pool)
+    await migrate(pool, contents.head.migrations.at(-1))
+    await target.migrateJobs(pool)
+    loaded = await loadRows(contents, pool, watch)
+    await migrate(pool)
+    await unmarkRestore(pool)
+  })
+  if (!loaded) throw new Error('nothing was loaded')
+  await analyzeTables(pool)
+  return loaded
+}
+
+async function loadRows(contents: Contents, pool: Pool, watch: Watch): Promise<Loaded> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    await emptyTables(client)
+    const known = new Map((await readTables(client)).map((table) => [table.name, table]))
+    const tables: { columns: TableColumns; sum: TableSum }[] = []
+    const sequences = await contents.each(async (table, pieces) => {
+      if (!known.has(table.name))
+        throw new StartError(`The data has a table that is unknown here: ${table.name}.`)
+      const sum = new RowSum(table.name)
+      await writeRows(client, table, summed(pieces, sum, watch))
+      watch(sum, true)
+      tables.push({ columns: table, sum: sum.result() })
+    })
+    await writeSequences(client, sequences)
+    for (const { columns, sum } of tables) await compare(client, columns, sum)
+    const unbalanced = await unbalancedCounters(client)
+    await client.query('commit')
+    client.release()
+    return { tables: tables.map(({ sum }) => sum), unbalanced }
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+}
+
+async function* summed(pieces: AsyncIterable<Buffer>, sum: RowSum, watch: Watch): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    sum.add(piece)
+    yield piece
+    watch(sum, false)
+  }
+}
+
+/** Reads the rows again from where they are now. */
+async function compare(client: PoolClient, table: TableColumns, expected: TableSum): Promise<void> {
+  const sum = new RowSum(table.name)
+  for await (const piece of readRows(client, table)) sum.add(piece)
+  const found = sum.result()
+  // Jobs with one key are one job.
+  const same = table.name === JOBS ? found.rows <= expected.rows : found.sum === expected.sum
+  if (!same || (table.name !== JOBS && found.rows !== expected.rows))
+    throw new StartError(
+      `The table ${table.name} is not what was loaded into it (${found.rows} rows of ${expected.rows}): the target is of no use.`,
+    )
+}

@@ -1,0 +1,25 @@
+import type { Watch } from './format.ts'
+
+/** How often a table that takes long says how far it is. */
+const EVERY_MS = 5_000
+const MB = 1024 * 1024
+
+const count = (value: number) => Math.round(value).toLocaleString('en-US')
+
+/** One line for each table that has rows, and one every few seconds while it is under way. */
+export function progress(say: (line: string) => void): Watch {
+  let [table, began, said] = ['', performance.now(), performance.now()]
+  return (sum, done) => {
+    const now = performance.now()
+    const { name } = sum
+    if (name !== table) [table, began, said] = [name, now, now]
+    if (sum.rows === 0 || (!done && now - said < EVERY_MS)) return
+    said = now
+    const seconds = Math.max((now - began) / 1000, 0.001)
+    const size = `${(sum.bytes / MB).toFixed(1)} MB`
+    const speed = done && seconds < 1 ? '' : `  ${count(sum.rows / seconds)} rows/s`
+    say(
+      `  ${name.padEnd(22)} ${count(sum.rows).padStart(12)} ${sum.rows === 1 ? 'row ' : 'rows'}  ${size.padStart(10)}${speed}${done ? '' : ' …'}`,
+    )
+  }
+}

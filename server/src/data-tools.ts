@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { migrateJobs } from './background.ts'
+import { withContents } from './backup/contents.ts'
+import type { Summary } from './backup/format.ts'
+import { checkHead, checkTarget, type Loaded, load } from './backup/load.ts'
+import { progress } from './backup/progress.ts'
+import {
+  type Installation,
+  reach,
+  reachAlone,
+  reachUrl,
+  startIn,
+  type Undo,
+} from './backup/reach-database.ts'
+import { openBackup, verifyBackup } from './backup/read-backup.ts'
+import { writeBackup } from './backup/write-backup.ts'
+import { readConfig } from './config.ts'
+import { StartError } from './domain/errors.ts'
+import { checkDatabase } from './store/check-database.ts'
+import { type DatabaseSetting, startProblem } from './store/start-problems.ts'
+import { connectedServices } from './store/tables.ts'
+
+// What an operator does with the data of an installation, beside the service: backup, restore, move.
+
+const USAGE = `Usage: npm run backup -- FILE
+       npm run restore -- FILE          into an empty database
+       npm run restore -- --check FILE  reads the file and compares its checksums, nothing else
+       npm run move -- --to postgresql://…`
+
+const undo: Undo = []
+const say = (line: string) => process.stderr.write(`${line}\n`)
+const print = (line: string) => process.stdout.write(`${line}\n`)
+let setting: DatabaseSetting = 'DATABASE_URL'
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+/** npm runs scripts in the folder of the package: names are meant from where it was called. */
+const named = (file: string) => resolve(process.env.INIT_CWD ?? '.', file)
+
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.once(signal, () => void leave(code, 'Stopped: nothing was kept.'))
+
+try {
+  await run(process.argv.slice(2))
+  await leave(0)
+} catch (error) {
+  const known = error instanceof StartError ? error : startProblem(error, setting)
+  await leave(1, `tollgate: ${known?.message ?? (error as Error).message}`)
+}
+
+async function leave(code: number, last?: string): Promise<never> {
+  if (last !== undefined) say(last)
+  for (const step of undo.splice(0).reverse()) await step().catch(() => {})
+  process.exit(code)
+}
+
+async function run([task, ...args]: string[]): Promise<void> {
+  const { values, positionals } = argumentsOf(args)
+  const [file, ...more] = positionals
+  const { databaseUrl, dataDir } = readConfig(process.env)
+  const installation: Installation = { databaseUrl, dataDir }
+  setting = databaseUrl === null ? 'TOLLGATE_DATA_DIR' : 'DATABASE_URL'
+  if (more.length === 0 && file !== undefined && values.to === undefined) {
+    if (task === 'backup' && !values.check) return backup(installation, named(file))
+    if (task === 'restore') return values.check ? check(named(file)) : restore(installation, named(file))
+  }
+  if (task === 'move' && file === undefined && values.to !== undefined && !values.check)
+    return move(installation, values.to)
+  throw new StartError(`\n${USAGE}`)
+}
+
+function argumentsOf(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: { to: { type: 'string' }, check: { type: 'boolean', default: false } },
+    })
+  } catch {
+    throw new StartError(`\n${USAGE}`)
+  }
+}
+
+function total({ tables }: Pick<Summary, 'tables'>): string {
+  return tables.reduce((sum, { rows }) => sum + rows, 0).toLocaleString('en-US')
+}
+
+async function backup(installation: Installation, file: string): Promise<void> {
+  const source = await reach(installation, undo, say)
+  await checkDatabase(source.pool, source.setting)
+  say(`Backing up ${source.name} into ${file}`)
+  const made = await withContents(source.pool, version, 'go on', async (contents) => {
+    checkHead(contents.head)
+    return writeBackup(file, contents, progress(say), undo)
+  })
+  const size = (made.bytes / 1024 / 1024).toFixed(1)
+  print(`Backed up ${total(made)} rows as of ${made.head.takenAt} into ${file} (${size} MB).`)
+  print('It holds personal data and secrets: keep it where only you can read it.')
+}
+
+async function check(file: string): Promise<void> {
+  say(`Comparing ${file} with its checksums`)
+  const summary = await verifyBackup(file, progress(say))
+  checkHead(summary.head)
+  print(
+    `${file} is whole: ${total(summary)} rows as of ${summary.head.takenAt}, by Tollgate ${summary.head.app}.`,
+  )
+}
+
+async function restore(installation: Installation, file: string): Promise<void> {
+  await check(file)
+  const { databaseUrl, dataDir } = installation
+  const target =
+    databaseUrl === null ? await startIn(dataDir, undo, say) : reachUrl(databaseUrl, 'DATABASE_URL', undo)
+  await checkTarget({ ...target, migrateJobs })
+  say(`Restoring into ${target.name}`)
+  const loaded = await load(await openBackup(file), { ...target, migrateJobs }, progress(say))
+  print(`Restored ${total(loaded)} rows into ${target.name}, and read them again: all sums agree.`)
+  warnOf(loaded)
+  print('Start the service with the same settings as before.')
+}
+
+async function move(installation: Installation, to: string): Promise<void> {
+  if (!/^postgres(ql)?:\/\//.test(to))
+    throw new StartError('--to must be a URL that starts with postgres:// or postgresql://.')
+  const source = await reachAlone(installation, undo, say)
+  await checkDatabase(source.pool, source.setting)
+  const running = await connectedServices(source.pool)
+  if (running > 0)
+    throw new StartError(
+      `The service is running on ${source.name} (${running} connections): stop it first, so that nothing is written meanwhile.`,
+    )
+  setting = '--to'
+  const target = { ...reachUrl(to, '--to', undo), migrateJobs }
+  await checkTarget(target)
+  say(`Moving ${source.name} to ${target.name}`)
+  const loaded = await withContents(source.pool, version, 'wait', (contents) =>
+    load(contents, target, progress(say)),
+  )
+  print(`Moved ${total(loaded)} rows, and read them again: the sums on both sides agree.`)
+  warnOf(loaded)
+  print('Start the service with DATABASE_URL set to the URL that you gave with --to.')
+  print(`What was moved is still in ${source.name}: delete it once you are content.`)
+}
+
+function warnOf({ unbalanced }: Loaded): void {
+  if (unbalanced > 0)
+    say(`Warning: ${unbalanced} usage counters differ from the sum of their ledger, as they did before.`)
+}

@@ -1,0 +1,74 @@
+import type { Db, Tx } from './database.ts'
+
+/**
+ * Deletes at most `limit` rows that are older than `seconds`; returns how many. The oldest come first, by an index that
+ * is there for something else where one is, so that a table without old rows costs one page or two.
+ */
+export type Prune = (db: Db, seconds: number, limit: number) => Promise<number>
+
+const pruneBy =
+  (sql: string): Prune =>
+  async (db, seconds, limit) => {
+    const { rowCount } = await db.query(sql, [seconds, limit])
+    return rowCount ?? 0
+  }
+
+const CUTOFF = 'now() - make_interval(secs => $1)'
+
+/** Numbers rise with time: if the first entries are young, all are. */
+export const pruneAudit = pruneBy(
+  `delete from audit_entry where seq = any(array(
+     select seq from (select seq, at from audit_entry order by seq limit $2) oldest where at < ${CUTOFF}))`,
+)
+
+/** What is pending, or failed and waits for somebody to look at it, stays however old it is. */
+export const pruneNotices = pruneBy(
+  `delete from notice n using (
+     select a.id as app_id, oldest.seq from app a cross join lateral (
+       select seq, received_at from notice
+       where app_id = a.id and state = 'DONE' order by app_id, state, seq limit $2) oldest
+     where (select received_at from notice where app_id = a.id and state = 'DONE'
+         order by app_id, state, seq limit 1) < ${CUTOFF}
+       and oldest.received_at < ${CUTOFF} limit $2) old
+   where (n.app_id, n.seq) = (old.app_id, old.seq) and n.state = 'DONE'`,
+)
+
+/**
+ * Links that are closed, with what the sandbox kept of them. A paid one stays while a notice that came after it is not
+ * done: trying that again may have to find out whose link it was.
+ */
+export const pruneCheckouts = pruneBy(
+  `with old as (
+     select app_id, id from checkout_session s
+     where state in ('PAID', 'FAILED', 'EXPIRED') and created_at < ${CUTOFF}
+       and not (state = 'PAID' and exists (select from notice n where n.app_id = s.app_id
+         and n.state in ('PENDING', 'FAILED') and n.received_at >= s.created_at))
+     order by created_at limit $2),
+   books as (delete from sandbox_checkout b using old where (b.app_id, b.session_id) = (old.app_id, old.id))
+   delete from checkout_session s using old where (s.app_id, s.id) = (old.app_id, old.id)`,
+)
+
+/** The last minute with checks in it stays: by it the dashboard knows that the app has ever asked. */
+export const pruneActivity = pruneBy(
+  `delete from activity d using (
+     select a.id as app_id, oldest.minute from app a cross join lateral (
+       select minute, checks from activity
+       where app_id = a.id and minute < ${CUTOFF} order by app_id, minute limit $2) oldest
+     where oldest.checks = 0 or exists (select from activity later
+       where later.app_id = a.id and later.minute > oldest.minute and later.checks > 0) limit $2) old
+   where (d.app_id, d.minute) = (old.app_id, old.minute)`,
+)
+
+/** Answers to keyed mutations that nobody may rely on any more. */
+export const pruneReceipts = pruneBy(
+  `delete from idempotency where ctid = any(array(
+     select ctid from idempotency where created_at < ${CUTOFF} order by created_at limit $2))`,
+)
+
+/** Whether this transaction is the only one that prunes. */
+export async function pruneAlone(tx: Tx): Promise<boolean> {
+  const { rows } = await tx.query<{ alone: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtext('tollgate pruning')) as alone`,
+  )
+  return rows[0]?.alone === true
+}

@@ -1,0 +1,61 @@
+import { StartError } from '../domain/errors.ts'
+
+/** What is asked to be checked where a database does not do: the setting that leads to it. */
+export type DatabaseSetting = 'DATABASE_URL' | 'TOLLGATE_DATA_DIR' | '--to'
+
+type Line = (told: { message: string; setting: DatabaseSetting }) => string
+
+/** Why PostgreSQL does not let the service work, by its code, and what to do. */
+const BY_CODE: Record<string, Line> = {
+  '28P01': ({ message, setting }) =>
+    `The database refused the password (${message}): check it in ${setting}.`,
+  '28000': ({ message, setting }) =>
+    `The database let nobody in (${message}): check the user in ${setting}, and pg_hba.conf on the server.`,
+  '3D000': ({ message, setting }) =>
+    `There is no such database (${message}): create it, or check its name in ${setting}.`,
+  '53300': ({ message }) =>
+    `The database has no connection free (${message}): raise max_connections there, or stop what holds them; each process needs up to 20.`,
+  '53100': ({ message }) =>
+    `The database has no space left on its disk (${message}): make room there, then start again.`,
+  '53200': ({ message }) => `The database has no memory left (${message}): give it more, then start again.`,
+  '42501': ({ message, setting }) =>
+    `The user in ${setting} lacks rights (${message}): make it the owner of the database and of Tollgate's tables, or "grant create on database" and "on schema" to it.`,
+  '25006': ({ message, setting }) =>
+    `The database takes no writes (${message}): it is a standby, or default_transaction_read_only is on. Lead ${setting} to the primary.`,
+  '57P03': ({ message }) => `The database takes no connections yet (${message}): start again once it does.`,
+  '57P01': ({ message }) => `The database was shut down meanwhile (${message}): start again once it is back.`,
+  '0A000': ({ message }) =>
+    `The database lacks something that is needed (${message}): use PostgreSQL 15 or later.`,
+}
+
+const TLS =
+  /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+)$/
+
+const UNREACHABLE = /^(ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EACCES|ENOENT)$/
+
+/**
+ * The line that tells an operator why the database does not do; null for what is no trouble with the database, but a
+ * fault of ours.
+ */
+export function startProblem(error: unknown, setting: DatabaseSetting): StartError | null {
+  if (!(error instanceof Error) || error instanceof StartError) return null
+  const { code } = error as NodeJS.ErrnoException
+  // A host with several addresses that all refuse comes as an error without a message.
+  const message = oneLine(error.message || code || error.name)
+  const say = (line: string) => new StartError(line, { cause: error })
+  const line = code === undefined ? undefined : BY_CODE[code]
+  if (line) return say(line({ message, setting }))
+  if ((code && TLS.test(code)) || /SSL connection|no encryption/.test(message))
+    return say(
+      `The database cannot be reached over TLS (${message}): check sslmode, and the certificates, in ${setting}.`,
+    )
+  if (isSqlState(error)) return say(`The database refused a statement of the start (${message}, ${code}).`)
+  if (error.name === 'AggregateError' || UNREACHABLE.test(code ?? '') || /timeout|terminated/.test(message))
+    return say(`The database cannot be reached: ${message}. Check ${setting}.`)
+  return null
+}
+
+/** An error that PostgreSQL itself has sent. */
+const isSqlState = (error: Error): boolean => 'severity' in error && 'code' in error
+
+const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')

@@ -1,0 +1,206 @@
+import type { ClientBase } from 'pg'
+import { escapeIdentifier as quoted } from 'pg'
+import { copyIn, copyOut } from './copy.ts'
+import type { Db } from './database.ts'
+
+/** Every table of the service's own: what a backup holds. */
+export const TABLES = [
+  'activity',
+  'api_key',
+  'app',
+  'audit_entry',
+  'billing_template',
+  'billing_template_item',
+  'checkout_session',
+  'feature',
+  'idempotency',
+  'invitation',
+  'job_worker',
+  'liveness',
+  'member',
+  'notice',
+  'package',
+  'package_feature',
+  'price',
+  'provider_account',
+  'provider_subscription',
+  'recent_usage',
+  'sample_activity',
+  'sample_item',
+  'sandbox_checkout',
+  'sandbox_customer',
+  'sandbox_event',
+  'sandbox_subscription',
+  'secret',
+  'session',
+  'sign_in_attempt',
+  'sign_in_pace',
+  'subscription',
+  'usage_counter',
+  'usage_ledger',
+  'user_import',
+  'user_import_row',
+  'users',
+]
+
+/** graphile-worker's tables are its own; its jobs are read as what they were asked to be, and asked for again. */
+export const JOBS = 'graphile_worker.jobs'
+const JOB_COLUMNS = ['identifier', 'payload', 'run_at', 'max_attempts', 'priority', 'key']
+
+export interface TableColumns {
+  name: string
+  columns: string[]
+}
+
+/** The tables that are there, each after those that it refers to, and the jobs. */
+export async function readTables(db: Db): Promise<TableColumns[]> {
+  const { rows } = await db.query<TableColumns & { refersTo: string[] }>(
+    `select c.relname as name,
+       array(select attname::text from pg_attribute
+         where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum) as columns,
+       array(select confrelid::regclass::text from pg_constraint
+         where conrelid = c.oid and contype = 'f' and confrelid <> conrelid) as "refersTo"
+     from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname = any($1)
+     order by 1`,
+    [TABLES],
+  )
+  const ordered: TableColumns[] = []
+  const waiting = new Map(rows.map((row) => [row.name, row]))
+  while (waiting.size > 0) {
+    const free = [...waiting.values()].filter((row) => row.refersTo.every((name) => !waiting.has(name)))
+    if (free.length === 0) throw new Error(`tables refer to each other in a circle: ${[...waiting.keys()]}`)
+    for (const { name, columns } of free) {
+      waiting.delete(name)
+      ordered.push({ name, columns })
+    }
+  }
+  const jobs = await db.query(`select where to_regclass('graphile_worker._private_jobs') is not null`)
+  return jobs.rowCount === 0 ? ordered : [...ordered, { name: JOBS, columns: JOB_COLUMNS }]
+}
+
+/** Those that are still to be tried; a job in hand is one of them. */
+const SELECT_JOBS = `select t.identifier, j.payload, j.run_at, j.max_attempts, j.priority, j.key
+  from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+  where j.attempts < j.max_attempts`
+
+const columnList = ({ columns }: TableColumns) => columns.map(quoted).join(', ')
+
+/** The rows of a table as COPY writes them, in pieces of whole lines. */
+export function readRows(client: ClientBase, table: TableColumns): AsyncGenerator<Buffer, void> {
+  const from = table.name === JOBS ? `(${SELECT_JOBS})` : `${quoted(table.name)} (${columnList(table)})`
+  return copyOut(client, `copy ${from} to stdout`)
+}
+
+export async function writeRows(
+  client: ClientBase,
+  table: TableColumns,
+  pieces: AsyncIterable<Buffer>,
+): Promise<void> {
+  if (table.name !== JOBS)
+    return copyIn(client, `copy ${quoted(table.name)} (${columnList(table)}) from stdin`, pieces)
+  await client.query(
+    `create temp table restored_job (identifier text, payload json, run_at timestamptz, max_attempts int,
+       priority int, key text) on commit drop`,
+  )
+  await copyIn(client, `copy restored_job (${columnList(table)}) from stdin`, pieces)
+  await client.query(
+    `select count(graphile_worker.add_job(identifier, payload, run_at => run_at, max_attempts => max_attempts,
+       job_key => key, priority => priority, job_key_mode => 'replace')) from restored_job`,
+  )
+}
+
+/** Keeps tables from being altered, or from being written to as well, until the transaction ends. */
+export async function holdTables(
+  client: ClientBase,
+  tables: readonly TableColumns[],
+  against: 'changes of the schema' | 'writes',
+): Promise<void> {
+  const names = tables.filter(({ name }) => name !== JOBS).map(({ name }) => quoted(name))
+  const mode = against === 'writes' ? 'share' : 'access share'
+  if (names.length > 0) await client.query(`lock table ${names.join(', ')} in ${mode} mode`)
+}
+
+/** Takes away what migrations put into new tables: a backup has all of it. */
+export async function emptyTables(client: ClientBase): Promise<void> {
+  const names = (await readTables(client)).filter(({ name }) => name !== JOBS)
+  await client.query(`truncate ${names.map(({ name }) => quoted(name)).join(', ')}`)
+}
+
+/** A number that a table gives its rows, and how far it has come. */
+export interface Sequence {
+  table: string
+  column: string
+  last: string
+  used: boolean
+}
+
+export async function readSequences(db: Db): Promise<Sequence[]> {
+  const { rows } = await db.query<{ table: string; column: string; sequence: string }>(
+    `select c.relname as "table", a.attname as "column", pg_get_serial_sequence(c.oid::regclass::text, a.attname) as sequence
+     from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relnamespace = current_schema()::regnamespace and c.relname = any($1) and a.attidentity <> ''
+       and not a.attisdropped
+     order by 1, 2`,
+    [TABLES],
+  )
+  const sequences: Sequence[] = []
+  for (const { table, column, sequence } of rows) {
+    const state = await db.query<{ last: string; used: boolean }>(
+      `select last_value::text as last, is_called as used from ${sequence}`,
+    )
+    if (state.rows[0]) sequences.push({ table, column, ...state.rows[0] })
+  }
+  return sequences
+}
+
+export async function writeSequences(db: Db, sequences: readonly Sequence[]): Promise<void> {
+  for (const { table, column, last, used } of sequences)
+    await db.query(`select setval(pg_get_serial_sequence($1, $2), $3::bigint, $4)`, [
+      quoted(table),
+      column,
+      last,
+      used,
+    ])
+}
+
+/** How many counters are not the sum of their ledger rows. */
+export async function unbalancedCounters(db: Db): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*) from (
+       select from (
+         select app_id, user_uid, feature_id, reset_period, period_start, used as amount from usage_counter
+         union all select app_id, user_uid, feature_id, reset_period, period_start, -delta from usage_ledger) both_sides
+       group by app_id, user_uid, feature_id, reset_period, period_start having sum(amount) <> 0) unbalanced`,
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** What there is of ours already: the tables by name, with their rows counted up to a thousand. */
+export async function findOccupied(db: Db): Promise<{ name: string; rows: number }[]> {
+  const { rows } = await db.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = current_schema()::regnamespace
+       and relname = any($1) order by 1`,
+    [[...TABLES, 'kysely_migration']],
+  )
+  const occupied: { name: string; rows: number }[] = []
+  for (const { name } of rows) {
+    const counted = await db.query<{ rows: number }>(
+      `select count(*) as rows from (select from ${quoted(name)} limit 1000) t`,
+    )
+    occupied.push({ name, rows: counted.rows[0]?.rows ?? 0 })
+  }
+  return occupied
+}
+
+/** Processes of the service that are connected to this database. */
+export async function connectedServices(db: Db): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*) from pg_stat_activity
+     where datname = current_database() and application_name = 'tollgate' and pid <> pg_backend_pid()`,
+  )
+  return rows[0]?.count ?? 0
+}
+
+export async function analyzeTables(db: Db): Promise<void> {
+  await db.query(`analyze ${TABLES.map(quoted).join(', ')}`)
+}

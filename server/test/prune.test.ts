@@ -1,0 +1,233 @@
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { prune, type Retention } from '../src/operations/prune.ts'
+import { lookUpKeys, openPool, type Pool } from '../src/store/database.ts'
+import { createDatabase, rowsOf, type TestDatabase } from './harness/database.ts'
+import { planOf } from './harness/plans.ts'
+import { startTestServer } from './harness/server.ts'
+import { watchStatements } from './harness/statements.ts'
+
+const DAY = 86_400
+const NOTHING: Retention = { audit: null, notices: null, checkouts: null, activity: null, receipts: 10 * DAY }
+const ALL: Retention = {
+  audit: 10 * DAY,
+  notices: 10 * DAY,
+  checkouts: 10 * DAY,
+  activity: 10 * DAY,
+  receipts: 10 * DAY,
+}
+const never = new AbortController().signal
+
+let database: TestDatabase
+let pool: Pool
+beforeAll(async () => {
+  database = await createDatabase()
+  pool = openPool({ connectionString: database.url }, { max: 3 }, pino({ level: 'silent' }))
+  await pool.query(`insert into app (id, name) values ('a', 'A'), ('b', 'B')`)
+  await pool.query(`insert into billing_template (app_id, id, name) values ('a', 't', 'T')`)
+})
+afterAll(async () => {
+  await pool?.end()
+  await database?.drop()
+})
+beforeEach(() =>
+  pool.query('truncate audit_entry, notice, checkout_session, sandbox_checkout, activity, idempotency'),
+)
+
+const ago = (days: number) => `now() - interval '${days} days'`
+const audit = (days: number, count = 1) =>
+  pool.query(`insert into audit_entry (app_id, member_email, operation, subject_kind, at)
+    select 'a', 'm@example.com', 'o${days}', 'k', ${ago(days)} from generate_series(1, ${count})`)
+const notice = (app: string, id: string, state: string, days: number) =>
+  pool.query(`insert into notice (app_id, provider, event_id, type, payload, state, received_at)
+    values ('${app}', 'stripe', '${id}', 't', '{}', '${state}', ${ago(days)})`)
+const checkout = (id: string, state: string, days: number) =>
+  pool.query(`insert into checkout_session (app_id, id, template_id, provider, items, success_url, cancel_url, state, created_at)
+    values ('a', '${id}', 't', 'sandbox', '[]', '', '', '${state}', ${ago(days)})`)
+const activity = (app: string, days: number, checks: number) =>
+  pool.query(
+    `insert into activity (app_id, minute, checks, records) values ('${app}', ${ago(days)}, ${checks}, 1)`,
+  )
+const receipt = (key: string, days: number) =>
+  pool.query(`insert into idempotency (app_id, scope, key, request, results, created_at)
+    values ('a', 'request', '${key}', '', '{}', ${ago(days)})`)
+
+const values = async (sql: string) => (await pool.query({ text: sql, rowMode: 'array' })).rows.flat()
+
+describe('old records', () => {
+  it('deletes audit entries past their time, and none younger', async () => {
+    await audit(11)
+    await audit(9)
+    expect(await prune(pool, ALL, never)).toEqual({ audit: 1 })
+    expect(await values('select operation from audit_entry')).toEqual(['o9'])
+  })
+
+  it('keeps a notice that is pending or failed, however old', async () => {
+    for (const state of ['DONE', 'PENDING', 'FAILED']) await notice('a', state, state, 1000)
+    await notice('a', 'young', 'DONE', 9)
+    await notice('b', 'other', 'DONE', 11)
+    expect(await prune(pool, ALL, never)).toEqual({ notices: 2 })
+    expect(await values('select event_id from notice order by 1')).toEqual(['FAILED', 'PENDING', 'young'])
+  })
+
+  it('keeps payment links that are open, and the sandbox’s book of each that is kept', async () => {
+    for (const state of ['OPEN', 'AWAITING', 'PAID', 'FAILED', 'EXPIRED']) await checkout(state, state, 11)
+    await checkout('young', 'PAID', 9)
+    await pool.query(`insert into sandbox_checkout (app_id, id, session_id, items, success_url, cancel_url, made_at, expires_at)
+      select app_id, 'cs_' || id, id, '[]', '', '', created_at, created_at from checkout_session`)
+    expect(await prune(pool, ALL, never)).toEqual({ checkouts: 3 })
+    expect(await values('select id from checkout_session order by 1')).toEqual(['AWAITING', 'OPEN', 'young'])
+    expect(await values('select session_id from sandbox_checkout order by 1')).toEqual([
+      'AWAITING',
+      'OPEN',
+      'young',
+    ])
+  })
+
+  it('keeps a paid link while a later notice of its app has not been handled', async () => {
+    await checkout('paid', 'PAID', 11)
+    await notice('a', 'stuck', 'FAILED', 11)
+    expect(await prune(pool, ALL, never)).toEqual({})
+    await pool.query(`update notice set state = 'DONE'`)
+    // The notice is past its time itself now; the next round finds the link free.
+    expect(await prune(pool, ALL, never)).toEqual({ checkouts: 1, notices: 1 })
+  })
+
+  it('keeps of an app’s activity the last minute with checks', async () => {
+    for (const days of [14, 13, 12]) await activity('a', days, 1)
+    await activity('a', 11, 0)
+    for (const days of [12, 9]) await activity('b', days, 1)
+    expect(await prune(pool, ALL, never)).toEqual({ activity: 4 })
+    expect(await values('select app_id from activity order by 1')).toEqual(['a', 'b'])
+    expect(await values(`select checks from activity where app_id = 'a'`)).toEqual([1])
+  })
+
+  it('deletes receipts, and nothing that is kept for ever', async () => {
+    await receipt('old', 11)
+    await receipt('young', 9)
+    await audit(4000)
+    await notice('a', 'n', 'DONE', 4000)
+    await checkout('c', 'PAID', 4000)
+    for (const days of [4000, 3999]) await activity('a', days, 1)
+    expect(await prune(pool, NOTHING, never)).toEqual({ receipts: 1 })
+    expect(await values('select key from idempotency')).toEqual(['young'])
+  })
+
+  it('works in batches, however many there are', async () => {
+    await audit(11, 95)
+    await audit(9, 20)
+    let largest = 0
+    const stop = watchStatements(({ text }) => {
+      if (text.startsWith('delete from audit_entry')) largest++
+      return undefined
+    })
+    expect(await prune(pool, ALL, never, 10)).toEqual({ audit: 95 })
+    stop()
+    expect(largest).toBe(10)
+  })
+
+  it('leaves the work to another process that is at it, and stops when told', async () => {
+    await audit(11)
+    const other = new pg.Client({ connectionString: database.url })
+    await other.connect()
+    await other.query(`begin; select pg_advisory_xact_lock(hashtext('tollgate pruning'))`)
+    expect(await prune(pool, ALL, never)).toEqual({})
+    await other.end()
+    expect(await prune(pool, ALL, AbortSignal.abort())).toEqual({})
+    expect(await prune(pool, ALL, never)).toEqual({ audit: 1 })
+  })
+
+  it('reads no table from end to end to find them', async () => {
+    await pool.query(`insert into app (id, name) select 'p' || i, 'P' from generate_series(1, 50) i`)
+    await audit(1, 5_000)
+    await pool.query(`insert into notice (app_id, provider, event_id, type, payload, state)
+      select 'p' || i % 50 + 1, 'stripe', i, 't', '{}', case i % 100 when 0 then 'FAILED' else 'DONE' end
+      from generate_series(1, 5000) i`)
+    await pool.query(`insert into checkout_session (app_id, id, template_id, provider, items, success_url, cancel_url, state)
+      select 'a', i, 't', 'sandbox', '[]', '', '', 'PAID' from generate_series(1, 5000) i`)
+    await pool.query(`insert into sandbox_checkout (app_id, id, session_id, items, success_url, cancel_url, made_at, expires_at)
+      select app_id, 'cs_' || id, id, '[]', '', '', created_at, created_at from checkout_session`)
+    await pool.query(`insert into activity (app_id, minute, checks, records)
+      select 'p' || i % 50 + 1, now() - make_interval(secs => i), 1, 1 from generate_series(1, 5000) i`)
+    await pool.query(`insert into idempotency (app_id, scope, key, request, results, created_at)
+      select 'a', 'request', i, '', '{}', now() - make_interval(secs => i) from generate_series(1, 5000) i`)
+    await pool.query('analyze')
+    const deletes: { text: string; values: unknown[] }[] = []
+    const stop = watchStatements((statement) => {
+      if (/^\s*(delete|with)/.test(statement.text)) deletes.push(statement)
+      return undefined
+    })
+    await prune(pool, ALL, never)
+    stop()
+    expect(deletes).toHaveLength(5)
+    const client = await pool.connect()
+    await client.query('begin')
+    await lookUpKeys(client)
+    const plans = []
+    for (const statement of deletes) plans.push(await planOf(client, { ...statement, name: null }))
+    await client.query('rollback')
+    client.release()
+    const whole = plans.flat().filter(({ node, table }) => node === 'Seq Scan' && table !== 'app')
+    expect(whole).toEqual([])
+  })
+})
+
+describe('the service', () => {
+  it('prunes as soon as it has started, by its settings', async () => {
+    const used = await createDatabase()
+    const ask = (sql: string) => rowsOf({ connectionString: used.url }, sql)
+    for (const days of [4, 6]) {
+      await ask(`insert into audit_entry (app_id, member_email, operation, subject_kind, at)
+        values ('', 'm@example.com', '${days} days', 'k', ${ago(days)})`)
+      await ask(`insert into idempotency (app_id, scope, key, request, results, created_at)
+        values ('default', 'request', '${days} days', '', '{}', ${ago(days)})`)
+    }
+    const env = { TOLLGATE_KEEP_AUDIT_DAYS: '5', TOLLGATE_KEEP_RECEIPTS_HOURS: '120' }
+    const server = await startTestServer({ databaseUrl: used.url, env })
+    try {
+      await vi.waitFor(
+        async () => {
+          expect(await ask(`select operation from audit_entry where app_id = ''`)).toEqual([
+            { operation: '4 days' },
+          ])
+          expect(await ask('select key from idempotency')).toEqual([{ key: '4 days' }])
+        },
+        { timeout: 5_000 },
+      )
+    } finally {
+      await server.stop()
+      await used.drop()
+    }
+  })
+
+  it('keeps what an operator expects unless it is told otherwise', () => {
+    expect(readConfig({}).retention).toEqual({
+      audit: 400 * DAY,
+      notices: 90 * DAY,
+      checkouts: 90 * DAY,
+      activity: 90 * DAY,
+      receipts: DAY,
+    })
+    expect(readConfig({ TOLLGATE_KEEP_AUDIT_DAYS: 'forever' }).retention.audit).toBe(null)
+  })
+
+  const WRONG: [Record<string, string>, RegExp][] = [
+    [
+      { TOLLGATE_KEEP_AUDIT_DAYS: '0' },
+      /^TOLLGATE_KEEP_AUDIT_DAYS must be a number from 1 to 36500 or "forever"/,
+    ],
+    [{ TOLLGATE_KEEP_NOTICES_DAYS: 'long' }, /^TOLLGATE_KEEP_NOTICES_DAYS must be a number/],
+    [{ TOLLGATE_KEEP_CHECKOUTS_DAYS: '1.5' }, /^TOLLGATE_KEEP_CHECKOUTS_DAYS must be a number/],
+    [{ TOLLGATE_KEEP_ACTIVITY_DAYS: '-3' }, /^TOLLGATE_KEEP_ACTIVITY_DAYS must be a number/],
+    [
+      { TOLLGATE_KEEP_RECEIPTS_HOURS: '23' },
+      /^TOLLGATE_KEEP_RECEIPTS_HOURS must be a number from 24 to 876000;/,
+    ],
+    [{ TOLLGATE_KEEP_RECEIPTS_HOURS: 'forever' }, /^TOLLGATE_KEEP_RECEIPTS_HOURS must be a number/],
+  ]
+  it.each(WRONG)('refuses %j', (env, line) => {
+    expect(() => readConfig(env)).toThrow(line)
+  })
+})
