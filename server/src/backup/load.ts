@@ -27,7 +27,7 @@ export interface Loaded {
   unbalanced: number
 }
 
-export interface Target {
+interface Target {
   pool: Pool
   setting: DatabaseSetting
   /** brings the tables of the background jobs up to date */

@@ -14,7 +14,7 @@ export interface Installation {
   dataDir: string
 }
 
-export interface Reached {
+interface Reached {
   pool: Pool
   setting: DatabaseSetting
   /** what it is called in what an operator reads */

@@ -113,7 +113,9 @@ const SET_ALL = 'select set_config(name, value, false) from unnest($1::text[], $
 /** Gives up on a server that takes no connection sooner than a caller gives up waiting for a free one. */
 class ImpatientClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
-    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+    // The pool hides the password from being listed, and so from being copied with the rest.
+    const hidden = config?.password === undefined ? {} : { password: config.password }
+    super({ ...config, ...hidden, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   }
 }
 

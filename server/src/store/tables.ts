@@ -4,7 +4,7 @@ import { copyIn, copyOut } from './copy.ts'
 import type { Db } from './database.ts'
 
 /** Every table of the service's own: what a backup holds. */
-export const TABLES = [
+const TABLES = [
   'activity',
   'api_key',
   'app',
