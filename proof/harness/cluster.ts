@@ -40,7 +40,7 @@ export class Cluster {
     trial.atEnd(() => cluster.kill())
     const { initdb } = await locateBinaries(account)
     const args = ['-D', cluster.#data, '--username=tollgate', '--auth=trust', '--encoding=UTF8', '--locale=C']
-    await run(initdb, [...args, '--no-instructions'], { cwd: '/', ...account })
+    await run(initdb, [...args, '--no-sync', '--no-instructions'], { cwd: '/', ...account })
     await cluster.start()
     return cluster
   }

@@ -73,8 +73,9 @@ async function roll(trial: Trial, databaseUrl: string, previous: string): Promis
     await writers.reach(WORKERS)
     restarting = null
     trial.count('restarts')
-    await breakDatabase(trial, databaseUrl)
+    if (node === nodes[0]) await breakDatabase(trial, databaseUrl)
     await writers.reach(100, 20_000)
+    if (trial.breakage && trial.red) break
   }
   await writers.finish()
   await checkBooks(trial, databaseUrl, writers)

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { buildService } from '../../proof/harness/build.ts'
+import { readOptions } from '../../proof/options.ts'
+import { holds, prove, type Verdict } from '../../proof/prove.ts'
+import { Random } from '../../proof/random.ts'
+import { findings } from '../../proof/report.ts'
+import type { Scenario } from '../../proof/scenario.ts'
+import { kills } from '../../proof/scenarios/kills.ts'
+import { network } from '../../proof/scenarios/network.ts'
+import { races } from '../../proof/scenarios/races.ts'
+
+// A short selection of `npm run proof`: each scenario does the least that it ever does.
+
+const SEED = 11
+const PATIENCE = { timeout: 180_000 }
+
+const run = (scenario: Scenario, broken: boolean): Promise<Verdict> =>
+  prove(scenario, {
+    seed: SEED,
+    seconds: broken ? 20 : 1,
+    breakage: broken ? scenario.breakage : null,
+    previous: null,
+  })
+
+describe('npm run proof, in short', () => {
+  it.each([kills, network].map((scenario) => ({ name: scenario.name, scenario })))(
+    'gap: durability: $name: nothing is lost, doubled, over budget or left without an answer',
+    PATIENCE,
+    async ({ scenario }) => {
+      const verdict = await run(scenario, false)
+      expect(verdict.failure).toBeNull()
+      expect(findings(verdict.trial, { all: false })).toBe('')
+      expect(holds(verdict)).toBe(true)
+    },
+  )
+
+  it('a product that is broken on purpose turns its scenario red', PATIENCE, async () => {
+    const verdict = await run(races, true)
+    expect(verdict.failure).toBeNull()
+    expect(verdict.trial.red).toBe(true)
+    expect(holds(verdict)).toBe(true)
+  })
+
+  it('a broken product that goes unnoticed fails the run, and so does a scenario that breaks off', async () => {
+    const idle: Scenario = { ...races, run: async () => {} }
+    expect(holds(await run(idle, false))).toBe(true)
+    expect(holds(await run(idle, true))).toBe(false)
+    const failing: Scenario = { ...races, run: () => Promise.reject(new Error('it broke off')) }
+    expect(holds(await run(failing, false))).toBe(false)
+    expect(holds(await run(failing, true))).toBe(false)
+  })
+
+  it('refuses to break what is not there', async () => {
+    const change = { file: 'main.ts', find: 'a snippet that main.ts does not have', replace: '' }
+    await expect(buildService('not-there', [change])).rejects.toThrow(
+      'the snippet to break is not in main.ts',
+    )
+  })
+
+  it('the seed decides, and each scenario has numbers of its own', () => {
+    const numbers = (seed: number, name: string) => {
+      const random = new Random(seed, name)
+      return Array.from({ length: 5 }, () => random.int(0, 1_000))
+    }
+    expect(numbers(1, 'kills')).toEqual(numbers(1, 'kills'))
+    expect(numbers(1, 'kills')).not.toEqual(numbers(2, 'kills'))
+    expect(numbers(1, 'kills')).not.toEqual(numbers(1, 'races'))
+  })
+
+  it('refuses options that it does not know', () => {
+    expect(() => readOptions(['--only', 'kills,nonsense'], ['kills'])).toThrow(
+      'there is no scenario nonsense',
+    )
+    expect(() => readOptions(['--seconds', '0'], [])).toThrow('--seconds takes a whole number')
+    expect(readOptions(['--seconds', '9', '--seed', '3'], [])).toMatchObject({
+      seconds: 9,
+      seed: 3,
+      write: true,
+    })
+    expect(readOptions(['--only', 'kills'], ['kills'])).toMatchObject({
+      write: false,
+      sound: true,
+      broken: true,
+    })
+    expect(readOptions(['--break'], [])).toMatchObject({ write: false, sound: false, broken: true })
+  })
+})
