@@ -59,8 +59,8 @@ const SHOWN: Record<string, string[]> = {
   '/members': ['member', 'invited'],
   '/account': [],
   '/sign-in': [],
-  '/setup?token=%3Cscript%3E': [],
-  '/invite?token=%3Cscript%3E': [],
+  '/setup#token=%3Cscript%3E': [],
+  '/invite#token=%3Cscript%3E': [],
 }
 
 let dashboard: Dashboard

@@ -1,6 +1,12 @@
 import { resolve } from 'node:path'
 import { StartError } from './domain/errors.ts'
-import { MIN_API_KEY_CHARACTERS, REQUEST_DEADLINE_MS, STALLED_READER_MS } from './domain/limits.ts'
+import {
+  DRAIN_MS,
+  MIN_API_KEY_CHARACTERS,
+  REQUEST_DEADLINE_MS,
+  SHUTDOWN_GRACE_MS,
+  STALLED_READER_MS,
+} from './domain/limits.ts'
 import type { Rate } from './http/rate-limit.ts'
 import type { HttpSettings } from './http/server.ts'
 import { readTrustedProxies, type TrustedProxies } from './http/source-address.ts'
@@ -68,7 +74,18 @@ export function readConfig(env: Record<string, string | undefined>): Config {
         most: HOUR_MS,
         otherwise: STALLED_READER_MS,
       }),
-      maxConnections: 10_000,
+      maxConnections: maxConnectionsOf(set('TOLLGATE_MAX_CONNECTIONS')),
+      metricsToken: set('TOLLGATE_METRICS_TOKEN'),
+      drainMs: numberOf('TOLLGATE_DRAIN_MS', set('TOLLGATE_DRAIN_MS'), {
+        least: 0,
+        most: HOUR_MS,
+        otherwise: DRAIN_MS,
+      }),
+      graceMs: numberOf('TOLLGATE_GRACE_MS', set('TOLLGATE_GRACE_MS'), {
+        least: 0,
+        most: HOUR_MS,
+        otherwise: SHUTDOWN_GRACE_MS,
+      }),
       admission: {
         key: rateOf('TOLLGATE_RATE_LIMIT_KEY', set, 'off'),
         token: rateOf('TOLLGATE_RATE_LIMIT_TOKEN', set, '50/500'),
@@ -181,6 +198,11 @@ function trustedProxiesOf(text: string | null): TrustedProxies {
     )
   }
   return proxies
+}
+
+function maxConnectionsOf(text: string | null): number | null {
+  const most = { least: 1, most: 1_000_000, otherwise: 1 }
+  return text === null ? null : numberOf('TOLLGATE_MAX_CONNECTIONS', text, most)
 }
 
 const MOST_WORKERS = 64

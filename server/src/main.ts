@@ -29,15 +29,22 @@ try {
   }
 }
 
-/** A start that is under way is ended once it is done, so that nothing of it is left running. */
+/**
+ * A start that is under way is ended once it is done, so that nothing of it is left running. SIGTERM gives clients time
+ * to go elsewhere; whoever presses Ctrl-C, or asks twice, wants it now.
+ */
 function stopOnSignal(starting: Promise<RunningService>, log: Logger): void {
   let stopping = false
+  const hurry = new AbortController()
   const stop = async (signal: string) => {
+    if (stopping || signal === 'SIGINT') hurry.abort()
     if (stopping) return
     stopping = true
     log.info({ signal }, 'stopping')
     try {
-      await (await starting).stop()
+      const service = await starting
+      await service.drain(hurry.signal)
+      await service.stop()
       process.exit(0)
     } catch (error) {
       log.error({ err: error }, 'stopping failed')
@@ -49,7 +56,7 @@ function stopOnSignal(starting: Promise<RunningService>, log: Logger): void {
 
 function welcome({ url, firstStart: { apiKey, ownerToken } }: RunningService): string {
   const lines = ['', 'Tollgate is ready.', '', `  Admin API    ${url}/graphql`, `  Dashboard    ${url}/`]
-  if (ownerToken !== null) lines.push(`  Owner        ${url}/setup?token=${ownerToken}   (works once)`)
+  if (ownerToken !== null) lines.push(`  Owner        ${url}/setup#token=${ownerToken}   (works once)`)
   if (apiKey !== null) {
     lines.push('', '  The API key of the app "default" is shown this once. To try it in a shell:', '')
     lines.push(`export TOLLGATE_API_KEY=${apiKey}`)

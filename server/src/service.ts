@@ -29,6 +29,8 @@ import { startProblem } from './store/start-problems.ts'
 export interface RunningService {
   url: string
   firstStart: FirstStart
+  /** Sends clients elsewhere for a while, before it stops. */
+  drain(signal: AbortSignal): Promise<void>
   stop(): Promise<void>
 }
 
@@ -112,7 +114,7 @@ export async function startService(
     }
     const firstStart = await prepare(service, config)
 
-    const { server, close } = httpServer(service, publicUrl, PAGES, config.http)
+    const { server, drain, close } = httpServer(service, publicUrl, PAGES, config.http)
     await new Promise<void>((listening, failed) => {
       server.once('error', (error: NodeJS.ErrnoException) => failed(cannotListen(error, config)))
       server.listen(config.port, config.host, listening)
@@ -135,7 +137,15 @@ export async function startService(
     undo.push(() =>
       within(STOP_STEP_MS, 'the last counts', log, Promise.all(flushes.map((flush) => flush()))),
     )
-    return { url: config.publicUrl ?? url, firstStart, stop }
+    return {
+      url: config.publicUrl ?? url,
+      firstStart,
+      async drain(signal) {
+        drain()
+        await delay(config.http.drainMs, undefined, { signal }).catch(() => {})
+      },
+      stop,
+    }
   } catch (error) {
     await stop()
     throw startProblem(error, databaseSetting(config)) ?? error

@@ -27,6 +27,8 @@ export interface WorkerFailed {
 type FromWorker = WorkerReady | WorkerFailed | MetricsMessage
 
 const RESTART_DELAY_MS = 1_000
+/** Beyond the time that a worker may take to stop. */
+const STUCK_MS = 2_000
 
 /**
  * Several processes behind one port, on one database. This one answers no requests: it keeps the embedded
@@ -57,21 +59,22 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
   const stop = async () => {
     stopping = true
     const living = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
-    await Promise.all(living.map(ended))
+    await Promise.all(
+      living.map((worker) => ended(worker, config.http.drainMs + config.http.graceMs + STUCK_MS)),
+    )
     await postgres?.stop()
   }
   try {
-    const ready = await Promise.all(
-      Array.from({ length: config.workers }, () => answering(cluster.fork(env))),
-    )
+    const ready = await Promise.all(Array.from({ length: config.workers }, () => answering(fork(env))))
     cluster.on('exit', async (worker, code, signal) => {
       if (stopping) return
       log.error({ pid: worker.process.pid, code, signal }, 'a worker died; another takes its place')
       await delay(RESTART_DELAY_MS)
       if (stopping) return
-      answering(cluster.fork(env)).catch((error) => log.error({ err: error }, 'the new worker cannot start'))
+      answering(fork(env)).catch((error) => log.error({ err: error }, 'the new worker cannot start'))
     })
-    return { url: ready[0]?.url ?? '', firstStart: merged(ready), stop }
+    // Each worker drains by itself, when it is told to stop.
+    return { url: ready[0]?.url ?? '', firstStart: merged(ready), drain: async () => {}, stop }
   } catch (error) {
     await stop()
     throw error
@@ -101,9 +104,48 @@ function answering(worker: Worker): Promise<WorkerReady> {
   })
 }
 
-function ended(worker: Worker): Promise<void> {
+/**
+ * Starts a worker. node:cluster keeps each connection open until the worker says that it has taken it, and for ever if
+ * the worker dies before that: its client would wait for an answer that nobody is going to give.
+ */
+function fork(env: Record<string, string>): Worker {
+  const worker = cluster.fork(env)
+  const child = worker.process as { send(...args: unknown[]): boolean }
+  const send = child.send.bind(child)
+  let last: Handle | null = null
+  child.send = (...args) => {
+    const [, handle] = args
+    if (isHandle(handle)) {
+      last = handle
+      takers.set(handle, worker)
+    }
+    return send(...args)
+  }
+  worker.once('exit', () => {
+    // One that it did not take was handed to another. Closing twice does nothing.
+    if (last && takers.get(last) === worker) last.close()
+  })
+  return worker
+}
+
+interface Handle {
+  close(): void
+}
+
+/** The worker that each connection was last handed to. */
+const takers = new WeakMap<Handle, Worker>()
+
+const isHandle = (value: unknown): value is Handle =>
+  typeof value === 'object' && value !== null && 'close' in value
+
+/** Ends it; one that is stuck is killed in the end. */
+function ended(worker: Worker, ms: number): Promise<void> {
   return new Promise((resolve) => {
-    worker.once('exit', () => resolve())
+    const kill = setTimeout(() => worker.process.kill('SIGKILL'), ms)
+    worker.once('exit', () => {
+      clearTimeout(kill)
+      resolve()
+    })
     worker.process.kill('SIGTERM')
   })
 }

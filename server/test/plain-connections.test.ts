@@ -38,6 +38,7 @@ describe('a connection', () => {
       ]),
       closing: () => !server.listening,
       broke: (error) => broken.push(error),
+      headers: '',
       clock: () => Date.now(),
     })
     const { port } = await listening(server)
@@ -79,7 +80,7 @@ describe('a connection', () => {
     socket.write(post(QUERY))
     const exchange = await asked
     server.close()
-    plain.closeIdleConnections()
+    plain.endIdle()
     await sleep(50)
     expect(socket.destroyed).toBe(false)
     await answering(exchange)

@@ -142,11 +142,12 @@ describe('the service', () => {
     [
       'a visitor',
       post('{"query":"{ apps { id } }"}', {
+        host: '127.0.0.1',
         path: '/dashboard/graphql',
         headers: 'Content-Type: application/json\r\n',
       }),
     ],
-    ['another content type', post(QUERY, { path: '/dashboard/graphql' })],
+    ['another content type', post(QUERY, { host: '127.0.0.1', path: '/dashboard/graphql' })],
   ])('gap: plain requests: answers %s as it does through node:http', async (_, request) => {
     const [short] = await send([request], 1)
     const [long] = await send([odd(request)], 1)
@@ -170,7 +171,7 @@ describe('the service', () => {
       JSON.stringify({
         query: 'mutation { signIn(email: "owner@example.com", password: "correct horse battery") { email } }',
       }),
-      { path: '/dashboard/graphql', headers: 'Content-Type: application/json\r\n' },
+      { host: '127.0.0.1', path: '/dashboard/graphql', headers: 'Content-Type: application/json\r\n' },
     )
     const [answer = ''] = await send([signIn], 1)
     expect(answer).toMatch(/\r\nSet-Cookie: tollgate_session=[\w-]+; Path=\/; HttpOnly/)

@@ -55,7 +55,7 @@ function printedBy(server: ServerProcess): { key: string | undefined; token: str
   const output = server.output()
   return {
     key: /TOLLGATE_API_KEY=(\S+)/.exec(output)?.[1],
-    token: /\/setup\?token=(\S+)/.exec(output)?.[1],
+    token: /\/setup#token=(\S+)/.exec(output)?.[1],
   }
 }
 

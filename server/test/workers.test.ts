@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:http'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { StartError } from '../src/domain/errors.ts'
 import type { Answer } from './harness/client.ts'
 import { makeDataFolder } from './harness/data-folder.ts'
 import { createDatabase } from './harness/database.ts'
+import { openSocket } from './harness/raw.ts'
 import { API_KEY, refusedStart, type ServerProcess, spawnServer } from './harness/server.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -139,6 +141,32 @@ describe('TOLLGATE_WORKERS=2', () => {
     await server.kill('SIGKILL')
     await until(async () => (await living(workers)).length === 0)
     await expect(ask(server, '{ packages { id } }')).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('gap: workers: one that dies with a connection on its way to it leaves no client waiting', async () => {
+    const server = await startOnDatabase()
+    const [victim = 0] = await workersOf(server)
+    process.kill(victim, 'SIGSTOP')
+    const waiting = new Set<Socket>()
+    const opened = await Promise.all(Array.from({ length: 6 }, () => openSocket(server.url)))
+    for (const socket of opened) {
+      waiting.add(socket)
+      socket.once('data', () => waiting.delete(socket)).once('close', () => waiting.delete(socket))
+      socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    }
+    // The other one answers all but what was handed to the one that stands still.
+    await vi.waitFor(() => expect(waiting.size).toBe(1), 20_000)
+    process.kill(victim, 'SIGKILL')
+    await vi.waitFor(() => expect(waiting.size).toBe(0), 20_000)
+    for (const socket of opened) socket.destroy()
+  })
+
+  it('gap: workers: one that is stuck when it is to stop is killed after the time it may take', async () => {
+    const server = await startOnDatabase({ TOLLGATE_GRACE_MS: '200' })
+    const workers = await workersOf(server)
+    process.kill(workers[0] ?? 0, 'SIGSTOP')
+    expect(await server.kill('SIGTERM')).toBe(0)
+    expect(await living(workers)).toEqual([])
   })
 
   it('gap: workers: what keeps all of them from starting is said in one line', async () => {

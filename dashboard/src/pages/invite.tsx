@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { messageOf } from '../api/api-error.ts'
 import { graphql } from '../api/graphql.ts'
 import { forgetSession } from '../api/session.ts'
 import { useAsk } from '../api/use-api.ts'
 import { AcceptInvitationForm } from '../forms/accept-invitation-form.tsx'
+import { useLinkToken } from '../link-token.ts'
 import { Entrance } from '../ui/entrance.tsx'
 
 const OFFER = graphql(`
@@ -17,7 +18,7 @@ const OFFER = graphql(`
 export function InvitePage() {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const { token = '' } = useSearch({ from: '/invite' })
+  const token = useLinkToken('/invite') ?? ''
   const asked = useAsk(OFFER, { token })
   const offer = asked.data?.invitation
   const enter = () => {

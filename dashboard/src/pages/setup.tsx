@@ -1,8 +1,9 @@
 import { Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { forgetSession } from '../api/session.ts'
 import { SetOwnerForm } from '../forms/set-owner-form.tsx'
+import { useLinkToken } from '../link-token.ts'
 import { Entrance } from '../ui/entrance.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 
@@ -10,7 +11,7 @@ import { AnchorLink } from '../ui/links.tsx'
 export function SetupPage() {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const { token } = useSearch({ from: '/setup' })
+  const token = useLinkToken('/setup')
   const enter = () => {
     forgetSession(client)
     void navigate({ to: '/', replace: true })

@@ -34,7 +34,7 @@ export const INSIDE = [
   '/account',
 ]
 
-export const OUTSIDE = ['/sign-in', '/setup', '/setup?token=x', '/invite?token=x']
+export const OUTSIDE = ['/setup', '/sign-in', '/setup#token=x', '/invite#token=x']
 
 /** Leads on to a page that is listed above. */
 const REDIRECTS = ['/']
@@ -51,6 +51,6 @@ export async function routesWithout(paths: readonly string[]): Promise<string[]>
   if (routes.length === 0) throw new Error('the router has no routes')
   return routes.filter((route) => {
     const shape = new RegExp(`^${route.replaceAll(/\$\w+/g, '[^/]+')}$`)
-    return !REDIRECTS.includes(route) && !paths.some((path) => shape.test(path.split('?')[0] ?? ''))
+    return !REDIRECTS.includes(route) && !paths.some((path) => shape.test(path.split(/[?#]/)[0] ?? ''))
   })
 }

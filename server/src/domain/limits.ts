@@ -44,6 +44,8 @@ export const MAX_VISITOR_TOKENS = 100
 /** Keys, users and addresses whose requests are counted; those seen longest ago are forgotten first. */
 export const MAX_RATE_LIMIT_SOURCES = 100_000
 
+/** An `X-Request-Id` that is taken over. */
+export const MAX_REQUEST_ID_CHARACTERS = 128
 export const MAX_HEADER_BYTES = 16 * 1024
 export const HEADERS_TIMEOUT_MS = 10_000
 /** Longer than load balancers and clients keep an idle connection, so that it is they who close it. */
@@ -53,6 +55,10 @@ export const REQUEST_TIMEOUT_MS = 30_000
 /** A file to import: the largest takes this long over 2 Mbit/s. */
 export const UPLOAD_TIMEOUT_MS = 10 * 60 * 1000
 export const SHUTDOWN_GRACE_MS = 10_000
+/** How long the service goes on answering after it was told to stop, unless set. */
+export const DRAIN_MS = 1_000
+/** Clients that are connected to one process at once, where the system lets it have so many. */
+export const MAX_CONNECTIONS = 10_000
 /** How long a client may take in nothing of its answer, unless set. */
 export const STALLED_READER_MS = 30_000
 /** Requests that a client may send ahead on one connection. */

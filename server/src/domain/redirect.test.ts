@@ -14,6 +14,7 @@ describe('gap: redirect URLs', () => {
     'https://user@shop.example/',
     'https://bücher.example/straße',
     'https://[::1]:8080/x',
+    'http://my_shop:3000/paid;x=1',
     at(MAX_URL_CHARACTERS),
   ]
   it.each(TAKEN)('%s is taken', (url) => {
@@ -36,6 +37,11 @@ describe('gap: redirect URLs', () => {
     'https:\\\\shop.example',
     'https://?x',
     'https://a b.example',
+    'https://a.example;sandbox',
+    'https://a.example;sandbox/paid',
+    "https://a'b.example/",
+    'https://a,b.example/',
+    'https://a"b.example/',
     'ftp://shop.example',
     'file:///etc/passwd',
     'data:text/html,<script>alert(1)</script>',

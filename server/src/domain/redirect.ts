@@ -10,7 +10,8 @@ export function checkRedirect(field: string, url: string): void {
   if (
     !/^https?:\/\/[^\s\\/?#]/i.test(url) ||
     !/^[\x21-\x7e\u00a1-\uffff]+$/.test(url) ||
-    !URL.canParse(url)
+    !URL.canParse(url) ||
+    !/^[\w.~[\]:-]+$/.test(new URL(url).host)
   ) {
     throw badUserInput(`${field} must be an absolute http or https URL`, field)
   }

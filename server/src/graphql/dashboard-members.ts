@@ -44,7 +44,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       expiresAt: t.string({ resolve: (i) => isoTime(i.expiresAt) }),
       url: t.string({
         description: 'The link to hand over; shown this once.',
-        resolve: ({ token }, _args, { publicUrl }) => `${publicUrl}/invite?token=${token}`,
+        resolve: ({ token }, _args, { publicUrl }) => `${publicUrl}/invite#token=${token}`,
       }),
     }),
   })

@@ -11,10 +11,12 @@ import {
 import type { Service } from '../operations/call.ts'
 import { endResponse, readBody } from './body.ts'
 import { checkoutPage, messagePage } from './checkout-page.ts'
+import { isOurHost, notOurHost } from './our-host.ts'
 
 /** `/checkout/{id}`: the payment page of the sandbox. */
 export async function answerCheckout(
   service: Service,
+  publicUrl: string,
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
@@ -30,6 +32,9 @@ export async function answerCheckout(
   const render = (status: number, view: CheckoutView) =>
     show(status, checkoutPage(nonce, view), [view.successUrl, view.cancelUrl])
 
+  if (!isOurHost(request.headers.host, publicUrl)) {
+    return show(421, messagePage(nonce, 'Not here', notOurHost(publicUrl)))
+  }
   if (request.method === 'GET' || request.method === 'HEAD') {
     const view = await viewCheckout(service, id)
     return view ? render(view.state === 'expired' ? 410 : 200, view) : unknown()
@@ -44,6 +49,9 @@ export async function answerCheckout(
   } catch (error) {
     if (!(error instanceof TollgateError)) throw error
     return show(400, messagePage(nonce, 'Not possible', error.message))
+  }
+  if ([...form.values()].some((value) => CONTROLS.test(value))) {
+    return show(400, messagePage(nonce, 'Not possible', 'A field holds characters that cannot be typed.'))
   }
   const entered = (name: string) => form.get(name) ?? ''
   const entry = {
@@ -67,18 +75,24 @@ export async function answerCheckout(
   endResponse(request, response)
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]/
+
 /** As a header can carry it. */
 const locationOf = (url: string): string => new URL(url).href
 
+const SAFE_ORIGIN = /^https?:\/\/[\w.~:[\]-]+$/
+
 /** No script at all. A browser follows a form's redirect only to where the policy lets forms lead. */
 function headersOf(nonce: string, mayLeadTo: string[]): Record<string, string> {
-  const targets = [...new Set(mayLeadTo.map((url) => new URL(url).origin))].join(' ')
+  // A host name may hold signs that end a rule of the policy: such an origin is not named in it.
+  const origins = mayLeadTo.map((url) => new URL(url).origin).filter((origin) => SAFE_ORIGIN.test(origin))
+  const targets = [...new Set(origins)].join(' ')
   return {
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
     'Content-Security-Policy': `default-src 'none'; style-src 'nonce-${nonce}'; form-action 'self' ${targets}; base-uri 'none'; frame-ancestors 'none'`,
     'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
     'X-Robots-Tag': 'noindex',
   }
 }

@@ -11,6 +11,7 @@ import type { Member } from '../store/members.ts'
 import { type Admission, tell } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
+import { isOurHost, notOurHost } from './our-host.ts'
 import { RecentMap } from './recent-map.ts'
 
 interface Visitor {
@@ -19,6 +20,8 @@ interface Visitor {
 }
 
 const COOKIE = 'tollgate_session'
+/** Over https: with this name, no other host of the domain can have set it. */
+const HOST_COOKIE = `__Host-${COOKIE}`
 /** One for each account that has signed in here. */
 const deviceCookie = (memberId: number): string => `tollgate_device_${memberId}`
 /** Sessions that were good lately. */
@@ -39,7 +42,7 @@ export function dashboardEndpoint(
         throw badRequest('Content-Type must be application/json')
       }
       refuseForeign(headers, publicUrl())
-      const cookie = cookieOf(headers, COOKIE) ?? ''
+      const cookie = cookieOf(headers, HOST_COOKIE) ?? cookieOf(headers, COOKIE) ?? ''
       // Whoever has signed in is not held up by others at the same address.
       const standing = sessions.get(cookie) ? null : admission.visitor(exchange)
       const visitor = await visitorOf(service, headers)
@@ -72,13 +75,14 @@ export function dashboardEndpoint(
 
 /** Whose session the request's cookie holds. */
 export async function visitorOf(service: Service, headers: IncomingHttpHeaders): Promise<Visitor> {
-  const session = cookieOf(headers, COOKIE)
+  const session = cookieOf(headers, HOST_COOKIE) ?? cookieOf(headers, COOKIE)
   const member = session === null ? null : await memberOfSession(service, session)
   return { member, session }
 }
 
 /** A cookie comes along whoever made the browser send it: only our own pages may. */
 export function refuseForeign({ origin, host }: IncomingHttpHeaders, publicUrl: string): void {
+  if (!isOurHost(host, publicUrl)) throw new TollgateError('FORBIDDEN', notOurHost(publicUrl))
   if (origin === undefined) return
   const ours = origin === new URL(publicUrl).origin || (URL.canParse(origin) && new URL(origin).host === host)
   if (!ours) throw new TollgateError('FORBIDDEN', 'The dashboard answers its own pages only')
@@ -93,9 +97,11 @@ function cookieOf({ cookie = '' }: IncomingHttpHeaders, wanted: string): string 
 }
 
 function setCookie(exchange: Exchange, session: string | null, secure: boolean): void {
+  const flags = (life: number) =>
+    `Path=/; HttpOnly; SameSite=Strict; Max-Age=${life}${secure ? '; Secure' : ''}`
   const life = session === null ? 0 : SESSION_SECONDS
-  const flags = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${life}${secure ? '; Secure' : ''}`
-  exchange.setHeader('Set-Cookie', `${COOKIE}=${session ?? ''}; ${flags}`)
+  exchange.setHeader('Set-Cookie', `${secure ? HOST_COOKIE : COOKIE}=${session ?? ''}; ${flags(life)}`)
+  if (secure) exchange.setHeader('Set-Cookie', `${COOKIE}=; ${flags(0)}`)
 }
 
 /** Sent where passwords are, and nowhere else. */

@@ -10,6 +10,7 @@ import { Deadline } from '../operations/deadline.ts'
 import { isOutage } from '../store/outage.ts'
 import type { Exchange } from './exchange.ts'
 import { parseGraphqlRequest } from './graphql-request.ts'
+import { requestIdOf } from './request-id.ts'
 import type { RequestsUnderWay } from './requests-under-way.ts'
 
 /** One GraphQL endpoint: a schema and the callers it is for. */
@@ -50,7 +51,7 @@ export function graphqlHandler<Caller>(
   let requests = 0
 
   return async function handle(exchange: Exchange): Promise<void> {
-    const requestId = `${prefix}-${(++requests).toString(36)}`
+    const requestId = requestIdOf(exchange.headers) ?? `${prefix}-${(++requests).toString(36)}`
     const report = (error: unknown) => {
       if (isOutage(error)) outages.note(error)
       else log.error({ err: error, requestId }, 'request failed')

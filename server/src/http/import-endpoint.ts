@@ -17,6 +17,7 @@ import { checkMay, notSignedIn } from '../operations/dashboard/member-operations
 import type { UserImportRow } from '../store/user-import-rows.ts'
 import { answerJson } from './answer.ts'
 import { refuseForeign, visitorOf } from './dashboard-endpoint.ts'
+import { requestIdOf } from './request-id.ts'
 
 /** What pages of the dashboard send and fetch as files, and GraphQL is no way for. */
 export function importEndpoint(service: Service, publicUrl: () => string) {
@@ -40,7 +41,7 @@ export function importEndpoint(service: Service, publicUrl: () => string) {
       const answer = await spooled(request, (path, bytes) =>
         importUsers(call, { ...order, bytes }, createReadStream(path)),
       )
-      answerJson({ request, response, requestId: id }, 200, answer)
+      answerJson({ request, response, requestId: requestIdOf(request.headers) ?? randomUUID() }, 200, answer)
     }),
 
     /** `GET /dashboard/import/report?app=ID&import=ID`: every row and what became of it. */
@@ -51,7 +52,6 @@ export function importEndpoint(service: Service, publicUrl: () => string) {
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': 'attachment; filename="import-report.csv"',
         'Cache-Control': 'no-store',
-        'X-Content-Type-Options': 'nosniff',
       })
       await pipeline(Readable.from(reportText(importReport(call, app, id))), response)
     }),
@@ -83,7 +83,7 @@ function handler(service: Service, publicUrl: () => string, method: 'GET' | 'POS
         response,
       )
     } catch (error) {
-      const requestId = randomUUID()
+      const requestId = requestIdOf(request.headers) ?? randomUUID()
       const told = wireError(error, 'BAD_REQUEST', () => {
         service.log.error({ err: error, requestId }, 'request failed')
         return requestId

@@ -6,6 +6,8 @@ import { MAX_PIPELINED_REQUESTS } from '../domain/limits.ts'
 interface Line {
   busy: boolean
   waiting: (() => void)[]
+  /** what had been read of the connection when its last request was answered */
+  bytesRead: number
 }
 
 /** No more is read while so many wait. */
@@ -17,29 +19,43 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void
  * Handles the requests of a connection one after the other, each when the answer before it has gone out. node:http
  * hands over all that came in one packet at once, and would keep all their answers for a client that does not read.
  */
-export function inTurn(handle: Handle): Handle {
-  const lines = new WeakMap<Socket, Line>()
+export class Turns {
+  readonly #lines = new WeakMap<Socket, Line>()
 
-  return (request, response) => {
-    const { socket } = request
-    const line = lines.get(socket) ?? { busy: false, waiting: [] }
-    lines.set(socket, line)
-    response.once('close', () => next(socket, line))
-    if (!line.busy) {
-      line.busy = true
-      handle(request, response)
-      return
+  inTurn(handle: Handle): Handle {
+    return (request, response) => {
+      const { socket } = request
+      // It came when the connection had been closed already: there is no way to answer it.
+      if (!socket.writable) return
+      const line = this.#lines.get(socket) ?? { busy: false, waiting: [], bytesRead: 0 }
+      this.#lines.set(socket, line)
+      response.once('close', () => next(socket, line))
+      if (!line.busy) {
+        line.busy = true
+        handle(request, response)
+        return
+      }
+      line.waiting.push(() => handle(request, response))
+      if (line.waiting.length > MAX_PIPELINED_REQUESTS) socket.destroy()
+      else if (line.waiting.length >= ENOUGH) socket.pause()
     }
-    line.waiting.push(() => handle(request, response))
-    if (line.waiting.length > MAX_PIPELINED_REQUESTS) socket.destroy()
-    else if (line.waiting.length >= ENOUGH) socket.pause()
   }
 
-  function next(socket: Socket, line: Line): void {
-    if (socket.destroyed) line.waiting.length = 0
-    const start = line.waiting.shift()
-    if (line.waiting.length === 0 && socket.isPaused()) socket.resume()
-    if (start) start()
-    else line.busy = false
+  /** Whether nothing of a request has come since the last answer. */
+  isIdle(socket: Socket): boolean {
+    const line = this.#lines.get(socket)
+    return !line?.busy && socket.bytesRead === (line?.bytesRead ?? 0)
   }
+}
+
+function next(socket: Socket, line: Line): void {
+  if (socket.destroyed) line.waiting.length = 0
+  const start = line.waiting.shift()
+  if (line.waiting.length === 0 && socket.isPaused()) socket.resume()
+  if (start) {
+    start()
+    return
+  }
+  line.busy = false
+  line.bytesRead = socket.bytesRead
 }

@@ -1,6 +1,8 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
+import type { Metrics } from '../operations/metrics.ts'
+import { endPolitely } from './end-politely.ts'
 
 export interface ConnectionRules {
   /** how many may be open at once */
@@ -19,17 +21,21 @@ interface Progress {
 
 const LOOKS = 10
 const WARN_EVERY_MS = 10_000
-/** So many are told why they are turned away; more than that are just closed. */
-const MAX_REFUSALS = 32
-const REFUSAL_LINGER_MS = 1_000
+/** So many at a time are told why they are turned away; more than that are just closed. */
+const MAX_REFUSALS = 16
 const REFUSAL =
   'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\n' +
   'X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 42\r\n\r\n' +
   'Too many connections are open: try again.\n'
 
 /** Counts all connections of `server`, turns away those above the limit, and cuts off who does not read. */
-export function guardConnections(server: Server, rules: ConnectionRules, log: Logger): OpenConnections {
-  const open = new OpenConnections(rules, log)
+export function guardConnections(
+  server: Server,
+  rules: ConnectionRules,
+  log: Logger,
+  metrics: Metrics,
+): OpenConnections {
+  const open = new OpenConnections(rules, log, metrics)
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[]
   server.removeAllListeners('connection').on('connection', (socket) => {
     if (open.admit(socket)) for (const listener of listeners) listener.call(server, socket)
@@ -43,20 +49,20 @@ export class OpenConnections {
   readonly #log: Logger
   readonly #open = new Map<Socket, Progress>()
   readonly #looking: NodeJS.Timeout
+  readonly #metrics: Metrics
   #refusals = 0
   #quietUntil = 0
-  /** since the start */
-  refused = 0
-  stalled = 0
 
-  constructor(rules: ConnectionRules, log: Logger) {
+  constructor(rules: ConnectionRules, log: Logger, metrics: Metrics) {
     this.#rules = rules
     this.#log = log
+    this.#metrics = metrics
+    metrics.watchConnections(() => this.#open.size)
     this.#looking = setInterval(() => this.#look(), rules.stalledReaderMs / LOOKS).unref()
   }
 
-  get size(): number {
-    return this.#open.size
+  sockets(): Iterable<Socket> {
+    return this.#open.keys()
   }
 
   stop(): void {
@@ -74,7 +80,7 @@ export class OpenConnections {
   }
 
   #refuse(socket: Socket): void {
-    this.refused += 1
+    this.#metrics.cutConnections.inc({ reason: 'limit' })
     this.#warn()
     socket.on('error', () => socket.destroy())
     if (this.#refusals >= MAX_REFUSALS) {
@@ -82,14 +88,10 @@ export class OpenConnections {
       return
     }
     this.#refusals += 1
-    // What the client has sent is taken in first: closing on top of it would reset the connection, and the answer
-    // would be lost.
-    const cut = setTimeout(() => socket.destroy(), REFUSAL_LINGER_MS)
     socket.once('close', () => {
-      clearTimeout(cut)
       this.#refusals -= 1
     })
-    socket.resume().end(REFUSAL)
+    endPolitely(socket, REFUSAL)
   }
 
   #warn(): void {
@@ -97,7 +99,7 @@ export class OpenConnections {
     if (now < this.#quietUntil) return
     this.#quietUntil = now + WARN_EVERY_MS
     this.#log.warn(
-      { open: this.#open.size, refused: this.refused },
+      { open: this.#open.size },
       'too many connections: new ones are turned away (TOLLGATE_MAX_CONNECTIONS)',
     )
   }
@@ -114,7 +116,7 @@ export class OpenConnections {
         progress.sent = sent
         progress.looks = 0
       } else if (++progress.looks >= LOOKS) {
-        this.stalled += 1
+        this.#metrics.cutConnections.inc({ reason: 'stalled' })
         this.#log.debug({ unread: socket.writableLength }, 'a client did not read its answer and was cut off')
         socket.destroy()
       }

@@ -2,15 +2,18 @@ import { type IncomingHttpHeaders, type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '../domain/limits.ts'
 import { pour } from './answer.ts'
+import { endPolitely } from './end-politely.ts'
 import type { Exchange } from './exchange.ts'
 import { type PlainHead, readPlainHead, startsWith } from './plain-request.ts'
 
-interface PlainRoutes {
+export interface PlainRoutes {
   /** by path */
   handlers: ReadonlyMap<string, (exchange: Exchange) => Promise<void>>
   /** Whether connections are to end with the answer under way. */
   closing(): boolean
   broke(error: unknown): void
+  /** for every answer, each in its line */
+  headers: string
   /** for the Date header */
   clock(): number
 }
@@ -34,7 +37,7 @@ export function takePlainConnections(server: Server, routes: PlainRoutes): Plain
 export class PlainConnections {
   readonly #routes: PlainRoutes
   readonly #handOver: (socket: Socket) => void
-  readonly #open = new Set<PlainConnection>()
+  readonly #open = new Map<Socket, PlainConnection>()
   /** What time it is for idle connections: no clock is asked for every request, and none that jumps ends them. */
   #sweeps = 0
 
@@ -47,20 +50,21 @@ export class PlainConnections {
   readonly #sweepAfter = (ms: number): number => this.#sweeps + Math.ceil(ms / SWEEP_MS)
 
   take(socket: Socket): void {
-    const leave = (connection: PlainConnection) => this.#open.delete(connection)
-    this.#open.add(new PlainConnection(socket, this.#routes, this.#sweepAfter, leave, this.#handOver))
+    const leave = () => this.#open.delete(socket)
+    this.#open.set(socket, new PlainConnection(socket, this.#routes, this.#sweepAfter, leave, this.#handOver))
   }
 
-  closeIdleConnections(): void {
+  /** Whether it is still read here. */
+  has(socket: Socket): boolean {
+    return this.#open.has(socket)
+  }
+
+  endIdle(): void {
     this.#closeUntil(NEVER)
   }
 
-  closeAllConnections(): void {
-    for (const connection of this.#open) connection.destroy()
-  }
-
   #closeUntil(sweep: number): void {
-    for (const connection of this.#open) if (connection.idleUntil < sweep) connection.destroy()
+    for (const connection of this.#open.values()) if (connection.idleUntil < sweep) connection.end()
   }
 }
 
@@ -73,7 +77,7 @@ class PlainConnection {
   readonly #socket: Socket
   readonly #routes: PlainRoutes
   readonly #sweepAfter: (ms: number) => number
-  readonly #leave: (connection: PlainConnection) => void
+  readonly #leave: () => void
   readonly #toNode: (socket: Socket) => void
   /** Clients send one head for all their requests, or nearly so. */
   #head: PlainHead | null = null
@@ -85,7 +89,7 @@ class PlainConnection {
     socket: Socket,
     routes: PlainRoutes,
     sweepAfter: (ms: number) => number,
-    leave: (connection: PlainConnection) => void,
+    leave: () => void,
     toNode: (socket: Socket) => void,
   ) {
     this.#socket = socket
@@ -105,10 +109,17 @@ class PlainConnection {
     this.#socket.destroy()
   }
 
+  /** Nothing more is taken from it. */
+  end(): void {
+    this.idleUntil = NEVER
+    this.#socket.off('data', this.#onData)
+    endPolitely(this.#socket)
+  }
+
   /** After an answer: ready for the next request, once the client has taken in what it asked for before. */
   readonly next = (): void => {
     const socket = this.#socket
-    if (this.#ended || this.#routes.closing()) socket.end()
+    if (this.#ended || this.#routes.closing()) this.end()
     else if (socket.writableNeedDrain && socket.writableLength > 0) socket.once('drain', this.next)
     else if (this.#early) this.#handOver()
     else this.idleUntil = this.#sweepAfter(KEEP_ALIVE_MS)
@@ -139,15 +150,15 @@ class PlainConnection {
 
   readonly #onEnd = (): void => {
     this.#ended = true
-    if (this.idleUntil !== NEVER) this.#socket.end()
+    if (this.idleUntil !== NEVER) this.end()
   }
 
-  readonly #onClose = (): void => this.#leave(this)
+  readonly #onClose = (): void => this.#leave()
 
   #handOver(chunk?: Buffer): void {
     const socket = this.#socket
     socket.off('data', this.#onData).off('end', this.#onEnd).off('error', ignore).off('close', this.#onClose)
-    this.#leave(this)
+    this.#leave()
     if (chunk) socket.unshift(chunk)
     this.#toNode(socket)
     socket.resume()
@@ -205,7 +216,7 @@ class PlainExchange implements Exchange {
   #headOf(status: number, requestId: string): string {
     this.answered = true
     const kept = this.#routes.closing() ? 'close' : KEPT
-    return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${FIXED_HEADERS}X-Request-Id: ${requestId}\r\n${this.#moreHeaders}Date: ${dateOf(this.#routes.clock())}\r\nConnection: ${kept}\r\n`
+    return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${FIXED_HEADERS}${this.#routes.headers}X-Request-Id: ${requestId}\r\n${this.#moreHeaders}Date: ${dateOf(this.#routes.clock())}\r\nConnection: ${kept}\r\n`
   }
 }
 

@@ -1,12 +1,7 @@
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { TollgateError } from '../domain/errors.ts'
-import {
-  HEADERS_TIMEOUT_MS,
-  KEEP_ALIVE_MS,
-  MAX_HEADER_BYTES,
-  SHUTDOWN_GRACE_MS,
-  UPLOAD_TIMEOUT_MS,
-} from '../domain/limits.ts'
+import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, MAX_HEADER_BYTES, UPLOAD_TIMEOUT_MS } from '../domain/limits.ts'
 import type { Service } from '../operations/call.ts'
 import { METRICS_TYPE } from '../operations/metrics.ts'
 import { ReadyCheck } from '../operations/ready.ts'
@@ -15,30 +10,54 @@ import { Admission, type AdmissionSettings, tell } from './admission.ts'
 import { endResponse, hasUnreadBody } from './body.ts'
 import { answerCheckout } from './checkout-endpoint.ts'
 import { answerPreflight, clientEndpoint } from './client-endpoint.ts'
+import { closeServer } from './close-server.ts'
+import { connectionLimit, descriptorLimit } from './connection-limit.ts'
+import { credentialOf } from './credential.ts'
 import { dashboardEndpoint } from './dashboard-endpoint.ts'
 import { NodeExchange } from './exchange.ts'
 import { graphqlHandler } from './graphql-handler.ts'
 import { importEndpoint } from './import-endpoint.ts'
-import { inTurn } from './in-turn.ts'
-import { type ConnectionRules, guardConnections } from './open-connections.ts'
-import { type PlainConnections, takePlainConnections } from './plain-connections.ts'
+import { Turns } from './in-turn.ts'
+import { guardConnections } from './open-connections.ts'
+import { type PlainRoutes, takePlainConnections } from './plain-connections.ts'
+import { requestIdOf } from './request-id.ts'
 import { RequestsUnderWay } from './requests-under-way.ts'
 import { dashboardPages } from './static.ts'
 import { answerWebhook } from './webhook-endpoint.ts'
 
-export interface HttpSettings extends ConnectionRules {
+/** A year, as browsers' lists ask for. Other hosts of the domain are none of our business. */
+const HSTS = 'max-age=31536000'
+
+export interface HttpSettings {
   /** whether plain GraphQL requests go past node:http */
   plain: boolean
   admission: AdmissionSettings
+  stalledReaderMs: number
+  /** null: as many as the system has room for */
+  maxConnections: number | null
+  /** what /metrics is to be asked with; null: anybody may read them */
+  metricsToken: string | null
+  /** how long requests are still taken after the word to stop */
+  drainMs: number
+  /** how long those that are then under way may take */
+  graceMs: number
 }
 
-/** Every route of the service. `close` answers what is under way, and takes nothing new. */
+interface HttpServer {
+  server: Server
+  /** Says that it is not ready any more, and sends clients away with their answers; takes what comes all the same. */
+  drain(): void
+  /** Answers what is under way, and takes nothing new. */
+  close(): Promise<void>
+}
+
+/** Every route of the service. */
 export function httpServer(
   service: Service,
   publicUrl: () => string,
   pagesFolder: string,
   settings: HttpSettings,
-): { server: Server; close(): Promise<void> } {
+): HttpServer {
   const admission = new Admission(settings.admission, () => performance.now())
   const readyCheck = new ReadyCheck(service)
   const underWay = new RequestsUnderWay()
@@ -52,7 +71,12 @@ export function httpServer(
     underWay,
   )
   const imports = importEndpoint(service, publicUrl)
-  const pages = dashboardPages(pagesFolder)
+  const pages = dashboardPages(pagesFolder, publicUrl)
+
+  const headers = new Headers({ 'X-Content-Type-Options': 'nosniff' })
+  if (publicUrl().startsWith('https:')) headers.set('Strict-Transport-Security', HSTS)
+  const turns = new Turns()
+  let draining = false
 
   const server = createServer(
     {
@@ -63,34 +87,58 @@ export function httpServer(
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
-    inTurn((request, response) => void handle(request, response)),
+    turns.inTurn((request, response) => void handle(request, response)),
   )
   // Who stops sending after a request still gets its answer.
   Object.assign(server, { httpAllowHalfOpen: true })
-  const plain =
-    settings.plain &&
-    takePlainConnections(server, {
+  const plain = settings.plain ? takePlainConnections(server, plainRoutes()) : null
+  const maxConnections = connectionLimit(settings.maxConnections, descriptorLimit())
+  const rules = { maxConnections, stalledReaderMs: settings.stalledReaderMs }
+  const connections = guardConnections(server, rules, service.log, service.metrics)
+  const drain = () => {
+    draining = true
+  }
+  return {
+    server,
+    drain,
+    close() {
+      drain()
+      return closeServer({ server, connections, turns, plain }, settings.graceMs)
+    },
+  }
+
+  function plainRoutes(): PlainRoutes {
+    return {
       handlers: new Map([
         ['/graphql', admin],
         ['/client/graphql', client],
         ['/dashboard/graphql', dashboard],
       ]),
-      closing: () => !server.listening,
+      closing: () => draining,
       broke: (error) => service.log.error({ err: error }, 'a request broke its handler'),
+      headers: [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join(''),
       clock: () => service.clock(),
-    })
-  guardConnections(server, settings, service.log)
-  return { server, close: () => closeServer(server, plain || null) }
+    }
+  }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (!server.listening) response.setHeader('Connection', 'close')
+    response.setHeaders(headers)
+    if (draining) response.setHeader('Connection', 'close')
     // What came in one packet with its head is read before anything is answered, so that the connection can be kept.
     if (hasUnreadBody(request)) await new Promise(setImmediate)
     try {
       await route(request, response)
     } catch (error) {
-      service.log.error({ err: error, url: request.url }, 'a request broke its handler')
-      response.destroy()
+      const requestId = requestIdOf(request.headers) ?? randomUUID()
+      service.log.error({ err: error, requestId, path: pathOf(request) }, 'a request broke its handler')
+      if (response.headersSent) response.destroy()
+      else
+        text(
+          request,
+          response.setHeader('X-Request-Id', requestId),
+          500,
+          `Something went wrong here (${requestId})`,
+        )
     }
   }
 
@@ -112,9 +160,11 @@ export function httpServer(
       case '/healthz':
         return text(request, response, 200, 'ok')
       case '/readyz':
-        return ready(service, readyCheck, request, response)
+        return draining
+          ? text(request, response, 503, 'stopping')
+          : ready(service, readyCheck, request, response)
       case '/metrics':
-        return answerMetrics(service, request, response)
+        return answerMetrics(service, settings.metricsToken, request, response)
       default:
         return prefixed(request, response)
     }
@@ -122,7 +172,7 @@ export function httpServer(
 
   function prefixed(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request)
-    if (path.startsWith('/checkout/')) return answerCheckout(service, path, request, response)
+    if (path.startsWith('/checkout/')) return answerCheckout(service, publicUrl(), path, request, response)
     if (path.startsWith('/webhooks/')) return answerWebhook(service, path, request, response)
     return other(request, response)
   }
@@ -165,9 +215,14 @@ function isAdmitted(admission: Admission, request: IncomingMessage, response: Se
 
 async function answerMetrics(
   service: Service,
+  token: string | null,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  if (token !== null && !isSame(credentialOf(request.headers) ?? '', token)) {
+    response.setHeader('WWW-Authenticate', 'Bearer')
+    return text(request, response, 401, 'The metrics need the token of TOLLGATE_METRICS_TOKEN')
+  }
   try {
     const metrics = await service.metrics.text()
     response.setHeader('Content-Type', METRICS_TYPE)
@@ -176,6 +231,12 @@ async function answerMetrics(
     service.log.error({ err: error }, 'metrics failed')
     text(request, response, 500, 'The metrics could not be collected')
   }
+}
+
+/** Takes as long whatever was given: digests are of one length. */
+function isSame(given: string, token: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(token))
 }
 
 async function ready(
@@ -196,29 +257,4 @@ async function ready(
 function text(request: IncomingMessage, response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' })
   endResponse(request, response, `${body}\n`)
-}
-
-const IDLE_SWEEP_MS = 50
-
-/** Takes no new requests and answers those under way; what hangs longer than the grace time is cut off. */
-export function closeServer(server: Server, plain: PlainConnections | null): Promise<void> {
-  return new Promise((resolve) => {
-    const closeAll = () => {
-      plain?.closeAllConnections()
-      server.closeAllConnections()
-    }
-    const closeIdle = () => {
-      plain?.closeIdleConnections()
-      server.closeIdleConnections()
-    }
-    const cut = setTimeout(closeAll, SHUTDOWN_GRACE_MS)
-    // A connection that is busy now is idle once it has its answer, and would be kept for the next request.
-    const sweep = setInterval(closeIdle, IDLE_SWEEP_MS)
-    server.close(() => {
-      clearTimeout(cut)
-      clearInterval(sweep)
-      resolve()
-    })
-    closeIdle()
-  })
 }

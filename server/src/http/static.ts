@@ -5,6 +5,7 @@ import { extname, join, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { endResponse } from './body.ts'
+import { isOurHost, notOurHost } from './our-host.ts'
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -32,9 +33,7 @@ const HEADERS = {
     "form-action 'self'",
     "frame-ancestors 'none'",
   ].join('; '),
-  'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
-  // The link that sets the owner has a secret in its address.
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
 }
@@ -50,7 +49,7 @@ interface StaticFile {
  * The dashboard's pages as they were built, held in memory: no address leads to any other file, and a build under a
  * running service takes nothing away from it.
  */
-export function dashboardPages(folder: string) {
+export function dashboardPages(folder: string, publicUrl: () => string) {
   const files = filesIn(folder)
 
   return async function answer(
@@ -64,6 +63,11 @@ export function dashboardPages(folder: string) {
       if (name !== 'index.html') return false
       response.writeHead(503, { 'Content-Type': 'text/plain; charset=utf-8' })
       endResponse(request, response, 'The dashboard has not been built: npm run build\n')
+      return true
+    }
+    if (!isOurHost(request.headers.host, publicUrl())) {
+      response.writeHead(421, { 'Content-Type': 'text/plain; charset=utf-8' })
+      endResponse(request, response, `${notOurHost(publicUrl())}\n`)
       return true
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {

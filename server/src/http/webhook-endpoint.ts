@@ -9,7 +9,7 @@ const WORDS: Record<Receipt, string> = {
   duplicate: 'ok: it was here before',
   signature: 'No signature that this app knows: check the signing secret of the webhook in the dashboard',
   stale: 'The signature is too old: check the clocks of both sides',
-  malformed: 'The body must be an event in JSON',
+  malformed: 'The body must be an event in JSON, whose ids are text without control characters',
   'unknown app': 'No signature that this app knows: check the signing secret of the webhook in the dashboard',
   'not set up': 'No signature that this app knows: check the signing secret of the webhook in the dashboard',
 }

@@ -45,6 +45,13 @@ export class Metrics {
     registers: [this.#registry],
   })
 
+  readonly cutConnections = new Counter({
+    name: 'tollgate_connections_cut_total',
+    help: 'Connections turned away at the limit, or cut off because their answer was not read (stalled).',
+    labelNames: ['reason'] as const,
+    registers: [this.#registry],
+  })
+
   readonly #queues = new Map<string, { waiting: number; oldestSeconds(): number }>()
 
   constructor() {
@@ -97,6 +104,18 @@ export class Metrics {
       registers: [this.#registry],
       collect() {
         this.set(pool.waitingCount)
+      },
+    })
+  }
+
+  /** How many clients are connected. */
+  watchConnections(open: () => number): void {
+    new Gauge({
+      name: 'tollgate_connections',
+      help: 'Open connections of clients.',
+      registers: [this.#registry],
+      collect() {
+        this.set(open())
       },
     })
   }

@@ -101,6 +101,12 @@ describe('gap: billing, the inbox', () => {
     '[]',
     '{"id":"evt"}',
     '{"id":7,"type":"x"}',
+    '{"id":"evt\\u0000","type":"x"}',
+    '{"id":"evt","type":"x\\u0000"}',
+    '{"id":"evt","type":"checkout.session.completed","data":{"object":{"id":"cs\\u0000"}}}',
+    '{"id":"evt","type":"customer.subscription.updated","data":{"object":{"id":"sub\\u0000"}}}',
+    '{"id":"evt","type":"invoice.paid","data":{"object":{"subscription":"sub\\u0000"}}}',
+    '{"id":"evt","type":"customer.updated","data":{"object":{"id":"cus\\u0000"}}}',
   ])('refuses the body %j', async (body) => {
     const before = await counted('malformed')
     expect((await send(body, signed(body))).status).toBe(400)

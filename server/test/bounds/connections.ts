@@ -7,10 +7,12 @@ import { pino } from 'pino'
 import { expect, vi } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import {
+  DRAIN_MS,
   HEADERS_TIMEOUT_MS,
   IDEMPOTENCY_KEPT_HOURS,
   KEEP_ALIVE_MS,
   MAX_KEPT_DAYS,
+  MAX_CONNECTIONS,
   MAX_PIPELINED_REQUESTS,
   REQUEST_TIMEOUT_MS,
   SHUTDOWN_GRACE_MS,
@@ -18,10 +20,12 @@ import {
   UPLOAD_TIMEOUT_MS,
 } from '../../src/domain/limits.ts'
 import { readBody } from '../../src/http/body.ts'
-import { inTurn } from '../../src/http/in-turn.ts'
-import { OpenConnections } from '../../src/http/open-connections.ts'
+import { closeServer } from '../../src/http/close-server.ts'
+import { connectionLimit } from '../../src/http/connection-limit.ts'
+import { Turns } from '../../src/http/in-turn.ts'
+import { guardConnections, OpenConnections } from '../../src/http/open-connections.ts'
 import { takePlainConnections } from '../../src/http/plain-connections.ts'
-import { closeServer, httpServer } from '../../src/http/server.ts'
+import { httpServer } from '../../src/http/server.ts'
 import type { Service } from '../../src/operations/call.ts'
 import { Metrics } from '../../src/operations/metrics.ts'
 import { pruneReceipts } from '../../src/store/prune.ts'
@@ -56,6 +60,24 @@ export const connectionBounds: Bound[] = [
     what: 'how long an answer may take after the service was told to stop',
     works: async () => expect(await answeredAfter(SHUTDOWN_GRACE_MS - 1)).toContain('200 OK'),
     refused: async () => expect(await answeredAfter(SHUTDOWN_GRACE_MS)).toBe(''),
+  },
+  {
+    limit: 'DRAIN_MS',
+    what: 'how long requests are taken after the word to stop',
+    works: async () => expect(readConfig({ TOLLGATE_DRAIN_MS: '0' }).http.drainMs).toBe(0),
+    refused: async () => expect(readConfig({}).http.drainMs).toBe(DRAIN_MS),
+  },
+  {
+    limit: 'MAX_CONNECTIONS',
+    what: 'connections at once',
+    works: async () => {
+      expect(connectionLimit(null, 1_000_000)).toBe(MAX_CONNECTIONS)
+      expect(await isAdmitted({ open: 1, most: 2 })).toBe(true)
+    },
+    refused: async () => {
+      expect(connectionLimit(null, 1_000)).toBeLessThan(1_000)
+      expect(await isAdmitted({ open: 2, most: 2 })).toBe(false)
+    },
   },
   {
     limit: 'STALLED_READER_MS',
@@ -166,19 +188,23 @@ async function open(server: Server) {
 
 /** What a client receives when its answer comes that long after the server was told to close. */
 async function answeredAfter(ms: number): Promise<string> {
-  const server = createServer()
+  const turns = new Turns()
+  const server = createServer(turns.inTurn((request, response) => server.emit('asked', request, response)))
   const plain = takePlainConnections(server, {
     handlers: new Map(),
     closing: () => false,
     broke: () => {},
+    headers: '',
     clock: () => 0,
   })
+  const rules = { maxConnections: 10, stalledReaderMs: STALLED_READER_MS }
+  const connections = guardConnections(server, rules, log, new Metrics())
   const client = await open(server)
   client.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]
+  const [, response] = (await once(server, 'asked')) as [unknown, ServerResponse]
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
   try {
-    const closed = closeServer(server, plain)
+    const closed = closeServer({ server, plain, turns, connections }, readConfig({}).http.graceMs)
     vi.advanceTimersByTime(ms)
     response.setHeader('Connection', 'close').end('late')
     await closed
@@ -211,7 +237,7 @@ async function isKept({ databaseUrl, fresh }: World, seconds: number): Promise<b
 async function isKeptUnread(ms: number): Promise<boolean> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const { stalledReaderMs } = readConfig({}).http
-  const connections = new OpenConnections({ stalledReaderMs, maxConnections: 1 }, log)
+  const connections = new OpenConnections({ stalledReaderMs, maxConnections: 1 }, log, new Metrics())
   const server = createServer().removeAllListeners('connection')
   try {
     const accepted = once(server, 'connection')
@@ -242,7 +268,7 @@ async function isTakenAhead(count: number): Promise<boolean> {
     release = resolve
   })
   const server = createServer(
-    inTurn((request, response) => {
+    new Turns().inTurn((request, response) => {
       if (request.url === '/first') void held.then(() => response.end())
       else response.end()
     }),
@@ -261,4 +287,20 @@ async function isTakenAhead(count: number): Promise<boolean> {
   await client.closed
   server.close()
   return client.received().split('HTTP/1.1 200').length - 1 === count + 1
+}
+
+/** Whether one more connection is taken where so many are open. */
+async function isAdmitted({ open: count, most }: { open: number; most: number }): Promise<boolean> {
+  const server = createServer((_request, response) => response.end())
+  const rules = { maxConnections: most, stalledReaderMs: STALLED_READER_MS }
+  guardConnections(server, rules, log, new Metrics())
+  const client = await open(server)
+  const { port } = server.address() as AddressInfo
+  const others = Array.from({ length: count - 1 }, () => connect(port, '127.0.0.1'))
+  await Promise.all(others.map((socket) => once(socket, 'connect')))
+  const answer = await fetch(`http://127.0.0.1:${port}/`)
+  for (const socket of [client.socket, ...others]) socket.destroy()
+  server.close()
+  server.closeAllConnections()
+  return answer.status === 200
 }

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { expect } from 'vitest'
 import {
   MAX_ALIASES,
   MAX_BODY_BYTES,
@@ -6,10 +7,11 @@ import {
   MAX_DOCUMENT_BYTES,
   MAX_HEADER_BYTES,
   MAX_IDEMPOTENCY_KEY_CHARACTERS,
+  MAX_REQUEST_ID_CHARACTERS,
   MAX_ROOT_FIELDS,
   MAX_TOKENS,
 } from '../../src/domain/limits.ts'
-import type { Answer } from '../harness/client.ts'
+import type { Answer, Client } from '../harness/client.ts'
 import { API_KEY } from '../harness/server.ts'
 import {
   answerTo,
@@ -150,6 +152,12 @@ export const requestBounds: Bound[] = [
     /idempotencyKey must be 1 to 255 characters/,
   ),
   {
+    limit: 'MAX_REQUEST_ID_CHARACTERS',
+    what: 'an X-Request-Id; a longer one is not taken over',
+    works: async ({ admin }) => expect(await takesOver(admin, MAX_REQUEST_ID_CHARACTERS)).toBe(true),
+    refused: async ({ admin }) => expect(await takesOver(admin, MAX_REQUEST_ID_CHARACTERS + 1)).toBe(false),
+  },
+  {
     limit: 'MAX_HEADER_BYTES',
     what: 'the headers; beyond it there is no request yet to answer with 200',
     works: async ({ url }) => expectAnswer(await withHeader(url, MAX_HEADER_BYTES - 1_024)),
@@ -166,6 +174,12 @@ function inChunks(url: string, text: string): Promise<Answer> {
     send.write(text.slice(0, half))
     send.end(text.slice(half))
   })
+}
+
+async function takesOver(admin: Client, length: number): Promise<boolean> {
+  const id = 'x'.repeat(length)
+  const { headers } = await admin.with({ 'X-Request-Id': id }).post(body(100))
+  return headers.get('x-request-id') === id
 }
 
 function withHeader(url: string, bytes: number): Promise<Answer> {

@@ -118,7 +118,7 @@ describe('gap: members', () => {
       role: 'EDITOR',
     })
     expect(inviteMember).toMatchObject({ email: 'new@example.com', role: 'EDITOR' })
-    expect(inviteMember.url).toMatch(/\/invite\?token=[\w-]{43}$/)
+    expect(inviteMember.url).toMatch(/\/invite#token=[\w-]{43}$/)
     const visitor = dashboardClient(server.url)
     const token = tokenOf(inviteMember.url)
     const OFFER = 'query ($token: String!) { invitation(token: $token) { email role } }'

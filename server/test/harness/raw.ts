@@ -44,8 +44,8 @@ export const statusesOf = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) => Number(status))
 
 /** The bytes of a request such as most clients send. */
-export const post = (body: string, { headers = '', path = '/graphql' } = {}): string =>
-  `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${API_KEY}\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+export const post = (body: string, { headers = '', path = '/graphql', host = 'x' } = {}): string =>
+  `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${API_KEY}\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
 /** Where it listens, on any port. */
 export async function listening(server: Server): Promise<AddressInfo> {

@@ -17,6 +17,7 @@ export const CHEAP_PASSWORDS: PasswordCost = { ln: 10, r: 8, p: 1 }
 
 const SETTINGS = {
   PORT: '0',
+  TOLLGATE_DRAIN_MS: '0',
   TOLLGATE_API_KEY: API_KEY,
   TOLLGATE_OWNER_EMAIL: OWNER.email,
   TOLLGATE_OWNER_PASSWORD: OWNER.password,
@@ -96,8 +97,10 @@ export interface ServerProcess {
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
-const spawnMain = (env: Record<string, string>) =>
-  spawn(process.execPath, ['--enable-source-maps', MAIN], {
+const NODE = [process.execPath, '--enable-source-maps', MAIN]
+
+const spawnMain = (env: Record<string, string>, openFiles?: number) =>
+  spawn('sh', ['-c', `${openFiles ? `ulimit -n ${openFiles}; ` : ''}exec "$0" "$@"`, ...NODE], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...SETTINGS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -123,8 +126,11 @@ export async function refusedStart(
 }
 
 /** The built service as a process of its own. Rejects with what it printed when it ends before it is ready. */
-export async function spawnServer(env: Record<string, string>): Promise<ServerProcess> {
-  const child = spawnMain(env)
+export async function spawnServer(
+  env: Record<string, string>,
+  { openFiles }: { openFiles?: number } = {},
+): Promise<ServerProcess> {
+  const child = spawnMain(env, openFiles)
   let output = ''
   const url = await new Promise<string>((resolve, reject) => {
     const take = (chunk: Buffer) => {

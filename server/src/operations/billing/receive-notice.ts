@@ -1,4 +1,4 @@
-import { type NoticeVerdict, readSandboxNotice, readStripeNotice } from '../../billing/notice.ts'
+import { type NoticeVerdict, readSandboxNotice, readStripeNotice, subjectOf } from '../../billing/notice.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { findApp } from '../../store/apps.ts'
 import { transaction } from '../../store/database.ts'
@@ -47,7 +47,8 @@ async function take(service: Service, provider: ProviderName, arrival: Arrival):
   const verdict: NoticeVerdict = await read(webhookSecrets, signature, body, seconds)
   if ('refused' in verdict) return verdict.refused
   const { eventId, type } = verdict
-  if (!isIdentifier(eventId) || !isIdentifier(type)) return 'malformed'
+  const refs = Object.values(subjectOf(verdict)).filter((ref) => ref !== null)
+  if (![eventId, type, ...refs].every(isIdentifier)) return 'malformed'
   const isNew = await transaction(service.pool, async (tx) => {
     const seq = await insertNotice(tx, appId, { provider, eventId, type, body: body.toString('utf8') })
     if (seq === null) return false

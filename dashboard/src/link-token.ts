@@ -1,0 +1,20 @@
+import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+
+/**
+ * The secret of a link. It stands behind the `#`, which browsers send to nobody, and is taken out of the address once
+ * it is read. Links of earlier versions have it in the query.
+ */
+export function useLinkToken(from: '/setup' | '/invite'): string | undefined {
+  const { token: former } = useSearch({ from })
+  const hash = useLocation({ select: (location) => location.hash })
+  const navigate = useNavigate()
+  const given = new URLSearchParams(hash).get('token') ?? former
+  const [token, setToken] = useState(given)
+  useEffect(() => {
+    if (given === undefined) return
+    setToken(given)
+    void navigate({ to: from, search: {}, hash: '', replace: true })
+  }, [given, from, navigate])
+  return given ?? token
+}

@@ -1,0 +1,27 @@
+import { StartError } from '../domain/errors.ts'
+import { MAX_CONNECTIONS } from '../domain/limits.ts'
+
+/** Descriptors that are kept back for the database, for files, and for turning connections away. */
+const RESERVED = 96
+
+/** How many connections may be open at once: what was asked for, or what the limit of open files has room for. */
+export function connectionLimit(asked: number | null, descriptors: number): number {
+  const room = Math.max(descriptors - RESERVED, Math.floor(descriptors / 4))
+  if (asked === null) return Math.min(MAX_CONNECTIONS, room)
+  if (asked > room) {
+    throw new StartError(
+      `TOLLGATE_MAX_CONNECTIONS is ${asked}, but a limit of ${descriptors} open files leaves room for ${room}: raise it (ulimit -n), or set less.`,
+    )
+  }
+  return asked
+}
+
+/** How many files and sockets this process may have open. */
+export function descriptorLimit(): number {
+  const { userLimits } = process.report.getReport() as {
+    userLimits?: { open_files?: { soft?: number | 'unlimited' } }
+  }
+  const soft = userLimits?.open_files?.soft
+  // Systems without such a limit tell none.
+  return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,23 @@
+import { isIP } from 'node:net'
+
+/**
+ * Whether a browser that names this host can be on our own pages. A name that somebody else owns can be made to lead
+ * here (DNS rebinding), and its pages would then count as ours; an address cannot.
+ */
+export function isOurHost(host: string | undefined, publicUrl: string): boolean {
+  // Browsers always send one.
+  if (host === undefined) return true
+  if (!URL.canParse(`http://${host}`)) return false
+  const { hostname } = new URL(`http://${host}`)
+  const ours = new URL(publicUrl).hostname
+  return hostname === ours || isLoopback(hostname) || (isAddress(ours) && isAddress(hostname))
+}
+
+/** Whoever passes our pages on under another name is told how to set that right. */
+export const notOurHost = (publicUrl: string): string =>
+  `This is not the host name of the dashboard: open ${publicUrl}/. Set TOLLGATE_PUBLIC_URL to another address, or have the proxy pass the Host header on.`
+
+const isAddress = (hostname: string): boolean => isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
+
+const isLoopback = (hostname: string): boolean =>
+  /^(.+\.)?localhost$|^\[::1\]$/.test(hostname) || (isAddress(hostname) && hostname.startsWith('127.'))
