@@ -121,7 +121,7 @@ async function newViewer(): Promise<{ email: string; password: string }> {
   )
   await dashboardClient(dashboard.server.url).data(
     'mutation ($token: String!, $password: String!) { acceptInvitation(token: $token, password: $password) { id } }',
-    { token: new URL(inviteMember.url).searchParams.get('token'), password },
+    { token: new URLSearchParams(new URL(inviteMember.url).hash.slice(1)).get('token'), password },
   )
   return { email, password }
 }

@@ -130,7 +130,7 @@ async function markUp(): Promise<void> {
     .then(({ member }) =>
       owner.data(
         'mutation ($token: String!) { acceptInvitation(token: $token, password: "a good password") { id } }',
-        { token: new URL(member.url).searchParams.get('token') },
+        { token: new URLSearchParams(new URL(member.url).hash.slice(1)).get('token') },
       ),
     )
   const { generateSubscriptionLink } = await admin.data(

@@ -88,7 +88,7 @@ async function invitationAfter({ clocked, turnClock, fresh }: World, ms: number)
   turnClock(ms)
   const { errors } = await dashboardClient(clocked.url).ask(
     'query ($token: String!) { invitation(token: $token) { email } }',
-    { token: new URL(inviteMember.url).searchParams.get('token') },
+    { token: new URLSearchParams(new URL(inviteMember.url).hash.slice(1)).get('token') },
   )
   return errors === undefined
 }

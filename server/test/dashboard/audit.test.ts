@@ -36,7 +36,7 @@ async function prepare(): Promise<void> {
   const { inviteMember } = await server.dashboard.data(
     'mutation { inviteMember(email: "other@example.com", role: VIEWER) { url } }',
   )
-  const token = new URL(inviteMember.url).searchParams.get('token')
+  const token = new URLSearchParams(new URL(inviteMember.url).hash.slice(1)).get('token')
   const { acceptInvitation } = await dashboardClient(server.url).data(
     'mutation ($token: String!, $password: String!) { acceptInvitation(token: $token, password: $password) { id } }',
     { token, password },

@@ -18,7 +18,7 @@ const PASSWORD = 'a good password'
 const INVITE = `mutation ($email: String!, $role: Role!) { inviteMember(email: $email, role: $role) { id email role url expiresAt } }`
 const ACCEPT = `mutation ($token: String!, $password: String!) { acceptInvitation(token: $token, password: $password) { id email role } }`
 
-const tokenOf = (url: string): string => new URL(url).searchParams.get('token') ?? ''
+const tokenOf = (url: string): string => new URLSearchParams(new URL(url).hash.slice(1)).get('token') ?? ''
 
 let people = 0
 async function newMember(role: string): Promise<{ id: string; email: string; client: Client }> {
