@@ -54,7 +54,7 @@ async function answered(server: TestServer | undefined, pieces: (string | Buffer
 function essence(text: string): string[] {
   return text.split(/(?=HTTP\/1\.1 \d{3} )/).map((answer) => {
     const [head = '', ...body] = answer
-      .replace(/^(Date|X-Request-Id): .*\r\n/gm, '')
+      .replace(/^(Date|X-Request-Id|RateLimit-Remaining|RateLimit-Reset): .*\r\n/gm, '')
       .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'uuid')
       .split('\r\n\r\n')
     return [...head.split('\r\n').sort(), '', ...body].join('\r\n')
