@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Metrics } from '../operations/metrics.ts'
 import { endPolitely } from './end-politely.ts'
 
-export interface ConnectionRules {
+interface ConnectionRules {
   /** how many may be open at once */
   maxConnections: number
   /** how long a client may take in nothing of the answer that waits for it */
