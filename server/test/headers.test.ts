@@ -149,8 +149,8 @@ describe('gap: the cookie of a session', () => {
     query: `mutation { signIn(email: "${OWNER.email}", password: "${OWNER.password}") { email } }`,
   })
   /** Beside those that say which devices have signed in. */
-  const sessionCookies = (cookies: readonly string[] = []) =>
-    cookies.filter((cookie) => !cookie.startsWith('tollgate_device_'))
+  const sessionCookies = (cookies: string | string[] = []) =>
+    [cookies].flat().filter((cookie) => !cookie.startsWith('tollgate_device_'))
   const sessionOf = (cookies: unknown) => /tollgate_session=([\w-]+);/.exec(String(cookies))?.[1]
 
   it('over https belongs to this host alone, and the former name is given up', async () => {
