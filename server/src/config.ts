@@ -12,6 +12,8 @@ import type { HttpSettings } from './http/server.ts'
 import { readTrustedProxies, type TrustedProxies } from './http/source-address.ts'
 import type { Retention } from './operations/prune.ts'
 import { readRetention } from './retention-settings.ts'
+import { TOKEN_ALGORITHMS, type TokenAlgorithm } from './operations/token-keys.ts'
+import { parseMasterKeys } from './store/keyring.ts'
 
 export interface Config {
   host: string
@@ -19,6 +21,11 @@ export interface Config {
   /** null: run an embedded PostgreSQL in the data folder */
   databaseUrl: string | null
   dataDir: string
+  /** the keys that secrets are sealed with, or the file that has them; neither: see `openKeyring` */
+  masterKey: string | null
+  masterKeyFile: string | null
+  /** of the keys that user tokens are signed with */
+  tokenAlgorithm: TokenAlgorithm
   /** the account that root starts the embedded PostgreSQL as; null: one that is found */
   postgresUser: string | null
   apiKey: string | null
@@ -59,6 +66,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     databaseUrl: databaseUrlOf(set('DATABASE_URL')),
     dataDir: resolve(set('TOLLGATE_DATA_DIR') ?? 'data'),
     postgresUser: set('TOLLGATE_POSTGRES_USER'),
+    ...masterKeyOf(set('TOLLGATE_MASTER_KEY'), set('TOLLGATE_MASTER_KEY_FILE')),
+    tokenAlgorithm: tokenAlgorithmOf(set('TOLLGATE_TOKEN_ALGORITHM') ?? 'HS256'),
     apiKey: apiKeyOf(set('TOLLGATE_API_KEY')),
     owner: email !== null && password !== null ? { email, password } : null,
     publicUrl: baseUrlOf('TOLLGATE_PUBLIC_URL', set('TOLLGATE_PUBLIC_URL'), 'https://tollgate.example.com'),
@@ -114,6 +123,22 @@ function databaseUrlOf(url: string | null): string | null {
     throw new StartError('DATABASE_URL must start with postgres:// or postgresql://.')
   }
   return url
+}
+
+function masterKeyOf(masterKey: string | null, masterKeyFile: string | null) {
+  if (masterKey !== null && masterKeyFile !== null) {
+    throw new StartError('Set TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE, not both.')
+  }
+  if (masterKey !== null) parseMasterKeys(masterKey, 'TOLLGATE_MASTER_KEY')
+  return { masterKey, masterKeyFile }
+}
+
+function tokenAlgorithmOf(name: string): TokenAlgorithm {
+  const known = TOKEN_ALGORITHMS.find((algorithm) => algorithm === name)
+  if (!known) {
+    throw new StartError(`TOLLGATE_TOKEN_ALGORITHM must be ${TOKEN_ALGORITHMS.join(' or ')}; it is ${name}.`)
+  }
+  return known
 }
 
 function apiKeyOf(key: string | null): string | null {

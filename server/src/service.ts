@@ -17,14 +17,18 @@ import { Metrics } from './operations/metrics.ts'
 import { OngoingWork } from './operations/ongoing-work.ts'
 import { Outages } from './operations/outages.ts'
 import { startPruning } from './operations/prune.ts'
+import { TokenKeys } from './operations/token-keys.ts'
 import { AppCache } from './store/app-cache.ts'
 import { checkDatabase } from './store/check-database.ts'
 import { type Connection, openPool, type Pool, type PoolOptions } from './store/database.ts'
 import { startEmbeddedPostgres } from './store/embedded-postgres.ts'
 import { freeAllJobs } from './store/jobs.ts'
+import type { Keyring } from './store/keyring.ts'
+import { openKeyring } from './store/master-key.ts'
 import { migrate, whileOthersWait } from './store/migrate.ts'
-import { secretNamed } from './store/secrets.ts'
 import { startProblem } from './store/start-problems.ts'
+import { sealSecrets, secretNamed } from './store/secrets.ts'
+import { sealTokenKeys } from './store/token-keys.ts'
 
 export interface RunningService {
   url: string
@@ -74,6 +78,8 @@ export async function startService(
     // Nobody else is on the embedded database: what is in somebody's hand there is a dead process's.
     if (config.databaseUrl === null) await freeAllJobs(pool)
 
+    const keyring = await sealedKeyring(config, pool, log)
+
     let [url, ownUrl] = ['', '']
     const publicUrl = () => config.publicUrl ?? url
     const apps = new AppCache()
@@ -95,15 +101,16 @@ export async function startService(
       usage: hot.usage,
       billings: billingReader(pool),
       billing: {
-        sealingKey: await secretNamed(pool, 'provider-accounts'),
-        sandboxKey: await secretNamed(pool, 'sandbox'),
+        sealingKey: await secretNamed(pool, keyring, 'provider-accounts'),
+        sandboxKey: await secretNamed(pool, keyring, 'sandbox'),
         environment: config.stripe && { appId: DEFAULT_APP, ...config.stripe },
         stripeApiBase: config.stripeApiBase,
         publicUrl,
         ownUrl: () => ownUrl,
       },
       clock,
-      userTokenSecret: await secretNamed(pool, 'user-token'),
+      keyring,
+      tokenKeys: await TokenKeys.open(pool, keyring, config.tokenAlgorithm, clock),
       passwordCost,
       requestTimeoutMs: config.requestTimeoutMs,
       metrics,
@@ -192,6 +199,18 @@ async function bringUpToDate(connection: Connection, log: Logger): Promise<void>
   } finally {
     await pool.end()
   }
+}
+
+/** The master keys, once everything that is kept is sealed with them. */
+async function sealedKeyring(config: Config, pool: Pool, log: Logger): Promise<Keyring> {
+  const madeIn = config.databaseUrl === null ? config.dataDir : null
+  const keyring = await openKeyring(pool, { ...config, madeIn }, (message) => log.info(message))
+  await sealSecrets(pool, keyring)
+  await sealTokenKeys(pool, keyring)
+  if (keyring.isEmpty) {
+    log.warn('TOLLGATE_MASTER_KEY is not set: secrets are kept in the database as they are')
+  }
+  return keyring
 }
 
 function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {

@@ -10,6 +10,7 @@ import type { RunningService } from './service.ts'
 import { type Connection, openPool } from './store/database.ts'
 import { type SocketConnection, startEmbeddedPostgres } from './store/embedded-postgres.ts'
 import { freeAllJobs, hasJobs } from './store/jobs.ts'
+import { masterKeyIn, openKeyring } from './store/master-key.ts'
 
 /** What a worker says once it answers requests. */
 export interface WorkerReady {
@@ -44,7 +45,12 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
         })
       : null
   if (postgres) await takeOverJobs({ ...postgres.connection, ssl: false }, log)
-  const env = postgres ? { DATABASE_URL: socketUrl(postgres.connection) } : {}
+  const env = postgres
+    ? {
+        DATABASE_URL: socketUrl(postgres.connection),
+        ...(await masterKeyFor(config, { ...postgres.connection, ssl: false }, log)),
+      }
+    : {}
   const metrics = new AggregatorRegistry()
   cluster.on('message', async (worker, message: FromWorker) => {
     if (message.type !== 'metrics') return
@@ -86,6 +92,20 @@ async function takeOverJobs(connection: Connection, log: Logger): Promise<void> 
   const pool = openPool(connection, { max: 1 }, log)
   try {
     if (await hasJobs(pool)) await freeAllJobs(pool)
+  } finally {
+    await pool.end()
+  }
+}
+
+/** Workers know only the address of the database: a master key in the data folder is theirs to be told of. */
+async function masterKeyFor(config: Config, connection: Connection, log: Logger) {
+  if (config.masterKey !== null || config.masterKeyFile !== null) return {}
+  const pool = openPool(connection, { max: 1 }, log)
+  try {
+    const keyring = await openKeyring(pool, { ...config, madeIn: config.dataDir }, (message) =>
+      log.info(message),
+    )
+    return keyring.isEmpty ? {} : { TOLLGATE_MASTER_KEY_FILE: masterKeyIn(config.dataDir) }
   } finally {
     await pool.end()
   }

@@ -90,7 +90,13 @@ describe('gap: who may use the client API', () => {
       { connectionString: server.databaseUrl },
       "select uid::int as uid from users where app_id = 'default' and id = 'first'",
     )
-    const call = { service: { pool } as Service, appId: 'default', uid: user?.uid ?? 0, deadline: null }
+    const call = {
+      service: { pool } as Service,
+      appId: 'default',
+      uid: user?.uid ?? 0,
+      tokenKey: 'any',
+      deadline: null,
+    }
     const asked: string[] = []
     await asThemselves(call, async (userId) => {
       asked.push(userId)

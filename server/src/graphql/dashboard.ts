@@ -11,12 +11,14 @@ import { defineImports } from './dashboard-imports.ts'
 import { defineMembers } from './dashboard-members.ts'
 import { defineProviders } from './dashboard-providers.ts'
 import { definePublishing } from './dashboard-publish.ts'
+import { defineTokenKeys } from './dashboard-token-keys.ts'
 import { defineDashboardTypes } from './dashboard-types.ts'
 import { defineUsers } from './dashboard-users.ts'
 
 const AREAS = [
   defineMembers,
   defineApps,
+  defineTokenKeys,
   defineCatalogue,
   definePublishing,
   defineCopies,

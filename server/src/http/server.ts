@@ -21,6 +21,7 @@ import { Turns } from './in-turn.ts'
 import { guardConnections } from './open-connections.ts'
 import { type PlainRoutes, takePlainConnections } from './plain-connections.ts'
 import { requestIdOf } from './request-id.ts'
+import { answerJwks } from './jwks-endpoint.ts'
 import { RequestsUnderWay } from './requests-under-way.ts'
 import { dashboardPages } from './static.ts'
 import { answerWebhook } from './webhook-endpoint.ts'
@@ -163,6 +164,8 @@ export function httpServer(
         return draining
           ? text(request, response, 503, 'stopping')
           : ready(service, readyCheck, request, response)
+      case '/.well-known/jwks.json':
+        return answerJwks(service, request, response)
       case '/metrics':
         return answerMetrics(service, settings.metricsToken, request, response)
       default:

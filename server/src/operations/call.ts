@@ -6,6 +6,7 @@ import { bumpVersion, lockApp } from '../store/apps.ts'
 import { type LoadedApp, loadApp } from '../store/catalogue.ts'
 import { type Pool, type Tx, transaction } from '../store/database.ts'
 import { claimKey, type KeyName, storeResults } from '../store/idempotency.ts'
+import type { Keyring } from '../store/keyring.ts'
 import type { Activity } from './activity.ts'
 import type { BillingSettings } from './billing/provider-of.ts'
 import type { PasswordCost } from './dashboard/password.ts'
@@ -15,6 +16,7 @@ import type { StandingReader, UsageRecorder } from './hot-paths.ts'
 import type { Metrics } from './metrics.ts'
 import type { OngoingWork } from './ongoing-work.ts'
 import type { Outages } from './outages.ts'
+import type { TokenKeys } from './token-keys.ts'
 
 /** What all operations share: made once, at the start. */
 export interface Service {
@@ -30,7 +32,9 @@ export interface Service {
   billing: BillingSettings
   /** real time, for what is not an app's business: tokens, sessions */
   clock: () => number
-  userTokenSecret: Uint8Array
+  /** what secrets are sealed with */
+  keyring: Keyring
+  tokenKeys: TokenKeys
   /** of the hashes of members' passwords */
   passwordCost: PasswordCost
   /** how long a caller waits for an answer */

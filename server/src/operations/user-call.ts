@@ -1,6 +1,6 @@
 import { unauthenticated, unavailable } from '../domain/errors.ts'
 import { MAX_ID_CHANGES } from '../domain/limits.ts'
-import { findUserByUid, type UserRow } from '../store/users.ts'
+import { findTokenUser, type UserRow } from '../store/users.ts'
 import type { Call, Service } from './call.ts'
 import type { Deadline } from './deadline.ts'
 
@@ -9,16 +9,18 @@ export interface UserCall {
   service: Service
   appId: string
   uid: number
+  /** what signed the token */
+  tokenKey: string
   deadline: Deadline | null
 }
 
-export function asCall({ service, appId, deadline }: UserCall): Call {
-  return { service, appId, keyHash: null, deadline, idempotency: null }
+export function asCall({ service, appId, tokenKey, deadline }: UserCall): Call {
+  return { service, appId, keyHash: null, tokenKey, deadline, idempotency: null }
 }
 
 /** The user whom the token names. */
-export async function me({ service, appId, uid }: UserCall): Promise<UserRow> {
-  const user = await findUserByUid(service.pool, appId, uid)
+export async function me({ service, appId, uid, tokenKey }: UserCall): Promise<UserRow> {
+  const user = await findTokenUser(service.pool, appId, uid, tokenKey)
   if (!user) throw unauthenticated()
   return user
 }

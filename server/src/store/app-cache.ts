@@ -15,6 +15,8 @@ export interface Caller {
   appId: string
   /** null: let in by a user token, which no key stands behind */
   keyHash: string | null
+  /** what signed that token */
+  tokenKey?: string
 }
 
 /** How long a key is taken as good after the database has last said so. */
@@ -95,9 +97,12 @@ export class AppCache {
       .map(([hash, { caller, confirmedAt }]) => ({ appId: caller.appId, hash, msAgo: now - confirmedAt }))
   }
 
-  /** Refuses a key that is not among the app's good ones. */
-  admit({ keyHash }: Caller, app: LoadedApp): LoadedApp {
-    if (keyHash === null) return app
+  /** Refuses a key that is not among the app's good ones, and a token whose key was revoked. */
+  admit({ keyHash, tokenKey }: Caller, app: LoadedApp): LoadedApp {
+    if (keyHash === null) {
+      if (tokenKey !== undefined && app.revokedTokenKeys.has(tokenKey)) throw unauthenticated()
+      return app
+    }
     if (performance.now() >= (app.keys.get(keyHash) ?? 0)) {
       this.#keys.delete(keyHash)
       throw unauthenticated()

@@ -7,6 +7,8 @@ export interface LoadedApp {
   catalogue: Catalogue
   /** The hashes, in hex, of the API keys that are good, and until when by `performance.now()`. */
   keys: ReadonlyMap<string, number>
+  /** The ids of keys whose user tokens are refused. */
+  revokedTokenKeys: ReadonlySet<string>
   /** The web pages that may use the client API. */
   origins: readonly string[]
 }
@@ -17,6 +19,7 @@ interface Row {
   version: number
   /** with how many milliseconds each has left, by the database's time; null: no end */
   keys: { hash: string; left: number | null }[]
+  revokedTokenKeys: string[]
   origins: string[]
   features: Feature[]
   packages: PackageRow[]
@@ -32,6 +35,8 @@ select app.version, app.origins,
   (select coalesce(json_agg(json_build_object('hash', encode(hash, 'hex'),
      'left', extract(epoch from expires_at - statement_timestamp()) * 1000)), '[]') from api_key
    where app_id = app.id and revoked_at is null) as keys,
+  (select coalesce(json_agg(id), '[]') from token_key where app_id = app.id and revoked_at is not null)
+    as "revokedTokenKeys",
   (select coalesce(json_agg(json_build_object(
      'id', id, 'name', name, 'type', type, 'unitLabel', unit_label, 'unitLabelPlural', unit_label_plural,
      'metadata', metadata) order by seq), '[]') from feature where app_id = app.id) as features,
@@ -55,6 +60,7 @@ from app where id = $1`,
   return {
     version: row.version,
     keys: new Map(row.keys.map(({ hash, left }) => [hash, left === null ? Infinity : asked + left])),
+    revokedTokenKeys: new Set(row.revokedTokenKeys),
     origins: row.origins,
     catalogue: catalogueOf(row.features, row.packages.map(fromRow)),
   }

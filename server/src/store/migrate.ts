@@ -8,6 +8,7 @@ import * as jobWorkers from './migrations/005-job-workers.ts'
 import * as liveness from './migrations/006-liveness.ts'
 import * as signInPace from './migrations/007-sign-in-pace.ts'
 import * as retention from './migrations/008-retention.ts'
+import * as tokenKeys from './migrations/009-token-keys.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -18,6 +19,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '006-liveness': liveness,
   '007-sign-in-pace': signInPace,
   '008-retention': retention,
+  '009-token-keys': tokenKeys,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

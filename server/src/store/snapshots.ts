@@ -8,6 +8,8 @@ const SNAPSHOTS = {
     from app where id = $2 and $1 = $1`,
   apiKey: `select id, name, prefix, created_at as "createdAt", revoked_at as "revokedAt", expires_at as "expiresAt"
     from api_key where app_id = $1 and id = $2`,
+  tokenKey: `select id, algorithm, created_at as "createdAt", retired_at as "retiredAt", revoked_at as "revokedAt"
+    from token_key where app_id = $1 and id = $2`,
   feature: `select id, name, type, unit_label as "unitLabel", unit_label_plural as "unitLabelPlural", metadata
     from feature where app_id = $1 and id = $2`,
   package: `select id, name, status, is_addon as "isAddon", metadata, draft,

@@ -68,6 +68,21 @@ export async function findUserByUid(db: Db, appId: string, uid: number): Promise
   return rows[0] ?? null
 }
 
+/** The same, unless the key that signed their token is revoked. */
+export async function findTokenUser(
+  db: Db,
+  appId: string,
+  uid: number,
+  tokenKey: string,
+): Promise<UserRow | null> {
+  const { rows } = await db.query<UserRow>(
+    `select ${COLUMNS} from users where app_id = $1 and uid = $2 and not exists
+       (select from token_key k where k.app_id = $1 and k.id = $3 and k.revoked_at is not null)`,
+    [appId, uid, tokenKey],
+  )
+  return rows[0] ?? null
+}
+
 /** The user, held until the transaction ends: what changes a user's subscriptions goes one at a time. */
 export async function lockUser(db: Db, appId: string, id: string): Promise<UserRow | null> {
   const { rows } = await db.query<UserRow>(

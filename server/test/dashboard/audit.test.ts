@@ -86,6 +86,14 @@ const STEPS: Step[] = [
     entry: { before: { revokedAt: null }, after: { revokedAt: expect.any(String) } },
   },
   {
+    mutation: `rotateTokenKey(${app}) { id }`,
+    entry: { subjectKind: 'tokenKey', before: null, after: { algorithm: 'HS256', retiredAt: null } },
+  },
+  {
+    mutation: `revokeTokenKey(${app}, id: "TOKENKEY") { id }`,
+    entry: { before: { revokedAt: null }, after: { revokedAt: expect.any(String) } },
+  },
+  {
     mutation: `createFeature(${app}, input: { id: "calls", name: "Calls", type: CONSUMABLE }) { id }`,
     entry: {
       subjectKind: 'feature',
@@ -296,6 +304,7 @@ describe('gap: the audit log', () => {
       const earlier = await latest()
       const answer = (await server.dashboard.data(`mutation { ${text} }`))[operation]
       if (operation === 'createApiKey') known.KEY = answer.id
+      if (operation === 'rotateTokenKey') known.TOKENKEY = answer.id
       if (operation === 'createPrice') known.PRICE = answer.id
       if (operation === 'subscribe') known.SUBSCRIPTION = answer[0].id
       if (operation === 'inviteMember') known.INVITATION = answer.id

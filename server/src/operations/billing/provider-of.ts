@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { type BillingProvider, ProviderError } from '../../billing/provider.ts'
 import { sandboxProvider } from '../../billing/sandbox.ts'
-import { seal, unseal } from '../../billing/seal.ts'
 import { stripeProvider } from '../../billing/stripe.ts'
 import { stripeClient } from '../../billing/stripe-client.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import type { Db } from '../../store/database.ts'
+import { decrypt, encrypt } from '../../store/keyring.ts'
 import { findProviderAccount } from '../../store/provider-accounts.ts'
 import type { Service } from '../call.ts'
 
@@ -14,7 +14,7 @@ export type ProviderName = (typeof PROVIDERS)[number]
 
 /** What billing is told at the start. */
 export interface BillingSettings {
-  /** seals what is kept of the providers' secrets */
+  /** encrypts what is kept of the providers' secrets; itself sealed with the master key */
   sealingKey: Buffer
   /** signs what the sandbox sends */
   sandboxKey: Buffer
@@ -69,7 +69,7 @@ export async function accountOf(
     return { provider, enabled: true, source: 'ENVIRONMENT', secretKey, webhookSecrets, updatedAt: null }
   }
   const open = (field: SealedField, sealed: Buffer | null | undefined) =>
-    sealed ? unseal(billing.sealingKey, placeOf(appId, field), sealed) : null
+    sealed ? decrypt(billing.sealingKey, placeOf(appId, field), sealed).toString() : null
   const secretKey = open('secret key', row?.secretKey)
   const webhookSecrets = [
     open('webhook secret', row?.webhookSecret),
@@ -88,7 +88,7 @@ export async function accountOf(
 type SealedField = 'secret key' | 'webhook secret'
 
 export const sealed = (billing: BillingSettings, appId: string, field: SealedField, secret: string): Buffer =>
-  seal(billing.sealingKey, placeOf(appId, field), secret)
+  encrypt(billing.sealingKey, placeOf(appId, field), Buffer.from(secret))
 
 const placeOf = (appId: string, field: SealedField): string => JSON.stringify(['stripe', appId, field])
 

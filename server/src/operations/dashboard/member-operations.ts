@@ -46,6 +46,9 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   rotateApiKey: { least: 'OWNER', about: { kind: 'apiKey', id: byId } },
   revokeApiKey: { least: 'OWNER', about: { kind: 'apiKey', id: byId } },
 
+  rotateTokenKey: { least: 'OWNER', about: { kind: 'tokenKey', id: byResult } },
+  revokeTokenKey: { least: 'OWNER', about: { kind: 'tokenKey', id: byId } },
+
   createFeature: { least: 'EDITOR', about: { kind: 'feature', id: byInput } },
   updateFeature: { least: 'EDITOR', about: { kind: 'feature', id: byId } },
   createPackage: { least: 'EDITOR', about: { kind: 'package', id: byInput } },

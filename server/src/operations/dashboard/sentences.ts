@@ -22,6 +22,8 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   createApiKey: 'created the API key {name}',
   rotateApiKey: 'rotated the API key {name}',
   revokeApiKey: 'revoked the API key {name}',
+  rotateTokenKey: 'rotated the key of user tokens, now {id}',
+  revokeTokenKey: 'revoked the key {id} of user tokens',
 
   createFeature: 'created the feature {name}',
   updateFeature: 'changed the feature {name}',

@@ -106,7 +106,7 @@ export async function createOwner(service: Service, email: string, password: str
 }
 
 export async function ownerToken(service: Service): Promise<string> {
-  return (await secretNamed(service.pool, 'owner-link')).toString('base64url')
+  return (await secretNamed(service.pool, service.keyring, 'owner-link')).toString('base64url')
 }
 
 /** Always a new one: a session that somebody else put into this browser never becomes the member's. */
