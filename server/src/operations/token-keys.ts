@@ -19,7 +19,7 @@ export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number]
 /** What tokens without a key id are signed with: the one secret that all apps had before they had keys. */
 export const LEGACY_KEY = 'legacy'
 
-export interface TokenKey {
+interface TokenKey {
   /** null: tokens do not name it */
   id: string | null
   algorithm: TokenAlgorithm

@@ -6,7 +6,7 @@ import type { Db } from './database.ts'
 import { Keyring, parseMasterKeys } from './keyring.ts'
 import { hasSealedSecrets } from './secrets.ts'
 
-export interface MasterKeySettings {
+interface MasterKeySettings {
   masterKey: string | null
   masterKeyFile: string | null
   /** where a key is made if none is given; null: nowhere, since other machines would not have it */

@@ -11,7 +11,7 @@ export interface TokenKeyRow {
   revokedAt: number | null
 }
 
-export interface NewTokenKey {
+interface NewTokenKey {
   id: string
   algorithm: string
   material: Buffer
