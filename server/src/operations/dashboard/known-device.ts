@@ -21,7 +21,7 @@ export async function isDeviceOf(service: Service, memberId: number, token: stri
   )
 }
 
-async function signatureOf({ pool }: Service, memberId: number, claim: string): Promise<string> {
-  const key = await secretNamed(pool, 'known-device')
+async function signatureOf({ pool, keyring }: Service, memberId: number, claim: string): Promise<string> {
+  const key = await secretNamed(pool, keyring, 'known-device')
   return createHmac('sha256', key).update(`${memberId} ${claim}`).digest('base64url')
 }
