@@ -21,6 +21,7 @@ import { guess, sourcesOf } from '../../src/operations/dashboard/guesses.ts'
 import { deviceToken, isDeviceOf } from '../../src/operations/dashboard/known-device.ts'
 import { BoundedWork } from '../../src/operations/dashboard/password-work.ts'
 import { openPool } from '../../src/store/database.ts'
+import { Keyring } from '../../src/store/keyring.ts'
 import { Client, dashboardClient } from '../harness/client.ts'
 import { type Bound, CREATE_USER, valueBound, type World } from './bound.ts'
 
@@ -199,7 +200,7 @@ const isKnownAfter = (world: World, ms: number): Promise<boolean> =>
 async function withPool<T>({ clocked, now }: World, use: (service: Service) => Promise<T>): Promise<T> {
   const pool = openPool({ connectionString: clocked.databaseUrl }, { max: 1 }, pino({ level: 'silent' }))
   try {
-    return await use({ pool, clock: now } as Service)
+    return await use({ pool, keyring: new Keyring([]), clock: now } as Service)
   } finally {
     await pool.end()
   }
