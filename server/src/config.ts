@@ -11,8 +11,8 @@ import type { Rate } from './http/rate-limit.ts'
 import type { HttpSettings } from './http/server.ts'
 import { readTrustedProxies, type TrustedProxies } from './http/source-address.ts'
 import type { Retention } from './operations/prune.ts'
-import { readRetention } from './retention-settings.ts'
 import { TOKEN_ALGORITHMS, type TokenAlgorithm } from './operations/token-keys.ts'
+import { readRetention } from './retention-settings.ts'
 import { parseMasterKeys } from './store/keyring.ts'
 
 export interface Config {

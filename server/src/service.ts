@@ -26,8 +26,8 @@ import { freeAllJobs } from './store/jobs.ts'
 import type { Keyring } from './store/keyring.ts'
 import { openKeyring } from './store/master-key.ts'
 import { migrate, whileOthersWait } from './store/migrate.ts'
-import { startProblem } from './store/start-problems.ts'
 import { sealSecrets, secretNamed } from './store/secrets.ts'
+import { startProblem } from './store/start-problems.ts'
 import { sealTokenKeys } from './store/token-keys.ts'
 
 export interface RunningService {

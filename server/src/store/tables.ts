@@ -36,6 +36,7 @@ const TABLES = [
   'sign_in_attempt',
   'sign_in_pace',
   'subscription',
+  'token_key',
   'usage_counter',
   'usage_ledger',
   'user_import',
