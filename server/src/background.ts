@@ -10,12 +10,11 @@ import {
 } from 'graphile-worker'
 import type { Logger } from 'pino'
 import { turnSandbox } from './billing/sandbox-payments.ts'
+import { askAboutCheckout, askAboutSubscription } from './operations/billing/ask-provider.ts'
 import { handleNotice } from './operations/billing/handle-notice.ts'
 import { providerOf } from './operations/billing/provider-of.ts'
 import { reconcile } from './operations/billing/reconcile.ts'
 import { sendSandboxEvent } from './operations/billing/send-sandbox-event.ts'
-import { syncCheckout } from './operations/billing/sync-checkout.ts'
-import { syncSubscription } from './operations/billing/sync-subscription.ts'
 import type { Service } from './operations/call.ts'
 import { deleteImport } from './operations/dashboard/delete-import.ts'
 import { BEAT_MS, JobWorkers } from './operations/job-workers.ts'
@@ -37,11 +36,11 @@ const STRANDED_MINUTES = 10
 function tasksOf(service: Service): TaskList {
   const tasks: { [Name in keyof Jobs]: (told: Jobs[Name]) => Promise<unknown> } = {
     'handle-notice': ({ appId, seq }) => handleNotice(service, appId, seq),
-    'sync-checkout': (at) => syncCheckout(service, at),
-    'sync-subscription': (at) => syncSubscription(service, at),
+    'sync-checkout': (at) => askAboutCheckout(service, at),
+    'sync-subscription': (at) => askAboutSubscription(service, at),
     'cancel-at-provider': async (at) => {
       await (await providerOf(service, at.appId, at.provider)).cancel(at.ref, 'now')
-      await syncSubscription(service, at)
+      await askAboutSubscription(service, at)
     },
     'send-sandbox-event': ({ appId, id }) => sendSandboxEvent(service, appId, id),
     'turn-sandbox': ({ appId }) => turnSandbox(service.pool, appId),

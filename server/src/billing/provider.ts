@@ -27,7 +27,12 @@ export interface ProviderCheckout {
   customer: Customer | null
   /** null: paid once, or not paid yet */
   subscriptionRef: string | null
-  madeAt: number
+  /** when it was paid, in real time; null: not yet, or the provider does not tell */
+  paidAt: number | null
+  /** the same by the app's clock: where what was paid once begins */
+  startsAt: number | null
+  /** what the provider calls the payment where it is paid once: whoever refunds it looks for this */
+  paymentRef: string | null
 }
 
 /** A subscription as the provider knows it now. */

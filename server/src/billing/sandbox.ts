@@ -50,7 +50,9 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string): B
         state: CHECKOUT_STATES[found.state],
         customer: found.customerId === null ? null : await customerOf(found.customerId),
         subscriptionRef: found.subscriptionId,
-        madeAt: found.madeAt,
+        paidAt: found.paidReallyAt,
+        startsAt: found.paidAt,
+        paymentRef: found.state === 'paid' ? ref : null,
       }
     },
 

@@ -1,6 +1,7 @@
 import type Stripe from 'stripe'
 import type { BillingStanding } from '../domain/billing-changes.ts'
 import { INTERVALS, type Interval } from '../domain/price.ts'
+import { isSandboxCustomer } from './customer-refs.ts'
 import {
   type BillingProvider,
   type CheckoutRequest,
@@ -39,7 +40,7 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
     fetchCheckout: (ref) =>
       found(async () => {
         const session = await stripe.checkout.sessions.retrieve(ref, {
-          expand: ['customer', 'payment_intent', 'subscription'],
+          expand: ['customer', 'payment_intent.latest_charge', 'subscription'],
         })
         return checkoutFrom(session, await isPaid(stripe, session))
       }),
@@ -99,7 +100,7 @@ function checkoutParams({ id, offer, user, successUrl, cancelUrl }: CheckoutRequ
   }
   if (recurring) params.subscription_data = { metadata }
   else params.payment_intent_data = { metadata }
-  if (user?.billingId) params.customer = user.billingId
+  if (user?.billingId && !isSandboxCustomer(user.billingId)) params.customer = user.billingId
   else {
     if (user?.email) params.customer_email = user.email
     // A subscription has a customer anyway; one payment would have none, and nobody to become a user.
@@ -109,14 +110,32 @@ function checkoutParams({ id, offer, user, successUrl, cancelUrl }: CheckoutRequ
 }
 
 function checkoutFrom(session: Stripe.Checkout.Session, paid: boolean): ProviderCheckout {
+  const paidAt = paid ? paidAtOf(session) : null
   return {
     ref: session.id,
     sessionId: session.client_reference_id ?? session.metadata?.[SESSION] ?? null,
     state: stateOf(session, paid),
     customer: payerOf(session),
     subscriptionRef: idOf(session.subscription),
-    madeAt: session.created * 1000,
+    paidAt,
+    startsAt: paidAt,
+    paymentRef: idOf(session.payment_intent),
   }
+}
+
+/**
+ * When the payer has paid. A session does not tell; what comes of it is made then: the charge, or the subscription. Money
+ * that takes days counts from the payer's act too. What cost nothing left neither.
+ */
+function paidAtOf({ payment_intent: payment, subscription }: Stripe.Checkout.Session): number | null {
+  const charge = typeof payment === 'object' ? payment?.latest_charge : null
+  const made =
+    typeof subscription === 'object' && subscription !== null
+      ? subscription.created
+      : typeof charge === 'object' && charge !== null
+        ? charge.created
+        : null
+  return made === null ? null : made * 1000
 }
 
 function stateOf(session: Stripe.Checkout.Session, paid: boolean): ProviderCheckout['state'] {

@@ -13,8 +13,10 @@ const billed = (more: Partial<Billed> = {}): Billed => ({
   provider: 'p',
   ref: 'r1',
   standing: 'live',
+  paidAt: 100,
   madeAt: 100,
   anchor: 100,
+  forGood: false,
   cancelAt: null,
   endedAt: null,
   packages: [PLAN],
@@ -32,11 +34,14 @@ const held = (id: string, sold: { id: string; isAddon: boolean }, more: Partial<
   metadata: {},
   provider: null,
   providerRef: null,
-  madeAt: null,
+  paidAt: null,
+  forGood: false,
   ...more,
 })
 
-const by = (ref: string, madeAt: number) => ({ provider: 'p', providerRef: ref, madeAt, anchor: 100 })
+const by = (ref: string, paidAt: number) => ({ provider: 'p', providerRef: ref, paidAt, anchor: 100 })
+
+const once = (ref: string, paidAt: number) => ({ ...by(ref, paidAt), forGood: true })
 
 interface Row {
   what: string
@@ -49,6 +54,7 @@ interface Row {
   cancelAtProvider?: string[]
   askAgain?: string[]
   lacksBasePlan?: boolean
+  heldAlready?: string[]
 }
 
 const ROWS: Row[] = [
@@ -173,16 +179,79 @@ const ROWS: Row[] = [
     cancelAtProvider: ['r0'],
   },
   {
-    what: 'it gives way to a later bill',
+    what: 'it gives way to a later payment, and is written down as what it was until then',
     said: billed(),
-    held: [held('new', PRO, by('r2', 101))],
+    held: [held('new', PRO, { ...by('r2', 101), startedAt: 600 })],
+    insert: [{ packageId: 'plan', startedAt: 100, cancelledAt: 600 }],
     cancelAtProvider: ['r1'],
   },
   {
-    what: 'made in the same second, the greater id is the later one',
+    what: 'it gives way again, and is written down once',
     said: billed(),
-    held: [held('new', PRO, by('r2', 100))],
+    held: [held('mine', PLAN, { ...by('r1', 100), cancelledAt: 600 }), held('new', PRO, by('r2', 101))],
     cancelAtProvider: ['r1'],
+  },
+  {
+    what: 'paid in the same second, the greater id is the later one',
+    said: billed(),
+    held: [held('new', PRO, { ...by('r2', 100), startedAt: 600 })],
+    insert: [{ packageId: 'plan', cancelledAt: 600 }],
+    cancelAtProvider: ['r1'],
+  },
+  {
+    what: 'when it was paid counts, not when it was made',
+    said: billed({ madeAt: 100, paidAt: 300 }),
+    held: [held('old', PRO, { ...by('r2', 200), startedAt: 200 })],
+    insert: [{ packageId: 'plan', startedAt: 100 }],
+    end: [{ id: 'old', at: NOW }],
+    cancelAtProvider: ['r2'],
+  },
+  {
+    what: 'paid once, it takes the place of an earlier payment, which its provider has nothing to end of',
+    said: billed({ forGood: true, paidAt: 300 }),
+    held: [held('old', PRO, once('r2', 200))],
+    insert: [{ packageId: 'plan' }],
+    end: [{ id: 'old', at: NOW }],
+  },
+  {
+    what: 'paid once and later replaced, it has nothing to be ended at its provider',
+    said: billed({ forGood: true }),
+    held: [held('new', PRO, { ...by('r2', 101), startedAt: 600 })],
+    insert: [{ packageId: 'plan', cancelledAt: 600 }],
+  },
+  {
+    what: 'paid once more, it gives nothing to who holds it for good',
+    said: billed({ forGood: true, paidAt: 300 }),
+    held: [held('same', PLAN, once('r2', 200))],
+    heldAlready: ['same'],
+  },
+  {
+    what: 'paid once more, and heard of first, all the same',
+    said: billed({ forGood: true, paidAt: 100 }),
+    held: [held('same', PLAN, once('r2', 200))],
+    heldAlready: ['same'],
+  },
+  {
+    what: 'paid once, it is for good to who pays for it every month',
+    said: billed({ forGood: true, paidAt: 300 }),
+    held: [held('monthly', PLAN, by('r2', 200))],
+    insert: [{ packageId: 'plan' }],
+    end: [{ id: 'monthly', at: NOW }],
+    cancelAtProvider: ['r2'],
+  },
+  {
+    what: 'paid once, with something that is not held yet, it takes the place of all of the first',
+    said: billed({ forGood: true, paidAt: 300, packages: [PLAN, EXTRA] }),
+    held: [held('same', PLAN, once('r2', 200))],
+    insert: [{ packageId: 'plan' }, { packageId: 'extra' }],
+    end: [{ id: 'same', at: NOW }],
+  },
+  {
+    what: 'over before it was heard of, for want of money, it is written down as what it was',
+    said: billed({ standing: 'past due' }),
+    grace: 900,
+    held: [],
+    insert: [{ packageId: 'plan', startedAt: 100, cancelledAt: 900 }],
   },
   {
     what: 'add-ons taken by themselves count from the new plan, and end with it',
@@ -207,7 +276,7 @@ const ROWS: Row[] = [
 
 describe('gap: billing, what the provider says is made so', () => {
   it.each(ROWS)('$what', ({ said, held, grace, ...expected }) => {
-    const { insert, update, end, cancelAtProvider, askAgain, lacksBasePlan } = expected
+    const { insert, update, end, cancelAtProvider, askAgain, lacksBasePlan, heldAlready } = expected
     const changes = billingChanges(said, held, grace ?? null, NOW)
     expect(changes.insert).toEqual((insert ?? []).map((row) => expect.objectContaining(row)))
     expect(changes.update).toEqual(update ?? [])
@@ -215,6 +284,7 @@ describe('gap: billing, what the provider says is made so', () => {
     expect(changes.cancelAtProvider.map(({ ref }) => ref)).toEqual(cancelAtProvider ?? [])
     expect(changes.askAgain.map(({ ref }) => ref)).toEqual(askAgain ?? [])
     expect(changes.lacksBasePlan).toBe(lacksBasePlan ?? false)
+    expect(changes.heldAlready.map(({ id }) => id)).toEqual(heldAlready ?? [])
   })
 })
 
@@ -235,7 +305,8 @@ function after(
       { id: s.packageId, isAddon: s.isAddon },
       {
         ...s,
-        ...by(said.ref, said.madeAt),
+        ...by(said.ref, said.paidAt),
+        forGood: said.forGood,
         anchor: s.anchor,
       },
     ),
@@ -253,7 +324,7 @@ const words: fc.Arbitrary<Billed> = fc
   .map((word) =>
     billed({
       ...word,
-      madeAt: 100 + Number(word.ref.slice(1)),
+      paidAt: 100 + Number(word.ref.slice(1)),
       endedAt: word.standing === 'ended' ? 800 : null,
     }),
   )
@@ -299,7 +370,7 @@ describe('gap: billing, whatever is said', () => {
     const plan = (ref: string) =>
       fc
         .constantFrom([PLAN], [PRO], [PLAN, EXTRA])
-        .map((packages) => billed({ ref, packages, madeAt: 100 + Number(ref.slice(1)) }))
+        .map((packages) => billed({ ref, packages, paidAt: 100 + Number(ref.slice(1)) }))
     fc.assert(
       fc.property(plan('r1'), plan('r2'), (first, second) => {
         const packagesOf = (all: Billed[]) => live(told(all)).map((s) => `${s.providerRef} ${s.packageId}`)

@@ -5,7 +5,8 @@ import { endedAt, type Subscription } from './subscription.ts'
  *
  * Invariants (billing-changes.test.ts):
  * - applied twice, the second time changes nothing;
- * - in whatever order the words about two subscriptions come, the base plan that was made later is the one that lives;
+ * - in whatever order the words about two payments come, the base plan that was paid later is the one that lives;
+ * - every payment leaves a subscription, if only one that has ended, or is told of as one that gives nothing;
  * - a user has at most one live base plan and each package at most once;
  * - a subscription that has ended is never brought back: what comes back is a new one.
  */
@@ -20,10 +21,14 @@ export interface Billed {
   provider: string
   ref: string
   standing: BillingStanding
-  /** when the provider made it */
+  /** when it was paid, in real time: of two the later one counts */
+  paidAt: number
+  /** when it began, by the app's clock */
   madeAt: number
   /** where its periods are counted from */
   anchor: number
+  /** paid once, and nothing to renew */
+  forGood: boolean
   /** set: it ends then */
   cancelAt: number | null
   endedAt: number | null
@@ -34,8 +39,10 @@ export interface Billed {
 export interface HeldSubscription extends Subscription {
   provider: string | null
   providerRef: string | null
-  /** when the provider made that one */
-  madeAt: number | null
+  /** when that one was paid, in real time */
+  paidAt: number | null
+  /** that one was paid once */
+  forGood: boolean
 }
 
 export interface BillingChanges {
@@ -48,6 +55,8 @@ export interface BillingChanges {
   askAgain: { provider: string; ref: string }[]
   /** the add-ons have no base plan to be added to */
   lacksBasePlan: boolean
+  /** all of it was paid for once already, and is held for good: by these */
+  heldAlready: HeldSubscription[]
 }
 
 /** `graceEnd` is when access ends unless a failed payment is made good; null when none has failed. */
@@ -64,6 +73,7 @@ export function billingChanges(
     cancelAtProvider: [],
     askAgain: [],
     lacksBasePlan: false,
+    heldAlready: [],
   }
   const isMine = (s: HeldSubscription) => s.provider === billed.provider && s.providerRef === billed.ref
   const live = held.filter((s) => endedAt(s, now) === null)
@@ -76,7 +86,7 @@ export function billingChanges(
     const at = Math.min(billed.endedAt ?? (over && end !== null ? end : now), now)
     for (const s of mine) changes.end.push({ id: s.id, at: Math.max(at, s.startedAt) })
     // It came and went before we heard of it: it is written down as what it was.
-    if (billed.standing === 'ended' && !held.some(isMine)) {
+    if (billed.standing !== 'never' && !held.some(isMine)) {
       changes.insert = billed.packages.map((p) => ({
         ...started(p, billed, Math.min(billed.madeAt, at)),
         cancelAt: null,
@@ -87,10 +97,26 @@ export function billingChanges(
     return changes
   }
 
+  if (billed.forGood && mine.length === 0) {
+    const same = others.filter(
+      (s) => s.forGood && s.cancelAt === null && billed.packages.some((p) => p.id === s.packageId),
+    )
+    if (same.length === billed.packages.length) {
+      changes.heldAlready = same
+      return changes
+    }
+  }
   const rivals = others.filter((s) => billed.packages.some((p) => p.id === s.packageId || bothBase(p, s)))
-  if (rivals.some((s) => isLater(s, billed))) {
+  const later = rivals.filter((s) => isLater(s, billed))
+  if (later.length > 0) {
     for (const s of mine) changes.end.push({ id: s.id, at: now })
-    changes.cancelAtProvider.push({ provider: billed.provider, ref: billed.ref })
+    // It was replaced before we heard of it: it is written down as what it was.
+    if (!held.some(isMine)) {
+      const startedAt = Math.min(billed.madeAt, now)
+      const cancelledAt = Math.max(startedAt, Math.min(...later.map((s) => s.startedAt)))
+      changes.insert = billed.packages.map((p) => ({ ...started(p, billed, startedAt), cancelledAt }))
+    }
+    if (!billed.forGood) changes.cancelAtProvider.push({ provider: billed.provider, ref: billed.ref })
     return changes
   }
   const replaced = others.filter((s) => rivals.some((r) => r === s || sameProviderSubscription(r, s)))
@@ -148,10 +174,10 @@ function started(
   return { packageId: id, isAddon, startedAt, anchor, cancelAt: null, cancelledAt: null }
 }
 
-/** Whether a subscription rests on a payment that was agreed upon later. One made by hand never does. */
+/** Whether a subscription rests on a later payment. One made by hand never does. */
 function isLater(s: HeldSubscription, billed: Billed): boolean {
-  if (s.madeAt === null || s.providerRef === null) return false
-  return s.madeAt > billed.madeAt || (s.madeAt === billed.madeAt && s.providerRef > billed.ref)
+  if (s.paidAt === null || s.providerRef === null) return false
+  return s.paidAt > billed.paidAt || (s.paidAt === billed.paidAt && s.providerRef > billed.ref)
 }
 
 const bothBase = (a: { isAddon: boolean }, b: { isAddon: boolean }) => !a.isAddon && !b.isAddon
@@ -173,9 +199,10 @@ const cancelBehind = (changes: BillingChanges, s: HeldSubscription) => addBehind
 /** The provider's subscription that stands behind one of the user's, once. */
 function addBehind(
   refs: { provider: string; ref: string }[],
-  { provider, providerRef }: HeldSubscription,
+  { provider, providerRef, forGood }: HeldSubscription,
 ): void {
-  if (provider === null || providerRef === null) return
+  // What was paid once is charged no more: its provider has nothing to end.
+  if (provider === null || providerRef === null || forGood) return
   if (refs.some((known) => known.provider === provider && known.ref === providerRef)) return
   refs.push({ provider, ref: providerRef })
 }

@@ -1,4 +1,4 @@
-import type { Db } from './database.ts'
+import { type Db, timestampOrNull } from './database.ts'
 
 export type CheckoutState = 'OPEN' | 'AWAITING' | 'PAID' | 'FAILED' | 'EXPIRED'
 
@@ -13,15 +13,17 @@ export interface CheckoutSession {
   providerRef: string | null
   url: string | null
   state: CheckoutState
+  /** in real time; null: not paid, or paid before this was kept */
+  paidAt: number | null
 }
 
 const COLUMNS = `id, template_id as "templateId", user_uid as "userUid", provider, items, success_url as "successUrl",
-  cancel_url as "cancelUrl", provider_ref as "providerRef", url, state`
+  cancel_url as "cancelUrl", provider_ref as "providerRef", url, state, paid_at as "paidAt"`
 
 export async function insertCheckoutSession(
   db: Db,
   appId: string,
-  s: Omit<CheckoutSession, 'providerRef' | 'url' | 'state'>,
+  s: Omit<CheckoutSession, 'providerRef' | 'url' | 'state' | 'paidAt'>,
 ): Promise<void> {
   await db.query(
     `insert into checkout_session (app_id, id, template_id, user_uid, provider, items, success_url, cancel_url)
@@ -58,7 +60,10 @@ export async function placeCheckoutSession(
 /** How far along each state is. Nothing goes back: an old answer of the provider's changes nothing. */
 const RANK = `array_position(array['OPEN', 'AWAITING', 'EXPIRED', 'FAILED', 'PAID'],`
 
-/** Takes the provider's word for it. The state that it has then is returned; null: there is no such session. */
+/**
+ * Takes the provider's word for it. Where it does not tell when it was paid, that is when we first heard of it. What it
+ * comes to is returned; null: there is no such session.
+ */
 export async function settleCheckoutSession(
   db: Db,
   appId: string,
@@ -66,14 +71,16 @@ export async function settleCheckoutSession(
   id: string,
   ref: string,
   state: CheckoutState,
-): Promise<CheckoutState | null> {
-  const { rows } = await db.query<{ state: CheckoutState }>(
+  paidAt: number | null,
+): Promise<CheckoutSession | null> {
+  const { rows } = await db.query<CheckoutSession>(
     `update checkout_session set provider_ref = coalesce(provider_ref, $4),
-       state = case when ${RANK} $5::text) > ${RANK} state) then $5 else state end
-     where app_id = $1 and provider = $2 and id = $3 returning state`,
-    [appId, provider, id, ref, state],
+       state = case when ${RANK} $5::text) > ${RANK} state) then $5 else state end,
+       paid_at = case when $5 = 'PAID' then coalesce(paid_at, $6, now()) else paid_at end
+     where app_id = $1 and provider = $2 and id = $3 returning ${COLUMNS}`,
+    [appId, provider, id, ref, state, timestampOrNull(paidAt)],
   )
-  return rows[0]?.state ?? null
+  return rows[0] ?? null
 }
 
 /**

@@ -9,6 +9,7 @@ import * as liveness from './migrations/006-liveness.ts'
 import * as signInPace from './migrations/007-sign-in-pace.ts'
 import * as retention from './migrations/008-retention.ts'
 import * as tokenKeys from './migrations/009-token-keys.ts'
+import * as payments from './migrations/010-payments.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -20,6 +21,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '007-sign-in-pace': signInPace,
   '008-retention': retention,
   '009-token-keys': tokenKeys,
+  '010-payments': payments,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../domain/metadata.ts'
-import type { Db } from './database.ts'
+import { type Db, violates } from './database.ts'
 
 export const NOTICE_STATES = ['PENDING', 'DONE', 'FAILED'] as const
 type NoticeState = (typeof NOTICE_STATES)[number]
@@ -82,19 +82,64 @@ export async function noteDone(db: Db, appId: string, seq: number): Promise<void
   )
 }
 
-/** What went wrong; `final` when it is not tried again by itself. What another process has done meanwhile is done. */
-export async function noteFailure(
+interface Failure {
+  message: string
+  /** it is not tried again by itself */
+  final: boolean
+  /** the provider's id of what was paid and could not be given */
+  paymentRef: string | null
+}
+
+/**
+ * What went wrong. Of several notices about one payment that gave nothing one is FAILED, and the others are done. What
+ * another process has done meanwhile is done.
+ */
+export async function noteFailure(db: Db, appId: string, seq: number, failure: Failure): Promise<void> {
+  const { message, final, paymentRef } = failure
+  const note = () =>
+    db.query(
+      `update notice n set attempts = attempts + 1, last_error = $3, payment_ref = $5, handled_at = now(),
+         state = case when not $4 then 'PENDING'
+           when exists (select from notice o where o.app_id = $1 and o.provider = n.provider
+             and o.payment_ref = $5 and o.state = 'FAILED') then 'DONE'
+           else 'FAILED' end
+       where app_id = $1 and seq = $2 and state = 'PENDING'`,
+      [appId, seq, message, final, paymentRef],
+    )
+  await note().catch((error) => {
+    // Another about the same payment was noted at this very moment.
+    if (violates(error, FAILED_PAYMENT)) return note()
+    throw error
+  })
+}
+
+const FAILED_PAYMENT = 'notice_failed_payment'
+
+/**
+ * Notes what was found wrong without a notice of the provider's, as if there had been one: people look for it in the
+ * inbox, and it can be replayed.
+ */
+export async function insertFoundFailure(
   db: Db,
   appId: string,
-  seq: number,
-  error: string,
-  final: boolean,
+  found: { provider: string; type: string; ref: string; message: string; paymentRef: string },
 ): Promise<void> {
-  await db.query(
-    `update notice set state = case when $4 then 'FAILED' else 'PENDING' end, attempts = attempts + 1,
-       last_error = $3, handled_at = now() where app_id = $1 and seq = $2 and state = 'PENDING'`,
-    [appId, seq, error, final],
-  )
+  const { provider, type, ref, message, paymentRef } = found
+  const eventId = `${type} ${ref}`
+  const payload = { id: eventId, object: 'event', type, data: { object: { id: ref } } }
+  try {
+    await db.query(
+      `insert into notice (app_id, provider, event_id, type, payload, state, attempts, last_error, payment_ref,
+         handled_at)
+       values ($1, $2, $3, $4, $5, 'FAILED', 1, $6, $7, now())
+       on conflict (app_id, provider, event_id) do update set state = 'FAILED', last_error = excluded.last_error,
+         payment_ref = excluded.payment_ref, attempts = notice.attempts + 1, handled_at = now()`,
+      [appId, provider, eventId, type, JSON.stringify(payload), message, paymentRef],
+    )
+  } catch (error) {
+    // A notice says so already.
+    if (!violates(error, FAILED_PAYMENT)) throw error
+  }
 }
 
 /** Takes failed ones, or one in whatever state, as if they had just come; returns their numbers. */

@@ -6,15 +6,21 @@ export interface ProviderSubscriptionRow {
   userUid: number
   customerRef: string | null
   status: string
+  /** by the app's clock */
   madeAt: number
+  /** in real time; once it is written it stays */
+  paidAt: number
   paidUntil: number | null
   pastDueSince: number | null
   live: boolean
   version: number
 }
 
+/** A process of an earlier version writes none. */
+export const PAID_AT = 'coalesce(paid_at, least(made_at, now()))'
+
 const COLUMNS = `user_uid as "userUid", customer_ref as "customerRef", status, made_at as "madeAt",
-  paid_until as "paidUntil", past_due_since as "pastDueSince", live, version`
+  ${PAID_AT} as "paidAt", paid_until as "paidUntil", past_due_since as "pastDueSince", live, version`
 
 export async function findProviderSubscription(
   db: Db,
@@ -65,12 +71,12 @@ export async function writeProviderSubscription(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into provider_subscription as p (app_id, provider, ref, user_uid, customer_ref, status, made_at,
-       paid_until, past_due_since, live)
-     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
+       paid_at, paid_until, past_due_since, live)
+     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
      on conflict (app_id, provider, ref) do update set customer_ref = excluded.customer_ref,
        status = excluded.status, paid_until = excluded.paid_until, past_due_since = excluded.past_due_since,
        live = excluded.live, version = p.version + 1
-     where p.version = $11`,
+     where p.version = $12`,
     [
       appId,
       provider,
@@ -79,6 +85,7 @@ export async function writeProviderSubscription(
       s.customerRef,
       s.status,
       timestamp(s.madeAt),
+      timestamp(s.paidAt),
       timestampOrNull(s.paidUntil),
       timestampOrNull(s.pastDueSince),
       s.live,
@@ -86,6 +93,21 @@ export async function writeProviderSubscription(
     ],
   )
   return rowCount === 1
+}
+
+/** The same was paid for again, later: whatever was paid between the two does not take its place. */
+export async function notePaidAgain(
+  db: Db,
+  appId: string,
+  provider: string,
+  ref: string,
+  paidAt: number,
+): Promise<void> {
+  await db.query(
+    `update provider_subscription set paid_at = greatest(${PAID_AT}, $4::timestamptz)
+     where app_id = $1 and provider = $2 and ref = $3`,
+    [appId, provider, ref, timestamp(paidAt)],
+  )
 }
 
 /** Whoever asked the provider before this asks again before it writes. */

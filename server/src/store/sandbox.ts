@@ -24,6 +24,9 @@ export interface SandboxCheckout {
   state: 'open' | 'paid' | 'cancelled' | 'expired'
   subscriptionId: string | null
   madeAt: number
+  /** by the app's clock */
+  paidAt: number | null
+  paidReallyAt: number | null
   expiresAt: number
   /** the app's */
   appName: string
@@ -33,7 +36,7 @@ export interface SandboxCheckout {
 const CHECKOUT = `
 select c.app_id as "appId", c.id, c.session_id as "sessionId", c.customer_id as "customerId", c.items,
   c.success_url as "successUrl", c.cancel_url as "cancelUrl", c.state, c.subscription_id as "subscriptionId",
-  c.made_at as "madeAt", c.expires_at as "expiresAt", app.name as "appName", ${APP_NOW} as now
+  c.made_at as "madeAt", c.paid_at as "paidAt", c.paid_really_at as "paidReallyAt", c.expires_at as "expiresAt", app.name as "appName", ${APP_NOW} as now
 from sandbox_checkout c join app on app.id = c.app_id`
 
 /** Makes the checkout of a session, once; returns its id. */
@@ -82,7 +85,10 @@ export async function closeCheckout(
   closed: { state: SandboxCheckout['state']; customerId: string | null; subscriptionId: string | null },
 ): Promise<void> {
   await db.query(
-    `update sandbox_checkout set state = $3, customer_id = $4, subscription_id = $5 where app_id = $1 and id = $2`,
+    `update sandbox_checkout c set state = $3, customer_id = $4, subscription_id = $5,
+       paid_at = case when $3 = 'paid' then ${APP_NOW} end,
+       paid_really_at = case when $3 = 'paid' then clock_timestamp() end
+     from app where app.id = c.app_id and c.app_id = $1 and c.id = $2`,
     [appId, id, closed.state, closed.customerId, closed.subscriptionId],
   )
 }

@@ -1,5 +1,6 @@
 import type { Subscription } from '../domain/subscription.ts'
 import { type Db, timestamp, timestampOrNull } from './database.ts'
+import { PAID_AT } from './provider-subscriptions.ts'
 
 /** Who is paid for a subscription, and that one's id of what is paid for; null: it was made by hand. */
 export interface PaidFor {
@@ -133,15 +134,28 @@ export async function cancelLater(db: Db, appId: string, ids: readonly string[],
   )
 }
 
-/** When the provider made what stands behind each of a user's subscriptions, by the provider and its id of it. */
-export async function providerTimes(db: Db, appId: string, userUid: number): Promise<Map<string, number>> {
-  const { rows } = await db.query<{ provider: string; ref: string; madeAt: number }>(
-    `select provider, ref, made_at as "madeAt" from provider_subscription
+/** Whether anything was ever given for what the provider knows by this id. */
+export async function isGiven(db: Db, appId: string, provider: string, ref: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select from subscription where app_id = $1 and provider = $2 and provider_ref = $3 limit 1`,
+    [appId, provider, ref],
+  )
+  return rowCount === 1
+}
+
+/** The payments behind a user's subscriptions, by the provider and its id of each. */
+export async function paymentsBehind(
+  db: Db,
+  appId: string,
+  userUid: number,
+): Promise<Map<string, { paidAt: number; forGood: boolean }>> {
+  const { rows } = await db.query<{ provider: string; ref: string; paidAt: number; forGood: boolean }>(
+    `select provider, ref, ${PAID_AT} as "paidAt", status = 'paid' as "forGood" from provider_subscription
      where app_id = $1 and (provider, ref) in
        (select provider, provider_ref from subscription where app_id = $1 and user_uid = $2)`,
     [appId, userUid],
   )
-  return new Map(rows.map((row) => [`${row.provider}/${row.ref}`, row.madeAt]))
+  return new Map(rows.map(({ provider, ref, ...payment }) => [`${provider}/${ref}`, payment]))
 }
 
 /** Sets where its periods start and when it ends, as the provider has them. */

@@ -123,12 +123,22 @@ export async function insertPayer(db: Db, appId: string, payer: User): Promise<v
   )
 }
 
-/** Keeps who a user is at the provider, if nothing is known of it and nobody else is that one. */
-export async function keepBillingId(db: Db, appId: string, uid: number, billingId: string): Promise<void> {
+/**
+ * Keeps who a user is at the provider, unless somebody else is that one. What is known already stays, but for an id that
+ * begins as `giveWay` says, which gives way to one that does not.
+ */
+export async function keepBillingId(
+  db: Db,
+  appId: string,
+  uid: number,
+  billingId: string,
+  giveWay: string,
+): Promise<void> {
   await db.query(
-    `update users set billing_id = $3 where app_id = $1 and uid = $2 and billing_id is null
+    `update users set billing_id = $3 where app_id = $1 and uid = $2
+       and (billing_id is null or (starts_with(billing_id, $4) and not starts_with($3, $4)))
        and not exists (select from users where app_id = $1 and billing_id = $3)`,
-    [appId, uid, billingId],
+    [appId, uid, billingId, giveWay],
   )
 }
 

@@ -54,7 +54,11 @@ function grantOf(
   if (typeof session.subscription !== 'string') {
     const paid = session.status === 'complete' && session.payment_status === 'paid'
     const items = world.lineItems.get(session.id) ?? []
-    return paid ? { sold: sold(items.map(({ price }) => price)), anchor: session.created, end: null } : null
+    const payment = world.paymentIntents.get(String(session.payment_intent))
+    const charge = world.charges.get(String(payment?.latest_charge))
+    // It counts from when the payer has paid, not from when the link was made.
+    const anchor = charge?.created ?? session.created
+    return paid ? { sold: sold(items.map(({ price }) => price)), anchor, end: null } : null
   }
   const subscription = world.subscription(session.subscription)
   const invoices = [...world.invoices.values()].filter((one) => subscriptionOf(one) === subscription.id)

@@ -188,7 +188,7 @@ describe('a new plan', () => {
     await settled(server.databaseUrl)
     const [notice] = await shop.notices()
     expect(notice).toMatchObject({ state: 'FAILED', attempts: 1 })
-    expect(notice?.lastError).toContain('subscribe the user to one, or refund')
+    expect(notice?.lastError).toContain('subscribe the user to one and replay this notice, or refund')
     await shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["pro"]) { id } }')
     await shop.dashboard.data(
       'mutation ($a: String!, $id: String!) { replayNotice(appId: $a, id: $id) { state } }',

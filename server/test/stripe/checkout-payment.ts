@@ -100,6 +100,8 @@ function charge(
   const amount = session.amount_total ?? 0
   if (amount === 0) return 0
   const paid = payment === 'paid'
+  const charge = { id: world.id('ch'), object: 'charge' as const, amount, created: world.now, paid }
+  world.charges.set(charge.id, charge)
   const intent: Stripe.PaymentIntent = {
     id: world.id('pi'),
     object: 'payment_intent',
@@ -122,7 +124,7 @@ function charge(
     description: null,
     excluded_payment_method_types: null,
     last_payment_error: null,
-    latest_charge: null,
+    latest_charge: charge.id,
     livemode: false,
     managed_payments: null,
     metadata: world.promises.get(session.id)?.metadata ?? {},
@@ -162,6 +164,8 @@ export function settle(world: World, session: Stripe.Checkout.Session, outcome: 
   else if (invoice) failToCollect(world, world.invoice(invoice))
   const charged = intent ? world.paymentIntents.get(intent) : undefined
   if (charged) {
+    const charge = world.charges.get(idOf(charged.latest_charge) ?? '')
+    if (charge) charge.paid = paid
     charged.status = paid ? 'succeeded' : 'requires_payment_method'
     charged.amount_received = paid ? charged.amount : 0
     world.emit(paid ? 'payment_intent.succeeded' : 'payment_intent.payment_failed', charged)

@@ -10,6 +10,7 @@ const NAMED: Record<string, (world: World) => ReadonlyMap<string, unknown>> = {
   default_payment_method: (world) => world.paymentMethods,
   default_price: (world) => world.prices,
   invoice: (world) => world.invoices,
+  latest_charge: (world) => world.charges,
   latest_invoice: (world) => world.invoices,
   payment_intent: (world) => world.paymentIntents,
   payment_method: (world) => world.paymentMethods,

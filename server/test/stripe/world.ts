@@ -41,6 +41,7 @@ export class World {
   readonly paymentMethods = new Map<string, Stripe.PaymentMethod>()
   readonly behaviours = new Map<string, Behaviour>()
   readonly paymentIntents = new Map<string, Stripe.PaymentIntent>()
+  readonly charges = new Map<string, Pick<Stripe.Charge, 'id' | 'object' | 'amount' | 'created' | 'paid'>>()
   readonly events = new Map<string, Stripe.Event>()
   readonly apiVersion: string
   /** told of every event when it happens */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { SANDBOX_CUSTOMERS } from '../../billing/customer-refs.ts'
 import type { Customer, ProviderSubscription } from '../../billing/provider.ts'
 import { type BillingChanges, billingChanges } from '../../domain/billing-changes.ts'
 import { quote } from '../../domain/errors.ts'
@@ -7,6 +8,7 @@ import { type Tx, transaction } from '../../store/database.ts'
 import { addJob, addJobs } from '../../store/jobs.ts'
 import { findPrices } from '../../store/prices.ts'
 import {
+  notePaidAgain,
   type ProviderSubscriptionRow,
   writeProviderSubscription,
 } from '../../store/provider-subscriptions.ts'
@@ -14,7 +16,7 @@ import {
   cancelNow,
   followProvider,
   insertSubscriptions,
-  providerTimes,
+  paymentsBehind,
   settleLapsed,
   subscriptionsOfUser,
 } from '../../store/subscriptions.ts'
@@ -30,7 +32,25 @@ import { foundPackage } from '../found.ts'
 import type { At } from './sync-checkout.ts'
 
 /** Why what was paid cannot be given: a person has to put something right, and have the notice handled again. */
-export class BillingProblem extends Error {}
+export class BillingProblem extends Error {
+  /** the provider's id of what was paid */
+  readonly ref: string
+
+  constructor(ref: string, message: string) {
+    super(message)
+    this.ref = ref
+  }
+}
+
+/** What a provider says of something that was paid. */
+export interface PaidSubscription extends ProviderSubscription {
+  /** in real time */
+  paidAt: number
+  /** paid once: nothing is renewed */
+  forGood: boolean
+  /** what whoever refunds it looks for at the provider */
+  paymentRef: string
+}
 
 const DAY_MS = 86_400_000
 
@@ -41,14 +61,26 @@ const DAY_MS = 86_400_000
 export async function applyBilling(
   service: Service,
   at: At,
-  said: ProviderSubscription,
+  said: PaidSubscription,
   known: ProviderSubscriptionRow | null,
   payer: number | null,
 ): Promise<boolean> {
-  const { appId, provider, ref } = at
   if (!known && said.standing === 'never') return true
+  const { written, problem } = await apply(service, at, said, known, payer)
+  if (problem !== null) throw new BillingProblem(at.ref, problem)
+  return written
+}
+
+function apply(
+  service: Service,
+  at: At,
+  said: PaidSubscription,
+  known: ProviderSubscriptionRow | null,
+  payer: number | null,
+): Promise<{ written: boolean; problem: string | null }> {
+  const { appId, provider, ref } = at
   return transaction(service.pool, async (tx) => {
-    const uid = payer ?? (await becomeUser(tx, appId, said.customer))
+    const uid = payer ?? (await becomeUser(tx, at, said.customer))
     await lockUserByUid(tx, appId, uid)
     // The moment after the wait for the user: nothing that this decides upon changes any more.
     const { app, now } = await service.apps.at(tx, { appId, keyHash: null })
@@ -60,36 +92,54 @@ export async function applyBilling(
       customerRef: said.customer?.ref ?? known?.customerRef ?? null,
       status: said.status,
       madeAt: said.madeAt,
+      paidAt: said.paidAt,
       paidUntil: said.paidUntil,
       pastDueSince,
       live: !said.settled,
       version: known?.version ?? 0,
     })
-    if (!written) return false
-    if (said.customer) await keepBillingId(tx, appId, uid, said.customer.ref)
+    if (!written) return { written, problem: null }
+    if (said.customer) await keepBillingId(tx, appId, uid, said.customer.ref, SANDBOX_CUSTOMERS)
 
     const grace = pastDueSince === null ? null : pastDueSince + (await graceDays(tx, appId)) * DAY_MS
-    const times = await providerTimes(tx, appId, uid)
+    const payments = await paymentsBehind(tx, appId, uid)
     const held = (await subscriptionsOfUser(tx, appId, uid)).map((s) => ({
       ...s,
-      madeAt: times.get(`${s.provider}/${s.providerRef}`) ?? null,
+      ...(payments.get(`${s.provider}/${s.providerRef}`) ?? { paidAt: null, forGood: false }),
     }))
     const packages = packageIds.map((id) => foundPackage(app.catalogue, id))
     const changes = billingChanges({ ...said, provider, ref, packages }, held, grace, now)
     if (changes.lacksBasePlan && changes.end.length === 0) {
       throw new BillingProblem(
-        'The user has no live base plan to which these add-ons could be added: subscribe the user to one, or refund the payment',
+        ref,
+        `The user has no live base plan to which these add-ons could be added: subscribe the user to one and replay this notice, or refund the payment ${said.paymentRef} at ${provider}`,
       )
+    }
+    for (const same of changes.heldAlready) {
+      const behind = { provider: same.provider ?? '', ref: same.providerRef ?? '' }
+      await notePaidAgain(tx, appId, behind.provider, behind.ref, said.paidAt)
     }
     await settleLapsed(tx, appId, uid, now)
     await write(tx, at, uid, changes)
-    return true
+    return { written, problem: heldAlready(at, said, changes) }
   })
 }
 
+/** Somebody has paid twice for what lasts for good. */
+function heldAlready(
+  { provider }: At,
+  { paymentRef }: PaidSubscription,
+  { heldAlready: same }: BillingChanges,
+): string | null {
+  const [first] = same
+  if (!first) return null
+  const packages = same.map(({ packageId }) => quote(packageId)).join(', ')
+  return `The user holds ${packages} for good already, so the payment ${paymentRef} gave nothing: refund it at ${provider}, or cancel the subscription ${first.id} and replay this notice`
+}
+
 /** Whoever paid without being a user becomes one. Nobody is recognised by an email address: anyone may enter any. */
-async function becomeUser(tx: Tx, appId: string, customer: Customer | null): Promise<number> {
-  if (!customer) throw new BillingProblem('The provider does not say who paid')
+async function becomeUser(tx: Tx, { appId, ref: paid }: At, customer: Customer | null): Promise<number> {
+  if (!customer) throw new BillingProblem(paid, `The provider does not say who paid ${paid}`)
   const { ref, email, name } = customer
   const known = await findUserByBillingId(tx, appId, ref)
   if (known) return known.uid
@@ -104,6 +154,7 @@ async function packagesPaid(tx: Tx, at: At, said: ProviderSubscription): Promise
   const unknown = said.priceIds.find((id) => !prices.some((price) => price.id === id))
   if (unknown !== undefined && (said.standing === 'live' || said.standing === 'past due')) {
     throw new BillingProblem(
+      at.ref,
       `${quote(unknown)} is the price of no package: import it in the dashboard, and replay this notice`,
     )
   }

@@ -25,7 +25,8 @@ export async function handleNotice(service: Service, appId: string, seq: number)
       error instanceof BillingProblem || (error instanceof ProviderError && error.kind === 'refused')
     const final = lasting || notice.attempts + 1 >= TRIES
     const message = error instanceof Error ? error.message : String(error)
-    await noteFailure(service.pool, appId, seq, message, final)
+    const paymentRef = error instanceof BillingProblem ? error.ref : null
+    await noteFailure(service.pool, appId, seq, { message, final, paymentRef })
     service.log.warn({ err: error, appId, notice: notice.eventId, final }, 'a notice could not be handled')
     if (!final) throw error
   }

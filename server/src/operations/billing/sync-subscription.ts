@@ -23,7 +23,9 @@ export async function syncSubscription(service: Service, at: At): Promise<void> 
     if (!fetched) return
     const payer = await payerOf(service, at, provider, fetched, known)
     if (payer === 'nobody of ours') return
-    if (await applyBilling(service, at, fetched, known, payer)) return
+    const { uid, paidAt } = payer
+    const said = { ...fetched, paidAt, forGood: false, paymentRef: at.ref }
+    if (await applyBilling(service, at, said, known, uid)) return
   }
   throw new Error(`the subscription ${at.ref} kept changing while it was read`)
 }
@@ -47,28 +49,35 @@ function vanished(ref: string, known: ProviderSubscriptionRow): ProviderSubscrip
   }
 }
 
-/** The user who pays; null: whoever pays becomes one. What another app's link led to is none of ours. */
+interface Payer {
+  /** null: whoever pays becomes a user */
+  uid: number | null
+  paidAt: number
+}
+
+/** The user who pays, and when it was first paid. What another app's link led to is none of ours. */
 async function payerOf(
   service: Service,
   at: At,
   provider: BillingProvider,
   fetched: ProviderSubscription,
   known: ProviderSubscriptionRow | null,
-): Promise<number | null | 'nobody of ours'> {
-  if (known) return known.userUid
-  const { sessionId, customer } = fetched
+): Promise<Payer | 'nobody of ours'> {
+  if (known) return { uid: known.userUid, paidAt: known.paidAt }
+  const { sessionId, customer, madeAt } = fetched
   if (sessionId !== null) {
     const session = isIdentifier(sessionId)
       ? await findCheckoutSession(service.pool, at.appId, sessionId)
       : null
     if (!session || session.provider !== at.provider) return 'nobody of ours'
-    if (session.state === 'PAID') return session.userUid
+    const { userUid: uid, paidAt } = session
+    if (session.state === 'PAID' && paidAt !== null) return { uid, paidAt }
     // It may be there before it is paid for: nothing is given until the link says so.
     const checkout = session.providerRef === null ? null : await provider.fetchCheckout(session.providerRef)
-    const paid = checkout && (await settle(service, at, checkout)) === 'PAID'
-    return paid ? session.userUid : 'nobody of ours'
+    const settled = checkout && (await settle(service, at, checkout))
+    return settled?.state === 'PAID' ? { uid, paidAt: settled.paidAt ?? madeAt } : 'nobody of ours'
   }
   // Made at the provider by hand, for somebody whom we know.
   const user = customer && (await findUserByBillingId(service.pool, at.appId, customer.ref))
-  return user?.uid ?? 'nobody of ours'
+  return user ? { uid: user.uid, paidAt: madeAt } : 'nobody of ours'
 }

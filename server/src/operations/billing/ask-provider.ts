@@ -1,0 +1,29 @@
+import { insertFoundFailure } from '../../store/notices.ts'
+import type { Service } from '../call.ts'
+import { BillingProblem } from './apply-billing.ts'
+import { type At, syncCheckout } from './sync-checkout.ts'
+import { syncSubscription } from './sync-subscription.ts'
+
+/**
+ * Asks a provider without one of its notices having come. What a person has to put right goes into the inbox all the
+ * same: a job that fails is seen by nobody.
+ */
+export async function askAboutCheckout(service: Service, at: At): Promise<void> {
+  await telling(service, at, 'checkout.session.reconciled', () => syncCheckout(service, at))
+}
+
+export async function askAboutSubscription(service: Service, at: At): Promise<void> {
+  await telling(service, at, 'customer.subscription.reconciled', () => syncSubscription(service, at))
+}
+
+async function telling(service: Service, at: At, type: string, ask: () => Promise<void>): Promise<void> {
+  const { appId, provider, ref } = at
+  try {
+    await ask()
+  } catch (error) {
+    if (!(error instanceof BillingProblem)) throw error
+    const { message, ref: paymentRef } = error
+    service.log.warn({ err: error, appId, provider, ref }, 'what was paid could not be given')
+    await insertFoundFailure(service.pool, appId, { provider, type, ref, message, paymentRef })
+  }
+}
