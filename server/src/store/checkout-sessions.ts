@@ -1,6 +1,6 @@
 import { type Db, timestampOrNull } from './database.ts'
 
-export type CheckoutState = 'OPEN' | 'AWAITING' | 'PAID' | 'FAILED' | 'EXPIRED'
+type CheckoutState = 'OPEN' | 'AWAITING' | 'PAID' | 'FAILED' | 'EXPIRED'
 
 export interface CheckoutSession {
   id: string
