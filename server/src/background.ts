@@ -12,7 +12,7 @@ import type { Logger } from 'pino'
 import { turnSandbox } from './billing/sandbox-payments.ts'
 import { askAboutCheckout, askAboutSubscription } from './operations/billing/ask-provider.ts'
 import { handleNotice } from './operations/billing/handle-notice.ts'
-import { providerOf } from './operations/billing/provider-of.ts'
+import { providerOf, sandboxIsOn } from './operations/billing/provider-of.ts'
 import { reconcile } from './operations/billing/reconcile.ts'
 import { sendSandboxEvent } from './operations/billing/send-sandbox-event.ts'
 import type { Service } from './operations/call.ts'
@@ -34,6 +34,7 @@ const STRANDED_MINUTES = 10
 
 /** What each job does. */
 function tasksOf(service: Service): TaskList {
+  const isOn = sandboxIsOn(service.billing)
   const tasks: { [Name in keyof Jobs]: (told: Jobs[Name]) => Promise<unknown> } = {
     'handle-notice': ({ appId, seq }) => handleNotice(service, appId, seq),
     'sync-checkout': (at) => askAboutCheckout(service, at),
@@ -43,10 +44,10 @@ function tasksOf(service: Service): TaskList {
       await askAboutSubscription(service, at)
     },
     'send-sandbox-event': ({ appId, id }) => sendSandboxEvent(service, appId, id),
-    'turn-sandbox': ({ appId }) => turnSandbox(service.pool, appId),
+    'turn-sandbox': ({ appId }) => turnSandbox(service.pool, appId, isOn),
     'delete-import': (at) => deleteImport(service, at),
     'turn-sandboxes': async () => {
-      for (const appId of await appsDue(service.pool)) await turnSandbox(service.pool, appId)
+      for (const appId of await appsDue(service.pool)) await turnSandbox(service.pool, appId, isOn)
       await freeStrandedJobs(service.pool, STRANDED_MINUTES)
     },
     reconcile: ({ which }) => reconcile(service, null, which),

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +9,7 @@ import { StartError } from './domain/errors.ts'
 import { LONG_STATEMENT_TIMEOUT_MS } from './domain/limits.ts'
 import { httpServer } from './http/server.ts'
 import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/activity.ts'
+import { warnOfSandboxes } from './operations/billing/sandbox-warning.ts'
 import type { Service } from './operations/call.ts'
 import { PASSWORD_COST, type PasswordCost } from './operations/dashboard/password.ts'
 import { billingReader } from './operations/dashboard/subscription-billing.ts'
@@ -137,6 +139,10 @@ export async function startService(
 
     const stopPruning = startPruning(service, config.retention)
     undo.push(() => within(STOP_STEP_MS, 'the pruning of old records', log, stopPruning()))
+    // Once, however many processes there are.
+    if ((cluster.worker?.id ?? 1) === 1) {
+      ongoing.run('looking for sandboxes beside Stripe', () => warnOfSandboxes(service))
+    }
     const flushes = [
       ongoing.every(ACTIVITY_FLUSH_MS, 'noting the activity', () => activity.flush(pool)),
       ongoing.every(KEY_USE_FLUSH_MS, 'noting the use of keys', () => activity.flushKeyUse(pool, apps)),

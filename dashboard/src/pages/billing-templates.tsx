@@ -13,6 +13,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { priceText } from '../ui/price.ts'
 import { RowActions } from '../ui/row-actions.tsx'
 import { Tag } from '../ui/tag.tsx'
+import { SandboxWarning } from './sandbox-warning.tsx'
 
 const TEMPLATES = graphql(`
   query BillingTemplates($appId: String!) {
@@ -138,6 +139,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
         size="lg"
         title={`Test the link of ${testing}`}
       >
+        <SandboxWarning appId={appId} />
         {testing !== null && <LinkTester appId={appId} templateId={testing} />}
       </Modal>
     </Stack>

@@ -5,6 +5,7 @@ import { Page } from '../ui/page.tsx'
 import { BillingTemplates } from './billing-templates.tsx'
 import { Notices } from './notices.tsx'
 import { Providers } from './providers.tsx'
+import { SandboxWarning } from './sandbox-warning.tsx'
 
 export function BillingPage() {
   const appId = useAppId()
@@ -15,6 +16,7 @@ export function BillingPage() {
       title="Billing"
       about="How money is taken: templates for payment links, providers, and what they tell us."
     >
+      <SandboxWarning appId={appId} />
       <Tabs
         value={tab}
         onChange={(value) => void navigate({ search: { tab: value as typeof tab } })}

@@ -59,6 +59,7 @@ export function Providers({ appId }: { appId: string }) {
                 key={account.provider}
                 appId={appId}
                 account={account}
+                live={providerAccounts.some(({ livemode }) => livemode === true)}
                 onSet={() => setSetting(account)}
               />
             ))}
@@ -77,7 +78,15 @@ export function Providers({ appId }: { appId: string }) {
   )
 }
 
-function ProviderCard({ appId, account, onSet }: { appId: string; account: Account; onSet: () => void }) {
+interface ProviderCardProps {
+  appId: string
+  account: Account
+  /** some provider of the app takes real money */
+  live: boolean
+  onSet: () => void
+}
+
+function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
   const may = useMay()
   const test = useChange(TEST)
   const turn = useChange(SWITCH)
@@ -102,6 +111,12 @@ function ProviderCard({ appId, account, onSet }: { appId: string; account: Accou
           {ABOUT[provider]} {SOURCES[source]}
           {keyHint !== null && ` Key ends in ${keyHint}.`}
         </Text>
+        {provider === 'sandbox' && live && !enabled && (
+          <Note tone="warn" role="status">
+            Off, since real payments are taken: whoever has one of its links would get what it is for without
+            paying. What was bought in it lasts until the end of its paid time.
+          </Note>
+        )}
         <FormAlert error={test.error ?? turn.error ?? remove.error} />
         {tested && (
           <Note tone={tested.ok ? 'good' : 'bad'} role="status">

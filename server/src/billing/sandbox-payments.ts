@@ -14,12 +14,21 @@ export interface PayerEntry extends CardEntry {
 export type FieldProblems = Partial<Record<keyof PayerEntry, string>>
 
 export type PaymentOutcome =
-  | { kind: 'paid' | 'cancelled' | 'expired'; checkout: books.SandboxCheckout }
+  | { kind: 'paid' | 'cancelled' | 'expired' | 'off'; checkout: books.SandboxCheckout }
   | { kind: 'refused'; checkout: books.SandboxCheckout; problems: FieldProblems }
 
+/** Whether the sandbox of an app takes payments at this moment. */
+export type IsOn = (tx: Tx, appId: string) => Promise<boolean>
+
 /** Pays a checkout, once: whoever clicks again is told the same. Null: there is no such checkout. */
-export async function payCheckout(pool: Pool, id: string, entry: PayerEntry): Promise<PaymentOutcome | null> {
+export async function payCheckout(
+  pool: Pool,
+  id: string,
+  entry: PayerEntry,
+  isOn: IsOn,
+): Promise<PaymentOutcome | null> {
   return settled(pool, id, async (tx, checkout) => {
+    if (!(await isOn(tx, checkout.appId))) return { kind: 'off', checkout }
     const problems = problemsOf(entry, checkout)
     if (Object.keys(problems).length > 0) return { kind: 'refused', checkout, problems }
     const outcome = cardOutcome(entry.number)
@@ -100,12 +109,15 @@ function problemsOf(entry: PayerEntry, { customerId, now }: books.SandboxCheckou
   return problems
 }
 
-/** Does what is due by the app's clock: renewals, endings, links that nobody paid. */
-export async function turnSandbox(pool: Pool, appId: string): Promise<void> {
-  for (let more = true; more; ) more = await transaction(pool, (tx) => turnOnce(tx, appId))
+/**
+ * Does what is due by the app's clock: renewals, endings, links that nobody paid. A sandbox that is off takes no payments,
+ * so what would be renewed ends.
+ */
+export async function turnSandbox(pool: Pool, appId: string, isOn: IsOn): Promise<void> {
+  for (let more = true; more; ) more = await transaction(pool, (tx) => turnOnce(tx, appId, isOn))
 }
 
-async function turnOnce(tx: Tx, appId: string): Promise<boolean> {
+async function turnOnce(tx: Tx, appId: string, isOn: IsOn): Promise<boolean> {
   const now = await books.nowOf(tx, appId)
   for (const id of await books.expireCheckouts(tx, appId, now)) {
     await announce(tx, appId, 'checkout.session.expired', {
@@ -115,9 +127,10 @@ async function turnOnce(tx: Tx, appId: string): Promise<boolean> {
     })
   }
   const due = await books.lockDueSubscriptions(tx, appId, now)
+  const on = due.length === 0 || (await isOn(tx, appId))
   for (const s of due) {
     const about = { customer: s.customerId, subscription: s.id }
-    if (s.cancelAtPeriodEnd) {
+    if (s.cancelAtPeriodEnd || !on) {
       await books.writeSubscription(tx, appId, { ...s, status: 'canceled', endedAt: s.periodEnd })
       await announce(tx, appId, 'customer.subscription.deleted', {
         object: 'subscription',

@@ -1,12 +1,13 @@
 /**
  * Invariants
- * - `displayAmount` is the amount in major units by the currency's own exponent (ISO 4217), with two decimals.
+ * - `displayAmount` is the amount in major units by the currency's exponent at its provider (ISO 4217 unless the provider
+ *   has its own), with two decimals.
  * - It is reckoned in whole numbers: no amount, however large, is off by a cent.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_COUNT } from './limits.ts'
-import { displayAmount, priceOf } from './price.ts'
+import { amountText, displayAmount, priceOf } from './price.ts'
 
 describe('spec §2 Price: displayAmount, a decimal with two places', () => {
   it.each([
@@ -43,7 +44,59 @@ describe('spec §2 Price: displayAmount, a decimal with two places', () => {
     // a currency that the table does not know has two
     [1_234, 'zzz', '12.34'],
   ])('%i %s: %s', (amount, currency, display) => {
-    expect(displayAmount({ amount, currency })).toBe(display)
+    expect(displayAmount({ provider: 'sandbox', amount, currency })).toBe(display)
+  })
+
+  it.each([
+    // in hundredths at Stripe, though ISO 4217 has no minor unit for them
+    [50_000, 'isk', '500.00', '500 ISK', '50000.00', '50,000 ISK'],
+    [50_000, 'ugx', '500.00', '500 UGX', '50000.00', '50,000 UGX'],
+    // without a minor unit at Stripe, though ISO 4217 has hundredths
+    [50_000, 'mga', '50000.00', '50,000 MGA', '500.00', '500 MGA'],
+    // three decimals at both
+    [1_500, 'kwd', '1.50', '1.500 KWD', '1.50', '1.500 KWD'],
+    [12_340, 'bhd', '12.34', '12.340 BHD', '12.34', '12.340 BHD'],
+    [5_120, 'jod', '5.12', '5.120 JOD', '5.12', '5.120 JOD'],
+    [5_120, 'omr', '5.12', '5.120 OMR', '5.12', '5.120 OMR'],
+    [5_120, 'tnd', '5.12', '5.120 TND', '5.12', '5.120 TND'],
+    // none at both
+    [1_500, 'bif', '1500.00', '1,500 BIF', '1500.00', '1,500 BIF'],
+    [1_500, 'clp', '1500.00', '1,500 CLP', '1500.00', '1,500 CLP'],
+    [1_500, 'djf', '1500.00', '1,500 DJF', '1500.00', '1,500 DJF'],
+    [1_500, 'gnf', '1500.00', '1,500 GNF', '1500.00', '1,500 GNF'],
+    [1_500, 'jpy', '1500.00', '1,500 JPY', '1500.00', '1,500 JPY'],
+    [1_500, 'kmf', '1500.00', '1,500 KMF', '1500.00', '1,500 KMF'],
+    [1_500, 'krw', '1500.00', '1,500 KRW', '1500.00', '1,500 KRW'],
+    [1_500, 'pyg', '1500.00', '1,500 PYG', '1500.00', '1,500 PYG'],
+    [1_500, 'rwf', '1500.00', '1,500 RWF', '1500.00', '1,500 RWF'],
+    [1_500, 'vnd', '1500.00', '1,500 VND', '1500.00', '1,500 VND'],
+    [1_500, 'vuv', '1500.00', '1,500 VUV', '1500.00', '1,500 VUV'],
+    [1_500, 'xaf', '1500.00', '1,500 XAF', '1500.00', '1,500 XAF'],
+    [1_500, 'xof', '1500.00', '1,500 XOF', '1500.00', '1,500 XOF'],
+    [1_500, 'xpf', '1500.00', '1,500 XPF', '1500.00', '1,500 XPF'],
+    // two at both
+    [123_456_789, 'usd', '1234567.89', '1,234,567.89 USD', '1234567.89', '1,234,567.89 USD'],
+    [0, 'eur', '0.00', '0.00 EUR', '0.00', '0.00 EUR'],
+    [5, 'eur', '0.05', '0.05 EUR', '0.05', '0.05 EUR'],
+    [50_000, 'twd', '500.00', '500.00 TWD', '500.00', '500.00 TWD'],
+    [
+      9_007_199_254_740_991,
+      'usd',
+      '90071992547409.91',
+      '90,071,992,547,409.91 USD',
+      '90071992547409.91',
+      '90,071,992,547,409.91 USD',
+    ],
+  ])('%i %s: %s (%s) at Stripe, %s (%s) in the sandbox', (amount, currency, display, text, ours, oursText) => {
+    const [stripe, sandbox] = ['stripe', 'sandbox'].map((provider) => ({ provider, amount, currency }))
+    if (!stripe || !sandbox) throw new Error('unreachable')
+    expect([displayAmount(stripe), amountText(stripe)]).toEqual([display, text])
+    expect([displayAmount(sandbox), amountText(sandbox)]).toEqual([ours, oursText])
+  })
+
+  it('hides no part of an amount, however a currency is usually written', () => {
+    expect(amountText({ provider: 'stripe', amount: 50_050, currency: 'isk' })).toBe('500.50 ISK')
+    expect(amountText({ provider: 'sandbox', amount: 199_050, currency: 'huf' })).toBe('1,990.50 HUF')
   })
 
   const digits = (display: string) => BigInt(display.replace('.', ''))
@@ -51,7 +104,7 @@ describe('spec §2 Price: displayAmount, a decimal with two places', () => {
   it('has two decimals, always', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.constantFrom('usd', 'jpy', 'kwd', 'clf'), (amount, currency) => {
-        expect(displayAmount({ amount, currency })).toMatch(/^(0|[1-9]\d*)\.\d\d$/)
+        expect(displayAmount({ provider: 'sandbox', amount, currency })).toMatch(/^(0|[1-9]\d*)\.\d\d$/)
       }),
     )
   })
@@ -59,9 +112,12 @@ describe('spec §2 Price: displayAmount, a decimal with two places', () => {
   it('is exact where the currency has two decimals or none, and within half a hundredth where it has three', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), (amount) => {
-        expect(digits(displayAmount({ amount, currency: 'usd' }))).toBe(BigInt(amount))
-        expect(digits(displayAmount({ amount, currency: 'jpy' }))).toBe(BigInt(amount) * 100n)
-        const off = digits(displayAmount({ amount, currency: 'kwd' })) * 10n - BigInt(amount)
+        expect(digits(displayAmount({ provider: 'stripe', amount, currency: 'usd' }))).toBe(BigInt(amount))
+        expect(digits(displayAmount({ provider: 'stripe', amount, currency: 'jpy' }))).toBe(
+          BigInt(amount) * 100n,
+        )
+        const off =
+          digits(displayAmount({ provider: 'stripe', amount, currency: 'kwd' })) * 10n - BigInt(amount)
         expect(off > -5n && off <= 5n).toBe(true)
       }),
     )
@@ -77,6 +133,9 @@ describe('gap: billing, prices as they are entered', () => {
     { interval: null },
     { interval: 'year' },
     { currency: 'JPY' },
+    { provider: 'stripe', currency: 'isk', amount: 500 },
+    { provider: 'stripe', currency: 'kwd', amount: 5_120 },
+    { provider: 'sandbox', currency: 'isk', amount: 5 },
   ]
   it.each(TAKEN)('%j is taken', (change) => {
     const made = priceOf({ ...GOOD, ...change })
@@ -85,6 +144,15 @@ describe('gap: billing, prices as they are entered', () => {
 
   const REFUSED: [object, RegExp][] = [
     [{ amount: -1 }, /^amount must be/],
+    [
+      { provider: 'stripe', currency: 'isk', amount: 550 },
+      /^amount must be a multiple of 100: stripe takes ISK/,
+    ],
+    [{ provider: 'stripe', currency: 'ugx', amount: 1 }, /^amount must be a multiple of 100/],
+    [
+      { provider: 'stripe', currency: 'KWD', amount: 5_124 },
+      /^amount must be a multiple of 10: stripe takes KWD/,
+    ],
     [{ amount: 1.5 }, /^amount must be/],
     [{ amount: MAX_COUNT + 1 }, /^amount must be/],
     [{ currency: '' }, /^currency must be/],

@@ -164,6 +164,11 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
         description: 'How many webhook signing secrets are accepted: two while they are being rotated.',
       }),
       webhookUrl: t.exposeString('webhookUrl', { description: 'What to enter at the provider.' }),
+      warning: t.exposeString('warning', {
+        nullable: true,
+        description:
+          'Set while the sandbox is on beside Stripe: its links give what they are for without payment.',
+      }),
       updatedAt: t.string({ nullable: true, resolve: (row) => isoTimeOrNull(row.updatedAt) }),
     }),
   })

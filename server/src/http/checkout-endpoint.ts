@@ -37,7 +37,7 @@ export async function answerCheckout(
   }
   if (request.method === 'GET' || request.method === 'HEAD') {
     const view = await viewCheckout(service, id)
-    return view ? render(view.state === 'expired' ? 410 : 200, view) : unknown()
+    return view ? render(STATUSES[view.state] ?? 200, view) : unknown()
   }
   if (request.method !== 'POST') {
     response.setHeader('Allow', 'GET, HEAD, POST')
@@ -65,8 +65,9 @@ export async function answerCheckout(
   if (!outcome) return unknown()
   const { checkout } = outcome
   if (outcome.kind === 'refused') return render(422, { ...checkout, entry, problems: outcome.problems })
-  if (outcome.kind === 'expired') {
-    return render(410, { ...checkout, state: 'expired', entry: NOTHING_ENTERED, problems: {} })
+  if (outcome.kind === 'expired' || outcome.kind === 'off') {
+    const view = { ...checkout, state: outcome.kind, entry: NOTHING_ENTERED, problems: {} }
+    return render(STATUSES[outcome.kind] ?? 200, view)
   }
   response.writeHead(303, {
     ...headersOf(nonce, [checkout.successUrl, checkout.cancelUrl]),
@@ -77,6 +78,8 @@ export async function answerCheckout(
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]/
+/** Of pages on which nothing can be paid. */
+const STATUSES: Partial<Record<CheckoutView['state'], number>> = { expired: 410, off: 403 }
 
 /** As a header can carry it. */
 const locationOf = (url: string): string => new URL(url).href

@@ -1,4 +1,4 @@
-import { displayAmount, type Interval } from '../domain/price.ts'
+import { amountText, type Interval } from '../domain/price.ts'
 import type { CheckoutView } from '../operations/billing/sandbox-checkout.ts'
 import { CHECKOUT_STYLE } from './checkout-style.ts'
 
@@ -19,6 +19,13 @@ export function checkoutPage(nonce: string, view: CheckoutView): string {
           href: view.cancelUrl,
           label: 'Go back',
         },
+      )
+    case 'off':
+      return messagePage(
+        nonce,
+        'Sandbox off',
+        'This sandbox is off: it takes no payments, and nothing was charged. Ask for a new link.',
+        { href: view.cancelUrl, label: 'Go back' },
       )
     default:
       return paymentPage(nonce, view)
@@ -109,7 +116,7 @@ const FIELD_ORDER: FieldName[] = ['email', 'name', 'number', 'expiry', 'cvc']
 type Item = CheckoutView['items'][number]
 
 const amount = (item: Pick<Item, 'amount' | 'currency'>): string =>
-  `${displayAmount(item)} ${escaped(item.currency.toUpperCase())}`
+  escaped(amountText({ ...item, provider: 'sandbox' }))
 
 function sum({ items }: CheckoutView): string {
   const [first] = items

@@ -7,11 +7,13 @@ interface ProviderAccountRow {
   secretKey: Buffer | null
   webhookSecret: Buffer | null
   previousWebhookSecret: Buffer | null
+  /** of the sandbox: an owner has turned it on although a live key is set */
+  besideLive: boolean
   updatedAt: number
 }
 
 const COLUMNS = `provider, enabled, secret_key as "secretKey", webhook_secret as "webhookSecret",
-  previous_webhook_secret as "previousWebhookSecret", updated_at as "updatedAt"`
+  previous_webhook_secret as "previousWebhookSecret", beside_live as "besideLive", updated_at as "updatedAt"`
 
 export async function findProviderAccount(
   db: Db,
@@ -31,13 +33,29 @@ export async function upsertProviderAccount(
   a: Omit<ProviderAccountRow, 'updatedAt'>,
 ): Promise<void> {
   await db.query(
-    `insert into provider_account (app_id, provider, enabled, secret_key, webhook_secret, previous_webhook_secret)
-     values ($1, $2, $3, $4, $5, $6)
+    `insert into provider_account (app_id, provider, enabled, secret_key, webhook_secret, previous_webhook_secret,
+       beside_live)
+     values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (app_id, provider) do update set enabled = excluded.enabled, secret_key = excluded.secret_key,
        webhook_secret = excluded.webhook_secret,
-       previous_webhook_secret = excluded.previous_webhook_secret, updated_at = now()`,
-    [appId, a.provider, a.enabled, a.secretKey, a.webhookSecret, a.previousWebhookSecret],
+       previous_webhook_secret = excluded.previous_webhook_secret, beside_live = excluded.beside_live,
+       updated_at = now()`,
+    [appId, a.provider, a.enabled, a.secretKey, a.webhookSecret, a.previousWebhookSecret, a.besideLive],
   )
+}
+
+/** Another live key is set: whoever wants the sandbox beside it says so again. */
+export async function forgetBesideLive(db: Db, appId: string): Promise<void> {
+  await db.query(`update provider_account set beside_live = false where app_id = $1`, [appId])
+}
+
+/** The apps that have a key of their own for this provider. */
+export async function appsWithKey(db: Db, provider: string): Promise<string[]> {
+  const { rows } = await db.query<{ appId: string }>(
+    `select app_id as "appId" from provider_account where provider = $1 and secret_key is not null order by 1`,
+    [provider],
+  )
+  return rows.map(({ appId }) => appId)
 }
 
 export async function deleteProviderAccount(db: Db, appId: string, provider: string): Promise<void> {

@@ -55,9 +55,11 @@ export async function accountOf(
 ): Promise<Account> {
   const row = await findProviderAccount(pool, appId, provider)
   if (provider === 'sandbox') {
+    const { secretKey } = await accountOf({ pool, billing }, appId, 'stripe')
+    const mayBe = secretKey === null || !isLiveKey(secretKey) || row?.besideLive === true
     return {
       provider,
-      enabled: row?.enabled ?? true,
+      enabled: (row?.enabled ?? true) && mayBe,
       source: 'BUILT_IN',
       secretKey: null,
       webhookSecrets: [sandboxSecret(billing, appId)],
@@ -84,6 +86,15 @@ export async function accountOf(
     updatedAt: row?.updatedAt ?? null,
   }
 }
+
+/** Whether real money is taken with it. */
+export const isLiveKey = (key: string): boolean => !/^[a-z]+_test_/.test(key)
+
+/** Whether the sandbox takes payments for an app: asked in the transaction of each payment. */
+export const sandboxIsOn =
+  (billing: BillingSettings) =>
+  async (db: Db, appId: string): Promise<boolean> =>
+    (await accountOf({ pool: db, billing }, appId, 'sandbox')).enabled
 
 type SealedField = 'secret key' | 'webhook secret'
 

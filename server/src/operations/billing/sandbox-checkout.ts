@@ -7,24 +7,33 @@ import {
 } from '../../billing/sandbox-payments.ts'
 import { findCheckout, type SandboxCheckout } from '../../store/sandbox.ts'
 import type { Service } from '../call.ts'
+import { sandboxIsOn } from './provider-of.ts'
 
 /** A payment page of the sandbox, as its payer sees it. */
-export interface CheckoutView extends SandboxCheckout {
+export interface CheckoutView extends Omit<SandboxCheckout, 'state'> {
+  /** `off`: the sandbox takes no payments at present */
+  state: SandboxCheckout['state'] | 'off'
   entry: PayerEntry
   problems: FieldProblems
 }
 
 export const NOTHING_ENTERED: PayerEntry = { email: '', name: '', number: '', expiry: '', cvc: '' }
 
-export async function viewCheckout({ pool }: Service, id: string): Promise<CheckoutView | null> {
+export async function viewCheckout({ pool, billing }: Service, id: string): Promise<CheckoutView | null> {
   const found = await findCheckout(pool, id)
   if (!found) return null
-  const late = found.state !== 'paid' && found.expiresAt <= found.now
-  return { ...found, state: late ? 'expired' : found.state, entry: NOTHING_ENTERED, problems: {} }
+  const view = { ...found, entry: NOTHING_ENTERED, problems: {} }
+  if (found.state === 'paid') return view
+  if (found.expiresAt <= found.now) return { ...view, state: 'expired' }
+  return (await sandboxIsOn(billing)(pool, found.appId)) ? view : { ...view, state: 'off' }
 }
 
-export function pay({ pool }: Service, id: string, entry: PayerEntry): Promise<PaymentOutcome | null> {
-  return payCheckout(pool, id, entry)
+export function pay(
+  { pool, billing }: Service,
+  id: string,
+  entry: PayerEntry,
+): Promise<PaymentOutcome | null> {
+  return payCheckout(pool, id, entry, sandboxIsOn(billing))
 }
 
 export function turnBack({ pool }: Service, id: string): Promise<PaymentOutcome | null> {

@@ -2,6 +2,7 @@ import { badUserInput } from '../../domain/errors.ts'
 import {
   deleteProviderAccount,
   findProviderAccount,
+  forgetBesideLive,
   upsertProviderAccount,
 } from '../../store/provider-accounts.ts'
 import {
@@ -9,11 +10,13 @@ import {
   accountOf,
   askingProvider,
   checkProvider,
+  isLiveKey,
   PROVIDERS,
   type ProviderName,
   providerOf,
   sealed,
 } from '../billing/provider-of.ts'
+import { sandboxWarning } from '../billing/sandbox-warning.ts'
 import type { Service } from '../call.ts'
 import { foundApp } from './apps.ts'
 import { changeApp, type MemberCall } from './member-call.ts'
@@ -24,6 +27,8 @@ export interface ProviderAccount extends Omit<Account, 'secretKey' | 'webhookSec
   livemode: boolean | null
   webhookSecrets: number
   webhookUrl: string
+  /** what a person should know, and perhaps change */
+  warning: string | null
 }
 
 interface AccountInput {
@@ -46,13 +51,12 @@ async function shown(service: Service, appId: string, provider: ProviderName): P
   return {
     ...account,
     keyHint: secretKey?.slice(-4) ?? null,
-    livemode: secretKey === null ? null : !isTestKey(secretKey),
+    livemode: secretKey === null ? null : isLiveKey(secretKey),
     webhookSecrets: webhookSecrets.length,
     webhookUrl: `${service.billing.publicUrl()}/webhooks/${provider}/${encodeURIComponent(appId)}`,
+    warning: provider === 'sandbox' ? await sandboxWarning(service, appId) : null,
   }
 }
-
-const isTestKey = (key: string) => /^[a-z]+_test_/.test(key)
 
 export async function setProviderAccount(
   call: MemberCall,
@@ -70,6 +74,10 @@ export async function setProviderAccount(
     const secret = input.webhookSecret
     const webhookSecret =
       secret === null ? (now?.webhookSecret ?? null) : sealed(billing, appId, 'webhook secret', secret)
+    if (key !== null && isLiveKey(key)) await forgetBesideLive(tx, appId)
+    const stripe = await accountOf({ pool: tx, billing }, appId, 'stripe')
+    // An owner who turns the sandbox on beside a live key means it.
+    const live = stripe.secretKey !== null && isLiveKey(stripe.secretKey)
     const previous = secret === null ? now?.previousWebhookSecret : now?.webhookSecret
     await upsertProviderAccount(tx, appId, {
       provider,
@@ -77,6 +85,9 @@ export async function setProviderAccount(
       secretKey: key === null ? (now?.secretKey ?? null) : sealed(billing, appId, 'secret key', key),
       webhookSecret,
       previousWebhookSecret: input.dropPreviousWebhookSecret ? null : (previous ?? null),
+      besideLive:
+        provider === 'sandbox' &&
+        (input.enabled === null ? (now?.besideLive ?? false) : input.enabled && live),
     })
   })
   return shown(call.service, appId, provider)

@@ -1,0 +1,33 @@
+import { appsWithKey } from '../../store/provider-accounts.ts'
+import type { Service } from '../call.ts'
+import { accountOf, isLiveKey } from './provider-of.ts'
+
+/** What is to be said of an app whose sandbox is on beside Stripe; null where it is not. */
+export async function sandboxWarning(
+  service: Pick<Service, 'pool' | 'billing'>,
+  appId: string,
+): Promise<string | null> {
+  const { secretKey } = await accountOf(service, appId, 'stripe')
+  const { enabled } = await accountOf(service, appId, 'sandbox')
+  if (secretKey === null || !enabled) return null
+  return isLiveKey(secretKey)
+    ? 'The sandbox is on beside live payments: whoever has one of its links gets what it is for without paying. Turn it off.'
+    : 'The sandbox is on beside Stripe: whoever has one of its links gets what it is for without paying. It turns itself off once a live key is set.'
+}
+
+/** One line in the log for all apps whose sandbox is on beside Stripe. */
+export async function warnOfSandboxes(service: Service): Promise<void> {
+  const { environment } = service.billing
+  const withKey = await appsWithKey(service.pool, 'stripe')
+  const apps = new Set([...(environment ? [environment.appId] : []), ...withKey])
+  const beside: string[] = []
+  for (const appId of apps) {
+    if (service.ongoing.stopping) return
+    if ((await sandboxWarning(service, appId)) !== null) beside.push(appId)
+  }
+  if (beside.length === 0) return
+  service.log.warn(
+    { apps: beside.slice(0, 20), count: beside.length },
+    'the sandbox is on beside Stripe: whoever has one of its links gets what it is for without paying; turn it off under Billing',
+  )
+}
