@@ -18,7 +18,7 @@ export type PaymentOutcome =
   | { kind: 'refused'; checkout: books.SandboxCheckout; problems: FieldProblems }
 
 /** Whether the sandbox of an app takes payments at this moment. */
-export type IsOn = (tx: Tx, appId: string) => Promise<boolean>
+type IsOn = (tx: Tx, appId: string) => Promise<boolean>
 
 /** Pays a checkout, once: whoever clicks again is told the same. Null: there is no such checkout. */
 export async function payCheckout(

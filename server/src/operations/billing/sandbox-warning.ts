@@ -22,7 +22,6 @@ export async function warnOfSandboxes(service: Service): Promise<void> {
   const apps = new Set([...(environment ? [environment.appId] : []), ...withKey])
   const beside: string[] = []
   for (const appId of apps) {
-    if (service.ongoing.stopping) return
     if ((await sandboxWarning(service, appId)) !== null) beside.push(appId)
   }
   if (beside.length === 0) return
