@@ -1,5 +1,10 @@
+import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { unavailable } from '../src/domain/errors.ts'
 import { adminSchema } from '../src/graphql/admin.ts'
+import { mutate, type Service } from '../src/operations/call.ts'
+import { AppCache } from '../src/store/app-cache.ts'
+import { openPool } from '../src/store/database.ts'
 import { publishPackage, type TestApp } from './harness/catalogue.ts'
 import type { Client } from './harness/client.ts'
 import { createApp, startTestServer, type TestServer } from './harness/server.ts'
@@ -284,5 +289,28 @@ describe('an Idempotency-Key elsewhere', () => {
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(code && [code])
     const { users } = await app.admin.data('{ users { id } }')
     expect(users).toHaveLength(code ? 2 : 3)
+  })
+})
+
+describe('a call that may work a moment later', () => {
+  it('gap: idempotency: is done when its key comes again', async () => {
+    const pool = openPool({ connectionString: server.databaseUrl }, { max: 1 }, pino({ level: 'silent' }))
+    const call = {
+      service: { pool, apps: new AppCache() } as Service,
+      appId: app.id,
+      keyHash: null,
+      deadline: null,
+      idempotency: { key: 'later', request: Buffer.from('the same'), field: 'field' },
+    }
+    const busy = async () => {
+      throw unavailable('busy')
+    }
+    try {
+      await expect(mutate(call, busy)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+      expect(await mutate(call, async () => 'done')).toBe('done')
+      expect(await mutate(call, busy)).toBe('done')
+    } finally {
+      await pool.end()
+    }
   })
 })
