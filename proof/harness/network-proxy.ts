@@ -53,13 +53,13 @@ export class NetworkProxy {
   /** Whatever was swallowed stays lost: connections from that time never come back to life. */
   set trouble(trouble: Trouble) {
     this.#trouble = trouble
-    if (trouble === 'reset') for (const socket of this.#sockets) socket.resetAndDestroy()
+    if (trouble === 'reset') for (const socket of this.#sockets) reset(socket)
   }
 
   /** Where connections lead from now on; those that stand are reset, as if the other end had failed. */
   lead(target: NetConnectOpts): void {
     this.#target = target
-    for (const socket of this.#sockets) socket.resetAndDestroy()
+    for (const socket of this.#sockets) reset(socket)
   }
 
   async close(): Promise<void> {
@@ -108,14 +108,20 @@ export class NetworkProxy {
       pair.carried += piece.length
       if (piece.length > room) {
         to.write(piece.subarray(0, room), () => {
-          from.resetAndDestroy()
-          to.resetAndDestroy()
+          reset(from)
+          reset(to)
         })
         return
       }
     }
     to.write(piece)
   }
+}
+
+/** A unix socket knows no reset; its other end notices the end as fast. */
+function reset(socket: Socket): void {
+  if (socket.remoteAddress === undefined) socket.destroy()
+  else socket.resetAndDestroy()
 }
 
 /** The two ends of one connection through the proxy. */
