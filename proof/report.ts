@@ -18,7 +18,7 @@ export function findings({ faults }: Trial, { all }: { all: boolean }): string {
   return told
     .map(
       ([name, { count, detail }]) =>
-        `${number(count)} ${name}${count > 0 ? ` (${detail.slice(0, 300)})` : ''}`,
+        `${number(count)} ${name}${count > 0 ? ` (${detail.slice(0, 160)})` : ''}`,
     )
     .join(', ')
 }

@@ -32,6 +32,7 @@ export class Trial {
   readonly #scenario: Scenario
   readonly #began = performance.now()
   readonly #seconds: number | null
+  #ended: number | null = null
   readonly #steps: (() => Promise<void>)[] = []
 
   constructor(scenario: Scenario, { seed, seconds, breakage, previous }: TrialOptions) {
@@ -44,8 +45,9 @@ export class Trial {
     for (const name of scenario.faults) this.faults.set(name, { count: 0, detail: '' })
   }
 
+  /** Until now, or until it ended. */
   get elapsedSeconds(): number {
-    return (performance.now() - this.#began) / 1_000
+    return ((this.#ended ?? performance.now()) - this.#began) / 1_000
   }
 
   get red(): boolean {
@@ -94,6 +96,7 @@ export class Trial {
   }
 
   async cleanUp(): Promise<void> {
+    this.#ended = performance.now()
     for (const step of this.#steps.splice(0).reverse()) await step()
   }
 }

@@ -19,7 +19,7 @@ export interface App {
 }
 
 /** The app `default` with two base plans that grant an unlimited `call` and a bounded `scarce`, and users on the first. */
-export async function furnish(trial: Trial, node: ServiceNode, users: readonly string[]): Promise<App> {
+export async function furnish(node: ServiceNode, users: readonly string[]): Promise<App> {
   const app: App = { id: 'default', admin: node.admin, dashboard: await signedIn(node.url, OWNER) }
   await publishPackage(app, 'plan', GRANTS)
   await publishPackage(app, 'other', GRANTS)
@@ -29,7 +29,6 @@ export async function furnish(trial: Trial, node: ServiceNode, users: readonly s
       id: user,
     })
   }
-  trial.note(`the app has ${users.length} users at the start`)
   return app
 }
 

@@ -50,7 +50,7 @@ export const clock: Scenario = {
     const cluster = await Cluster.make(trial, { env: time.env })
     const databaseUrl = await cluster.createDatabase()
     const node = await startNode(trial, { DATABASE_URL: databaseUrl })
-    const app = await furnish(trial, node, [])
+    const app = await furnish(node, [])
     const users = named('u', 4)
     await subscribeAll(app, users)
     const caller = new Caller(trial)

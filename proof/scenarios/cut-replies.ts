@@ -24,7 +24,7 @@ export const cutReplies: Scenario = {
     const cluster = await Cluster.make(trial)
     const databaseUrl = await cluster.createDatabase()
     const node = await startNode(trial, { DATABASE_URL: databaseUrl })
-    await furnish(trial, node, [CALL.userId])
+    await furnish(node, [CALL.userId])
     const proxy = await FaultyProxy.before(node.url)
     trial.atEnd(() => proxy.close())
     proxy.fate = () => (trial.random.chance(CUT_SHARE) ? trial.random.pick(['cut', 'half']) : 'pass')

@@ -51,7 +51,7 @@ export const failover: Scenario = {
     const lead = await NetworkProxy.before(trial, { path: primary.socket })
     const DATABASE_URL = `postgresql://tollgate@127.0.0.1:${lead.port}/tollgate`
     const nodes = [await startNode(trial, { DATABASE_URL }), await startNode(trial, { DATABASE_URL })]
-    const app = await furnish(trial, nodes[0] as ServiceNode, [])
+    const app = await furnish(nodes[0] as ServiceNode, [])
     await publishPackage(app, 'metered', { metered: { limit: 10 }, call: { resetPeriod: 'NEVER' } })
     for (const id of named('u', WORKERS)) {
       await app.admin.data(

@@ -36,7 +36,7 @@ export const hostile: Scenario = {
     const cluster = await Cluster.make(trial)
     const NODE_OPTIONS = '--max-old-space-size=128'
     const node = await startNode(trial, { DATABASE_URL: await cluster.createDatabase(), NODE_OPTIONS })
-    await furnish(trial, node, ['ann'])
+    await furnish(node, ['ann'])
 
     const memory = { before: null as number | null, peak: 0 }
     const connection = async () => {

@@ -35,7 +35,7 @@ export const kills: Scenario = {
     trial.atEnd(() => folder.remove())
     const node = await startNode(trial, { TOLLGATE_DATA_DIR: folder.path })
     const users = named('u', 8)
-    await furnish(trial, node, users)
+    await furnish(node, users)
     const writers = new Writers(trial, { url: () => node.url, users, workers: WORKERS })
 
     const killPostgres = async () => {

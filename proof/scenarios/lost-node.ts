@@ -41,7 +41,7 @@ export const lostNode: Scenario = {
     const proxy = await NetworkProxy.before(trial, { path: cluster.socket })
     const healthy = await startNode(trial, { DATABASE_URL: databaseUrl })
     const users = named('u', 8)
-    const { admin } = await furnish(trial, healthy, users)
+    const { admin } = await furnish(healthy, users)
     const lost = await startNode(trial, {
       DATABASE_URL: `postgresql://tollgate@127.0.0.1:${proxy.port}/tollgate`,
     })

@@ -71,7 +71,7 @@ export const network: Scenario = {
       TOLLGATE_REQUEST_TIMEOUT_MS: String(DEADLINE_MS),
     })
     const users = named('u', 8)
-    await furnish(trial, node, users)
+    await furnish(node, users)
     const front = await NetworkProxy.before(trial, {
       host: '127.0.0.1',
       port: Number(new URL(node.url).port),

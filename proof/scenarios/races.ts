@@ -54,7 +54,7 @@ export const races: Scenario = {
       await startNode(trial, { DATABASE_URL: databaseUrl }),
       await startNode(trial, { DATABASE_URL: databaseUrl }),
     ] as const
-    await furnish(trial, nodes[0], [])
+    await furnish(nodes[0], [])
     await breakDatabase(trial, databaseUrl)
     const caller = new Caller(trial)
     const subscribed = new Map<string, string[]>()

@@ -50,7 +50,7 @@ async function roll(trial: Trial, databaseUrl: string, previous: string): Promis
   const env = { DATABASE_URL: databaseUrl }
   const nodes = [await startNode(trial, env, previous), await startNode(trial, env, previous)] as const
   const users = named('u', WORKERS)
-  await furnish(trial, nodes[0], users)
+  await furnish(nodes[0], users)
   let restarting: ServiceNode | null = null
   let turn = 0
   const writers = new Writers(trial, {

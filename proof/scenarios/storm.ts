@@ -44,7 +44,7 @@ export const storm: Scenario = {
     const databaseUrl = await cluster.createDatabase()
     const node = await startNode(trial, { DATABASE_URL: databaseUrl })
     const users = named('u', 8)
-    await furnish(trial, node, users)
+    await furnish(node, users)
     await withClient(databaseUrl, (client) =>
       client.query(
         `insert into users (app_id, id, metadata) select 'default', 'padded ' || i, json_build_object('pad', repeat('x', $2::int))
