@@ -12,6 +12,8 @@ beforeAll(async () => {
   await dashboard.server.dashboard.data(`mutation {
     createApp(id: "clocked", name: "Clocked", testClock: true) { id }
     editPackage(appId: "default", id: "basic", input: {features: [{id: "calls", entitlement: {limit: 5}}, {id: "sso"}]}) { id }
+    signing: rotateTokenKey(appId: "default") { id }
+    retiring: rotateTokenKey(appId: "default") { id }
   }`)
 })
 afterAll(() => dashboard?.close())

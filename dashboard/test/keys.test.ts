@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Client } from '../../server/test/harness/client.ts'
 import { rowsOf } from '../../server/test/harness/database.ts'
 import { adminClient, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
@@ -70,6 +71,88 @@ describe('spec §5: API keys in the dashboard', () => {
     await page.getByRole('button', { name: 'Revoke the key' }).click()
     await page.getByText('Revoked', { exact: true }).waitFor()
     expect(await answer(latter)).toBe('UNAUTHENTICATED')
+    expect(visit.problems).toEqual([])
+  })
+})
+
+describe('gap: the keys of user tokens in the dashboard', () => {
+  const newToken = async (): Promise<string> => {
+    const made = await dashboard.server.admin.data('mutation { generateUserToken(userId: "ada") { token } }')
+    return made.generateUserToken.token
+  }
+  const kidOf = (token: string): string =>
+    JSON.parse(Buffer.from(token.split('.', 1)[0] ?? '', 'base64url').toString()).kid
+
+  /** What both processes say to a user's token. */
+  async function answerTo(token: string): Promise<string> {
+    const answers = new Set<string>()
+    for (const { url } of [dashboard.server, second]) {
+      const { errors } = await new Client(`${url}/client/graphql`, { Authorization: token }).ask(
+        '{ me { id } }',
+      )
+      answers.add(errors?.[0]?.extensions.code ?? 'answered')
+    }
+    return [...answers].join(' and ')
+  }
+
+  it('rotates with an overlap of an hour, and revokes at once', async () => {
+    const { page, open } = visit
+    await dashboard.server.admin.data('mutation { createUser(input: {id: "ada"}) { id } }')
+    await open('/apps/default/keys')
+    await page.getByText('None yet. The first token makes one.').waitFor()
+    const former = await newToken()
+    await open('/apps/default/keys')
+    const table = page.getByRole('table', { name: 'User token keys' })
+    const rowOf = (token: string) => table.getByRole('row').filter({ hasText: kidOf(token) })
+    await rowOf(former).getByText('Signing', { exact: true }).waitFor()
+
+    await page.getByRole('button', { name: 'Rotate the token key' }).click()
+    await rowOf(former).getByText('Retired', { exact: true }).waitFor()
+    expect(
+      await rowOf(former)
+        .getByText(/^until .* UTC$/)
+        .count(),
+    ).toBe(1)
+    const { tokenKeys } = await dashboard.server.dashboard.data(
+      '{ tokenKeys(appId: "default") { id retiredAt tokensEndAt } }',
+    )
+    const [signing, retired] = tokenKeys
+    expect(signing).toMatchObject({ retiredAt: null, tokensEndAt: null })
+    expect(retired.id).toBe(kidOf(former))
+    expect(Date.parse(retired.tokensEndAt) - Date.parse(retired.retiredAt)).toBe(3_600_000)
+    const latter = await newToken()
+    expect(kidOf(latter)).not.toBe(kidOf(former))
+    await rowOf(latter).getByText('Signing', { exact: true }).waitFor()
+    expect([await answerTo(former), await answerTo(latter)]).toEqual(['answered', 'answered'])
+
+    const dialog = page.getByRole('dialog', { name: 'Revoke the token key' })
+    await rowOf(former)
+      .getByRole('button', { name: /^Revoke/ })
+      .click()
+    await dialog.getByText(`Every token signed by ${kidOf(former)} is refused from now on`).waitFor()
+    await dialog.getByRole('button', { name: 'Keep it' }).click()
+    expect(await answerTo(former)).toBe('answered')
+    await rowOf(former)
+      .getByRole('button', { name: /^Revoke/ })
+      .click()
+    await dialog.getByRole('button', { name: 'Revoke the token key' }).click()
+    await rowOf(former).getByText('Revoked', { exact: true }).waitFor()
+    expect(await rowOf(former).getByRole('button').count()).toBe(0)
+    expect([await answerTo(former), await answerTo(latter)]).toEqual(['UNAUTHENTICATED', 'answered'])
+
+    // Two hours on, nothing that the former one has signed is left.
+    await rowsOf(
+      { connectionString: dashboard.server.databaseUrl },
+      `update token_key set revoked_at = null, retired_at = now() - interval '2 hours' where id = $1`,
+      [kidOf(former)],
+    )
+    await open('/apps/default/keys')
+    await rowOf(former).getByText('Retired', { exact: true }).waitFor()
+    expect(
+      await rowOf(former)
+        .getByText(/^until /)
+        .count(),
+    ).toBe(0)
     expect(visit.problems).toEqual([])
   })
 })

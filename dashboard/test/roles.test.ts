@@ -17,6 +17,8 @@ interface Place {
 
 const button = (name: string | RegExp) => (page: Page) =>
   page.getByRole('button', { name, exact: typeof name === 'string' }).first()
+const inTable = (label: string, name: RegExp) => (page: Page) =>
+  page.getByRole('table', { name: label, exact: true }).getByRole('button', { name }).first()
 const within = (name: string, control: string) => (page: Page) =>
   page.getByRole('dialog', { name }).getByRole('button', { name: control, exact: true })
 
@@ -37,8 +39,10 @@ const PLACES: Record<string, Place> = {
     control: within('Copy a catalogue to Clocked', 'Copy to Clocked'),
   },
   createApiKey: { path: '/apps/default/keys', control: button('New key') },
-  rotateApiKey: { path: '/apps/default/keys', control: button(/^Rotate /) },
-  revokeApiKey: { path: '/apps/default/keys', control: button(/^Revoke /) },
+  rotateApiKey: { path: '/apps/default/keys', control: inTable('API keys', /^Rotate /) },
+  revokeApiKey: { path: '/apps/default/keys', control: inTable('API keys', /^Revoke /) },
+  rotateTokenKey: { path: '/apps/default/keys', control: button('Rotate the token key') },
+  revokeTokenKey: { path: '/apps/default/keys', control: inTable('User token keys', /^Revoke /) },
   createFeature: { path: '/apps/default/features', control: button('New feature') },
   updateFeature: { path: '/apps/default/features?edit=calls', control: within('Edit feature', 'Save') },
   createPackage: { path: '/apps/default/packages', control: button('New package') },
@@ -97,6 +101,7 @@ async function fill(): Promise<void> {
     createPrice(appId: "default", packageId: "basic", input: {amount: 1200, currency: "usd"}) { id }
     createBillingTemplate(appId: "default", input: {id: "card", name: "Basic by card", packageIds: ["basic"]}) { id }
     setProviderAccount(appId: "default", provider: "stripe", input: {secretKey: "sk_test_nothing", enabled: false}) { provider }
+    generateUserToken(appId: "default", userId: "ada") { token }
     inviteMember(email: "invited@example.com", role: EDITOR) { id }
   }`)
   const cookie = await sessionCookie(server)

@@ -14,6 +14,7 @@ import { RowActions } from '../ui/row-actions.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { dateTimeOf, When } from '../ui/when.tsx'
 import { type NewSecret, ShownOnce } from './shown-once.tsx'
+import { TokenKeys } from './token-keys.tsx'
 
 const KEYS = graphql(`
   query ApiKeys($appId: String!) {
@@ -105,6 +106,7 @@ export function KeysPage() {
           />
         )}
       </Loaded>
+      <TokenKeys appId={appId} />
       <Modal opened={open?.is === 'new'} onClose={close} title="New API key">
         <NewKeyForm appId={appId} onDone={show} onCancel={close} />
       </Modal>

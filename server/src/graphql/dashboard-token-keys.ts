@@ -1,3 +1,4 @@
+import { USER_TOKEN_SECONDS } from '../domain/limits.ts'
 import { revokeTokenKey, rotateTokenKey, tokenKeys } from '../operations/dashboard/token-keys.ts'
 import type { TokenKeyRow } from '../store/token-keys.ts'
 import type { Builder } from './builder.ts'
@@ -17,6 +18,12 @@ export function defineTokenKeys(builder: Builder<DashboardContext>): void {
         nullable: true,
         description: 'Another took its place then; the tokens that it had signed are good until they expire.',
         resolve: (key) => isoTimeOrNull(key.retiredAt),
+      }),
+      tokensEndAt: t.string({
+        nullable: true,
+        description: 'When the last token that a retired key has signed expires.',
+        resolve: ({ retiredAt }) =>
+          retiredAt === null ? null : isoTime(retiredAt + USER_TOKEN_SECONDS * 1000),
       }),
       revokedAt: t.string({ nullable: true, resolve: (key) => isoTimeOrNull(key.revokedAt) }),
     }),
