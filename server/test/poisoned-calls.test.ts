@@ -156,6 +156,16 @@ it('gap: batches: on a connection that is lost, each fails', async () => {
   expect(settled).toEqual([{ error: expect.any(Error) }, { error: expect.any(Error) }])
 })
 
+it('gap: liveness: what nobody waits for once it was read is not written', async () => {
+  const gone = { ...caller, deadline: new Deadline(performance.now(), 0) }
+  const event = { featureId: 'inserts', action: 'ADD', delta: 1, userId: 'kim' } as const
+  const settled = await recordBatch(apps, client, [
+    { caller: gone, event, key: null },
+    { caller, event, key: null },
+  ])
+  expect(settled).toEqual([{ error: expect.objectContaining({ code: 'UNAVAILABLE' }) }, recorded(2)])
+})
+
 it('gap: batches: what nobody waits for any more is not tried again', async () => {
   const gone = { ...caller, deadline: new Deadline(performance.now(), 0) }
   // Whoever is first to write loses once, and decides again.

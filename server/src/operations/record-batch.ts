@@ -69,12 +69,15 @@ async function recordOneByOne(
   }
 }
 
-/** What nobody waits for any more is not tried again: they have been told that there is no answer. */
+/** What nobody waits for any more is not written: they have been told that there is no answer. */
 function leaveTheGone(pending: readonly PendingUsage[], answers: Answers): void {
+  const now = performance.now()
   for (const [index, { caller }] of pending.entries()) {
-    if (caller.deadline?.passed) answers[index] ??= { error: keptChanging() }
+    if (caller.deadline?.passedBy(now)) answers[index] ??= { error: tooLate() }
   }
 }
+
+const tooLate = () => unavailable('The database took too long; nothing was recorded')
 
 /** What is not answered fails with this. What is answered was written, and stands. */
 function settleOthers(answers: Answers, error: unknown): void {
@@ -97,12 +100,12 @@ async function recordTogether(
   inTransaction: boolean,
 ): Promise<void> {
   for (let [races, conflicts] = [0, 0]; ; ) {
-    if (races + conflicts > 0) leaveTheGone(pending, answers)
     await answerKnownKeys(client, pending, answers)
     const open = openOnes(pending, answers)
     if (open.length === 0) return
 
     const found = await readStandings(apps, client, open.map(questionOf), { inTransaction })
+    leaveTheGone(pending, answers)
     const { moved, unmoved } = decide(open, found, answers)
     const receipts = unmoved.flatMap(receiptsOf)
     try {
@@ -194,6 +197,7 @@ function decide(open: readonly Open[], found: readonly Settled<FoundStanding>[],
   const counters = new Map<string, Moved>()
   const unmoved: Decision[] = []
   for (const [i, { item, index }] of open.entries()) {
+    if (answers[index]) continue
     const settled = found[i]
     if (!settled || 'error' in settled) {
       answers[index] = { error: settled?.error ?? new Error('an event has no standing') }
