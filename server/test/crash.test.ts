@@ -9,7 +9,8 @@ import { API_KEY, adminClient, OWNER, type ServerProcess, spawnServer } from './
 // Invariants under kill -9 of the server and of PostgreSQL: what was acknowledged is there, exactly once, and
 // nothing else is; the counter is the ledger's sum; the next start needs no hand.
 
-const ROUNDS = 20
+/** A few here; `npm run proof` has hundreds. */
+const ROUNDS = 6
 const WORKERS = 16
 const USERS = ['ann', 'bob', 'eve', 'dan']
 /** Acknowledged writes before each kill, so that it always hits a service at full work. */
@@ -142,4 +143,4 @@ function startWriting(url: () => string) {
   }
 }
 
-const isPassing = (error: WireError) => error.extensions.code === 'INTERNAL_SERVER_ERROR'
+const isPassing = (error: WireError) => error.extensions.code === 'UNAVAILABLE'
