@@ -4,7 +4,7 @@ import { signedIn } from '../server/test/harness/client.ts'
 import { copyIn } from './copy.ts'
 import { type Postgres, withClient } from './postgres.ts'
 import { progressBar, say } from './progress.ts'
-import { OWNER, type Server, startServer } from './server.ts'
+import { MAIN, OWNER, type Server, startServer } from './server.ts'
 
 export const APP = 'default'
 export const FEATURE = 'api-calls'
@@ -31,8 +31,11 @@ export interface Database {
  * A database with that many users, each on a base plan that grants the feature by the month, and with half of
  * them counting already. One that is there from an earlier run is taken as it is.
  */
-export async function seededDatabase(postgres: Postgres, users: number): Promise<Database> {
-  const name = `bench_${users}`
+export async function seededDatabase(
+  postgres: Postgres,
+  users: number,
+  { name = `bench_${users}`, main = MAIN } = {},
+): Promise<Database> {
   const database = { name, url: postgres.urlOf(name), users }
   const found = await withClient(postgres.urlOf('postgres'), async (client) => {
     const { rowCount } = await client.query(
@@ -46,7 +49,7 @@ export async function seededDatabase(postgres: Postgres, users: number): Promise
   })
   if (found) return database
 
-  const server = await startServer(database.url)
+  const server = await startServer(database.url, {}, main)
   try {
     await createCatalogue(server)
   } finally {

@@ -3,6 +3,7 @@ import { Client } from '../server/test/harness/client.ts'
 import { type Memory, memoryOf, printed, start } from './processes.ts'
 
 export const API_KEY = 'tg_bench_key_of_the_default_app'
+const TOLLGATE_MASTER_KEY = Buffer.alloc(32, 'bench').toString('base64')
 export const OWNER = { email: 'owner@example.com', password: 'correct horse battery' }
 
 export interface Server {
@@ -15,11 +16,15 @@ export interface Server {
   stop(): Promise<void>
 }
 
-const MAIN = fileURLToPath(new URL('../server/dist/main.js', import.meta.url))
+export const MAIN = fileURLToPath(new URL('../server/dist/main.js', import.meta.url))
 
-/** The built server as a process of its own, on a database that is there already. */
-export async function startServer(databaseUrl: string, env: Record<string, string> = {}): Promise<Server> {
-  const child = start(process.execPath, [MAIN], {
+/** The built server as a process of its own, on a database that is there already; `main`: another build of it. */
+export async function startServer(
+  databaseUrl: string,
+  env: Record<string, string> = {},
+  main = MAIN,
+): Promise<Server> {
+  const child = start(process.execPath, [main], {
     NODE_ENV: 'production',
     PORT: '0',
     DATABASE_URL: databaseUrl,
@@ -27,6 +32,7 @@ export async function startServer(databaseUrl: string, env: Record<string, strin
     TOLLGATE_OWNER_EMAIL: OWNER.email,
     TOLLGATE_OWNER_PASSWORD: OWNER.password,
     TOLLGATE_LOG_LEVEL: 'warn',
+    TOLLGATE_MASTER_KEY,
     ...env,
   })
   const url = await printed(child, /Admin API\s+(http\S+)\/graphql/)

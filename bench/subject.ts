@@ -3,7 +3,7 @@ import type { LoadGenerator, LoadResult } from './load.ts'
 import type { Scale } from './options.ts'
 import { CHECK, RECORD, type Request, sampleAnswer, verifyAnswers } from './requests.ts'
 import type { Database } from './seed.ts'
-import { type Server, startServer } from './server.ts'
+import { MAIN, type Server, startServer } from './server.ts'
 
 /** A warm server on a seeded database, and a round of load on each of its hot paths. */
 export interface Subject {
@@ -23,8 +23,9 @@ export async function startSubject(
   scale: Scale,
   generator: LoadGenerator,
   env: Record<string, string> = {},
+  main = MAIN,
 ): Promise<Subject> {
-  const server = await startServer(database.url, env)
+  const server = await startServer(database.url, env, main)
   const load = async (
     request: Request,
     users: number,
