@@ -74,7 +74,11 @@ export async function startService(
     }
     const pool = open({ max: CONNECTIONS })
     const lookups = open({ max: HOT_CONNECTIONS + LOOKUP_CONNECTIONS, keyLookups: true })
-    const patient = open({ max: PATIENT_CONNECTIONS, statementMs: LONG_STATEMENT_TIMEOUT_MS })
+    const patient = open({
+      max: PATIENT_CONNECTIONS,
+      statementMs: LONG_STATEMENT_TIMEOUT_MS,
+      lockMs: LONG_STATEMENT_TIMEOUT_MS,
+    })
     await checkDatabase(pool, databaseSetting(config))
     await bringUpToDate(connection, log)
     // Nobody else is on the embedded database: what is in somebody's hand there is a dead process's.
@@ -135,10 +139,7 @@ export async function startService(
 
     const jobPool = open({ max: BACKGROUND_CONNECTIONS })
     const stopBackground = startBackground(service, jobPool)
-    undo.push(() => within(STOP_STEP_MS, 'background jobs', log, stopBackground()))
-
     const stopPruning = startPruning(service, config.retention)
-    undo.push(() => within(STOP_STEP_MS, 'the pruning of old records', log, stopPruning()))
     // Once, however many processes there are.
     if ((cluster.worker?.id ?? 1) === 1) {
       ongoing.run('looking for sandboxes beside Stripe', () => warnOfSandboxes(service))
@@ -147,9 +148,16 @@ export async function startService(
       ongoing.every(ACTIVITY_FLUSH_MS, 'noting the activity', () => activity.flush(pool)),
       ongoing.every(KEY_USE_FLUSH_MS, 'noting the use of keys', () => activity.flushKeyUse(pool, apps)),
     ]
-    undo.push(() =>
-      within(STOP_STEP_MS, 'the last counts', log, Promise.all(flushes.map((flush) => flush()))),
-    )
+    const lastCounts = async () => void (await Promise.all(flushes.map((flush) => flush())))
+    const ending = {
+      'background jobs': stopBackground,
+      'the pruning of old records': stopPruning,
+      'the last counts': lastCounts,
+    }
+    undo.push(async () => {
+      const steps = Object.entries(ending)
+      await Promise.all(steps.map(([what, end]) => within(STOP_STEP_MS, what, log, end())))
+    })
     return {
       url: config.publicUrl ?? url,
       firstStart,

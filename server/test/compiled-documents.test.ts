@@ -281,6 +281,9 @@ describe('a document that is up to something', () => {
       (_, i) => `fragment f${i} on Member { ...f${i + 1} ...f${i + 1} }`,
     )
     const query = `{ me { ...f0 } } ${chain.join(' ')} fragment f80 on Member { email }`
-    expect((await expectAlike(server.dashboard.with({ Cookie: '' }), query)).data).toEqual({ me: null })
+    const codes = async (client: TestServer['dashboard']) =>
+      (await expectAlike(client, query)).errors?.map(({ extensions }) => extensions.code)
+    expect(await codes(server.dashboard)).toEqual(['GRAPHQL_VALIDATION_FAILED'])
+    expect(await codes(server.dashboard.with({ Cookie: '' }))).toEqual(['UNAUTHENTICATED'])
   })
 })

@@ -128,6 +128,7 @@ const DASHBOARD_QUERIES: Rows = {
   me: given({}),
   apps: given({}),
   apiKeys: given({ appId: 'default' }),
+  tokenKeys: given({ appId: 'default' }),
   package: given({ appId: 'default', id: 'plan' }),
   packages: given({ appId: 'default' }),
   app: given({ appId: 'default' }),
@@ -189,6 +190,8 @@ const DASHBOARD_MUTATIONS: Rows = {
   advanceClock: { variables: (turn) => ({ appId: `app turn${turn}`, to: '2099-01-01T00:00:00Z' }) },
   createApiKey: given({ appId: 'default', name: 'another' }),
   revokeApiKey: given({ appId: 'default', id: 'none' }, 'API_KEY_NOT_FOUND'),
+  rotateTokenKey: given({ appId: 'default' }),
+  revokeTokenKey: given({ appId: 'default', id: 'none' }, 'BAD_USER_INPUT'),
   editPackage: {
     variables: (turn) => ({
       appId: 'default',

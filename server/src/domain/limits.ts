@@ -34,6 +34,8 @@ export const MAX_ROOT_FIELDS = 50
 
 /** What a field costs: `graphql/field-cost.ts`. All features with all their packages cost 140,000. */
 export const MAX_COST = 200_000
+/** For members of the dashboard, whose types hold more; every field of every one of its lists costs less. */
+export const MAX_MEMBER_COST = 300_000
 /** All packages and all subscriptions with theirs cost 28,000: two of those, as an end user, in one operation. */
 export const MAX_CLIENT_COST = 40_000
 /** What the schema itself is asked; what tools send to learn all of it costs 124,000. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { badRequest, TollgateError } from '../domain/errors.ts'
-import { KNOWN_DEVICE_SECONDS, MAX_COST, SESSION_SECONDS } from '../domain/limits.ts'
+import { KNOWN_DEVICE_SECONDS, MAX_MEMBER_COST, SESSION_SECONDS } from '../domain/limits.ts'
 import { dashboardSchema } from '../graphql/dashboard.ts'
 import type { DashboardContext } from '../graphql/dashboard-context.ts'
 import { admitVisitor } from '../graphql/visitor-document.ts'
@@ -35,7 +35,7 @@ export function dashboardEndpoint(
   const sessions = new RecentMap<true>(KEPT_SESSIONS)
   return {
     schema: dashboardSchema(),
-    limits: { cost: MAX_COST, once: WITH_PASSWORD },
+    limits: { cost: MAX_MEMBER_COST, once: WITH_PASSWORD },
     async authenticate(exchange) {
       const { headers } = exchange
       if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) {

@@ -40,7 +40,7 @@ export class RateLimit {
   /** Takes what a request costs, or nothing where that is more than there is. */
   take(source: string, cost = 1): Standing {
     const now = this.#now()
-    const owed = Math.max((this.#fullAt.get(source) ?? now) - now, 0)
+    const owed = this.#owed(source, now)
     const after = owed + cost * this.#msEach
     const allowed = after <= this.#msAll + ROUNDING_MS
     if (allowed) this.#fullAt.set(source, now + after)
@@ -51,10 +51,15 @@ export class RateLimit {
   /** Takes it even where there is not so much left: what a request turned out to cost. */
   charge(source: string, cost: number): Standing {
     const now = this.#now()
-    const owed = Math.max((this.#fullAt.get(source) ?? now) - now, 0)
+    const owed = this.#owed(source, now)
     const after = Math.min(owed + cost * this.#msEach, this.#msAll)
     this.#fullAt.set(source, now + after)
     return this.#standing(after, 0)
+  }
+
+  /** Never more than all of it, whatever the clock does. */
+  #owed(source: string, now: number): number {
+    return Math.min(Math.max((this.#fullAt.get(source) ?? now) - now, 0), this.#msAll)
   }
 
   #standing(owed: number, retryAfter: number): Standing {

@@ -55,6 +55,8 @@ export interface PoolOptions {
   keyLookups?: boolean
   /** how long one statement may take; Infinity: as long as it takes */
   statementMs?: number
+  /** and how much of that it may wait for a lock */
+  lockMs?: number
 }
 
 /** How many more milliseconds than a statement may take its answer may be on the way. */
@@ -66,7 +68,7 @@ const KEEP_ALIVE_PROBE_MS = 10_000
 
 export function openPool(
   connection: Connection,
-  { max, keyLookups, statementMs = STATEMENT_TIMEOUT_MS }: PoolOptions,
+  { max, keyLookups, statementMs = STATEMENT_TIMEOUT_MS, lockMs = LOCK_TIMEOUT_MS }: PoolOptions,
   log: Logger,
 ): Pool {
   const silent = new SilentConnections(statementMs + ON_THE_WAY_MS)
@@ -75,7 +77,7 @@ export function openPool(
     timezone: 'UTC',
     datestyle: 'ISO',
     statement_timeout: patient ? '0' : String(statementMs),
-    lock_timeout: patient ? '0' : String(Math.min(LOCK_TIMEOUT_MS, statementMs)),
+    lock_timeout: patient ? '0' : String(Math.min(lockMs, statementMs)),
     idle_in_transaction_session_timeout: patient ? '0' : String(IDLE_IN_TRANSACTION_MS),
     ...(keyLookups && KEY_LOOKUPS),
   }

@@ -5,6 +5,7 @@ import {
   MAX_CLIENT_COST,
   MAX_COST,
   MAX_INTROSPECTION_COST,
+  MAX_MEMBER_COST,
   MAX_RATE_LIMIT_SOURCES,
   MAX_VISITOR_TOKENS,
   MAX_WAITING_PASSWORDS,
@@ -23,6 +24,7 @@ import { BoundedWork } from '../../src/operations/dashboard/password-work.ts'
 import { openPool } from '../../src/store/database.ts'
 import { Keyring } from '../../src/store/keyring.ts'
 import { Client, dashboardClient } from '../harness/client.ts'
+import { createApp } from '../harness/server.ts'
 import { type Bound, CREATE_USER, valueBound, type World } from './bound.ts'
 
 export const overloadBounds: Bound[] = [
@@ -39,6 +41,18 @@ export const overloadBounds: Bound[] = [
     { within: MAX_CLIENT_COST, beyond: MAX_CLIENT_COST + 1 },
     async (world, cost) => (await userOf(world)).ask(packagesCosting(cost)),
     /its cost is 40001, at most 40000 is allowed/,
+  ),
+  valueBound(
+    'MAX_MEMBER_COST',
+    'what an operation asks the dashboard for',
+    { within: MAX_MEMBER_COST, beyond: MAX_MEMBER_COST + 1 },
+    async (world, cost) => {
+      // Not the app in which other rows have made the largest packages there may be.
+      const appId = world.fresh()
+      await createApp(world, appId)
+      return world.dashboard.ask(featuresCosting(cost, appId))
+    },
+    /its cost is 300001, at most 300000 is allowed/,
   ),
   valueBound(
     'MAX_INTROSPECTION_COST',
@@ -107,6 +121,16 @@ function packagesCosting(cost: number): string {
   let text = `packages { features { ${'id '.repeat(values)} } }`
   for (let i = 0; left >= 110; i++, left -= 110) text += ` a${i}: packages { id }`
   return `{ ${text} ${'__typename '.repeat(left)} }`
+}
+
+/** The same of the dashboard, with a list more: 1,110 + 10,000 n for the first. */
+function featuresCosting(cost: number, appId: string): string {
+  const values = Math.floor((cost - 1_110) / 10_000) - 1
+  const list = (fields: string) => `features(appId: "${appId}") { packages { features { ${fields} } } }`
+  const rest = packagesCosting(cost - (1_110 + 10_000 * values))
+    .slice(1, -1)
+    .replaceAll('packages {', `packages(appId: "${appId}") {`)
+  return `{ ${list('id '.repeat(values))} ${rest} }`
 }
 
 /** The same about the schema: 11 + 100 * (1 + 10 n), 11 + 100 n and 10 + n. */

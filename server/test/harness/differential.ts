@@ -36,6 +36,7 @@ function alike(answer: Answer | undefined): string {
     .replaceAll(/turn\d/g, 'turn')
     .replaceAll(/\b(sub|key|inv)_[0-9a-f-]{36}/g, '$1')
     .replaceAll(/\btg_[\w-]+/g, 'tg')
+    .replaceAll(/"id": "[\w-]{16}"/g, '"id": "token key"')
     .replaceAll(/token=[\w-]+/g, 'token')
     .replaceAll(/\bcs_sandbox_[\w-]+/g, 'cs')
     .replaceAll(/\beyJ[\w.-]+/g, 'jwt')
