@@ -119,6 +119,7 @@ async function work(service: Service, pool: Pool, stopping: AbortSignal): Promis
       } finally {
         ended.abort()
         await looking
+        await workers.leave(pool)
       }
     } catch (error) {
       if (stopping.aborted) return

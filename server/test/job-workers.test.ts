@@ -1,9 +1,10 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { JobWorkers } from '../src/operations/job-workers.ts'
 import { openPool, type Pool } from '../src/store/database.ts'
 import { addJob, freeStrandedJobs } from '../src/store/jobs.ts'
 import { createDatabase, type TestDatabase } from './harness/database.ts'
+import { startTestServer } from './harness/server.ts'
 
 // Invariants: the jobs of a worker that shows no life are freed; those of one that does are not, however late it is
 // within the bound; those of a process that knows nothing of this are left to the rule of ten minutes.
@@ -93,5 +94,13 @@ describe('gap: durability, the jobs of a dead process', () => {
     await pool.query(`update graphile_worker._private_jobs set locked_at = now() - interval '11 minutes'`)
     await freeStrandedJobs(pool, 10)
     expect(await holders()).toEqual(['free'])
+  })
+
+  it('a process that stops in order leaves no worker behind to be taken for dead', async () => {
+    const count = async () => Number((await pool.query('select count(*) from job_worker')).rows[0]?.count)
+    const server = await startTestServer({ databaseUrl: database.url })
+    await vi.waitFor(async () => expect(await count()).toBeGreaterThan(0), 10_000)
+    await server.stop()
+    expect(await count()).toBe(0)
   })
 })

@@ -1,5 +1,5 @@
 import type { Pool } from '../store/database.ts'
-import { beat, freeJobsOf, type WorkerBeat } from '../store/jobs.ts'
+import { beat, forgetWorkers, freeJobsOf, type WorkerBeat } from '../store/jobs.ts'
 
 /** How often a worker shows that it is alive, and looks at the others. */
 export const BEAT_MS = 2_000
@@ -27,6 +27,11 @@ export class JobWorkers {
     this.#seen = new Map(all.map(({ id, beats }) => [id, { beats, looks: this.#looksAt(id, beats) }]))
     if (dead.length > 0) await freeJobsOf(pool, dead)
     return dead.map(({ id }) => id)
+  }
+
+  /** They stopped in order and hold nothing: nobody is to take them for dead. */
+  async leave(pool: Pool): Promise<void> {
+    await forgetWorkers(pool, this.#own)
   }
 
   #isDead({ id, beats }: WorkerBeat): boolean {

@@ -82,6 +82,11 @@ export async function beat(db: Db, ids: readonly string[]): Promise<WorkerBeat[]
   return rows
 }
 
+/** Takes workers out that have stopped. */
+export async function forgetWorkers(db: Db, ids: readonly string[]): Promise<void> {
+  await db.query('delete from job_worker where id = any($1::text[])', [ids])
+}
+
 /** Frees the jobs of workers that still stand where they were seen; the others are alive after all. */
 export async function freeJobsOf(db: Db, dead: readonly WorkerBeat[]): Promise<void> {
   await db.query(
