@@ -51,7 +51,8 @@ type Row = [
 
 /**
  * What is read of one question, given where its parts come from. Which period it is about depends on the subscriptions
- * that are read here; all that can be said beforehand is how long ago it may have started.
+ * that are read here; all that can be said beforehand is how long ago it may have started. That bound does without the
+ * truncation to milliseconds, which would be worked out for every question once more.
  */
 const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod, longest]: readonly string[]) => `
 from ${source}
@@ -60,7 +61,7 @@ left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
   and s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > ${APP_NOW})
 left join usage_counter c on c.app_id = u.app_id and c.user_uid = u.uid and c.feature_id = ${featureId}
   and c.reset_period = ${resetPeriod}
-  and c.period_start <= ${APP_NOW} and c.period_start > coalesce(${APP_NOW} - ${longest}, '-infinity')`
+  and c.period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - ${longest}, '-infinity')`
 
 const COLUMNS = `app.version, ${APP_NOW} as now, u.uid,
   s.package_id, s.is_addon, s.started_at, s.anchor, c.period_start, c.used, c.ctid as place`
