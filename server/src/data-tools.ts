@@ -101,7 +101,10 @@ async function backup(installation: Installation, file: string): Promise<void> {
   })
   const size = (made.bytes / 1024 / 1024).toFixed(1)
   print(`Backed up ${total(made)} rows as of ${made.head.takenAt} into ${file} (${size} MB).`)
-  print('It holds personal data and secrets: keep it where only you can read it.')
+  print('It holds personal data: keep it where only you can read it.')
+  print(
+    'It does not hold the master key, without which a restored service cannot start: keep a copy of that elsewhere.',
+  )
 }
 
 async function check(file: string): Promise<void> {
