@@ -185,6 +185,13 @@ describe.each([{ keyLookups: false }, { keyLookups: true }])('with keyLookups: $
     'list-subscriptions': ['subscription_seq', 'users_pkey'],
     'list-subscriptions-of-user': ['subscription_user', 'users_pkey'],
   }
+  it.each(['read-holding', 'read-holdings'])('gap: plans: %s reads no counters of long ago', async (name) => {
+    const statement = statements.find((one) => one.name === name)
+    if (!statement) throw new Error(`no ${name} was sent`)
+    const counters = (await planOf(connection, statement)).filter(({ table }) => table === 'usage_counter')
+    expect(counters.map(({ condition }) => condition)).toEqual([expect.stringContaining('period_start >')])
+  })
+
   it.each(Object.entries(HOT))('gap: plans: %s walks the indexes %j', async (name, indexes) => {
     const statement = statements.find((one) => one.name === name)
     if (!statement) throw new Error(`no ${name} was sent`)

@@ -52,16 +52,19 @@ type Row = [
 /**
  * What is read of one question, given where its parts come from. Which period it is about depends on the subscriptions
  * that are read here; all that can be said beforehand is how long ago it may have started. That bound does without the
- * truncation to milliseconds, which would be worked out for every question once more.
+ * truncation to milliseconds, which would be worked out for every question once more. `offset 0` keeps the bound inside
+ * the walk of the index: as a part of the join, PostgreSQL read every counter that the user has ever had of that kind.
  */
 const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod, longest]: readonly string[]) => `
 from ${source}
 left join users u on u.app_id = ${appId} and u.id = ${userId}
 left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
   and s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > ${APP_NOW})
-left join usage_counter c on c.app_id = u.app_id and c.user_uid = u.uid and c.feature_id = ${featureId}
-  and c.reset_period = ${resetPeriod}
-  and c.period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - ${longest}, '-infinity')`
+left join lateral (
+  select period_start, used, ctid from usage_counter
+  where app_id = u.app_id and user_uid = u.uid and feature_id = ${featureId} and reset_period = ${resetPeriod}
+    and period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - ${longest}, '-infinity')
+  offset 0) c on true`
 
 const COLUMNS = `app.version, ${APP_NOW} as now, u.uid,
   s.package_id, s.is_addon, s.started_at, s.anchor, c.period_start, c.used, c.ctid as place`

@@ -7,12 +7,15 @@ export interface Access {
   node: string
   table: string
   index: string | null
+  /** by what it is walked */
+  condition: string
 }
 
 interface PlanNode {
   'Node Type': string
   'Relation Name'?: string
   'Index Name'?: string
+  'Index Cond'?: string
   Plans?: PlanNode[]
 }
 
@@ -32,7 +35,8 @@ function accesses(node: PlanNode, outer: string | null): Access[] {
   // The index of a bitmap scan stands one step below the table.
   const below = (node.Plans ?? []).flatMap((child) => accesses(child, own ? table : null))
   const index = node['Index Name'] ?? null
-  return own ? [{ node: node['Node Type'], table, index }, ...below] : below
+  const condition = node['Index Cond'] ?? ''
+  return own ? [{ node: node['Node Type'], table, index, condition }, ...below] : below
 }
 
 function literal(value: unknown): string {
