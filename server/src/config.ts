@@ -74,7 +74,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     stripe: stripeOf(set('STRIPE_SECRET_KEY'), set('STRIPE_WEBHOOK_SECRET')),
     stripeApiBase: baseUrlOf('STRIPE_API_BASE', set('STRIPE_API_BASE'), 'https://api.stripe.com'),
     logLevel,
-    workers: workersOf(set('TOLLGATE_WORKERS') ?? '1'),
+    workers: numberOf('TOLLGATE_WORKERS', set('TOLLGATE_WORKERS'), { least: 1, most: 64, otherwise: 1 }),
     retention: readRetention(set),
     http: {
       plain: switchOf('TOLLGATE_PLAIN_HTTP', set('TOLLGATE_PLAIN_HTTP') ?? 'on'),
@@ -228,16 +228,4 @@ function trustedProxiesOf(text: string | null): TrustedProxies {
 function maxConnectionsOf(text: string | null): number | null {
   const most = { least: 1, most: 1_000_000, otherwise: 1 }
   return text === null ? null : numberOf('TOLLGATE_MAX_CONNECTIONS', text, most)
-}
-
-const MOST_WORKERS = 64
-
-function workersOf(text: string): number {
-  const workers = Number(text)
-  if (!/^\d+$/.test(text) || workers < 1 || workers > MOST_WORKERS) {
-    throw new StartError(
-      `TOLLGATE_WORKERS must be a number from 1 to ${MOST_WORKERS}; it is ${JSON.stringify(text)}.`,
-    )
-  }
-  return workers
 }
