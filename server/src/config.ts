@@ -7,6 +7,7 @@ import {
   SHUTDOWN_GRACE_MS,
   STALLED_READER_MS,
 } from './domain/limits.ts'
+import { parseUrl } from './domain/url.ts'
 import type { Rate } from './http/rate-limit.ts'
 import type { HttpSettings } from './http/server.ts'
 import { readTrustedProxies, type TrustedProxies } from './http/source-address.ts'
@@ -154,7 +155,7 @@ function apiKeyOf(key: string | null): string | null {
 
 function baseUrlOf(name: string, url: string | null, example: string): string | null {
   if (url === null) return null
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+  if (!/^https?:\/\//.test(url) || !parseUrl(url)) {
     throw new StartError(`${name} must be an http or https URL, such as ${example}.`)
   }
   return url.replace(/\/+$/, '')

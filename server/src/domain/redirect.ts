@@ -1,5 +1,6 @@
 import { badUserInput } from './errors.ts'
 import { MAX_URL_CHARACTERS } from './limits.ts'
+import { parseUrl } from './url.ts'
 
 /** The payer's browser is sent there: only where a browser may go, and never to a script. */
 export function checkRedirect(field: string, url: string): void {
@@ -10,8 +11,7 @@ export function checkRedirect(field: string, url: string): void {
   if (
     !/^https?:\/\/[^\s\\/?#]/i.test(url) ||
     !/^[\x21-\x7e\u00a1-\uffff]+$/.test(url) ||
-    !URL.canParse(url) ||
-    !/^[\w.~[\]:-]+$/.test(new URL(url).host)
+    !/^[\w.~[\]:-]+$/.test(parseUrl(url)?.host ?? '')
   ) {
     throw badUserInput(`${field} must be an absolute http or https URL`, field)
   }

@@ -20,6 +20,15 @@ export function adminEndpoint(service: Service, admission: Admission): Endpoint<
     admission.failed(exchange)
     throw unauthenticated()
   }
+  const letIn = (exchange: Exchange, key: string, hash: string, caller: Caller | null): Caller => {
+    if (!caller) {
+      hashes.delete(key)
+      return refuse(exchange)
+    }
+    admission.key(exchange, hash)
+    if (hashes.size < KEPT_HASHES) hashes.set(key, hash)
+    return caller
+  }
   return {
     schema: adminSchema(),
     limits: { cost: MAX_COST },
@@ -30,17 +39,15 @@ export function adminEndpoint(service: Service, admission: Admission): Endpoint<
       if (kept === undefined) admission.visitor(exchange)
       if (key === null) return refuse(exchange)
       const hash = kept ?? hashOf(key).toString('hex')
-      const letIn = (caller: Caller | null): Caller => {
-        if (!caller) {
-          hashes.delete(key)
-          return refuse(exchange)
-        }
-        admission.key(exchange, hash)
-        if (!kept && hashes.size < KEPT_HASHES) hashes.set(key, hash)
-        return caller
-      }
       const known = service.apps.recognise(hash)
-      return known ? letIn(known) : service.apps.authenticate(service.pool, hash).then(letIn)
+      if (kept && known) {
+        admission.key(exchange, hash)
+        return known
+      }
+      if (known) return letIn(exchange, key, hash, known)
+      return service.apps
+        .authenticate(service.pool, hash)
+        .then((caller) => letIn(exchange, key, hash, caller))
     },
     context(caller, exchange, body, deadline): AdminContext {
       const key = idempotencyKeyOf(exchange)

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TollgateError } from '../domain/errors.ts'
 import { MAX_CLIENT_COST } from '../domain/limits.ts'
+import { parseUrl } from '../domain/url.ts'
 import { type ClientContext, clientSchema } from '../graphql/client.ts'
 import { LongLists } from '../graphql/long-lists.ts'
 import { type Call, momentOf, type Service } from '../operations/call.ts'
@@ -74,7 +75,7 @@ export async function answerPreflight(
 
 async function checkOrigin(call: Call, exchange: Exchange): Promise<void> {
   const { origin, host } = exchange.headers
-  if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return
+  if (origin === undefined || parseUrl(origin)?.host === host) return
   const { app } = await momentOf(call)
   if (!app.origins.includes(origin)) {
     throw new TollgateError('FORBIDDEN', `The app does not allow pages of ${origin}: add it in the dashboard`)

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { badRequest, TollgateError } from '../domain/errors.ts'
 import { KNOWN_DEVICE_SECONDS, MAX_MEMBER_COST, SESSION_SECONDS } from '../domain/limits.ts'
+import { parseUrl } from '../domain/url.ts'
 import { dashboardSchema } from '../graphql/dashboard.ts'
 import type { DashboardContext } from '../graphql/dashboard-context.ts'
 import { admitVisitor } from '../graphql/visitor-document.ts'
@@ -84,7 +85,7 @@ export async function visitorOf(service: Service, headers: IncomingHttpHeaders):
 export function refuseForeign({ origin, host }: IncomingHttpHeaders, publicUrl: string): void {
   if (!isOurHost(host, publicUrl)) throw new TollgateError('FORBIDDEN', notOurHost(publicUrl))
   if (origin === undefined) return
-  const ours = origin === new URL(publicUrl).origin || (URL.canParse(origin) && new URL(origin).host === host)
+  const ours = origin === new URL(publicUrl).origin || parseUrl(origin)?.host === host
   if (!ours) throw new TollgateError('FORBIDDEN', 'The dashboard answers its own pages only')
 }
 

@@ -11,7 +11,7 @@ import { isOutage } from '../store/outage.ts'
 import type { Exchange } from './exchange.ts'
 import { parseGraphqlRequest } from './graphql-request.ts'
 import { requestIdOf } from './request-id.ts'
-import type { RequestsUnderWay } from './requests-under-way.ts'
+import { type RequestsUnderWay, UnderWay } from './requests-under-way.ts'
 
 /** One GraphQL endpoint: a schema and the callers it is for. */
 export interface Endpoint<Caller> {
@@ -37,77 +37,70 @@ export interface Endpoint<Caller> {
 export function graphqlHandler<Caller>(
   name: string,
   endpoint: Endpoint<Caller>,
-  {
-    log,
-    metrics,
-    outages,
-    requestTimeoutMs,
-  }: Pick<Service, 'log' | 'metrics' | 'outages' | 'requestTimeoutMs'>,
+  service: Pick<Service, 'log' | 'metrics' | 'outages' | 'requestTimeoutMs'>,
   underWay: RequestsUnderWay,
 ) {
+  const { log, metrics, outages, requestTimeoutMs } = service
   const documents = new Documents(endpoint.schema, endpoint.limits)
   // Unique among processes, and cheap: one is made for every request.
   const prefix = randomUUID().slice(0, 8)
   let requests = 0
 
   return async function handle(exchange: Exchange): Promise<void> {
-    const requestId = requestIdOf(exchange.headers) ?? `${prefix}-${(++requests).toString(36)}`
-    const report = (error: unknown) => {
-      if (isOutage(error)) outages.note(error)
-      else log.error({ err: error, requestId }, 'request failed')
-      return requestId
-    }
-    const arrived = performance.now()
-    const count = (errors: WireErrors) => {
-      const outcome = errors?.[0]?.extensions.code ?? 'ok'
-      metrics.requests.inc({ endpoint: name, outcome })
-      metrics.seconds.observe({ endpoint: name }, (performance.now() - arrived) / 1000)
-      log.debug({ requestId, endpoint: name, outcome }, 'request answered')
-    }
-    const fail = (error: unknown) => {
-      const errors = [wireError(error, 'BAD_REQUEST', report)]
-      if (!exchange.answered) {
-        hint(exchange, errors)
-        exchange.answer(200, requestId, { errors })
-      }
-      return errors
-    }
-    let expired = false
-    const request = {
-      arrived,
-      deadline: new Deadline(arrived, requestTimeoutMs),
-      expire: () => {
-        // A list that is on its way is bounded by how fast it is read.
-        if (exchange.answered) return
-        expired = true
-        count(fail(tooLate()))
-      },
-    }
+    const id = requestIdOf(exchange.headers) ?? `${prefix}-${(++requests).toString(36)}`
+    const request = new Request(exchange, id, requestTimeoutMs, expire)
     if (!underWay.begin(request)) {
-      count(fail(rateLimited('Too many requests are under way; try again in a moment', 1)))
+      count(request, fail(request, rateLimited('Too many requests are under way; try again in a moment', 1)))
       return
     }
     let errors: WireErrors
     try {
-      errors = await run(exchange, requestId, request.deadline, report)
+      errors = await run(request)
     } catch (error) {
-      if (expired) log.debug({ err: error, requestId }, 'failed after its deadline')
-      else errors = fail(error)
+      if (request.expired) log.debug({ err: error, requestId: request.id }, 'failed after its deadline')
+      else errors = fail(request, error)
     }
     underWay.end(request)
-    if (!expired) count(errors)
+    if (!request.expired) count(request, errors)
+  }
+  function expire(request: Request): void {
+    // A list that is on its way is bounded by how fast it is read.
+    if (request.exchange.answered) return
+    request.expired = true
+    count(request, fail(request, tooLate()))
   }
 
-  async function run(
-    exchange: Exchange,
-    requestId: string,
-    deadline: Deadline,
-    report: ReportFault,
-  ): Promise<WireErrors> {
+  function count({ id, arrived }: Request, errors: WireErrors): void {
+    const outcome = errors?.[0]?.extensions.code ?? 'ok'
+    metrics.requests.inc({ endpoint: name, outcome })
+    metrics.seconds.observe({ endpoint: name }, (performance.now() - arrived) / 1000)
+    log.debug({ requestId: id, endpoint: name, outcome }, 'request answered')
+  }
+
+  function fail(request: Request, error: unknown): WireErrors {
+    const { exchange, id } = request
+    const errors = [wireError(error, 'BAD_REQUEST', reporter(request))]
+    if (!exchange.answered) {
+      hint(exchange, errors)
+      exchange.answer(200, id, { errors })
+    }
+    return errors
+  }
+
+  function reporter({ id }: Request): ReportFault {
+    return (error) => {
+      if (isOutage(error)) outages.note(error)
+      else log.error({ err: error, requestId: id }, 'request failed')
+      return id
+    }
+  }
+
+  async function run(request: Request): Promise<WireErrors> {
+    const { exchange, id, deadline } = request
     if (exchange.method !== 'POST') {
       exchange.setHeader('Allow', 'POST')
-      const errors = [wireError(onlyPost(), 'METHOD_NOT_ALLOWED', report)]
-      exchange.answer(405, requestId, { errors })
+      const errors = [wireError(onlyPost(), 'METHOD_NOT_ALLOWED', reporter(request))]
+      exchange.answer(405, id, { errors })
       return errors
     }
     // What is there already is not waited for: a wait for nothing takes a lone call some microseconds.
@@ -118,22 +111,22 @@ export function graphqlHandler<Caller>(
     const { query, variables, operationName } = parseGraphqlRequest(body)
     const checked = documents.check(query, endpoint.admit?.(caller))
     if ('errors' in checked) {
-      const errors = checked.errors.map((error) => wireError(error, checked.code, report))
-      exchange.answer(200, requestId, { errors })
+      const errors = checked.errors.map((error) => wireError(error, checked.code, reporter(request)))
+      exchange.answer(200, id, { errors })
       return errors
     }
     const context = endpoint.context(caller, exchange, body, deadline)
     const result = await checked.run(context, variables, operationName)
     // An operation that never began, for want of fitting variables, is the caller's mistake too.
-    const errors = result.errors?.map((error) => wireError(error, 'BAD_USER_INPUT', report))
+    const errors = result.errors?.map((error) => wireError(error, 'BAD_USER_INPUT', reporter(request)))
     if (exchange.answered) return errors
     const { lists } = context
     if (lists?.unfinished && result.data) {
       const rest = (name: string) => lists.rest(name, endpoint.schema, context, variables)
-      await exchange.stream(requestId, piecesOf(result.data, rest, errors))
+      await exchange.stream(id, piecesOf(result.data, rest, errors))
     } else {
       hint(exchange, errors)
-      exchange.answer(200, requestId, errors ? { ...result, errors } : result)
+      exchange.answer(200, id, errors ? { ...result, errors } : result)
     }
     return errors
   }
@@ -146,6 +139,29 @@ export function graphqlHandler<Caller>(
     } finally {
       deadline.renew(requestTimeoutMs)
     }
+  }
+}
+
+/** One for all that is kept of a request: closures of its own would be made for every check. */
+class Request extends UnderWay {
+  readonly exchange: Exchange
+  readonly id: string
+  readonly arrived = performance.now()
+  readonly deadline: Deadline
+  /** whether it was answered by its deadline */
+  expired = false
+  readonly #onExpiry: (request: Request) => void
+
+  constructor(exchange: Exchange, id: string, timeoutMs: number, onExpiry: (request: Request) => void) {
+    super()
+    this.exchange = exchange
+    this.id = id
+    this.deadline = new Deadline(this.arrived, timeoutMs)
+    this.#onExpiry = onExpiry
+  }
+
+  expire(): void {
+    this.#onExpiry(this)
   }
 }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { parseUrl } from '../domain/url.ts'
 
 /**
  * Whether a browser that names this host can be on our own pages. A name that somebody else owns can be made to lead
@@ -7,8 +8,8 @@ import { isIP } from 'node:net'
 export function isOurHost(host: string | undefined, publicUrl: string): boolean {
   // Browsers always send one.
   if (host === undefined) return true
-  if (!URL.canParse(`http://${host}`)) return false
-  const { hostname } = new URL(`http://${host}`)
+  const hostname = parseUrl(`http://${host}`)?.hostname
+  if (hostname === undefined) return false
   const ours = new URL(publicUrl).hostname
   return hostname === ours || isLoopback(hostname) || (isAddress(ours) && isAddress(hostname))
 }

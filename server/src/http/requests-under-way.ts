@@ -1,19 +1,29 @@
 import { MAX_REQUESTS_UNDER_WAY } from '../domain/limits.ts'
 import type { Deadline } from '../operations/deadline.ts'
 
-/** One request from its arrival to its answer. */
-interface UnderWay {
-  readonly arrived: number
-  readonly deadline: Deadline
+/** One request from its arrival to its answer: a link of the chain below. */
+export abstract class UnderWay {
+  abstract readonly arrived: number
+  abstract readonly deadline: Deadline
+  /** whether it is in the chain */
+  chained = false
+  earlier: UnderWay | null = null
+  later: UnderWay | null = null
+
   /** Tells the caller that there is no answer in time. */
-  expire(): void
+  abstract expire(): void
 }
 
 const SWEEP_MS = 250
 
-/** All requests that are being answered. One timer for all of them sees to it that each gets an answer by its deadline. */
+/**
+ * All requests that are being answered. One timer for all of them sees to it that each gets an answer by its deadline.
+ * They are chained, oldest first: a Set would give each of them an identity hash, at a cost that shows in every check.
+ */
 export class RequestsUnderWay {
-  readonly #open = new Set<UnderWay>()
+  #oldest: UnderWay | null = null
+  #newest: UnderWay | null = null
+  #count = 0
 
   constructor() {
     setInterval(() => this.#sweep(performance.now()), SWEEP_MS).unref()
@@ -21,30 +31,47 @@ export class RequestsUnderWay {
 
   /** False: there are too many already. */
   begin(request: UnderWay): boolean {
-    if (this.#open.size >= MAX_REQUESTS_UNDER_WAY) return false
-    this.#open.add(request)
+    if (this.#count >= MAX_REQUESTS_UNDER_WAY) return false
+    request.earlier = this.#newest
+    if (this.#newest) this.#newest.later = request
+    else this.#oldest = request
+    this.#newest = request
+    request.chained = true
+    this.#count += 1
     return true
   }
 
   end(request: UnderWay): void {
-    this.#open.delete(request)
+    if (!request.chained) return
+    const { earlier, later } = request
+    if (earlier) earlier.later = later
+    else this.#oldest = later
+    if (later) later.earlier = earlier
+    else this.#newest = earlier
+    // What is done may be reached from what is older still, and must not keep what came after it.
+    request.earlier = null
+    request.later = null
+    request.chained = false
+    this.#count -= 1
   }
 
   get count(): number {
-    return this.#open.size
+    return this.#count
   }
 
   /** How long the oldest one has been under way, in seconds. */
   oldestSeconds(): number {
-    const [oldest] = this.#open
-    return oldest ? (performance.now() - oldest.arrived) / 1_000 : 0
+    return this.#oldest ? (performance.now() - this.#oldest.arrived) / 1_000 : 0
   }
 
   #sweep(now: number): void {
-    for (const request of this.#open) {
-      if (!request.deadline.passedBy(now)) continue
-      this.#open.delete(request)
-      request.expire()
+    for (let request = this.#oldest; request; ) {
+      const { later } = request
+      if (request.deadline.passedBy(now)) {
+        this.end(request)
+        request.expire()
+      }
+      request = later
     }
   }
 }

@@ -6,7 +6,6 @@ export type Settled<T> = { value: T } | { error: unknown }
 
 interface Waiting<Item, Result> {
   item: Item
-  since: number
   resolve: (result: Result) => void
   reject: (error: unknown) => void
 }
@@ -35,6 +34,8 @@ export class Batcher<Item, Result> {
   /** when each lane's batch was sent; 0: it is idle */
   readonly #sentAt: number[]
   #waiting: Waiting<Item, Result>[] = []
+  /** the last time that somebody came and found nobody waiting */
+  #waitingSince = 0
   #scheduled = false
 
   constructor(
@@ -54,7 +55,8 @@ export class Batcher<Item, Result> {
         reject(rateLimited('Too many calls wait for the database; try again in a moment', 1))
         return
       }
-      this.#waiting.push({ item, since: performance.now(), resolve, reject })
+      if (this.#waiting.length === 0) this.#waitingSince = performance.now()
+      this.#waiting.push({ item, resolve, reject })
       this.#schedule()
     })
   }
@@ -63,11 +65,10 @@ export class Batcher<Item, Result> {
     return this.#waiting.length
   }
 
-  /** How long the oldest call has been waiting, for its batch or for the answer to it, in seconds. */
+  /** How long the oldest call may have been waiting, for its batch or for the answer to it, in seconds. */
   oldestSeconds(): number {
     const times = this.#sentAt.filter((time) => time > 0)
-    const first = this.#waiting[0]
-    if (first) times.push(first.since)
+    if (this.#waiting.length > 0) times.push(this.#waitingSince)
     return times.length === 0 ? 0 : (performance.now() - Math.min(...times)) / 1_000
   }
 

@@ -49,13 +49,22 @@ type Row = [
   place: string,
 ]
 
+/** How long ago a period of this kind may have started, in hours, which are the same in every time zone. */
+const longestOf = (resetPeriod: string): string => {
+  const cases = RESET_PERIODS.flatMap((reset) => {
+    const ms = longestMs(reset)
+    return ms === null ? [] : [`when '${reset}' then interval '${ms / 3_600_000}:00:00'`]
+  })
+  return `case ${resetPeriod} ${cases.join(' ')} end`
+}
+
 /**
  * What is read of one question, given where its parts come from. Which period it is about depends on the subscriptions
  * that are read here; all that can be said beforehand is how long ago it may have started. That bound does without the
  * truncation to milliseconds, which would be worked out for every question once more. `offset 0` keeps the bound inside
  * the walk of the index: as a part of the join, PostgreSQL read every counter that the user has ever had of that kind.
  */
-const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod, longest]: readonly string[]) => `
+const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod = '']: readonly string[]) => `
 from ${source}
 left join users u on u.app_id = ${appId} and u.id = ${userId}
 left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
@@ -63,7 +72,7 @@ left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
 left join lateral (
   select period_start, used, ctid from usage_counter
   where app_id = u.app_id and user_uid = u.uid and feature_id = ${featureId} and reset_period = ${resetPeriod}
-    and period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - ${longest}, '-infinity')
+    and period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - ${longestOf(resetPeriod)}, '-infinity')
   offset 0) c on true`
 
 const COLUMNS = `app.version, ${APP_NOW} as now, u.uid,
@@ -72,17 +81,17 @@ const COLUMNS = `app.version, ${APP_NOW} as now, u.uid,
 const MANY = new Prepared<Row>(
   'read-holdings',
   `select q.ord, ${COLUMNS} ${holdingsOf(
-    `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::interval[])
-  with ordinality as q (app_id, user_id, feature_id, reset_period, longest, ord)
+    `unnest($1::text[], $2::text[], $3::text[], $4::text[])
+  with ordinality as q (app_id, user_id, feature_id, reset_period, ord)
 join app on app.id = q.app_id`,
-    ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period', 'q.longest'],
+    ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period'],
   )}`,
 )
 
 /** PostgreSQL is done with a statement about one sooner than with one about a list of one. */
 const ONE = new Prepared<Row>(
   'read-holding',
-  `select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4', '$5::interval'])}
+  `select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4'])}
 where app.id = $1`,
 )
 
@@ -125,26 +134,16 @@ export async function readHoldings(
   return holdings
 }
 
-/** In hours, which are the same in every time zone. */
-const LONGEST = new Map<ResetPeriod | null, string | null>(
-  RESET_PERIODS.map((reset) => {
-    const ms = longestMs(reset)
-    return [reset, ms === null ? null : `${ms / 3_600_000}:00:00`]
-  }),
-)
-const longestOf = ({ resetPeriod }: Question): string | null => LONGEST.get(resetPeriod) ?? null
-
 function read(client: Tx, questions: readonly Question[]): Promise<Row[]> {
   const [first] = questions
   if (first && questions.length === 1) {
     const { appId, userId, featureId, resetPeriod } = first
-    return ONE.run(client, [appId, userId, featureId, resetPeriod, longestOf(first)])
+    return ONE.run(client, [appId, userId, featureId, resetPeriod])
   }
   return MANY.run(client, [
     textArray(questions, (q) => q.appId),
     textArray(questions, (q) => q.userId),
     textArray(questions, (q) => q.featureId),
     textArray(questions, (q) => q.resetPeriod),
-    textArray(questions, longestOf),
   ])
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { parseUrl } from '../../src/domain/url.ts'
 import { audits } from './audits.ts'
 import { connect, type Target } from './context.ts'
 import { type Outcome, runAudits } from './run.ts'
@@ -17,7 +18,7 @@ class UsageError extends Error {}
 function targetOf(args: string[]): Target {
   const { url, key, email, password } = optionsOf(args)
   if (!url || !key) throw new UsageError('--url and --key are needed')
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+  if (!/^https?:\/\//.test(url) || !parseUrl(url)) {
     throw new UsageError(`--url must be an http or https URL; it is ${url}`)
   }
   if (!email !== !password) throw new UsageError('--email and --password go together')

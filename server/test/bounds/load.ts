@@ -6,7 +6,7 @@ import {
   MAX_WAITING_CALLS,
   REQUEST_DEADLINE_MS,
 } from '../../src/domain/limits.ts'
-import { RequestsUnderWay } from '../../src/http/requests-under-way.ts'
+import { RequestsUnderWay, UnderWay } from '../../src/http/requests-under-way.ts'
 import { Batcher } from '../../src/operations/batcher.ts'
 import { Deadline } from '../../src/operations/deadline.ts'
 import type { Bound } from './bound.ts'
@@ -49,10 +49,16 @@ function renewed(ms: number): boolean {
   return long.passedBy(performance.now() + ms)
 }
 
+class Waiting extends UnderWay {
+  readonly arrived = 0
+  readonly deadline = new Deadline(performance.now(), 60_000)
+  expire(): void {}
+}
+
 /** Whether the last of so many requests is taken. */
 function begun(count: number): boolean {
   const requests = new RequestsUnderWay()
-  const one = () => ({ arrived: 0, deadline: new Deadline(performance.now(), 60_000), expire: () => {} })
+  const one = () => new Waiting()
   for (let i = 1; i < count; i++) requests.begin(one())
   return requests.begin(one())
 }

@@ -1,4 +1,5 @@
 import type Stripe from 'stripe'
+import { parseUrl } from '../../src/domain/url.ts'
 import { priceFrom } from './catalogue.ts'
 import type { Form } from './form.ts'
 import { invalid, missingParameter } from './refusals.ts'
@@ -31,7 +32,7 @@ const A_DAY = 86_400
 function address(form: Form, name: string): string | null {
   const value = form.text(name)
   if (value === undefined) return null
-  if (!URL.canParse(value) || !/^https?:/.test(value)) throw invalid('Not a valid URL', name, 'url_invalid')
+  if (!parseUrl(value) || !/^https?:/.test(value)) throw invalid('Not a valid URL', name, 'url_invalid')
   return value
 }
 

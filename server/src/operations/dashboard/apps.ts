@@ -1,6 +1,7 @@
 import { appNotFound, badUserInput, quote } from '../../domain/errors.ts'
 import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
 import { LATEST_TEST_CLOCK, MAX_ORIGINS } from '../../domain/limits.ts'
+import { parseUrl } from '../../domain/url.ts'
 import {
   type AppRow,
   bumpVersion,
@@ -95,7 +96,7 @@ export async function setOrigins(
   if (origins.length > MAX_ORIGINS)
     throw badUserInput(`origins must hold at most ${MAX_ORIGINS} origins`, 'origins')
   for (const origin of origins) {
-    if (!/^https?:\/\//.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin) {
+    if (!/^https?:\/\//.test(origin) || parseUrl(origin)?.origin !== origin) {
       throw badUserInput(`${quote(origin)} is no origin: write it like https://app.example.com`, 'origins')
     }
   }
