@@ -200,8 +200,11 @@ class PlainExchange implements Exchange {
   answer(status: number, requestId: string, result: object): void {
     const { socket } = this.#connection
     const body = JSON.stringify(result)
+    const bytes = Buffer.byteLength(body)
     const head = this.#headOf(status, requestId)
-    if (!socket.destroyed) socket.write(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+    // Headers are ASCII. Where the body is too, its characters are its bytes, and nothing needs to be encoded.
+    const encoding = bytes === body.length ? 'latin1' : 'utf8'
+    if (!socket.destroyed) socket.write(`${head}Content-Length: ${bytes}\r\n\r\n${body}`, encoding)
     this.#connection.next()
   }
 

@@ -38,8 +38,10 @@ export function readStandings(
   questions: readonly StandingQuestion[],
   { inTransaction = false } = {},
 ): Promise<Settled<FoundStanding>[]> {
-  return readTogether(apps, client, questions).catch((error) => {
-    if (inTransaction || questions.length === 1 || !refusesData(error)) throw error
+  const answers = readTogether(apps, client, questions)
+  if (inTransaction || questions.length === 1) return answers
+  return answers.catch((error) => {
+    if (!refusesData(error)) throw error
     return readOneByOne(apps, client, questions)
   })
 }

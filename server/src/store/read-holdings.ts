@@ -49,14 +49,13 @@ type Row = [
   place: string,
 ]
 
-/** How long ago a period of this kind may have started, in hours, which are the same in every time zone. */
-const longestOf = (resetPeriod: string): string => {
-  const cases = RESET_PERIODS.flatMap((reset) => {
+/** How long ago a period of each kind may have started, in hours, which are the same in every time zone. */
+const LONGEST = new Map<ResetPeriod | null, string>(
+  RESET_PERIODS.flatMap((reset) => {
     const ms = longestMs(reset)
-    return ms === null ? [] : [`when '${reset}' then interval '${ms / 3_600_000}:00:00'`]
-  })
-  return `case ${resetPeriod} ${cases.join(' ')} end`
-}
+    return ms === null ? [] : [[reset, `${ms / 3_600_000}:00:00`]]
+  }),
+)
 
 /**
  * What is read of one question, given where its parts come from. Which period it is about depends on the subscriptions
@@ -64,7 +63,7 @@ const longestOf = (resetPeriod: string): string => {
  * truncation to milliseconds, which would be worked out for every question once more. `offset 0` keeps the bound inside
  * the walk of the index: as a part of the join, PostgreSQL read every counter that the user has ever had of that kind.
  */
-const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod = '']: readonly string[]) => `
+const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod, longest]: readonly string[]) => `
 from ${source}
 left join users u on u.app_id = ${appId} and u.id = ${userId}
 left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
@@ -72,11 +71,14 @@ left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
 left join lateral (
   select period_start, used, ctid from usage_counter
   where app_id = u.app_id and user_uid = u.uid and feature_id = ${featureId} and reset_period = ${resetPeriod}
-    and period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - ${longestOf(resetPeriod)}, '-infinity')
+    and period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - ${longest}, '-infinity')
   offset 0) c on true`
 
 const COLUMNS = `app.version, ${APP_NOW} as now, u.uid,
   s.package_id, s.is_addon, s.started_at, s.anchor, c.period_start, c.used, c.ctid as place`
+
+/** Many texts would take longer to be read as intervals than one is to be chosen. */
+const CHOSEN = [...LONGEST].map(([reset, longest]) => `when '${reset}' then interval '${longest}'`).join(' ')
 
 const MANY = new Prepared<Row>(
   'read-holdings',
@@ -84,14 +86,14 @@ const MANY = new Prepared<Row>(
     `unnest($1::text[], $2::text[], $3::text[], $4::text[])
   with ordinality as q (app_id, user_id, feature_id, reset_period, ord)
 join app on app.id = q.app_id`,
-    ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period'],
+    ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period', `case q.reset_period ${CHOSEN} end`],
   )}`,
 )
 
 /** PostgreSQL is done with a statement about one sooner than with one about a list of one. */
 const ONE = new Prepared<Row>(
   'read-holding',
-  `select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4'])}
+  `select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4', '$5::interval'])}
 where app.id = $1`,
 )
 
@@ -138,7 +140,7 @@ function read(client: Tx, questions: readonly Question[]): Promise<Row[]> {
   const [first] = questions
   if (first && questions.length === 1) {
     const { appId, userId, featureId, resetPeriod } = first
-    return ONE.run(client, [appId, userId, featureId, resetPeriod])
+    return ONE.run(client, [appId, userId, featureId, resetPeriod, LONGEST.get(resetPeriod) ?? null])
   }
   return MANY.run(client, [
     textArray(questions, (q) => q.appId),
