@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../server/src/store/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../server/src/embedded-postgres/start.ts'
 import { atEnd, refuseIfEnding } from './cleanup.ts'
 
 export interface Postgres {

@@ -5,7 +5,7 @@ export const SKIP_THE_RECEIPT: Breakage = {
   what: 'no receipt is written for a keyed record',
   sources: [
     {
-      file: 'operations/record-batch.ts',
+      file: 'operations/usage/record-batch.ts',
       find: 'function receiptsOf({ item: { key }, answer }: Decision): Receipt[] {\n  if (!key) return []',
       replace:
         'function receiptsOf({ item: { key }, answer }: Decision): Receipt[] {\n  if (!key || key) return []',

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { arch, availableParallelism, loadavg, platform, release, totalmem } from 'node:os'
 import { promisify } from 'node:util'
-import { locateBinaries } from '../server/src/store/embedded-postgres-places.ts'
+import { locateBinaries } from '../server/src/embedded-postgres/places.ts'
 import { ROOT } from './harness/build.ts'
 import type { Options } from './options.ts'
 import { holds, type Verdict } from './prove.ts'

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MUTATIONS } from '../../server/src/operations/dashboard/member-operations.ts'
+import { MUTATIONS } from '../../server/src/operations/call/member-operations.ts'
 import { dashboardClient } from '../../server/test/harness/client.ts'
 import { rowsOf } from '../../server/test/harness/database.ts'
 import { sessionCookie, upload } from '../../server/test/harness/import.ts'

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { withClient } from '../../bench/postgres.ts'
 import { type Child, descendants, start } from '../../bench/processes.ts'
-import { locateBinaries } from '../../server/src/store/embedded-postgres-places.ts'
+import { locateBinaries } from '../../server/src/embedded-postgres/places.ts'
 import type { Trial } from '../trial.ts'
 
 const run = promisify(execFile)

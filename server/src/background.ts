@@ -9,18 +9,18 @@ import {
   Logger as WorkerLogger,
 } from 'graphile-worker'
 import type { Logger } from 'pino'
-import { turnSandbox } from './billing/sandbox-payments.ts'
+import { appsDue } from './billing/sandbox/books.ts'
+import { turnSandbox } from './billing/sandbox/payments.ts'
 import { askAboutCheckout, askAboutSubscription } from './operations/billing/ask-provider.ts'
 import { handleNotice } from './operations/billing/handle-notice.ts'
 import { providerOf, sandboxIsOn } from './operations/billing/provider-of.ts'
 import { reconcile } from './operations/billing/reconcile.ts'
 import { sendSandboxEvent } from './operations/billing/send-sandbox-event.ts'
-import type { Service } from './operations/call.ts'
-import { deleteImport } from './operations/dashboard/delete-import.ts'
-import { BEAT_MS, JobWorkers } from './operations/job-workers.ts'
+import type { Service } from './operations/call/call.ts'
+import { deleteImport } from './operations/imports/delete-import.ts'
+import { BEAT_MS, JobWorkers } from './operations/upkeep/job-workers.ts'
 import type { Pool } from './store/database.ts'
 import { addJobForTurn, freeStrandedJobs, type Jobs } from './store/jobs.ts'
-import { appsDue } from './store/sandbox.ts'
 
 /** Jobs mostly wait, for a provider or for the database. */
 const CONCURRENCY = 4

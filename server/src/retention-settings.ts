@@ -1,6 +1,6 @@
 import { StartError } from './domain/errors.ts'
 import { IDEMPOTENCY_KEPT_HOURS, MAX_KEPT_DAYS } from './domain/limits.ts'
-import type { Retention } from './operations/prune.ts'
+import type { Retention } from './operations/upkeep/prune.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminSchema } from '../src/graphql/admin.ts'
+import { adminSchema } from '../src/graphql/admin/schema.ts'
 import type { Variables } from './harness/client.ts'
 import { expectAlike, fourTimes, isCompiled } from './harness/differential.ts'
 import { furnish } from './harness/furnished.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminSchema } from '../src/graphql/admin.ts'
+import { adminSchema } from '../src/graphql/admin/schema.ts'
 import type { Variables } from './harness/client.ts'
 import { expectAlike, fourTimes, isCompiled, written } from './harness/differential.ts'
 import { furnish } from './harness/furnished.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SESSION_SECONDS, SIGN_IN_TRIES } from '../src/domain/limits.ts'
-import { dashboardSchema } from '../src/graphql/dashboard.ts'
+import { dashboardSchema } from '../src/graphql/dashboard/schema.ts'
 import { Client, dashboardClient, signedIn } from './harness/client.ts'
 import { rowsOf } from './harness/database.ts'
 import { exampleCalls } from './harness/example-calls.ts'

@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest'
 import { CLIENT_DOCUMENTS } from '../../sdk/src/browser/documents.ts'
 import { DOCUMENTS } from '../../sdk/src/documents.ts'
 import { MAX_CLIENT_COST, MAX_COST } from '../src/domain/limits.ts'
-import { adminSchema } from '../src/graphql/admin.ts'
-import { clientSchema } from '../src/graphql/client.ts'
-import { dashboardSchema } from '../src/graphql/dashboard.ts'
-import { documentLimitsRule } from '../src/graphql/document-limits.ts'
+import { adminSchema } from '../src/graphql/admin/schema.ts'
+import { clientSchema } from '../src/graphql/client/schema.ts'
+import { dashboardSchema } from '../src/graphql/dashboard/schema.ts'
+import { documentLimitsRule } from '../src/graphql/engine/document-limits.ts'
 
 const ADMIN = { schema: adminSchema(), most: MAX_COST }
 const CLIENT = { schema: clientSchema(), most: MAX_CLIENT_COST }

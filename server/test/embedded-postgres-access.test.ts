@@ -3,8 +3,8 @@ import { chmod, cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { connectionToRunning } from '../src/store/embedded-postgres.ts'
-import { locateBinaries } from '../src/store/embedded-postgres-places.ts'
+import { locateBinaries } from '../src/embedded-postgres/places.ts'
+import { connectionToRunning } from '../src/embedded-postgres/start.ts'
 import {
   answers,
   cleanUp,

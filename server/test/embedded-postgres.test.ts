@@ -3,7 +3,7 @@ import { chown, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { StartError } from '../src/domain/errors.ts'
-import { startEmbeddedPostgres } from '../src/store/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../src/embedded-postgres/start.ts'
 
 import {
   answers,

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { adminSchema } from '../src/graphql/admin.ts'
+import { adminSchema } from '../src/graphql/admin/schema.ts'
 import type { Answer, Client } from './harness/client.ts'
 import { adminClient, createApp, startTestServer, type TestServer } from './harness/server.ts'
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { JobWorkers } from '../src/operations/job-workers.ts'
+import { JobWorkers } from '../src/operations/upkeep/job-workers.ts'
 import { openPool, type Pool } from '../src/store/database.ts'
 import { addJob, freeStrandedJobs } from '../src/store/jobs.ts'
 import { createDatabase, type TestDatabase } from './harness/database.ts'

@@ -34,12 +34,13 @@ describe('the house', () => {
   const MAY_IMPORT: Record<string, string[]> = {
     domain: [],
     store: ['domain'],
+    'embedded-postgres': ['domain'],
     billing: ['store', 'domain'],
     operations: ['store', 'billing', 'domain'],
     graphql: ['operations', 'store', 'domain'],
     http: ['graphql', 'operations', 'store', 'domain'],
-    backup: ['store', 'domain'],
-    '.': ['backup', 'http', 'graphql', 'operations', 'store', 'billing', 'domain'],
+    backup: ['embedded-postgres', 'store', 'domain'],
+    '.': ['backup', 'http', 'graphql', 'operations', 'embedded-postgres', 'store', 'billing', 'domain'],
   }
 
   it('imports nothing upwards', () => {

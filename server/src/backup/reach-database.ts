@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from '../domain/errors.ts'
+import { connectionToRunning, startEmbeddedPostgres } from '../embedded-postgres/start.ts'
 import type { Pool } from '../store/database.ts'
-import { connectionToRunning, startEmbeddedPostgres } from '../store/embedded-postgres.ts'
 import type { DatabaseSetting } from '../store/start-problems.ts'
 import { openToolPool } from '../store/tool-connection.ts'
 

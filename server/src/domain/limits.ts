@@ -32,7 +32,7 @@ export const MAX_ALIASES = 50
 /** Every mutation field is a transaction of its own. */
 export const MAX_ROOT_FIELDS = 50
 
-/** What a field costs: `graphql/field-cost.ts`. All features with all their packages cost 140,000. */
+/** What a field costs: `graphql/engine/field-cost.ts`. All features with all their packages cost 140,000. */
 export const MAX_COST = 200_000
 /** For members of the dashboard, whose types hold more; every field of every one of its lists costs less. */
 export const MAX_MEMBER_COST = 300_000

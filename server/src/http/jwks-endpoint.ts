@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Service } from '../operations/call.ts'
+import type { Service } from '../operations/call/call.ts'
 import { endResponse } from './body.ts'
 
 /** How long others may keep it. A revoked key is good for so much longer with those who verify by themselves. */

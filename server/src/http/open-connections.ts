@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
-import type { Metrics } from '../operations/metrics.ts'
+import type { Metrics } from '../operations/upkeep/metrics.ts'
 import { endPolitely } from './end-politely.ts'
 
 interface ConnectionRules {

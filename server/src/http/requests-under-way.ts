@@ -1,5 +1,5 @@
 import { MAX_REQUESTS_UNDER_WAY } from '../domain/limits.ts'
-import type { Deadline } from '../operations/deadline.ts'
+import type { Deadline } from '../operations/call/deadline.ts'
 
 /** One request from its arrival to its answer: a link of the chain below. */
 export abstract class UnderWay {

@@ -1,8 +1,8 @@
 import Stripe from 'stripe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/billing/provider.ts'
-import { stripeProvider } from '../../src/billing/stripe.ts'
-import { stripeClient } from '../../src/billing/stripe-client.ts'
+import { stripeClient } from '../../src/billing/stripe/client.ts'
+import { stripeProvider } from '../../src/billing/stripe/stripe.ts'
 
 export interface Account {
   key: string

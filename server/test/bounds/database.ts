@@ -12,8 +12,8 @@ import {
   READY_TIMEOUT_MS,
   STATEMENT_TIMEOUT_MS,
 } from '../../src/domain/limits.ts'
-import type { Service } from '../../src/operations/call.ts'
-import { ReadyCheck } from '../../src/operations/ready.ts'
+import type { Service } from '../../src/operations/call/call.ts'
+import { ReadyCheck } from '../../src/operations/upkeep/ready.ts'
 import {
   openPool,
   type Pool,

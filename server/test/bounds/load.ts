@@ -7,8 +7,8 @@ import {
   REQUEST_DEADLINE_MS,
 } from '../../src/domain/limits.ts'
 import { RequestsUnderWay, UnderWay } from '../../src/http/requests-under-way.ts'
-import { Batcher } from '../../src/operations/batcher.ts'
-import { Deadline } from '../../src/operations/deadline.ts'
+import { Deadline } from '../../src/operations/call/deadline.ts'
+import { Batcher } from '../../src/operations/usage/batcher.ts'
 import type { Bound } from './bound.ts'
 
 export const loadBounds: Bound[] = [

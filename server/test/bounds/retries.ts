@@ -6,9 +6,9 @@ import {
   MAX_STALE_READS,
   MAX_WRITE_CONFLICTS,
 } from '../../src/domain/limits.ts'
-import type { Service } from '../../src/operations/call.ts'
-import { readStandings } from '../../src/operations/standings.ts'
-import { asThemselves } from '../../src/operations/user-call.ts'
+import type { Service } from '../../src/operations/call/call.ts'
+import { asThemselves } from '../../src/operations/call/user-call.ts'
+import { readStandings } from '../../src/operations/usage/standings.ts'
 import { AppCache } from '../../src/store/app-cache.ts'
 import type { Tx } from '../../src/store/database.ts'
 import { publishPackage } from '../harness/catalogue.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { MUTATIONS } from '../../src/operations/dashboard/member-operations.ts'
-import { SENTENCES } from '../../src/operations/dashboard/sentences.ts'
+import { MUTATIONS } from '../../src/operations/call/member-operations.ts'
+import { SENTENCES } from '../../src/operations/home/sentences.ts'
 import { type Data, dashboardClient, signedIn } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'

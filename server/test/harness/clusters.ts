@@ -10,8 +10,8 @@ import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { expect } from 'vitest'
 import { StartError } from '../../src/domain/errors.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/store/embedded-postgres.ts'
-import { isPostmaster } from '../../src/store/embedded-postgres-process.ts'
+import { isPostmaster } from '../../src/embedded-postgres/process.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
 import { builtScript } from './scripts.ts'
 
 type Connection = EmbeddedPostgres['connection']

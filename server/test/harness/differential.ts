@@ -1,7 +1,7 @@
 import { type GraphQLSchema, parse } from 'graphql'
 import { compileQuery, isCompiledQuery } from 'graphql-jit'
 import { expect } from 'vitest'
-import { isCompilable } from '../../src/graphql/compilable.ts'
+import { isCompilable } from '../../src/graphql/engine/compilable.ts'
 import type { Answer, Client, Variables } from './client.ts'
 
 /** Whether a document that keeps coming is executed as compiled code. */

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql'
-import { adminSchema } from '../../src/graphql/admin.ts'
-import { clientSchema } from '../../src/graphql/client.ts'
-import { dashboardSchema } from '../../src/graphql/dashboard.ts'
+import { adminSchema } from '../../src/graphql/admin/schema.ts'
+import { clientSchema } from '../../src/graphql/client/schema.ts'
+import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
 
 export interface CommittedSchema {
   name: string

@@ -27,8 +27,8 @@ import {
   keepBillingId,
   lockUserByUid,
 } from '../../store/users.ts'
-import type { Service } from '../call.ts'
-import { foundPackage } from '../found.ts'
+import type { Service } from '../call/call.ts'
+import { foundPackage } from '../call/found.ts'
 import type { At } from './sync-checkout.ts'
 
 /** Why what was paid cannot be given: a person has to put something right, and have the notice handled again. */

@@ -1,5 +1,5 @@
 import { insertFoundFailure } from '../../store/notices.ts'
-import type { Service } from '../call.ts'
+import type { Service } from '../call/call.ts'
 import { BillingProblem } from './apply-billing.ts'
 import { type At, syncCheckout } from './sync-checkout.ts'
 import { syncSubscription } from './sync-subscription.ts'

@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
 import { type BillingProvider, ProviderError } from '../../billing/provider.ts'
-import { sandboxProvider } from '../../billing/sandbox.ts'
-import { stripeProvider } from '../../billing/stripe.ts'
-import { stripeClient } from '../../billing/stripe-client.ts'
+import { sandboxProvider } from '../../billing/sandbox/sandbox.ts'
+import { stripeClient } from '../../billing/stripe/client.ts'
+import { stripeProvider } from '../../billing/stripe/stripe.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import type { Db } from '../../store/database.ts'
 import { decrypt, encrypt } from '../../store/keyring.ts'
 import { findProviderAccount } from '../../store/provider-accounts.ts'
-import type { Service } from '../call.ts'
+import type { Service } from '../call/call.ts'
 
 export const PROVIDERS = ['sandbox', 'stripe'] as const
 export type ProviderName = (typeof PROVIDERS)[number]

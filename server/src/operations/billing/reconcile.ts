@@ -2,7 +2,7 @@ import { unsettledCheckouts } from '../../store/checkout-sessions.ts'
 import { type Tx, transaction } from '../../store/database.ts'
 import { addJobs } from '../../store/jobs.ts'
 import { liveProviderSubscriptions } from '../../store/provider-subscriptions.ts'
-import type { Service } from '../call.ts'
+import type { Service } from '../call/call.ts'
 
 /**
  * Finds what was lost: has the providers asked about every link that may still be paid and about the subscriptions

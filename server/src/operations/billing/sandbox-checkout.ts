@@ -1,12 +1,12 @@
+import { findCheckout, type SandboxCheckout } from '../../billing/sandbox/books.ts'
 import {
   type FieldProblems,
   leaveCheckout,
   type PayerEntry,
   type PaymentOutcome,
   payCheckout,
-} from '../../billing/sandbox-payments.ts'
-import { findCheckout, type SandboxCheckout } from '../../store/sandbox.ts'
-import type { Service } from '../call.ts'
+} from '../../billing/sandbox/payments.ts'
+import type { Service } from '../call/call.ts'
 import { sandboxIsOn } from './provider-of.ts'
 
 /** A payment page of the sandbox, as its payer sees it. */

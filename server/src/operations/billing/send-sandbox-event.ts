@@ -1,6 +1,6 @@
+import { deleteEvent, findEvent } from '../../billing/sandbox/books.ts'
 import { signatureHeader } from '../../billing/signature.ts'
-import { deleteEvent, findEvent } from '../../store/sandbox.ts'
-import type { Service } from '../call.ts'
+import type { Service } from '../call/call.ts'
 import { sandboxSecret } from './provider-of.ts'
 
 const TIMEOUT_MS = 10_000

@@ -1,6 +1,6 @@
 import { providerSubscriptionsOf } from '../../store/provider-subscriptions.ts'
 import { findUserByBillingId, followCustomer, forgetBillingId } from '../../store/users.ts'
-import type { Service } from '../call.ts'
+import type { Service } from '../call/call.ts'
 import { providerOf } from './provider-of.ts'
 import type { At } from './sync-checkout.ts'
 import { syncSubscription } from './sync-subscription.ts'

@@ -1,0 +1,250 @@
+import type { Interval } from '../../domain/price.ts'
+import { APP_NOW } from '../../store/apps.ts'
+import { type Db, timestamp, timestampOrNull } from '../../store/database.ts'
+
+// The books of the built-in provider. Nobody but the provider itself looks into them.
+
+interface SandboxItem {
+  priceId: string
+  name: string
+  amount: number
+  currency: string
+  interval: Interval | null
+}
+
+export interface SandboxCheckout {
+  appId: string
+  id: string
+  sessionId: string
+  /** null: the payer says who it is */
+  customerId: string | null
+  items: SandboxItem[]
+  successUrl: string
+  cancelUrl: string
+  state: 'open' | 'paid' | 'cancelled' | 'expired'
+  subscriptionId: string | null
+  madeAt: number
+  /** by the app's clock */
+  paidAt: number | null
+  paidReallyAt: number | null
+  expiresAt: number
+  /** the app's */
+  appName: string
+  now: number
+}
+
+const CHECKOUT = `
+select c.app_id as "appId", c.id, c.session_id as "sessionId", c.customer_id as "customerId", c.items,
+  c.success_url as "successUrl", c.cancel_url as "cancelUrl", c.state, c.subscription_id as "subscriptionId",
+  c.made_at as "madeAt", c.paid_at as "paidAt", c.paid_really_at as "paidReallyAt", c.expires_at as "expiresAt", app.name as "appName", ${APP_NOW} as now
+from sandbox_checkout c join app on app.id = c.app_id`
+
+/** Makes the checkout of a session, once; returns its id. */
+export async function insertCheckout(
+  db: Db,
+  c: Pick<
+    SandboxCheckout,
+    'appId' | 'id' | 'sessionId' | 'customerId' | 'items' | 'successUrl' | 'cancelUrl'
+  >,
+  lifeHours: number,
+): Promise<string> {
+  await db.query(
+    `insert into sandbox_checkout (app_id, id, session_id, customer_id, items, success_url, cancel_url, made_at,
+       expires_at)
+     select app.id, $2, $3, $4, $5, $6, $7, ${APP_NOW}, ${APP_NOW} + make_interval(hours => $8)
+     from app where id = $1
+     on conflict (app_id, session_id) do nothing`,
+    [c.appId, c.id, c.sessionId, c.customerId, JSON.stringify(c.items), c.successUrl, c.cancelUrl, lifeHours],
+  )
+  const { rows } = await db.query<{ id: string }>(
+    `select id from sandbox_checkout where app_id = $1 and session_id = $2`,
+    [c.appId, c.sessionId],
+  )
+  if (!rows[0]) throw new Error(`the sandbox checkout of ${c.sessionId} vanished`)
+  return rows[0].id
+}
+
+/** By its id alone, which cannot be guessed: whoever has it may pay. */
+export async function findCheckout(db: Db, id: string): Promise<SandboxCheckout | null> {
+  const { rows } = await db.query<SandboxCheckout>(`${CHECKOUT} where c.id = $1`, [id])
+  return rows[0] ?? null
+}
+
+export async function lockCheckout(db: Db, appId: string, id: string): Promise<SandboxCheckout | null> {
+  const { rows } = await db.query<SandboxCheckout>(
+    `${CHECKOUT} where c.app_id = $1 and c.id = $2 for update of c`,
+    [appId, id],
+  )
+  return rows[0] ?? null
+}
+
+export async function closeCheckout(
+  db: Db,
+  appId: string,
+  id: string,
+  closed: { state: SandboxCheckout['state']; customerId: string | null; subscriptionId: string | null },
+): Promise<void> {
+  await db.query(
+    `update sandbox_checkout c set state = $3, customer_id = $4, subscription_id = $5,
+       paid_at = case when $3 = 'paid' then ${APP_NOW} end,
+       paid_really_at = case when $3 = 'paid' then clock_timestamp() end
+     from app where app.id = c.app_id and c.app_id = $1 and c.id = $2`,
+    [appId, id, closed.state, closed.customerId, closed.subscriptionId],
+  )
+}
+
+/** Closes those whose time has come; returns their ids. */
+export async function expireCheckouts(db: Db, appId: string, now: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `update sandbox_checkout set state = 'expired'
+     where app_id = $1 and state in ('open', 'cancelled') and expires_at <= $2 returning id`,
+    [appId, timestamp(now)],
+  )
+  return rows.map((row) => row.id)
+}
+
+interface SandboxCustomer {
+  id: string
+  email: string | null
+  name: string | null
+}
+
+/** A customer that exists already stays as it is. */
+export async function insertCustomer(db: Db, appId: string, customer: SandboxCustomer): Promise<void> {
+  await db.query(
+    `insert into sandbox_customer (app_id, id, email, name) values ($1, $2, $3, $4) on conflict do nothing`,
+    [appId, customer.id, customer.email, customer.name],
+  )
+}
+
+export async function findCustomer(db: Db, appId: string, id: string): Promise<SandboxCustomer | null> {
+  const { rows } = await db.query<SandboxCustomer>(
+    `select id, email, name from sandbox_customer where app_id = $1 and id = $2`,
+    [appId, id],
+  )
+  return rows[0] ?? null
+}
+
+export interface SandboxSubscription {
+  id: string
+  sessionId: string
+  customerId: string
+  priceIds: string[]
+  interval: Interval
+  status: 'active' | 'past_due' | 'canceled'
+  madeAt: number
+  periodEnd: number
+  pastDueSince: number | null
+  cancelAtPeriodEnd: boolean
+  endedAt: number | null
+  cardRenews: boolean
+}
+
+const SUBSCRIPTION = `
+select id, session_id as "sessionId", customer_id as "customerId", price_ids as "priceIds", interval, status,
+  made_at as "madeAt", period_end as "periodEnd", past_due_since as "pastDueSince",
+  cancel_at_period_end as "cancelAtPeriodEnd", ended_at as "endedAt", card_renews as "cardRenews"
+from sandbox_subscription`
+
+/** Makes it, or makes it so. */
+export async function writeSubscription(db: Db, appId: string, s: SandboxSubscription): Promise<void> {
+  await db.query(
+    `insert into sandbox_subscription (app_id, id, session_id, customer_id, price_ids, interval, status, made_at,
+       period_end, past_due_since, cancel_at_period_end, ended_at, card_renews)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+     on conflict (app_id, id) do update set price_ids = excluded.price_ids, status = excluded.status,
+       period_end = excluded.period_end, past_due_since = excluded.past_due_since,
+       cancel_at_period_end = excluded.cancel_at_period_end, ended_at = excluded.ended_at`,
+    [
+      appId,
+      s.id,
+      s.sessionId,
+      s.customerId,
+      s.priceIds,
+      s.interval,
+      s.status,
+      timestamp(s.madeAt),
+      timestamp(s.periodEnd),
+      timestampOrNull(s.pastDueSince),
+      s.cancelAtPeriodEnd,
+      timestampOrNull(s.endedAt),
+      s.cardRenews,
+    ],
+  )
+}
+
+export async function findSubscription(
+  db: Db,
+  appId: string,
+  id: string,
+): Promise<SandboxSubscription | null> {
+  const { rows } = await db.query<SandboxSubscription>(`${SUBSCRIPTION} where app_id = $1 and id = $2`, [
+    appId,
+    id,
+  ])
+  return rows[0] ?? null
+}
+
+export async function lockSubscription(
+  db: Db,
+  appId: string,
+  id: string,
+): Promise<SandboxSubscription | null> {
+  const { rows } = await db.query<SandboxSubscription>(
+    `${SUBSCRIPTION} where app_id = $1 and id = $2 for update`,
+    [appId, id],
+  )
+  return rows[0] ?? null
+}
+
+/** Those whose paid time is over. */
+export async function lockDueSubscriptions(
+  db: Db,
+  appId: string,
+  now: number,
+): Promise<SandboxSubscription[]> {
+  const { rows } = await db.query<SandboxSubscription>(
+    `${SUBSCRIPTION} where app_id = $1 and status <> 'canceled' and period_end <= $2
+     order by id limit 500 for update skip locked`,
+    [appId, timestamp(now)],
+  )
+  return rows
+}
+
+/** The apps in whose books something is due. */
+export async function appsDue(db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from app where exists (select from sandbox_subscription s
+         where s.app_id = app.id and s.status <> 'canceled' and s.period_end <= ${APP_NOW})
+       or exists (select from sandbox_checkout c
+         where c.app_id = app.id and c.state in ('open', 'cancelled') and c.expires_at <= ${APP_NOW})`,
+  )
+  return rows.map((row) => row.id)
+}
+
+export async function nowOf(db: Db, appId: string): Promise<number> {
+  const { rows } = await db.query<{ now: number }>(`select ${APP_NOW} as now from app where id = $1`, [appId])
+  if (!rows[0]) throw new Error(`the app ${appId} vanished`)
+  return rows[0].now
+}
+
+export async function insertEvent(db: Db, appId: string, id: string, payload: object): Promise<void> {
+  await db.query(`insert into sandbox_event (app_id, id, payload) values ($1, $2, $3)`, [
+    appId,
+    id,
+    JSON.stringify(payload),
+  ])
+}
+
+/** The text of an event that is to be sent; null once it was taken. */
+export async function findEvent(db: Db, appId: string, id: string): Promise<string | null> {
+  const { rows } = await db.query<{ payload: string }>(
+    `select payload::text as payload from sandbox_event where app_id = $1 and id = $2`,
+    [appId, id],
+  )
+  return rows[0]?.payload ?? null
+}
+
+export async function deleteEvent(db: Db, appId: string, id: string): Promise<void> {
+  await db.query(`delete from sandbox_event where app_id = $1 and id = $2`, [appId, id])
+}

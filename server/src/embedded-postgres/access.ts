@@ -1,0 +1,243 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chown, link, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Client } from 'pg'
+import type { Account } from './account.ts'
+import { type Binaries, port } from './places.ts'
+
+/** The superuser that `initdb` made: for administration, never for requests. */
+export const ADMIN = 'tollgate'
+/** What the service connects as: it owns its database and may do nothing else. */
+export const SERVICE = 'tollgate_service'
+export const DATABASE = 'tollgate'
+
+export interface Passwords {
+  admin: string
+  service: string
+}
+
+interface Cluster {
+  dataDir: string
+  cluster: string
+  account: Account
+  binaries: Binaries
+}
+
+const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
+
+const randomPassword = () => randomBytes(24).toString('hex')
+
+// The format of PGPASSFILE, so that an operator can hand the file to psql as it is.
+const asLines = ({ admin, service }: Passwords): string =>
+  [
+    [ADMIN, admin],
+    [SERVICE, service],
+  ]
+    .map(([role, password]) => `*:${port}:*:${role}:${password}\n`)
+    .join('')
+
+const fileOf = (dataDir: string) => join(dataDir, 'pgpass')
+const draftOf = (dataDir: string) => join(dataDir, 'pgpass.new')
+
+/** The passwords of a data folder's PostgreSQL; undefined for one that has none yet. */
+export function readPasswords(dataDir: string): Promise<Passwords | undefined> {
+  return readFrom(fileOf(dataDir))
+}
+
+async function readFrom(file: string): Promise<Passwords | undefined> {
+  const text = await readFile(file, 'utf8').catch((error) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  const of = (role: string) => text.match(new RegExp(`^[^#\\n]*:${role}:([0-9a-f]+)$`, 'm'))?.[1]
+  const [admin, service] = [of(ADMIN), of(SERVICE)]
+  if (!admin || !service) throw new Error(`${file} has no password for ${admin ? SERVICE : ADMIN}`)
+  return { admin, service }
+}
+
+/**
+ * Passwords that are about to be set, the same for all who start at once. They are kept in a draft until
+ * PostgreSQL has them: a start that is killed in between leaves nothing that the next one would take for true.
+ */
+export async function draftPasswords(dataDir: string): Promise<Passwords> {
+  const draft = draftOf(dataDir)
+  for (;;) {
+    const found = await readFrom(draft)
+    if (found) return found
+    const own = `${draft}-${randomBytes(8).toString('hex')}`
+    await writeFile(own, asLines({ admin: randomPassword(), service: randomPassword() }), { mode: 0o600 })
+    try {
+      await sync(own)
+      await link(own, draft)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    } finally {
+      await rm(own, { force: true })
+    }
+  }
+}
+
+/** PostgreSQL has them now. */
+export async function keepDraft(dataDir: string): Promise<void> {
+  await link(draftOf(dataDir), fileOf(dataDir)).catch((error) => {
+    if (!isMissing(error) && error.code !== 'EEXIST') throw error
+  })
+  await sync(dataDir)
+  await rm(draftOf(dataDir), { force: true })
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path)
+  await handle.sync().finally(() => handle.close())
+}
+
+/** An entry of pg_hba.conf that lets everybody in who reaches the socket. */
+const TRUST = /^(\s*[^#\s].*\s)trust(\s*(?:#.*)?)$/gm
+
+/**
+ * Makes a cluster ask for passwords which does not, or whose passwords are lost. PostgreSQL must not be running: it
+ * is talked to as a single process that nobody can connect to. Every step may be done again. False: nothing to do.
+ */
+export async function requirePasswords(place: Cluster): Promise<boolean> {
+  const { dataDir, cluster, account } = place
+  // The draft first: whoever finds passwords after that knows that no other draft can win.
+  const draft = await draftPasswords(dataDir)
+  const kept = await readPasswords(dataDir)
+  const hba = join(cluster, 'pg_hba.conf')
+  const rules = await readFile(hba, 'utf8')
+  const asking = rules.replace(TRUST, '$1scram-sha-256$2')
+  if (kept && asking === rules) {
+    await rm(draftOf(dataDir), { force: true })
+    return false
+  }
+  await setPasswords(place, kept ?? draft)
+  if (asking !== rules) await replaceFile(hba, asking, account)
+  await keepDraft(dataDir)
+  return true
+}
+
+async function replaceFile(path: string, text: string, account: Account): Promise<void> {
+  const draft = `${path}.new`
+  await writeFile(draft, text, { mode: 0o600 })
+  if (account) await chown(draft, account.uid, account.gid)
+  await sync(draft)
+  await rename(draft, path)
+}
+
+/** Thrown with what PostgreSQL said against it, which never names a password. */
+export class AccessError extends Error {}
+
+async function setPasswords({ cluster, account, binaries }: Cluster, passwords: Passwords): Promise<void> {
+  // In this mode a line is a statement.
+  const statements = [
+    `alter role ${ADMIN} login superuser password '${passwords.admin}'`,
+    createServiceRole(),
+    `alter role ${SERVICE} password '${passwords.service}'`,
+  ]
+  const settings = [
+    'logging_collector=off',
+    'log_destination=stderr',
+    'log_line_prefix=',
+    'log_statement=none',
+  ]
+  const quiet = ['log_min_error_statement=panic', ...settings].flatMap((setting) => ['-c', setting])
+  const child = spawn(binaries.postgres, ['--single', '-D', cluster, ...quiet, 'postgres'], {
+    cwd: '/',
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+    stdio: ['pipe', 'ignore', 'pipe'],
+    ...account,
+  })
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  // A process that ended before it read everything says why on its other stream.
+  child.stdin.on('error', () => {})
+  child.stdin.end(statements.map((statement) => `${statement};\n`).join(''))
+  const code = await ended
+  const complaint = said.split('\n').find((line) => /^(ERROR|FATAL|PANIC):/.test(line))
+  if (complaint || code !== 0) throw new AccessError(complaint ?? `it ended with code ${code}`)
+}
+
+const createServiceRole = () =>
+  `do $$ begin if not exists (select from pg_roles where rolname = '${SERVICE}') then create role ${SERVICE} login; end if; end $$`
+
+/** Makes the service's role and database as far as they are missing, and gives it what the superuser still owns there. */
+export async function furnishAccess(
+  admin: Client,
+  adminOfDatabase: () => Client,
+  passwords: Passwords,
+): Promise<void> {
+  const { rows } = await admin.query<{ role: boolean; database: boolean; owner: boolean; shut: boolean }>(
+    `select exists (select from pg_roles where rolname = $1) as role,
+       exists (select from pg_database where datname = $2) as database,
+       exists (select from pg_database d join pg_roles r on r.oid = d.datdba where datname = $2 and rolname = $1) as owner,
+       not has_database_privilege('public', 'postgres', 'connect') as shut`,
+    [SERVICE, DATABASE],
+  )
+  const [found] = rows
+  if (!found?.role) await admin.query(`create role ${SERVICE} login password '${passwords.service}'`)
+  if (!found?.database) await admin.query(`create database ${DATABASE} owner ${SERVICE}`)
+  else if (!found.owner) await admin.query(`alter database ${DATABASE} owner to ${SERVICE}`)
+  // The lock that says who owns the data folder is taken there.
+  if (!found?.shut) await admin.query('revoke connect, temporary on database postgres from public')
+  if (!found?.database) return
+
+  const inside = adminOfDatabase()
+  inside.on('error', () => {})
+  await inside.connect()
+  try {
+    await inside.query(GIVE_AWAY)
+  } finally {
+    await inside.end()
+  }
+}
+
+/**
+ * `reassign owned` refuses for the superuser that initdb made, so each thing is given away by itself, in one
+ * transaction. What belongs to a table (its row type, the sequence of a column) or to an extension goes with that.
+ */
+const GIVE_AWAY = `
+do $$
+declare change text;
+begin
+  for change in
+    with ours as (
+      select oid, nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema'
+    ), dependent as (
+      select classid, objid from pg_depend d where deptype = 'e' or (deptype in ('a', 'i')
+        and classid = 'pg_class'::regclass and exists (select from pg_class where oid = d.objid and relkind = 'S'))
+    ), superuser as (
+      select oid from pg_roles where rolname = '${ADMIN}'
+    )
+    select format('alter schema %I owner to ${SERVICE}', n.nspname)
+    from pg_namespace n join ours using (oid), superuser s
+    where n.nspowner = s.oid
+    union all
+    select format('alter %s %s owner to ${SERVICE}',
+      case c.relkind when 'S' then 'sequence' when 'v' then 'view' when 'm' then 'materialized view'
+        when 'f' then 'foreign table' else 'table' end, c.oid::regclass)
+    from pg_class c join ours on ours.oid = c.relnamespace, superuser s
+    where c.relowner = s.oid and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+      and not exists (select from dependent d where d.classid = 'pg_class'::regclass and d.objid = c.oid)
+    union all
+    select format('alter routine %s owner to ${SERVICE}', p.oid::regprocedure)
+    from pg_proc p join ours on ours.oid = p.pronamespace, superuser s
+    where p.proowner = s.oid
+      and not exists (select from dependent d where d.classid = 'pg_proc'::regclass and d.objid = p.oid)
+    union all
+    select format('alter type %s owner to ${SERVICE}', t.oid::regtype)
+    from pg_type t join ours on ours.oid = t.typnamespace left join pg_class c on c.oid = t.typrelid, superuser s
+    where t.typowner = s.oid and t.typtype in ('c', 'd', 'e', 'r')
+      and (t.typtype <> 'c' or c.relkind = 'c')
+      and not exists (select from dependent d where d.classid = 'pg_type'::regclass and d.objid = t.oid)
+  loop
+    execute change;
+  end loop;
+end $$`

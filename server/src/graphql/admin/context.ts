@@ -1,0 +1,31 @@
+import type { GraphQLResolveInfo } from 'graphql'
+import type { Call, Service } from '../../operations/call/call.ts'
+import type { Deadline } from '../../operations/call/deadline.ts'
+import type { Caller } from '../../store/app-cache.ts'
+import type { LongLists } from '../engine/long-lists.ts'
+
+/** One authenticated request to the Admin API. */
+export interface AdminContext {
+  service: Service
+  caller: Caller
+  idempotency: { key: string; request: Buffer } | null
+  deadline: Deadline
+  lists: LongLists
+}
+
+/** The call that a mutation field makes: its response name tells it from others of the same request. */
+export function mutationCall(
+  { service, caller, idempotency, deadline }: AdminContext,
+  info: GraphQLResolveInfo,
+): Call {
+  return {
+    service,
+    ...caller,
+    deadline,
+    idempotency: idempotency && { ...idempotency, field: String(info.path.key) },
+  }
+}
+
+export function queryCall({ service, caller, deadline }: AdminContext): Call {
+  return { service, ...caller, deadline, idempotency: null }
+}

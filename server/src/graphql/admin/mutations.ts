@@ -1,0 +1,114 @@
+import { generateSubscriptionLink } from '../../operations/billing/generate-subscription-link.ts'
+import { createFeature } from '../../operations/catalogue/create-feature.ts'
+import { createPackage } from '../../operations/catalogue/create-package.ts'
+import { updateFeature } from '../../operations/catalogue/update-feature.ts'
+import { updatePackage } from '../../operations/catalogue/update-package.ts'
+import { subscribe } from '../../operations/subscriptions/subscribe.ts'
+import { recordUsage, recordUsages } from '../../operations/usage/record-usage.ts'
+import { createUser } from '../../operations/users/create-user.ts'
+import { generateUserToken } from '../../operations/users/generate-user-token.ts'
+import { updateUser } from '../../operations/users/update-user.ts'
+import type { Builder } from '../types/builder.ts'
+import {
+  featureChange,
+  newFeature,
+  newPackage,
+  newUser,
+  packageChange,
+  usageEvent,
+  userChange,
+} from '../types/inputs.ts'
+import { type AdminContext, mutationCall } from './context.ts'
+import type { AdminTypes } from './types.ts'
+
+export function defineAdminMutations(builder: Builder<AdminContext>, types: AdminTypes): void {
+  const { inputs } = types
+  builder.mutationType({
+    fields: (t) => {
+      const id = t.arg.string({ required: true })
+      const userId = t.arg.string({ required: true })
+      return {
+        createFeature: t.field({
+          type: types.feature,
+          nullable: true,
+          args: { input: t.arg({ type: inputs.createFeature, required: true }) },
+          resolve: (_, { input }, context, info) =>
+            createFeature(mutationCall(context, info), newFeature(input)),
+        }),
+        updateFeature: t.field({
+          type: types.feature,
+          nullable: true,
+          args: { id, input: t.arg({ type: inputs.updateFeature, required: true }) },
+          resolve: (_, { id, input }, context, info) =>
+            updateFeature(mutationCall(context, info), id, featureChange(input)),
+        }),
+        createPackage: t.field({
+          type: types.package,
+          nullable: true,
+          args: { input: t.arg({ type: inputs.createPackage, required: true }) },
+          resolve: (_, { input }, context, info) =>
+            createPackage(mutationCall(context, info), newPackage(input)),
+        }),
+        updatePackage: t.field({
+          type: types.package,
+          nullable: true,
+          args: { id, input: t.arg({ type: inputs.updatePackage, required: true }) },
+          resolve: (_, { id, input }, context, info) =>
+            updatePackage(mutationCall(context, info), id, packageChange(input)),
+        }),
+        createUser: t.field({
+          type: types.user,
+          nullable: true,
+          args: { input: t.arg({ type: inputs.createUser, required: true }) },
+          resolve: (_, { input }, context, info) => createUser(mutationCall(context, info), newUser(input)),
+        }),
+        updateUser: t.field({
+          type: types.user,
+          nullable: true,
+          args: { id, input: t.arg({ type: inputs.updateUser, required: true }) },
+          resolve: (_, { id, input }, context, info) =>
+            updateUser(mutationCall(context, info), id, userChange(input)),
+        }),
+        subscribe: t.field({
+          type: [types.subscription],
+          nullable: true,
+          args: { packageIds: t.arg.stringList({ required: true }), userId },
+          resolve: (_, { packageIds, userId }, context, info) =>
+            subscribe(mutationCall(context, info), userId, packageIds),
+        }),
+        recordUsage: t.field({
+          type: types.recordedUsage,
+          nullable: true,
+          args: { input: t.arg({ type: inputs.createUsageEvent, required: true }) },
+          resolve: (_, { input }, context, info) =>
+            recordUsage(mutationCall(context, info), usageEvent(input)),
+        }),
+        recordUsages: t.field({
+          type: [types.recordedUsage],
+          nullable: true,
+          args: { inputs: t.arg({ type: [inputs.createUsageEvent], required: true }) },
+          resolve: (_, { inputs }, context, info) =>
+            recordUsages(mutationCall(context, info), inputs.map(usageEvent)),
+        }),
+        generateSubscriptionLink: t.field({
+          type: types.subscriptionLink,
+          nullable: true,
+          args: {
+            userId: t.arg.string(),
+            templateId: t.arg.string({ required: true }),
+            successUrl: t.arg.string({ required: true }),
+            cancelUrl: t.arg.string({ required: true }),
+          },
+          resolve: (_, args, context, info) =>
+            generateSubscriptionLink(mutationCall(context, info), { ...args, userId: args.userId ?? null }),
+        }),
+        generateUserToken: t.field({
+          type: types.generatedUserToken,
+          nullable: true,
+          args: { userId },
+          resolve: (_, { userId }, context, info) => generateUserToken(mutationCall(context, info), userId),
+        }),
+      }
+    },
+  })
+}

@@ -1,0 +1,109 @@
+import { feature, features } from '../../operations/catalogue/features.ts'
+import { packageById, packages } from '../../operations/catalogue/packages.ts'
+import { subscription, subscriptions } from '../../operations/subscriptions/subscriptions.ts'
+import { canUseFeature, canUseFeatures } from '../../operations/usage/can-use-feature.ts'
+import { showUsage } from '../../operations/usage/show-usage.ts'
+import { user, users } from '../../operations/users/users.ts'
+import type { Builder } from '../types/builder.ts'
+import { type AdminContext, queryCall } from './context.ts'
+import type { AdminTypes } from './types.ts'
+
+// Fields that name one thing by its id are nullable: an error about it leaves the rest of the answer standing.
+
+export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminTypes): void {
+  builder.queryType({
+    fields: (t) => {
+      const id = t.arg.string({ required: true })
+      const page = {
+        first: t.arg.int({ description: 'At most so many.' }),
+        after: t.arg.string({ description: 'Those after the one with this id.' }),
+      }
+      const includeFeatures = t.arg.boolean({
+        defaultValue: false,
+        description: 'For the SDKs. Here the selection decides what is included.',
+      })
+      return {
+        feature: t.field({
+          type: types.feature,
+          nullable: true,
+          args: { id },
+          resolve: (_, args, context) => feature(queryCall(context), args.id),
+        }),
+        features: t.field({
+          type: [types.feature],
+          args: page,
+          resolve: (_, args, context) => features(queryCall(context), args),
+        }),
+        canUseFeature: t.field({
+          type: types.canUseFeatureData,
+          nullable: true,
+          args: {
+            featureId: t.arg.string({ required: true }),
+            userId: t.arg.string({ required: true }),
+            delta: t.arg.int({ defaultValue: 1 }),
+          },
+          resolve: (_, args, context) =>
+            canUseFeature(queryCall(context), args.userId, args.featureId, args.delta ?? 1),
+        }),
+        canUseFeatures: t.field({
+          type: [types.canUseFeatureData],
+          args: {
+            userId: t.arg.string({ required: true }),
+            featureIds: t.arg.stringList({ required: true }),
+          },
+          resolve: (_, args, context) => canUseFeatures(queryCall(context), args.userId, args.featureIds),
+        }),
+        showUsage: t.field({
+          type: types.showUsageData,
+          nullable: true,
+          args: {
+            userId: t.arg.string({ required: true }),
+            featureId: t.arg.string({ required: true }),
+          },
+          resolve: (_, args, context) => showUsage(queryCall(context), args.userId, args.featureId),
+        }),
+        package: t.field({
+          type: types.package,
+          nullable: true,
+          args: { id, includeFeatures },
+          resolve: (_, args, context) => packageById(queryCall(context), args.id),
+        }),
+        packages: t.field({
+          type: [types.package],
+          args: {
+            status: t.arg.string({ defaultValue: 'PUBLISHED', description: 'DRAFT or PUBLISHED.' }),
+            includeFeatures,
+            ...page,
+          },
+          resolve: (_, args, context) => packages(queryCall(context), args.status ?? 'PUBLISHED', args),
+        }),
+        user: t.field({
+          type: types.user,
+          nullable: true,
+          args: { id },
+          resolve: (_, args, context) => user(queryCall(context), args.id),
+        }),
+        users: t.field({
+          type: [types.user],
+          args: page,
+          resolve: (_, args, context, info) =>
+            context.lists.read(info, (cursor) => users(queryCall(context), args, cursor)),
+        }),
+        subscription: t.field({
+          type: types.subscription,
+          nullable: true,
+          args: { id },
+          resolve: (_, args, context) => subscription(queryCall(context), args.id),
+        }),
+        subscriptions: t.field({
+          type: [types.subscription],
+          args: { userId: t.arg.string(), ...page },
+          resolve: (_, args, context, info) =>
+            context.lists.read(info, (cursor) =>
+              subscriptions(queryCall(context), args.userId ?? null, args, cursor),
+            ),
+        }),
+      }
+    },
+  })
+}

@@ -1,0 +1,15 @@
+import type { GraphQLSchema } from 'graphql'
+import { acceptQuotedEnums, newBuilder } from '../types/builder.ts'
+import type { AdminContext } from './context.ts'
+import { defineAdminMutations } from './mutations.ts'
+import { defineAdminQueries } from './queries.ts'
+import { defineAdminTypes } from './types.ts'
+
+/** The Admin API: what an application's backend may ask and do. */
+export function adminSchema(): GraphQLSchema {
+  const builder = newBuilder<AdminContext>()
+  const types = defineAdminTypes(builder)
+  defineAdminQueries(builder, types)
+  defineAdminMutations(builder, types)
+  return acceptQuotedEnums(builder.toSchema())
+}

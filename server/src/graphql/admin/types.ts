@@ -1,0 +1,53 @@
+import type { User } from '../../domain/user.ts'
+import type { Builder } from '../types/builder.ts'
+import { defineCatalogueInputs } from '../types/catalogue-inputs.ts'
+import { defineCatalogueTypes } from '../types/catalogue-types.ts'
+import { defineEntitlementInput } from '../types/entitlement-input.ts'
+import { defineSubscriptionTypes } from '../types/subscription-types.ts'
+import { defineUsageTypes } from '../types/usage-types.ts'
+import { defineUserTypes } from '../types/user-types.ts'
+import type { AdminContext } from './context.ts'
+
+export type AdminTypes = ReturnType<typeof defineAdminTypes>
+
+export function defineAdminTypes(builder: Builder<AdminContext>) {
+  const catalogue = defineCatalogueTypes(builder)
+  const usage = defineUsageTypes(builder)
+  const subscription = defineSubscriptionTypes(builder, catalogue.package)
+
+  const user = builder.objectRef<User>('User').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      billingId: t.exposeString('billingId', {
+        nullable: true,
+        description: "The user's id at the billing provider.",
+      }),
+      name: t.exposeString('name', { nullable: true }),
+      email: t.exposeString('email', { nullable: true }),
+      metadata: t.expose('metadata', { type: 'JSON' }),
+    }),
+  })
+
+  const subscriptionLink = builder.objectRef<{ url: string }>('SubscriptionLink').implement({
+    fields: (t) => ({ url: t.exposeString('url') }),
+  })
+
+  const { createUser, updateUser, createUsageEvent, ...users } = defineUserTypes(builder, usage)
+  const { entitlement } = defineEntitlementInput(builder)
+  const written = { ...catalogue, entitlement }
+
+  return {
+    ...catalogue,
+    ...usage,
+    ...users,
+    subscription,
+    user,
+    subscriptionLink,
+    inputs: {
+      createUser,
+      updateUser,
+      createUsageEvent,
+      ...defineCatalogueInputs(builder, written, 'CreatePackageFeatureInput'),
+    },
+  }
+}

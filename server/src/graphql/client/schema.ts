@@ -1,0 +1,88 @@
+import type { GraphQLSchema } from 'graphql'
+import type { User } from '../../domain/user.ts'
+import { asCall, asThemselves, me, type UserCall } from '../../operations/call/user-call.ts'
+import { packages, publishedPackage } from '../../operations/catalogue/packages.ts'
+import { subscriptions } from '../../operations/subscriptions/subscriptions.ts'
+import { canUseFeature, canUseFeatures } from '../../operations/usage/can-use-feature.ts'
+import { showUsage, type UsagePeriod } from '../../operations/usage/show-usage.ts'
+import type { LongLists } from '../engine/long-lists.ts'
+import { acceptQuotedEnums, type Builder, newBuilder } from '../types/builder.ts'
+import { defineCatalogueTypes } from '../types/catalogue-types.ts'
+import { defineSubscriptionTypes } from '../types/subscription-types.ts'
+import { defineUsageTypes } from '../types/usage-types.ts'
+
+/** One request by a user of the application, from a browser. */
+export interface ClientContext {
+  call: UserCall
+  lists: LongLists
+}
+
+/** The client API: what a user may know, all of it about themselves. */
+export function clientSchema(): GraphQLSchema {
+  const builder = newBuilder<ClientContext>()
+  defineQueries(builder)
+  return acceptQuotedEnums(builder.toSchema())
+}
+
+function defineQueries(builder: Builder<ClientContext>): void {
+  const catalogue = defineCatalogueTypes(builder)
+  const usage = defineUsageTypes(builder)
+  const subscription = defineSubscriptionTypes(builder, catalogue.package)
+
+  const user = builder.objectRef<User>('User').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      name: t.exposeString('name', { nullable: true }),
+      email: t.exposeString('email', { nullable: true }),
+    }),
+  })
+  const showUsageData = builder.objectRef<{ current: UsagePeriod | null }>('ShowUsageData').implement({
+    fields: (t) => ({ current: t.expose('current', { type: usage.usagePeriod, nullable: true }) }),
+  })
+
+  builder.queryType({
+    fields: (t) => {
+      const featureId = t.arg.string({ required: true })
+      return {
+        me: t.field({ type: user, nullable: true, resolve: (_, _args, { call }) => me(call) }),
+        canUseFeature: t.field({
+          type: usage.canUseFeatureData,
+          nullable: true,
+          args: { featureId, delta: t.arg.int({ defaultValue: 1 }) },
+          resolve: (_, { featureId, delta }, { call }) =>
+            asThemselves(call, (userId) => canUseFeature(asCall(call), userId, featureId, delta ?? 1)),
+        }),
+        canUseFeatures: t.field({
+          type: [usage.canUseFeatureData],
+          args: { featureIds: t.arg.stringList({ required: true }) },
+          resolve: (_, { featureIds }, { call }) =>
+            asThemselves(call, (userId) => canUseFeatures(asCall(call), userId, featureIds)),
+        }),
+        showUsage: t.field({
+          type: showUsageData,
+          nullable: true,
+          args: { featureId },
+          resolve: (_, { featureId }, { call }) =>
+            asThemselves(call, (userId) => showUsage(asCall(call), userId, featureId)),
+        }),
+        package: t.field({
+          type: catalogue.package,
+          nullable: true,
+          args: { id: t.arg.string({ required: true }) },
+          resolve: (_, { id }, { call }) => publishedPackage(asCall(call), id),
+        }),
+        packages: t.field({
+          type: [catalogue.package],
+          resolve: (_, _args, { call }) => packages(asCall(call), 'PUBLISHED', {}),
+        }),
+        subscriptions: t.field({
+          type: [subscription],
+          resolve: (_, _args, { call, lists }, info) =>
+            lists.read(info, (cursor) =>
+              asThemselves(call, (userId) => subscriptions(asCall(call), userId, {}, cursor)),
+            ),
+        }),
+      }
+    },
+  })
+}

@@ -1,0 +1,119 @@
+import { apiKeys, createApiKey, revokeApiKey, rotateApiKey } from '../../operations/apps/api-keys.ts'
+import { advanceClock, app, apps, createApp, renameApp, setOrigins } from '../../operations/apps/apps.ts'
+import type { ApiKeyRow } from '../../store/api-keys.ts'
+import type { Builder } from '../types/builder.ts'
+import { isoTime, isoTimeOrNull } from '../types/time.ts'
+import { type DashboardContext, memberCall } from './context.ts'
+import type { DashboardTypes } from './types.ts'
+
+/** Apps, their clocks and their API keys. */
+export function defineApps(builder: Builder<DashboardContext>, types: DashboardTypes): void {
+  const apiKey = builder.objectRef<ApiKeyRow>('ApiKey').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      name: t.exposeString('name'),
+      prefix: t.exposeString('prefix', { description: 'How the secret begins.' }),
+      createdAt: t.string({ resolve: (key) => isoTime(key.createdAt) }),
+      revokedAt: t.string({ nullable: true, resolve: (key) => isoTimeOrNull(key.revokedAt) }),
+      lastUsedAt: t.string({
+        nullable: true,
+        description: 'To the minute; null: never.',
+        resolve: (key) => isoTimeOrNull(key.lastUsedAt),
+      }),
+      expiresAt: t.string({
+        nullable: true,
+        description: 'It stops working then, since another took its place; null: never.',
+        resolve: (key) => isoTimeOrNull(key.expiresAt),
+      }),
+    }),
+  })
+  const createdApiKey = builder
+    .objectRef<Awaited<ReturnType<typeof createApiKey>>>('CreatedApiKey')
+    .implement({
+      fields: (t) => ({
+        id: t.exposeString('id'),
+        name: t.exposeString('name'),
+        prefix: t.exposeString('prefix'),
+        secret: t.exposeString('secret', { description: 'Shown this once.' }),
+        formerExpiresAt: t.string({
+          nullable: true,
+          description: 'Of a rotation: until when the former secret works.',
+          resolve: (key) => isoTimeOrNull(key.formerExpiresAt),
+        }),
+      }),
+    })
+  const revokedApiKey = builder.objectRef<{ id: string }>('RevokedApiKey').implement({
+    fields: (t) => ({ id: t.exposeString('id') }),
+  })
+
+  builder.queryFields((t) => {
+    const appId = t.arg.string({ required: true })
+    return {
+      apps: t.field({ type: [types.app], resolve: (_, _args, context) => apps(memberCall(context)) }),
+      app: t.field({
+        type: types.app,
+        nullable: true,
+        args: { appId },
+        resolve: (_, { appId }, context) => app(memberCall(context), appId),
+      }),
+      apiKeys: t.field({
+        type: [apiKey],
+        args: { appId },
+        resolve: (_, { appId }, context) => apiKeys(memberCall(context), appId),
+      }),
+    }
+  })
+
+  builder.mutationFields((t) => {
+    const appId = t.arg.string({ required: true })
+    const id = t.arg.string({ required: true })
+    const name = t.arg.string({ required: true })
+    return {
+      createApp: t.field({
+        type: types.app,
+        nullable: true,
+        args: { id, name, testClock: t.arg.boolean({ defaultValue: false }) },
+        resolve: (_, { id, name, testClock }, context) =>
+          createApp(memberCall(context), id, name, testClock ?? false),
+      }),
+      renameApp: t.field({
+        type: types.app,
+        nullable: true,
+        args: { appId, name },
+        resolve: (_, { appId, name }, context) => renameApp(memberCall(context), appId, name),
+      }),
+      advanceClock: t.field({
+        type: types.app,
+        nullable: true,
+        args: { appId, to: t.arg.string({ required: true, description: 'ISO 8601; forward only.' }) },
+        resolve: (_, { appId, to }, context) => advanceClock(memberCall(context), appId, to),
+      }),
+      setOrigins: t.field({
+        type: types.app,
+        nullable: true,
+        args: { appId, origins: t.arg.stringList({ required: true }) },
+        resolve: (_, { appId, origins }, context) => setOrigins(memberCall(context), appId, origins),
+      }),
+      createApiKey: t.field({
+        type: createdApiKey,
+        nullable: true,
+        args: { appId, name },
+        resolve: (_, { appId, name }, context) => createApiKey(memberCall(context), appId, name),
+      }),
+      rotateApiKey: t.field({
+        type: createdApiKey,
+        nullable: true,
+        description: 'A new secret under the same name; the former one works for so many hours more.',
+        args: { appId, id, overlapHours: t.arg.int({ defaultValue: 24 }) },
+        resolve: (_, { appId, id, overlapHours }, context) =>
+          rotateApiKey(memberCall(context), appId, id, overlapHours ?? 24),
+      }),
+      revokeApiKey: t.field({
+        type: revokedApiKey,
+        nullable: true,
+        args: { appId, id },
+        resolve: (_, { appId, id }, context) => revokeApiKey(memberCall(context), appId, id),
+      }),
+    }
+  })
+}

@@ -1,0 +1,137 @@
+import { adminCall } from '../../operations/call/admin-call.ts'
+import {
+  dashboardFeature,
+  dashboardFeatures,
+  dashboardPackage,
+  dashboardPackages,
+} from '../../operations/catalogue/catalogue.ts'
+import { createFeature } from '../../operations/catalogue/create-feature.ts'
+import { createPackage } from '../../operations/catalogue/create-package.ts'
+import { updateFeature } from '../../operations/catalogue/edit-feature.ts'
+import {
+  discardPackageDraft,
+  editPackage,
+  publishPackage,
+  updatePackage,
+} from '../../operations/catalogue/edit-package.ts'
+import type { Builder } from '../types/builder.ts'
+import { defineCatalogueInputs } from '../types/catalogue-inputs.ts'
+import { featureChange, newFeature, newPackage, packageChange } from '../types/inputs.ts'
+import { type DashboardContext, memberCall } from './context.ts'
+import type { DashboardTypes } from './types.ts'
+
+/** Features and packages, and their editing. */
+export function defineCatalogue(builder: Builder<DashboardContext>, types: DashboardTypes): void {
+  builder.queryFields((t) => {
+    const appId = t.arg.string({ required: true })
+    const id = t.arg.string({ required: true })
+    return {
+      feature: t.field({
+        type: types.feature,
+        nullable: true,
+        args: { appId, id },
+        resolve: (_, { appId, id }, context) => dashboardFeature(memberCall(context), appId, id),
+      }),
+      features: t.field({
+        type: [types.feature],
+        args: { appId, search: t.arg.string({ description: 'What their id or name contains.' }) },
+        resolve: (_, { appId, search }, context) =>
+          dashboardFeatures(memberCall(context), appId, search ?? ''),
+      }),
+      package: t.field({
+        type: types.package,
+        nullable: true,
+        args: { appId, id },
+        resolve: (_, { appId, id }, context) => dashboardPackage(memberCall(context), appId, id),
+      }),
+      packages: t.field({
+        type: [types.package],
+        args: { appId },
+        resolve: (_, { appId }, context) => dashboardPackages(memberCall(context), appId),
+      }),
+    }
+  })
+
+  const inputs = defineInputs(builder, types)
+  builder.mutationFields((t) => {
+    const appId = t.arg.string({ required: true })
+    const id = t.arg.string({ required: true })
+    const expectedVersion = t.arg.string({ description: 'Refused with CONFLICT where it is another by now.' })
+    return {
+      createFeature: t.field({
+        type: types.feature,
+        nullable: true,
+        args: { appId, input: t.arg({ type: inputs.createFeature, required: true }) },
+        resolve: (_, { appId, input }, context) =>
+          createFeature(adminCall(memberCall(context), appId), newFeature(input)),
+      }),
+      updateFeature: t.field({
+        type: types.feature,
+        nullable: true,
+        args: { appId, id, input: t.arg({ type: inputs.updateFeature, required: true }), expectedVersion },
+        resolve: (_, { appId, id, input, expectedVersion }, context) =>
+          updateFeature(memberCall(context), appId, id, featureChange(input), expectedVersion),
+      }),
+      createPackage: t.field({
+        type: types.package,
+        nullable: true,
+        args: { appId, input: t.arg({ type: inputs.createPackage, required: true }) },
+        resolve: (_, { appId, input }, context) =>
+          createPackage(adminCall(memberCall(context), appId), newPackage(input)),
+      }),
+      updatePackage: t.field({
+        type: types.package,
+        nullable: true,
+        description: 'Metadata takes effect at once, published or not.',
+        args: { appId, id, input: t.arg({ type: inputs.updatePackage, required: true }), expectedVersion },
+        resolve: (_, { appId, id, input, expectedVersion }, context) =>
+          updatePackage(memberCall(context), appId, id, packageChange(input), expectedVersion),
+      }),
+      editPackage: t.field({
+        type: types.package,
+        nullable: true,
+        args: { appId, id, input: t.arg({ type: inputs.editPackage, required: true }), expectedVersion },
+        resolve: (_, { appId, id, input, expectedVersion }, context) => {
+          const edit = {
+            ...(input.name != null && { name: input.name }),
+            ...(input.features && {
+              features: input.features.map((f) => ({ id: f.id, entitlement: f.entitlement ?? {} })),
+            }),
+          }
+          return editPackage(memberCall(context), appId, id, edit, expectedVersion)
+        },
+      }),
+      publishPackage: t.field({
+        type: types.package,
+        nullable: true,
+        args: { appId, id, expectedVersion },
+        resolve: (_, { appId, id, expectedVersion }, context) =>
+          publishPackage(memberCall(context), appId, id, expectedVersion),
+      }),
+      discardPackageDraft: t.field({
+        type: types.package,
+        nullable: true,
+        args: { appId, id, expectedVersion },
+        resolve: (_, { appId, id, expectedVersion }, context) =>
+          discardPackageDraft(memberCall(context), appId, id, expectedVersion),
+      }),
+    }
+  })
+}
+
+function defineInputs(
+  builder: Builder<DashboardContext>,
+  { entitlement, featureType }: Pick<DashboardTypes, 'entitlement' | 'featureType'>,
+) {
+  const { packageFeature, ...inputs } = defineCatalogueInputs(
+    builder,
+    { entitlement, featureType },
+    'EditPackageFeatureInput',
+  )
+  return {
+    ...inputs,
+    editPackage: builder.inputType('EditPackageInput', {
+      fields: (t) => ({ name: t.string(), features: t.field({ type: [packageFeature] }) }),
+    }),
+  }
+}

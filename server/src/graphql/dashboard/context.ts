@@ -1,0 +1,27 @@
+import type { Service } from '../../operations/call/call.ts'
+import type { Deadline } from '../../operations/call/deadline.ts'
+import type { MemberCall } from '../../operations/call/member-call.ts'
+import { notSignedIn } from '../../operations/call/member-operations.ts'
+import type { Browser } from '../../operations/members/sign-in.ts'
+import type { Member } from '../../store/members.ts'
+
+/** One request from a browser, signed in or not. */
+export interface DashboardContext extends Browser {
+  service: Service
+  member: Member | null
+  deadline: Deadline
+  /** the base of the links that are handed out */
+  publicUrl: string
+  /** Sets the cookie of the answer; null takes it away. */
+  setSession(session: string | null): void
+  /** Sets the cookie by which the member's account knows this browser again. */
+  setDevice(memberId: number, token: string): void
+  /** what is being called; the guard sets it before any resolver runs */
+  operation?: MemberCall['operation']
+}
+
+export function memberCall({ service, member, deadline, operation }: DashboardContext): MemberCall {
+  if (!member) throw notSignedIn()
+  if (!operation) throw new Error('an operation of the dashboard ran past its guard')
+  return { service, member, deadline, operation }
+}

@@ -1,0 +1,80 @@
+import {
+  CATALOGUE_CHANGES,
+  type CatalogueDiff,
+  type CatalogueDiffEntry,
+} from '../../domain/catalogue-diff.ts'
+import { catalogueDiff, copyCatalogue } from '../../operations/catalogue/copy-catalogue.ts'
+import { loadSample, removeSample, type Sample } from '../../operations/home/sample.ts'
+import type { Builder } from '../types/builder.ts'
+import { type DashboardContext, memberCall } from './context.ts'
+
+/** Whole catalogues: copied from another app, or from the sample. */
+export function defineCopies(builder: Builder<DashboardContext>): void {
+  const change = builder.enumType('CatalogueChange', { values: CATALOGUE_CHANGES })
+  const entry = builder.objectRef<CatalogueDiffEntry>('CatalogueDiffEntry').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      name: t.exposeString('name'),
+      change: t.expose('change', { type: change }),
+      message: t.exposeString('message', {
+        nullable: true,
+        description: 'Why it stays as it is, for a conflict.',
+      }),
+      before: t.expose('before', { type: 'JSON', nullable: true, description: 'What the app has.' }),
+      after: t.expose('after', {
+        type: 'JSON',
+        nullable: true,
+        description: 'What the copy makes of it.',
+      }),
+    }),
+  })
+  const diff = builder.objectRef<CatalogueDiff>('CatalogueDiff').implement({
+    fields: (t) => ({
+      features: t.expose('features', { type: [entry] }),
+      packages: t.expose('packages', { type: [entry] }),
+    }),
+  })
+  const sample = builder.objectRef<Sample>('Sample').implement({
+    fields: (t) => ({
+      features: t.exposeInt('features'),
+      packages: t.exposeInt('packages'),
+      users: t.exposeInt('users'),
+      kept: t.exposeStringList('kept', {
+        description: 'What stays, since something else has come to rely on it.',
+      }),
+    }),
+  })
+
+  builder.queryFields((t) => ({
+    catalogueDiff: t.field({
+      type: diff,
+      nullable: true,
+      args: { appId: t.arg.string({ required: true }), fromAppId: t.arg.string({ required: true }) },
+      resolve: (_, { appId, fromAppId }, context) => catalogueDiff(memberCall(context), appId, fromAppId),
+    }),
+  }))
+  builder.mutationFields((t) => {
+    const appId = t.arg.string({ required: true })
+    return {
+      copyCatalogue: t.field({
+        type: diff,
+        nullable: true,
+        description: 'Features and packages as the diff shows them; packages come as drafts.',
+        args: { appId, fromAppId: t.arg.string({ required: true }) },
+        resolve: (_, { appId, fromAppId }, context) => copyCatalogue(memberCall(context), appId, fromAppId),
+      }),
+      loadSample: t.field({
+        type: sample,
+        nullable: true,
+        args: { appId },
+        resolve: (_, { appId }, context) => loadSample(memberCall(context), appId),
+      }),
+      removeSample: t.field({
+        type: sample,
+        nullable: true,
+        args: { appId },
+        resolve: (_, { appId }, context) => removeSample(memberCall(context), appId),
+      }),
+    }
+  })
+}

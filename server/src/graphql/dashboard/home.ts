@@ -1,0 +1,196 @@
+import {
+  ACTIVITY_INTERVALS,
+  activity,
+  checklist,
+  EVENT_KINDS,
+  type LatestEvent,
+  latestEvents,
+  type NearLimit,
+  nearLimits,
+} from '../../operations/home/home.ts'
+import { sentenceOf } from '../../operations/home/sentences.ts'
+import { auditLog } from '../../operations/members/audit-log.ts'
+import {
+  EXPLANATION_STEPS,
+  type ExplainedSubscription,
+  type Explanation,
+  explain,
+} from '../../operations/usage/explain.ts'
+import type { Calls, Checklist } from '../../store/activity.ts'
+import type { AuditRow } from '../../store/audit.ts'
+import type { Builder } from '../types/builder.ts'
+import { definePage } from '../types/page-type.ts'
+import { isoTime, isoTimeOrNull } from '../types/time.ts'
+import { type DashboardContext, memberCall } from './context.ts'
+import type { DashboardTypes } from './types.ts'
+
+/** What one looks at: the home page, the playground, the audit log. */
+export function defineHome(builder: Builder<DashboardContext>, types: DashboardTypes): void {
+  const interval = builder.enumType('ActivityInterval', { values: ACTIVITY_INTERVALS })
+  const own = defineTypes(builder)
+  const explanation = defineExplanation(builder, types)
+  builder.queryFields((t) => {
+    const appId = t.arg.string({ required: true })
+    return {
+      checklist: t.field({
+        type: own.checklist,
+        nullable: true,
+        args: { appId },
+        resolve: (_, { appId }, context) => checklist(memberCall(context), appId),
+      }),
+      activity: t.field({
+        type: [own.point],
+        args: {
+          appId,
+          from: t.arg.string({ required: true, description: 'ISO 8601.' }),
+          to: t.arg.string({ required: true }),
+          interval: t.arg({ type: interval, required: true }),
+        },
+        resolve: (_, { appId, from, to, interval }, context) =>
+          activity(memberCall(context), appId, from, to, interval),
+      }),
+      nearLimits: t.field({
+        type: [own.nearLimit],
+        args: { appId, first: t.arg.int({ defaultValue: 10 }) },
+        resolve: (_, { appId, first }, context) => nearLimits(memberCall(context), appId, first),
+      }),
+      latestEvents: t.field({
+        type: [own.event],
+        args: { appId, first: t.arg.int({ defaultValue: 20 }) },
+        resolve: (_, { appId, first }, context) => latestEvents(memberCall(context), appId, first),
+      }),
+      explain: t.field({
+        type: explanation,
+        nullable: true,
+        args: {
+          appId,
+          userId: t.arg.string({ required: true }),
+          featureId: t.arg.string({ required: true }),
+          delta: t.arg.int({ defaultValue: 1 }),
+        },
+        resolve: (_, { appId, userId, featureId, delta }, context) =>
+          explain(memberCall(context), appId, userId, featureId, delta ?? 1),
+      }),
+      auditLog: t.field({
+        type: own.auditPage,
+        nullable: true,
+        description: 'Newest first; without appId everything, also what belongs to no app.',
+        args: { appId: t.arg.string(), first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() },
+        resolve: (_, { appId, first, after }, context) => auditLog(memberCall(context), appId, first, after),
+      }),
+    }
+  })
+}
+
+function defineTypes(builder: Builder<DashboardContext>) {
+  const eventKind = builder.enumType('EventKind', { values: EVENT_KINDS })
+  const auditEntry = builder.objectRef<AuditRow>('AuditEntry').implement({
+    fields: (t) => ({
+      id: t.string({ resolve: (e) => String(e.seq) }),
+      at: t.string({ resolve: (e) => isoTime(e.at) }),
+      memberEmail: t.exposeString('memberEmail'),
+      appId: t.exposeString('appId', { nullable: true }),
+      operation: t.exposeString('operation', { description: "The mutation's name." }),
+      sentence: t.string({
+        description: 'What was done, as it follows the name of who did it: "changed the package Pro".',
+        resolve: sentenceOf,
+      }),
+      subjectKind: t.exposeString('subjectKind'),
+      subjectId: t.exposeString('subjectId', { nullable: true }),
+      before: t.expose('before', { type: 'JSON', nullable: true }),
+      after: t.expose('after', { type: 'JSON', nullable: true }),
+    }),
+  })
+  return {
+    auditPage: definePage(builder, 'AuditPage', auditEntry),
+    checklist: builder.objectRef<Checklist>('Checklist').implement({
+      description: 'What there is already; check: the first canUseFeature.',
+      fields: (t) => ({
+        feature: t.exposeBoolean('feature'),
+        package: t.exposeBoolean('package'),
+        published: t.exposeBoolean('published'),
+        user: t.exposeBoolean('user'),
+        subscription: t.exposeBoolean('subscription'),
+        check: t.exposeBoolean('check'),
+      }),
+    }),
+    point: builder.objectRef<Calls & { at: number }>('ActivityPoint').implement({
+      description: 'Calls in the interval that starts then.',
+      fields: (t) => ({
+        at: t.string({ resolve: (p) => isoTime(p.at) }),
+        checks: t.expose('checks', { type: 'SafeInt' }),
+        records: t.expose('records', { type: 'SafeInt' }),
+      }),
+    }),
+    nearLimit: builder.objectRef<NearLimit>('NearLimit').implement({
+      description: 'A user who is close to a limit, among those whose usage was recorded lately.',
+      fields: (t) => ({
+        userId: t.exposeString('userId'),
+        userName: t.exposeString('userName', { nullable: true }),
+        featureId: t.exposeString('featureId'),
+        featureName: t.exposeString('featureName'),
+        used: t.exposeFloat('used'),
+        budget: t.exposeFloat('budget'),
+        overageEnabled: t.exposeBoolean('overageEnabled'),
+        periodEnd: t.string({ nullable: true, resolve: (n) => isoTimeOrNull(n.periodEnd) }),
+      }),
+    }),
+    event: builder.objectRef<LatestEvent>('Event').implement({
+      fields: (t) => ({
+        id: t.exposeString('id'),
+        kind: t.expose('kind', { type: eventKind }),
+        at: t.string({ resolve: (e) => isoTime(e.at) }),
+        text: t.exposeString('text'),
+        userId: t.exposeString('userId', { nullable: true }),
+        featureId: t.exposeString('featureId', { nullable: true }),
+        packageId: t.exposeString('packageId', { nullable: true }),
+      }),
+    }),
+  }
+}
+
+function defineExplanation(builder: Builder<DashboardContext>, types: DashboardTypes) {
+  const stepName = builder.enumType('ExplanationStep', { values: EXPLANATION_STEPS })
+  const step = builder.objectRef<Explanation['steps'][number]>('ExplainedStep').implement({
+    fields: (t) => ({
+      step: t.expose('step', { type: stepName }),
+      passed: t.exposeBoolean('passed'),
+      text: t.exposeString('text'),
+    }),
+  })
+  const subscription = builder.objectRef<ExplainedSubscription>('ExplainedSubscription').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      packageId: t.exposeString('packageId'),
+      packageName: t.exposeString('packageName'),
+      isAddon: t.exposeBoolean('isAddon'),
+      live: t.exposeBoolean('live'),
+      startedAt: t.string({ resolve: (s) => isoTime(s.startedAt) }),
+      cancelAt: t.string({ nullable: true, resolve: (s) => isoTimeOrNull(s.cancelAt) }),
+      cancelledAt: t.string({ nullable: true, resolve: (s) => isoTimeOrNull(s.cancelledAt) }),
+      grant: t.expose('grant', {
+        type: types.grant,
+        nullable: true,
+        description: 'What it grants of the feature; null: nothing.',
+      }),
+    }),
+  })
+  return builder.objectRef<Explanation>('Explanation').implement({
+    description: 'How an answer of canUseFeature comes about, by the same rules.',
+    fields: (t) => ({
+      access: t.exposeBoolean('access'),
+      reason: t.exposeString('reason'),
+      reasonCode: t.expose('reasonCode', { type: types.reasonCode }),
+      consumption: t.expose('consumption', { type: types.consumption, nullable: true }),
+      now: t.string({ resolve: (e) => isoTime(e.now) }),
+      resetPeriod: t.expose('resetPeriod', { type: types.resetPeriod, nullable: true }),
+      periodStart: t.string({ nullable: true, resolve: (e) => isoTimeOrNull(e.periodStart) }),
+      periodEnd: t.string({ nullable: true, resolve: (e) => isoTimeOrNull(e.periodEnd) }),
+      steps: t.expose('steps', { type: [step] }),
+      subscriptions: t.expose('subscriptions', {
+        type: [subscription],
+        description: "All of the user's, the live ones first.",
+      }),
+    }),
+  })
+}

@@ -1,0 +1,121 @@
+import {
+  applyUserImport,
+  undoUserImport,
+  userImport,
+  userImportRows,
+  userImports,
+} from '../../operations/imports/apply-import.ts'
+import { IMPORT_OUTCOMES, IMPORT_PROBLEMS, type UserImportRow } from '../../store/user-import-rows.ts'
+import { IMPORT_STATES, type UserImport } from '../../store/user-imports.ts'
+import type { Builder } from '../types/builder.ts'
+import { definePage } from '../types/page-type.ts'
+import { isoTime, isoTimeOrNull } from '../types/time.ts'
+import { type DashboardContext, memberCall } from './context.ts'
+
+/** CSV imports of users. The file itself comes over HTTP. */
+export function defineImports(builder: Builder<DashboardContext>): void {
+  const state = builder.enumType('ImportState', { values: IMPORT_STATES })
+  const outcome = builder.enumType('ImportOutcome', { values: IMPORT_OUTCOMES })
+  const problem = builder.enumType('ImportProblem', { values: IMPORT_PROBLEMS })
+  const imported = builder.objectRef<UserImport>('UserImport').implement({
+    fields: (t) => {
+      const count = (name: Counted, description: string) => t.expose(name, { type: 'SafeInt', description })
+      return {
+        id: t.exposeString('id'),
+        state: t.expose('state', { type: state }),
+        failure: t.exposeString('failure', { nullable: true, description: 'Why it failed, for people.' }),
+        memberEmail: t.exposeString('memberEmail'),
+        startedAt: t.string({ resolve: (i) => isoTime(i.startedAt) }),
+        finishedAt: t.string({ nullable: true, resolve: (i) => isoTimeOrNull(i.finishedAt) }),
+        bytesTotal: count('bytesTotal', 'Of the file.'),
+        bytesRead: count('bytesRead', 'Of the file, so far.'),
+        rows: count('rows', 'Read so far, without the header.'),
+        bad: count('bad', 'Rows that cannot be used.'),
+        unchanged: count('unchanged', 'Rows that change nothing.'),
+        changed: count('changed', 'Rows that change something.'),
+        applied: count('applied', 'Of those, made so far.'),
+        refused: count('refused', 'Of those, not made: changed meanwhile, or the billing id was taken.'),
+        undone: count('undone', 'Rows whose former values were given back.'),
+        kept: count(
+          'kept',
+          'Rows that the undoing left as they are, since they were changed after the import.',
+        ),
+      }
+    },
+  })
+  const row = builder.objectRef<UserImportRow>('UserImportRow').implement({
+    fields: (t) => ({
+      line: t.expose('line', { type: 'SafeInt' }),
+      userId: t.exposeString('userId', { nullable: true }),
+      outcome: t.expose('outcome', { type: outcome }),
+      problem: t.expose('problem', {
+        type: problem,
+        nullable: true,
+        description: 'What is wrong, for programs.',
+      }),
+      message: t.exposeString('message', { nullable: true, description: 'The same, for people.' }),
+      oldEmail: t.exposeString('oldEmail', { nullable: true }),
+      newEmail: t.exposeString('newEmail', { nullable: true }),
+      oldBillingId: t.exposeString('oldBillingId', { nullable: true }),
+      newBillingId: t.exposeString('newBillingId', { nullable: true }),
+    }),
+  })
+  const rowPage = definePage(builder, 'UserImportRowPage', row)
+
+  builder.queryFields((t) => {
+    const appId = t.arg.string({ required: true })
+    const id = t.arg.string({ required: true })
+    return {
+      userImports: t.field({
+        type: [imported],
+        description: 'Newest first; the last 20 are kept.',
+        args: { appId },
+        resolve: (_, { appId }, context) => userImports(memberCall(context), appId),
+      }),
+      userImport: t.field({
+        type: imported,
+        nullable: true,
+        args: { appId, id },
+        resolve: (_, { appId, id }, context) => userImport(memberCall(context), appId, id),
+      }),
+      userImportRows: t.field({
+        type: rowPage,
+        nullable: true,
+        description: 'In the order of the file.',
+        args: {
+          appId,
+          id,
+          outcome: t.arg({ type: outcome }),
+          first: t.arg.int({ defaultValue: 50 }),
+          after: t.arg.string(),
+        },
+        resolve: (_, { appId, id, outcome, first, after }, context) =>
+          userImportRows(memberCall(context), appId, id, outcome, first, after),
+      }),
+    }
+  })
+
+  builder.mutationFields((t) => {
+    const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
+    return {
+      applyUserImport: t.field({
+        type: imported,
+        nullable: true,
+        description: 'Makes the changes that a dry run has shown; userImport tells how far it is.',
+        args,
+        resolve: (_, { appId, id }, context) => applyUserImport(memberCall(context), appId, id),
+      }),
+      undoUserImport: t.field({
+        type: imported,
+        nullable: true,
+        description: 'Gives back the former values, except to those who were changed since.',
+        args,
+        resolve: (_, { appId, id }, context) => undoUserImport(memberCall(context), appId, id),
+      }),
+    }
+  })
+}
+
+type Counted = {
+  [Name in keyof UserImport]: UserImport[Name] extends number ? Name : never
+}[keyof UserImport]

@@ -1,0 +1,185 @@
+import { permissions } from '../../operations/call/member-operations.ts'
+import {
+  acceptInvitation,
+  changeRole,
+  invitation,
+  invitations,
+  inviteMember,
+  members,
+  removeMember,
+  revokeInvitation,
+} from '../../operations/members/members.ts'
+import {
+  changePassword,
+  type Session,
+  sessions,
+  signOutEverywhere,
+  signOutSession,
+} from '../../operations/members/sessions.ts'
+import { type SignedIn, setOwner, signIn, signOut } from '../../operations/members/sign-in.ts'
+import type { Invitation, Member } from '../../store/members.ts'
+import type { Builder } from '../types/builder.ts'
+import { isoTime } from '../types/time.ts'
+import { type DashboardContext, memberCall } from './context.ts'
+import type { DashboardTypes } from './types.ts'
+
+/** Who may use the dashboard, and as what. */
+export function defineMembers(builder: Builder<DashboardContext>, types: DashboardTypes): void {
+  const { member, role } = types
+  const invitationType = builder.objectRef<Invitation>('Invitation').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      email: t.exposeString('email'),
+      role: t.expose('role', { type: role }),
+      invitedBy: t.exposeString('invitedBy'),
+      createdAt: t.string({ resolve: (i) => isoTime(i.createdAt) }),
+      expiresAt: t.string({ resolve: (i) => isoTime(i.expiresAt) }),
+    }),
+  })
+  const newInvitation = builder.objectRef<Invitation & { token: string }>('NewInvitation').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      email: t.exposeString('email'),
+      role: t.expose('role', { type: role }),
+      expiresAt: t.string({ resolve: (i) => isoTime(i.expiresAt) }),
+      url: t.string({
+        description: 'The link to hand over; shown this once.',
+        resolve: ({ token }, _args, { publicUrl }) => `${publicUrl}/invite#token=${token}`,
+      }),
+    }),
+  })
+  const offer = builder.objectRef<Invitation>('InvitationOffer').implement({
+    description: "What an invitation's link is good for.",
+    fields: (t) => ({ email: t.exposeString('email'), role: t.expose('role', { type: role }) }),
+  })
+  const session = builder.objectRef<Session>('Session').implement({
+    fields: (t) => ({
+      id: t.string({ resolve: (s) => String(s.id) }),
+      current: t.exposeBoolean('current'),
+      createdAt: t.string({ resolve: (s) => isoTime(s.createdAt) }),
+      lastSeenAt: t.string({ resolve: (s) => isoTime(s.lastSeenAt) }),
+      expiresAt: t.string({ resolve: (s) => isoTime(s.expiresAt) }),
+      userAgent: t.exposeString('userAgent', { nullable: true }),
+    }),
+  })
+
+  builder.queryFields((t) => ({
+    me: t.field({
+      type: member,
+      nullable: true,
+      description: 'Who has signed in; null: nobody.',
+      resolve: (_, _args, { member }) => member,
+    }),
+    permissions: t.stringList({
+      description: "The mutations that the signed-in member's role allows.",
+      resolve: (_, _args, context) => permissions(memberCall(context).member),
+    }),
+    members: t.field({ type: [member], resolve: (_, _args, context) => members(memberCall(context)) }),
+    invitations: t.field({
+      type: [invitationType],
+      resolve: (_, _args, context) => invitations(memberCall(context)),
+    }),
+    invitation: t.field({
+      type: offer,
+      nullable: true,
+      description: "For the page behind an invitation's link.",
+      args: { token: t.arg.string({ required: true }) },
+      resolve: (_, { token }, { service }) => invitation(service, token),
+    }),
+    sessions: t.field({
+      type: [session],
+      description: "The signed-in member's own.",
+      resolve: (_, _args, context) => sessions(memberCall(context), context.session),
+    }),
+  }))
+
+  builder.mutationFields((t) => {
+    const id = t.arg.string({ required: true })
+    const email = t.arg.string({ required: true })
+    const password = t.arg.string({ required: true })
+    const token = t.arg.string({ required: true })
+    const memberId = t.arg.string({ required: true })
+    return {
+      signIn: t.field({
+        type: member,
+        nullable: true,
+        args: { email, password },
+        resolve: async (_, { email, password }, context) =>
+          enter(context, await signIn(context.service, context, email, password)),
+      }),
+      setOwner: t.field({
+        type: member,
+        nullable: true,
+        description: 'Makes the first member, with the token of the link that the first start printed.',
+        args: { token, email, password },
+        resolve: async (_, { token, email, password }, context) =>
+          enter(context, await setOwner(context.service, context, token, email, password)),
+      }),
+      acceptInvitation: t.field({
+        type: member,
+        nullable: true,
+        args: { token, password },
+        resolve: async (_, { token, password }, context) =>
+          enter(context, await acceptInvitation(context.service, context, token, password)),
+      }),
+      signOut: t.boolean({ resolve: (_, _args, context) => leave(context) }),
+      signOutSession: t.boolean({
+        nullable: true,
+        args: { id },
+        resolve: (_, { id }, context) => signOutSession(memberCall(context), id),
+      }),
+      signOutEverywhere: t.boolean({
+        nullable: true,
+        description: "All of one's own sessions, this one too.",
+        resolve: async (_, _args, context) => {
+          context.setSession(null)
+          return signOutEverywhere(memberCall(context))
+        },
+      }),
+      changePassword: t.boolean({
+        nullable: true,
+        description: 'Ends all other sessions.',
+        args: { current: t.arg.string({ required: true }), password },
+        resolve: async (_, { current, password }, context) => {
+          await changePassword(memberCall(context), context.session, current, password)
+          return true
+        },
+      }),
+      inviteMember: t.field({
+        type: newInvitation,
+        nullable: true,
+        args: { email, role: t.arg({ type: role, required: true }) },
+        resolve: (_, { email, role }, context) => inviteMember(memberCall(context), email, role),
+      }),
+      revokeInvitation: t.boolean({
+        nullable: true,
+        args: { id },
+        resolve: (_, { id }, context) => revokeInvitation(memberCall(context), id),
+      }),
+      changeRole: t.field({
+        type: member,
+        nullable: true,
+        args: { memberId, role: t.arg({ type: role, required: true }) },
+        resolve: (_, { memberId, role }, context) => changeRole(memberCall(context), memberId, role),
+      }),
+      removeMember: t.boolean({
+        nullable: true,
+        description: 'Ends their sessions too. The last owner stays.',
+        args: { memberId },
+        resolve: (_, { memberId }, context) => removeMember(memberCall(context), memberId),
+      }),
+    }
+  })
+}
+
+function enter(context: DashboardContext, { member, session, device }: SignedIn): Member {
+  context.setSession(session)
+  context.setDevice(member.id, device)
+  return member
+}
+
+async function leave(context: DashboardContext): Promise<boolean> {
+  if (context.session !== null) await signOut(context.service, context.session)
+  context.setSession(null)
+  return true
+}

@@ -1,0 +1,248 @@
+import { billingSettings, setGraceDays } from '../../operations/billing/billing-settings.ts'
+import {
+  notice,
+  noticeCounts,
+  notices,
+  reconcileBilling,
+  replayFailedNotices,
+  replayNotice,
+} from '../../operations/billing/notices.ts'
+import {
+  type ProviderAccount,
+  providerAccounts,
+  removeProviderAccount,
+  setProviderAccount,
+  testProviderAccount,
+} from '../../operations/billing/provider-accounts.ts'
+import { ACCOUNT_SOURCES } from '../../operations/billing/provider-of.ts'
+import {
+  type SubscriptionBilling,
+  subscriptionBilling,
+} from '../../operations/subscriptions/subscription-billing.ts'
+import { NOTICE_STATES, type NoticeRow } from '../../store/notices.ts'
+import type { Builder } from '../types/builder.ts'
+import { isoTime, isoTimeOrNull } from '../types/time.ts'
+import { type DashboardContext, memberCall } from './context.ts'
+import type { DashboardTypes } from './types.ts'
+
+/** The accounts at the providers, what they send, and what stands behind a subscription there. */
+export function defineProviders(builder: Builder<DashboardContext>, types: DashboardTypes): void {
+  const own = defineProviderTypes(builder, types)
+
+  builder.queryFields((t) => {
+    const appId = t.arg.string({ required: true })
+    return {
+      providerAccounts: t.field({
+        type: [own.account],
+        description: 'One for each provider there is, set up or not.',
+        args: { appId },
+        resolve: (_, { appId }, context) => providerAccounts(memberCall(context), appId),
+      }),
+      billingSettings: t.field({
+        type: own.settings,
+        args: { appId },
+        resolve: (_, { appId }, context) => billingSettings(memberCall(context), appId),
+      }),
+      notices: t.field({
+        type: [own.notice],
+        description:
+          'What the providers sent, newest first. `after` is the id of the last one of the page before.',
+        args: {
+          appId,
+          provider: t.arg.string(),
+          state: t.arg({ type: own.noticeState }),
+          type: t.arg.string(),
+          first: t.arg.int({ defaultValue: 50 }),
+          after: t.arg.string(),
+        },
+        resolve: (_, { appId, provider, state, type, first, after }, context) =>
+          notices(
+            memberCall(context),
+            appId,
+            { provider: provider ?? null, state: state ?? null, type: type ?? null },
+            first ?? 50,
+            after ?? null,
+          ),
+      }),
+      notice: t.field({
+        type: own.notice,
+        nullable: true,
+        args: { appId, id: t.arg.string({ required: true }) },
+        resolve: (_, { appId, id }, context) => notice(memberCall(context), appId, id),
+      }),
+      noticeCounts: t.field({
+        type: own.noticeCounts,
+        args: { appId },
+        resolve: (_, { appId }, context) => noticeCounts(memberCall(context), appId),
+      }),
+    }
+  })
+
+  builder.mutationFields((t) => {
+    const appId = t.arg.string({ required: true })
+    const id = t.arg.string({ required: true })
+    const provider = t.arg.string({ required: true })
+    return {
+      setProviderAccount: t.field({
+        type: own.account,
+        nullable: true,
+        description: 'Secrets are written, never read back. What the input leaves out stays as it is.',
+        args: { appId, provider, input: t.arg({ type: own.accountInput, required: true }) },
+        resolve: (_, { appId, provider, input }, context) =>
+          setProviderAccount(memberCall(context), appId, provider, {
+            enabled: input.enabled ?? null,
+            secretKey: input.secretKey ?? null,
+            webhookSecret: input.webhookSecret ?? null,
+            dropPreviousWebhookSecret: input.dropPreviousWebhookSecret ?? false,
+          }),
+      }),
+      removeProviderAccount: t.field({
+        type: own.account,
+        nullable: true,
+        description: 'Forgets the secrets; the sandbox goes back to being on.',
+        args: { appId, provider },
+        resolve: (_, { appId, provider }, context) =>
+          removeProviderAccount(memberCall(context), appId, provider),
+      }),
+      testProviderAccount: t.field({
+        type: own.test,
+        nullable: true,
+        description: 'Asks the provider something small with the keys that are set.',
+        args: { appId, provider },
+        resolve: (_, { appId, provider }, context) =>
+          testProviderAccount(memberCall(context), appId, provider),
+      }),
+      setGraceDays: t.field({
+        type: own.settings,
+        nullable: true,
+        args: { appId, days: t.arg.int({ required: true }) },
+        resolve: (_, { appId, days }, context) => setGraceDays(memberCall(context), appId, days),
+      }),
+      replayNotice: t.field({
+        type: own.notice,
+        nullable: true,
+        description: 'Has a notice handled again, whatever it came to before.',
+        args: { appId, id },
+        resolve: (_, { appId, id }, context) => replayNotice(memberCall(context), appId, id),
+      }),
+      replayFailedNotices: t.int({
+        nullable: true,
+        description: 'Has all failed ones handled again; returns how many.',
+        args: { appId },
+        resolve: (_, { appId }, context) => replayFailedNotices(memberCall(context), appId),
+      }),
+      reconcileBilling: t.int({
+        nullable: true,
+        description: 'Asks the providers about every open checkout and live subscription; returns how many.',
+        args: { appId },
+        resolve: (_, { appId }, context) => reconcileBilling(memberCall(context), appId),
+      }),
+    }
+  })
+}
+
+function defineProviderTypes(builder: Builder<DashboardContext>, types: DashboardTypes) {
+  const source = builder.enumType('ProviderAccountSource', {
+    description:
+      'NONE: nothing is set. BUILT_IN: it comes with Tollgate. ENVIRONMENT: STRIPE_SECRET_KEY, for the app default.',
+    values: ACCOUNT_SOURCES,
+  })
+  const account = builder.objectRef<ProviderAccount>('ProviderAccount').implement({
+    fields: (t) => ({
+      provider: t.exposeString('provider'),
+      enabled: t.exposeBoolean('enabled', { description: 'Whether links can be paid through it.' }),
+      source: t.expose('source', { type: source }),
+      keyHint: t.exposeString('keyHint', {
+        nullable: true,
+        description: "The secret key's last four characters; null: none.",
+      }),
+      livemode: t.exposeBoolean('livemode', {
+        nullable: true,
+        description: 'False for a test key; null: no key.',
+      }),
+      webhookSecrets: t.exposeInt('webhookSecrets', {
+        description: 'How many webhook signing secrets are accepted: two while they are being rotated.',
+      }),
+      webhookUrl: t.exposeString('webhookUrl', { description: 'What to enter at the provider.' }),
+      warning: t.exposeString('warning', {
+        nullable: true,
+        description:
+          'Set while the sandbox is on beside Stripe: its links give what they are for without payment.',
+      }),
+      updatedAt: t.string({ nullable: true, resolve: (row) => isoTimeOrNull(row.updatedAt) }),
+    }),
+  })
+  const accountInput = builder.inputType('ProviderAccountInput', {
+    fields: (t) => ({
+      enabled: t.boolean(),
+      secretKey: t.string(),
+      webhookSecret: t.string({
+        description: 'A new one is accepted beside the one before, until that is dropped.',
+      }),
+      dropPreviousWebhookSecret: t.boolean(),
+    }),
+  })
+  const test = builder.objectRef<{ ok: boolean; message: string }>('ProviderTest').implement({
+    fields: (t) => ({ ok: t.exposeBoolean('ok'), message: t.exposeString('message') }),
+  })
+  const settings = builder.objectRef<{ graceDays: number }>('BillingSettings').implement({
+    fields: (t) => ({
+      graceDays: t.exposeInt('graceDays', {
+        description: 'How many days after a failed payment access lasts.',
+      }),
+    }),
+  })
+  const noticeState = builder.enumType('NoticeState', { values: NOTICE_STATES })
+  const noticeRef = builder.objectRef<NoticeRow>('Notice').implement({
+    fields: (t) => ({
+      id: t.string({ resolve: (row) => String(row.seq) }),
+      provider: t.exposeString('provider'),
+      eventId: t.exposeString('eventId', { description: "The provider's id of it." }),
+      type: t.exposeString('type'),
+      state: t.expose('state', { type: noticeState }),
+      attempts: t.exposeInt('attempts'),
+      lastError: t.exposeString('lastError', { nullable: true }),
+      payload: t.expose('payload', { type: 'JSON' }),
+      receivedAt: t.string({ resolve: (row) => isoTime(row.receivedAt) }),
+      handledAt: t.string({ nullable: true, resolve: (row) => isoTimeOrNull(row.handledAt) }),
+    }),
+  })
+  const noticeCountsRef = builder
+    .objectRef<Awaited<ReturnType<typeof noticeCounts>>>('NoticeCounts')
+    .implement({
+      fields: (t) => ({
+        pending: t.exposeInt('pending'),
+        done: t.exposeInt('done'),
+        failed: t.exposeInt('failed'),
+      }),
+    })
+  const billing = builder.objectRef<SubscriptionBilling>('SubscriptionBilling').implement({
+    fields: (t) => ({
+      provider: t.exposeString('provider'),
+      ref: t.exposeString('ref', { description: "The subscription's (or payment's) id at the provider." }),
+      status: t.exposeString('status', { description: "The provider's word for its state." }),
+      paidUntil: t.string({
+        nullable: true,
+        description: 'When what is paid for ends; null: never.',
+        resolve: (row) => isoTimeOrNull(row.paidUntil),
+      }),
+    }),
+  })
+  builder.objectFields(types.subscription, (t) => ({
+    billing: t.field({
+      type: billing,
+      nullable: true,
+      description: 'Where the money for it comes from; null: it was made by hand or by the Admin API.',
+      resolve: (row, _args, { service }) => subscriptionBilling(service, row),
+    }),
+  }))
+  return {
+    account,
+    accountInput,
+    test,
+    settings,
+    noticeState,
+    notice: noticeRef,
+    noticeCounts: noticeCountsRef,
+  }
+}

@@ -1,0 +1,94 @@
+import {
+  type FeatureImpact,
+  type PublishPreview,
+  publishPreview,
+  publishTouched,
+  type Touch,
+} from '../../operations/catalogue/publish-preview.ts'
+import type { Builder } from '../types/builder.ts'
+import { definePage } from '../types/page-type.ts'
+import { type DashboardContext, memberCall } from './context.ts'
+import type { DashboardTypes } from './types.ts'
+
+/** What publishing a package would do. */
+export function definePublishing(builder: Builder<DashboardContext>, types: DashboardTypes): void {
+  const accessChange = builder.enumType('AccessChange', { values: ['GAINS', 'LOSES'] as const })
+  const impact = builder.objectRef<FeatureImpact>('FeatureImpact').implement({
+    fields: (t) => ({
+      featureId: t.exposeString('featureId'),
+      name: t.exposeString('name'),
+      gain: t.expose('gain', { type: 'SafeInt' }),
+      lose: t.expose('lose', { type: 'SafeInt' }),
+      before: t.expose('before', {
+        type: types.grant,
+        nullable: true,
+        description: 'As the package grants it now; null: not at all.',
+      }),
+      after: t.expose('after', { type: types.grant, nullable: true }),
+    }),
+  })
+  const touch = builder.objectRef<Touch>('PublishTouch').implement({
+    fields: (t) => ({
+      userId: t.exposeString('userId'),
+      name: t.exposeString('name', { nullable: true }),
+      email: t.exposeString('email', { nullable: true }),
+      featureId: t.exposeString('featureId'),
+      change: t.expose('change', { type: accessChange }),
+      before: t.field({
+        type: types.canUseFeatureData,
+        resolve: ({ featureId, before }) => ({ featureId, ...before }),
+      }),
+      after: t.field({
+        type: types.canUseFeatureData,
+        resolve: ({ featureId, after }) => ({ featureId, ...after }),
+      }),
+    }),
+  })
+  const touchPage = definePage(builder, 'PublishTouchPage', touch)
+  const preview = builder.objectRef<PublishPreview>('PublishPreview').implement({
+    description:
+      'What publishing does to those who hold the package, for one more of each feature at this moment.',
+    fields: (t) => ({
+      subscribers: t.expose('subscribers', {
+        type: 'SafeInt',
+        description: 'How many users hold the package now.',
+      }),
+      gain: t.expose('gain', {
+        type: 'SafeInt',
+        description: 'How many of them gain access to at least one feature.',
+      }),
+      lose: t.expose('lose', { type: 'SafeInt' }),
+      features: t.expose('features', {
+        type: [impact],
+        description: 'One entry for each feature that the draft touches.',
+      }),
+      touched: t.expose('touched', {
+        type: touchPage,
+        description: 'The first of those who gain or lose: those who lose come first.',
+      }),
+    }),
+  })
+
+  builder.queryFields((t) => {
+    const appId = t.arg.string({ required: true })
+    const packageId = t.arg.string({ required: true })
+    const first = t.arg.int({ defaultValue: 50 })
+    return {
+      publishPreview: t.field({
+        type: preview,
+        nullable: true,
+        args: { appId, packageId, first },
+        resolve: (_, { appId, packageId, first }, context) =>
+          publishPreview(memberCall(context), appId, packageId, first),
+      }),
+      publishTouched: t.field({
+        type: touchPage,
+        nullable: true,
+        description: 'The rest of those who gain or lose.',
+        args: { appId, packageId, first, after: t.arg.string({ required: true }) },
+        resolve: (_, { appId, packageId, first, after }, context) =>
+          publishTouched(memberCall(context), appId, packageId, first, after),
+      }),
+    }
+  })
+}

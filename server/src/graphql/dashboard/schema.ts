@@ -1,0 +1,40 @@
+import type { GraphQLSchema } from 'graphql'
+import { acceptQuotedEnums, newBuilder } from '../types/builder.ts'
+import { defineApps } from './apps.ts'
+import { defineBilling } from './billing.ts'
+import { defineCatalogue } from './catalogue.ts'
+import type { DashboardContext } from './context.ts'
+import { defineCopies } from './copies.ts'
+import { guarded } from './guard.ts'
+import { defineHome } from './home.ts'
+import { defineImports } from './imports.ts'
+import { defineMembers } from './members.ts'
+import { defineProviders } from './providers.ts'
+import { definePublishing } from './publish.ts'
+import { defineTokenKeys } from './token-keys.ts'
+import { defineDashboardTypes } from './types.ts'
+import { defineUsers } from './users.ts'
+
+const AREAS = [
+  defineMembers,
+  defineApps,
+  defineTokenKeys,
+  defineCatalogue,
+  definePublishing,
+  defineCopies,
+  defineUsers,
+  defineImports,
+  defineHome,
+  defineBilling,
+  defineProviders,
+]
+
+/** The dashboard's API: what the people who run an app may do. One file for each of its areas. */
+export function dashboardSchema(): GraphQLSchema {
+  const builder = newBuilder<DashboardContext>()
+  builder.queryType({})
+  builder.mutationType({})
+  const types = defineDashboardTypes(builder)
+  for (const define of AREAS) define(builder, types)
+  return guarded(acceptQuotedEnums(builder.toSchema()))
+}

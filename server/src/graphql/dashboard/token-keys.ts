@@ -1,0 +1,60 @@
+import { USER_TOKEN_SECONDS } from '../../domain/limits.ts'
+import { revokeTokenKey, rotateTokenKey, tokenKeys } from '../../operations/apps/manage-token-keys.ts'
+import type { TokenKeyRow } from '../../store/token-keys.ts'
+import type { Builder } from '../types/builder.ts'
+import { isoTime, isoTimeOrNull } from '../types/time.ts'
+import { type DashboardContext, memberCall } from './context.ts'
+
+/** The keys that user tokens are signed with. */
+export function defineTokenKeys(builder: Builder<DashboardContext>): void {
+  const tokenKey = builder.objectRef<TokenKeyRow>('TokenKey').implement({
+    fields: (t) => ({
+      id: t.exposeString('id', {
+        description: 'What tokens name as `kid`; `legacy` is what those without one are signed with.',
+      }),
+      algorithm: t.exposeString('algorithm'),
+      createdAt: t.string({ resolve: (key) => isoTime(key.createdAt) }),
+      retiredAt: t.string({
+        nullable: true,
+        description: 'Another took its place then; the tokens that it had signed are good until they expire.',
+        resolve: (key) => isoTimeOrNull(key.retiredAt),
+      }),
+      tokensEndAt: t.string({
+        nullable: true,
+        description: 'When the last token that a retired key has signed expires.',
+        resolve: ({ retiredAt }) =>
+          retiredAt === null ? null : isoTime(retiredAt + USER_TOKEN_SECONDS * 1000),
+      }),
+      revokedAt: t.string({ nullable: true, resolve: (key) => isoTimeOrNull(key.revokedAt) }),
+    }),
+  })
+  const changed = builder.objectRef<{ id: string }>('ChangedTokenKey').implement({
+    fields: (t) => ({ id: t.exposeString('id') }),
+  })
+
+  builder.queryFields((t) => ({
+    tokenKeys: t.field({
+      type: [tokenKey],
+      description: 'Newest first.',
+      args: { appId: t.arg.string({ required: true }) },
+      resolve: (_, { appId }, context) => tokenKeys(memberCall(context), appId),
+    }),
+  }))
+
+  builder.mutationFields((t) => ({
+    rotateTokenKey: t.field({
+      type: changed,
+      nullable: true,
+      description: 'Signs with a new key; tokens that the former one has signed are good until they expire.',
+      args: { appId: t.arg.string({ required: true }) },
+      resolve: (_, { appId }, context) => rotateTokenKey(memberCall(context), appId),
+    }),
+    revokeTokenKey: t.field({
+      type: changed,
+      nullable: true,
+      description: 'Refuses every token that this key has signed, from now on.',
+      args: { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
+      resolve: (_, { appId, id }, context) => revokeTokenKey(memberCall(context), appId, id),
+    }),
+  }))
+}

@@ -1,0 +1,84 @@
+import type { CataloguedFeature } from '../../domain/catalogue.ts'
+import type { Package, PackageEdit } from '../../domain/package.ts'
+import { ROLES } from '../../domain/role.ts'
+import { featureVersion, packageVersion } from '../../operations/call/version.ts'
+import type { AppRow } from '../../store/apps.ts'
+import type { Member } from '../../store/members.ts'
+import type { Builder } from '../types/builder.ts'
+import { defineCatalogueTypes } from '../types/catalogue-types.ts'
+import { defineEntitlementInput } from '../types/entitlement-input.ts'
+import { defineSubscriptionTypes } from '../types/subscription-types.ts'
+import { isoTime, isoTimeOrNull } from '../types/time.ts'
+import { defineUsageTypes } from '../types/usage-types.ts'
+import type { DashboardContext } from './context.ts'
+
+export type DashboardTypes = ReturnType<typeof defineDashboardTypes>
+
+/** What several areas of the dashboard show. */
+export function defineDashboardTypes(builder: Builder<DashboardContext>) {
+  const catalogue = defineCatalogueTypes(builder)
+  const usage = defineUsageTypes(builder)
+  const subscription = defineSubscriptionTypes(builder, catalogue.package)
+  const { resetPeriod, entitlement } = defineEntitlementInput(builder)
+  const role = builder.enumType('Role', { values: ROLES })
+
+  const member = builder.objectRef<Member>('Member').implement({
+    fields: (t) => ({
+      id: t.string({ resolve: (m) => String(m.id) }),
+      email: t.exposeString('email'),
+      role: t.expose('role', { type: role }),
+      createdAt: t.string({ resolve: (m) => isoTime(m.createdAt) }),
+      lastSeenAt: t.string({
+        nullable: true,
+        description: 'When one of their sessions was last used, to the minute; null: no session.',
+        resolve: (m) => isoTimeOrNull(m.lastSeenAt),
+      }),
+    }),
+  })
+  const app = builder.objectRef<AppRow>('App').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      name: t.exposeString('name'),
+      testClock: t.boolean({
+        description: 'Whether it has a time of its own, which advanceClock moves.',
+        resolve: (app) => app.testClock !== null,
+      }),
+      origins: t.exposeStringList('origins', { description: 'The web pages that may use the client API.' }),
+      now: t.string({ description: "The app's time.", resolve: (app) => isoTime(app.now) }),
+      createdAt: t.string({ resolve: (app) => isoTime(app.createdAt) }),
+      sampleLoaded: t.exposeBoolean('sampleLoaded', { description: 'Whether a sample catalogue is loaded.' }),
+    }),
+  })
+
+  const grant = builder.objectRef<PackageEdit['features'][number]>('Grant').implement({
+    fields: (t) => ({
+      id: t.exposeString('featureId'),
+      limit: t.string({ nullable: true, resolve: (g) => (g.limit === null ? null : String(g.limit)) }),
+      resetPeriod: t.expose('resetPeriod', { type: resetPeriod }),
+      overageEnabled: t.exposeBoolean('overageEnabled'),
+    }),
+  })
+  const packageDraft = builder.objectRef<PackageEdit>('PackageDraft').implement({
+    fields: (t) => ({ name: t.exposeString('name'), grants: t.expose('features', { type: [grant] }) }),
+  })
+  const version = 'Another one after every change; pass it back as expectedVersion.'
+  builder.objectFields(catalogue.package, (t) => ({
+    grants: t.field({
+      type: [grant],
+      description: 'What subscribers get of each feature.',
+      resolve: (p: Package) => p.features,
+    }),
+    draft: t.field({
+      type: packageDraft,
+      nullable: true,
+      description: 'Edits made since it was published; nobody gets them before it is published again.',
+      resolve: (p: Package) => p.draft,
+    }),
+    version: t.string({ description: version, resolve: (p: Package) => packageVersion(p) }),
+  }))
+  builder.objectFields(catalogue.feature, (t) => ({
+    version: t.string({ description: version, resolve: (f: CataloguedFeature) => featureVersion(f) }),
+  }))
+
+  return { ...catalogue, ...usage, subscription, resetPeriod, entitlement, role, member, app, grant }
+}

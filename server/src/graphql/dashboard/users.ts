@@ -1,0 +1,196 @@
+import { adminCall, adminReader } from '../../operations/call/admin-call.ts'
+import { cancelSubscription } from '../../operations/subscriptions/cancel-subscription.ts'
+import { dashboardSubscriptions } from '../../operations/subscriptions/newest-subscriptions.ts'
+import { subscribe } from '../../operations/subscriptions/subscribe.ts'
+import { subscription } from '../../operations/subscriptions/subscriptions.ts'
+import { recordUsage } from '../../operations/usage/record-usage.ts'
+import { showUsage } from '../../operations/usage/show-usage.ts'
+import { type GrantedFeature, grantedFeatures, ledger } from '../../operations/usage/user-usage.ts'
+import {
+  createDashboardUser,
+  dashboardUser,
+  dashboardUsers,
+  updateDashboardUser,
+} from '../../operations/users/find-users.ts'
+import { generateUserToken } from '../../operations/users/generate-user-token.ts'
+import type { LedgerRow } from '../../store/ledger.ts'
+import type { ListedUser } from '../../store/search-users.ts'
+import type { Builder } from '../types/builder.ts'
+import { newUser, usageEvent, userChange } from '../types/inputs.ts'
+import { definePage } from '../types/page-type.ts'
+import { isoTime, isoTimeOrNull } from '../types/time.ts'
+import { defineUserTypes } from '../types/user-types.ts'
+import { type DashboardContext, memberCall } from './context.ts'
+import type { DashboardTypes } from './types.ts'
+
+/** Users, what they hold and what they have used. */
+export function defineUsers(builder: Builder<DashboardContext>, types: DashboardTypes): void {
+  const own = defineTypes(builder, types)
+  builder.queryFields((t) => {
+    const appId = t.arg.string({ required: true })
+    const userId = t.arg.string({ required: true })
+    const page = { first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() }
+    return {
+      user: t.field({
+        type: own.user,
+        nullable: true,
+        args: { appId, id: t.arg.string({ required: true }) },
+        resolve: (_, { appId, id }, context) => dashboardUser(memberCall(context), appId, id),
+      }),
+      users: t.field({
+        type: own.userPage,
+        nullable: true,
+        description: 'Newest first; with a search, those whose id, email or billing id begins with it.',
+        args: { appId, search: t.arg.string(), ...page },
+        resolve: (_, { appId, search, first, after }, context) =>
+          dashboardUsers(memberCall(context), appId, search ?? '', first, after),
+      }),
+      grantedFeatures: t.field({
+        type: [own.grantedFeature],
+        args: { appId, userId },
+        resolve: (_, { appId, userId }, context) => grantedFeatures(memberCall(context), appId, userId),
+      }),
+      showUsage: t.field({
+        type: own.showUsageData,
+        nullable: true,
+        args: { appId, userId, featureId: t.arg.string({ required: true }) },
+        resolve: async (_, { appId, userId, featureId }, context) =>
+          showUsage(await adminReader(memberCall(context), appId), userId, featureId),
+      }),
+      ledger: t.field({
+        type: own.ledgerPage,
+        nullable: true,
+        description: 'Newest first.',
+        args: { appId, userId, featureId: t.arg.string(), ...page },
+        resolve: (_, { appId, userId, featureId, first, after }, context) =>
+          ledger(memberCall(context), appId, userId, featureId, first, after),
+      }),
+      subscription: t.field({
+        type: types.subscription,
+        nullable: true,
+        args: { appId, id: t.arg.string({ required: true }) },
+        resolve: async (_, { appId, id }, context) =>
+          subscription(await adminReader(memberCall(context), appId), id),
+      }),
+      subscriptions: t.field({
+        type: own.subscriptionPage,
+        nullable: true,
+        description: "Newest first: all, one user's or one package's.",
+        args: { appId, userId: t.arg.string(), packageId: t.arg.string(), ...page },
+        resolve: (_, { appId, userId, packageId, first, after }, context) =>
+          dashboardSubscriptions(memberCall(context), appId, { userId, packageId }, first, after),
+      }),
+    }
+  })
+
+  builder.mutationFields((t) => {
+    const appId = t.arg.string({ required: true })
+    const id = t.arg.string({ required: true })
+    const userId = t.arg.string({ required: true })
+    return {
+      createUser: t.field({
+        type: own.user,
+        nullable: true,
+        args: { appId, input: t.arg({ type: own.createUser, required: true }) },
+        resolve: (_, { appId, input }, context) =>
+          createDashboardUser(memberCall(context), appId, newUser(input)),
+      }),
+      updateUser: t.field({
+        type: own.user,
+        nullable: true,
+        args: { appId, id, input: t.arg({ type: own.updateUser, required: true }) },
+        resolve: (_, { appId, id, input }, context) =>
+          updateDashboardUser(memberCall(context), appId, id, userChange(input)),
+      }),
+      subscribe: t.field({
+        type: [types.subscription],
+        nullable: true,
+        args: { appId, userId, packageIds: t.arg.stringList({ required: true }) },
+        resolve: (_, { appId, userId, packageIds }, context) =>
+          subscribe(adminCall(memberCall(context), appId), userId, packageIds),
+      }),
+      cancelSubscription: t.field({
+        type: types.subscription,
+        nullable: true,
+        args: { appId, id, atPeriodEnd: t.arg.boolean({ defaultValue: true }) },
+        resolve: (_, { appId, id, atPeriodEnd }, context) =>
+          cancelSubscription(memberCall(context), appId, id, atPeriodEnd ?? true),
+      }),
+      recordUsage: t.field({
+        type: own.recordedUsage,
+        nullable: true,
+        args: { appId, input: t.arg({ type: own.createUsageEvent, required: true }) },
+        resolve: (_, { appId, input }, context) =>
+          recordUsage(adminCall(memberCall(context), appId), usageEvent(input)),
+      }),
+      generateUserToken: t.field({
+        type: own.generatedUserToken,
+        nullable: true,
+        args: { appId, userId },
+        resolve: (_, { appId, userId }, context) =>
+          generateUserToken(adminCall(memberCall(context), appId), userId),
+      }),
+    }
+  })
+}
+
+function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) {
+  const { usageAction, ...shared } = defineUserTypes(builder, types)
+  const user = builder.objectRef<ListedUser>('User').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      billingId: t.exposeString('billingId', { nullable: true }),
+      name: t.exposeString('name', { nullable: true }),
+      email: t.exposeString('email', { nullable: true }),
+      metadata: t.expose('metadata', { type: 'JSON' }),
+      createdAt: t.string({ resolve: (u) => isoTime(u.createdAt) }),
+    }),
+  })
+  const grantedFeature = builder.objectRef<GrantedFeature>('GrantedFeature').implement({
+    description: "A user's standing towards one feature that their packages grant.",
+    fields: (t) => ({
+      featureId: t.string({ resolve: (g) => g.feature.id }),
+      name: t.string({ resolve: (g) => g.feature.name }),
+      type: t.field({ type: types.featureType, resolve: (g) => g.feature.type }),
+      unitLabel: t.string({ nullable: true, resolve: (g) => g.feature.unitLabel }),
+      unitLabelPlural: t.string({ nullable: true, resolve: (g) => g.feature.unitLabelPlural }),
+      access: t.exposeBoolean('access'),
+      reason: t.exposeString('reason'),
+      reasonCode: t.expose('reasonCode', { type: types.reasonCode }),
+      consumption: t.expose('consumption', {
+        type: types.consumption,
+        nullable: true,
+        description: 'Null for a binary feature.',
+      }),
+      resetPeriod: t.expose('resetPeriod', { type: types.resetPeriod, nullable: true }),
+      periodStart: t.string({ nullable: true, resolve: (g) => isoTimeOrNull(g.periodStart) }),
+      periodEnd: t.string({
+        nullable: true,
+        description: 'When the count starts again; null: never, or binary.',
+        resolve: (g) => isoTimeOrNull(g.periodEnd),
+      }),
+    }),
+  })
+  const ledgerEntry = builder.objectRef<LedgerRow>('LedgerEntry').implement({
+    fields: (t) => ({
+      id: t.string({ resolve: (l) => String(l.seq) }),
+      featureId: t.exposeString('featureId'),
+      action: t.expose('action', { type: usageAction }),
+      delta: t.expose('delta', {
+        type: 'SafeInt',
+        description: 'What the call added; for SET the adjustment it made.',
+      }),
+      used: t.expose('used', { type: 'SafeInt', description: 'What the counter said after it.' }),
+      periodStart: t.string({ resolve: (l) => isoTime(l.periodStart) }),
+      recordedAt: t.string({ resolve: (l) => isoTime(l.recordedAt) }),
+    }),
+  })
+  return {
+    user,
+    grantedFeature,
+    userPage: definePage(builder, 'UserPage', user),
+    ledgerPage: definePage(builder, 'LedgerPage', ledgerEntry),
+    subscriptionPage: definePage(builder, 'SubscriptionPage', types.subscription),
+    ...shared,
+  }
+}

@@ -1,0 +1,49 @@
+import SchemaBuilder from '@pothos/core'
+import { type GraphQLSchema, isEnumType, isIntrospectionType, Kind } from 'graphql'
+import type { JsonObject } from '../../domain/metadata.ts'
+import { parseJsonLiteral, parseJsonObject, parseWholeLiteral, parseWholeNumber } from './scalars.ts'
+
+interface Types<Context extends object> {
+  Context: Context
+  Scalars: {
+    JSON: { Input: JsonObject; Output: JsonObject }
+    SafeInt: { Input: number; Output: number }
+    ID: { Input: string; Output: string }
+  }
+  DefaultFieldNullability: false
+}
+
+export type Builder<Context extends object> = PothosSchemaTypes.SchemaBuilder<
+  PothosSchemaTypes.ExtendDefaultTypes<Types<Context>>
+>
+
+/** A builder that knows our scalars. Each schema, one per kind of caller, starts from its own. */
+export function newBuilder<Context extends object>(): Builder<Context> {
+  const builder = new SchemaBuilder<Types<Context>>({
+    defaultFieldNullability: false,
+  })
+  builder.scalarType('JSON', {
+    description: 'A JSON object.',
+    serialize: (value) => value,
+    parseValue: parseJsonObject,
+    parseLiteral: parseJsonLiteral,
+  })
+  builder.scalarType('SafeInt', {
+    description: 'A whole number between -(2^53-1) and 2^53-1. A variable may also be declared as Int.',
+    serialize: (value) => value,
+    parseValue: parseWholeNumber,
+    parseLiteral: parseWholeLiteral,
+  })
+  return builder
+}
+
+/** The spec calls its enums "String enum": `"MONTH"` is taken as well as `MONTH`. */
+export function acceptQuotedEnums(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isEnumType(type) || isIntrospectionType(type)) continue
+    const parseLiteral = type.parseLiteral.bind(type)
+    type.parseLiteral = (node, variables) =>
+      parseLiteral(node.kind === Kind.STRING ? { kind: Kind.ENUM, value: node.value } : node, variables)
+  }
+  return schema
+}

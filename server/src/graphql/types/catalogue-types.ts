@@ -1,0 +1,66 @@
+import type { CataloguedFeature } from '../../domain/catalogue.ts'
+import { FEATURE_TYPES } from '../../domain/feature.ts'
+import { PACKAGE_STATUSES, type Package, type PackageFeature } from '../../domain/package.ts'
+import { displayAmount, type Price } from '../../domain/price.ts'
+import type { Builder } from './builder.ts'
+import { isoTime } from './time.ts'
+
+/** Feature, Package and what they are made of. */
+export function defineCatalogueTypes<Context extends object>(builder: Builder<Context>) {
+  const featureType = builder.enumType('FeatureType', { values: FEATURE_TYPES })
+  const packageStatus = builder.enumType('PackageStatus', { values: PACKAGE_STATUSES })
+
+  const price = builder.objectRef<Price>('Price').implement({
+    fields: (t) => ({
+      id: t.exposeString('id', { description: "The price's id at the billing provider." }),
+      provider: t.exposeString('provider'),
+      amount: t.expose('amount', { type: 'SafeInt', description: 'In minor units of the currency.' }),
+      displayAmount: t.string({ resolve: displayAmount }),
+      currency: t.exposeString('currency'),
+      interval: t.exposeString('interval', { nullable: true, description: 'Null: paid once.' }),
+    }),
+  })
+
+  const packageFeature = builder.objectRef<PackageFeature>('PackageFeature').implement({
+    fields: (t) => ({
+      id: t.exposeString('featureId'),
+      name: t.string({ resolve: (f) => f.feature.name }),
+      limit: t.string({
+        nullable: true,
+        description: 'The allowance in digits; null for a binary or unlimited feature.',
+        resolve: (f) => (f.limit === null ? null : String(f.limit)),
+      }),
+      type: t.field({ type: featureType, resolve: (f) => f.feature.type }),
+      unitLabel: t.string({ nullable: true, resolve: (f) => f.feature.unitLabel }),
+      unitLabelPlural: t.string({ nullable: true, resolve: (f) => f.feature.unitLabelPlural }),
+      metadata: t.field({ type: 'JSON', resolve: (f) => f.feature.metadata }),
+    }),
+  })
+
+  const packageRef = builder.objectRef<Package>('Package').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      name: t.exposeString('name'),
+      status: t.expose('status', { type: packageStatus }),
+      metadata: t.expose('metadata', { type: 'JSON' }),
+      features: t.expose('features', { type: [packageFeature] }),
+      prices: t.expose('prices', { type: [price] }),
+      isAddon: t.exposeBoolean('isAddon', { description: 'False: a base plan. True: an add-on.' }),
+      updatedAt: t.string({ resolve: (p) => isoTime(p.updatedAt) }),
+    }),
+  })
+
+  const feature = builder.objectRef<CataloguedFeature>('Feature').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      name: t.exposeString('name'),
+      type: t.expose('type', { type: featureType }),
+      unitLabel: t.exposeString('unitLabel', { nullable: true }),
+      unitLabelPlural: t.exposeString('unitLabelPlural', { nullable: true }),
+      metadata: t.expose('metadata', { type: 'JSON' }),
+      packages: t.expose('packages', { type: [packageRef], description: 'The packages that include it.' }),
+    }),
+  })
+
+  return { feature, featureType, package: packageRef, packageStatus }
+}

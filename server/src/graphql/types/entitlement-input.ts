@@ -1,0 +1,15 @@
+import { RESET_PERIODS } from '../../domain/period.ts'
+import type { Builder } from './builder.ts'
+
+/** What a caller writes of a feature that a package is to grant. */
+export function defineEntitlementInput<Context extends object>(builder: Builder<Context>) {
+  const resetPeriod = builder.enumType('ResetPeriod', { values: RESET_PERIODS })
+  const entitlement = builder.inputType('Entitlement', {
+    fields: (t) => ({
+      limit: t.field({ type: 'SafeInt', description: 'The allowance; left out: unlimited.' }),
+      resetPeriod: t.field({ type: resetPeriod, defaultValue: 'MONTH' }),
+      overageEnabled: t.boolean({ defaultValue: false }),
+    }),
+  })
+  return { resetPeriod, entitlement }
+}

@@ -1,0 +1,118 @@
+import { badUserInput } from '../../domain/errors.ts'
+import type { Feature, FeatureChange, FeatureType } from '../../domain/feature.ts'
+import type { JsonObject } from '../../domain/metadata.ts'
+import type { EntitlementInput } from '../../domain/package.ts'
+import type { UsageAction } from '../../domain/usage.ts'
+import type { User, UserChange } from '../../domain/user.ts'
+import type { NewPackage } from '../../operations/catalogue/create-package.ts'
+import type { KeyedUsageEvent } from '../../operations/usage/record-usage.ts'
+
+// GraphQL inputs as the operations take them: defaults filled in, and of a change only the fields it carries.
+
+type Maybe<T> = T | null | undefined
+
+export function newUser(input: {
+  id: string
+  billingId?: Maybe<string>
+  name?: Maybe<string>
+  email?: Maybe<string>
+  metadata?: Maybe<JsonObject>
+}): User {
+  return {
+    id: input.id,
+    billingId: input.billingId ?? null,
+    name: input.name ?? null,
+    email: input.email ?? null,
+    metadata: input.metadata ?? {},
+  }
+}
+
+export function userChange(input: {
+  id?: Maybe<string>
+  name?: Maybe<string>
+  metadata?: Maybe<JsonObject>
+}): UserChange {
+  return {
+    ...(input.id !== undefined && { id: required('id', input.id) }),
+    ...(input.name !== undefined && { name: input.name }),
+    ...metadataOf(input),
+  }
+}
+
+export function newFeature(input: {
+  id: string
+  name: string
+  type: FeatureType
+  unitLabel?: Maybe<string>
+  unitLabelPlural?: Maybe<string>
+  metadata?: Maybe<JsonObject>
+}): Feature {
+  return {
+    id: input.id,
+    name: input.name,
+    type: input.type,
+    unitLabel: input.unitLabel ?? null,
+    unitLabelPlural: input.unitLabelPlural ?? null,
+    metadata: input.metadata ?? {},
+  }
+}
+
+export function featureChange(input: {
+  name?: Maybe<string>
+  unitLabel?: Maybe<string>
+  unitLabelPlural?: Maybe<string>
+  metadata?: Maybe<JsonObject>
+}): FeatureChange {
+  return {
+    ...(input.name !== undefined && { name: required('name', input.name) }),
+    ...(input.unitLabel !== undefined && { unitLabel: input.unitLabel }),
+    ...(input.unitLabelPlural !== undefined && { unitLabelPlural: input.unitLabelPlural }),
+    ...metadataOf(input),
+  }
+}
+
+export function newPackage(input: {
+  id: string
+  name: string
+  isAddon?: Maybe<boolean>
+  metadata?: Maybe<JsonObject>
+  features?: Maybe<{ id: string; entitlement?: Maybe<EntitlementInput> }[]>
+}): NewPackage {
+  return {
+    id: input.id,
+    name: input.name,
+    isAddon: input.isAddon ?? false,
+    metadata: input.metadata ?? {},
+    features: (input.features ?? []).map(({ id, entitlement }) => ({ id, entitlement: entitlement ?? {} })),
+  }
+}
+
+export function packageChange(input: { metadata?: Maybe<JsonObject> }): { metadata?: JsonObject } {
+  return metadataOf(input)
+}
+
+export function usageEvent(input: {
+  userId: string
+  featureId: string
+  delta: number
+  action?: Maybe<UsageAction>
+  idempotencyKey?: Maybe<string>
+}): KeyedUsageEvent {
+  return {
+    userId: input.userId,
+    featureId: input.featureId,
+    delta: input.delta,
+    action: input.action ?? 'ADD',
+    idempotencyKey: input.idempotencyKey ?? null,
+  }
+}
+
+/** Metadata is replaced whole; null empties it. */
+function metadataOf({ metadata }: { metadata?: Maybe<JsonObject> }): { metadata?: JsonObject } {
+  return metadata === undefined ? {} : { metadata: metadata ?? {} }
+}
+
+function required(field: string, value: string | null): string {
+  if (value === null) throw badUserInput(`${field} must not be null`, field)
+  return value
+}

@@ -1,0 +1,20 @@
+import type { KeyedPage } from '../../operations/call/keyed-pages.ts'
+import type { DashboardContext } from '../dashboard/context.ts'
+import type { Builder } from './builder.ts'
+
+type ObjectRef<Row> = ReturnType<ReturnType<typeof refOf<Row>>['implement']>
+const refOf = <Row>(builder: Builder<DashboardContext>, name: string) => builder.objectRef<Row>(name)
+
+/** The type of a page of such rows. */
+export function definePage<Row>(builder: Builder<DashboardContext>, name: string, row: ObjectRef<Row>) {
+  return builder.objectRef<KeyedPage<Row>>(name).implement({
+    fields: (t) => ({
+      rows: t.field({ type: [row], resolve: (page) => page.rows }),
+      next: t.string({
+        nullable: true,
+        description: 'Passed as after, it leads to the next page; null: that was all.',
+        resolve: (page) => page.next,
+      }),
+    }),
+  })
+}

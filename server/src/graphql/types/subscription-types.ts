@@ -1,0 +1,28 @@
+import { SUBSCRIPTION_STATUSES } from '../../domain/subscription.ts'
+import type { PackageSubscription } from '../../operations/subscriptions/subscriptions.ts'
+import type { Builder } from './builder.ts'
+import type { defineCatalogueTypes } from './catalogue-types.ts'
+import { isoTime, isoTimeOrNull } from './time.ts'
+
+export function defineSubscriptionTypes<Context extends object>(
+  builder: Builder<Context>,
+  packageRef: ReturnType<typeof defineCatalogueTypes<Context>>['package'],
+) {
+  const subscriptionStatus = builder.enumType('SubscriptionStatus', { values: SUBSCRIPTION_STATUSES })
+  return builder.objectRef<PackageSubscription>('PackageSubscription').implement({
+    fields: (t) => ({
+      id: t.exposeString('id'),
+      userId: t.exposeString('userId'),
+      status: t.expose('status', { type: subscriptionStatus }),
+      package: t.expose('package', { type: packageRef }),
+      metadata: t.expose('metadata', { type: 'JSON' }),
+      startedAt: t.string({ resolve: (s) => isoTime(s.startedAt) }),
+      cancelAt: t.string({
+        nullable: true,
+        description: 'It ends then, and is ACTIVE until then.',
+        resolve: (s) => isoTimeOrNull(s.cancelAt),
+      }),
+      cancelledAt: t.string({ nullable: true, resolve: (s) => isoTimeOrNull(s.cancelledAt) }),
+    }),
+  })
+}

@@ -1,0 +1,65 @@
+import { type RecordedUsage, USAGE_ACTIONS } from '../../domain/usage.ts'
+import type { ShowUsage } from '../../operations/usage/show-usage.ts'
+import type { Builder } from './builder.ts'
+import type { defineUsageTypes } from './usage-types.ts'
+
+type Usage<Context extends object> = Pick<
+  ReturnType<typeof defineUsageTypes<Context>>,
+  'usagePeriod' | 'consumption'
+>
+
+/** What is written of users and their usage, and answered to it, by an application or by people. */
+export function defineUserTypes<Context extends object>(
+  builder: Builder<Context>,
+  { usagePeriod, consumption }: Usage<Context>,
+) {
+  const usageAction = builder.enumType('UsageAction', { values: USAGE_ACTIONS })
+  return {
+    usageAction,
+    showUsageData: builder.objectRef<ShowUsage>('ShowUsageData').implement({
+      fields: (t) => ({
+        current: t.expose('current', {
+          type: usagePeriod,
+          nullable: true,
+          description: 'Null where the feature is not counted for this user.',
+        }),
+        past: t.expose('past', { type: [usagePeriod], description: 'Newest first, at most 24.' }),
+      }),
+    }),
+    recordedUsage: builder.objectRef<RecordedUsage>('RecordedUsage').implement({
+      fields: (t) => ({
+        recorded: t.exposeBoolean('recorded'),
+        reason: t.exposeString('reason', { nullable: true, description: 'Null when recorded.' }),
+        consumption: t.expose('consumption', {
+          type: consumption,
+          nullable: true,
+          description: 'As it stands after the call.',
+        }),
+      }),
+    }),
+    generatedUserToken: builder.objectRef<{ token: string }>('GeneratedUserToken').implement({
+      fields: (t) => ({ token: t.exposeString('token') }),
+    }),
+    createUser: builder.inputType('CreateUserInput', {
+      fields: (t) => ({
+        id: t.string({ required: true }),
+        billingId: t.string(),
+        name: t.string(),
+        email: t.string(),
+        metadata: t.field({ type: 'JSON' }),
+      }),
+    }),
+    updateUser: builder.inputType('UpdateUserInput', {
+      fields: (t) => ({ id: t.string(), name: t.string(), metadata: t.field({ type: 'JSON' }) }),
+    }),
+    createUsageEvent: builder.inputType('CreateUsageEventInput', {
+      fields: (t) => ({
+        userId: t.string({ required: true }),
+        featureId: t.string({ required: true }),
+        delta: t.field({ type: 'SafeInt', required: true }),
+        action: t.field({ type: usageAction, description: 'ADD when left out.' }),
+        idempotencyKey: t.string({ description: 'The same key is counted once.' }),
+      }),
+    }),
+  }
+}

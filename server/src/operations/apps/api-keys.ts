@@ -1,0 +1,81 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
+import { checkText, isIdentifier } from '../../domain/identifier.ts'
+import { MAX_KEY_OVERLAP_HOURS } from '../../domain/limits.ts'
+import * as store from '../../store/api-keys.ts'
+import { bumpVersion } from '../../store/apps.ts'
+import { changeApp, type MemberCall } from '../call/member-call.ts'
+import { foundApp } from './apps.ts'
+
+export async function apiKeys({ service }: MemberCall, appId: string): Promise<store.ApiKeyRow[]> {
+  await foundApp(service.pool, appId)
+  return store.listApiKeys(service.pool, appId)
+}
+
+interface CreatedApiKey {
+  id: string
+  name: string
+  prefix: string
+  secret: string
+  /** of a rotation: until when the former secret works */
+  formerExpiresAt: number | null
+}
+
+/** The secret is told this once: only its hash is kept. */
+export async function createApiKey(call: MemberCall, appId: string, name: string): Promise<CreatedApiKey> {
+  checkText('name', name)
+  return changeApp(call, appId, async (tx) => {
+    const key = { id: `key_${randomUUID()}`, name, ...newSecret() }
+    await store.insertApiKey(tx, appId, key)
+    await bumpVersion(tx, appId)
+    return { ...key, formerExpiresAt: null }
+  })
+}
+
+/** A new key takes the place of this one, which works for some hours more: callers change over meanwhile. */
+export async function rotateApiKey(
+  call: MemberCall,
+  appId: string,
+  id: string,
+  overlapHours: number,
+): Promise<CreatedApiKey> {
+  if (overlapHours < 0 || overlapHours > MAX_KEY_OVERLAP_HOURS) {
+    throw badUserInput(`overlapHours must be 0 to ${MAX_KEY_OVERLAP_HOURS}`, 'overlapHours')
+  }
+  return changeApp(call, appId, async (tx) => {
+    const former = isIdentifier(id) ? await store.lockGoodApiKey(tx, appId, id) : null
+    if (!former) throw apiKeyNotFound(id)
+    const key = { id: `key_${randomUUID()}`, name: former.name, ...newSecret() }
+    await store.insertApiKey(tx, appId, key)
+    const formerExpiresAt = await store.expireApiKey(tx, appId, id, overlapHours)
+    await bumpVersion(tx, appId)
+    return { ...key, formerExpiresAt }
+  })
+}
+
+export async function revokeApiKey(call: MemberCall, appId: string, id: string): Promise<{ id: string }> {
+  return changeApp(call, appId, async (tx) => {
+    if (!isIdentifier(id) || !(await store.revokeApiKey(tx, appId, id))) throw apiKeyNotFound(id)
+    await bumpVersion(tx, appId)
+    return { id }
+  })
+}
+
+const apiKeyNotFound = (id: string) =>
+  new TollgateError('API_KEY_NOT_FOUND', `API key not found: ${quote(id)}`)
+
+const VISIBLE = 10
+
+/** 256 random bits: too many to guess, so a plain hash of them is enough. */
+export function newSecret() {
+  const secret = `tg_${randomBytes(32).toString('base64url')}`
+  return { secret, ...keptOf(secret) }
+}
+
+/** What is kept of a secret: its hash, and enough of it to tell it from others. */
+export function keptOf(secret: string) {
+  return {
+    prefix: secret.slice(0, Math.min(VISIBLE, Math.floor(secret.length / 3))),
+    hash: createHash('sha256').update(secret).digest(),
+  }
+}

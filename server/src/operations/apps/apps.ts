@@ -1,0 +1,108 @@
+import { appNotFound, badUserInput, quote } from '../../domain/errors.ts'
+import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
+import { LATEST_TEST_CLOCK, MAX_ORIGINS } from '../../domain/limits.ts'
+import { parseUrl } from '../../domain/url.ts'
+import {
+  type AppRow,
+  bumpVersion,
+  findApp,
+  insertApp,
+  listApps,
+  setTestClock,
+  setName as storeName,
+  setOrigins as storeOrigins,
+} from '../../store/apps.ts'
+import type { Db } from '../../store/database.ts'
+import { addJob } from '../../store/jobs.ts'
+import { changeApp, changeInstallation, type MemberCall } from '../call/member-call.ts'
+
+export function apps({ service }: MemberCall): Promise<AppRow[]> {
+  return listApps(service.pool)
+}
+
+export async function app({ service }: MemberCall, id: string): Promise<AppRow> {
+  return foundApp(service.pool, id)
+}
+
+export async function createApp(
+  call: MemberCall,
+  id: string,
+  name: string,
+  testClock: boolean,
+): Promise<AppRow> {
+  checkIdentifier('id', id)
+  checkText('name', name)
+  return changeInstallation(call, async (tx) => {
+    if (!(await insertApp(tx, id, name, testClock))) {
+      throw badUserInput(`An app with the id ${quote(id)} exists already`, 'id')
+    }
+    return foundApp(tx, id)
+  })
+}
+
+export async function renameApp(call: MemberCall, appId: string, name: string): Promise<AppRow> {
+  checkText('name', name)
+  return changeApp(call, appId, async (tx) => {
+    await storeName(tx, appId, name)
+    return foundApp(tx, appId)
+  })
+}
+
+/** Moves an app's own time forward: what is due by then, renewals and cancellations, has happened. */
+export async function advanceClock(call: MemberCall, appId: string, to: string): Promise<AppRow> {
+  const time = timeOf(to)
+  if (Number.isNaN(time)) {
+    throw badUserInput('to must be a time in ISO 8601, such as 2027-01-31T00:00:00Z', 'to')
+  }
+  if (time > LATEST_TEST_CLOCK) {
+    throw badUserInput(`A test clock goes to ${new Date(LATEST_TEST_CLOCK).toISOString()} at most`, 'to')
+  }
+  return changeApp(call, appId, async (tx, app) => {
+    if (app.testClock === null) {
+      throw badUserInput(`The app ${quote(appId)} runs on real time; create one with testClock: true`)
+    }
+    if (time < app.testClock) {
+      throw badUserInput(
+        `A test clock only moves forward: it stands at ${new Date(app.testClock).toISOString()}`,
+        'to',
+      )
+    }
+    await setTestClock(tx, appId, new Date(time).toISOString())
+    // What the sandbox owes by then: renewals, endings.
+    await addJob(tx, 'turn-sandbox', { appId }, `turn:${appId}`)
+    return foundApp(tx, appId)
+  })
+}
+
+/** A time without a zone is UTC, wherever this runs. `Date.parse` alone takes 30 February for 2 March. */
+function timeOf(text: string): number {
+  const [, year, month, day, zone] = /^(\d{4})-(\d\d)-(\d\d)T[\d:.]+(Z|[+-]\d\d:?\d\d)?$/i.exec(text) ?? []
+  const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
+  return Number(day) <= lastDay ? Date.parse(zone ? text : `${text}Z`) : Number.NaN
+}
+
+export async function foundApp(db: Db, id: string): Promise<AppRow> {
+  const app = isIdentifier(id) ? await findApp(db, id) : null
+  if (!app) throw appNotFound(id)
+  return app
+}
+
+/** The web pages that may use the client API with a user's token. */
+export async function setOrigins(
+  call: MemberCall,
+  appId: string,
+  origins: readonly string[],
+): Promise<AppRow> {
+  if (origins.length > MAX_ORIGINS)
+    throw badUserInput(`origins must hold at most ${MAX_ORIGINS} origins`, 'origins')
+  for (const origin of origins) {
+    if (!/^https?:\/\//.test(origin) || parseUrl(origin)?.origin !== origin) {
+      throw badUserInput(`${quote(origin)} is no origin: write it like https://app.example.com`, 'origins')
+    }
+  }
+  return changeApp(call, appId, async (tx) => {
+    await storeOrigins(tx, appId, origins)
+    await bumpVersion(tx, appId)
+    return foundApp(tx, appId)
+  })
+}

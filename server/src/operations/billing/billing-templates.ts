@@ -1,0 +1,136 @@
+import type { Catalogue } from '../../domain/catalogue.ts'
+import { appNotFound, badUserInput, quote, TollgateError } from '../../domain/errors.ts'
+import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
+import { checkTemplatePackages, offerOf, pricesOf } from '../../domain/offer.ts'
+import type { Package } from '../../domain/package.ts'
+import * as store from '../../store/billing-templates.ts'
+import { type LoadedApp, loadApp } from '../../store/catalogue.ts'
+import type { Db } from '../../store/database.ts'
+import { listPrices, type PriceRow } from '../../store/prices.ts'
+import { foundPackage } from '../call/found.ts'
+import { changeApp, type MemberCall } from '../call/member-call.ts'
+import { templateItems } from './template-items.ts'
+
+/** A template with what it comes to today. */
+export interface BillingTemplate extends Omit<store.TemplateRow, 'items'> {
+  packages: Package[]
+  prices: PriceRow[]
+  provider: string | null
+  problem: string | null
+}
+
+interface TemplateInput {
+  id: string
+  name: string
+  packageIds: string[]
+  priceIds: string[]
+}
+
+type Reading = Pick<MemberCall, 'service'>
+
+export async function billingTemplates(
+  { service }: Reading,
+  appId: string,
+  includeArchived: boolean,
+): Promise<BillingTemplate[]> {
+  const { catalogue } = await loadedApp(service.pool, appId)
+  const rows = await store.listTemplates(service.pool, appId, includeArchived)
+  return shown(service.pool, appId, catalogue, rows)
+}
+
+export async function billingTemplate(
+  { service }: Reading,
+  appId: string,
+  id: string,
+): Promise<BillingTemplate> {
+  const { catalogue } = await loadedApp(service.pool, appId)
+  return foundTemplate(service.pool, appId, id, catalogue)
+}
+
+export async function createBillingTemplate(
+  call: MemberCall,
+  appId: string,
+  { id, name, packageIds, priceIds }: TemplateInput,
+): Promise<BillingTemplate> {
+  checkIdentifier('id', id)
+  checkText('name', name)
+  return changeApp(call, appId, async (tx) => {
+    const { catalogue } = await loadedApp(tx, appId)
+    const packages = packageIds.map((packageId) => foundPackage(catalogue, packageId))
+    checkTemplatePackages(packages)
+    const items = packages.map((p) => ({ packageId: p.id, price: chosenPrice(p, priceIds) }))
+    const stray = priceIds.find((priceId) => !items.some((item) => item.price?.id === priceId))
+    if (stray !== undefined) {
+      throw badUserInput(
+        `${quote(stray)} is no live price of these packages, or not the only one named for its package`,
+        'priceIds',
+      )
+    }
+    if (!(await store.insertTemplate(tx, appId, { id, name, items }))) {
+      throw badUserInput(`A billing template with the id ${quote(id)} exists already`, 'id')
+    }
+    return foundTemplate(tx, appId, id, catalogue)
+  })
+}
+
+const chosenPrice = ({ prices }: Package, priceIds: readonly string[]) =>
+  prices.find((price) => priceIds.includes(price.id)) ?? null
+
+export async function archiveBillingTemplate(
+  call: MemberCall,
+  appId: string,
+  id: string,
+  archived: boolean,
+): Promise<BillingTemplate> {
+  return changeApp(call, appId, async (tx) => {
+    if (!isIdentifier(id) || !(await store.archiveTemplate(tx, appId, id, archived))) {
+      throw templateNotFound(id)
+    }
+    const { catalogue } = await loadedApp(tx, appId)
+    return foundTemplate(tx, appId, id, catalogue)
+  })
+}
+
+async function foundTemplate(
+  db: Db,
+  appId: string,
+  id: string,
+  catalogue: Catalogue,
+): Promise<BillingTemplate> {
+  const row = isIdentifier(id) ? await store.findTemplate(db, appId, id) : null
+  const [template] = row ? await shown(db, appId, catalogue, [row]) : []
+  if (!template) throw templateNotFound(id)
+  return template
+}
+
+async function shown(
+  db: Db,
+  appId: string,
+  catalogue: Catalogue,
+  rows: readonly store.TemplateRow[],
+): Promise<BillingTemplate[]> {
+  const known = rows.length === 0 ? [] : await listPrices(db, appId, null, true)
+  return rows.map(({ items: stored, ...row }) => {
+    const items = templateItems({ items: stored }, catalogue)
+    const offer = offerOf(items)
+    const prices = pricesOf(items).flatMap(
+      (price) => known.find((k) => k.id === price?.id && k.provider === price.provider) ?? [],
+    )
+    return {
+      ...row,
+      packages: items.map((item) => item.package),
+      prices,
+      provider: 'problem' in offer ? null : offer.provider,
+      problem: 'problem' in offer ? offer.problem : null,
+    }
+  })
+}
+
+async function loadedApp(db: Db, appId: string): Promise<LoadedApp> {
+  const app = isIdentifier(appId) ? await loadApp(db, appId) : null
+  if (!app) throw appNotFound(appId)
+  return app
+}
+
+const templateNotFound = (id: string) =>
+  new TollgateError('TEMPLATE_NOT_FOUND', `Billing template not found: ${quote(id)}`)

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto'
+import { ProviderError } from '../../billing/provider.ts'
+import { quote, subscriptionLinkError } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
+import { type Offer, offerOf } from '../../domain/offer.ts'
+import { checkRedirect } from '../../domain/redirect.ts'
+import { endedAt } from '../../domain/subscription.ts'
+import { findTemplate } from '../../store/billing-templates.ts'
+import {
+  type CheckoutSession,
+  findCheckoutSession,
+  insertCheckoutSession,
+  placeCheckoutSession,
+} from '../../store/checkout-sessions.ts'
+import type { Tx } from '../../store/database.ts'
+import { findPrices } from '../../store/prices.ts'
+import { subscriptionsOfUser } from '../../store/subscriptions.ts'
+import { findUserByUid } from '../../store/users.ts'
+import { type Call, momentOf, mutate } from '../call/call.ts'
+import { foundPackage, foundUser } from '../call/found.ts'
+import { accountOf, checkProvider, providerOf, providerWords } from './provider-of.ts'
+import { templateItems } from './template-items.ts'
+
+interface LinkInput {
+  userId: string | null
+  templateId: string
+  successUrl: string
+  cancelUrl: string
+}
+
+/**
+ * The session is written first and in a transaction of its own; then the provider is asked, with the session's id as
+ * its idempotency key. However often this is tried, there is one link for it.
+ */
+export async function generateSubscriptionLink(call: Call, input: LinkInput): Promise<{ url: string }> {
+  checkRedirect('successUrl', input.successUrl)
+  checkRedirect('cancelUrl', input.cancelUrl)
+  const { id } = await mutate(call, async (tx, moment) => {
+    const user = input.userId === null ? null : await foundUser(tx, call.appId, input.userId)
+    const { app, now } = await moment()
+    const { templateId } = input
+    const template = isIdentifier(templateId) ? await findTemplate(tx, call.appId, templateId) : null
+    if (!template || template.archivedAt !== null) {
+      throw subscriptionLinkError(
+        template
+          ? `The billing template ${quote(templateId)} is archived: bring it back in the dashboard, or use another`
+          : `There is no billing template ${quote(templateId)} in this app: create one, with a price, in the dashboard`,
+      )
+    }
+    const offer = offerOf(templateItems(template, app.catalogue))
+    if ('problem' in offer) {
+      throw subscriptionLinkError(
+        `The billing template ${quote(templateId)} cannot be paid for. ${offer.problem}`,
+      )
+    }
+    await checkPayer(tx, call.appId, user?.uid ?? null, offer, now)
+    const { enabled } = await accountOf(
+      { pool: tx, billing: call.service.billing },
+      call.appId,
+      checkProvider(offer.provider),
+    )
+    if (!enabled) {
+      throw subscriptionLinkError(
+        `${offer.provider} takes no payments for this app: set it up in the dashboard, under Billing`,
+      )
+    }
+    const session = {
+      id: `ses_${randomUUID()}`,
+      templateId,
+      userUid: user?.uid ?? null,
+      provider: offer.provider,
+      items: offer.items.map((item) => ({ packageId: item.package.id, priceId: item.price.id })),
+      successUrl: input.successUrl,
+      cancelUrl: input.cancelUrl,
+    }
+    await insertCheckoutSession(tx, call.appId, session)
+    return { id: session.id }
+  })
+  return linkOf(call, id)
+}
+
+/** What is bound to fail after the payment is refused before it. */
+async function checkPayer(
+  tx: Tx,
+  appId: string,
+  userUid: number | null,
+  offer: Offer,
+  now: number,
+): Promise<void> {
+  const held = userUid === null ? [] : await subscriptionsOfUser(tx, appId, userUid)
+  const live = held.filter((s) => endedAt(s, now) === null)
+  // One that is about to end, whether by choice or for want of money, may be taken anew.
+  const lasting = live.filter((s) => s.provider !== null && s.cancelAt === null)
+  const twice = lasting.find((s) => offer.items.some(({ package: { id } }) => id === s.packageId))
+  if (twice) {
+    throw subscriptionLinkError(
+      `The user pays for the package ${quote(twice.packageId)} already, through ${twice.provider}`,
+    )
+  }
+  const hasBase = offer.items.some((item) => !item.package.isAddon) || live.some((s) => !s.isAddon)
+  if (!hasBase) {
+    throw subscriptionLinkError(
+      'The template has add-ons only: name a userId who has a live base plan, or use a template with one',
+    )
+  }
+}
+
+/** The link of a session: the one that it has, or the one that the provider makes now. */
+async function linkOf(call: Call, id: string): Promise<{ url: string }> {
+  const { service, appId } = call
+  const session = await findCheckoutSession(service.pool, appId, id)
+  if (!session) throw new Error(`the checkout session ${id} vanished`)
+  if (session.url !== null) return { url: session.url }
+  try {
+    const provider = await providerOf(service, appId, session.provider)
+    const placed = await provider.createCheckout({
+      id,
+      offer: await offerAgain(call, session),
+      user: session.userUid === null ? null : await findUserByUid(service.pool, appId, session.userUid),
+      successUrl: session.successUrl,
+      cancelUrl: session.cancelUrl,
+    })
+    await placeCheckoutSession(service.pool, appId, id, placed)
+    return { url: placed.url }
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    throw subscriptionLinkError(providerWords(session.provider, error))
+  }
+}
+
+/** What the session was made for, whatever the template asks for by now. */
+async function offerAgain(call: Call, { items, provider }: CheckoutSession): Promise<Offer> {
+  const { app } = await momentOf(call)
+  const ids = items.map(({ priceId }) => priceId)
+  const prices = await findPrices(call.service.pool, call.appId, provider, ids)
+  const offered = items.flatMap(({ packageId, priceId }) => {
+    const price = prices.find((p) => p.id === priceId)
+    return price ? [{ package: foundPackage(app.catalogue, packageId), price }] : []
+  })
+  const [first] = offered
+  if (!first) throw new Error('a checkout session without a price')
+  return { items: offered, provider, currency: first.price.currency, interval: first.price.interval }
+}

@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import type { ProviderPrice } from '../../billing/provider.ts'
+import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
+import { type Price, priceOf } from '../../domain/price.ts'
+import * as store from '../../store/prices.ts'
+import { foundApp } from '../apps/apps.ts'
+import { changeCatalogue } from '../call/call.ts'
+import { foundPackage } from '../call/found.ts'
+import { changeApp, type MemberCall } from '../call/member-call.ts'
+import { askingProvider, checkProvider, providerOf } from './provider-of.ts'
+
+interface PriceInput {
+  provider: string
+  amount: number
+  currency: string
+  interval: string | null
+  id: string | null
+}
+
+export async function prices(
+  { service }: Pick<MemberCall, 'service'>,
+  appId: string,
+  packageId: string | null,
+  includeArchived: boolean,
+): Promise<store.PriceRow[]> {
+  await foundApp(service.pool, appId)
+  if (packageId !== null && !isIdentifier(packageId)) return []
+  return store.listPrices(service.pool, appId, packageId, includeArchived)
+}
+
+/** A price belongs to its provider, which names it; the sandbox leaves that to us. */
+export async function createPrice(
+  call: MemberCall,
+  appId: string,
+  packageId: string,
+  input: PriceInput,
+): Promise<store.PriceRow> {
+  const provider = checkProvider(input.provider)
+  if (input.id === null && provider !== 'sandbox') {
+    throw badUserInput(`id must be the price's id at ${provider}: create it there first, or import it`, 'id')
+  }
+  const id = input.id ?? `price_sandbox_${randomBytes(12).toString('hex')}`
+  return addPrice(call, appId, packageId, priceOf({ ...input, provider, id }))
+}
+
+/** The same with amount, currency and interval as the provider has them. */
+export async function importPrice(
+  call: MemberCall,
+  appId: string,
+  packageId: string,
+  provider: string,
+  id: string,
+): Promise<store.PriceRow> {
+  await foundApp(call.service.pool, appId)
+  const found = await askingProvider(provider, async () =>
+    (await providerOf(call.service, appId, provider)).fetchPrice(id),
+  )
+  if (!found) throw priceNotFound(provider, id)
+  const { productName: _, ...price } = found
+  return addPrice(call, appId, packageId, priceOf(price))
+}
+
+function addPrice(call: MemberCall, appId: string, packageId: string, price: Price): Promise<store.PriceRow> {
+  return changePrices(call, appId, price.provider, price.id, async (tx, catalogue) => {
+    foundPackage(catalogue, packageId)
+    if (!(await store.insertPrice(tx, appId, packageId, price))) {
+      throw badUserInput(`The price ${quote(price.id)} of ${price.provider} is in use already`, 'id')
+    }
+  })
+}
+
+export async function archivePrice(
+  call: MemberCall,
+  appId: string,
+  provider: string,
+  id: string,
+  archived: boolean,
+): Promise<store.PriceRow> {
+  if (!isIdentifier(id)) throw priceNotFound(provider, id)
+  return changePrices(call, appId, checkProvider(provider), id, async (tx) => {
+    if (!(await store.archivePrice(tx, appId, provider, id, archived))) throw priceNotFound(provider, id)
+  })
+}
+
+type Catalogue = Parameters<typeof foundPackage>[0]
+type Change = (tx: Parameters<typeof store.insertPrice>[0], catalogue: Catalogue) => Promise<void>
+
+async function changePrices(
+  call: MemberCall,
+  appId: string,
+  provider: string,
+  id: string,
+  change: Change,
+): Promise<store.PriceRow> {
+  return changeApp(call, appId, async (tx) => {
+    await changeCatalogue(
+      tx,
+      appId,
+      (tx, { catalogue }) => change(tx, catalogue),
+      () => null,
+    )
+    const price = await store.findPrice(tx, appId, provider, id)
+    if (!price) throw new Error(`the price ${id} vanished`)
+    return price
+  })
+}
+
+/** What the provider has, and which package has it already. */
+export async function providerPrices(
+  { service }: Pick<MemberCall, 'service'>,
+  appId: string,
+  provider: string,
+): Promise<(ProviderPrice & { packageId: string | null })[]> {
+  await foundApp(service.pool, appId)
+  const listed = await askingProvider(provider, async () =>
+    (await providerOf(service, appId, provider)).listPrices(),
+  )
+  const ids = listed.map(({ id }) => id)
+  const known = await store.findPrices(service.pool, appId, provider, ids)
+  return listed.map((price) => ({
+    ...price,
+    packageId: known.find(({ id }) => id === price.id)?.packageId ?? null,
+  }))
+}
+
+const priceNotFound = (provider: string, id: string) =>
+  new TollgateError('PRICE_NOT_FOUND', `Price not found at ${provider}: ${quote(id)}`)

@@ -1,0 +1,152 @@
+import { badUserInput } from '../../domain/errors.ts'
+import {
+  deleteProviderAccount,
+  findProviderAccount,
+  forgetBesideLive,
+  upsertProviderAccount,
+} from '../../store/provider-accounts.ts'
+import { foundApp } from '../apps/apps.ts'
+import type { Service } from '../call/call.ts'
+import { changeApp, type MemberCall } from '../call/member-call.ts'
+import {
+  type Account,
+  accountOf,
+  askingProvider,
+  checkProvider,
+  isLiveKey,
+  PROVIDERS,
+  type ProviderName,
+  providerOf,
+  sealed,
+} from './provider-of.ts'
+import { sandboxWarning } from './sandbox-warning.ts'
+
+/** An account as people may see it: of its secrets, only that they are there. */
+export interface ProviderAccount extends Omit<Account, 'secretKey' | 'webhookSecrets'> {
+  keyHint: string | null
+  livemode: boolean | null
+  webhookSecrets: number
+  webhookUrl: string
+  /** what a person should know, and perhaps change */
+  warning: string | null
+}
+
+interface AccountInput {
+  enabled: boolean | null
+  secretKey: string | null
+  webhookSecret: string | null
+  dropPreviousWebhookSecret: boolean
+}
+
+export async function providerAccounts(
+  { service }: Pick<MemberCall, 'service'>,
+  appId: string,
+): Promise<ProviderAccount[]> {
+  await foundApp(service.pool, appId)
+  return Promise.all(PROVIDERS.map((provider) => shown(service, appId, provider)))
+}
+
+async function shown(service: Service, appId: string, provider: ProviderName): Promise<ProviderAccount> {
+  const { secretKey, webhookSecrets, ...account } = await accountOf(service, appId, provider)
+  return {
+    ...account,
+    keyHint: secretKey?.slice(-4) ?? null,
+    livemode: secretKey === null ? null : isLiveKey(secretKey),
+    webhookSecrets: webhookSecrets.length,
+    webhookUrl: `${service.billing.publicUrl()}/webhooks/${provider}/${encodeURIComponent(appId)}`,
+    warning: provider === 'sandbox' ? await sandboxWarning(service, appId) : null,
+  }
+}
+
+export async function setProviderAccount(
+  call: MemberCall,
+  appId: string,
+  name: string,
+  input: AccountInput,
+): Promise<ProviderAccount> {
+  const provider = checkProvider(name)
+  checkInput(provider, input)
+  const { billing } = call.service
+  refuseEnvironment(call.service, appId, provider)
+  await changeApp(call, appId, async (tx) => {
+    const now = await findProviderAccount(tx, appId, provider)
+    const key = input.secretKey
+    const secret = input.webhookSecret
+    const webhookSecret =
+      secret === null ? (now?.webhookSecret ?? null) : sealed(billing, appId, 'webhook secret', secret)
+    if (key !== null && isLiveKey(key)) await forgetBesideLive(tx, appId)
+    const stripe = await accountOf({ pool: tx, billing }, appId, 'stripe')
+    // An owner who turns the sandbox on beside a live key means it.
+    const live = stripe.secretKey !== null && isLiveKey(stripe.secretKey)
+    const previous = secret === null ? now?.previousWebhookSecret : now?.webhookSecret
+    await upsertProviderAccount(tx, appId, {
+      provider,
+      enabled: input.enabled ?? now?.enabled ?? true,
+      secretKey: key === null ? (now?.secretKey ?? null) : sealed(billing, appId, 'secret key', key),
+      webhookSecret,
+      previousWebhookSecret: input.dropPreviousWebhookSecret ? null : (previous ?? null),
+      besideLive:
+        provider === 'sandbox' &&
+        (input.enabled === null ? (now?.besideLive ?? false) : input.enabled && live),
+    })
+  })
+  return shown(call.service, appId, provider)
+}
+
+function checkInput(provider: ProviderName, { secretKey, webhookSecret }: AccountInput): void {
+  if (provider === 'sandbox' && (secretKey !== null || webhookSecret !== null)) {
+    throw badUserInput('The sandbox makes its own secrets: it can only be turned on or off')
+  }
+  if (secretKey !== null && !/^(sk|rk)_[\x21-\x7e]{4,250}$/.test(secretKey)) {
+    throw badUserInput(
+      'secretKey must be a secret or restricted key of Stripe, which begins with sk_ or rk_',
+      'secretKey',
+    )
+  }
+  if (webhookSecret !== null && !/^whsec_[\x21-\x7e]{4,250}$/.test(webhookSecret)) {
+    throw badUserInput(
+      'webhookSecret must be the signing secret of the webhook, which begins with whsec_',
+      'webhookSecret',
+    )
+  }
+}
+
+function refuseEnvironment({ billing }: Service, appId: string, provider: ProviderName): void {
+  if (provider === 'stripe' && billing.environment?.appId === appId) {
+    throw badUserInput('STRIPE_SECRET_KEY is set for this app: change it there, or start without it')
+  }
+}
+
+export async function removeProviderAccount(
+  call: MemberCall,
+  appId: string,
+  name: string,
+): Promise<ProviderAccount> {
+  const provider = checkProvider(name)
+  refuseEnvironment(call.service, appId, provider)
+  await changeApp(call, appId, (tx) => deleteProviderAccount(tx, appId, provider))
+  return shown(call.service, appId, provider)
+}
+
+/** Asks the provider something small. What it says against it is the answer, not a failure. */
+export async function testProviderAccount(
+  { service }: Pick<MemberCall, 'service'>,
+  appId: string,
+  name: string,
+): Promise<{ ok: boolean; message: string }> {
+  await foundApp(service.pool, appId)
+  const provider = checkProvider(name)
+  try {
+    const found = await askingProvider(provider, async () =>
+      (await providerOf(service, appId, provider)).listPrices(),
+    )
+    const prices = found.length === 1 ? '1 price' : `${found.length} prices`
+    return {
+      ok: true,
+      message: provider === 'sandbox' ? 'The sandbox is built in.' : `Stripe answers, with ${prices}.`,
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return { ok: false, message: error.message }
+  }
+}

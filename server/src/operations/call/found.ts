@@ -1,0 +1,40 @@
+import type { Catalogue, CataloguedFeature } from '../../domain/catalogue.ts'
+import { featureNotFound, packageNotFound, subscriptionNotFound, userNotFound } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
+import type { Package } from '../../domain/package.ts'
+import type { Db } from '../../store/database.ts'
+import { findSubscription, type SubscriptionRow } from '../../store/subscriptions.ts'
+import { findUser, lockUser, type UserRow } from '../../store/users.ts'
+
+// What an id names, or the error that says it names nothing. An id that could not have been given to anything is
+// not even asked for: PostgreSQL would choke on some of them.
+
+export function foundFeature(catalogue: Catalogue, id: string): CataloguedFeature {
+  const feature = catalogue.features.get(id)
+  if (!feature) throw featureNotFound(id)
+  return feature
+}
+
+export function foundPackage(catalogue: Catalogue, id: string): Package {
+  const found = catalogue.packages.get(id)
+  if (!found) throw packageNotFound(id)
+  return found
+}
+
+export async function foundUser(db: Db, appId: string, id: string): Promise<UserRow> {
+  const user = isIdentifier(id) ? await findUser(db, appId, id) : null
+  if (!user) throw userNotFound(id)
+  return user
+}
+
+export async function lockedUser(db: Db, appId: string, id: string): Promise<UserRow> {
+  const user = isIdentifier(id) ? await lockUser(db, appId, id) : null
+  if (!user) throw userNotFound(id)
+  return user
+}
+
+export async function foundSubscription(db: Db, appId: string, id: string): Promise<SubscriptionRow> {
+  const subscription = isIdentifier(id) ? await findSubscription(db, appId, id) : null
+  if (!subscription) throw subscriptionNotFound(id)
+  return subscription
+}

@@ -1,0 +1,54 @@
+import { badUserInput } from '../../domain/errors.ts'
+
+export interface Page {
+  first?: number | null | undefined
+  after?: string | null | undefined
+}
+
+export function checkFirst(first: number | null | undefined): void {
+  if (first !== null && first !== undefined && first < 0)
+    throw badUserInput('first must not be negative', 'first')
+}
+
+export const unknownAfter = () => badUserInput('after must be the id of an entry of this list', 'after')
+
+/** A page of a list that is in memory anyway. */
+export function pageOf<T extends { id: string }>(all: readonly T[], { first, after }: Page): readonly T[] {
+  checkFirst(first)
+  let start = 0
+  if (after !== null && after !== undefined) {
+    start = all.findIndex((entry) => entry.id === after) + 1
+    if (start === 0) throw unknownAfter()
+  }
+  return all.slice(start, typeof first === 'number' ? start + first : undefined)
+}
+
+/** Where a list that is too long to be held goes on: after the row with this key, for so many more (null: all). */
+export interface Cursor {
+  after: number
+  left: number | null
+}
+
+/** A part of such a list. */
+export interface Stretch<Row> {
+  rows: Row[]
+  /** null: that was all */
+  next: Cursor | null
+}
+
+/** Few enough to be read and rendered between two checks, enough that the round trips do not count. */
+const STRETCH = 100
+
+/** Reads the next stretch of a list that is ordered by a key. */
+export async function stretch<Row>(
+  { after, left }: Cursor,
+  read: (after: number, limit: number) => Promise<Row[]>,
+  keyOf: (row: Row) => number,
+): Promise<Stretch<Row>> {
+  const wanted = Math.min(left ?? STRETCH, STRETCH)
+  const rows = await read(after, wanted)
+  const last = rows.at(-1)
+  const remaining = left === null ? null : left - rows.length
+  const more = last !== undefined && rows.length === wanted && remaining !== 0
+  return { rows, next: more ? { after: keyOf(last), left: remaining } : null }
+}

@@ -1,0 +1,91 @@
+import type { Catalogue } from '../../domain/catalogue.ts'
+import { type CatalogueDiff, catalogueDiff as diffOf } from '../../domain/catalogue-diff.ts'
+import { badUserInput } from '../../domain/errors.ts'
+import type { Tx } from '../../store/database.ts'
+import { insertFeature, updateFeature } from '../../store/features.ts'
+import {
+  applyPackageEdit,
+  insertPackage,
+  insertPackageFeatures,
+  setPackageDraft,
+} from '../../store/packages.ts'
+import { changeCatalogue } from '../call/call.ts'
+import { foundFeature, foundPackage } from '../call/found.ts'
+import { changeApp, type MemberCall } from '../call/member-call.ts'
+import { catalogueOf } from './catalogue.ts'
+
+/** What copying would do. */
+export async function catalogueDiff(
+  call: MemberCall,
+  appId: string,
+  fromAppId: string,
+): Promise<CatalogueDiff> {
+  const to = await catalogueOf(call, appId)
+  return diffOf(await catalogueOf(call, fromAppId), to)
+}
+
+/**
+ * Makes the app's catalogue hold what another's holds. New packages come as drafts, and so do the edits of those
+ * that are published: nobody gets anything before somebody publishes it.
+ */
+export async function copyCatalogue(
+  call: MemberCall,
+  appId: string,
+  fromAppId: string,
+): Promise<CatalogueDiff> {
+  return changeApp(call, appId, async (tx) => {
+    if (appId === fromAppId) throw badUserInput('fromAppId must be another app', 'fromAppId')
+    const from = await catalogueOf(call, fromAppId)
+    let diff: CatalogueDiff = { features: [], packages: [] }
+    await changeCatalogue(
+      tx,
+      appId,
+      async (tx, { catalogue }, now) => {
+        diff = diffOf(from, catalogue)
+        await copyFeatures(tx, appId, from, diff)
+        await copyPackages(tx, appId, from, catalogue, diff, now)
+      },
+      () => null,
+    )
+    return diff
+  })
+}
+
+async function copyFeatures(tx: Tx, appId: string, from: Catalogue, diff: CatalogueDiff): Promise<void> {
+  for (const { id, change } of diff.features) {
+    const feature = foundFeature(from, id)
+    if (change === 'ADD') await insertFeature(tx, appId, feature)
+    if (change === 'CHANGE') await updateFeature(tx, appId, feature)
+  }
+}
+
+async function copyPackages(
+  tx: Tx,
+  appId: string,
+  from: Catalogue,
+  to: Catalogue,
+  diff: CatalogueDiff,
+  now: number,
+): Promise<void> {
+  for (const { id, change } of diff.packages) {
+    const source = foundPackage(from, id)
+    const { name, features } = source.draft ?? source
+    const edit = {
+      name,
+      features: features.map(({ featureId, limit, resetPeriod, overageEnabled }) => ({
+        featureId,
+        limit,
+        resetPeriod,
+        overageEnabled,
+      })),
+    }
+    if (change === 'ADD') {
+      await insertPackage(tx, appId, { ...source, name, updatedAt: now })
+      await insertPackageFeatures(tx, appId, id, edit.features)
+    } else if (change === 'CHANGE') {
+      const published = to.packages.get(id)?.status === 'PUBLISHED'
+      if (published) await setPackageDraft(tx, appId, id, edit, now)
+      else await applyPackageEdit(tx, appId, id, edit, now)
+    }
+  }
+}

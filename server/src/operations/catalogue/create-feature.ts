@@ -1,0 +1,19 @@
+import type { CataloguedFeature } from '../../domain/catalogue.ts'
+import { badUserInput, quote } from '../../domain/errors.ts'
+import { checkNewFeature, type Feature } from '../../domain/feature.ts'
+import { insertFeature } from '../../store/features.ts'
+import { type Call, mutateCatalogue } from '../call/call.ts'
+import { foundFeature } from '../call/found.ts'
+
+export async function createFeature(call: Call, feature: Feature): Promise<CataloguedFeature> {
+  checkNewFeature(feature)
+  return mutateCatalogue(
+    call,
+    async (tx) => {
+      if (!(await insertFeature(tx, call.appId, feature))) {
+        throw badUserInput(`A feature with the id ${quote(feature.id)} exists already`, 'id')
+      }
+    },
+    (app) => foundFeature(app.catalogue, feature.id),
+  )
+}

@@ -1,0 +1,38 @@
+import { badUserInput, quote } from '../../domain/errors.ts'
+import type { JsonObject } from '../../domain/metadata.ts'
+import {
+  checkNewPackage,
+  checkPackageEdit,
+  type EntitlementInput,
+  entitlementFor,
+  type Package,
+} from '../../domain/package.ts'
+import { insertPackage, insertPackageFeatures } from '../../store/packages.ts'
+import { type Call, mutateCatalogue } from '../call/call.ts'
+import { foundPackage } from '../call/found.ts'
+
+export interface NewPackage {
+  id: string
+  name: string
+  isAddon: boolean
+  metadata: JsonObject
+  features: { id: string; entitlement: EntitlementInput }[]
+}
+
+export async function createPackage(call: Call, input: NewPackage): Promise<Package> {
+  checkNewPackage(input.id, input.name, input.metadata)
+  return mutateCatalogue(
+    call,
+    async (tx, before, now) => {
+      const features = input.features.map(({ id, entitlement }) =>
+        entitlementFor(id, before.catalogue.features.get(id), entitlement),
+      )
+      checkPackageEdit({ name: input.name, features })
+      if (!(await insertPackage(tx, call.appId, { ...input, updatedAt: now }))) {
+        throw badUserInput(`A package with the id ${quote(input.id)} exists already`, 'id')
+      }
+      await insertPackageFeatures(tx, call.appId, input.id, features)
+    },
+    (after) => foundPackage(after.catalogue, input.id),
+  )
+}

@@ -1,0 +1,28 @@
+import { badUserInput, packageNotFound } from '../../domain/errors.ts'
+import { PACKAGE_STATUSES, type Package, type PackageStatus } from '../../domain/package.ts'
+import { type Call, momentOf } from '../call/call.ts'
+import { foundPackage } from '../call/found.ts'
+import { type Page, pageOf } from '../call/paging.ts'
+
+export async function packageById(call: Call, id: string): Promise<Package> {
+  const { app } = await momentOf(call)
+  return foundPackage(app.catalogue, id)
+}
+
+/** To a user, a draft does not exist yet. */
+export async function publishedPackage(call: Call, id: string): Promise<Package> {
+  const found = await packageById(call, id)
+  if (found.status !== 'PUBLISHED') throw packageNotFound(id)
+  return found
+}
+
+export async function packages(call: Call, status: string, page: Page): Promise<readonly Package[]> {
+  const { app } = await momentOf(call)
+  if (!isStatus(status)) throw badUserInput(`status must be one of ${PACKAGE_STATUSES.join(', ')}`, 'status')
+  return pageOf(
+    [...app.catalogue.packages.values()].filter((p) => p.status === status),
+    page,
+  )
+}
+
+const isStatus = (status: string): status is PackageStatus => PACKAGE_STATUSES.some((s) => s === status)

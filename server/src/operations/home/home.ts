@@ -1,0 +1,193 @@
+import { badUserInput } from '../../domain/errors.ts'
+import { MAX_ACTIVITY_POINTS } from '../../domain/limits.ts'
+import { standingOf } from '../../domain/standing.ts'
+import { endedAt } from '../../domain/subscription.ts'
+import {
+  type ActivityUnit,
+  activityBetween,
+  type Calls,
+  type Checklist,
+  listRecentUsage,
+  readChecklist,
+} from '../../store/activity.ts'
+import { listAuditEntries } from '../../store/audit.ts'
+import { liveSubscriptions, usedOf } from '../../store/subscribers.ts'
+import { newestSubscriptions } from '../../store/subscriptions.ts'
+import { findUsers } from '../../store/users.ts'
+import { foundApp } from '../apps/apps.ts'
+import { pageSize } from '../call/keyed-pages.ts'
+import type { MemberCall } from '../call/member-call.ts'
+import { catalogueOf } from '../catalogue/catalogue.ts'
+import { sentenceOf } from './sentences.ts'
+
+/** What a newcomer has done already. */
+export async function checklist({ service }: MemberCall, appId: string): Promise<Checklist> {
+  await foundApp(service.pool, appId)
+  const done = await readChecklist(service.pool, appId)
+  return { ...done, check: done.check || service.activity.pending(appId).checks > 0 }
+}
+
+export const ACTIVITY_INTERVALS = ['MINUTE', 'HOUR', 'DAY'] as const
+type ActivityInterval = (typeof ACTIVITY_INTERVALS)[number]
+
+const LENGTHS = { MINUTE: 60_000, HOUR: 3_600_000, DAY: 86_400_000 }
+
+/** Calls by the interval, those without any too. */
+export async function activity(
+  { service }: MemberCall,
+  appId: string,
+  from: string,
+  to: string,
+  interval: ActivityInterval,
+): Promise<(Calls & { at: number })[]> {
+  await foundApp(service.pool, appId)
+  const length = LENGTHS[interval]
+  const start = Math.floor(Date.parse(from) / length) * length
+  const end = Date.parse(to)
+  if (Number.isNaN(start) || Number.isNaN(end)) {
+    throw badUserInput('from and to must be times in ISO 8601, such as 2027-01-31T00:00:00Z')
+  }
+  const count = Math.ceil((end - start) / length)
+  if (count < 1 || count > MAX_ACTIVITY_POINTS) {
+    throw badUserInput(`from must be before to, by at most ${MAX_ACTIVITY_POINTS} intervals`)
+  }
+  const unit = interval.toLowerCase() as ActivityUnit
+  const counted = await activityBetween(service.pool, appId, unit, start, start + count * length)
+  return Array.from({ length: count }, (_, i) => {
+    const at = start + i * length
+    return { at, ...(counted.get(at) ?? { checks: 0, records: 0 }) }
+  })
+}
+
+export interface NearLimit {
+  userId: string
+  userName: string | null
+  featureId: string
+  featureName: string
+  used: number
+  budget: number
+  overageEnabled: boolean
+  periodEnd: number | null
+}
+
+/** Those closest to a limit, among the users whose usage was recorded lately. */
+export async function nearLimits(
+  call: MemberCall,
+  appId: string,
+  first: number | null | undefined,
+): Promise<NearLimit[]> {
+  const { pool } = call.service
+  const { now } = await foundApp(pool, appId)
+  const size = pageSize(first ?? 10)
+  await call.service.activity.flush(pool)
+  const recent = await listRecentUsage(pool, appId)
+  const catalogue = await catalogueOf(call, appId)
+  const users = await findUsers(pool, appId, [...new Set(recent.map(({ userId }) => userId))])
+  const live = await liveSubscriptions(
+    pool,
+    appId,
+    [...users.values()].map(({ uid }) => uid),
+    now,
+  )
+  const metered = recent.flatMap(({ userId, featureId }) => {
+    const user = users.get(userId)
+    if (!user) return []
+    const standing = standingOf(catalogue, featureId, live.get(user.uid) ?? [], now)
+    if (standing.kind !== 'metered' || standing.allowance.budget === null) return []
+    return [{ user, featureId, ...standing, budget: standing.allowance.budget }]
+  })
+  const used = await usedOf(
+    pool,
+    appId,
+    metered.map(({ user, featureId, allowance, period }) => ({
+      uid: user.uid,
+      featureId,
+      resetPeriod: allowance.resetPeriod,
+      periodStart: period.start,
+    })),
+  )
+  return metered
+    .map(({ user, featureId, allowance, period, budget }, i) => ({
+      userId: user.id,
+      userName: user.name,
+      featureId,
+      featureName: catalogue.features.get(featureId)?.name ?? featureId,
+      used: used[i] ?? 0,
+      budget,
+      overageEnabled: allowance.overageEnabled,
+      periodEnd: period.end,
+    }))
+    .sort((a, b) => b.used / Math.max(b.budget, 1) - a.used / Math.max(a.budget, 1))
+    .slice(0, size)
+}
+
+export const EVENT_KINDS = ['USAGE', 'SUBSCRIBED', 'CANCELLED', 'CHANGE'] as const
+
+export interface LatestEvent {
+  id: string
+  kind: (typeof EVENT_KINDS)[number]
+  at: number
+  text: string
+  userId: string | null
+  featureId: string | null
+  packageId: string | null
+}
+
+/** What happened last: usage, subscriptions, and what members changed. */
+export async function latestEvents(
+  call: MemberCall,
+  appId: string,
+  first: number | null | undefined,
+): Promise<LatestEvent[]> {
+  const { pool } = call.service
+  const { now } = await foundApp(pool, appId)
+  const size = pageSize(first ?? 20)
+  await call.service.activity.flush(pool)
+  const usage = (await listRecentUsage(pool, appId)).slice(0, size)
+  const any = { userUid: null, packageId: null }
+  const subscriptions = await newestSubscriptions(pool, appId, any, Number.MAX_SAFE_INTEGER, size)
+  const changes = await listAuditEntries(pool, appId, Number.MAX_SAFE_INTEGER, size)
+  const nothing = { userId: null, featureId: null, packageId: null }
+  const events: LatestEvent[] = [
+    ...usage.map(({ userId, featureId, used, budget, recordedAt }) => ({
+      ...nothing,
+      id: `usage:${userId}:${featureId}`,
+      kind: 'USAGE' as const,
+      at: recordedAt,
+      text: `${userId} has used ${used}${budget === null ? '' : ` of ${budget}`} of ${featureId}`,
+      userId,
+      featureId,
+    })),
+    ...subscriptions.flatMap((s) => {
+      const { userId, packageId } = s
+      const ended = endedAt(s, now)
+      const made = { ...nothing, userId, packageId }
+      const began: LatestEvent = {
+        ...made,
+        id: `subscribed:${s.id}`,
+        kind: 'SUBSCRIBED',
+        at: s.startedAt,
+        text: `${userId} subscribed to ${packageId}`,
+      }
+      const end: LatestEvent | null =
+        ended === null
+          ? null
+          : {
+              ...made,
+              id: `cancelled:${s.id}`,
+              kind: 'CANCELLED',
+              at: ended,
+              text: `${userId}'s subscription to ${packageId} ended`,
+            }
+      return end ? [began, end] : [began]
+    }),
+    ...changes.map((change) => ({
+      ...nothing,
+      id: `change:${change.seq}`,
+      kind: 'CHANGE' as const,
+      at: change.at,
+      text: `${change.memberEmail} ${sentenceOf(change)}`,
+    })),
+  ]
+  return events.sort((a, b) => b.at - a.at).slice(0, size)
+}

@@ -1,0 +1,138 @@
+import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
+import { type Db, lookUpKeys, transaction } from '../../store/database.ts'
+import { isBillingIdTaken, moveRows, type WayThrough } from '../../store/move-user-import.ts'
+import { type ImportOutcome, listImportRows, type UserImportRow } from '../../store/user-import-rows.ts'
+import * as store from '../../store/user-imports.ts'
+import { foundApp } from '../apps/apps.ts'
+import type { Service } from '../call/call.ts'
+import { type KeyedPage, keyAfter, pageOf, pageSize } from '../call/keyed-pages.ts'
+import { changeApp, type MemberCall } from '../call/member-call.ts'
+
+export async function userImports({ service }: MemberCall, appId: string): Promise<store.UserImport[]> {
+  await foundApp(service.pool, appId)
+  return store.listUserImports(service.pool, appId)
+}
+
+export async function userImport(
+  { service }: MemberCall,
+  appId: string,
+  id: string,
+): Promise<store.UserImport> {
+  await foundApp(service.pool, appId)
+  return foundImport(service.pool, appId, id)
+}
+
+export async function userImportRows(
+  { service: { pool } }: MemberCall,
+  appId: string,
+  id: string,
+  outcome: ImportOutcome | null | undefined,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<UserImportRow>> {
+  await foundApp(pool, appId)
+  await foundImport(pool, appId, id)
+  const size = pageSize(first)
+  const rows = await listImportRows(pool, appId, id, outcome ?? null, keyAfter(after ?? '0'), size + 1)
+  return pageOf(rows, size, (row) => row.line)
+}
+
+/** Makes the changes that a dry run has shown. They go on after this has answered. */
+export function applyUserImport(call: MemberCall, appId: string, id: string): Promise<store.UserImport> {
+  return begin(call, appId, id, 'apply')
+}
+
+/** Gives back the former values, except to those who were changed since. */
+export function undoUserImport(call: MemberCall, appId: string, id: string): Promise<store.UserImport> {
+  return begin(call, appId, id, 'undo')
+}
+
+const STATES = {
+  apply: { from: 'CHECKED', under: 'APPLYING', done: 'APPLIED' },
+  undo: { from: 'APPLIED', under: 'UNDOING', done: 'UNDONE' },
+} as const
+
+async function begin(
+  call: MemberCall,
+  appId: string,
+  id: string,
+  way: WayThrough,
+): Promise<store.UserImport> {
+  const { service } = call
+  const { from, under } = STATES[way]
+  const begun = await changeApp(call, appId, async (tx) => {
+    const found = await foundImport(tx, appId, id)
+    // One whose process died is taken up where it was left.
+    const left = found.state === under && !found.alive
+    if (found.state !== from && !left) {
+      throw badUserInput(
+        `This import is ${found.state}: only one that is ${from} can be ${way === 'apply' ? 'applied' : 'undone'}`,
+      )
+    }
+    await store.setImportState(tx, appId, id, under)
+    return foundImport(tx, appId, id)
+  })
+  service.ongoing.run(`the import ${id}`, async () => {
+    try {
+      await moveImport(service, appId, id, way)
+    } catch (error) {
+      await store.setImportState(service.pool, appId, id, 'FAILED', 'Something went wrong on our side')
+      throw error
+    }
+  })
+  return begun
+}
+
+const BATCH = 5_000
+
+/**
+ * Takes all rows along, in batches. Where somebody takes a billing id in the same instant, all of the batch fails; it is
+ * tried again in parts, the first of which finds it taken.
+ */
+export async function moveImport(
+  service: Service,
+  appId: string,
+  id: string,
+  way: WayThrough,
+): Promise<void> {
+  const { pool } = service
+  for (let limit = BATCH; ; ) {
+    if (service.ongoing.stopping) return
+    try {
+      const more = await transaction(service.patient, async (tx) => {
+        await lookUpKeys(tx)
+        return moveRows(tx, appId, id, way, limit)
+      })
+      if (!more) break
+      limit = BATCH
+    } catch (error) {
+      if (!isBillingIdTaken(error)) throw error
+      limit = Math.ceil(limit / 2)
+    }
+  }
+  await store.setImportState(pool, appId, id, STATES[way].done)
+}
+
+/** The report: every row of the file and what became of it. */
+export async function* importReport(
+  call: MemberCall,
+  appId: string,
+  id: string,
+): AsyncGenerator<UserImportRow[]> {
+  const { pool } = call.service
+  let after = 0
+  for (;;) {
+    const rows = await listImportRows(pool, appId, id, null, after, BATCH)
+    const last = rows.at(-1)
+    if (!last) return
+    after = last.line
+    yield rows
+  }
+}
+
+async function foundImport(db: Db, appId: string, id: string): Promise<store.UserImport> {
+  const found = isIdentifier(id) ? await store.findUserImport(db, appId, id) : null
+  if (!found) throw new TollgateError('IMPORT_NOT_FOUND', `Import not found: ${quote(id)}`)
+  return found
+}

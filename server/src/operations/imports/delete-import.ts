@@ -1,0 +1,19 @@
+import { addJob } from '../../store/jobs.ts'
+import { deleteRows } from '../../store/user-import-rows.ts'
+import { deleteUserImport } from '../../store/user-imports.ts'
+import type { Service } from '../call/call.ts'
+
+const STRETCH = 10_000
+
+/**
+ * Deletes the next rows of an import that is on no list any more, and after the last of them the import itself. A
+ * stretch is a job: a million rows hold up neither a lock nor the end of the service.
+ */
+export async function deleteImport(
+  { pool, patient }: Service,
+  { appId, id, after }: { appId: string; id: string; after: number },
+): Promise<void> {
+  const last = await deleteRows(patient, appId, id, after, STRETCH)
+  if (last === null) await deleteUserImport(pool, appId, id)
+  else await addJob(pool, 'delete-import', { appId, id, after: last })
+}

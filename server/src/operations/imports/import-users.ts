@@ -1,0 +1,208 @@
+import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
+import { checkIdentifier, isIdentifier } from '../../domain/identifier.ts'
+import { KEPT_IMPORTS, MAX_IDENTIFIER_CHARACTERS, MAX_TEXT_CHARACTERS } from '../../domain/limits.ts'
+import { lookUpKeys, type Tx, transaction } from '../../store/database.ts'
+import { addJob } from '../../store/jobs.ts'
+import * as rowStore from '../../store/user-import-rows.ts'
+import * as store from '../../store/user-imports.ts'
+import { changeApp, type MemberCall } from '../call/member-call.ts'
+import { moveImport } from './apply-import.ts'
+import { type Columns, type CsvRow, csvRows } from './csv-rows.ts'
+
+interface ImportOrder {
+  appId: string
+  id: string
+  columns: Columns
+  /** checks and shows what it would do, and waits for `applyUserImport` */
+  dryRun: boolean
+  /** what an empty cell means: leave that value, or take it away */
+  empty: 'keep' | 'clear'
+  bytes: number
+}
+
+interface ImportAnswer {
+  import: string
+  dryRun: boolean
+  rows: number
+  changed: number
+  unchanged: number
+  bad: number
+  badRows: { line: number; id: string | null; problem: string | null; message: string | null }[]
+  badRowsLeftOut: number
+}
+
+/** Several times in the minute after which an import counts as left. */
+const HEARTBEAT_MS = 5_000
+
+/** Reads a file of users, keeps each row beside what the user has now, and unless it is a dry run makes the changes. */
+export async function importUsers(
+  call: MemberCall,
+  order: ImportOrder,
+  file: AsyncIterable<Buffer>,
+): Promise<ImportAnswer> {
+  const { pool } = call.service
+  const { appId, id } = order
+  checkIdentifier('import', id)
+  await changeApp(call, appId, async (tx) => {
+    const made = { id, memberEmail: call.member.email, bytesTotal: order.bytes }
+    if (!(await store.insertUserImport(tx, appId, made))) {
+      throw badUserInput(`An import with the id ${quote(id)} exists already`)
+    }
+    for (const old of await store.dropImports(tx, appId, KEPT_IMPORTS)) {
+      await addJob(tx, 'delete-import', { appId, id: old, after: 0 })
+    }
+  })
+  const heartbeat = setInterval(() => {
+    call.service.ongoing.run(`the heartbeat of the import ${id}`, () => store.touchImport(pool, appId, id))
+  }, HEARTBEAT_MS)
+  try {
+    await stage(call, order, file)
+    await store.setImportState(pool, appId, id, 'CHECKED')
+    if (!order.dryRun) {
+      await store.setImportState(pool, appId, id, 'APPLYING')
+      await moveImport(call.service, appId, id, 'apply')
+    }
+  } catch (error) {
+    const told = error instanceof TollgateError ? error.message : 'Something went wrong on our side'
+    await store.setImportState(pool, appId, id, 'FAILED', told)
+    throw error
+  } finally {
+    clearInterval(heartbeat)
+  }
+  return answerOf(call, order)
+}
+
+/** Bad rows that an answer tells; the report has all of them. */
+const MAX_TOLD_ROWS = 10_000
+
+async function answerOf({ service: { pool } }: MemberCall, order: ImportOrder): Promise<ImportAnswer> {
+  const { appId, id, dryRun } = order
+  const made = await store.findUserImport(pool, appId, id)
+  if (!made) throw new Error(`the import ${id} vanished`)
+  const wrong = [
+    ...(await rowStore.listImportRows(pool, appId, id, 'BAD', 0, MAX_TOLD_ROWS)),
+    ...(await rowStore.listImportRows(pool, appId, id, 'REFUSED', 0, MAX_TOLD_ROWS)),
+  ]
+  const told = wrong.sort((a, b) => a.line - b.line).slice(0, MAX_TOLD_ROWS)
+  const bad = made.bad + made.refused
+  return {
+    import: id,
+    dryRun,
+    rows: made.rows,
+    changed: dryRun ? made.changed : made.applied,
+    unchanged: made.unchanged,
+    bad,
+    badRows: told.map(({ line, userId, problem, message }) => ({ line, id: userId, problem, message })),
+    badRowsLeftOut: bad - told.length,
+  }
+}
+
+const BATCH = 5_000
+
+/** While one batch is looked up, the next one is read. */
+async function stage(call: MemberCall, order: ImportOrder, file: AsyncIterable<Buffer>): Promise<void> {
+  const { patient } = call.service
+  let bytesRead = 0
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const chunk of file) {
+      bytesRead += chunk.length
+      yield chunk
+    }
+  }
+  let staging: Promise<void> = Promise.resolve()
+  let waiting: CsvRow[] = []
+  const flush = async (rows: CsvRow[]) => {
+    const upTo = bytesRead
+    await staging
+    staging = transaction(patient, (tx) => stageBatch(tx, order, rows, upTo))
+    // It is waited for, only later.
+    staging.catch(() => {})
+  }
+  for await (const rows of csvRows(counted(), order.columns)) {
+    waiting = waiting.concat(rows)
+    while (waiting.length >= BATCH) await flush(waiting.splice(0, BATCH))
+  }
+  await flush(waiting)
+  await staging
+}
+
+async function stageBatch(
+  tx: Tx,
+  order: ImportOrder,
+  rows: readonly CsvRow[],
+  bytesRead: number,
+): Promise<void> {
+  const { appId, id: importId } = order
+  const good: rowStore.StagedRow[] = []
+  const bad: rowStore.BadRow[] = []
+  for (const row of rows) {
+    const checked = checkRow(row, order.empty)
+    if ('problem' in checked) bad.push(checked)
+    else good.push(checked)
+  }
+  await lookUpKeys(tx)
+  const staged = await rowStore.stageRows(tx, appId, importId, good)
+  if (staged.leftOut) {
+    const lines = new Set(staged.leftOut)
+    const left = good.filter(({ line }) => lines.has(line))
+    const ids = left.map(({ id }) => id)
+    const named = await rowStore.usersInImport(tx, appId, importId, ids)
+    bad.push(...left.map((row) => duplicate(row, named.has(row.id))))
+  }
+  if (bad.length > 0) await rowStore.insertBadRows(tx, appId, importId, bad)
+  await store.noteProgress(tx, appId, importId, {
+    bytesRead,
+    rows: rows.length,
+    bad: bad.length + staged.bad,
+    unchanged: staged.unchanged,
+    changed: staged.changed,
+  })
+}
+
+function duplicate({ line, id: userId }: rowStore.StagedRow, sameUser: boolean): rowStore.BadRow {
+  return sameUser
+    ? { line, userId, problem: 'DUPLICATE_ID', message: 'An earlier row of the file has this id' }
+    : {
+        line,
+        userId,
+        problem: 'DUPLICATE_BILLING_ID',
+        message: 'An earlier row of the file has this billingId',
+      }
+}
+
+function checkRow(row: CsvRow, empty: 'keep' | 'clear'): rowStore.StagedRow | rowStore.BadRow {
+  if ('problem' in row) return { ...row, userId: null }
+  const { line, cells } = row
+  const { id, email, billingId } = cells
+  const userId = isIdentifier(id) ? id : null
+  const bad = (problem: rowStore.ImportProblem, message: string): rowStore.BadRow => ({
+    line,
+    userId,
+    problem,
+    message,
+  })
+  if (id === '') return bad('UNKNOWN_USER', 'The row has no id')
+  if (id.length > MAX_IDENTIFIER_CHARACTERS) {
+    return bad('TOO_LONG', `id must be at most ${MAX_IDENTIFIER_CHARACTERS} characters long`)
+  }
+  if (userId === null) return bad('UNKNOWN_USER', 'There is no user with this id')
+  if (email !== null && email.length > MAX_TEXT_CHARACTERS) {
+    return bad('TOO_LONG', `email must be at most ${MAX_TEXT_CHARACTERS} characters long`)
+  }
+  if (email && !/^[^\s@]+@[^\s@]+$/.test(email)) return bad('BAD_EMAIL', 'email is no email address')
+  if (billingId !== null && billingId.length > MAX_IDENTIFIER_CHARACTERS) {
+    return bad('TOO_LONG', `billingId must be at most ${MAX_IDENTIFIER_CHARACTERS} characters long`)
+  }
+  if (billingId && !isIdentifier(billingId)) {
+    return bad('BAD_BILLING_ID', 'billingId must not hold control characters')
+  }
+  const sets = (cell: string | null) => cell !== null && (cell !== '' || empty === 'clear')
+  return {
+    line,
+    id,
+    email: email || null,
+    setEmail: sets(email),
+    billingId: billingId || null,
+    setBillingId: sets(billingId),
+  }
+}

@@ -1,0 +1,17 @@
+import { type AuditRow, listAuditEntries } from '../../store/audit.ts'
+import { foundApp } from '../apps/apps.ts'
+import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/keyed-pages.ts'
+import type { MemberCall } from '../call/member-call.ts'
+
+/** Who changed what, newest first: of one app, or of all and of what belongs to none. */
+export async function auditLog(
+  { service: { pool } }: MemberCall,
+  appId: string | null | undefined,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<AuditRow>> {
+  if (appId) await foundApp(pool, appId)
+  const size = pageSize(first)
+  const rows = await listAuditEntries(pool, appId ?? null, keyBefore(after), size + 1)
+  return pageOf(rows, size, (row) => row.seq)
+}

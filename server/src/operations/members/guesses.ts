@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import { rateLimited } from '../../domain/errors.ts'
+import {
+  SIGN_IN_ACCOUNT_EVERY_MS,
+  SIGN_IN_ACCOUNT_TRIES,
+  SIGN_IN_ADDRESS_EVERY_MS,
+  SIGN_IN_ADDRESS_TRIES,
+  SIGN_IN_EVERY_MS,
+  SIGN_IN_TRIES,
+} from '../../domain/limits.ts'
+import { forgetTries, giveTryBack, type Pace, takeTry } from '../../store/sign-in-pace.ts'
+import type { Service } from '../call/call.ts'
+
+const ONE: Pace = { tries: SIGN_IN_TRIES, everyMs: SIGN_IN_EVERY_MS }
+const ADDRESS: Pace = { tries: SIGN_IN_ADDRESS_TRIES, everyMs: SIGN_IN_ADDRESS_EVERY_MS }
+const ACCOUNT: Pace = { tries: SIGN_IN_ACCOUNT_TRIES, everyMs: SIGN_IN_ACCOUNT_EVERY_MS }
+
+interface Source {
+  hash: Buffer
+  pace: Pace
+  /** whether a right password clears it, or only takes this one try off it */
+  ownAlone: boolean
+}
+
+/**
+ * Those whose tries at an account are slowed down together. A browser that has signed in to it before is by itself, so
+ * that nobody else's guesses keep its member out. Any other is counted by its address and this account, by its address
+ * whatever the account, and with all others who try this account: many addresses may guess together.
+ */
+export function sourcesOf(account: string, address: string, device: string | null): Source[] {
+  if (device !== null) return [{ hash: hashOf('device', device), pace: ONE, ownAlone: true }]
+  return [
+    { hash: hashOf('address and account', address, account), pace: ONE, ownAlone: true },
+    { hash: hashOf('address', address), pace: ADDRESS, ownAlone: false },
+    { hash: hashOf('account', account), pace: ACCOUNT, ownAlone: false },
+  ]
+}
+
+/** A member who types the present password to set a new one: the session is the source. */
+export const sourcesOfMember = (id: number): Source[] => [
+  { hash: hashOf('member', String(id)), pace: ONE, ownAlone: true },
+]
+
+/**
+ * Runs one comparison of a password. The try is taken before, so that many at once are counted as well, and given back
+ * where it was right or came to nothing.
+ */
+export async function guess(
+  { pool, clock }: Pick<Service, 'pool' | 'clock'>,
+  sources: Source[],
+  compare: () => Promise<boolean>,
+): Promise<boolean> {
+  const taken: Source[] = []
+  const giveBack = async () => {
+    for (const { hash, pace } of taken) await giveTryBack(pool, hash, pace)
+  }
+  for (const source of sources) {
+    const wait = await takeTry(pool, source.hash, clock(), source.pace)
+    if (wait > 0) {
+      await giveBack()
+      const seconds = Math.ceil(wait / 1_000)
+      throw rateLimited(`Too many wrong passwords; try again in ${seconds} s`, seconds)
+    }
+    taken.push(source)
+  }
+  let right: boolean
+  try {
+    right = await compare()
+  } catch (error) {
+    await giveBack()
+    throw error
+  }
+  if (right) {
+    for (const { hash, pace, ownAlone } of taken) {
+      await (ownAlone ? forgetTries(pool, hash) : giveTryBack(pool, hash, pace))
+    }
+  }
+  return right
+}
+
+/** Addresses and accounts are hashed: people type passwords into the field for the email, too. */
+const hashOf = (...parts: string[]): Buffer => createHash('sha256').update(JSON.stringify(parts)).digest()

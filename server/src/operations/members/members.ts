@@ -1,0 +1,129 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
+import { INVITATION_HOURS } from '../../domain/limits.ts'
+import { checkPassword } from '../../domain/password.ts'
+import type { Role } from '../../domain/role.ts'
+import { insertAuditEntry } from '../../store/audit.ts'
+import { type Db, transaction } from '../../store/database.ts'
+import * as store from '../../store/members.ts'
+import { deleteSessionsOf } from '../../store/sessions.ts'
+import type { Service } from '../call/call.ts'
+import { changeInstallation, type MemberCall } from '../call/member-call.ts'
+import { hashPassword } from './password.ts'
+import { passwordWork } from './password-work.ts'
+import { type Browser, checkedAddress, hashOf, type SignedIn, startSession } from './sign-in.ts'
+
+export function members({ service }: MemberCall): Promise<store.Member[]> {
+  return store.listMembers(service.pool)
+}
+
+export function invitations({ service }: MemberCall): Promise<store.Invitation[]> {
+  return store.listInvitations(service.pool, service.clock())
+}
+
+/** The link's token is told this once: only its hash is kept. */
+export async function inviteMember(
+  call: MemberCall,
+  email: string,
+  role: Role,
+): Promise<store.Invitation & { token: string }> {
+  const address = checkedAddress(email)
+  const { service, member } = call
+  const token = randomBytes(32).toString('base64url')
+  const createdAt = service.clock()
+  const invitation: store.Invitation = {
+    id: `inv_${randomUUID()}`,
+    email: address,
+    role,
+    invitedBy: member.email,
+    createdAt,
+    expiresAt: createdAt + INVITATION_HOURS * 3_600_000,
+  }
+  return changeInstallation(call, async (tx) => {
+    if (await store.findMember(tx, address))
+      throw badUserInput(`${quote(address)} is a member already`, 'email')
+    await store.insertInvitation(tx, invitation, hashOf(token))
+    return { ...invitation, token }
+  })
+}
+
+export async function revokeInvitation(call: MemberCall, id: string): Promise<boolean> {
+  return changeInstallation(call, async (tx) => isIdentifier(id) && store.deleteInvitation(tx, id))
+}
+
+/** What the link with this token is good for. */
+export function invitation(service: Service, token: string): Promise<store.Invitation> {
+  return goodInvitation(service.pool, service, token)
+}
+
+/** Whoever has the link sets a password and is a member. */
+export async function acceptInvitation(
+  service: Service,
+  browser: Browser,
+  token: string,
+  password: string,
+): Promise<SignedIn> {
+  const { email } = await invitation(service, token)
+  checkPassword(password, email)
+  const hash = await passwordWork.run(() => hashPassword(password, service.passwordCost))
+  const member = await transaction(service.pool, async (tx) => {
+    const { id, email, role, invitedBy } = await goodInvitation(tx, service, token)
+    if (!(await store.deleteInvitation(tx, id))) throw notGood()
+    const made = await store.insertMember(tx, email, hash, role)
+    if (!made) throw badUserInput(`${quote(email)} is a member already; sign in instead`)
+    await insertAuditEntry(tx, {
+      memberEmail: email,
+      appId: null,
+      operation: 'acceptInvitation',
+      subjectKind: 'member',
+      subjectId: String(made.id),
+      before: null,
+      after: { email, role, invitedBy },
+    })
+    return made
+  })
+  return startSession(service, browser, member)
+}
+
+export async function changeRole(call: MemberCall, memberId: string, role: Role): Promise<store.Member> {
+  return changeInstallation(call, async (tx) => {
+    const member = await lockedMember(tx, memberId)
+    if (role !== 'OWNER') await checkNotLastOwner(tx, member)
+    await store.setRole(tx, member.id, role)
+    return { ...member, role }
+  })
+}
+
+export async function removeMember(call: MemberCall, memberId: string): Promise<boolean> {
+  return changeInstallation(call, async (tx) => {
+    const member = await lockedMember(tx, memberId)
+    await checkNotLastOwner(tx, member)
+    await deleteSessionsOf(tx, member.id, null)
+    await store.deleteMember(tx, member.id)
+    return true
+  })
+}
+
+async function lockedMember(tx: Db, memberId: string): Promise<store.Member> {
+  await store.lockMembers(tx)
+  const id = /^\d{1,15}$/.test(memberId) ? Number(memberId) : 0
+  const member = await store.findMemberById(tx, id)
+  if (!member) throw new TollgateError('MEMBER_NOT_FOUND', `Member not found: ${quote(memberId)}`)
+  return member
+}
+
+async function checkNotLastOwner(tx: Db, { id, role }: store.Member): Promise<void> {
+  if (role !== 'OWNER') return
+  const others = (await store.listMembers(tx)).filter((m) => m.role === 'OWNER' && m.id !== id)
+  if (others.length === 0) throw badUserInput('This is the last owner: make somebody else an owner first')
+}
+
+async function goodInvitation(db: Db, service: Service, token: string): Promise<store.Invitation> {
+  const found = await store.findInvitation(db, hashOf(token), service.clock())
+  if (!found) throw notGood()
+  return found
+}
+
+const notGood = () =>
+  new TollgateError('UNAUTHENTICATED', 'This invitation is not valid any more; ask an owner for a new one')

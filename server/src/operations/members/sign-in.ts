@@ -1,0 +1,140 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { badUserInput, TollgateError } from '../../domain/errors.ts'
+import { checkText } from '../../domain/identifier.ts'
+import { MAX_TEXT_CHARACTERS, SESSION_SECONDS } from '../../domain/limits.ts'
+import { checkPassword } from '../../domain/password.ts'
+import { transaction } from '../../store/database.ts'
+import { findMember, insertFirstMember, type Member, replacePasswordHash } from '../../store/members.ts'
+import { secretNamed } from '../../store/secrets.ts'
+import {
+  deleteExpiredSessions,
+  deleteSession,
+  findSession,
+  insertSession,
+  touchSession,
+} from '../../store/sessions.ts'
+import type { Service } from '../call/call.ts'
+import { guess, sourcesOf } from './guesses.ts'
+import { deviceToken, isDeviceOf } from './known-device.ts'
+import { hashPassword, isCheap, isPassword } from './password.ts'
+import { passwordWork } from './password-work.ts'
+
+/** Once a minute is enough to know by. */
+const SEEN_EVERY_MS = 60_000
+
+export interface SignedIn {
+  member: Member
+  /** what the cookie holds; only its hash is kept */
+  session: string
+  /** by which the account knows this browser again */
+  device: string
+}
+
+/** Who comes: the session that the browser has already, what it calls itself, and where it is. */
+export interface Browser {
+  session: string | null
+  userAgent: string | null
+  address: string
+  /** What it was given when it signed in to this member's account before. */
+  deviceOf(memberId: number): string | null
+}
+
+export async function signIn(
+  service: Service,
+  browser: Browser,
+  email: string,
+  password: string,
+): Promise<SignedIn> {
+  const account = normalised(email)
+  const member = await findMember(service.pool, account)
+  const device = member && (await knownDevice(service, browser, member))
+  // An unknown address costs as much time as a wrong password, and gets the same answer.
+  const right = await guess(service, sourcesOf(account, browser.address, device), () =>
+    passwordWork.run(() => isPassword(password, member?.passwordHash, service.passwordCost), {
+      ahead: device !== null,
+    }),
+  )
+  if (!member || !right) throw new TollgateError('UNAUTHENTICATED', 'Email or password is wrong')
+  const { passwordHash, ...known } = member
+  if (isCheap(passwordHash, service.passwordCost)) {
+    const dearer = await passwordWork.run(() => hashPassword(password, service.passwordCost), { ahead: true })
+    await replacePasswordHash(service.pool, member.id, { from: passwordHash, to: dearer })
+  }
+  return startSession(service, browser, known)
+}
+
+async function knownDevice(service: Service, browser: Browser, { id }: Member): Promise<string | null> {
+  const token = browser.deviceOf(id)
+  return token !== null && (await isDeviceOf(service, id, token)) ? token : null
+}
+
+export async function signOut(service: Service, session: string): Promise<void> {
+  await deleteSession(service.pool, hashOf(session))
+}
+
+export async function memberOfSession(service: Service, session: string): Promise<Member | null> {
+  const hash = hashOf(session)
+  const now = service.clock()
+  const member = await findSession(service.pool, hash, now)
+  if (member && now - (member.lastSeenAt ?? 0) > SEEN_EVERY_MS) await touchSession(service.pool, hash, now)
+  return member
+}
+
+/** The first member of all. The link that the start printed carries the token, and works until there is one. */
+export async function setOwner(
+  service: Service,
+  browser: Browser,
+  token: string,
+  email: string,
+  password: string,
+): Promise<SignedIn> {
+  const expected = await ownerToken(service)
+  if (!timingSafeEqual(hashOf(token), hashOf(expected))) {
+    throw new TollgateError('UNAUTHENTICATED', 'This link is not valid; use the one that the service printed')
+  }
+  const owner = await createOwner(service, email, password)
+  if (!owner) throw new TollgateError('UNAUTHENTICATED', 'This link was used already; sign in instead')
+  return startSession(service, browser, owner)
+}
+
+/** Null when there is a member already. */
+export async function createOwner(service: Service, email: string, password: string): Promise<Member | null> {
+  const account = checkedAddress(email)
+  checkPassword(password, account)
+  const hash = await passwordWork.run(() => hashPassword(password, service.passwordCost))
+  return transaction(service.pool, (tx) => insertFirstMember(tx, account, hash))
+}
+
+export async function ownerToken(service: Service): Promise<string> {
+  return (await secretNamed(service.pool, service.keyring, 'owner-link')).toString('base64url')
+}
+
+/** Always a new one: a session that somebody else put into this browser never becomes the member's. */
+export async function startSession(service: Service, browser: Browser, member: Member): Promise<SignedIn> {
+  const session = randomBytes(32).toString('base64url')
+  const now = service.clock()
+  await deleteExpiredSessions(service.pool, now)
+  if (browser.session !== null) await signOut(service, browser.session)
+  await insertSession(service.pool, {
+    hash: hashOf(session),
+    memberId: member.id,
+    now,
+    expiresAt: now + SESSION_SECONDS * 1000,
+    userAgent: browser.userAgent?.slice(0, MAX_TEXT_CHARACTERS) ?? null,
+  })
+  return { member, session, device: await deviceToken(service, member.id) }
+}
+
+/** An address as members have it. */
+export function checkedAddress(email: string): string {
+  const account = normalised(email)
+  if (!/^\S+@\S+$/.test(account)) throw badUserInput('email must be an email address', 'email')
+  return account
+}
+
+function normalised(email: string): string {
+  checkText('email', email)
+  return email.trim().toLowerCase()
+}
+
+export const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -1,0 +1,131 @@
+import { countedPeriods } from '../../domain/package.ts'
+import { cancellationTime, endedAt } from '../../domain/subscription.ts'
+import { loadApp } from '../../store/catalogue.ts'
+import type { Db, Tx } from '../../store/database.ts'
+import { listPrices } from '../../store/prices.ts'
+import {
+  findProviderSubscription,
+  type ProviderSubscriptionRow,
+  touchProviderSubscription,
+} from '../../store/provider-subscriptions.ts'
+import {
+  cancelLater,
+  cancelNow,
+  type SubscriptionRow,
+  subscriptionsOfUser,
+} from '../../store/subscriptions.ts'
+import { lockUserByUid } from '../../store/users.ts'
+import { foundApp } from '../apps/apps.ts'
+import { askingProvider, providerOf } from '../billing/provider-of.ts'
+import { syncSubscription } from '../billing/sync-subscription.ts'
+import { foundPackage, foundSubscription } from '../call/found.ts'
+import { changeApp, type MemberCall } from '../call/member-call.ts'
+import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
+
+/**
+ * Ends a subscription, now or at its period's end; a base plan takes its add-ons with it. What is paid for is ended at
+ * the provider as well, and first: better that somebody who has access is not charged than the reverse.
+ */
+export async function cancelSubscription(
+  call: MemberCall,
+  appId: string,
+  id: string,
+  atPeriodEnd: boolean,
+): Promise<PackageSubscription> {
+  const { service } = call
+  const paid = await paidFor(service.pool, appId, id)
+  const when = atPeriodEnd ? 'period end' : 'now'
+  const asked = async (provider: string, ask: 'cancel' | 'drop') =>
+    askingProvider(provider, async () => {
+      const asking = await providerOf(service, appId, provider)
+      for (const { ref, priceId } of paid.filter((p) => p.provider === provider)) {
+        if (ask === 'cancel' && priceId === null) await asking.cancel(ref, when)
+        if (ask === 'drop' && priceId !== null) await asking.dropPrice(ref, priceId)
+      }
+    })
+  const providers = [...new Set(paid.map((p) => p.provider))]
+  for (const provider of providers) {
+    await asked(provider, 'cancel')
+    if (!atPeriodEnd) await asked(provider, 'drop')
+  }
+  const cancelled = await changeApp(call, appId, (tx) => cancelHere(tx, appId, id, atPeriodEnd, paid))
+  // One of several on a bill lasts for what is paid: it is taken off the bill once that is written down.
+  if (atPeriodEnd) for (const provider of providers) await asked(provider, 'drop')
+  for (const { provider, ref } of paid) await syncSubscription(service, { appId, provider, ref })
+  return cancelled
+}
+
+/** Something that a provider charges for, and goes on charging for until it is told. */
+interface Paid extends Pick<ProviderSubscriptionRow, 'paidUntil'> {
+  provider: string
+  ref: string
+  /** null: all of it is to end */
+  priceId: string | null
+}
+
+/** What the providers are to end when this subscription ends. */
+async function paidFor(db: Db, appId: string, id: string): Promise<Paid[]> {
+  await foundApp(db, appId)
+  const { userUid } = await foundSubscription(db, appId, id)
+  const { now } = await foundApp(db, appId)
+  const live = (await subscriptionsOfUser(db, appId, userUid)).filter((s) => endedAt(s, now) === null)
+  const target = live.find((s) => s.id === id)
+  if (!target) return []
+  const ending = target.isAddon ? [target] : live
+  const paid: Paid[] = []
+  for (const { provider, providerRef: ref, packageId } of ending) {
+    if (provider === null || ref === null || paid.some((p) => p.provider === provider && p.ref === ref))
+      continue
+    const known = await findProviderSubscription(db, appId, provider, ref)
+    if (!known?.live) continue
+    const others = live.some((s) => s.provider === provider && s.providerRef === ref && !ending.includes(s))
+    const prices = others ? await pricesOfPackage(db, appId, provider, packageId) : []
+    if (!others) paid.push({ provider, ref, priceId: null, paidUntil: known.paidUntil })
+    for (const priceId of prices) paid.push({ provider, ref, priceId, paidUntil: known.paidUntil })
+  }
+  return paid
+}
+
+async function pricesOfPackage(
+  db: Db,
+  appId: string,
+  provider: string,
+  packageId: string,
+): Promise<string[]> {
+  const prices = await listPrices(db, appId, packageId, true)
+  return prices.filter((price) => price.provider === provider).map(({ id }) => id)
+}
+
+async function cancelHere(
+  tx: Tx,
+  appId: string,
+  id: string,
+  atPeriodEnd: boolean,
+  paid: readonly Paid[],
+): Promise<PackageSubscription> {
+  const { userUid } = await foundSubscription(tx, appId, id)
+  await lockUserByUid(tx, appId, userUid)
+  const { now } = await foundApp(tx, appId)
+  const app = await loadApp(tx, appId)
+  const held = await subscriptionsOfUser(tx, appId, userUid)
+  const target = held.find((s) => s.id === id)
+  if (!app || !target) throw new Error(`the subscription ${id} vanished`)
+
+  // Whoever asked a provider before this was done there may not write what it was told.
+  for (const { provider, ref } of paid) await touchProviderSubscription(tx, appId, provider, ref)
+  if (endedAt(target, now) === null) {
+    const live = held.filter((s) => endedAt(s, now) === null)
+    const ids = target.isAddon ? [id] : live.map((s) => s.id)
+    if (atPeriodEnd) {
+      const resetPeriods = countedPeriods(foundPackage(app.catalogue, target.packageId))
+      const paidUntil = paid.find((p) => behind(p, target))?.paidUntil ?? null
+      await cancelLater(tx, appId, ids, paidUntil ?? cancellationTime(target.anchor, resetPeriods, now))
+    } else {
+      await cancelNow(tx, appId, ids, now)
+    }
+  }
+  return packageSubscription(await foundSubscription(tx, appId, id), app.catalogue, now)
+}
+
+const behind = (paid: Paid, s: SubscriptionRow): boolean =>
+  paid.provider === s.provider && paid.ref === s.providerRef

@@ -1,0 +1,32 @@
+import { newestSubscriptions } from '../../store/subscriptions.ts'
+import { foundApp } from '../apps/apps.ts'
+import { foundUser } from '../call/found.ts'
+import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/keyed-pages.ts'
+import type { MemberCall } from '../call/member-call.ts'
+import { catalogueOf } from '../catalogue/catalogue.ts'
+import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
+
+/** The newest first: all, one user's or one package's. */
+export async function dashboardSubscriptions(
+  call: MemberCall,
+  appId: string,
+  of: { userId?: string | null | undefined; packageId?: string | null | undefined },
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<PackageSubscription>> {
+  const { pool } = call.service
+  const { now } = await foundApp(pool, appId)
+  const size = pageSize(first)
+  const userUid = of.userId ? (await foundUser(pool, appId, of.userId)).uid : null
+  const rows = await newestSubscriptions(
+    pool,
+    appId,
+    { userUid, packageId: of.packageId ?? null },
+    keyBefore(after),
+    size + 1,
+  )
+  // After the rows: a package that came with the last of them is known by then.
+  const catalogue = await catalogueOf(call, appId)
+  const page = pageOf(rows, size, (row) => row.seq)
+  return { rows: page.rows.map((row) => packageSubscription(row, catalogue, now)), next: page.next }
+}

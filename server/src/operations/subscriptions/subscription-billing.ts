@@ -1,0 +1,37 @@
+import type { Pool } from '../../store/database.ts'
+import {
+  findProviderSubscriptions,
+  type ProviderRef,
+  type ProviderSubscriptionRow,
+} from '../../store/provider-subscriptions.ts'
+import type { Service } from '../call/call.ts'
+import { Batcher } from '../usage/batcher.ts'
+import type { PackageSubscription } from './subscriptions.ts'
+
+/** What stands behind a subscription at its provider. */
+export interface SubscriptionBilling {
+  provider: string
+  ref: string
+  status: string
+  paidUntil: number | null
+}
+
+export type BillingReader = Batcher<ProviderRef, ProviderSubscriptionRow | null>
+
+/** Lists name many subscriptions: all that are asked about at once share a statement. */
+export function billingReader(pool: Pool): BillingReader {
+  return new Batcher(
+    async (refs) => (await findProviderSubscriptions(pool, refs)).map((row) => ({ value: row ?? null })),
+    { lanes: 1, most: 500 },
+  )
+}
+
+export async function subscriptionBilling(
+  { billings }: Service,
+  { paid }: PackageSubscription,
+): Promise<SubscriptionBilling | null> {
+  if (!paid) return null
+  const { provider, ref } = paid
+  const known = await billings.add(paid)
+  return known && { provider, ref, status: known.status, paidUntil: known.paidUntil }
+}

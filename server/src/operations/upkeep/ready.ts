@@ -1,0 +1,44 @@
+import { READY_TIMEOUT_MS } from '../../domain/limits.ts'
+import { readAndWrite } from '../../store/liveness.ts'
+import type { Service } from '../call/call.ts'
+
+/** Whether the service can do its work, or why not. */
+type Readiness = { ready: true } | { ready: false; reason: unknown }
+
+/**
+ * Asks the database to read and to write, on the pools that requests use, and looks whether calls are stuck. Those who
+ * ask at the same time share one look, so that asking often costs little.
+ */
+export class ReadyCheck {
+  readonly #service: Service
+  #looking: Promise<Readiness> | null = null
+
+  constructor(service: Service) {
+    this.#service = service
+  }
+
+  look(): Promise<Readiness> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null
+    })
+    return this.#looking
+  }
+
+  async #look(): Promise<Readiness> {
+    const { pool, lookups, standings, usage } = this.#service
+    const stuck = Math.max(standings.oldestSeconds(), usage.oldestSeconds()) * 1_000 > READY_TIMEOUT_MS
+    if (stuck) return { ready: false, reason: new Error('calls have been waiting for the database') }
+    let timer: NodeJS.Timeout | undefined
+    const tooLong = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('the database did not answer in time')), READY_TIMEOUT_MS)
+    })
+    try {
+      await Promise.race([Promise.all([readAndWrite(lookups), pool.query('select')]), tooLong])
+      return { ready: true }
+    } catch (reason) {
+      return { ready: false, reason }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}

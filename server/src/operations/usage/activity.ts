@@ -1,0 +1,80 @@
+import { addActivity, type Calls, noteRecentUsage, type RecentUsage } from '../../store/activity.ts'
+import { noteKeyUse } from '../../store/api-keys.ts'
+import type { AppCache } from '../../store/app-cache.ts'
+import type { Db } from '../../store/database.ts'
+
+export const ACTIVITY_FLUSH_MS = 10_000
+export const KEY_USE_FLUSH_MS = 60_000
+
+/** Of one flush; what comes beyond is counted, but not shown as recent. */
+const MOST_RECENT = 500
+
+/**
+ * What the home page shows of the hot paths. They add to numbers in memory, a batch at a time; every few seconds
+ * these are written down. What a process that is killed had not written is missing from the chart, and from nothing else.
+ */
+export class Activity {
+  #calls = new Map<string, Calls>()
+  #recent = new Map<string, RecentUsage>()
+  #keysNotedAt = 0
+  #written: Promise<void> = Promise.resolve()
+
+  /** All items of a batch, which are nearly always of one app. */
+  count(kind: keyof Calls, items: readonly { caller: { appId: string } }[]): void {
+    let appId = ''
+    let run = 0
+    for (const { caller } of items) {
+      if (caller.appId !== appId) {
+        if (run > 0) this.#of(appId)[kind] += run
+        appId = caller.appId
+        run = 0
+      }
+      run += 1
+    }
+    if (run > 0) this.#of(appId)[kind] += run
+  }
+
+  /** One of a batch is enough to see who is active. */
+  recorded(usage: RecentUsage): void {
+    if (this.#recent.size < MOST_RECENT) {
+      this.#recent.set(JSON.stringify([usage.appId, usage.userId, usage.featureId]), usage)
+    }
+  }
+
+  /** What was counted here and is not written down yet. */
+  pending(appId: string): Calls {
+    return this.#calls.get(appId) ?? { checks: 0, records: 0 }
+  }
+
+  /** One at a time: who waits for it finds all that was counted until now. */
+  flush(db: Db): Promise<void> {
+    const writing = this.#written.then(() => this.#write(db))
+    // Whoever called is told of a failure; the next one starts afresh.
+    this.#written = writing.catch(() => {})
+    return writing
+  }
+
+  async #write(db: Db): Promise<void> {
+    const [calls, recent] = [this.#calls, this.#recent]
+    this.#calls = new Map()
+    this.#recent = new Map()
+    if (calls.size > 0) await addActivity(db, calls)
+    if (recent.size > 0) await noteRecentUsage(db, [...recent.values()])
+  }
+
+  async flushKeyUse(db: Db, apps: AppCache): Promise<void> {
+    const since = this.#keysNotedAt
+    this.#keysNotedAt = performance.now()
+    const used = apps.usedSince(since)
+    if (used.length > 0) await noteKeyUse(db, used)
+  }
+
+  #of(appId: string): Calls {
+    let calls = this.#calls.get(appId)
+    if (!calls) {
+      calls = { checks: 0, records: 0 }
+      this.#calls.set(appId, calls)
+    }
+    return calls
+  }
+}

@@ -1,0 +1,128 @@
+import { rateLimited, unavailable } from '../../domain/errors.ts'
+import { MAX_WAITING_CALLS } from '../../domain/limits.ts'
+
+/** What became of one item of a batch. */
+export type Settled<T> = { value: T } | { error: unknown }
+
+interface Waiting<Item, Result> {
+  item: Item
+  resolve: (result: Result) => void
+  reject: (error: unknown) => void
+}
+
+interface BatchOptions<Item> {
+  lanes: number
+  /** items in one batch */
+  most: number
+  /** Whether nobody waits for this item any more: then it is not sent. */
+  expired?: (item: Item, now: number) => boolean
+}
+
+/**
+ * Shares one round trip among all calls that arrive while the last one is under way. There is no timer: a lone
+ * call goes out at the end of the turn of the event loop in which it came.
+ *
+ * Several lanes, told apart by their numbers, work side by side. A lane that is done takes the next batch before its
+ * callers are answered, so that PostgreSQL works on the one while we do the other. The queue is bounded: a call that
+ * finds it full is refused at once.
+ */
+export class Batcher<Item, Result> {
+  readonly #run: (items: Item[], lane: number) => Promise<Settled<Result>[]>
+  readonly #most: number
+  readonly #expired: (item: Item, now: number) => boolean
+  readonly #idle: number[]
+  /** when each lane's batch was sent; 0: it is idle */
+  readonly #sentAt: number[]
+  #waiting: Waiting<Item, Result>[] = []
+  /** the last time that somebody came and found nobody waiting */
+  #waitingSince = 0
+  #scheduled = false
+
+  constructor(
+    run: (items: Item[], lane: number) => Promise<Settled<Result>[]>,
+    { lanes, most, expired = () => false }: BatchOptions<Item>,
+  ) {
+    this.#run = run
+    this.#most = most
+    this.#expired = expired
+    this.#sentAt = new Array<number>(lanes).fill(0)
+    this.#idle = Array.from({ length: lanes }, (_, lane) => lane)
+  }
+
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length >= MAX_WAITING_CALLS) {
+        reject(rateLimited('Too many calls wait for the database; try again in a moment', 1))
+        return
+      }
+      if (this.#waiting.length === 0) this.#waitingSince = performance.now()
+      this.#waiting.push({ item, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /** How long the oldest call may have been waiting, for its batch or for the answer to it, in seconds. */
+  oldestSeconds(): number {
+    const times = this.#sentAt.filter((time) => time > 0)
+    if (this.#waiting.length > 0) times.push(this.#waitingSince)
+    return times.length === 0 ? 0 : (performance.now() - Math.min(...times)) / 1_000
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#idle.length === 0) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.#sendWaiting()
+    })
+  }
+
+  #sendWaiting(): void {
+    this.#dropExpired()
+    while (this.#waiting.length > 0) {
+      const share = Math.ceil(this.#waiting.length / this.#idle.length)
+      // The one that worked last: all that a lone client asks goes down one lane, whose caches are warm.
+      const lane = this.#idle.pop()
+      if (lane === undefined) return
+      void this.#send(this.#waiting.splice(0, Math.min(share, this.#most)), lane)
+    }
+  }
+
+  /** From the front only: they are in order of arrival, and nearly in that of their deadlines. */
+  #dropExpired(): void {
+    const now = performance.now()
+    let count = 0
+    for (const { item, reject } of this.#waiting) {
+      if (!this.#expired(item, now)) break
+      reject(unavailable('The call waited too long for the database; it was not sent'))
+      count += 1
+    }
+    if (count > 0) this.#waiting.splice(0, count)
+  }
+
+  async #send(batch: Waiting<Item, Result>[], lane: number): Promise<void> {
+    let settled: Settled<Result>[]
+    this.#sentAt[lane] = performance.now()
+    try {
+      settled = await this.#run(
+        batch.map(({ item }) => item),
+        lane,
+      )
+    } catch (error) {
+      settled = batch.map(() => ({ error }))
+    }
+    this.#sentAt[lane] = 0
+    this.#idle.push(lane)
+    this.#sendWaiting()
+    for (const [i, { resolve, reject }] of batch.entries()) {
+      const result = settled[i]
+      if (!result) reject(new Error('a call in a batch was not answered'))
+      else if ('error' in result) reject(result.error)
+      else resolve(result.value)
+    }
+  }
+}

@@ -1,0 +1,257 @@
+import { unavailable } from '../../domain/errors.ts'
+import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
+import { applyUsage, type RecordedUsage, type UsageCall } from '../../domain/usage.ts'
+import type { AppCache } from '../../store/app-cache.ts'
+import { type Db, endedForAnother, TryAgain, type Tx, violates } from '../../store/database.ts'
+import { KEY_TAKEN, readKeys } from '../../store/idempotency.ts'
+import { refusesData } from '../../store/refused-data.ts'
+import { COUNTER_EXISTS, type CounterMove, type Receipt, writeUsage } from '../../store/write-usage.ts'
+import { idempotencyKeyReused, type KeptUnder, type Outcome, resultOf } from '../call/call.ts'
+import type { WaitingCaller } from '../call/deadline.ts'
+import type { Settled } from './batcher.ts'
+import { type FoundStanding, readStandings } from './standings.ts'
+
+export interface UsageEvent extends UsageCall {
+  userId: string
+  featureId: string
+}
+
+export interface PendingUsage {
+  caller: WaitingCaller
+  event: UsageEvent
+  key: KeptUnder | null
+}
+
+/** `claimed`: the key belongs to this very request, another mutation of which has answered already. */
+export type Recorded = RecordedUsage | 'claimed'
+
+/**
+ * Records events in their order: reads how things stand, decides each by the rule, and writes what was decided
+ * if all of it still stands. What lost to a concurrent writer is decided anew. Each event stands for itself: where
+ * PostgreSQL refuses them together for the sake of one, only that one fails.
+ */
+export async function recordBatch(
+  apps: AppCache,
+  client: Tx,
+  pending: readonly PendingUsage[],
+  { inTransaction = false } = {},
+): Promise<Settled<Recorded>[]> {
+  const answers: Answers = new Array(pending.length)
+  try {
+    await recordTogether(apps, client, pending, answers, inTransaction)
+  } catch (error) {
+    if (inTransaction) throw error
+    if (pending.length > 1 && refusesData(error)) await recordOneByOne(apps, client, pending, answers)
+    else settleOthers(answers, error)
+  }
+  return answers as Settled<Recorded>[]
+}
+
+async function recordOneByOne(
+  apps: AppCache,
+  client: Tx,
+  pending: readonly PendingUsage[],
+  answers: Answers,
+): Promise<void> {
+  for (const [index, item] of pending.entries()) {
+    leaveTheGone(pending, answers)
+    if (answers[index]) continue
+    const alone: Answers = new Array(1)
+    try {
+      await recordTogether(apps, client, [item], alone, false)
+      answers[index] = alone[0]
+    } catch (error) {
+      // Of a connection that is lost, or a database that takes no writes, nothing more is to be expected.
+      if (!refusesData(error)) return settleOthers(answers, error)
+      settleOthers(alone, error)
+      answers[index] = alone[0]
+    }
+  }
+}
+
+/** What nobody waits for any more is not written: they have been told that there is no answer. */
+function leaveTheGone(pending: readonly PendingUsage[], answers: Answers): void {
+  const now = performance.now()
+  for (const [index, { caller }] of pending.entries()) {
+    if (caller.deadline?.passedBy(now)) answers[index] ??= { error: tooLate() }
+  }
+}
+
+const tooLate = () => unavailable('The database took too long; nothing was recorded')
+
+/** What is not answered fails with this. What is answered was written, and stands. */
+function settleOthers(answers: Answers, error: unknown): void {
+  const told = isOvertaken(error) ? keptChanging() : error
+  for (let i = 0; i < answers.length; i++) answers[i] ??= { error: told }
+}
+
+const keptChanging = () =>
+  unavailable('Nothing was recorded, since others kept changing the counter; try again')
+
+/** Somebody used one of the keys, or began one of the counters, meanwhile: nothing was written. */
+const isOvertaken = (error: unknown): boolean =>
+  violates(error, KEY_TAKEN) || violates(error, COUNTER_EXISTS) || endedForAnother(error)
+
+async function recordTogether(
+  apps: AppCache,
+  client: Tx,
+  pending: readonly PendingUsage[],
+  answers: Answers,
+  inTransaction: boolean,
+): Promise<void> {
+  for (let [races, conflicts] = [0, 0]; ; ) {
+    await answerKnownKeys(client, pending, answers)
+    const open = openOnes(pending, answers)
+    if (open.length === 0) return
+
+    const found = await readStandings(apps, client, open.map(questionOf), { inTransaction })
+    leaveTheGone(pending, answers)
+    const { moved, unmoved } = decide(open, found, answers)
+    const receipts = unmoved.flatMap(receiptsOf)
+    try {
+      const moves = moved.map(({ move }) => move)
+      if (moves.length > 0 || receipts.length > 0) {
+        const made = await writeUsage(client, moves, receipts)
+        for (const { move, decisions } of moved) if (made.has(move)) settle(decisions, answers)
+        if (made.size < moves.length) races += 1
+      }
+      settle(unmoved, answers)
+      if (races > MAX_LOST_RACES) throw keptChanging()
+    } catch (error) {
+      if (!isOvertaken(error)) throw error
+      if (inTransaction) throw new TryAgain()
+      if (++conflicts > MAX_WRITE_CONFLICTS) throw error
+    }
+  }
+}
+
+type Answers = (Settled<Recorded> | undefined)[]
+
+async function answerKnownKeys(db: Db, pending: readonly PendingUsage[], answers: Answers): Promise<void> {
+  const keyed = pending.flatMap(({ key }, index) => (key && !answers[index] ? [{ key, index }] : []))
+  if (keyed.length === 0) return
+  const claims = await readKeys(
+    db,
+    keyed.map(({ key }) => key),
+  )
+  for (const [i, { key, index }] of keyed.entries()) {
+    const claim = claims[i]
+    if (!claim) continue
+    if (!claim.request.equals(key.request)) {
+      answers[index] = { error: idempotencyKeyReused() }
+    } else if (Object.hasOwn(claim.results, key.field)) {
+      answers[index] = settled(claim.results[key.field] as unknown as Outcome<RecordedUsage>)
+    } else {
+      answers[index] = { value: 'claimed' }
+    }
+  }
+}
+
+function settled(outcome: Outcome<RecordedUsage>): Settled<Recorded> {
+  try {
+    return { value: resultOf(outcome) }
+  } catch (error) {
+    return { error }
+  }
+}
+
+interface Open {
+  item: PendingUsage
+  index: number
+}
+
+const questionOf = ({ item: { caller, event } }: Open) => ({
+  caller,
+  userId: event.userId,
+  featureId: event.featureId,
+})
+
+/** What is still to be answered, with the first of several events that share a key going ahead. */
+function openOnes(pending: readonly PendingUsage[], answers: Answers): Open[] {
+  const open: Open[] = []
+  const seen = new Set<string>()
+  for (const [index, item] of pending.entries()) {
+    if (answers[index]) continue
+    if (item.key) {
+      const { appId, scope, key } = item.key
+      const name = JSON.stringify([appId, scope, key])
+      if (seen.has(name)) continue
+      seen.add(name)
+    }
+    open.push({ item, index })
+  }
+  return open
+}
+
+interface Decision extends Open {
+  answer: RecordedUsage
+}
+
+/** All calls on one counter, folded into one move of it: either all of them hold, or none. */
+interface Moved {
+  move: CounterMove
+  decisions: Decision[]
+}
+
+function decide(open: readonly Open[], found: readonly Settled<FoundStanding>[], answers: Answers) {
+  const counters = new Map<string, Moved>()
+  const unmoved: Decision[] = []
+  for (const [i, { item, index }] of open.entries()) {
+    if (answers[index]) continue
+    const settled = found[i]
+    if (!settled || 'error' in settled) {
+      answers[index] = { error: settled?.error ?? new Error('an event has no standing') }
+      continue
+    }
+    const counter = counterOf(counters, item.caller.appId, settled.value)
+    const before = counter?.move.to ?? 0
+    const { used, ...answer } = applyUsage(settled.value.standing, before, item.event)
+    const decision = { item, index, answer }
+    if (counter) counter.decisions.push(decision)
+    else unmoved.push(decision)
+    if (counter && answer.recorded) {
+      const { action } = item.event
+      counter.move.entries.push({ action, delta: used - before, used, recordedAt: settled.value.now })
+      counter.move.to = used
+    }
+  }
+  const moved: Moved[] = []
+  for (const counter of counters.values()) {
+    if (counter.move.entries.length > 0) moved.push(counter)
+    // All refused: there is nothing to move, and the refusals hold as of the moment they were read at.
+    else unmoved.push(...counter.decisions)
+  }
+  for (const { move, decisions } of moved) move.receipts = decisions.flatMap(receiptsOf)
+  return { moved: moved.sort(byCounter), unmoved }
+}
+
+function counterOf(counters: Map<string, Moved>, appId: string, found: FoundStanding): Moved | null {
+  const { standing, uid, featureId } = found
+  if (standing.kind !== 'metered' || uid === null) return null
+  const { resetPeriod } = standing.allowance
+  const periodStart = standing.period.start
+  const name = `${uid} ${periodStart} ${resetPeriod} ${featureId}`
+  let counter = counters.get(name)
+  if (!counter) {
+    const key = { appId, userUid: uid, featureId, resetPeriod, periodStart }
+    const from = found.place === null ? null : { used: found.used, place: found.place }
+    counter = { move: { key, from, to: found.used, entries: [], receipts: [] }, decisions: [] }
+    counters.set(name, counter)
+  }
+  return counter
+}
+
+function receiptsOf({ item: { key }, answer }: Decision): Receipt[] {
+  if (!key) return []
+  const results = JSON.stringify({ [key.field]: { value: answer } })
+  return [{ ...key, results }]
+}
+
+function settle(decisions: readonly Decision[], answers: Answers): void {
+  for (const { index, answer } of decisions) answers[index] = { value: answer }
+}
+
+/** All writers take their counters in one order, so that no two wait for each other. */
+function byCounter({ move: { key: a } }: Moved, { move: { key: b } }: Moved): number {
+  return a.userUid - b.userUid || (a.featureId < b.featureId ? -1 : a.featureId > b.featureId ? 1 : 0)
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { badUserInput } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
+import { MAX_BATCH, MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../../domain/limits.ts'
+import { checkUsageCall, type RecordedUsage } from '../../domain/usage.ts'
+import type { Tx } from '../../store/database.ts'
+import { type Call, type KeptUnder, mutate } from '../call/call.ts'
+import { recordBatch, type UsageEvent } from './record-batch.ts'
+
+export interface KeyedUsageEvent extends UsageEvent {
+  idempotencyKey: string | null
+}
+
+export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<RecordedUsage> {
+  checkEvent(event)
+  const { idempotency } = call
+  // Two keys on one event guard two different things, and take the long way that can hold both.
+  if (!call.transact && (!idempotency || event.idempotencyKey === null)) {
+    const key = idempotency ? requestKey(call, idempotency) : eventKey(call, event)
+    const recorded = await call.service.usage.add({ caller: call, event, key })
+    if (recorded !== 'claimed') return recorded
+  }
+  return mutate(call, async (tx) => {
+    const [recorded] = await recordInTransaction(call, tx, [event])
+    if (!recorded) throw new Error('an event was not answered')
+    return recorded
+  })
+}
+
+/** Each event stands for itself, as if it had come alone. */
+export async function recordUsages(call: Call, events: readonly KeyedUsageEvent[]): Promise<RecordedUsage[]> {
+  if (events.length > MAX_BATCH) throw badUserInput(`inputs must hold at most ${MAX_BATCH} events`, 'inputs')
+  for (const event of events) checkEvent(event)
+  if (call.idempotency) return mutate(call, (tx) => recordInTransaction(call, tx, events))
+  return Promise.all(events.map((event) => recordUsage(call, event)))
+}
+
+function checkEvent(event: KeyedUsageEvent): void {
+  checkUsageCall(event)
+  const { idempotencyKey: key } = event
+  if (key !== null && (!isIdentifier(key) || key.length > MAX_IDEMPOTENCY_KEY_CHARACTERS)) {
+    throw badUserInput(
+      `idempotencyKey must be 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} characters long`,
+      'idempotencyKey',
+    )
+  }
+}
+
+/** Where somebody uses one of their keys meanwhile, the whole transaction runs again and finds its answer. */
+async function recordInTransaction(
+  call: Call,
+  tx: Tx,
+  events: readonly KeyedUsageEvent[],
+): Promise<RecordedUsage[]> {
+  const pending = events.map((event) => ({ caller: call, event, key: eventKey(call, event) }))
+  const settled = await recordBatch(call.service.apps, tx, pending, { inTransaction: true })
+  return settled.map((one) => {
+    if ('error' in one) throw one.error
+    if (one.value === 'claimed') throw new Error('an event was not answered')
+    return one.value
+  })
+}
+
+function requestKey({ appId }: Call, { key, request, field }: NonNullable<Call['idempotency']>): KeptUnder {
+  return { appId, scope: 'request', key, request, field }
+}
+
+function eventKey({ appId }: Call, event: KeyedUsageEvent): KeptUnder | null {
+  if (event.idempotencyKey === null) return null
+  const { userId, featureId, action, delta } = event
+  const request = createHash('sha256')
+    .update(JSON.stringify([userId, featureId, action, delta]))
+    .digest()
+  return { appId, scope: 'usage', key: event.idempotencyKey, request, field: 'event' }
+}

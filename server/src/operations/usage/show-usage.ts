@@ -1,0 +1,38 @@
+import { type Consumption, consumptionOf } from '../../domain/access.ts'
+import { MAX_PAST_PERIODS } from '../../domain/limits.ts'
+import { type Period, pastPeriods } from '../../domain/period.ts'
+import { usageSince } from '../../store/usage.ts'
+import { type Call, momentOf } from '../call/call.ts'
+import { foundFeature, foundUser } from '../call/found.ts'
+
+export interface UsagePeriod {
+  periodStart: number
+  periodEnd: number | null
+  consumption: Consumption
+}
+
+export interface ShowUsage {
+  /** null: the feature is not counted for this user */
+  current: UsagePeriod | null
+  past: UsagePeriod[]
+}
+
+export async function showUsage(call: Call, userId: string, featureId: string): Promise<ShowUsage> {
+  const { service, appId } = call
+  const { app } = await momentOf(call)
+  const user = await foundUser(service.pool, appId, userId)
+  foundFeature(app.catalogue, featureId)
+  const found = await service.standings.add({ caller: call, userId, featureId })
+  if (found.standing.kind !== 'metered') return { current: null, past: [] }
+
+  const { allowance, anchor, period } = found.standing
+  const past = pastPeriods(allowance.resetPeriod, anchor, found.now, MAX_PAST_PERIODS)
+  const oldest = past.at(-1) ?? period
+  const used = await usageSince(service.pool, appId, user.uid, featureId, allowance.resetPeriod, oldest.start)
+  const show = ({ start, end }: Period, count: number): UsagePeriod => ({
+    periodStart: start,
+    periodEnd: end,
+    consumption: consumptionOf(allowance, count),
+  })
+  return { current: show(period, found.used), past: past.map((p) => show(p, used.get(p.start) ?? 0)) }
+}

@@ -1,0 +1,169 @@
+import type { Catalogue } from '../../domain/catalogue.ts'
+import { unauthenticated, unavailable } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
+import { MAX_STALE_READS } from '../../domain/limits.ts'
+import { type Standing, standingOf } from '../../domain/standing.ts'
+import type { AppCache } from '../../store/app-cache.ts'
+import type { LoadedApp } from '../../store/catalogue.ts'
+import type { Tx } from '../../store/database.ts'
+import { type Holding, type Question, readHoldings } from '../../store/read-holdings.ts'
+import { refusesData } from '../../store/refused-data.ts'
+import type { WaitingCaller } from '../call/deadline.ts'
+import type { Settled } from './batcher.ts'
+
+export interface StandingQuestion {
+  caller: WaitingCaller
+  userId: string
+  featureId: string
+}
+
+/** How a user stands towards a feature at one moment, and what the counter said then. */
+export interface FoundStanding {
+  featureId: string
+  standing: Standing
+  used: number
+  now: number
+  uid: number | null
+  /** where the counter's row is; null: nothing was counted in this period yet, so there is none */
+  place: string | null
+}
+
+/**
+ * Answers all questions from one statement; where PostgreSQL refuses that for something it finds, each from its own, so
+ * that only the one concerned fails. In a transaction, which such an error ends, all of them do.
+ */
+export function readStandings(
+  apps: AppCache,
+  client: Tx,
+  questions: readonly StandingQuestion[],
+  { inTransaction = false } = {},
+): Promise<Settled<FoundStanding>[]> {
+  const answers = readTogether(apps, client, questions)
+  if (inTransaction || questions.length === 1) return answers
+  return answers.catch((error) => {
+    if (!refusesData(error)) throw error
+    return readOneByOne(apps, client, questions)
+  })
+}
+
+async function readOneByOne(
+  apps: AppCache,
+  client: Tx,
+  questions: readonly StandingQuestion[],
+): Promise<Settled<FoundStanding>[]> {
+  const answers: Settled<FoundStanding>[] = []
+  for (const question of questions) {
+    try {
+      answers.push(...(await readTogether(apps, client, [question])))
+    } catch (error) {
+      if (!refusesData(error)) throw error
+      answers.push({ error })
+    }
+  }
+  return answers
+}
+
+/**
+ * The catalogue decides what to ask for, and the statement tells whether the catalogue in memory was the present one:
+ * where it was not, the question is asked again.
+ */
+async function readTogether(
+  apps: AppCache,
+  client: Tx,
+  questions: readonly StandingQuestion[],
+): Promise<Settled<FoundStanding>[]> {
+  const answers = new Array<Settled<FoundStanding>>(questions.length)
+  let open = questions.map((_, i) => i)
+  for (let stale = 0; open.length > 0; stale++) {
+    if (stale > MAX_STALE_READS) {
+      const error = unavailable('The catalogue kept changing; try again')
+      for (const i of open) answers[i] = { error }
+      break
+    }
+    const asked: Question[] = []
+    const guesses = new Map<string, Catalogue | undefined>()
+    const topics = new Map<string, Topic>()
+    const topicOf = open.map((i) => {
+      const question = questions[i] as StandingQuestion
+      const { appId } = question.caller
+      const { userId, featureId } = question
+      // Ids that cannot be anybody's are asked about too, and may hold anything: the length tells them apart.
+      const name = `${appId} ${userId.length} ${userId}${featureId}`
+      let topic = topics.get(name)
+      if (!topic) {
+        if (!guesses.has(appId)) guesses.set(appId, apps.known(appId)?.catalogue)
+        topic = { guess: guesses.get(appId), from: asked.length, found: null }
+        topics.set(name, topic)
+        ask(asked, question, topic.guess)
+      }
+      return topic
+    })
+    const holdings = await readHoldings(client, asked)
+
+    const again: number[] = []
+    const reloaded = new Map<string, LoadedApp>()
+    for (const [k, i] of open.entries()) {
+      const question = questions[i] as StandingQuestion
+      const topic = topicOf[k] as Topic
+      const holding = holdings[topic.from]
+      try {
+        if (!holding) throw unauthenticated()
+        const { caller } = question
+        let app = apps.kept(caller.appId, holding.version) ?? reloaded.get(caller.appId)
+        if (!app) {
+          app = await apps.reload(client, caller.appId)
+          reloaded.set(caller.appId, app)
+        }
+        apps.admit(caller, app)
+        if (app.catalogue !== topic.guess) {
+          again.push(i)
+          continue
+        }
+        topic.found ??= { value: stand(app.catalogue, question, asked, holdings, topic.from, holding) }
+        answers[i] = topic.found
+      } catch (error) {
+        answers[i] = { error }
+      }
+    }
+    open = again
+  }
+  return answers
+}
+
+/** What several questions of a batch may be about: one user and one feature. */
+interface Topic {
+  guess: Catalogue | undefined
+  /** where its rows begin among those asked for */
+  from: number
+  found: Settled<FoundStanding> | null
+}
+
+/** One row to ask for, or one for each kind of period in which the feature may be counted. */
+function ask(asked: Question[], { caller, userId, featureId }: StandingQuestion, guess?: Catalogue): void {
+  const { appId } = caller
+  const feature = guess?.features.get(featureId)
+  // An impossible id is nobody's: the empty one stands for all of them.
+  const user = isIdentifier(userId) ? userId : ''
+  if (!feature || feature.type === 'BINARY' || feature.resetPeriods.length === 0) {
+    asked.push({ appId, userId: user, featureId: '', resetPeriod: null })
+    return
+  }
+  for (const resetPeriod of feature.resetPeriods) asked.push({ appId, userId: user, featureId, resetPeriod })
+}
+
+function stand(
+  catalogue: Catalogue,
+  { featureId }: StandingQuestion,
+  asked: readonly Question[],
+  holdings: readonly (Holding | undefined)[],
+  from: number,
+  { uid, now, live }: Holding,
+): FoundStanding {
+  const standing = standingOf(catalogue, featureId, uid === null ? null : live, now)
+  if (standing.kind !== 'metered') return { featureId, standing, used: 0, now, uid, place: null }
+  const { allowance, period } = standing
+  let at = from
+  while (at < asked.length && asked[at]?.resetPeriod !== allowance.resetPeriod) at++
+  const counter = holdings[at]?.counters.find(({ start }) => start === period.start)
+  return { featureId, standing, used: counter?.used ?? 0, now, uid, place: counter?.place ?? null }
+}

@@ -1,0 +1,70 @@
+import { type Access, decideAccess } from '../../domain/access.ts'
+import type { Feature } from '../../domain/feature.ts'
+import type { ResetPeriod } from '../../domain/period.ts'
+import { standingOf } from '../../domain/standing.ts'
+import { type LedgerRow, ledgerOfUser } from '../../store/ledger.ts'
+import { liveSubscriptions, usedOf } from '../../store/subscribers.ts'
+import { foundApp } from '../apps/apps.ts'
+import { foundFeature, foundUser } from '../call/found.ts'
+import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/keyed-pages.ts'
+import type { MemberCall } from '../call/member-call.ts'
+import { catalogueOf } from '../catalogue/catalogue.ts'
+
+/** How a user stands towards one feature that their packages grant. */
+export interface GrantedFeature extends Access {
+  feature: Feature
+  resetPeriod: ResetPeriod | null
+  periodStart: number | null
+  /** null: it never ends, or the feature is binary */
+  periodEnd: number | null
+}
+
+export async function grantedFeatures(
+  call: MemberCall,
+  appId: string,
+  userId: string,
+): Promise<GrantedFeature[]> {
+  const { pool } = call.service
+  const { now } = await foundApp(pool, appId)
+  const catalogue = await catalogueOf(call, appId)
+  const { uid } = await foundUser(pool, appId, userId)
+  const live = (await liveSubscriptions(pool, appId, [uid], now)).get(uid) ?? []
+  const granted = [...catalogue.features.values()]
+    .map((feature) => ({ feature, standing: standingOf(catalogue, feature.id, live, now) }))
+    .filter(({ standing }) => standing.kind !== 'none')
+  const used = await usedOf(
+    pool,
+    appId,
+    granted.map(({ feature, standing }) => ({
+      uid,
+      featureId: feature.id,
+      resetPeriod: standing.kind === 'metered' ? standing.allowance.resetPeriod : 'NEVER',
+      periodStart: standing.kind === 'metered' ? standing.period.start : 0,
+    })),
+  )
+  return granted.map(({ feature, standing }, i) => ({
+    ...decideAccess(standing, used[i] ?? 0, 1),
+    feature,
+    resetPeriod: standing.kind === 'metered' ? standing.allowance.resetPeriod : null,
+    periodStart: standing.kind === 'metered' ? standing.period.start : null,
+    periodEnd: standing.kind === 'metered' ? standing.period.end : null,
+  }))
+}
+
+/** What was recorded for a user, newest first: of one feature or of all. */
+export async function ledger(
+  call: MemberCall,
+  appId: string,
+  userId: string,
+  featureId: string | null | undefined,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<LedgerRow>> {
+  const { pool } = call.service
+  const catalogue = await catalogueOf(call, appId)
+  const { uid } = await foundUser(pool, appId, userId)
+  const features = featureId ? [foundFeature(catalogue, featureId).id] : [...catalogue.features.keys()]
+  const size = pageSize(first)
+  const rows = await ledgerOfUser(pool, appId, uid, features, keyBefore(after), size + 1)
+  return pageOf(rows, size, (row) => row.seq)
+}

@@ -1,0 +1,104 @@
+import { userNotFound } from '../../domain/errors.ts'
+import { checkText, isIdentifier } from '../../domain/identifier.ts'
+import type { User, UserChange } from '../../domain/user.ts'
+import type { Pool } from '../../store/database.ts'
+import {
+  FOUND_BY,
+  type FoundUser,
+  type ListedUser,
+  newestUsers,
+  type SearchCursor,
+  usersBeginningWith,
+} from '../../store/search-users.ts'
+import { findListedUser } from '../../store/users.ts'
+import { foundApp } from '../apps/apps.ts'
+import { adminCall } from '../call/admin-call.ts'
+import { type KeyedPage, keyBefore, pageOf, pageSize, unknownCursor } from '../call/keyed-pages.ts'
+import type { MemberCall } from '../call/member-call.ts'
+import { createUser } from './create-user.ts'
+import { updateUser } from './update-user.ts'
+
+export async function dashboardUser({ service }: MemberCall, appId: string, id: string): Promise<ListedUser> {
+  await foundApp(service.pool, appId)
+  const user = isIdentifier(id) ? await findListedUser(service.pool, appId, id) : null
+  if (!user) throw userNotFound(id)
+  return user
+}
+
+export async function createDashboardUser(call: MemberCall, appId: string, user: User): Promise<ListedUser> {
+  await createUser(adminCall(call, appId), user)
+  return dashboardUser(call, appId, user.id)
+}
+
+export async function updateDashboardUser(
+  call: MemberCall,
+  appId: string,
+  id: string,
+  change: UserChange,
+): Promise<ListedUser> {
+  const { id: present } = await updateUser(adminCall(call, appId), id, change)
+  return dashboardUser(call, appId, present)
+}
+
+/** The newest first; with a search, those whose id, address or billing id begins with it. */
+export async function dashboardUsers(
+  { service: { pool, lookups } }: MemberCall,
+  appId: string,
+  search: string,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<ListedUser>> {
+  // Whoever is found proves the app: it is looked for only where nobody was, or what was asked is wrong.
+  const page = await pageOfUsers(lookups, appId, search, first, after).catch(async (error: unknown) => {
+    await foundApp(pool, appId)
+    throw error
+  })
+  if (page.rows.length === 0) await foundApp(pool, appId)
+  return page
+}
+
+async function pageOfUsers(
+  lookups: Pool,
+  appId: string,
+  search: string,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<ListedUser>> {
+  const size = pageSize(first)
+  const text = search.trim()
+  if (text === '') {
+    const rows = await newestUsers(lookups, appId, keyBefore(after), size + 1)
+    return pageOf(rows, size, (row) => row.uid)
+  }
+  checkText('search', text)
+  const rows = await usersBeginningWith(lookups, appId, text, cursorOf(after), size + 1)
+  const page = pageOf(rows, size, cursorText)
+  return { rows: page.rows.filter((row) => isFoundHere(row, text)), next: page.next }
+}
+
+/** Who was found by their id is not listed a second time for their address. */
+function isFoundHere(user: FoundUser, text: string): boolean {
+  const beginsSo = (by: FoundUser['by']) =>
+    by === 'email' ? user.email?.toLowerCase().startsWith(text.toLowerCase()) : user[by]?.startsWith(text)
+  return FOUND_BY.find(beginsSo) === user.by
+}
+
+const isText = (key: unknown): key is string =>
+  typeof key === 'string' && !key.includes('\u0000') && key.isWellFormed()
+
+const cursorText = ({ by, key, uid }: FoundUser): string =>
+  Buffer.from(JSON.stringify([by, key, uid])).toString('base64url')
+
+function cursorOf(after: string | null | undefined): SearchCursor | null {
+  if (after === null || after === undefined) return null
+  try {
+    const [by, key, uid] = JSON.parse(Buffer.from(after, 'base64url').toString()) as unknown[]
+    const known = FOUND_BY.find((way) => way === by)
+    if (known && isText(key) && Number.isSafeInteger(uid)) {
+      return { by: known, key, uid: uid as number }
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error
+  }
+  throw unknownCursor()
+}

@@ -1,0 +1,70 @@
+import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
+import { USER_TOKEN_SECONDS } from '../../domain/limits.ts'
+import { LEGACY_KEY } from '../apps/token-keys.ts'
+import { type Call, mutate, type Service } from '../call/call.ts'
+import { foundUser } from '../call/found.ts'
+
+const ISSUER = 'tollgate'
+const AUDIENCE = 'tollgate-client'
+
+/** What a token says, and the key that signs it: from these the same token is made again. */
+interface Issued {
+  uid: number
+  /** in seconds */
+  issued: number
+  /** null: the legacy key */
+  key: string | null
+}
+
+/** A token for the client API. It names the user by an identity that a change of `id` does not touch. */
+export async function generateUserToken(call: Call, userId: string): Promise<{ token: string }> {
+  const { appId, service } = call
+  // What is kept under an Idempotency-Key is this, not the token. The earlier version kept the token.
+  const told = await mutate<Issued | { token: string }>(call, async (tx) => {
+    const user = await foundUser(tx, appId, userId)
+    const issued = Math.floor(service.clock() / 1000)
+    return { uid: user.uid, issued, key: await service.tokenKeys.current(tx, appId) }
+  })
+  return 'token' in told ? told : { token: await signed(service, appId, told) }
+}
+
+async function signed(service: Service, appId: string, { uid, issued, key }: Issued): Promise<string> {
+  const signing = await service.tokenKeys.signing(appId, key)
+  if (!signing) throw new Error(`the token key ${key} of the app ${appId} is gone`)
+  const { id, algorithm, sign } = signing
+  return new SignJWT({ app: appId })
+    .setProtectedHeader({ alg: algorithm, typ: 'JWT', ...(id !== null && { kid: id }) })
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
+    .setSubject(String(uid))
+    .setIssuedAt(issued)
+    .setExpirationTime(issued + USER_TOKEN_SECONDS)
+    .sign(sign)
+}
+
+/** Whom a token names, and the key that signed it; null for one that is not ours, or not good any more. */
+export async function readUserToken(
+  service: Service,
+  token: string,
+): Promise<{ appId: string; uid: number; tokenKey: string } | null> {
+  try {
+    // Only to find the key, which is the app's own: what is said here holds once that has verified it.
+    const { kid = null } = decodeProtectedHeader(token)
+    const { app } = decodeJwt<{ app: unknown }>(token)
+    if (typeof app !== 'string') return null
+    const key = await service.tokenKeys.verifying(app, kid)
+    if (!key) return null
+    const { payload } = await jwtVerify<{ app: string }>(token, key.verify, {
+      algorithms: [key.algorithm],
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      requiredClaims: ['sub', 'app', 'exp'],
+      currentDate: new Date(service.clock()),
+    })
+    return { appId: payload.app, uid: Number(payload.sub), tokenKey: kid ?? LEGACY_KEY }
+  } catch (error) {
+    // What cannot even be decoded comes as a TypeError.
+    if (error instanceof errors.JOSEError || error instanceof TypeError) return null
+    throw error
+  }
+}

@@ -1,0 +1,29 @@
+import { isIdentifier } from '../../domain/identifier.ts'
+import type { User } from '../../domain/user.ts'
+import { findUser, listUsers } from '../../store/users.ts'
+import { type Call, momentOf } from '../call/call.ts'
+import { foundUser } from '../call/found.ts'
+import { type Cursor, checkFirst, type Page, type Stretch, stretch, unknownAfter } from '../call/paging.ts'
+
+export async function user(call: Call, id: string): Promise<User> {
+  await momentOf(call)
+  return foundUser(call.service.pool, call.appId, id)
+}
+
+export async function users(call: Call, page: Page, cursor: Cursor | null): Promise<Stretch<User>> {
+  await momentOf(call)
+  const { lookups } = call.service
+  return stretch(
+    cursor ?? (await start(call, page)),
+    (after, limit) => listUsers(lookups, call.appId, after, limit),
+    (row) => row.uid,
+  )
+}
+
+async function start(call: Call, { first, after }: Page): Promise<Cursor> {
+  checkFirst(first)
+  if (after === null || after === undefined) return { after: 0, left: first ?? null }
+  const last = isIdentifier(after) ? await findUser(call.service.pool, call.appId, after) : null
+  if (!last) throw unknownAfter()
+  return { after: last.uid, left: first ?? null }
+}
