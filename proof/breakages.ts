@@ -1,4 +1,4 @@
-import type { Breakage } from './scenario.ts'
+import type { Breakage } from './breakage.ts'
 
 /** What keeps a call that is sent again from being counted again. */
 export const SKIP_THE_RECEIPT: Breakage = {

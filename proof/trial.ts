@@ -1,11 +1,20 @@
 import { atEnd } from '../bench/cleanup.ts'
+import type { Breakage } from './breakage.ts'
 import { Random } from './random.ts'
-import type { Breakage, Scenario } from './scenario.ts'
 
 interface Fault {
   count: number
   /** the first of them */
   detail: string
+}
+
+/** What a trial is of: how far it goes and what it looks for. */
+export interface TrialPlan {
+  name: string
+  /** what a run without a time limit comes to, by the names of the trial's counts */
+  full: Readonly<Record<string, number>>
+  /** what is looked for; the report says for each how often it was found */
+  faults: readonly string[]
 }
 
 export interface TrialOptions {
@@ -29,20 +38,20 @@ export class Trial {
   slowest = 0
   /** how long it took, each time, until calls succeeded again */
   readonly recoveries: number[] = []
-  readonly #scenario: Scenario
+  readonly #plan: TrialPlan
   readonly #began = performance.now()
   readonly #seconds: number | null
   #ended: number | null = null
   readonly #steps: (() => Promise<void>)[] = []
 
-  constructor(scenario: Scenario, { seed, seconds, breakage, previous }: TrialOptions) {
-    this.#scenario = scenario
+  constructor(plan: TrialPlan, { seed, seconds, breakage, previous }: TrialOptions) {
+    this.#plan = plan
     this.#seconds = seconds
-    this.random = new Random(seed, scenario.name)
+    this.random = new Random(seed, plan.name)
     this.breakage = breakage
     this.previous = previous
-    for (const name of Object.keys(scenario.full)) this.counts.set(name, 0)
-    for (const name of scenario.faults) this.faults.set(name, { count: 0, detail: '' })
+    for (const name of Object.keys(plan.full)) this.counts.set(name, 0)
+    for (const name of plan.faults) this.faults.set(name, { count: 0, detail: '' })
   }
 
   /** Until now, or until it ended. */
@@ -62,7 +71,7 @@ export class Trial {
   goesOn(name: string, least = 1): boolean {
     if (this.breakage && this.red) return false
     const done = this.counts.get(name) ?? 0
-    if (done >= (this.#scenario.full[name] ?? Number.POSITIVE_INFINITY)) return false
+    if (done >= (this.#plan.full[name] ?? Number.POSITIVE_INFINITY)) return false
     return done < least || !this.timeIsUp
   }
 
@@ -72,7 +81,7 @@ export class Trial {
 
   fault(name: string, detail: string, count = 1): void {
     const known = this.faults.get(name)
-    if (!known) throw new Error(`${this.#scenario.name} does not look for "${name}"`)
+    if (!known) throw new Error(`${this.#plan.name} does not look for "${name}"`)
     if (count === 0) return
     if (known.count === 0) known.detail = detail
     known.count += count

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
-import type { SourceChange } from '../scenario.ts'
+import type { SourceChange } from '../breakage.ts'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -7,7 +7,7 @@ import { clientSchema } from '../src/graphql/client/schema.ts'
 import { dashboardSchema } from '../src/graphql/dashboard/schema.ts'
 import { openPool } from '../src/store/database.ts'
 import { pruneReceipts } from '../src/store/prune.ts'
-import { cancelLater, settleLapsed } from '../src/store/subscriptions.ts'
+import { cancelLapsed, cancelLater } from '../src/store/subscriptions.ts'
 import { Client, signedIn, type Variables } from './harness/client.ts'
 import { exampleCalls } from './harness/example-calls.ts'
 import { sessionCookie, upload } from './harness/import.ts'
@@ -111,7 +111,7 @@ async function everyStatement(): Promise<Statement[]> {
 
   const pool = openPool({ connectionString: server.databaseUrl }, { max: 1 }, pino({ level: 'silent' }))
   await pruneReceipts(pool, 86_400, 1_000)
-  await settleLapsed(pool, 'default', 1, Date.now())
+  await cancelLapsed(pool, 'default', 1, Date.now())
   await cancelLater(pool, 'default', [subscriptions[0].id], Date.now())
   await pool.end()
   stop()

@@ -44,7 +44,7 @@ export interface ProviderSubscription {
   status: string
   standing: BillingStanding
   /** nothing more will become of it */
-  settled: boolean
+  final: boolean
   priceIds: string[]
   madeAt: number
   anchor: number

@@ -1,3 +1,4 @@
+import type { ProviderRef } from '../domain/provider-ref.ts'
 import { type Db, timestampOrNull } from './database.ts'
 
 type CheckoutState = 'OPEN' | 'AWAITING' | 'PAID' | 'FAILED' | 'EXPIRED'
@@ -64,7 +65,7 @@ const RANK = `array_position(array['OPEN', 'AWAITING', 'EXPIRED', 'FAILED', 'PAI
  * Takes the provider's word for it. Where it does not tell when it was paid, that is when we first heard of it. What it
  * comes to is returned; null: there is no such session.
  */
-export async function settleCheckoutSession(
+export async function updateCheckoutState(
   db: Db,
   appId: string,
   provider: string,
@@ -87,12 +88,12 @@ export async function settleCheckoutSession(
  * Those that the provider may still have news of: all, or those where news is likely, since they are new or should have
  * run out. Of the others it is not asked every few minutes.
  */
-export async function unsettledCheckouts(
+export async function openCheckouts(
   db: Db,
   appId: string | null,
   which: 'due' | 'all',
-): Promise<{ appId: string; provider: string; ref: string }[]> {
-  const { rows } = await db.query<{ appId: string; provider: string; ref: string }>(
+): Promise<ProviderRef[]> {
+  const { rows } = await db.query<ProviderRef>(
     `select app_id as "appId", provider, provider_ref as ref from checkout_session
      where state in ('OPEN', 'AWAITING') and provider_ref is not null and ($1::text is null or app_id = $1)
        and ($2 or (state = 'OPEN' and created_at not between now() - interval '25 hours' and now() - interval '1 hour'))`,

@@ -1,11 +1,12 @@
+import type { ProviderRef } from '../domain/provider-ref.ts'
 import type { Db } from './database.ts'
 
 /** What is done in the background, each with what it is told. */
 export interface Jobs {
   'handle-notice': { appId: string; seq: number }
-  'sync-checkout': { appId: string; provider: string; ref: string }
-  'sync-subscription': { appId: string; provider: string; ref: string }
-  'cancel-at-provider': { appId: string; provider: string; ref: string }
+  'sync-checkout': ProviderRef
+  'sync-subscription': ProviderRef
+  'cancel-at-provider': ProviderRef
   'send-sandbox-event': { appId: string; id: string }
   'turn-sandbox': { appId: string }
   'delete-import': { appId: string; id: string; after: number }

@@ -1,3 +1,4 @@
+import type { ProviderRef } from '../domain/provider-ref.ts'
 import { APP_NOW } from './apps.ts'
 import { type Db, timestamp, timestampOrNull } from './database.ts'
 
@@ -33,13 +34,6 @@ export async function findProviderSubscription(
     [appId, provider, ref],
   )
   return rows[0] ?? null
-}
-
-/** Where a subscription is at its provider. */
-export interface ProviderRef {
-  appId: string
-  provider: string
-  ref: string
 }
 
 /** Many of them, in their order. */
@@ -123,19 +117,13 @@ export async function touchProviderSubscription(
   )
 }
 
-interface Ref {
-  appId: string
-  provider: string
-  ref: string
-}
-
 /** Those that may still change at the provider: all of them, or those that should have changed by now. */
 export async function liveProviderSubscriptions(
   db: Db,
   appId: string | null,
   which: 'due' | 'all',
-): Promise<Ref[]> {
-  const { rows } = await db.query<Ref>(
+): Promise<ProviderRef[]> {
+  const { rows } = await db.query<ProviderRef>(
     `select s.app_id as "appId", s.provider, s.ref from provider_subscription s join app on app.id = s.app_id
      where s.live and ($1::text is null or s.app_id = $1)
        and ($2 or s.paid_until <= ${APP_NOW})`,

@@ -110,7 +110,7 @@ export async function newestSubscriptions(
 }
 
 /** Ends, in writing, what the clock has ended already, so that the unique indexes see it too. */
-export async function settleLapsed(db: Db, appId: string, userUid: number, now: number): Promise<void> {
+export async function cancelLapsed(db: Db, appId: string, userUid: number, now: number): Promise<void> {
   await db.query(
     `update subscription set cancelled_at = cancel_at
      where app_id = $1 and user_uid = $2 and cancelled_at is null and cancel_at <= $3`,

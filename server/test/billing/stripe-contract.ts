@@ -142,7 +142,7 @@ export function describeStripe(name: string, account: () => Account): void {
         customer: { ref: customer, email: 'ann@example.com', name: run },
         status: 'active',
         standing: 'live',
-        settled: false,
+        final: false,
         priceIds: [monthly.id],
         anchor: made.billing_cycle_anchor * 1000,
         paidUntil: Number(item?.current_period_end) * 1000,
@@ -158,7 +158,7 @@ export function describeStripe(name: string, account: () => Account): void {
       const ending = await provider.fetchSubscription(made.id)
       expect(ending).toMatchObject({ standing: 'live', cancelAt: ending?.paidUntil })
       await provider.cancel(made.id, 'now')
-      expect(await provider.fetchSubscription(made.id)).toMatchObject({ standing: 'ended', settled: true })
+      expect(await provider.fetchSubscription(made.id)).toMatchObject({ standing: 'ended', final: true })
       await provider.cancel(made.id, 'now')
       await expect(sdk.subscriptions.cancel(made.id)).rejects.toMatchObject({ code: 'resource_missing' })
     })

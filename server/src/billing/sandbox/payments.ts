@@ -27,7 +27,7 @@ export async function payCheckout(
   entry: PayerEntry,
   isOn: IsOn,
 ): Promise<PaymentOutcome | null> {
-  return settled(pool, id, async (tx, checkout) => {
+  return withOpenCheckout(pool, id, async (tx, checkout) => {
     if (!(await isOn(tx, checkout.appId))) return { kind: 'off', checkout }
     const problems = problemsOf(entry, checkout)
     if (Object.keys(problems).length > 0) return { kind: 'refused', checkout, problems }
@@ -73,7 +73,7 @@ export async function payCheckout(
 
 /** The payer turns back. The link is good for as long as it was: they may think again. */
 export async function leaveCheckout(pool: Pool, id: string): Promise<PaymentOutcome | null> {
-  return settled(pool, id, async (tx, checkout) => {
+  return withOpenCheckout(pool, id, async (tx, checkout) => {
     const { appId, customerId } = checkout
     await books.closeCheckout(tx, appId, id, { state: 'cancelled', customerId, subscriptionId: null })
     return { kind: 'cancelled', checkout }
@@ -81,7 +81,7 @@ export async function leaveCheckout(pool: Pool, id: string): Promise<PaymentOutc
 }
 
 /** Does it to a checkout that waits for its payment; of any other it is told what became of it. */
-function settled(
+function withOpenCheckout(
   pool: Pool,
   id: string,
   act: (tx: Tx, checkout: books.SandboxCheckout) => Promise<PaymentOutcome>,

@@ -65,7 +65,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string): B
         customer: await customerOf(found.customerId),
         status: found.status,
         standing: STANDINGS[found.status],
-        settled: found.status === 'canceled',
+        final: found.status === 'canceled',
         priceIds: found.priceIds,
         madeAt: found.madeAt,
         anchor: found.madeAt,

@@ -200,7 +200,7 @@ function subscriptionFrom(s: Stripe.Subscription, pastDueSince: number | null): 
     customer: customer ?? (ref === null ? null : { ref, email: null, name: null }),
     status: s.status,
     standing,
-    settled: s.status === 'canceled' || s.status === 'incomplete_expired',
+    final: s.status === 'canceled' || s.status === 'incomplete_expired',
     priceIds: s.items.data.map((item) => item.price.id),
     madeAt: s.created * 1000,
     anchor: s.billing_cycle_anchor * 1000,

@@ -3,6 +3,7 @@ import { SANDBOX_CUSTOMERS } from '../../billing/customer-refs.ts'
 import type { Customer, ProviderSubscription } from '../../billing/provider.ts'
 import { type BillingChanges, billingChanges } from '../../domain/billing-changes.ts'
 import { quote } from '../../domain/errors.ts'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { graceDays } from '../../store/apps.ts'
 import { type Tx, transaction } from '../../store/database.ts'
 import { addJob, addJobs } from '../../store/jobs.ts'
@@ -13,11 +14,11 @@ import {
   writeProviderSubscription,
 } from '../../store/provider-subscriptions.ts'
 import {
+  cancelLapsed,
   cancelNow,
   followProvider,
   insertSubscriptions,
   paymentsBehind,
-  settleLapsed,
   subscriptionsOfUser,
 } from '../../store/subscriptions.ts'
 import {
@@ -29,7 +30,6 @@ import {
 } from '../../store/users.ts'
 import type { Service } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
-import type { At } from './sync-checkout.ts'
 
 /** Why what was paid cannot be given: a person has to put something right, and have the notice handled again. */
 export class BillingProblem extends Error {
@@ -60,7 +60,7 @@ const DAY_MS = 86_400_000
  */
 export async function applyBilling(
   service: Service,
-  at: At,
+  at: ProviderRef,
   said: PaidSubscription,
   known: ProviderSubscriptionRow | null,
   payer: number | null,
@@ -73,7 +73,7 @@ export async function applyBilling(
 
 function apply(
   service: Service,
-  at: At,
+  at: ProviderRef,
   said: PaidSubscription,
   known: ProviderSubscriptionRow | null,
   payer: number | null,
@@ -95,7 +95,7 @@ function apply(
       paidAt: said.paidAt,
       paidUntil: said.paidUntil,
       pastDueSince,
-      live: !said.settled,
+      live: !said.final,
       version: known?.version ?? 0,
     })
     if (!written) return { written, problem: null }
@@ -119,7 +119,7 @@ function apply(
       const behind = { provider: same.provider ?? '', ref: same.providerRef ?? '' }
       await notePaidAgain(tx, appId, behind.provider, behind.ref, said.paidAt)
     }
-    await settleLapsed(tx, appId, uid, now)
+    await cancelLapsed(tx, appId, uid, now)
     await write(tx, at, uid, changes)
     return { written, problem: heldAlready(at, said, changes) }
   })
@@ -127,7 +127,7 @@ function apply(
 
 /** Somebody has paid twice for what lasts for good. */
 function heldAlready(
-  { provider }: At,
+  { provider }: ProviderRef,
   { paymentRef }: PaidSubscription,
   { heldAlready: same }: BillingChanges,
 ): string | null {
@@ -138,7 +138,11 @@ function heldAlready(
 }
 
 /** Whoever paid without being a user becomes one. Nobody is recognised by an email address: anyone may enter any. */
-async function becomeUser(tx: Tx, { appId, ref: paid }: At, customer: Customer | null): Promise<number> {
+async function becomeUser(
+  tx: Tx,
+  { appId, ref: paid }: ProviderRef,
+  customer: Customer | null,
+): Promise<number> {
   if (!customer) throw new BillingProblem(paid, `The provider does not say who paid ${paid}`)
   const { ref, email, name } = customer
   const known = await findUserByBillingId(tx, appId, ref)
@@ -149,7 +153,7 @@ async function becomeUser(tx: Tx, { appId, ref: paid }: At, customer: Customer |
   return made.uid
 }
 
-async function packagesPaid(tx: Tx, at: At, said: ProviderSubscription): Promise<string[]> {
+async function packagesPaid(tx: Tx, at: ProviderRef, said: ProviderSubscription): Promise<string[]> {
   const prices = await findPrices(tx, at.appId, at.provider, said.priceIds)
   const unknown = said.priceIds.find((id) => !prices.some((price) => price.id === id))
   if (unknown !== undefined && (said.standing === 'live' || said.standing === 'past due')) {
@@ -162,7 +166,7 @@ async function packagesPaid(tx: Tx, at: At, said: ProviderSubscription): Promise
 }
 
 /** What ends goes first: the unique indexes let nothing begin beside it. */
-async function write(tx: Tx, at: At, uid: number, changes: BillingChanges): Promise<void> {
+async function write(tx: Tx, at: ProviderRef, uid: number, changes: BillingChanges): Promise<void> {
   const { appId } = at
   for (const { id, at: time } of changes.end) await cancelNow(tx, appId, [id], time)
   for (const change of changes.update) await followProvider(tx, appId, change)

@@ -1,22 +1,28 @@
+import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { insertFoundFailure } from '../../store/notices.ts'
 import type { Service } from '../call/call.ts'
 import { BillingProblem } from './apply-billing.ts'
-import { type At, syncCheckout } from './sync-checkout.ts'
+import { syncCheckout } from './sync-checkout.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
 /**
  * Asks a provider without one of its notices having come. What a person has to put right goes into the inbox all the
  * same: a job that fails is seen by nobody.
  */
-export async function askAboutCheckout(service: Service, at: At): Promise<void> {
+export async function askAboutCheckout(service: Service, at: ProviderRef): Promise<void> {
   await telling(service, at, 'checkout.session.reconciled', () => syncCheckout(service, at))
 }
 
-export async function askAboutSubscription(service: Service, at: At): Promise<void> {
+export async function askAboutSubscription(service: Service, at: ProviderRef): Promise<void> {
   await telling(service, at, 'customer.subscription.reconciled', () => syncSubscription(service, at))
 }
 
-async function telling(service: Service, at: At, type: string, ask: () => Promise<void>): Promise<void> {
+async function telling(
+  service: Service,
+  at: ProviderRef,
+  type: string,
+  ask: () => Promise<void>,
+): Promise<void> {
   const { appId, provider, ref } = at
   try {
     await ask()

@@ -1,4 +1,4 @@
-import { unsettledCheckouts } from '../../store/checkout-sessions.ts'
+import { openCheckouts } from '../../store/checkout-sessions.ts'
 import { type Tx, transaction } from '../../store/database.ts'
 import { addJobs } from '../../store/jobs.ts'
 import { liveProviderSubscriptions } from '../../store/provider-subscriptions.ts'
@@ -13,7 +13,7 @@ export function reconcile(service: Service, appId: string | null, which: 'due' |
 }
 
 export async function askAgain(tx: Tx, appId: string | null, which: 'due' | 'all'): Promise<number> {
-  const checkouts = await unsettledCheckouts(tx, appId, which)
+  const checkouts = await openCheckouts(tx, appId, which)
   const subscriptions = await liveProviderSubscriptions(tx, appId, which)
   await addJobs(tx, 'sync-checkout', checkouts)
   await addJobs(tx, 'sync-subscription', subscriptions)

@@ -1,29 +1,23 @@
 import type { ProviderCheckout } from '../../billing/provider.ts'
-import { isIdentifier } from '../../domain/identifier.ts'
-import { type CheckoutSession, settleCheckoutSession } from '../../store/checkout-sessions.ts'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
+import type { CheckoutSession } from '../../store/checkout-sessions.ts'
 import { findProviderSubscription } from '../../store/provider-subscriptions.ts'
 import { isGiven } from '../../store/subscriptions.ts'
 import type { Service } from '../call/call.ts'
 import { applyBilling, type PaidSubscription } from './apply-billing.ts'
+import { followCheckout } from './follow-checkout.ts'
 import { providerOf } from './provider-of.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
 /** Whoever writes meanwhile is at most a handful. */
 const TRIES = 10
 
-/** Where something is at a provider. */
-export interface At {
-  appId: string
-  provider: string
-  ref: string
-}
-
 /** Asks the provider what became of a payment link, and makes it so. */
-export async function syncCheckout(service: Service, at: At): Promise<void> {
+export async function syncCheckout(service: Service, at: ProviderRef): Promise<void> {
   const provider = await providerOf(service, at.appId, at.provider)
   const checkout = await provider.fetchCheckout(at.ref)
   if (!checkout) return
-  const session = await settle(service, at, checkout)
+  const session = await followCheckout(service, at, checkout)
   if (session?.state !== 'PAID') return
   if (checkout.subscriptionRef !== null) {
     await syncSubscription(service, { ...at, ref: checkout.subscriptionRef })
@@ -32,20 +26,10 @@ export async function syncCheckout(service: Service, at: At): Promise<void> {
   }
 }
 
-/** Our own session as it stands by that; null where the link is none of this app's. */
-export async function settle(
-  { pool }: Service,
-  { appId, provider }: At,
-  { sessionId, ref, state, paidAt }: ProviderCheckout,
-): Promise<CheckoutSession | null> {
-  if (sessionId === null || !isIdentifier(sessionId)) return null
-  return settleCheckoutSession(pool, appId, provider, sessionId, ref, state, paidAt)
-}
-
 /** Paid once: a subscription that nobody renews and that ends only by hand. It counts from the payment on. */
 async function grantForGood(
   service: Service,
-  at: At,
+  at: ProviderRef,
   checkout: ProviderCheckout,
   session: CheckoutSession,
 ): Promise<void> {
@@ -63,7 +47,7 @@ async function grantForGood(
       customer: checkout.customer,
       status: 'paid',
       standing: 'live',
-      settled: true,
+      final: true,
       priceIds: session.items.map(({ priceId }) => priceId),
       madeAt: startsAt,
       anchor: startsAt,

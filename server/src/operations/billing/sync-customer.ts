@@ -1,14 +1,14 @@
+import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { providerSubscriptionsOf } from '../../store/provider-subscriptions.ts'
 import { findUserByBillingId, followCustomer, forgetBillingId } from '../../store/users.ts'
 import type { Service } from '../call/call.ts'
 import { providerOf } from './provider-of.ts'
-import type { At } from './sync-checkout.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
 const TRIES = 10
 
 /** Asks the provider about a customer: a payer who became a user has that name and email; one who is gone pays no more. */
-export async function syncCustomer(service: Service, at: At): Promise<void> {
+export async function syncCustomer(service: Service, at: ProviderRef): Promise<void> {
   const { appId, ref } = at
   const provider = await providerOf(service, appId, at.provider)
   for (let attempt = 1; attempt <= TRIES; attempt++) {

@@ -1,12 +1,13 @@
 import type { BillingProvider, ProviderSubscription } from '../../billing/provider.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { findCheckoutSession } from '../../store/checkout-sessions.ts'
 import { findProviderSubscription, type ProviderSubscriptionRow } from '../../store/provider-subscriptions.ts'
 import { findUserByBillingId } from '../../store/users.ts'
 import type { Service } from '../call/call.ts'
 import { applyBilling } from './apply-billing.ts'
+import { followCheckout } from './follow-checkout.ts'
 import { providerOf } from './provider-of.ts'
-import { type At, settle } from './sync-checkout.ts'
 
 /** Whoever writes meanwhile is at most a handful. */
 const TRIES = 10
@@ -15,7 +16,7 @@ const TRIES = 10
  * Asks the provider how one of its subscriptions stands now, and makes it so here. No lock is held while it is asked:
  * what it says is written only if nobody has written since before it was asked, or else it is asked again.
  */
-export async function syncSubscription(service: Service, at: At): Promise<void> {
+export async function syncSubscription(service: Service, at: ProviderRef): Promise<void> {
   const provider = await providerOf(service, at.appId, at.provider)
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const known = await findProviderSubscription(service.pool, at.appId, at.provider, at.ref)
@@ -38,7 +39,7 @@ function vanished(ref: string, known: ProviderSubscriptionRow): ProviderSubscrip
     customer: null,
     status: 'canceled',
     standing: 'ended',
-    settled: true,
+    final: true,
     priceIds: [],
     madeAt: known.madeAt,
     anchor: known.madeAt,
@@ -58,7 +59,7 @@ interface Payer {
 /** The user who pays, and when it was first paid. What another app's link led to is none of ours. */
 async function payerOf(
   service: Service,
-  at: At,
+  at: ProviderRef,
   provider: BillingProvider,
   fetched: ProviderSubscription,
   known: ProviderSubscriptionRow | null,
@@ -74,8 +75,8 @@ async function payerOf(
     if (session.state === 'PAID' && paidAt !== null) return { uid, paidAt }
     // It may be there before it is paid for: nothing is given until the link says so.
     const checkout = session.providerRef === null ? null : await provider.fetchCheckout(session.providerRef)
-    const settled = checkout && (await settle(service, at, checkout))
-    return settled?.state === 'PAID' ? { uid, paidAt: settled.paidAt ?? madeAt } : 'nobody of ours'
+    const now = checkout && (await followCheckout(service, at, checkout))
+    return now?.state === 'PAID' ? { uid, paidAt: now.paidAt ?? madeAt } : 'nobody of ours'
   }
   // Made at the provider by hand, for somebody whom we know.
   const user = customer && (await findUserByBillingId(service.pool, at.appId, customer.ref))

@@ -10,9 +10,9 @@ import {
   type Subscription,
 } from '../../domain/subscription.ts'
 import {
+  cancelLapsed,
   insertSubscriptions,
   type SubscriptionRow,
-  settleLapsed,
   subscriptionsOfUser,
 } from '../../store/subscriptions.ts'
 import { type Call, mutate } from '../call/call.ts'
@@ -52,7 +52,7 @@ export async function subscribe(
       }),
     )
     const lapsed = held.some((s) => s.cancelledAt === null && !live.includes(s))
-    if (lapsed) await settleLapsed(tx, call.appId, user.uid, now)
+    if (lapsed) await cancelLapsed(tx, call.appId, user.uid, now)
     await insertSubscriptions(tx, call.appId, user.uid, made)
     return made.map((s) => packageSubscription({ ...s, userId }, app.catalogue, now))
   })

@@ -1,7 +1,7 @@
+import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { Pool } from '../../store/database.ts'
 import {
   findProviderSubscriptions,
-  type ProviderRef,
   type ProviderSubscriptionRow,
 } from '../../store/provider-subscriptions.ts'
 import type { Service } from '../call/call.ts'

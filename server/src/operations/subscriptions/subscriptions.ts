@@ -3,6 +3,7 @@ import { subscriptionNotFound } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { Package } from '../../domain/package.ts'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { endedAt, type Subscription, type SubscriptionStatus, statusAt } from '../../domain/subscription.ts'
 import { findSubscription, listSubscriptions, type PaidFor } from '../../store/subscriptions.ts'
 import { findUser } from '../../store/users.ts'
@@ -20,7 +21,7 @@ export interface PackageSubscription {
   cancelAt: number | null
   cancelledAt: number | null
   /** who is paid for it, and that one's id of what is paid for; null: it was made by hand */
-  paid: { appId: string; provider: string; ref: string } | null
+  paid: ProviderRef | null
 }
 
 /** A subscription as it is at `now`. */

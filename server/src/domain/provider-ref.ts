@@ -1,0 +1,7 @@
+/** Where something is at a billing provider: a subscription, a checkout or a customer. */
+export interface ProviderRef {
+  appId: string
+  provider: string
+  /** the provider's own id of it */
+  ref: string
+}
