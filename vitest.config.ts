@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { ALL, PAGES, UNIT } from './server/test/projects.ts'
 
 /** First of all, so that the end of a run does not wait for one of them alone. */
 const LONGEST = [
@@ -19,22 +20,41 @@ const LONGEST = [
   'sdk/test/cut-replies',
 ].map((name) => `/${name}.test.ts`)
 
+/** A worker belongs to one project, so each project's files stay together; the last ones are the quickest. */
+const PROJECTS = ['pages', 'service', 'unit']
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const others = (await super.sort(files)).filter((file) => rank(file) === -1)
-    const longest = files.filter((file) => rank(file) !== -1).toSorted((a, b) => rank(a) - rank(b))
-    return [...longest, ...others]
+    const sorted = await super.sort(files)
+    return sorted.toSorted((a, b) => projectRank(a) - projectRank(b) || rank(a) - rank(b))
   }
 }
 
-const rank = ({ moduleId }: TestSpecification): number => LONGEST.findIndex((name) => moduleId.endsWith(name))
+const projectRank = ({ project }: TestSpecification): number => PROJECTS.indexOf(project.name)
+
+function rank({ moduleId }: TestSpecification): number {
+  const index = LONGEST.findIndex((name) => moduleId.endsWith(name))
+  return index === -1 ? LONGEST.length : index
+}
+
+const HAS_DATABASE = { globalSetup: ['server/test/harness/global-setup.ts'] }
+const { exclude } = configDefaults
 
 export default defineConfig({
   // graphql comes twice in its package, and Node takes the other one for what is not transformed here.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
-    include: ['server/**/*.test.ts', 'sdk/**/*.test.ts', 'dashboard/**/*.test.ts'],
-    globalSetup: ['server/test/harness/global-setup.ts'],
+    projects: [
+      { extends: true, test: { name: 'unit', include: UNIT } },
+      {
+        extends: true,
+        test: { name: 'service', include: ALL, exclude: [...exclude, ...UNIT, ...PAGES], ...HAS_DATABASE },
+      },
+      {
+        extends: true,
+        test: { name: 'pages', include: PAGES, exclude: [...exclude, ...UNIT], ...HAS_DATABASE },
+      },
+    ],
     // One module graph for all files of a worker, for loading it takes longer than most files do. So nothing that is
     // imported may run hooks or keep what another file would trip over, and every test puts back what it replaces.
     isolate: false,

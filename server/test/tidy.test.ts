@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { isUnit } from './projects.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const SRC = join(ROOT, 'server/src')
@@ -143,6 +144,38 @@ describe('the house', () => {
   it('leaves no test out', () => {
     const left = tests.filter(({ text }) => /\b(it|describe)\.(only|skip|todo)\b/.test(text))
     expect(left.map(({ path }) => path)).toEqual([])
+  })
+
+  it('starts no server, database or browser in a unit test', () => {
+    const starters = [
+      'node:child_process',
+      'node:http',
+      'node:net',
+      'pg',
+      'playwright-core',
+      'server/src/service.ts',
+      'server/src/embedded-postgres/start.ts',
+    ]
+    /** What a test leads to by way of other tests and of what they share. */
+    const withShared = (file: SourceFile, seen: Set<SourceFile>): Set<SourceFile> => {
+      if (seen.has(file)) return seen
+      seen.add(file)
+      for (const { path } of file.imports) {
+        const next = code.find((other) => other.path === path)
+        if (next && !/^\w+\/src\//.test(next.path)) withShared(next, seen)
+      }
+      return seen
+    }
+    const units = code.filter(({ path }) => isUnit(path))
+    expect(units.length).toBeGreaterThan(30)
+    const starting = units.flatMap((unit) =>
+      [...withShared(unit, new Set())].flatMap(({ path, imports }) =>
+        imports
+          .filter((one) => starters.includes(one.path ?? one.from) || one.names.includes('inject'))
+          .map((one) => `${unit.path}: ${path} imports ${one.from}`),
+      ),
+    )
+    expect(starting).toEqual([])
   })
 
   it('mentions no path outside of the repository', () => {

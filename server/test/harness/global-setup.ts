@@ -21,14 +21,19 @@ declare module 'vitest' {
 
 type Teardown = () => Promise<void>
 
-/** One PostgreSQL for the whole run: the one that TOLLGATE_TEST_DATABASE_URL names, or an embedded one. */
-export default async function setup(project: TestProject): Promise<Teardown> {
+/**
+ * One PostgreSQL for the whole run: the one that TOLLGATE_TEST_DATABASE_URL names, or an embedded one. Vitest calls this
+ * for each project in turn; the first call starts it for all.
+ */
+export default async function setup(project: TestProject): Promise<Teardown | undefined> {
+  const wholeRun = project.vitest.getRootProject()
+  if (wholeRun.getProvidedContext().postgresUrl) return
   await buildScripts()
   const given = process.env.TOLLGATE_TEST_DATABASE_URL
   const { url, stop } = given ? { url: given, stop: async () => {} } : await startPostgres()
   const schemaDatabase = `test_schema_${randomBytes(8).toString('hex')}`
-  project.provide('postgresUrl', url)
-  project.provide('schemaDatabase', schemaDatabase)
+  wholeRun.provide('postgresUrl', url)
+  wholeRun.provide('schemaDatabase', schemaDatabase)
   await execute(url, `create database ${schemaDatabase}`)
   await makeSchema(url, schemaDatabase)
   return async () => {

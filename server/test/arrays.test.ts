@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { numberArray, textArray } from './arrays.ts'
+import { numberArray, textArray } from '../src/store/arrays.ts'
 
 let client: pg.Client
 beforeAll(async () => {
