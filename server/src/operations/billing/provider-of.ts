@@ -108,15 +108,19 @@ export function sandboxSecret({ sandboxKey }: BillingSettings, appId: string): s
   return `whsec_${createHmac('sha256', sandboxKey).update(appId).digest('base64url')}`
 }
 
-/** The provider as an app may use it. */
+/** The provider, with the app's account. */
 export async function providerOf(service: Service, appId: string, name: string): Promise<BillingProvider> {
   const provider = checkProvider(name)
-  if (provider === 'sandbox') return sandboxProvider(service.pool, appId, service.billing.publicUrl())
-  const { secretKey } = await accountOf(service, appId, provider)
-  if (secretKey === null) {
-    throw new ProviderError('refused', 'it has no secret key for this app: set one in the dashboard')
+  switch (provider) {
+    case 'sandbox':
+      return sandboxProvider(service.pool, appId, service.billing.publicUrl())
+    case 'stripe': {
+      const { secretKey } = await accountOf(service, appId, provider)
+      if (secretKey !== null)
+        return stripeProvider(await stripeClient(secretKey, service.billing.stripeApiBase))
+      throw new ProviderError('refused', 'it has no secret key for this app: set one in the dashboard')
+    }
   }
-  return stripeProvider(await stripeClient(secretKey, service.billing.stripeApiBase))
 }
 
 /** Asks a provider on behalf of a person, who is told why it would not. */

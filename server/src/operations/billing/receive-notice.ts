@@ -7,7 +7,7 @@ import { insertNotice } from '../../store/notices.ts'
 import type { Service } from '../call/call.ts'
 import { accountOf, PROVIDERS, type ProviderName } from './provider-of.ts'
 
-/** What became of something that came to an app's inbox. */
+/** The outcome of a delivery to an app's webhook. */
 export type Receipt =
   | 'accepted'
   | 'duplicate'
@@ -17,17 +17,22 @@ export type Receipt =
   | 'unknown app'
   | 'not set up'
 
+const READERS: Record<ProviderName, typeof readSandboxNotice | typeof readStripeNotice> = {
+  sandbox: readSandboxNotice,
+  stripe: readStripeNotice,
+}
+
 interface Arrival {
   provider: string
   appId: string
-  /** the very bytes that were signed */
+  /** the exact bytes that were signed */
   body: Buffer
   signature: string | undefined
 }
 
 /**
- * Takes a notice in, once: who sent it is sure, it is written down, and the provider may forget it. What it means is
- * found out afterwards. Null: there is no such provider.
+ * Verifies a notice and stores it, once; the provider need not send it again. A job works out later what it means.
+ * Null: there is no such provider.
  */
 export async function receiveNotice(service: Service, arrival: Arrival): Promise<Receipt | null> {
   const provider = PROVIDERS.find((known) => known === arrival.provider)
@@ -43,8 +48,7 @@ async function take(service: Service, provider: ProviderName, arrival: Arrival):
   const { webhookSecrets } = await accountOf(service, appId, provider)
   if (webhookSecrets.length === 0) return 'not set up'
   const seconds = Math.floor(service.clock() / 1000)
-  const read = provider === 'stripe' ? readStripeNotice : readSandboxNotice
-  const verdict: NoticeVerdict = await read(webhookSecrets, signature, body, seconds)
+  const verdict: NoticeVerdict = await READERS[provider](webhookSecrets, signature, body, seconds)
   if ('refused' in verdict) return verdict.refused
   const { eventId, type } = verdict
   const refs = Object.values(subjectOf(verdict)).filter((ref) => ref !== null)
