@@ -5,6 +5,7 @@ const UNIT_FILES = [
   'sdk/test/arguments.test.ts',
   'sdk/test/documents.test.ts',
   'sdk/test/pulse.test.ts',
+  'server/test/docs.test.ts',
   'server/test/document-cost.test.ts',
   'server/test/licences.test.ts',
   'server/test/schema.test.ts',
