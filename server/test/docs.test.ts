@@ -38,6 +38,15 @@ describe('the documentation', () => {
     expect(named.length).toBeGreaterThan(5)
     expect(missing).toEqual([])
   })
+
+  it('ARCHITECTURE.md has a row for every folder of the server and every room in it', () => {
+    const text = read('ARCHITECTURE.md')
+    const folders = ['server/src/', 'server/src/operations/', 'server/src/graphql/'].flatMap((parent) =>
+      paths.flatMap((path) => new RegExp(`^${parent}([^/]+/)$`).exec(path)?.[1] ?? []),
+    )
+    expect(folders.length).toBeGreaterThan(20)
+    expect(folders.filter((name) => !text.includes(`\n| \`${name}\` |`))).toEqual([])
+  })
 })
 
 describe('docs/decisions.md', () => {

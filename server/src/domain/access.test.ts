@@ -1,8 +1,8 @@
 /**
  * Invariants
  * - Room is `used + delta <= budget`; unlimited and overage need no room; a binary feature has none to ask for.
- * - Who may take d may take anything less, and with a larger budget may take it still.
- * - A check changes nothing and never throws: whatever stands against it is an answer with a reason.
+ * - A user who may take d may also take less, and may still take d with a larger budget.
+ * - A check changes nothing and never throws: a denial is an answer with a reason.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

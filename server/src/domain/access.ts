@@ -16,7 +16,7 @@ export const REASON_CODES = [
 type ReasonCode = (typeof REASON_CODES)[number]
 
 export interface Consumption {
-  /** null: without limit */
+  /** null: unlimited */
   budget: number | null
   used: number
   overageEnabled: boolean

@@ -1,7 +1,7 @@
 /**
  * Invariants
- * - Budgets add up; one unlimited grant makes the whole unlimited; one overage opens it for all.
- * - The order of the grants decides nothing but the reset period: the first grant's.
+ * - Budgets add up; one unlimited grant makes the allowance unlimited; one grant with overage enables it.
+ * - The order of the grants decides only the reset period, which is the first grant's.
  * - A budget is a whole number from 0 to 2^53-1, or null for no limit.
  */
 import fc from 'fast-check'

@@ -4,7 +4,7 @@ import type { ResetPeriod } from './period.ts'
 
 /** What all live packages of a user together allow of one consumable feature. */
 export interface Allowance {
-  /** null: without limit */
+  /** null: unlimited */
   budget: number | null
   overageEnabled: boolean
   resetPeriod: ResetPeriod

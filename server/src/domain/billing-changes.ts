@@ -1,19 +1,19 @@
 import { endedAt, type Subscription } from './subscription.ts'
 
 /**
- * What a provider's word about one of its subscriptions makes of a user's subscriptions.
+ * How a provider's report about one of its subscriptions changes a user's subscriptions.
  *
  * Invariants (billing-changes.test.ts):
- * - applied twice, the second time changes nothing;
- * - in whatever order the words about two payments come, the base plan that was paid later is the one that lives;
- * - every payment leaves a subscription, if only one that has ended, or is told of as one that gives nothing;
+ * - applying a report twice changes nothing the second time;
+ * - whichever report arrives first, of two base plans the one paid later is the one that stays live;
+ * - every payment results in a subscription, even if already ended, or is reported as granting nothing;
  * - a user has at most one live base plan and each package at most once;
- * - a subscription that has ended is never brought back: what comes back is a new one.
+ * - a subscription that has ended is never revived: a new one is created instead.
  */
 
 /**
- * How a provider's subscription stands: `live`; `past due`, live for a grace time; `paused`, which may come back;
- * `ended`; `never`, one that was not paid for and has given nothing.
+ * The state of a provider's subscription: `live`; `past due`, live for a grace time; `paused`, which may resume;
+ * `ended`; `never`, which was not paid for and has granted nothing.
  */
 export type BillingStanding = 'live' | 'past due' | 'paused' | 'ended' | 'never'
 
@@ -21,13 +21,13 @@ export interface Billed {
   provider: string
   ref: string
   standing: BillingStanding
-  /** when it was paid, in real time: of two the later one counts */
+  /** when it was paid, in real time: of two payments the later one counts */
   paidAt: number
   /** when it began, by the app's clock */
   madeAt: number
   /** where its periods are counted from */
   anchor: number
-  /** paid once, and nothing to renew */
+  /** a one-off payment that does not renew */
   forGood: boolean
   /** set: it ends then */
   cancelAt: number | null
@@ -35,13 +35,13 @@ export interface Billed {
   packages: readonly { id: string; isAddon: boolean }[]
 }
 
-/** A subscription of the user, with the provider's that stands behind it, if one does. */
+/** A subscription of the user, with the provider's subscription behind it, if any. */
 export interface HeldSubscription extends Subscription {
   provider: string | null
   providerRef: string | null
-  /** when that one was paid, in real time */
+  /** when the provider's subscription was paid, in real time */
   paidAt: number | null
-  /** that one was paid once */
+  /** the provider's subscription was a one-off payment */
   forGood: boolean
 }
 
@@ -49,17 +49,17 @@ export interface BillingChanges {
   insert: Omit<Subscription, 'id' | 'metadata'>[]
   update: { id: string; anchor: number; cancelAt: number | null }[]
   end: { id: string; at: number }[]
-  /** what the provider is to end, since another took its place or its base plan is gone */
+  /** to be ended at the provider: replaced by another, or its base plan is gone */
   cancelAtProvider: { provider: string; ref: string }[]
-  /** what its provider is to be asked about again, since its base plan no longer ends when it did */
+  /** to be asked about again at the provider: the end of its base plan has changed */
   askAgain: { provider: string; ref: string }[]
-  /** the add-ons have no base plan to be added to */
+  /** add-ons without a base plan */
   lacksBasePlan: boolean
-  /** all of it was paid for once already, and is held for good: by these */
+  /** everything in it is already held for good, by these one-off payments */
   heldAlready: HeldSubscription[]
 }
 
-/** `graceEnd` is when access ends unless a failed payment is made good; null when none has failed. */
+/** `graceEnd` is when access ends unless a failed payment is paid; null when none has failed. */
 export function billingChanges(
   billed: Billed,
   held: readonly HeldSubscription[],
@@ -85,7 +85,7 @@ export function billingChanges(
   if (over || billed.standing === 'paused' || billed.standing === 'never') {
     const at = Math.min(billed.endedAt ?? (over && end !== null ? end : now), now)
     for (const s of mine) changes.end.push({ id: s.id, at: Math.max(at, s.startedAt) })
-    // It came and went before we heard of it: it is written down as what it was.
+    // It started and ended before we heard of it: record it as it was.
     if (billed.standing !== 'never' && !held.some(isMine)) {
       changes.insert = billed.packages.map((p) => ({
         ...started(p, billed, Math.min(billed.madeAt, at)),
@@ -110,7 +110,7 @@ export function billingChanges(
   const later = rivals.filter((s) => isLater(s, billed))
   if (later.length > 0) {
     for (const s of mine) changes.end.push({ id: s.id, at: now })
-    // It was replaced before we heard of it: it is written down as what it was.
+    // It was replaced before we heard of it: record it as it was.
     if (!held.some(isMine)) {
       const startedAt = Math.min(billed.madeAt, now)
       const cancelledAt = Math.max(startedAt, Math.min(...later.map((s) => s.startedAt)))
@@ -148,7 +148,7 @@ export function billingChanges(
   }
   for (const s of mine) {
     const dropped = !billed.packages.some((p) => p.id === s.packageId)
-    // An add-on that is paid for until its end, and taken off the bill already, lasts until then.
+    // An add-on that is paid until its end, and already off the bill, lasts until then.
     if (dropped && (s.cancelAt === null || !s.isAddon)) changes.end.push({ id: s.id, at: now })
   }
   if (bringsBase) {
@@ -159,7 +159,7 @@ export function billingChanges(
       const ends = earliest(followed ? null : s.cancelAt, billed.cancelAt)
       if (s.anchor !== anchor || s.cancelAt !== ends)
         changes.update.push({ id: s.id, anchor, cancelAt: ends })
-      // Whether its own payments end then as well, only its provider can tell.
+      // Only its provider knows whether its own payments end then as well.
       if (followed) addBehind(changes.askAgain, s)
     }
   }
@@ -174,7 +174,7 @@ function started(
   return { packageId: id, isAddon, startedAt, anchor, cancelAt: null, cancelledAt: null }
 }
 
-/** Whether a subscription rests on a later payment. One made by hand never does. */
+/** Whether a subscription was paid for later. One created by hand never was. */
 function isLater(s: HeldSubscription, billed: Billed): boolean {
   if (s.paidAt === null || s.providerRef === null) return false
   return s.paidAt > billed.paidAt || (s.paidAt === billed.paidAt && s.providerRef > billed.ref)
@@ -196,12 +196,12 @@ function endAddons(changes: BillingChanges, others: readonly HeldSubscription[],
 
 const cancelBehind = (changes: BillingChanges, s: HeldSubscription) => addBehind(changes.cancelAtProvider, s)
 
-/** The provider's subscription that stands behind one of the user's, once. */
+/** The provider's subscription behind one of the user's, once each. */
 function addBehind(
   refs: { provider: string; ref: string }[],
   { provider, providerRef, forGood }: HeldSubscription,
 ): void {
-  // What was paid once is charged no more: its provider has nothing to end.
+  // A one-off payment is not charged again: the provider has nothing to end.
   if (provider === null || providerRef === null || forGood) return
   if (refs.some((known) => known.provider === provider && known.ref === providerRef)) return
   refs.push({ provider, ref: providerRef })

@@ -1,4 +1,4 @@
-/** The cards that the sandbox knows. Each is what a payment with it comes to. */
+/** The sandbox's test cards, each with the outcome of paying with it. */
 const TEST_CARDS = {
   '4242424242424242': 'pays',
   '4000000000000002': 'declined',
@@ -11,7 +11,7 @@ export interface CardEntry {
   cvc: string
 }
 
-/** What is wrong with each field of a card, in words for the payer; an empty object: nothing. */
+/** What is wrong with each field of a card, worded for the payer; empty if nothing is. */
 export function cardProblems(
   { number, expiry, cvc }: CardEntry,
   now: number,

@@ -4,12 +4,12 @@ import type { Package } from './package.ts'
 
 export const CATALOGUE_CHANGES = ['ADD', 'CHANGE', 'SAME', 'CONFLICT'] as const
 
-/** What copying a catalogue makes of one feature or package of the app that it is copied to. */
+/** What copying a catalogue does to one feature or package of the target app. */
 export interface CatalogueDiffEntry {
   id: string
   name: string
   change: (typeof CATALOGUE_CHANGES)[number]
-  /** why it stays as it is, for a conflict */
+  /** of a conflict: why it is left alone */
   message: string | null
   before: JsonObject | null
   after: JsonObject | null
@@ -20,7 +20,7 @@ export interface CatalogueDiff {
   packages: CatalogueDiffEntry[]
 }
 
-/** What of `from` is new or otherwise in `to`. Nothing is ever taken away. */
+/** What in `from` is new to `to` or differs there. Nothing is ever removed. */
 export function catalogueDiff(from: Catalogue, to: Catalogue): CatalogueDiff {
   const features = [...from.features.values()].map((feature) => featureEntry(feature, to))
   const conflicts = new Set(features.filter((f) => f.change === 'CONFLICT').map((f) => f.id))

@@ -10,10 +10,10 @@ export interface Catalogue {
   grants: ReadonlyMap<string, ReadonlyMap<string, PackageFeature>>
 }
 
-/** A feature together with what the packages make of it. */
+/** A feature together with the packages that grant it. */
 export interface CataloguedFeature extends Feature {
   packages: Package[]
-  /** The kinds of period in which the packages count it: nearly always just one. */
+  /** The reset periods it is granted with: nearly always just one. */
   resetPeriods: ResetPeriod[]
 }
 
@@ -30,7 +30,7 @@ export function catalogueOf(stored: readonly Feature[], contents: readonly Packa
     for (const entitlement of content.features) {
       const feature = features.get(entitlement.featureId)
       if (!feature) throw new Error(`package ${made.id} grants the unknown feature ${entitlement.featureId}`)
-      // What a package holds of a feature is the feature alone, or a package would hold itself.
+      // A package holds the bare feature, or it would contain itself.
       const { packages, resetPeriods, ...plain } = feature
       packages.push(made)
       if (!resetPeriods.includes(entitlement.resetPeriod)) resetPeriods.push(entitlement.resetPeriod)
@@ -42,7 +42,7 @@ export function catalogueOf(stored: readonly Feature[], contents: readonly Packa
   return { features, packages, grants }
 }
 
-/** The catalogue as it is once the edit of a package is published. */
+/** The catalogue as it will be once the edit of a package is published. */
 export function catalogueWith(catalogue: Catalogue, packageId: string, edit: PackageEdit): Catalogue {
   const contents = [...catalogue.packages.values()].map((p) =>
     p.id === packageId ? { ...p, ...edit, draft: null } : p,

@@ -1,8 +1,8 @@
 /**
  * Invariants
  * - One table holds every code with the class that the SDK raises and the true HTTP status.
- * - The spec's three messages of `subscribe` stand to the letter.
- * - An id in a message is bounded, and nothing in it acts on a terminal.
+ * - The spec's three messages of `subscribe` are kept to the letter.
+ * - An id in a message is bounded, and contains nothing that controls a terminal.
  */
 import { describe, expect, it } from 'vitest'
 import {

@@ -32,11 +32,11 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** A failure the caller can act on: its message is written for them and goes out as it stands. */
+/** A failure the caller can act on: its message is written for them and sent unchanged. */
 export class TollgateError extends Error {
   readonly code: ErrorCode
   readonly type: string
-  /** the argument or input field whose value is refused; null: none alone */
+  /** the argument or input field whose value is refused; null: no single one */
   readonly field: string | null
   /** how many seconds to wait before trying again; null: trying again would not help */
   readonly retryAfter: number | null
@@ -63,10 +63,10 @@ export class TollgateError extends Error {
 export const badUserInput = (message: string, field: string | null = null) =>
   new TollgateError('BAD_USER_INPUT', message, undefined, field)
 export const badRequest = (message: string) => new TollgateError('BAD_REQUEST', message)
-/** The caller asks too much, or more than there is room for: the same call is fine a little later. */
+/** Too many requests, or more than there is room for: the same call will work a little later. */
 export const rateLimited = (message: string, retryAfter: number) =>
   new TollgateError('RATE_LIMITED', message, undefined, null, retryAfter)
-/** No answer in time, or none to be had. Whether a mutation took effect is not known: retry it with its Idempotency-Key. */
+/** No answer in time, or none available. A mutation may have taken effect: retry it with its Idempotency-Key. */
 export const unavailable = (message: string, retryAfter = 1) =>
   new TollgateError('UNAVAILABLE', message, undefined, null, retryAfter)
 export const unauthenticated = () =>
@@ -96,12 +96,12 @@ export const SUBSCRIBE_REFUSALS = {
 export const subscriptionError = (message: string) =>
   new TollgateError('BAD_USER_INPUT', message, 'SubscriptionError', 'packageIds')
 
-/** An id as it may stand in a message: bounded, and safe for a terminal. */
+/** An id for use in a message: bounded, and safe for a terminal. */
 export function quote(id: string): string {
   return JSON.stringify(id.length > 80 ? `${id.slice(0, 80)}…` : id).replace(UNPRINTABLE, escaped)
 }
 
-/** What JSON leaves as it stands and a terminal acts on: DEL and C1 controls, line and direction marks. */
+/** What JSON does not escape but a terminal interprets: DEL and C1 controls, line and direction marks. */
 const UNPRINTABLE = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 

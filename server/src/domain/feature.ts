@@ -13,7 +13,7 @@ export interface Feature {
   metadata: JsonObject
 }
 
-/** What an update may carry. Absent fields stay as they are. */
+/** What an update may contain. Absent fields stay unchanged. */
 export interface FeatureChange {
   name?: string
   unitLabel?: string | null

@@ -4,7 +4,7 @@ import { MAX_IDENTIFIER_CHARACTERS, MAX_TEXT_CHARACTERS } from './limits.ts'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
-/** 1 to 255 characters, none of them a control character, and all of them real Unicode. */
+/** 1 to 255 characters of well-formed Unicode, without control characters. */
 export function isIdentifier(id: string): boolean {
   return id.length >= 1 && id.length <= MAX_IDENTIFIER_CHARACTERS && !CONTROL.test(id) && id.isWellFormed()
 }

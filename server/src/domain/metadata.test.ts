@@ -1,6 +1,6 @@
 /**
  * Invariants
- * - Metadata is kept as it came: what JSON cannot give back exactly is refused, not rounded.
+ * - Metadata is returned as it was sent: what JSON cannot represent exactly is refused, not rounded.
  * - At most 16 KiB as JSON and 32 levels of objects and lists; no key is special.
  */
 import fc from 'fast-check'

@@ -3,28 +3,28 @@ import type { Package } from './package.ts'
 import type { Interval, Price } from './price.ts'
 import { checkSubscribe } from './subscribe-rules.ts'
 
-/** One line of what is to be paid. */
+/** One line of an offer. */
 interface OfferItem {
   package: Package
   price: Price
 }
 
-/** What a billing template asks for today. */
+/** What a billing template sells today. */
 export interface Offer {
   items: OfferItem[]
   provider: string
   currency: string
-  /** null: paid once */
+  /** null: a one-off payment */
   interval: Interval | null
 }
 
-/** What a template says of one package: a price of its choice, or the newest one. */
+/** A package of a template: with a chosen price, or the package's newest one. */
 export interface TemplateItem {
   package: Package
   chosen: (Price & { archived: boolean }) | null
 }
 
-/** Which price each package of a template has today; null where there is none. */
+/** The current price of each package of a template; null where there is none. */
 export function pricesOf(items: readonly TemplateItem[]): (Price | null)[] {
   return items.map(({ package: { prices }, chosen }) =>
     chosen ? (chosen.archived ? null : chosen) : (prices.at(-1) ?? null),
@@ -75,10 +75,10 @@ export function offerOf(templateItems: readonly TemplateItem[]): Offer | { probl
 
 const paid = (interval: Interval | null) => (interval === null ? 'once' : `every ${interval}`)
 
-/** A template may name what one `subscribe` could take: one base plan at most, each package once. */
+/** A template may name what one `subscribe` call accepts: at most one base plan, each package once. */
 export function checkTemplatePackages(packages: readonly (Package | undefined)[]): void {
   try {
-    // Drafts may be published later, and add-ons may be for those who have a base plan.
+    // Drafts may be published later, and add-ons may be meant for users who have a base plan.
     checkSubscribe(
       packages.map((p) => p && { ...p, status: 'PUBLISHED' as const }),
       packages.some((p) => p && !p.isAddon) ? [] : [{ packageId: '', isAddon: false }],

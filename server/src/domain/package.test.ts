@@ -1,7 +1,7 @@
 /**
  * Invariants
  * - An entry grants a feature that exists; what the caller left out has one default.
- * - A limit is a whole number from 0 to 2^53-1, or absent: without limit. A binary feature has none.
+ * - A limit is a whole number from 0 to 2^53-1, or absent, which is unlimited. A binary feature has none.
  * - A package lists a feature once.
  */
 import { describe, expect, it } from 'vitest'

@@ -9,7 +9,7 @@ import type { Price } from './price.ts'
 export const PACKAGE_STATUSES = ['DRAFT', 'PUBLISHED'] as const
 export type PackageStatus = (typeof PACKAGE_STATUSES)[number]
 
-/** What a package grants of one feature. `limit` null: without limit, or a binary feature. */
+/** What a package grants of one feature. `limit` null: unlimited, or a binary feature. */
 export interface Entitlement {
   featureId: string
   limit: number | null
@@ -30,7 +30,7 @@ export interface Package {
   updatedAt: number
   features: PackageFeature[]
   prices: Price[]
-  /** Edits made in the dashboard since it was published: nobody gets them before the next publishing. */
+  /** Edits made in the dashboard since it was published; they take effect when it is published again. */
   draft: PackageEdit | null
 }
 
@@ -40,7 +40,7 @@ export interface PackageEdit {
   features: Entitlement[]
 }
 
-/** An entry as callers write it: defaults not yet filled in. */
+/** An entitlement as callers write it, before defaults. */
 export interface EntitlementInput {
   limit?: number | null | undefined
   resetPeriod?: ResetPeriod | null | undefined
@@ -94,7 +94,7 @@ export function entitlementFor(
   }
 }
 
-/** The kinds of period that a package counts in. A binary feature is not counted. */
+/** The reset periods of a package's consumable features. */
 export function countedPeriods({ features }: Pick<Package, 'features'>): ResetPeriod[] {
   return features.filter((f) => f.feature.type === 'CONSUMABLE').map((f) => f.resetPeriod)
 }

@@ -2,7 +2,7 @@ import { COMMON_PASSWORDS, KEYBOARD_WALKS } from './common-passwords.ts'
 import { badUserInput } from './errors.ts'
 import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from './limits.ts'
 
-/** Refuses a new password that is too short, or among the first that anybody would guess. */
+/** Refuses a new password that is too short or easily guessed. */
 export function checkPassword(password: string, email: string): void {
   if (password.length < MIN_PASSWORD_CHARACTERS || password.length > MAX_PASSWORD_CHARACTERS) {
     throw badUserInput(
@@ -46,7 +46,7 @@ function isSequence(text: string): boolean {
 
 function isCommon(text: string): boolean {
   if (KEYBOARD_WALKS.has(text) || /^\d{1,15}$/.test(text)) return true
-  // A digit at the end may stand for a letter or be a trimming.
+  // A digit at the end may be a letter in disguise or a trimming.
   return [trimmed(text), trimmed(asLetters(text)), asLetters(trimmed(text))].some((word) =>
     COMMON_PASSWORDS.has(word),
   )

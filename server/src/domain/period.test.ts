@@ -4,7 +4,7 @@
  * - Period n starts at the anchor plus n units counted from the anchor. A short month clamps the day and the next
  *   long one gives it back, so that the 31st never drifts.
  * - NEVER is one period without end, the same for every anchor.
- * - The period that holds a moment never starts later than it, nor as long before it as the kind's longest.
+ * - The period containing a moment never starts after it, nor as long before it as its kind's maximum.
  * - Past periods run from the current one back to the anchor, without a gap.
  */
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
 /**
- * Usage is counted per period. A period is derived from its anchor whenever it is asked for, and never reset
+ * Usage is counted per period. A period is derived from its anchor whenever needed, and never reset
  * by a job.
  *
  * Invariants (period.test.ts):
@@ -7,8 +7,8 @@
  * - period n starts at the anchor plus n units counted from the anchor, clamped to the month's last day, so
  *   that the 31st comes back after every short month;
  * - NEVER is one period without end, the same for every anchor;
- * - the period that holds `now` never starts later than `now`, nor as long ago as `longestMs`, whatever the anchor:
- *   also one that lies ahead, as after a step back of the clock or during a trial.
+ * - the period containing `now` never starts after `now`, nor as long ago as `longestMs`, whatever the anchor:
+ *   even one in the future, as after the clock was set back or during a trial.
  *
  * Times are milliseconds since 1970 in UTC; intervals are half-open.
  */
@@ -31,10 +31,10 @@ export const FOREVER: Period = { start: 0, end: null }
 
 const LONGEST_MS = { ...FIXED, MONTH: 31 * DAY, YEAR: 366 * DAY, NEVER: null } as const
 
-/** No period of the kind is longer than this; null: there is no such bound. */
+/** No period of this kind is longer; null: unbounded. */
 export const longestMs = (reset: ResetPeriod): number | null => LONGEST_MS[reset]
 
-/** The period that holds `now`. */
+/** The period containing `now`. */
 export function periodAt(reset: ResetPeriod, anchor: number, now: number): Period {
   if (reset === 'NEVER') return FOREVER
   const n = guessAt(reset, anchor, now)
@@ -44,7 +44,7 @@ export function periodAt(reset: ResetPeriod, anchor: number, now: number): Perio
     : { start: startOf(reset, anchor, n - 1), end: start }
 }
 
-/** The periods from the anchor up to, and without, the one that holds `now`: newest first, at most `most`. */
+/** The periods from the anchor up to, but excluding, the one containing `now`: newest first, at most `most`. */
 export function pastPeriods(reset: ResetPeriod, anchor: number, now: number, most: number): Period[] {
   if (reset === 'NEVER') return []
   const past: Period[] = []
@@ -55,7 +55,7 @@ export function pastPeriods(reset: ResetPeriod, anchor: number, now: number, mos
   return past
 }
 
-/** The longest of them that ends at all; null when there is none. */
+/** The longest of them, NEVER aside; null when there is none. */
 export function longestEnding(resets: Iterable<ResetPeriod>): Exclude<ResetPeriod, 'NEVER'> | null {
   let longest: Exclude<ResetPeriod, 'NEVER'> | null = null
   for (const reset of resets) {
@@ -77,7 +77,7 @@ function startOf(reset: Ending, anchor: number, n: number): number {
     : anchor + n * FIXED[reset]
 }
 
-/** The number of the period that holds `now`, or of the one after it: it looks at the month alone. */
+/** The number of the period containing `now`, or of the one after it: it looks only at the month. */
 function guessAt(reset: Ending, anchor: number, now: number): number {
   if (reset !== 'MONTH' && reset !== 'YEAR') return Math.floor((now - anchor) / FIXED[reset])
   return Math.floor((monthOf(new Date(now)) - monthOf(new Date(anchor))) / MONTHS[reset])
@@ -91,7 +91,7 @@ function addMonths(time: number, months: number): number {
   return first + (Math.min(date.getUTCDate(), days) - 1) * DAY + (((time % DAY) + DAY) % DAY)
 }
 
-/** Months are counted from 1970 on. */
+/** Months since 1970. */
 const monthOf = (date: Date): number => (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth()
 
 const firstOf = (month: number): number => Date.UTC(1970, month)

@@ -2,7 +2,7 @@
  * Invariants
  * - `displayAmount` is the amount in major units by the currency's exponent at its provider (ISO 4217 unless the provider
  *   has its own), with two decimals.
- * - It is reckoned in whole numbers: no amount, however large, is off by a cent.
+ * - It is computed in whole numbers: no amount, however large, is off by a cent.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -13,11 +13,11 @@ export interface Price {
   amount: number
   /** lower-case ISO 4217 code */
   currency: string
-  /** null: paid once */
+  /** null: a one-off payment */
   interval: Interval | null
 }
 
-/** A price as callers write it, checked: everything that a provider could not charge is refused. */
+/** Refuses a price that a provider could not charge. */
 export function priceOf(input: Omit<Price, 'interval'> & { interval: string | null }): Price {
   checkIdentifier('id', input.id)
   if (!Number.isInteger(input.amount) || input.amount < 0 || input.amount > MAX_COUNT) {
@@ -45,7 +45,7 @@ export function priceOf(input: Omit<Price, 'interval'> & { interval: string | nu
 
 type Amount = Pick<Price, 'provider' | 'amount' | 'currency'>
 
-/** The amount in major units, always with two decimals, whatever the currency's own number of them. */
+/** The amount in major units, always with two decimals, whatever the currency. */
 export function displayAmount({ provider, amount, currency }: Amount): string {
   const unit = 10n ** BigInt(exponentOf(provider, currency))
   const hundredths = (BigInt(amount) * 200n + unit) / (2n * unit)
@@ -53,8 +53,8 @@ export function displayAmount({ provider, amount, currency }: Amount): string {
 }
 
 /**
- * The amount as a customer reads it, such as "1,500 JPY": with as many decimals as the currency is written with, or as
- * many as it takes where that would round.
+ * The amount as shown to a customer, such as "1,500 JPY": with the currency's usual number of decimals, or more where
+ * that would round.
  */
 export function amountText({ provider, amount, currency }: Amount): string {
   const exponent = exponentOf(provider, currency)
@@ -76,13 +76,13 @@ function usualDecimals(currency: string): number {
   return maximumFractionDigits ?? 2
 }
 
-/** How many decimals a provider's minor units stand for. */
+/** The number of decimals in a provider's minor units. */
 function exponentOf(provider: string, currency: string): number {
   const own = provider === 'stripe' ? STRIPE_EXPONENTS.get(currency) : undefined
   return own ?? EXPONENTS.get(currency) ?? 2
 }
 
-/** What a provider takes only in whole steps of minor units; 1: any amount. */
+/** Amounts must be multiples of this, in minor units. */
 function stepOf(provider: string, currency: string): number {
   if (provider !== 'stripe') return 1
   if (WHOLE_AT_STRIPE.includes(currency)) return 100
@@ -90,8 +90,8 @@ function stepOf(provider: string, currency: string): number {
 }
 
 /**
- * Where Stripe counts otherwise than ISO 4217 (docs.stripe.com/currencies): krónur and Ugandan shillings in hundredths, of
- * which it takes whole ones only, and ariary without a minor unit.
+ * Where Stripe differs from ISO 4217 (docs.stripe.com/currencies): krónur and Ugandan shillings in hundredths, of
+ * which it accepts only whole units, and ariary without a minor unit.
  */
 const STRIPE_EXPONENTS: ReadonlyMap<string, number> = new Map([
   ...exponent(0, 'mga'),
@@ -100,7 +100,7 @@ const STRIPE_EXPONENTS: ReadonlyMap<string, number> = new Map([
 const WHOLE_AT_STRIPE = ['isk', 'ugx']
 
 /**
- * The exponents of ISO 4217 that are not 2. Intl does not know them: it tells how a currency is written by habit
+ * The exponents of ISO 4217 that are not 2. Intl does not know them: it follows how a currency is usually written
  * (HUF, PKR, COP and IQD without decimals), which would show some prices a hundred times too high.
  */
 const EXPONENTS: ReadonlyMap<string, number> = new Map([

@@ -2,6 +2,6 @@
 export interface ProviderRef {
   appId: string
   provider: string
-  /** the provider's own id of it */
+  /** the provider's id for it */
   ref: string
 }

@@ -4,7 +4,7 @@ import type { Entitlement } from './package.ts'
 import type { ResetPeriod } from './period.ts'
 import { type LiveSubscription, type Standing, standingOf } from './standing.ts'
 
-/** A feature that an edit of a package grants otherwise than before. */
+/** A feature whose entitlement an edit changes. */
 export interface TouchedFeature {
   featureId: string
   /** null: not granted */
@@ -30,7 +30,7 @@ function sameGrant(a: Entitlement | null, b: Entitlement | null): boolean {
   return a.limit === b.limit && a.resetPeriod === b.resetPeriod && a.overageEnabled === b.overageEnabled
 }
 
-/** How a subscriber stands towards a feature under the present catalogue and under the edited one. */
+/** A subscriber's standing towards a feature, under the current catalogue and under the edited one. */
 export interface StandingChange {
   featureId: string
   before: Standing
@@ -50,7 +50,7 @@ export function standingChanges(
   }))
 }
 
-/** The counter on which a standing is decided; null: on none. */
+/** The counter a standing depends on; null: none. */
 export function counterOf(standing: Standing): { resetPeriod: ResetPeriod; periodStart: number } | null {
   if (standing.kind !== 'metered') return null
   return { resetPeriod: standing.allowance.resetPeriod, periodStart: standing.period.start }
@@ -58,7 +58,7 @@ export function counterOf(standing: Standing): { resetPeriod: ResetPeriod; perio
 
 export type AccessChange = 'GAINS' | 'LOSES'
 
-/** Whether one more of the feature is had, or lost, by it. Null: it makes no difference. */
+/** Whether the edit gains or loses the user one more of the feature. Null: no difference. */
 export function accessChange(
   change: StandingChange,
   used: { before: number; after: number },

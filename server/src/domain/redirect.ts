@@ -2,12 +2,12 @@ import { badUserInput } from './errors.ts'
 import { MAX_URL_CHARACTERS } from './limits.ts'
 import { parseUrl } from './url.ts'
 
-/** The payer's browser is sent there: only where a browser may go, and never to a script. */
+/** The payer's browser is redirected there: only http(s), never a script. */
 export function checkRedirect(field: string, url: string): void {
   if (url.length > MAX_URL_CHARACTERS) {
     throw badUserInput(`${field} must be at most ${MAX_URL_CHARACTERS} characters long`, field)
   }
-  // The pattern first: the parser alone would drop tabs and line breaks and take what is left.
+  // The pattern first: the parser alone would drop tabs and line breaks and accept the rest.
   if (
     !/^https?:\/\/[^\s\\/?#]/i.test(url) ||
     !/^[\x21-\x7e\u00a1-\uffff]+$/.test(url) ||

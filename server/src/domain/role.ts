@@ -1,4 +1,4 @@
-/** What a member of the dashboard may do; each may do what those before it may. */
+/** What a member may do; each role includes those before it. */
 export const ROLES = ['VIEWER', 'EDITOR', 'OWNER'] as const
 export type Role = (typeof ROLES)[number]
 

@@ -1,8 +1,8 @@
 /**
  * Invariants
- * - How a user stands towards a feature depends on the live subscriptions alone, not on their order.
- * - The base plan speaks first: its anchor always, its reset period wherever it grants the feature.
- * - The first reason that applies is told: user, feature, subscription, package.
+ * - A standing depends on the live subscriptions only, not on their order.
+ * - The base plan decides: its anchor always, its reset period wherever it grants the feature.
+ * - The first reason that applies is given: user, feature, subscription, package.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -62,7 +62,7 @@ const CATALOGUE = catalogue(
   },
 )
 
-/** Add-ons start a day after the one before; the anchor is the base plan's, but told apart here. */
+/** Each add-on starts a day after the one before; anchors differ here so that tests can tell them apart. */
 const liveOf = (...ids: string[]): LiveSubscription[] =>
   ids.map((packageId, i) => ({
     packageId,

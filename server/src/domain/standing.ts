@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogue.ts'
 import type { PackageFeature } from './package.ts'
 import { type Period, periodAt } from './period.ts'
 
-/** A subscription as far as access depends on it. */
+/** What access depends on of a subscription. */
 export interface LiveSubscription {
   packageId: string
   isAddon: boolean

@@ -1,7 +1,7 @@
 /**
  * Invariants
  * - Whatever is accepted leaves at most one live base plan, no add-on without one, and no package twice.
- * - Whatever would leave that is accepted, when every package is known and published.
+ * - Every such call is accepted, provided every package is known and published.
  * - All or nothing; the first check that fails, in a fixed order, is the one that callers see.
  */
 import fc from 'fast-check'

@@ -14,7 +14,7 @@ interface LiveSubscription {
 }
 
 /**
- * May a user who holds `live` subscribe to `requested`, all of it or nothing? `undefined` stands for an id that
+ * May a user who holds `live` subscribe to `requested`, all or nothing? `undefined` marks an id that
  * names no package. Returns what was requested. The order of the checks is the order in which callers see them.
  */
 export function checkSubscribe<P extends RequestedPackage>(

@@ -1,6 +1,6 @@
 /**
  * Invariants
- * - A subscription is live until it ends, and is never live again; the clock alone ends one whose time has come.
+ * - A subscription is live until it ends, and never again; one past its `cancelAt` ends by the clock alone.
  * - Cancelling and subscribing again while the longest period of the earlier base plan runs keeps its anchor, and
  *   with it every period: usage is neither refilled nor lost. Afterwards the new plan counts from its own start.
  * - What was used in the very millisecond of a cancellation counts as used before it; at its `cancelAt` a plan is over.
@@ -30,9 +30,9 @@ describe('spec §3 subscription status', () => {
     [200, null, 200, 'CANCELLED', 200, 199],
     [200, null, 300, 'CANCELLED', 200, 199],
     [200, 200, 300, 'CANCELLED', 200, 199],
-    // cancelled at once: that millisecond may have seen usage
+    // cancelled immediately: that millisecond may have seen usage
     [null, 50, 100, 'CANCELLED', 50, 50],
-    // cancelled at once while a later end was set
+    // cancelled immediately while a later end was set
     [200, 50, 100, 'CANCELLED', 50, 50],
     [200, 50, 300, 'CANCELLED', 50, 50],
     // a time of 0 is a time
@@ -270,7 +270,7 @@ describe('gap: cancelling at the period’s end', () => {
     [['YEAR', 'DAY'], '2024-02-29', '2024-06-01', '2025-02-28'],
     [['DAY', 'WEEK'], '2024-05-01', '2024-05-09', '2024-05-15'],
     [['NEVER', 'DAY'], '2024-05-01', '2024-05-09', '2024-05-10'],
-    // what counts in no period that ends is paid by the month
+    // a package that counts nothing, or only NEVER, ends by the month
     [['NEVER'], '2024-01-31', '2024-02-10', '2024-02-29'],
     [[], '2024-01-31', '2024-02-10', '2024-02-29'],
   ])('%j from %s, at %s: %s', (resets, anchor, now, end) => {

@@ -17,7 +17,7 @@ export interface Subscription {
   metadata: JsonObject
 }
 
-/** No job marks what has run out: a subscription whose `cancelAt` has come is cancelled by the clock alone. */
+/** No job updates expired rows: a subscription past its `cancelAt` is cancelled by the clock alone. */
 export function endedAt(
   subscription: Pick<Subscription, 'cancelAt' | 'cancelledAt'>,
   now: number,
@@ -35,7 +35,7 @@ export function statusAt(
 
 /**
  * The last millisecond in which it may have been used; null while it is live. At its `cancelAt` a subscription is over,
- * but the millisecond of a cancellation at once may have seen usage before.
+ * but the millisecond of an immediate cancellation may have seen usage before it.
  */
 export function lastLiveAt(
   subscription: Pick<Subscription, 'cancelAt' | 'cancelledAt'>,
@@ -53,9 +53,8 @@ export interface EarlierBase {
 }
 
 /**
- * A new base plan counts from its own start, unless a period of an earlier one still runs: then it goes on
- * counting from there, so that cancelling and subscribing again neither refills nor loses usage. NEVER has no
- * anchor to keep.
+ * A new base plan counts from its own start, unless a period of an earlier one is still running: then it keeps that
+ * anchor, so that cancelling and subscribing again neither refills nor loses usage. NEVER has no anchor to keep.
  */
 export function anchorFor(earlier: readonly EarlierBase[], now: number): number {
   const newestFirst = [...earlier].sort((a, b) => b.lastLiveAt - a.lastLiveAt)
@@ -69,8 +68,8 @@ export function anchorFor(earlier: readonly EarlierBase[], now: number): number 
 }
 
 /**
- * When a cancellation "at the period's end" takes effect: the end of the longest period that the package counts
- * in, a month where it counts nothing.
+ * When a cancellation "at the period's end" takes effect: the end of the package's longest period, or of the month if
+ * it counts nothing.
  */
 export function cancellationTime(anchor: number, resetPeriods: readonly ResetPeriod[], now: number): number {
   const { end } = periodAt(longestEnding(resetPeriods) ?? 'MONTH', anchor, now)

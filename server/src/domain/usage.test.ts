@@ -102,7 +102,7 @@ describe('gap: the values of recordUsage', () => {
     ['ADD', MAX],
     ['ADD', -MAX],
     ['SET', 0],
-    // judged with the counter in view, and answered rather than thrown
+    // depends on the counter, so it is answered rather than thrown
     ['SET', -1],
   ])('%s %d is taken', (action, delta) => {
     expect(checkUsageCall(call(action, delta))).toBeUndefined()

@@ -15,7 +15,7 @@ export interface RecordedUsage {
   recorded: boolean
   /** null when recorded */
   reason: string | null
-  /** as it stands after the call; null where the feature is not counted for this user */
+  /** after the call; null where the feature is not counted for this user */
   consumption: Consumption | null
 }
 
@@ -29,7 +29,7 @@ export function checkUsageCall(call: UsageCall): void {
 }
 
 /**
- * What one call makes of a counter that stands at `used`.
+ * The effect of one call on a counter at `used`.
  *
  * Invariants (usage.test.ts): a refused call changes nothing; the counter stays within 0 and 2^53-1; without
  * overage an ADD never takes it past the budget; the adjustments of all recorded calls add up to the counter.

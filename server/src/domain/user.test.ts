@@ -1,4 +1,4 @@
-/** Invariant: every field that a caller may set is checked, at creation as in a change. */
+/** Invariant: every field that a caller may set is checked, both when creating and when updating. */
 import { describe, expect, it } from 'vitest'
 import { checkNewUser, checkUserChange, type User } from './user.ts'
 

@@ -9,7 +9,7 @@ export interface User {
   metadata: JsonObject
 }
 
-/** What `updateUser` may carry. Email and billing id change by CSV import alone. */
+/** What `updateUser` may change. Email and billing id change only by CSV import. */
 export interface UserChange {
   id?: string
   name?: string | null
