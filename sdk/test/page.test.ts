@@ -20,7 +20,7 @@ let page: Page
 /** how far the service's clock is ahead: a token that is older than an hour is refused */
 let ahead = 0
 beforeAll(async () => {
-  server = await startTestServer({ clock: () => Date.now() + ahead })
+  server = await startTestServer({ clocks: { wall: () => Date.now() + ahead } })
   browser = await sharedBrowser()
 })
 afterAll(async () => {

@@ -12,7 +12,7 @@ let ahead = 0
 beforeAll(async () => {
   // The time of this process, which the server shares, is turned forward and back.
   const env = { TOLLGATE_RATE_LIMIT_TOKEN: 'off' }
-  server = await startTestServer({ clock: () => Date.now() + ahead, env })
+  server = await startTestServer({ clocks: { wall: () => Date.now() + ahead }, env })
   app = await sdkApp(server)
 })
 afterAll(() => server.stop())

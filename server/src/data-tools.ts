@@ -31,6 +31,7 @@ const USAGE = `Usage: npm run backup -- FILE
 
 const undo: Undo = []
 const say = (line: string) => process.stderr.write(`${line}\n`)
+const monotonic = () => performance.now()
 const print = (line: string) => process.stdout.write(`${line}\n`)
 let setting: DatabaseSetting = 'DATABASE_URL'
 
@@ -97,7 +98,7 @@ async function backup(installation: Installation, file: string): Promise<void> {
   say(`Backing up ${source.name} into ${file}`)
   const made = await withContents(source.pool, version, 'go on', async (contents) => {
     checkHead(contents.head)
-    return writeBackup(file, contents, progress(say), undo)
+    return writeBackup(file, contents, progress(say, monotonic), undo)
   })
   const size = (made.bytes / 1024 / 1024).toFixed(1)
   print(`Backed up ${total(made)} rows as of ${made.head.takenAt} into ${file} (${size} MB).`)
@@ -109,7 +110,7 @@ async function backup(installation: Installation, file: string): Promise<void> {
 
 async function check(file: string): Promise<void> {
   say(`Comparing ${file} with its checksums`)
-  const summary = await verifyBackup(file, progress(say))
+  const summary = await verifyBackup(file, progress(say, monotonic))
   checkHead(summary.head)
   print(
     `${file} is whole: ${total(summary)} rows as of ${summary.head.takenAt}, by Tollgate ${summary.head.app}.`,
@@ -123,7 +124,7 @@ async function restore(installation: Installation, file: string): Promise<void> 
     databaseUrl === null ? await startIn(dataDir, undo, say) : reachUrl(databaseUrl, 'DATABASE_URL', undo)
   await checkTarget({ ...target, migrateJobs })
   say(`Restoring into ${target.name}`)
-  const loaded = await load(await openBackup(file), { ...target, migrateJobs }, progress(say))
+  const loaded = await load(await openBackup(file), { ...target, migrateJobs }, progress(say, monotonic))
   print(`Restored ${total(loaded)} rows into ${target.name}, and read them again: all sums agree.`)
   warnOf(loaded)
   print('Start the service with the same settings as before.')
@@ -144,7 +145,7 @@ async function move(installation: Installation, to: string): Promise<void> {
   await checkTarget(target)
   say(`Moving ${source.name} to ${target.name}`)
   const loaded = await withContents(source.pool, version, 'wait', (contents) =>
-    load(contents, target, progress(say)),
+    load(contents, target, progress(say, monotonic)),
   )
   print(`Moved ${total(loaded)} rows, and read them again: the sums on both sides agree.`)
   warnOf(loaded)

@@ -11,7 +11,7 @@ try {
   const starting =
     config.workers > 1 && cluster.isPrimary
       ? startWorkers(config, log)
-      : startService(config, () => Date.now(), log)
+      : startService(config, { wall: () => Date.now(), monotonic: () => performance.now() }, log)
   stopOnSignal(starting, log)
 
   const service = await starting

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { BACKGROUND_CONNECTIONS, migrateJobs, startBackground } from './background.ts'
 import type { Config } from './config.ts'
+import type { Clocks } from './domain/clocks.ts'
 import { StartError } from './domain/errors.ts'
 import { LONG_STATEMENT_TIMEOUT_MS } from './domain/limits.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
@@ -53,10 +54,11 @@ const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 /** Starts everything, from the database to the listening socket. */
 export async function startService(
   config: Config,
-  clock: () => number,
+  clocks: Clocks,
   log: Logger,
   { passwordCost = PASSWORD_COST }: { passwordCost?: PasswordCost } = {},
 ): Promise<RunningService> {
+  const { monotonic } = clocks
   const undo: (() => Promise<void>)[] = []
   const stop = async () => {
     for (const step of undo.splice(0).reverse()) await step()
@@ -88,7 +90,7 @@ export async function startService(
 
     let [url, ownUrl] = ['', '']
     const publicUrl = () => config.publicUrl ?? url
-    const apps = new AppCache()
+    const apps = new AppCache(monotonic)
     const ongoing = new OngoingWork(log)
     undo.push(() => within(STOP_STEP_MS, 'work under way', log, ongoing.stop()))
     const metrics = new Metrics()
@@ -96,7 +98,7 @@ export async function startService(
     metrics.watchPool('pool', pool)
     metrics.watchPool('lookups', lookups)
     metrics.watchPool('patient', patient)
-    const hot = hotPaths(apps, lookups, metrics, activity)
+    const hot = hotPaths(apps, lookups, metrics, activity, monotonic)
     undo.push(async () => hot.release())
     const service: Service = {
       pool,
@@ -105,7 +107,7 @@ export async function startService(
       apps,
       standings: hot.standings,
       usage: hot.usage,
-      billings: billingReader(pool),
+      billings: billingReader(pool, monotonic),
       billing: {
         sealingKey: await secretNamed(pool, keyring, 'provider-accounts'),
         sandboxKey: await secretNamed(pool, keyring, 'sandbox'),
@@ -114,15 +116,16 @@ export async function startService(
         publicUrl,
         ownUrl: () => ownUrl,
       },
-      clock,
+      clock: clocks.wall,
+      monotonic,
       keyring,
-      tokenKeys: await TokenKeys.open(pool, keyring, config.tokenAlgorithm, clock),
+      tokenKeys: await TokenKeys.open(pool, keyring, config.tokenAlgorithm, clocks),
       passwordCost,
       requestTimeoutMs: config.requestTimeoutMs,
       metrics,
       activity,
       ongoing,
-      outages: new Outages(log),
+      outages: new Outages(log, monotonic),
       log,
     }
     const firstStart = await prepare(service, config)

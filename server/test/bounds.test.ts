@@ -35,7 +35,7 @@ beforeAll(async () => {
   world = {
     ...(await startTestServer()),
     fresh: () => `id-${++ids}`,
-    clocked: await startTestServer({ clock: () => now }),
+    clocked: await startTestServer({ clocks: { wall: () => now } }),
     turnClock: (ms) => {
       now += ms
     },

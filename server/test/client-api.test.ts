@@ -18,7 +18,7 @@ let token: string
 /** how far the service's clock is ahead */
 let ahead = 0
 beforeAll(async () => {
-  server = await startTestServer({ clock: () => Date.now() + ahead })
+  server = await startTestServer({ clocks: { wall: () => Date.now() + ahead } })
   await furnish(server)
   await createApp(server, 'another')
   await server.dashboard.data(

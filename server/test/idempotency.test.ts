@@ -7,6 +7,7 @@ import { AppCache } from '../src/store/app-cache.ts'
 import { openPool } from '../src/store/database.ts'
 import { publishPackage, type TestApp } from './harness/catalogue.ts'
 import type { Client } from './harness/client.ts'
+import { monotonic } from './harness/clocks.ts'
 import { createApp, startTestServer, type TestServer } from './harness/server.ts'
 
 // Invariants: under one key an effect happens once, and whoever asks again is told what the first was told, to the
@@ -296,7 +297,7 @@ describe('a call that may work a moment later', () => {
   it('gap: idempotency: is done when its key comes again', async () => {
     const pool = openPool({ connectionString: server.databaseUrl }, { max: 1 }, pino({ level: 'silent' }))
     const call = {
-      service: { pool, apps: new AppCache() } as Service,
+      service: { pool, apps: new AppCache(monotonic) } as Service,
       appId: app.id,
       keyHash: null,
       deadline: null,

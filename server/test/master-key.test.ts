@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { startService } from '../src/service.ts'
+import { REAL_CLOCKS } from './harness/clocks.ts'
 import { cleanUp, cleanups, makeDataDir } from './harness/clusters.ts'
 import { createDatabase, rowsOf } from './harness/database.ts'
 import { CHEAP_PASSWORDS } from './harness/server.ts'
@@ -27,7 +28,7 @@ async function startAndStop(env: Record<string, string>): Promise<string> {
   }
   const log = pino({ level: 'info' }, { write: take })
   const config = readConfig({ PORT: '0', ...env })
-  const service = await startService(config, () => Date.now(), log, { passwordCost: CHEAP_PASSWORDS })
+  const service = await startService(config, REAL_CLOCKS, log, { passwordCost: CHEAP_PASSWORDS })
   await service.stop()
   return said
 }

@@ -7,6 +7,7 @@ import { readStandings } from '../src/operations/usage/standings.ts'
 import { AppCache } from '../src/store/app-cache.ts'
 import { openPool, type Pool, type Tx } from '../src/store/database.ts'
 import { createUsers, publishPackage } from './harness/catalogue.ts'
+import { monotonic } from './harness/clocks.ts'
 import { rowsOf } from './harness/database.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 
@@ -16,7 +17,7 @@ import { startTestServer, type TestServer } from './harness/server.ts'
 let server: TestServer
 let pool: Pool
 let client: Tx
-const apps = new AppCache()
+const apps = new AppCache(monotonic)
 const users = ['ann', 'ben', 'eve', 'joe', 'kim']
 beforeAll(async () => {
   server = await startTestServer()
@@ -157,7 +158,7 @@ it('gap: batches: on a connection that is lost, each fails', async () => {
 })
 
 it('gap: liveness: what nobody waits for once it was read is not written', async () => {
-  const gone = { ...caller, deadline: new Deadline(performance.now(), 0) }
+  const gone = { ...caller, deadline: new Deadline(monotonic, monotonic(), 0) }
   const event = { featureId: 'inserts', action: 'ADD', delta: 1, userId: 'kim' } as const
   const settled = await recordBatch(apps, client, [
     { caller: gone, event, key: null },
@@ -167,7 +168,7 @@ it('gap: liveness: what nobody waits for once it was read is not written', async
 })
 
 it('gap: batches: what nobody waits for any more is not tried again', async () => {
-  const gone = { ...caller, deadline: new Deadline(performance.now(), 0) }
+  const gone = { ...caller, deadline: new Deadline(monotonic, monotonic(), 0) }
   // Whoever is first to write loses once, and decides again.
   await sql(`create sequence all_tries; create function all_lose() returns trigger language plpgsql as
     $$ begin if nextval('all_tries') <= 2 then return null; end if; return new; end $$;

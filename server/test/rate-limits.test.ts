@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { type Answer, Client, dashboardClient, signedIn } from './harness/client.ts'
+import { movable } from './harness/clocks.ts'
 import { API_KEY, adminClient, OWNER, startTestServer, type TestServer } from './harness/server.ts'
 
 /** So slow that nothing flows in while a test runs. */
@@ -14,6 +15,7 @@ const SLOW = {
   TOLLGATE_TRUSTED_PROXIES: '1',
 }
 
+const time = movable()
 let server: TestServer
 let addresses = 0
 
@@ -46,7 +48,7 @@ async function newKey(): Promise<string> {
 }
 
 beforeAll(async () => {
-  server = await startTestServer({ env: SLOW })
+  server = await startTestServer({ env: SLOW, clocks: { monotonic: time.monotonic } })
 })
 afterAll(() => server?.stop())
 
@@ -72,6 +74,19 @@ describe('gap: rate limits of a key', () => {
     expect(refused.headers.get('ratelimit-remaining')).toBe('0')
     // Another key of the same app, from the same address, is another caller.
     expect(codeOf(await asked(adminClient(server.url, await newKey())))).toBe('ok')
+  })
+
+  it('let a caller in again after the time that it was told, and not before', async () => {
+    const key = adminClient(server.url, await newKey())
+    for (let i = 0; i < 20; i++) expect(codeOf(await asked(key))).toBe('ok')
+    const { headers } = await asked(key)
+    const seconds = Number(headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(90)
+    time.passes((seconds - 5) * 1_000)
+    expect(codeOf(await asked(key))).toBe('RATE_LIMITED')
+    time.passes(5_000)
+    expect(codeOf(await asked(key))).toBe('ok')
+    expect(codeOf(await asked(key))).toBe('RATE_LIMITED')
   })
 
   it('are off unless they are set, and are set by requests per second and a burst', () => {

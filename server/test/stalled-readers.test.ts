@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { guardConnections } from '../src/http/open-connections.ts'
 import { Metrics } from '../src/operations/upkeep/metrics.ts'
 import { createUsers, publishPackage } from './harness/catalogue.ts'
+import { monotonic } from './harness/clocks.ts'
 import { closing, listening, openSocket, post } from './harness/raw.ts'
 import { seedUsers } from './harness/seed.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
@@ -127,7 +128,13 @@ it('gap: a client that does not read a long list is cut off, and its rows are le
 it('gap: a client that reads slowly is not cut off', async () => {
   const [bytes, stalledReaderMs] = [24 * 1024 * 1024, 400]
   const server = createServer((_request, response) => response.end(Buffer.alloc(bytes)))
-  guardConnections(server, { maxConnections: 10, stalledReaderMs }, pino({ level: 'silent' }), new Metrics())
+  guardConnections(
+    server,
+    { maxConnections: 10, stalledReaderMs },
+    pino({ level: 'silent' }),
+    new Metrics(),
+    monotonic,
+  )
   const { port } = await listening(server)
   const socket = await openSocket(`http://127.0.0.1:${port}`)
   socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')

@@ -5,6 +5,7 @@ import { readConfig } from '../src/config.ts'
 import { StartError } from '../src/domain/errors.ts'
 import { type RunningService, startService } from '../src/service.ts'
 import { Client, signedIn } from './harness/client.ts'
+import { REAL_CLOCKS } from './harness/clocks.ts'
 import { makeDataFolder } from './harness/data-folder.ts'
 import { createDatabase, createEmptyDatabase, rowsOf } from './harness/database.ts'
 import {
@@ -40,7 +41,7 @@ async function newDatabase(create = createDatabase): Promise<{ DATABASE_URL: str
 /** In this process: what is printed is left out. */
 async function start(env: Env): Promise<RunningService> {
   const config = readConfig({ PORT: '0', ...env })
-  const service = await startService(config, () => Date.now(), pino({ level: 'silent' }))
+  const service = await startService(config, REAL_CLOCKS, pino({ level: 'silent' }))
   cleanups.push(() => service.stop())
   return service
 }

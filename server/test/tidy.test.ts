@@ -77,6 +77,11 @@ describe('the house', () => {
     expect(readers.map(({ path }) => path)).toEqual(['server/src/main.ts'])
   })
 
+  it('reads the monotonic clock where a process begins', () => {
+    const readers = source.filter(({ text }) => /\bperformance\b(?! of )|\bhrtime\b/.test(text))
+    expect(readers.map(({ path }) => path).sort()).toEqual(['server/src/data-tools.ts', 'server/src/main.ts'])
+  })
+
   it('has no file that neither the service nor its tools lead to', () => {
     const reached = new Set<string>()
     const visit = (path: string): void => {

@@ -145,7 +145,7 @@ describe('gap: tokens of the version before, which name no key', () => {
     const sql = `insert into secret (name, value, retires_at) values ('user-token', $1, now() + interval '25 hours')`
     await rowsOf({ connectionString: url }, sql, [secret])
     let ahead = 0
-    const upgraded = await startTestServer({ databaseUrl: url, clock: () => Date.now() + ahead })
+    const upgraded = await startTestServer({ databaseUrl: url, clocks: { wall: () => Date.now() + ahead } })
     try {
       await upgraded.admin.data('mutation { createUser(input: { id: "ann" }) { id } }')
       const fresh = await tokenFrom(upgraded.admin)

@@ -1,3 +1,4 @@
+import type { Monotonic } from '../domain/clocks.ts'
 import type { Watch } from './format.ts'
 
 /** How often a table that takes long says how far it is. */
@@ -7,10 +8,10 @@ const MB = 1024 * 1024
 const count = (value: number) => Math.round(value).toLocaleString('en-US')
 
 /** One line for each table that has rows, and one every few seconds while it is under way. */
-export function progress(say: (line: string) => void): Watch {
-  let [table, began, said] = ['', performance.now(), performance.now()]
+export function progress(say: (line: string) => void, monotonic: Monotonic): Watch {
+  let [table, began, said] = ['', monotonic(), monotonic()]
   return (sum, done) => {
-    const now = performance.now()
+    const now = monotonic()
     const { name } = sum
     if (name !== table) [table, began, said] = [name, now, now]
     if (sum.rows === 0 || (!done && now - said < EVERY_MS)) return

@@ -35,7 +35,7 @@ export class Busy extends Error {}
 
 const pollInterval = 20
 /** How long a server that has just started (or restarted) PostgreSQL is given to take the owner's lock. */
-const settlingTime = 500
+const steadyTime = 500
 const unansweredLimit = 60_000
 const stopPatience = 10_000
 
@@ -137,16 +137,16 @@ async function askOwner(place: Place, socketDir: string): Promise<{ owner: strin
 
 /**
  * Returns when no PostgreSQL runs on the cluster; stops one whose server was killed. A live server's is
- * never touched: that one holds the lock, or will within the settling time.
+ * never touched: that one holds the lock, or will by the time that nothing changes any more.
  */
 export async function clearTheWay(
   place: Place,
   options: { asOwner: boolean; log: Log; signal: AbortSignal },
 ): Promise<void> {
   const { cluster, dataDir } = place
-  const began = performance.now()
+  const tooLong = AbortSignal.timeout(unansweredLimit)
   let seen = ''
-  let seenSince = began
+  let steady = AbortSignal.timeout(steadyTime)
   for (;;) {
     options.signal.throwIfAborted()
     const file = await readPostmasterFile(cluster)
@@ -160,17 +160,16 @@ export async function clearTheWay(
     }
 
     const sight = `${file.pid} ${alive} ${answer !== undefined}`
-    if (sight !== seen) [seen, seenSince] = [sight, performance.now()]
-    const settled = performance.now() - seenSince >= settlingTime
+    if (sight !== seen) [seen, steady] = [sight, AbortSignal.timeout(steadyTime)]
     if (answer && alive) {
-      if (settled && (await stopOrphan(file, place, options.log))) return
+      if (steady.aborted && (await stopOrphan(file, place, options.log))) return
     } else if (!answer && !alive) {
       // PostgreSQL itself overrides the file of a dead process, but not one whose id another process has now.
       const blocks = Number.isNaN(file.pid) || exists(file.pid)
-      if (settled && blocks) await removeLockFiles(file, cluster)
-      if (settled || (options.asOwner && !blocks)) return
+      if (steady.aborted && blocks) await removeLockFiles(file, cluster)
+      if (steady.aborted || (options.asOwner && !blocks)) return
     }
-    if (performance.now() - began > unansweredLimit)
+    if (tooLong.aborted)
       throw new StartError(
         `PostgreSQL (process ${file.pid}) runs on ${cluster} but cannot be taken over: stop that process, or set TOLLGATE_DATA_DIR to another folder.`,
       )
@@ -194,10 +193,10 @@ async function stopOrphan({ pid, socketDir }: PostmasterFile, place: Place, log:
   try {
     if (!(await tryLock(lock))) return false
     log('Stopping the PostgreSQL that a killed server left behind', { pid })
-    const began = performance.now()
     for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
       if (exists(pid)) process.kill(pid, signal)
-      while (performance.now() - began < stopPatience * (signal === 'SIGINT' ? 1 : 2)) {
+      const tooLong = AbortSignal.timeout(stopPatience)
+      while (!tooLong.aborted) {
         if (!(await isPostmaster(pid, cluster))) return true
         await sleep(pollInterval)
       }

@@ -191,7 +191,7 @@ async function createCluster(
 }
 
 async function startFirst(place: Place, log: Log, signal: AbortSignal): Promise<Running> {
-  const began = performance.now()
+  const tooLong = AbortSignal.timeout(patience)
   for (;;) {
     try {
       await clearTheWay(place, { asOwner: false, log, signal })
@@ -200,7 +200,7 @@ async function startFirst(place: Place, log: Log, signal: AbortSignal): Promise<
       await furnish(place, running)
       return running
     } catch (error) {
-      if (!(error instanceof Busy) || performance.now() - began > patience) throw error
+      if (!(error instanceof Busy) || tooLong.aborted) throw error
       await sleep(retryDelay)
     }
   }
@@ -271,7 +271,7 @@ async function recover(place: Place, state: State, log: Log, signal: AbortSignal
 }
 
 async function restart(place: Place, log: Log, signal: AbortSignal): Promise<Running> {
-  const began = performance.now()
+  const tooLong = AbortSignal.timeout(patience)
   for (let attempt = 1; ; attempt++) {
     try {
       // The folder may have been swept away, if it is a temporary one.
@@ -280,7 +280,7 @@ async function restart(place: Place, log: Log, signal: AbortSignal): Promise<Run
       return await launch(place, log, signal)
     } catch (error) {
       signal.throwIfAborted()
-      const hopeless = performance.now() - began > patience
+      const hopeless = tooLong.aborted
       const reason = error instanceof Error ? error.message : String(error)
       log(
         hopeless ? 'PostgreSQL does not start: requests fail until it does' : 'PostgreSQL is not back yet',

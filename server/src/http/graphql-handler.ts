@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { GraphQLSchema } from 'graphql'
+import type { Monotonic } from '../domain/clocks.ts'
 import { rateLimited, TollgateError, unavailable } from '../domain/errors.ts'
 import type { DocumentLimits } from '../graphql/engine/document-limits.ts'
 import { type Admit, Documents } from '../graphql/engine/documents.ts'
@@ -37,10 +38,10 @@ export interface Endpoint<Caller> {
 export function graphqlHandler<Caller>(
   name: string,
   endpoint: Endpoint<Caller>,
-  service: Pick<Service, 'log' | 'metrics' | 'outages' | 'requestTimeoutMs'>,
+  service: Pick<Service, 'log' | 'metrics' | 'monotonic' | 'outages' | 'requestTimeoutMs'>,
   underWay: RequestsUnderWay,
 ) {
-  const { log, metrics, outages, requestTimeoutMs } = service
+  const { log, metrics, monotonic, outages, requestTimeoutMs } = service
   const documents = new Documents(endpoint.schema, endpoint.limits)
   // Unique among processes, and cheap: one is made for every request.
   const prefix = randomUUID().slice(0, 8)
@@ -48,7 +49,7 @@ export function graphqlHandler<Caller>(
 
   return async function handle(exchange: Exchange): Promise<void> {
     const id = requestIdOf(exchange.headers) ?? `${prefix}-${(++requests).toString(36)}`
-    const request = new Request(exchange, id, requestTimeoutMs, expire)
+    const request = new Request(exchange, id, monotonic, requestTimeoutMs, expire)
     if (!underWay.begin(request)) {
       count(request, fail(request, rateLimited('Too many requests are under way; try again in a moment', 1)))
       return
@@ -73,7 +74,7 @@ export function graphqlHandler<Caller>(
   function count({ id, arrived }: Request, errors: WireErrors): void {
     const outcome = errors?.[0]?.extensions.code ?? 'ok'
     metrics.requests.inc({ endpoint: name, outcome })
-    metrics.seconds.observe({ endpoint: name }, (performance.now() - arrived) / 1000)
+    metrics.seconds.observe({ endpoint: name }, (monotonic() - arrived) / 1000)
     log.debug({ requestId: id, endpoint: name, outcome }, 'request answered')
   }
 
@@ -146,17 +147,24 @@ export function graphqlHandler<Caller>(
 class Request extends UnderWay {
   readonly exchange: Exchange
   readonly id: string
-  readonly arrived = performance.now()
+  readonly arrived: number
   readonly deadline: Deadline
   /** whether it was answered by its deadline */
   expired = false
   readonly #onExpiry: (request: Request) => void
 
-  constructor(exchange: Exchange, id: string, timeoutMs: number, onExpiry: (request: Request) => void) {
+  constructor(
+    exchange: Exchange,
+    id: string,
+    monotonic: Monotonic,
+    timeoutMs: number,
+    onExpiry: (request: Request) => void,
+  ) {
     super()
     this.exchange = exchange
     this.id = id
-    this.deadline = new Deadline(this.arrived, timeoutMs)
+    this.arrived = monotonic()
+    this.deadline = new Deadline(monotonic, this.arrived, timeoutMs)
     this.#onExpiry = onExpiry
   }
 

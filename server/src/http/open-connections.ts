@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
+import type { Monotonic } from '../domain/clocks.ts'
 import type { Metrics } from '../operations/upkeep/metrics.ts'
 import { endPolitely } from './end-politely.ts'
 
@@ -34,8 +35,9 @@ export function guardConnections(
   rules: ConnectionRules,
   log: Logger,
   metrics: Metrics,
+  monotonic: Monotonic,
 ): OpenConnections {
-  const open = new OpenConnections(rules, log, metrics)
+  const open = new OpenConnections(rules, log, metrics, monotonic)
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[]
   server.removeAllListeners('connection').on('connection', (socket) => {
     if (open.admit(socket)) for (const listener of listeners) listener.call(server, socket)
@@ -50,10 +52,12 @@ export class OpenConnections {
   readonly #open = new Map<Socket, Progress>()
   readonly #looking: NodeJS.Timeout
   readonly #metrics: Metrics
+  readonly #monotonic: Monotonic
   #refusals = 0
-  #quietUntil = 0
+  #quietUntil = Number.NEGATIVE_INFINITY
 
-  constructor(rules: ConnectionRules, log: Logger, metrics: Metrics) {
+  constructor(rules: ConnectionRules, log: Logger, metrics: Metrics, monotonic: Monotonic) {
+    this.#monotonic = monotonic
     this.#rules = rules
     this.#log = log
     this.#metrics = metrics
@@ -95,7 +99,7 @@ export class OpenConnections {
   }
 
   #warn(): void {
-    const now = performance.now()
+    const now = this.#monotonic()
     if (now < this.#quietUntil) return
     this.#quietUntil = now + WARN_EVERY_MS
     this.#log.warn(

@@ -1,3 +1,4 @@
+import type { Monotonic } from '../domain/clocks.ts'
 import { MAX_REQUESTS_UNDER_WAY } from '../domain/limits.ts'
 import type { Deadline } from '../operations/call/deadline.ts'
 
@@ -25,8 +26,11 @@ export class RequestsUnderWay {
   #newest: UnderWay | null = null
   #count = 0
 
-  constructor() {
-    setInterval(() => this.#sweep(performance.now()), SWEEP_MS).unref()
+  readonly #monotonic: Monotonic
+
+  constructor(monotonic: Monotonic) {
+    this.#monotonic = monotonic
+    setInterval(() => this.#sweep(monotonic()), SWEEP_MS).unref()
   }
 
   /** False: there are too many already. */
@@ -61,7 +65,7 @@ export class RequestsUnderWay {
 
   /** How long the oldest one has been under way, in seconds. */
   oldestSeconds(): number {
-    return this.#oldest ? (performance.now() - this.#oldest.arrived) / 1_000 : 0
+    return this.#oldest ? (this.#monotonic() - this.#oldest.arrived) / 1_000 : 0
   }
 
   #sweep(now: number): void {

@@ -59,9 +59,9 @@ export function httpServer(
   pagesFolder: string,
   settings: HttpSettings,
 ): HttpServer {
-  const admission = new Admission(settings.admission, () => performance.now())
+  const admission = new Admission(settings.admission, service.monotonic)
   const readyCheck = new ReadyCheck(service)
-  const underWay = new RequestsUnderWay()
+  const underWay = new RequestsUnderWay(service.monotonic)
   service.metrics.watchRequests(underWay)
   const admin = graphqlHandler('admin', adminEndpoint(service, admission), service, underWay)
   const client = graphqlHandler('client', clientEndpoint(service, admission), service, underWay)
@@ -95,7 +95,7 @@ export function httpServer(
   const plain = settings.plain ? takePlainConnections(server, plainRoutes()) : null
   const maxConnections = connectionLimit(settings.maxConnections, descriptorLimit())
   const rules = { maxConnections, stalledReaderMs: settings.stalledReaderMs }
-  const connections = guardConnections(server, rules, service.log, service.metrics)
+  const connections = guardConnections(server, rules, service.log, service.metrics, service.monotonic)
   const drain = () => {
     draining = true
   }

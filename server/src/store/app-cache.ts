@@ -1,12 +1,19 @@
+import type { Monotonic } from '../domain/clocks.ts'
 import { unauthenticated } from '../domain/errors.ts'
 import { findAppByKey } from './api-keys.ts'
 import { APP_NOW } from './apps.ts'
 import { type LoadedApp, loadApp } from './catalogue.ts'
 import type { Db } from './database.ts'
 
+/** An app as it was when it was last read. */
+export interface CachedApp extends LoadedApp {
+  /** when it was asked for, by the monotonic clock: what its keys had left counts from then */
+  askedAt: number
+}
+
 /** An app as it is at one moment. */
 export interface Moment {
-  app: LoadedApp
+  app: CachedApp
   now: number
 }
 
@@ -30,15 +37,21 @@ export const KEY_CONFIRMED_MS = 1_000
  * time limit above.
  */
 export class AppCache {
-  readonly #apps = new Map<string, LoadedApp>()
+  readonly #apps = new Map<string, CachedApp>()
   /** Each key by itself: that others of its app are good says nothing about this one. */
   readonly #keys = new Map<string, { caller: Caller; confirmedAt: number }>()
+  readonly #monotonic: Monotonic
+  #useTakenAt = Number.NEGATIVE_INFINITY
+
+  constructor(monotonic: Monotonic) {
+    this.#monotonic = monotonic
+  }
 
   /** Whom the key lets in, or null. */
   async authenticate(db: Db, keyHash: string): Promise<Caller | null> {
     const known = this.recognise(keyHash)
     if (known) return known
-    const confirmedAt = performance.now()
+    const confirmedAt = this.#monotonic()
     const appId = await findAppByKey(db, Buffer.from(keyHash, 'hex'))
     if (appId === null) {
       this.#keys.delete(keyHash)
@@ -52,7 +65,7 @@ export class AppCache {
   /** The same from memory, as far as that may be relied upon. */
   recognise(keyHash: string): Caller | null {
     const known = this.#keys.get(keyHash)
-    return known && performance.now() - known.confirmedAt < KEY_CONFIRMED_MS ? known.caller : null
+    return known && this.#monotonic() - known.confirmedAt < KEY_CONFIRMED_MS ? known.caller : null
   }
 
   /** The caller's app now. Refuses a key that was revoked in the meantime. */
@@ -69,46 +82,50 @@ export class AppCache {
   }
 
   /** What is in memory, if it is of the very version that a statement has just read. */
-  kept(appId: string, version: number): LoadedApp | null {
+  kept(appId: string, version: number): CachedApp | null {
     const app = this.#apps.get(appId)
     return app?.version === version ? app : null
   }
 
   /** Reads the app anew: as it was then or later, which is right for whoever found another version before. */
-  async reload(db: Db, appId: string): Promise<LoadedApp> {
+  async reload(db: Db, appId: string): Promise<CachedApp> {
+    const askedAt = this.#monotonic()
     const loaded = await loadApp(db, appId)
     if (!loaded) throw unauthenticated()
     // Two may load at once, and the older one come last: the next statement notices.
-    const app = this.kept(appId, loaded.version) ?? loaded
+    const app = this.kept(appId, loaded.version) ?? { ...loaded, askedAt }
     this.#apps.set(appId, app)
     return app
   }
 
   /** What is in memory of the app, which may be out of date: a guess to be confirmed. */
-  known(appId: string): LoadedApp | undefined {
+  known(appId: string): CachedApp | undefined {
     return this.#apps.get(appId)
   }
 
-  /** Which keys were used since, and how long ago that was. */
-  usedSince(time: number): { appId: string; hash: string; msAgo: number }[] {
-    const now = performance.now()
+  /** Which keys were used since the last time this was asked, and how long ago that was. */
+  takeUse(): { appId: string; hash: string; msAgo: number }[] {
+    const now = this.#monotonic()
+    const since = this.#useTakenAt
+    this.#useTakenAt = now
     return [...this.#keys]
-      .filter(([, { confirmedAt }]) => confirmedAt > time)
+      .filter(([, { confirmedAt }]) => confirmedAt > since)
       .map(([hash, { caller, confirmedAt }]) => ({ appId: caller.appId, hash, msAgo: now - confirmedAt }))
   }
 
   /** Refuses a key that is not among the app's good ones, and a token whose key was revoked. */
-  admit({ keyHash, tokenKey }: Caller, app: LoadedApp): LoadedApp {
+  admit({ keyHash, tokenKey }: Caller, app: CachedApp): CachedApp {
     if (keyHash === null) {
       if (tokenKey !== undefined && app.revokedTokenKeys.has(tokenKey)) throw unauthenticated()
       return app
     }
-    if (performance.now() >= (app.keys.get(keyHash) ?? 0)) {
+    const now = this.#monotonic()
+    if (now >= app.askedAt + (app.keys.get(keyHash) ?? 0)) {
       this.#keys.delete(keyHash)
       throw unauthenticated()
     }
     const known = this.#keys.get(keyHash)
-    if (known) known.confirmedAt = performance.now()
+    if (known) known.confirmedAt = now
     return app
   }
 }

@@ -5,7 +5,7 @@ import type { Db } from './database.ts'
 export interface LoadedApp {
   version: number
   catalogue: Catalogue
-  /** The hashes, in hex, of the API keys that are good, and until when by `performance.now()`. */
+  /** The hashes, in hex, of the API keys that are good, with the milliseconds that each had left when it was read. */
   keys: ReadonlyMap<string, number>
   /** The ids of keys whose user tokens are refused. */
   revokedTokenKeys: ReadonlySet<string>
@@ -27,7 +27,6 @@ interface Row {
 
 /** All that changes rarely, in one statement: one snapshot, so the version is that of what comes with it. */
 export async function loadApp(db: Db, appId: string): Promise<LoadedApp | null> {
-  const asked = performance.now()
   const { rows } = await db.query<Row>({
     name: 'load-app',
     text: `
@@ -59,7 +58,7 @@ from app where id = $1`,
   if (!row) return null
   return {
     version: row.version,
-    keys: new Map(row.keys.map(({ hash, left }) => [hash, left === null ? Infinity : asked + left])),
+    keys: new Map(row.keys.map(({ hash, left }) => [hash, left ?? Infinity])),
     revokedTokenKeys: new Set(row.revokedTokenKeys),
     origins: row.origins,
     catalogue: catalogueOf(row.features, row.packages.map(fromRow)),

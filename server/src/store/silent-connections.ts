@@ -10,8 +10,8 @@ interface Inside {
 }
 
 interface Watched {
-  /** when the statement under way was first seen without news; null: none is under way */
-  since: number | null
+  /** how many looks in a row have found a statement under way without news of it */
+  silentLooks: number
   bytesRead: number
 }
 
@@ -27,24 +27,25 @@ export class SilentConnections {
 
   constructor(silenceMs: number) {
     this.#silenceMs = silenceMs
-    this.#timer = setInterval(() => this.#look(performance.now()), LOOK_EVERY_MS)
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS)
     this.#timer.unref()
   }
 
   watch(client: ClientBase): void {
     const inside = client as unknown as Inside
-    this.#watched.set(inside, { since: null, bytesRead: 0 })
+    this.#watched.set(inside, { silentLooks: 0, bytesRead: -1 })
     inside.connection.stream.once('close', () => this.#watched.delete(inside))
   }
 
-  #look(now: number): void {
+  #look(): void {
     for (const [client, watched] of this.#watched) {
       const { stream } = client.connection
       const { bytesRead } = stream as unknown as { bytesRead: number }
-      if (client.readyForQuery) watched.since = null
-      else if (watched.since === null || bytesRead !== watched.bytesRead) watched.since = now
-      else if (now - watched.since > this.#silenceMs) end(client, 'the database did not answer in time')
-      watched.bytesRead = bytesRead
+      const news = client.readyForQuery || bytesRead !== watched.bytesRead
+      watched.silentLooks = news ? 0 : watched.silentLooks + 1
+      watched.bytesRead = client.readyForQuery ? -1 : bytesRead
+      if (watched.silentLooks * LOOK_EVERY_MS > this.#silenceMs)
+        end(client, 'the database did not answer in time')
     }
   }
 

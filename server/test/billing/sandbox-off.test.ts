@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { startService } from '../../src/service.ts'
+import { REAL_CLOCKS } from '../harness/clocks.ts'
 import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
@@ -121,7 +122,7 @@ describe('gap: billing, a start', () => {
       TOLLGATE_API_KEY: 'tg_test_key_of_the_default_app',
       ...env,
     })
-    const service = await startService(config, () => Date.now(), log)
+    const service = await startService(config, REAL_CLOCKS, log)
     await service.stop()
     return lines.filter((line) => line.includes('sandbox is on beside Stripe'))
   }

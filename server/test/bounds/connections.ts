@@ -29,6 +29,7 @@ import { httpServer } from '../../src/http/server.ts'
 import type { Service } from '../../src/operations/call/call.ts'
 import { Metrics } from '../../src/operations/upkeep/metrics.ts'
 import { pruneReceipts } from '../../src/store/prune.ts'
+import { monotonic } from '../harness/clocks.ts'
 import type { Bound, World } from './bound.ts'
 
 export const connectionBounds: Bound[] = [
@@ -139,7 +140,7 @@ const log = pino({ level: 'silent' })
 
 // What these requests never reach is not there.
 function newServer(): Server {
-  const service = { log, metrics: new Metrics() } as Service
+  const service = { log, metrics: new Metrics(), monotonic } as Service
   return httpServer(service, () => 'http://localhost', '', readConfig({}).http).server
 }
 
@@ -198,7 +199,7 @@ async function answeredAfter(ms: number): Promise<string> {
     clock: () => 0,
   })
   const rules = { maxConnections: 10, stalledReaderMs: STALLED_READER_MS }
-  const connections = guardConnections(server, rules, log, new Metrics())
+  const connections = guardConnections(server, rules, log, new Metrics(), monotonic)
   const client = await open(server)
   client.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   const [, response] = (await once(server, 'asked')) as [unknown, ServerResponse]
@@ -237,7 +238,12 @@ async function isKept({ databaseUrl, fresh }: World, seconds: number): Promise<b
 async function isKeptUnread(ms: number): Promise<boolean> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const { stalledReaderMs } = readConfig({}).http
-  const connections = new OpenConnections({ stalledReaderMs, maxConnections: 1 }, log, new Metrics())
+  const connections = new OpenConnections(
+    { stalledReaderMs, maxConnections: 1 },
+    log,
+    new Metrics(),
+    monotonic,
+  )
   const server = createServer().removeAllListeners('connection')
   try {
     const accepted = once(server, 'connection')
@@ -293,7 +299,7 @@ async function isTakenAhead(count: number): Promise<boolean> {
 async function isAdmitted({ open: count, most }: { open: number; most: number }): Promise<boolean> {
   const server = createServer((_request, response) => response.end())
   const rules = { maxConnections: most, stalledReaderMs: STALLED_READER_MS }
-  guardConnections(server, rules, log, new Metrics())
+  guardConnections(server, rules, log, new Metrics(), monotonic)
   const client = await open(server)
   const { port } = server.address() as AddressInfo
   const others = Array.from({ length: count - 1 }, () => connect(port, '127.0.0.1'))

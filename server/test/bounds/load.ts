@@ -9,6 +9,7 @@ import {
 import { RequestsUnderWay, UnderWay } from '../../src/http/requests-under-way.ts'
 import { Deadline } from '../../src/operations/call/deadline.ts'
 import { Batcher } from '../../src/operations/usage/batcher.ts'
+import { monotonic } from '../harness/clocks.ts'
 import type { Bound } from './bound.ts'
 
 export const loadBounds: Bound[] = [
@@ -41,23 +42,23 @@ export const loadBounds: Bound[] = [
   },
 ]
 
-const deadline = () => new Deadline(5, readConfig({}).requestTimeoutMs)
+const deadline = () => new Deadline(monotonic, 5, readConfig({}).requestTimeoutMs)
 
 function renewed(ms: number): boolean {
-  const long = new Deadline(0, 0)
+  const long = new Deadline(() => 5, 0, 0)
   long.renew(LONG_REQUEST_DEADLINE_MS)
-  return long.passedBy(performance.now() + ms)
+  return long.passedBy(5 + ms)
 }
 
 class Waiting extends UnderWay {
   readonly arrived = 0
-  readonly deadline = new Deadline(performance.now(), 60_000)
+  readonly deadline = new Deadline(() => 0, 0, 60_000)
   expire(): void {}
 }
 
 /** Whether the last of so many requests is taken. */
 function begun(count: number): boolean {
-  const requests = new RequestsUnderWay()
+  const requests = new RequestsUnderWay(monotonic)
   const one = () => new Waiting()
   for (let i = 1; i < count; i++) requests.begin(one())
   return requests.begin(one())
@@ -66,7 +67,7 @@ function begun(count: number): boolean {
 /** What becomes of so many calls while nothing is answered. */
 async function refusals(count: number): Promise<unknown[]> {
   const refused: unknown[] = []
-  const batcher = new Batcher<number, never>(() => new Promise(() => {}), { lanes: 1, most: 1 })
+  const batcher = new Batcher<number, never>(() => new Promise(() => {}), { monotonic, lanes: 1, most: 1 })
   for (let i = 0; i < count; i++) batcher.add(i).catch((error) => refused.push(error))
   await new Promise(setImmediate)
   return refused

@@ -13,6 +13,7 @@ import { AppCache } from '../../src/store/app-cache.ts'
 import type { Tx } from '../../src/store/database.ts'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
+import { monotonic } from '../harness/clocks.ts'
 import { rowsOf } from '../harness/database.ts'
 import { type Bound, RECORD_USAGE, type World } from './bound.ts'
 
@@ -115,7 +116,7 @@ async function subscriber(world: World): Promise<string> {
 /** What a check is answered while the catalogue changes so many times. */
 async function checkedDuring(world: World, changes: number): Promise<object> {
   const userId = await subscriber(world)
-  const apps = new AppCache()
+  const apps = new AppCache(monotonic)
   const pool = new pg.Pool({ connectionString: world.databaseUrl, max: 1, options: '-c timezone=UTC' })
   const client = await pool.connect()
   const question = {

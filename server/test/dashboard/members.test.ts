@@ -10,7 +10,7 @@ import { operationNames } from '../harness/whole-operation.ts'
 let now = Date.now()
 let server: TestServer
 beforeAll(async () => {
-  server = await startTestServer({ clock: () => now })
+  server = await startTestServer({ clocks: { wall: () => now } })
 })
 afterAll(() => server?.stop())
 
@@ -267,7 +267,7 @@ describe('gap: sessions', () => {
   })
 
   it('tries to sign in are counted by all processes together', async () => {
-    const second = await startTestServer({ databaseUrl: server.databaseUrl, clock: () => now })
+    const second = await startTestServer({ databaseUrl: server.databaseUrl, clocks: { wall: () => now } })
     try {
       const email = 'target@example.com'
       const guess = async ({ url }: TestServer) => {

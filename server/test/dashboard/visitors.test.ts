@@ -41,7 +41,7 @@ async function browserAfterSignIn(client: Client): Promise<Client> {
 }
 
 beforeAll(async () => {
-  server = await startTestServer({ env: { TOLLGATE_TRUSTED_PROXIES: '1' }, clock: () => now })
+  server = await startTestServer({ env: { TOLLGATE_TRUSTED_PROXIES: '1' }, clocks: { wall: () => now } })
   await server.admin.data(`mutation {
     createUser(input: {id: "u"}) { id }
     createFeature(input: {id: "f", name: "F", type: BINARY}) { id }

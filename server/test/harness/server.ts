@@ -3,10 +3,12 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
+import type { Clocks } from '../../src/domain/clocks.ts'
 import type { FirstStart } from '../../src/operations/apps/first-start.ts'
 import type { PasswordCost } from '../../src/operations/members/password.ts'
 import { startService } from '../../src/service.ts'
 import { Client, dashboardClient, signedIn } from './client.ts'
+import { REAL_CLOCKS } from './clocks.ts'
 import { createDatabase } from './database.ts'
 
 export const API_KEY = 'tg_test_key_of_the_default_app'
@@ -36,8 +38,8 @@ export interface TestServer {
 
 export interface TestServerOptions {
   databaseUrl?: string
-  /** real time, unless a test turns it; apps read the database's clock */
-  clock?: () => number
+  /** the real ones, unless a test turns them; apps read the database's clock */
+  clocks?: Partial<Clocks>
   passwordCost?: PasswordCost
   /** settings that differ from those above; an empty one counts as not set */
   env?: Record<string, string>
@@ -49,7 +51,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const databaseUrl = options.databaseUrl ?? database?.url ?? ''
   const config = readConfig({ ...SETTINGS, ...options.env, DATABASE_URL: databaseUrl })
   const level = process.env.TOLLGATE_LOG_LEVEL ?? 'silent'
-  const service = await startService(config, options.clock ?? (() => Date.now()), pino({ level }), {
+  const service = await startService(config, { ...REAL_CLOCKS, ...options.clocks }, pino({ level }), {
     passwordCost: options.passwordCost ?? CHEAP_PASSWORDS,
   })
   // A public URL leads to a proxy, which tests have none of.

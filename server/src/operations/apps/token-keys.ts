@@ -5,6 +5,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
+import type { Clocks } from '../../domain/clocks.ts'
 import { USER_TOKEN_SECONDS } from '../../domain/limits.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { Db } from '../../store/database.ts'
@@ -43,7 +44,7 @@ export class TokenKeys {
   readonly #keyring: Keyring
   readonly algorithm: TokenAlgorithm
   readonly #legacy: { value: Buffer; retiresAt: number | null } | null
-  readonly #clock: () => number
+  readonly #clocks: Clocks
   readonly #remembered = new Map<string, { key: TokenKey | null; confirmedAt: number }>()
 
   #public: { keys: Promise<PublicKey[]>; readAt: number } | null = null
@@ -53,28 +54,23 @@ export class TokenKeys {
     keyring: Keyring,
     algorithm: TokenAlgorithm,
     legacy: { value: Buffer; retiresAt: number | null } | null,
-    clock: () => number,
+    clocks: Clocks,
   ) {
     this.#db = db
     this.#keyring = keyring
     this.algorithm = algorithm
     this.#legacy = legacy
-    this.#clock = clock
+    this.#clocks = clocks
   }
 
-  static async open(
-    db: Db,
-    keyring: Keyring,
-    algorithm: TokenAlgorithm,
-    clock: () => number,
-  ): Promise<TokenKeys> {
+  static async open(db: Db, keyring: Keyring, algorithm: TokenAlgorithm, clocks: Clocks): Promise<TokenKeys> {
     await store.retireOtherAlgorithms(db, algorithm)
-    return new TokenKeys(db, keyring, algorithm, await findSecret(db, keyring, 'user-token'), clock)
+    return new TokenKeys(db, keyring, algorithm, await findSecret(db, keyring, 'user-token'), clocks)
   }
 
   /** Whether tokens without a key id are taken, and given to apps that have no key yet. */
   get legacyIsGood(): boolean {
-    return this.#legacy !== null && this.#clock() < (this.#legacy.retiresAt ?? Infinity)
+    return this.#legacy !== null && this.#clocks.wall() < (this.#legacy.retiresAt ?? Infinity)
   }
 
   /** The id of the key to sign with now; null: the legacy one. Processes of the earlier version take no other. */
@@ -87,7 +83,7 @@ export class TokenKeys {
 
   get #signsLegacy(): boolean {
     const until = (this.#legacy?.retiresAt ?? Infinity) - USER_TOKEN_SECONDS * 1000
-    return this.#legacy !== null && this.#clock() < until
+    return this.#legacy !== null && this.#clocks.wall() < until
   }
 
   /** A new key to sign with, unless there is one. */
@@ -116,8 +112,8 @@ export class TokenKeys {
     if (!/^[\w-]{16}$/.test(id)) return null
     const name = `${id} ${appId}`
     const known = this.#remembered.get(name)
-    if (known && performance.now() - known.confirmedAt < CONFIRMED_MS) return known.key
-    const confirmedAt = performance.now()
+    if (known && this.#clocks.monotonic() - known.confirmedAt < CONFIRMED_MS) return known.key
+    const confirmedAt = this.#clocks.monotonic()
     const row = await this.#find(appId, id)
     const key = row?.good ? (known?.key ?? keyOf(id, row)) : null
     // What is made up is not worth remembering.
@@ -131,9 +127,9 @@ export class TokenKeys {
 
   /** Of all apps, for whoever verifies tokens by himself. Read once a second at most, whoever asks. */
   publicKeys(): Promise<PublicKey[]> {
-    if (!this.#public || performance.now() - this.#public.readAt >= CONFIRMED_MS) {
+    if (!this.#public || this.#clocks.monotonic() - this.#public.readAt >= CONFIRMED_MS) {
       const keys = this.#readPublicKeys()
-      this.#public = { keys, readAt: performance.now() }
+      this.#public = { keys, readAt: this.#clocks.monotonic() }
       // A failure is for those who wait on it, and not to be kept.
       keys.catch(() => {
         this.#public = null

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Monotonic } from '../../domain/clocks.ts'
 import { TollgateError } from '../../domain/errors.ts'
 import type { Json } from '../../domain/metadata.ts'
 import type { AppCache, Moment } from '../../store/app-cache.ts'
@@ -32,6 +33,7 @@ export interface Service {
   billing: BillingSettings
   /** real time, for what is not an app's business: tokens, sessions */
   clock: () => number
+  monotonic: Monotonic
   /** what secrets are sealed with */
   keyring: Keyring
   tokenKeys: TokenKeys

@@ -1,3 +1,4 @@
+import type { Monotonic } from '../../domain/clocks.ts'
 import type { Caller } from '../../store/app-cache.ts'
 
 /**
@@ -5,14 +6,17 @@ import type { Caller } from '../../store/app-cache.ts'
  * not yet on its way to the database is written any more.
  */
 export class Deadline {
+  readonly #monotonic: Monotonic
   #at: number
 
-  constructor(now: number, ms: number) {
+  /** `now` is the monotonic clock's time. */
+  constructor(monotonic: Monotonic, now: number, ms: number) {
+    this.#monotonic = monotonic
     this.#at = now + ms
   }
 
   get passed(): boolean {
-    return this.passedBy(performance.now())
+    return this.passedBy(this.#monotonic())
   }
 
   passedBy(now: number): boolean {
@@ -21,7 +25,7 @@ export class Deadline {
 
   /** Starts again: for work that is known to take longer, or once a body that came slowly is there. */
   renew(ms: number): void {
-    this.#at = performance.now() + ms
+    this.#at = this.#monotonic() + ms
   }
 }
 

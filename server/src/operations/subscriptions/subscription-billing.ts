@@ -1,3 +1,4 @@
+import type { Monotonic } from '../../domain/clocks.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { Pool } from '../../store/database.ts'
 import {
@@ -19,10 +20,10 @@ export interface SubscriptionBilling {
 export type BillingReader = Batcher<ProviderRef, ProviderSubscriptionRow | null>
 
 /** Lists name many subscriptions: all that are asked about at once share a statement. */
-export function billingReader(pool: Pool): BillingReader {
+export function billingReader(pool: Pool, monotonic: Monotonic): BillingReader {
   return new Batcher(
     async (refs) => (await findProviderSubscriptions(pool, refs)).map((row) => ({ value: row ?? null })),
-    { lanes: 1, most: 500 },
+    { monotonic, lanes: 1, most: 500 },
   )
 }
 

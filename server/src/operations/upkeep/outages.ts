@@ -1,19 +1,22 @@
 import type { Logger } from 'pino'
+import type { Monotonic } from '../../domain/clocks.ts'
 
 const LINE_EVERY_MS = 1_000
 
 /** Logs that the database is away: one line a second, however many calls fail of it. */
 export class Outages {
   readonly #log: Logger
+  readonly #monotonic: Monotonic
   #unsaid = 0
   #lastLine = Number.NEGATIVE_INFINITY
 
-  constructor(log: Logger) {
+  constructor(log: Logger, monotonic: Monotonic) {
     this.#log = log
+    this.#monotonic = monotonic
   }
 
   note(error: unknown): void {
-    const now = performance.now()
+    const now = this.#monotonic()
     this.#unsaid += 1
     if (now - this.#lastLine < LINE_EVERY_MS) return
     const { message, code } = error as NodeJS.ErrnoException

@@ -16,7 +16,6 @@ const MOST_RECENT = 500
 export class Activity {
   #calls = new Map<string, Calls>()
   #recent = new Map<string, RecentUsage>()
-  #keysNotedAt = 0
   #written: Promise<void> = Promise.resolve()
 
   /** All items of a batch, which are nearly always of one app. */
@@ -63,9 +62,7 @@ export class Activity {
   }
 
   async flushKeyUse(db: Db, apps: AppCache): Promise<void> {
-    const since = this.#keysNotedAt
-    this.#keysNotedAt = performance.now()
-    const used = apps.usedSince(since)
+    const used = apps.takeUse()
     if (used.length > 0) await noteKeyUse(db, used)
   }
 

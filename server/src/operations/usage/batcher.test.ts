@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { monotonic } from '../../../test/harness/clocks.ts'
 import { Batcher, type Settled } from './batcher.ts'
 
 // Invariants: each call is answered exactly once, with its own result; calls go out in the order they came; no batch
@@ -23,7 +24,7 @@ function heldBatches(options: { lanes: number; most: number; expired?: (item: nu
     })
   return {
     held,
-    batcher: new Batcher(run, options),
+    batcher: new Batcher(run, { monotonic, ...options }),
     sent: () => held.map(({ items }) => items),
     batch(number: number) {
       const batch = held[number]
@@ -73,7 +74,11 @@ describe('a batcher', () => {
 
   it('sends a lone call without waiting for a timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
-    const batcher = new Batcher<number, string>(async (items) => answered(items), { lanes: 2, most: 8 })
+    const batcher = new Batcher<number, string>(async (items) => answered(items), {
+      monotonic,
+      lanes: 2,
+      most: 8,
+    })
     expect(await batcher.add(7)).toBe('answer to 7')
     expect(vi.getTimerCount()).toBe(0)
   })
@@ -163,7 +168,7 @@ describe('a batcher', () => {
         busy.delete(lane)
         return answered(items)
       },
-      { lanes: 3, most: 2 },
+      { monotonic, lanes: 3, most: 2 },
     )
     const calls = range(0, 40)
     expect(await Promise.all(calls.map((item) => batcher.add(item)))).toEqual(
@@ -216,7 +221,7 @@ describe('a batcher', () => {
       .mockImplementationOnce(() => {
         throw new Error('at once')
       })
-    const batcher = new Batcher(run, { lanes: 1, most: 8 })
+    const batcher = new Batcher(run, { monotonic, lanes: 1, most: 8 })
     await expect(batcher.add(1)).rejects.toThrow('at once')
     expect(await batcher.add(2)).toBe('answer to 2')
   })
@@ -250,7 +255,7 @@ describe('a batcher', () => {
                 arrivals[item]?.fails ? { error: new Error(`no ${item}`) } : { value: `${item}` },
               )
             },
-            { lanes, most },
+            { monotonic, lanes, most },
           )
           const calls: Promise<string>[] = []
           for (const [item, { turnsBefore }] of arrivals.entries()) {

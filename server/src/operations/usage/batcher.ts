@@ -1,3 +1,4 @@
+import type { Monotonic } from '../../domain/clocks.ts'
 import { rateLimited, unavailable } from '../../domain/errors.ts'
 import { MAX_WAITING_CALLS } from '../../domain/limits.ts'
 
@@ -11,6 +12,7 @@ interface Waiting<Item, Result> {
 }
 
 interface BatchOptions<Item> {
+  monotonic: Monotonic
   lanes: number
   /** items in one batch */
   most: number
@@ -29,6 +31,7 @@ interface BatchOptions<Item> {
 export class Batcher<Item, Result> {
   readonly #run: (items: Item[], lane: number) => Promise<Settled<Result>[]>
   readonly #most: number
+  readonly #monotonic: Monotonic
   readonly #expired: (item: Item, now: number) => boolean
   readonly #idle: number[]
   /** when each lane's batch was sent; 0: it is idle */
@@ -40,10 +43,11 @@ export class Batcher<Item, Result> {
 
   constructor(
     run: (items: Item[], lane: number) => Promise<Settled<Result>[]>,
-    { lanes, most, expired = () => false }: BatchOptions<Item>,
+    { monotonic, lanes, most, expired = () => false }: BatchOptions<Item>,
   ) {
     this.#run = run
     this.#most = most
+    this.#monotonic = monotonic
     this.#expired = expired
     this.#sentAt = new Array<number>(lanes).fill(0)
     this.#idle = Array.from({ length: lanes }, (_, lane) => lane)
@@ -55,7 +59,7 @@ export class Batcher<Item, Result> {
         reject(rateLimited('Too many calls wait for the database; try again in a moment', 1))
         return
       }
-      if (this.#waiting.length === 0) this.#waitingSince = performance.now()
+      if (this.#waiting.length === 0) this.#waitingSince = this.#monotonic()
       this.#waiting.push({ item, resolve, reject })
       this.#schedule()
     })
@@ -69,7 +73,7 @@ export class Batcher<Item, Result> {
   oldestSeconds(): number {
     const times = this.#sentAt.filter((time) => time > 0)
     if (this.#waiting.length > 0) times.push(this.#waitingSince)
-    return times.length === 0 ? 0 : (performance.now() - Math.min(...times)) / 1_000
+    return times.length === 0 ? 0 : (this.#monotonic() - Math.min(...times)) / 1_000
   }
 
   #schedule(): void {
@@ -94,7 +98,7 @@ export class Batcher<Item, Result> {
 
   /** From the front only: they are in order of arrival, and nearly in that of their deadlines. */
   #dropExpired(): void {
-    const now = performance.now()
+    const now = this.#monotonic()
     let count = 0
     for (const { item, reject } of this.#waiting) {
       if (!this.#expired(item, now)) break
@@ -106,7 +110,7 @@ export class Batcher<Item, Result> {
 
   async #send(batch: Waiting<Item, Result>[], lane: number): Promise<void> {
     let settled: Settled<Result>[]
-    this.#sentAt[lane] = performance.now()
+    this.#sentAt[lane] = this.#monotonic()
     try {
       settled = await this.#run(
         batch.map(({ item }) => item),

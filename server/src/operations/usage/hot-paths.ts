@@ -1,3 +1,4 @@
+import type { Monotonic } from '../../domain/clocks.ts'
 import type { AppCache } from '../../store/app-cache.ts'
 import type { Pool } from '../../store/database.ts'
 import { HeldConnection } from '../../store/held-connection.ts'
@@ -31,10 +32,16 @@ interface HotPaths {
   release(): void
 }
 
-export function hotPaths(apps: AppCache, pool: Pool, metrics: Metrics, activity: Activity): HotPaths {
+export function hotPaths(
+  apps: AppCache,
+  pool: Pool,
+  metrics: Metrics,
+  activity: Activity,
+  monotonic: Monotonic,
+): HotPaths {
   const held = Array.from({ length: HOT_CONNECTIONS }, () => new HeldConnection(pool))
-  const standings = standingReader(apps, held.slice(0, LANES), metrics, activity)
-  const usage = usageRecorder(apps, held.slice(LANES), metrics, activity)
+  const standings = standingReader(apps, held.slice(0, LANES), metrics, activity, monotonic)
+  const usage = usageRecorder(apps, held.slice(LANES), metrics, activity, monotonic)
   metrics.watchQueue('check', standings)
   metrics.watchQueue('record', usage)
   return {
@@ -51,6 +58,7 @@ function standingReader(
   connections: HeldConnection[],
   metrics: Metrics,
   activity: Activity,
+  monotonic: Monotonic,
 ): StandingReader {
   return new Batcher<StandingQuestion, FoundStanding>(
     (questions, lane) => {
@@ -60,7 +68,7 @@ function standingReader(
       activity.count('checks', questions)
       return standings
     },
-    { lanes: connections.length, most: MOST, expired },
+    { monotonic, lanes: connections.length, most: MOST, expired },
   )
 }
 
@@ -70,6 +78,7 @@ function usageRecorder(
   connections: HeldConnection[],
   metrics: Metrics,
   activity: Activity,
+  monotonic: Monotonic,
 ): UsageRecorder {
   const lanes = connections.map(
     (connection) =>
@@ -81,7 +90,7 @@ function usageRecorder(
           noteOne(activity, pending[0], settled[0])
           return settled
         },
-        { lanes: 1, most: MOST, expired },
+        { monotonic, lanes: 1, most: MOST, expired },
       ),
   )
   return {

@@ -71,9 +71,8 @@ async function recordOneByOne(
 
 /** What nobody waits for any more is not written: they have been told that there is no answer. */
 function leaveTheGone(pending: readonly PendingUsage[], answers: Answers): void {
-  const now = performance.now()
   for (const [index, { caller }] of pending.entries()) {
-    if (caller.deadline?.passedBy(now)) answers[index] ??= { error: tooLate() }
+    if (caller.deadline?.passed) answers[index] ??= { error: tooLate() }
   }
 }
 

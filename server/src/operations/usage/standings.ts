@@ -3,8 +3,7 @@ import { unauthenticated, unavailable } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_STALE_READS } from '../../domain/limits.ts'
 import { type Standing, standingOf } from '../../domain/standing.ts'
-import type { AppCache } from '../../store/app-cache.ts'
-import type { LoadedApp } from '../../store/catalogue.ts'
+import type { AppCache, CachedApp } from '../../store/app-cache.ts'
 import type { Tx } from '../../store/database.ts'
 import { type Holding, type Question, readHoldings } from '../../store/read-holdings.ts'
 import { refusesData } from '../../store/refused-data.ts'
@@ -101,7 +100,7 @@ async function readTogether(
     const holdings = await readHoldings(client, asked)
 
     const again: number[] = []
-    const reloaded = new Map<string, LoadedApp>()
+    const reloaded = new Map<string, CachedApp>()
     for (const [k, i] of open.entries()) {
       const question = questions[i] as StandingQuestion
       const topic = topicOf[k] as Topic
