@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/billing/provider.ts'
 import { stripeClient } from '../../src/billing/stripe/client.ts'
 import { stripeProvider } from '../../src/billing/stripe/stripe.ts'
+import type { Package } from '../../src/domain/package.ts'
 
 export interface Account {
   key: string
@@ -10,6 +11,18 @@ export interface Account {
   apiBase: string | null
 }
 
+const PLAN = {
+  id: 'plan',
+  name: 'Plan',
+  status: 'PUBLISHED',
+  isAddon: false,
+  metadata: {},
+  features: [],
+  prices: [],
+  draft: null,
+  updatedAt: 0,
+} satisfies Package
+const PRICE = { provider: 'stripe', amount: 900, currency: 'usd', interval: 'month' } as const
 const URLS = { success_url: 'https://shop.example/done', cancel_url: 'https://shop.example/back' }
 
 /**
@@ -110,6 +123,24 @@ export function describeStripe(name: string, account: () => Account): void {
       expect(await provider.fetchCheckout('cs_test_that_is_not_there')).toBeNull()
     })
 
+    it('makes one link for one id of ours, however often it is asked for', async () => {
+      const request = (id: string) => ({
+        id: `${run}-${id}`,
+        offer: {
+          provider: 'stripe',
+          currency: 'usd',
+          interval: 'month' as const,
+          items: [{ package: PLAN, price: { ...PRICE, id: monthly.id } }],
+        },
+        user: { billingId: customer, email: 'ann@example.com' },
+        successUrl: URLS.success_url,
+        cancelUrl: URLS.cancel_url,
+      })
+      const first = await provider.createCheckout(request('one'))
+      expect(await provider.createCheckout(request('one'))).toEqual(first)
+      expect((await provider.createCheckout(request('other'))).ref).not.toBe(first.ref)
+    })
+
     const REFUSED: [string, () => Stripe.Checkout.SessionCreateParams][] = [
       ['an unknown price', () => ({ line_items: [{ price: 'price_that_is_not_there', quantity: 1 }] })],
       ['an unknown customer', () => ({ customer: 'cus_that_is_not_there' })],
@@ -173,6 +204,8 @@ export function describeStripe(name: string, account: () => Account): void {
       const made = await subscribed({ items: [{ price: monthly.id }, { price: extra.id }] })
       await provider.dropPrice(made.id, extra.id)
       expect(await provider.fetchSubscription(made.id)).toMatchObject({ priceIds: [monthly.id] })
+      // Nothing is given back for it, nor charged.
+      expect((await sdk.invoiceItems.list({ customer, pending: true })).data).toEqual([])
       await provider.cancel(made.id, 'now')
       await sdk.prices.update(extra.id, { active: false })
     })

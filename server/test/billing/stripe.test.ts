@@ -177,6 +177,20 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect((await shop.billed())[1]?.cancelAt).toBeNull()
   })
 
+  it('is left as it is, and a person is told, when it is past due for a price of no package', async () => {
+    const ref = await buy('plan')
+    const [item] = stripe.world.subscription(ref).items.data
+    const unknown = stripe.sell({ name: 'unknown', amount: 700 })
+    await stripe.sdk().subscriptions.update(ref, { items: [{ id: item?.id ?? '', price: unknown.id }] })
+    stripe.renew(ref, 'failed')
+    await heard()
+    expect(await shop.notices('state lastError')).toContainEqual({
+      state: 'FAILED',
+      lastError: expect.stringMatching(new RegExp(`"${unknown.id}" is the price of no package`)),
+    })
+    expect(await shop.billed()).toMatchObject([{ status: 'ACTIVE', cancelAt: null }])
+  })
+
   it('ends at the period’s end when that is said there, unless it is taken back', async () => {
     const ref = await buy('plan')
     stripe.cancel(ref, 'at period end')

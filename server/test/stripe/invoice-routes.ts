@@ -27,6 +27,17 @@ export const invoiceRoutes: Route[] = [
     },
   },
   {
+    method: 'GET',
+    path: '/v1/invoiceitems',
+    answer({ world, form }) {
+      const customer = form.text('customer')
+      // What is on an invoice is forgotten here, so that all there is is pending.
+      form.flag('pending')
+      const keep = (one: PendingItem) => customer === undefined || one.customer === customer
+      return page('/v1/invoiceitems', world.invoiceItems.values(), form, keep)
+    },
+  },
+  {
     method: 'POST',
     path: '/v1/invoices',
     answer({ world, form }) {

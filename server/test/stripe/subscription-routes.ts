@@ -127,6 +127,23 @@ function update(world: World, subscription: Stripe.Subscription, form: Form): St
   return subscription
 }
 
+/** What is left of a period that was paid for comes off the next invoice. */
+function giveBack(world: World, { customer }: Stripe.Subscription, item: Stripe.SubscriptionItem): void {
+  const left = item.current_period_end - world.now
+  const share = left / (item.current_period_end - item.current_period_start)
+  const id = world.id('ii')
+  world.invoiceItems.set(id, {
+    id,
+    object: 'invoiceitem',
+    amount: -Math.round((item.price.unit_amount ?? 0) * (item.quantity ?? 1) * share),
+    currency: item.price.currency,
+    customer: idOf(customer) ?? '',
+    date: world.now,
+    description: 'Unused time',
+    livemode: false,
+  })
+}
+
 const PATH = '/v1/subscriptions'
 
 export const subscriptionRoutes: Route[] = [
@@ -183,13 +200,18 @@ export const subscriptionRoutes: Route[] = [
     method: 'DELETE',
     path: '/v1/subscription_items/:id',
     answer({ world, form, id }) {
-      form.without('proration_behavior', 'clear_usage', 'payment_behavior')
+      form.without('clear_usage', 'payment_behavior')
+      const proration =
+        form.word('proration_behavior', ['create_prorations', 'none', 'always_invoice']) ??
+        'create_prorations'
       const owner = [...world.subscriptions.values()].find(({ items }) =>
         items.data.some((item) => item.id === id),
       )
       if (!owner) throw noSuch('subscription_item', id)
       const data = owner.items.data.filter((item) => item.id !== id)
       if (data.length === 0) throw invalid('A subscription must have at least one active plan.')
+      const dropped = owner.items.data.find((item) => item.id === id)
+      if (dropped && proration !== 'none') giveBack(world, owner, dropped)
       world.change('customer.subscription.updated', owner, { items: { ...owner.items, data } })
       return { id, object: 'subscription_item', deleted: true } satisfies Stripe.DeletedSubscriptionItem
     },

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
+import { type Answer, type Client, dashboardClient, signedIn } from '../harness/client.ts'
+import { type ExampleCall, exampleCalls } from '../harness/example-calls.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+
+// Who may do what, written out: nothing here is read from the table that the server goes by.
+
+const EVERYBODY = ['NOBODY', 'VIEWER', 'EDITOR', 'OWNER']
+const MEMBERS = ['VIEWER', 'EDITOR', 'OWNER']
+const EDITORS = ['EDITOR', 'OWNER']
+const OWNERS = ['OWNER']
+
+const QUERIES: Record<string, string[]> = {
+  activity: MEMBERS,
+  apiKeys: MEMBERS,
+  app: MEMBERS,
+  apps: MEMBERS,
+  auditLog: MEMBERS,
+  billingSettings: MEMBERS,
+  billingTemplate: MEMBERS,
+  billingTemplates: MEMBERS,
+  catalogueDiff: MEMBERS,
+  checklist: MEMBERS,
+  explain: MEMBERS,
+  feature: MEMBERS,
+  features: MEMBERS,
+  grantedFeatures: MEMBERS,
+  invitation: EVERYBODY,
+  invitations: OWNERS,
+  latestEvents: MEMBERS,
+  ledger: MEMBERS,
+  me: EVERYBODY,
+  members: MEMBERS,
+  nearLimits: MEMBERS,
+  notice: MEMBERS,
+  noticeCounts: MEMBERS,
+  notices: MEMBERS,
+  package: MEMBERS,
+  packages: MEMBERS,
+  permissions: MEMBERS,
+  prices: MEMBERS,
+  providerAccounts: MEMBERS,
+  providerPrices: MEMBERS,
+  publishPreview: MEMBERS,
+  publishTouched: MEMBERS,
+  sessions: MEMBERS,
+  showUsage: MEMBERS,
+  subscription: MEMBERS,
+  subscriptions: MEMBERS,
+  tokenKeys: MEMBERS,
+  user: MEMBERS,
+  userImport: MEMBERS,
+  userImportRows: MEMBERS,
+  userImports: MEMBERS,
+  users: MEMBERS,
+}
+
+const MUTATIONS: Record<string, string[]> = {
+  acceptInvitation: EVERYBODY,
+  advanceClock: EDITORS,
+  applyUserImport: EDITORS,
+  archiveBillingTemplate: EDITORS,
+  archivePrice: EDITORS,
+  cancelSubscription: EDITORS,
+  changePassword: MEMBERS,
+  changeRole: OWNERS,
+  copyCatalogue: EDITORS,
+  createApiKey: OWNERS,
+  createApp: OWNERS,
+  createBillingTemplate: EDITORS,
+  createFeature: EDITORS,
+  createPackage: EDITORS,
+  createPrice: EDITORS,
+  createUser: EDITORS,
+  discardPackageDraft: EDITORS,
+  editPackage: EDITORS,
+  generateSubscriptionLink: EDITORS,
+  generateUserToken: EDITORS,
+  importPrice: EDITORS,
+  inviteMember: OWNERS,
+  loadSample: EDITORS,
+  publishPackage: EDITORS,
+  reconcileBilling: EDITORS,
+  recordUsage: EDITORS,
+  removeMember: OWNERS,
+  removeProviderAccount: OWNERS,
+  removeSample: EDITORS,
+  renameApp: OWNERS,
+  replayFailedNotices: EDITORS,
+  replayNotice: EDITORS,
+  revokeApiKey: OWNERS,
+  revokeInvitation: OWNERS,
+  revokeTokenKey: OWNERS,
+  rotateApiKey: OWNERS,
+  rotateTokenKey: OWNERS,
+  setGraceDays: EDITORS,
+  setOrigins: OWNERS,
+  setOwner: EVERYBODY,
+  setProviderAccount: OWNERS,
+  signIn: EVERYBODY,
+  signOut: EVERYBODY,
+  signOutEverywhere: MEMBERS,
+  signOutSession: MEMBERS,
+  subscribe: EDITORS,
+  testProviderAccount: OWNERS,
+  undoUserImport: EDITORS,
+  updateFeature: EDITORS,
+  updatePackage: EDITORS,
+  updateUser: EDITORS,
+}
+
+/** Not an operation of the schema: a file is posted to a path of its own. */
+const IMPORT_USERS = EDITORS
+
+/** They end the session that the other calls need. */
+const LAST = ['signOutEverywhere', 'signOut']
+
+// Of an app that there is not: who may do it finds that out, and nothing is done.
+const CALLS = exampleCalls(dashboardSchema(), {
+  appId: 'nowhere',
+  to: '2030-01-01T00:00:00Z',
+  origins: ['https://www.example.com'],
+  email: 'somebody@example.com',
+}).toSorted((a, b) => LAST.indexOf(a.name) - LAST.indexOf(b.name))
+
+const isMutation = ({ query }: ExampleCall) => query.startsWith('mutation')
+
+const PASSWORD = 'a good password'
+const emailOf = (role: string) => `the-${role.toLowerCase()}@example.com`
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+  for (const role of MEMBERS) {
+    const { inviteMember } = await server.dashboard.data(
+      'mutation ($email: String!, $role: Role!) { inviteMember(email: $email, role: $role) { url } }',
+      { email: emailOf(role), role },
+    )
+    await dashboardClient(server.url).data(
+      'mutation ($token: String!, $password: String!) { acceptInvitation(token: $token, password: $password) { id } }',
+      { token: new URL(inviteMember.url).hash.split('=')[1], password: PASSWORD },
+    )
+  }
+})
+afterAll(() => server?.stop())
+
+/** In a session of their own. */
+const as = async (role: string): Promise<Client> =>
+  role === 'NOBODY'
+    ? dashboardClient(server.url)
+    : signedIn(server.url, { email: emailOf(role), password: PASSWORD })
+
+/** Whatever else is wrong with a call is found out behind the door. */
+function doorOf({ errors }: Answer): 'open' | 'closed' {
+  const [error] = errors ?? []
+  const told = `${error?.extensions.status} ${error?.message}`
+  if (told === '401 Sign in to the dashboard first') return 'closed'
+  return /^403 This needs an (owner|editor or owner); you are a (viewer|editor)$/.test(told)
+    ? 'closed'
+    : 'open'
+}
+
+async function operationsNotedSince(id: number): Promise<string[]> {
+  const { auditLog } = await server.dashboard.data('{ auditLog(first: 200) { rows { id operation } } }')
+  const rows: { id: string; operation: string }[] = auditLog.rows
+  return rows.flatMap((row) => (Number(row.id) > id ? [row.operation] : []))
+}
+
+describe('gap: roles', () => {
+  it('every operation of the dashboard has its row here', () => {
+    const named = (mutations: boolean) =>
+      CALLS.flatMap((call) => (isMutation(call) === mutations ? [call.name] : [])).sort()
+    expect(Object.keys(QUERIES).sort()).toEqual(named(false))
+    expect(Object.keys(MUTATIONS).sort()).toEqual(named(true))
+  })
+
+  it.for(EVERYBODY)('%s gets what the matrix says, and nothing else', async (role) => {
+    const client = await as(role)
+    const { auditLog } = await server.dashboard.data('{ auditLog(first: 1) { rows { id } } }')
+    const doors: Record<string, string> = {}
+    for (const { name, query, variables } of CALLS) doors[name] = doorOf(await client.ask(query, variables))
+    const rows = Object.entries({ ...QUERIES, ...MUTATIONS })
+    expect(doors).toEqual(
+      Object.fromEntries(rows.map(([name, who]) => [name, who.includes(role) ? 'open' : 'closed'])),
+    )
+    const noted = await operationsNotedSince(Number(auditLog.rows[0].id))
+    expect(noted.filter((name) => !MUTATIONS[name]?.includes(role))).toEqual([])
+  })
+
+  it.for(EVERYBODY)('%s imports users, or not', async (role) => {
+    const response = await fetch(`${server.url}/dashboard/import/users?app=nowhere`, {
+      method: 'POST',
+      headers: { ...(await as(role)).headers, 'Content-Type': 'text/csv' },
+      body: 'id,email\nx,x@example.com\n',
+    })
+    const answer = { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) }
+    expect(doorOf(answer)).toBe(IMPORT_USERS.includes(role) ? 'open' : 'closed')
+  })
+
+  it.for(MEMBERS)('the pages of a member who is %s are told the same', async (role) => {
+    const { permissions } = await (await as(role)).data('{ permissions }')
+    const rows = Object.entries({ ...MUTATIONS, importUsers: IMPORT_USERS })
+    expect(permissions.toSorted()).toEqual(
+      rows.flatMap(([name, who]) => (who.includes(role) ? [name] : [])).toSorted(),
+    )
+  })
+})

@@ -1,0 +1,73 @@
+import type { Db } from '../../src/store/database.ts'
+
+/** The uid of the app's one user. */
+export const UID = 1
+
+/** An app with at least one row in every table that has apps, and a second one with none. */
+export async function furnishApp(db: Db): Promise<void> {
+  await db.query(`
+insert into app (id, name) values ('ours', 'Ours'), ('theirs', 'Theirs');
+insert into api_key (app_id, id, name, prefix, hash) values ('ours', 'key', 'key', 'tg_', '\\x01');
+insert into token_key (app_id, id, algorithm, material) values ('ours', 'signer', 'HS256', '\\x02');
+insert into token_key (app_id, id, algorithm, material, retired_at)
+  values ('ours', 'former', 'HS256', '\\x03', now() - interval '9 days');
+insert into feature (app_id, id, name, type, metadata) values ('ours', 'calls', 'Calls', 'CONSUMABLE', '{}');
+insert into package (app_id, id, name, status, is_addon, metadata, draft, updated_at)
+  values ('ours', 'plan', 'Plan', 'DRAFT', false, '{}', '{"name":"Next","features":[]}', now());
+insert into package_feature (app_id, package_id, feature_id, position, "limit", reset_period, overage_enabled)
+  values ('ours', 'plan', 'calls', 1, 10, 'MONTH', false);
+insert into users (app_id, id, billing_id, name, email, metadata)
+  values ('ours', 'ann', 'cus_1', 'Ann', 'ann@example.com', '{}');
+insert into price (app_id, provider, id, package_id, amount, currency, interval)
+  values ('ours', 'stripe', 'price_1', 'plan', 900, 'usd', 'month');
+insert into billing_template (app_id, id, name) values ('ours', 'template', 'Template');
+insert into billing_template_item (app_id, template_id, position, package_id) values ('ours', 'template', 1, 'plan');
+insert into checkout_session (app_id, id, template_id, user_uid, provider, items, success_url, cancel_url, provider_ref)
+  values ('ours', 'session', 'template', ${UID}, 'stripe', '[]', 'https://a.example', 'https://b.example', 'cs_1'),
+    ('ours', 'unplaced', 'template', ${UID}, 'stripe', '[]', 'https://a.example', 'https://b.example', null);
+insert into provider_account (app_id, provider, secret_key, beside_live) values ('ours', 'stripe', '\\x04', true);
+insert into provider_subscription (app_id, provider, ref, user_uid, customer_ref, status, made_at, paid_at, paid_until, live)
+  values ('ours', 'stripe', 'sub_1', ${UID}, 'cus_1', 'active', now(), now() - interval '1 day', now(), true);
+insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancel_at, provider, provider_ref)
+  values ('ours', 'subscription', ${UID}, 'plan', false, now(), now(), now() + interval '1 day', 'stripe', 'sub_1');
+insert into notice (app_id, provider, event_id, type, payload, payment_ref)
+  values ('ours', 'stripe', 'evt_pending', 'x', '{}', null);
+insert into notice (app_id, provider, event_id, type, payload, state, payment_ref)
+  values ('ours', 'stripe', 'evt_failed', 'x', '{}', 'FAILED', 'pay_1');
+insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
+  values ('ours', ${UID}, 'calls', 'MONTH', '1970-01-01Z', 5);
+insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
+  values ('ours', ${UID}, 'calls', 'MONTH', '1970-01-01Z', 'ADD', 5, 5, now());
+insert into idempotency (app_id, scope, key, request, results) values ('ours', 'request', 'k', '\\x05', '{}');
+insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id)
+  values ('ours', 'o@example.com', 'createUser', 'user', 'ann');
+insert into user_import (app_id, id, state, member_email) values ('ours', 'older', 'APPLIED', 'o@example.com');
+insert into user_import (app_id, id, state, member_email) values ('ours', 'import', 'CHECKED', 'o@example.com');
+insert into user_import (app_id, id, state, member_email, dropped) values ('ours', 'gone', 'CHECKED', 'o@example.com', true);
+insert into user_import_row (app_id, import_id, line, user_id, user_uid, outcome, old_email, new_email,
+    old_billing_id, new_billing_id)
+  values ('ours', 'import', 2, 'ann', ${UID}, 'CHANGE', 'ann@example.com', 'new@example.com', 'cus_1', 'cus_1');
+insert into activity (app_id, minute, checks, records) values ('ours', '2026-01-01Z', 1, 1);
+insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
+  values ('ours', 'ann', 'calls', 5, 10, now());
+insert into feature (app_id, id, name, type, metadata) values ('ours', 'sampled', 'Sampled', 'BINARY', '{}');
+insert into sample_item (app_id, kind, id) values ('ours', 'feature', 'sampled');
+insert into sample_activity (app_id, minute, checks, records) values ('ours', '2026-01-01Z', 1, 1);
+`)
+}
+
+/** Everything that is kept of an app, table by table. */
+export async function allOf(db: Db, appId: string): Promise<unknown> {
+  const { rows: tables } = await db.query<{ name: string }>(
+    `select table_name as name from information_schema.columns
+     where table_schema = 'public' and column_name = 'app_id' order by 1`,
+  )
+  const part = ({ name }: { name: string }) =>
+    `select '${name}' as name, (select json_agg(t order by t::text) from "${name}" t where app_id = $1) as rows`
+  const { rows } = await db.query(
+    `${tables.map(part).join(' union all ')}
+     union all select 'app', (select json_agg(t) from app t where id = $1)`,
+    [appId],
+  )
+  return rows
+}

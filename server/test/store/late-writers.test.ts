@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { expireApiKey } from '../../src/store/api-keys.ts'
+import { findCheckoutSession, updateCheckoutState } from '../../src/store/checkout-sessions.ts'
+import type { Tx } from '../../src/store/database.ts'
+import { claimKey, storeResults } from '../../src/store/idempotency.ts'
+import {
+  findProviderSubscription,
+  type ProviderSubscriptionRow,
+  touchProviderSubscription,
+  writeProviderSubscription,
+} from '../../src/store/provider-subscriptions.ts'
+import { cancelLater, findSubscription } from '../../src/store/subscriptions.ts'
+import { type CounterMove, writeUsage } from '../../src/store/write-usage.ts'
+import { openStore, type TestStore } from '../harness/store.ts'
+import { furnishApp, UID } from './furnished-app.ts'
+
+// What somebody writes who is late, comes twice or decided upon something that has changed since.
+
+let store: TestStore
+let tx: Tx
+beforeAll(async () => {
+  store = await openStore()
+  await furnishApp(store.pool)
+  tx = await store.pool.connect()
+})
+afterAll(async () => {
+  tx.release()
+  await store.close()
+})
+beforeEach(async () => {
+  await tx.query('begin')
+  return () => tx.query('rollback')
+})
+
+describe('gap: billing, what a provider said earlier than what is written', () => {
+  const row = async () => {
+    const found = await findProviderSubscription(tx, 'ours', 'stripe', 'sub_1')
+    if (!found) throw new Error('the subscription is not there')
+    return found
+  }
+  const write = (said: ProviderSubscriptionRow) =>
+    writeProviderSubscription(tx, 'ours', 'stripe', 'sub_1', said)
+
+  it('is written once for the version that was read', async () => {
+    const before = await row()
+    expect(await write({ ...before, status: 'past_due' })).toBe(true)
+    expect(await write({ ...before, status: 'active' })).toBe(false)
+    expect(await row()).toMatchObject({ status: 'past_due', version: before.version + 1 })
+  })
+
+  it('is not written by one who read that there was nothing', async () => {
+    const before = await row()
+    expect(await write({ ...before, status: 'canceled', version: 0 })).toBe(false)
+    expect(await row()).toEqual(before)
+  })
+
+  it('is not written after something was done at the provider', async () => {
+    const before = await row()
+    await touchProviderSubscription(tx, 'ours', 'stripe', 'sub_1')
+    expect(await write({ ...before, status: 'canceled' })).toBe(false)
+    expect(await row()).toMatchObject({ status: 'active' })
+  })
+})
+
+describe('gap: billing, the state of a payment link', () => {
+  const tell = async (state: 'OPEN' | 'AWAITING' | 'PAID' | 'FAILED' | 'EXPIRED', paidAt: number | null) =>
+    (await updateCheckoutState(tx, 'ours', 'stripe', 'session', 'cs_1', state, paidAt))?.state
+
+  it.each([
+    [['OPEN', 'AWAITING', 'FAILED'], 'FAILED'],
+    [['AWAITING', 'OPEN'], 'AWAITING'],
+    [['EXPIRED', 'OPEN', 'AWAITING'], 'EXPIRED'],
+    [['FAILED', 'EXPIRED', 'AWAITING'], 'FAILED'],
+    [['AWAITING', 'FAILED', 'PAID'], 'PAID'],
+    [['PAID', 'OPEN', 'AWAITING', 'EXPIRED', 'FAILED'], 'PAID'],
+  ] as const)('told of as %j it is %s', async (told, comesTo) => {
+    let state: string | undefined
+    for (const next of told) state = await tell(next, null)
+    expect(state).toBe(comesTo)
+  })
+
+  it('keeps when it was first paid', async () => {
+    await tell('PAID', 1_000)
+    await tell('PAID', 2_000)
+    await tell('PAID', null)
+    expect(await findCheckoutSession(tx, 'ours', 'session')).toMatchObject({ paidAt: 1_000 })
+  })
+
+  it('has no such time before', async () => {
+    await tell('AWAITING', 1_000)
+    expect(await findCheckoutSession(tx, 'ours', 'session')).toMatchObject({ paidAt: null })
+  })
+})
+
+describe('an end that is set already', () => {
+  it('gap: subscriptions: is made earlier by a cancellation, never later', async () => {
+    const ends = async (at: number) => {
+      await cancelLater(tx, 'ours', ['subscription'], at)
+      return (await findSubscription(tx, 'ours', 'subscription'))?.cancelAt
+    }
+    expect(await ends(5_000)).toBe(5_000)
+    expect(await ends(9_000)).toBe(5_000)
+    expect(await ends(4_000)).toBe(4_000)
+  })
+
+  it('gap: API keys: is made earlier by a rotation, never later', async () => {
+    const first = await expireApiKey(tx, 'ours', 'key', 2)
+    expect(await expireApiKey(tx, 'ours', 'key', 3)).toBe(first)
+    expect(await expireApiKey(tx, 'ours', 'key', 1)).toBe((first ?? 0) - 3_600_000)
+  })
+})
+
+describe('gap: idempotency', () => {
+  it('the key of a request and the same key of a usage event have an answer each', async () => {
+    const request = Buffer.from('asked')
+    const [asRequest, asUsage] = (['request', 'usage'] as const).map((scope) => ({
+      appId: 'theirs',
+      scope,
+      key: 'same',
+    })) as [Parameters<typeof claimKey>[1], Parameters<typeof claimKey>[1]]
+    await claimKey(tx, asRequest, request)
+    await claimKey(tx, asUsage, request)
+    await storeResults(tx, asRequest, { field: 'of the request' })
+    expect((await claimKey(tx, asUsage, request)).results).toEqual({})
+    await storeResults(tx, asUsage, { field: 'of the event' })
+    expect((await claimKey(tx, asRequest, request)).results).toEqual({ field: 'of the request' })
+  })
+})
+
+describe('gap: races, a move of a counter that was lost', () => {
+  const rowsOf = async (table: string) =>
+    (await tx.query<{ count: number }>(`select count(*) from ${table} where app_id = 'ours'`)).rows[0]?.count
+
+  it('leaves neither ledger rows nor receipts, of however many calls it was made', async () => {
+    const { rows } = await tx.query<{ place: string }>(
+      `select ctid as place from usage_counter where app_id = 'ours'`,
+    )
+    const place = rows[0]?.place ?? ''
+    const lost: CounterMove = {
+      key: { appId: 'ours', userUid: UID, featureId: 'calls', resetPeriod: 'MONTH', periodStart: 0 },
+      // The counter stands at 5.
+      from: { used: 4, place },
+      to: 7,
+      entries: [5, 6, 7].map((used) => ({ action: 'ADD', delta: 1, used, recordedAt: 0 })),
+      receipts: ['a', 'b'].map((key) => ({
+        appId: 'ours',
+        scope: 'usage',
+        key,
+        request: Buffer.alloc(32),
+        results: '{}',
+      })),
+    }
+    const before = [await rowsOf('usage_ledger'), await rowsOf('idempotency')]
+    expect(await writeUsage(tx, [lost], [])).toEqual(new Set())
+    expect([await rowsOf('usage_ledger'), await rowsOf('idempotency')]).toEqual(before)
+
+    const won = { ...lost, from: { used: 5, place } }
+    expect(await writeUsage(tx, [won], [])).toEqual(new Set([won]))
+    expect(await rowsOf('usage_ledger')).toBe(4)
+    expect(await rowsOf('idempotency')).toBe(3)
+  })
+})

@@ -1,0 +1,251 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import ts from 'typescript'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { activityBetween, listRecentUsage, readChecklist } from '../../src/store/activity.ts'
+import * as keys from '../../src/store/api-keys.ts'
+import * as apps from '../../src/store/apps.ts'
+import { listAuditEntries } from '../../src/store/audit.ts'
+import * as templates from '../../src/store/billing-templates.ts'
+import { loadApp } from '../../src/store/catalogue.ts'
+import * as checkouts from '../../src/store/checkout-sessions.ts'
+import type { Tx } from '../../src/store/database.ts'
+import { updateFeature } from '../../src/store/features.ts'
+import { storeResults } from '../../src/store/idempotency.ts'
+import { Keyring } from '../../src/store/keyring.ts'
+import { ledgerOfUser } from '../../src/store/ledger.ts'
+import { moveRows } from '../../src/store/move-user-import.ts'
+import * as notices from '../../src/store/notices.ts'
+import * as packages from '../../src/store/packages.ts'
+import * as prices from '../../src/store/prices.ts'
+import * as accounts from '../../src/store/provider-accounts.ts'
+import * as paid from '../../src/store/provider-subscriptions.ts'
+import { forgetSample, removeSampleItems } from '../../src/store/sample.ts'
+import { newestUsers, usersBeginningWith } from '../../src/store/search-users.ts'
+import { snapshot } from '../../src/store/snapshots.ts'
+import * as subscribers from '../../src/store/subscribers.ts'
+import * as subscriptions from '../../src/store/subscriptions.ts'
+import * as tokenKeys from '../../src/store/token-keys.ts'
+import { usageSince } from '../../src/store/usage.ts'
+import * as importRows from '../../src/store/user-import-rows.ts'
+import * as imports from '../../src/store/user-imports.ts'
+import * as users from '../../src/store/users.ts'
+import { openStore, type TestStore } from '../harness/store.ts'
+import { allOf, furnishApp, UID } from './furnished-app.ts'
+
+// All there is belongs to one app. Whatever another app asks for by the ids of that one, it finds nothing and changes
+// nothing; and the same call by the app itself finds or changes something, or the row here would prove nothing.
+
+const NOW = 1_800_000_000_000
+const LAST = Number.MAX_SAFE_INTEGER
+const ANN = { uid: UID, id: 'ann', billingId: 'cus_1', name: 'Ann', email: 'ann@example.com', metadata: {} }
+const COUNTER = { uid: UID, featureId: 'calls', resetPeriod: 'MONTH', periodStart: 0 } as const
+const FEATURE = {
+  id: 'calls',
+  name: 'Other',
+  type: 'CONSUMABLE',
+  unitLabel: null,
+  unitLabelPlural: null,
+  metadata: {},
+} as const
+const PROGRESS = { bytesRead: 1, rows: 1, bad: 1, unchanged: 1, changed: 1 }
+
+let pending = 0
+let failed = 0
+
+const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
+  activityBetween: (db, app) => activityBetween(db, app, 'day', 0, NOW),
+  listRecentUsage: (db, app) => listRecentUsage(db, app),
+  readChecklist: (db, app) => readChecklist(db, app),
+  revokeApiKey: (db, app) => keys.revokeApiKey(db, app, 'key'),
+  listApiKeys: (db, app) => keys.listApiKeys(db, app),
+  lockGoodApiKey: (db, app) => keys.lockGoodApiKey(db, app, 'key'),
+  expireApiKey: (db, app) => keys.expireApiKey(db, app, 'key', 1),
+  noteKeyUse: (db, app) => keys.noteKeyUse(db, [{ appId: app, hash: '01', msAgo: 0 }]),
+  hasApiKeys: (db, app) => keys.hasApiKeys(db, app),
+  bumpVersion: (db, app) => apps.bumpVersion(db, app),
+  setTestClock: (db, app) => apps.setTestClock(db, app, '2030-01-01Z'),
+  setName: (db, app) => apps.setName(db, app, 'Other'),
+  setOrigins: (db, app) => apps.setOrigins(db, app, ['https://a.example']),
+  setGraceDays: (db, app) => apps.setGraceDays(db, app, 3),
+  listAuditEntries: (db, app) => listAuditEntries(db, app, LAST, 9),
+  findTemplate: (db, app) => templates.findTemplate(db, app, 'template'),
+  listTemplates: (db, app) => templates.listTemplates(db, app, true),
+  archiveTemplate: (db, app) => templates.archiveTemplate(db, app, 'template', true),
+  loadApp: async (db, app) => {
+    const loaded = await loadApp(db, app)
+    return [loaded?.catalogue.packages.size, loaded?.catalogue.features.size, loaded?.keys.size]
+  },
+  findCheckoutSession: (db, app) => checkouts.findCheckoutSession(db, app, 'session'),
+  placeCheckoutSession: (db, app) =>
+    checkouts.placeCheckoutSession(db, app, 'unplaced', { ref: 'cs_2', url: 'https://c.example' }),
+  updateCheckoutState: (db, app) =>
+    checkouts.updateCheckoutState(db, app, 'stripe', 'session', 'cs_1', 'PAID', NOW),
+  openCheckouts: (db, app) => checkouts.openCheckouts(db, app, 'all'),
+  updateFeature: (db, app) => updateFeature(db, app, FEATURE),
+  storeResults: (db, app) => storeResults(db, { appId: app, scope: 'request', key: 'k' }, { field: 1 }),
+  ledgerOfUser: (db, app) => ledgerOfUser(db, app, UID, ['calls'], LAST, 9),
+  moveRows: (db, app) => moveRows(db, app, 'import', 'apply', 9),
+  findNotice: (db, app) => notices.findNotice(db, app, failed),
+  listNotices: (db, app) =>
+    notices.listNotices(db, app, { provider: null, state: null, type: null }, null, 9),
+  countNotices: (db, app) => notices.countNotices(db, app),
+  noteDone: (db, app) => notices.noteDone(db, app, pending),
+  noteFailure: (db, app) =>
+    notices.noteFailure(db, app, pending, { message: 'no', final: true, paymentRef: null }),
+  reopenNotices: (db, app) => notices.reopenNotices(db, app, failed),
+  'reopenNotices, all': (db, app) => notices.reopenNotices(db, app, null),
+  updatePackageMetadata: (db, app) => packages.updatePackageMetadata(db, app, 'plan', { a: 1 }, NOW),
+  setPackageDraft: (db, app) => packages.setPackageDraft(db, app, 'plan', null, NOW),
+  applyPackageEdit: (db, app) =>
+    packages.applyPackageEdit(db, app, 'plan', { name: 'Other', features: [] }, NOW),
+  publishPackage: (db, app) => packages.publishPackage(db, app, 'plan', NOW),
+  findPrice: (db, app) => prices.findPrice(db, app, 'stripe', 'price_1'),
+  findPrices: (db, app) => prices.findPrices(db, app, 'stripe', ['price_1']),
+  listPrices: (db, app) => prices.listPrices(db, app, null, true),
+  'listPrices, of a package': (db, app) => prices.listPrices(db, app, 'plan', true),
+  archivePrice: (db, app) => prices.archivePrice(db, app, 'stripe', 'price_1', true),
+  findProviderAccount: (db, app) => accounts.findProviderAccount(db, app, 'stripe'),
+  forgetBesideLive: (db, app) => accounts.forgetBesideLive(db, app),
+  deleteProviderAccount: (db, app) => accounts.deleteProviderAccount(db, app, 'stripe'),
+  findProviderSubscription: (db, app) => paid.findProviderSubscription(db, app, 'stripe', 'sub_1'),
+  notePaidAgain: (db, app) => paid.notePaidAgain(db, app, 'stripe', 'sub_1', NOW),
+  touchProviderSubscription: (db, app) => paid.touchProviderSubscription(db, app, 'stripe', 'sub_1'),
+  liveProviderSubscriptions: (db, app) => paid.liveProviderSubscriptions(db, app, 'all'),
+  providerSubscriptionsOf: (db, app) => paid.providerSubscriptionsOf(db, app, 'stripe', 'cus_1'),
+  forgetSample: (db, app) => forgetSample(db, app),
+  removeSampleItems: (db, app) => removeSampleItems(db, app, 'feature'),
+  newestUsers: (db, app) => newestUsers(db, app, LAST, 9),
+  usersBeginningWith: (db, app) => usersBeginningWith(db, app, 'ann', null, 9),
+  'usersBeginningWith, by billing id': (db, app) => usersBeginningWith(db, app, 'cus', null, 9),
+  snapshot: (db, app) => snapshot(db, 'user', app, 'ann'),
+  liveSubscribers: (db, app) => subscribers.liveSubscribers(db, app, 'plan', 0, 0, 9),
+  peopleOf: (db, app) => subscribers.peopleOf(db, app, [UID]),
+  liveSubscriptions: async (db, app) => (await subscribers.liveSubscriptions(db, app, [UID], 0)).get(UID),
+  usedOf: (db, app) => subscribers.usedOf(db, app, [COUNTER]),
+  findSubscription: (db, app) => subscriptions.findSubscription(db, app, 'subscription'),
+  subscriptionsOfUser: (db, app) => subscriptions.subscriptionsOfUser(db, app, UID),
+  listSubscriptions: (db, app) => subscriptions.listSubscriptions(db, app, null, 0, 9),
+  'listSubscriptions, of a user': (db, app) => subscriptions.listSubscriptions(db, app, UID, 0, 9),
+  newestSubscriptions: (db, app) =>
+    subscriptions.newestSubscriptions(db, app, { userUid: UID, packageId: 'plan' }, LAST, 9),
+  cancelLapsed: (db, app) => subscriptions.cancelLapsed(db, app, UID, Date.UTC(2100, 0)),
+  cancelNow: (db, app) => subscriptions.cancelNow(db, app, ['subscription'], NOW),
+  cancelLater: (db, app) => subscriptions.cancelLater(db, app, ['subscription'], 0),
+  isGiven: (db, app) => subscriptions.isGiven(db, app, 'stripe', 'sub_1'),
+  paymentsBehind: (db, app) => subscriptions.paymentsBehind(db, app, UID),
+  followProvider: (db, app) =>
+    subscriptions.followProvider(db, app, { id: 'subscription', anchor: 0, cancelAt: null }),
+  currentTokenKey: (db, app) => tokenKeys.currentTokenKey(db, app),
+  findTokenKey: (db, app) => tokenKeys.findTokenKey(db, new Keyring([]), app, 'signer', 60),
+  listTokenKeys: (db, app) => tokenKeys.listTokenKeys(db, app),
+  retireTokenKey: (db, app) => tokenKeys.retireTokenKey(db, app),
+  revokeTokenKey: (db, app) => tokenKeys.revokeTokenKey(db, app, 'signer'),
+  forgetTokenKeys: (db, app) => tokenKeys.forgetTokenKeys(db, app, 1),
+  usageSince: (db, app) => usageSince(db, app, UID, 'calls', 'MONTH', 0),
+  usersInImport: (db, app) => importRows.usersInImport(db, app, 'import', ['ann']),
+  deleteRows: (db, app) => importRows.deleteRows(db, app, 'import', 0, 9),
+  listImportRows: (db, app) => importRows.listImportRows(db, app, 'import', null, 0, 9),
+  dropImports: (db, app) => imports.dropImports(db, app, 1),
+  deleteUserImport: (db, app) => imports.deleteUserImport(db, app, 'gone'),
+  findUserImport: (db, app) => imports.findUserImport(db, app, 'import'),
+  listUserImports: (db, app) => imports.listUserImports(db, app),
+  setImportState: (db, app) => imports.setImportState(db, app, 'import', 'FAILED', 'no'),
+  touchImport: (db, app) => imports.touchImport(db, app, 'import'),
+  noteProgress: (db, app) => imports.noteProgress(db, app, 'import', PROGRESS),
+  updateUser: (db, app) => users.updateUser(db, app, { ...ANN, name: 'Other' }),
+  findUser: (db, app) => users.findUser(db, app, 'ann'),
+  findUsers: (db, app) => users.findUsers(db, app, ['ann']),
+  findListedUser: (db, app) => users.findListedUser(db, app, 'ann'),
+  findUserByUid: (db, app) => users.findUserByUid(db, app, UID),
+  findTokenUser: (db, app) => users.findTokenUser(db, app, UID, 'signer'),
+  lockUser: (db, app) => users.lockUser(db, app, 'ann'),
+  listUsers: (db, app) => users.listUsers(db, app, 0, 9),
+  findUserByBillingId: (db, app) => users.findUserByBillingId(db, app, 'cus_1'),
+  keepBillingId: (db, app) => users.keepBillingId(db, app, UID, 'cus_2', 'cus_1'),
+  followCustomer: (db, app) => users.followCustomer(db, app, ANN, { email: null, name: 'Other' }),
+  forgetBillingId: (db, app) => users.forgetBillingId(db, app, 'cus_1'),
+}
+
+/** These write rows under the app that they are given and look for none; the last only waits. */
+const ONLY_INSERT = [
+  ...[
+    'claimKey',
+    'insertApiKey',
+    'insertBadRows',
+    'insertCheckoutSession',
+    'insertFeature',
+    'insertFoundFailure',
+  ],
+  ...[
+    'insertNotice',
+    'insertPackage',
+    'insertPackageFeatures',
+    'insertPayer',
+    'insertPrice',
+    'insertRevokedKey',
+  ],
+  ...['insertSampleCalls', 'insertSampleRecent', 'insertSampleSubscriptions', 'insertSampleUsage'],
+  ...['insertSampleUsers', 'insertSubscriptions', 'insertTemplate', 'insertTokenKey', 'insertUser'],
+  ...['insertUserImport', 'noteSample', 'stageRows', 'upsertApiKey', 'upsertProviderAccount'],
+  ...['writeProviderSubscription', 'lockUserByUid'],
+]
+
+let store: TestStore
+let all: unknown
+beforeAll(async () => {
+  store = await openStore()
+  await furnishApp(store.pool)
+  const seqs = await store.pool.query<{ seq: number }>('select seq from notice order by seq')
+  ;[pending = 0, failed = 0] = seqs.rows.map(({ seq }) => seq)
+  all = await allOf(store.pool, 'ours')
+})
+afterAll(() => store.close())
+
+/** What a call comes to, and what there is afterwards; then all of it is taken back. */
+async function tried(call: (db: Tx, app: string) => Promise<unknown>, app: string) {
+  const tx = await store.pool.connect()
+  try {
+    await tx.query('begin')
+    const result = await call(tx, app)
+    return { result, after: await allOf(tx, 'ours') }
+  } finally {
+    await tx.query('rollback')
+    tx.release()
+  }
+}
+
+function isNothing(value: unknown): boolean {
+  if (value instanceof Map || value instanceof Set) return value.size === 0
+  if (typeof value === 'object' && value !== null) return Object.values(value).every(isNothing)
+  return value === undefined || value === null || value === false || value === 0
+}
+
+describe('every app for itself, in the store', () => {
+  it.each(Object.entries(CALLS))('%s', async (_, call) => {
+    const theirs = await tried(call, 'theirs')
+    expect(isNothing(theirs.result), JSON.stringify(theirs.result)).toBe(true)
+    expect(theirs.after).toEqual(all)
+    const ours = await tried(call, 'ours')
+    if (isNothing(ours.result)) expect(ours.after).not.toEqual(all)
+  })
+
+  it('leaves no function of the store out that is told an app', () => {
+    const named = new Set([...Object.keys(CALLS).map((name) => name.split(',')[0]), ...ONLY_INSERT])
+    expect(functionsOfApps().filter((name) => !named.has(name))).toEqual([])
+  })
+})
+
+/** The exported functions of the store that have an `appId` among their parameters. */
+function functionsOfApps(): string[] {
+  const folder = new URL('../../src/store/', import.meta.url)
+  const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  return files.flatMap((name) => {
+    const text = readFileSync(new URL(name, folder), 'utf8')
+    return ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true).statements.flatMap((statement) => {
+      if (!ts.isFunctionDeclaration(statement) || !statement.name) return []
+      const exported = statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+      const told = statement.parameters.some((parameter) => /\bappId\b/.test(parameter.getText()))
+      return exported && told ? [statement.name.text] : []
+    })
+  })
+}
