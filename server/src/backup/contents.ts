@@ -10,26 +10,26 @@ import {
   type TableColumns,
 } from '../store/tables.ts'
 
-/** What a set of data says of itself. */
+/** Describes a set of data. */
 export interface Head {
   /** the version of the service that wrote it */
   app: string
-  /** what its schema has been through */
+  /** the migrations applied to its schema */
   migrations: string[]
-  /** by the database's clock: all that was acknowledged before is in it */
+  /** by the database's clock: everything acknowledged before is included */
   takenAt: string
 }
 
 /** All the data of an installation, in a file or in a database. */
 export interface Contents {
   head: Head
-  /** Hands over table after table, each after those that it refers to; then the numbers given out so far. */
+  /** Passes on table after table, each after those it refers to; then the sequences. */
   each(take: (table: TableColumns, pieces: AsyncIterable<Buffer>) => Promise<void>): Promise<Sequence[]>
 }
 
 /**
- * Works on the data of a database as it is at one moment. For a backup, others go on writing; for a move nobody may write
- * until the work is done.
+ * Works on one snapshot of a database. During a backup others may write; during a move nobody may until the work is
+ * done.
  */
 export async function withContents<T>(
   pool: Pool,
@@ -63,7 +63,7 @@ async function contentsOf(client: ClientBase & Db, app: string): Promise<Content
     head,
     async each(take) {
       for (const table of await readTables(client)) await take(table, readRows(client, table))
-      // Read last, they are at least as far as any row that was read.
+      // Read last, so they are at least as far as any row read.
       return readSequences(client)
     },
   }

@@ -3,7 +3,7 @@ import type { Head } from './contents.ts'
 import type { RowSum, TableSum } from './row-sum.ts'
 
 // A backup is gzip over lines: a head, then for each table a line with its name and columns, its rows as COPY writes
-// them, and `\.`; at last a tail with what there is to compare. `zcat` shows it.
+// them, and `\.`; finally a tail with the checksums. `zcat` shows it.
 
 export const FORMAT = 'tollgate-backup'
 export const FORMAT_VERSION = 1

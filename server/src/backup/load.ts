@@ -23,18 +23,18 @@ import { RowSum, type TableSum } from './row-sum.ts'
 
 export interface Loaded {
   tables: TableSum[]
-  /** counters that are not the sum of their ledger: as the source had them */
+  /** counters that differ from the sum of their ledger rows, as in the source */
   unbalanced: number
 }
 
 interface Target {
   pool: Pool
   setting: DatabaseSetting
-  /** brings the tables of the background jobs up to date */
+  /** migrates the job tables */
   migrateJobs: (pool: Pool) => Promise<void>
 }
 
-/** Refuses data that this version does not know how to keep. */
+/** Refuses data that this version cannot store. */
 export function checkHead({ app, migrations }: Head): void {
   const unknown = unknownAmong(migrations)
   if (unknown.length > 0)
@@ -44,7 +44,7 @@ export function checkHead({ app, migrations }: Head): void {
   if (migrations.length === 0) throw new StartError('There is no data of Tollgate there: nothing was done.')
 }
 
-/** Refuses a target that has anything of ours in it, and says what. */
+/** Refuses a target that already contains any of our tables, and says which. */
 export async function checkTarget({ pool, setting }: Target): Promise<void> {
   await checkDatabase(pool, setting)
   const occupied = await findOccupied(pool)
@@ -59,8 +59,8 @@ export async function checkTarget({ pool, setting }: Target): Promise<void> {
 }
 
 /**
- * Loads all the data into an empty database: the schema as it was when the data was taken, the rows, and then the
- * migrations since. A mark stands there until all of it is done, so that no service starts on a part.
+ * Loads all the data into an empty database: the schema as of the backup, the rows, and then the migrations since. A
+ * marker table exists until everything is done, so that no service starts on a part.
  */
 export async function load(contents: Contents, target: Target, watch: Watch): Promise<Loaded> {
   const { pool } = target

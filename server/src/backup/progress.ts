@@ -1,13 +1,13 @@
 import type { Monotonic } from '../domain/clocks.ts'
 import type { Watch } from './format.ts'
 
-/** How often a table that takes long says how far it is. */
+/** How often a slow table reports its progress. */
 const EVERY_MS = 5_000
 const MB = 1024 * 1024
 
 const count = (value: number) => Math.round(value).toLocaleString('en-US')
 
-/** One line for each table that has rows, and one every few seconds while it is under way. */
+/** One line for each table with rows, and one every few seconds during a slow one. */
 export function progress(say: (line: string) => void, monotonic: Monotonic): Watch {
   let [table, began, said] = ['', monotonic(), monotonic()]
   return (sum, done) => {

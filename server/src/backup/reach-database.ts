@@ -6,7 +6,7 @@ import type { Pool } from '../store/database.ts'
 import type { DatabaseSetting } from '../store/start-problems.ts'
 import { openToolPool } from '../store/tool-connection.ts'
 
-/** What is to be done when the work ends, or is ended, from the last to the first. */
+/** Cleanup for when the work ends or is aborted, run last to first. */
 export type Undo = (() => Promise<void>)[]
 
 export interface Installation {
@@ -17,11 +17,11 @@ export interface Installation {
 interface Reached {
   pool: Pool
   setting: DatabaseSetting
-  /** what it is called in what an operator reads */
+  /** its name in messages to the operator */
   name: string
 }
 
-/** Only a data folder that has a database is read from: none is made by the way. */
+/** Reads only from a data folder that has a database; never creates one. */
 function mustHaveDatabase(dataDir: string): void {
   if (!['postgres', 'postgres-location'].some((name) => existsSync(join(dataDir, name))))
     throw new StartError(
@@ -29,7 +29,7 @@ function mustHaveDatabase(dataDir: string): void {
     )
 }
 
-/** The database of an installation, whether its service runs or not. */
+/** The database of an installation, whether or not its service is running. */
 export async function reach(
   { databaseUrl, dataDir }: Installation,
   undo: Undo,
@@ -44,7 +44,7 @@ export async function reach(
   return { pool, setting: 'TOLLGATE_DATA_DIR', name: `${dataDir} (running)` }
 }
 
-/** The database of an installation whose service does not run, and cannot start meanwhile. */
+/** The database of an installation whose service is stopped, and cannot start until this is done. */
 export async function reachAlone(
   { databaseUrl, dataDir }: Installation,
   undo: Undo,
@@ -61,7 +61,7 @@ export function reachUrl(connectionString: string, setting: DatabaseSetting, und
   return { pool, setting, name: `the database that ${setting} names` }
 }
 
-/** Runs the embedded PostgreSQL without the service. It refuses a folder on which a service runs. */
+/** Runs the embedded PostgreSQL without the service. Refuses a folder in use by a service. */
 export async function startIn(dataDir: string, undo: Undo, say: (line: string) => void): Promise<Reached> {
   const postgres = await startEmbeddedPostgres({ dataDir, log: (message) => say(`  ${message}`) })
   undo.push(() => postgres.stop())

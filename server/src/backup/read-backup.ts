@@ -9,13 +9,13 @@ import { END_OF_ROWS, FORMAT, FORMAT_VERSION, type Summary, type Tail, type Watc
 import { RowSum, type TableSum } from './row-sum.ts'
 
 const NEWLINE = 10
-/** No line of ours comes near; a file that has one is none of ours. */
+/** None of our lines comes near; a file with a longer one is not ours. */
 const LONGEST_LINE = 64 * 1024 * 1024
 
 const broken = (path: string, why: string) =>
   new StartError(`${path} is not a whole backup (${why}): nothing was restored. Use another one.`)
 
-/** Reads all of a backup and compares it with its own sums. */
+/** Reads a whole backup and verifies its checksums. */
 export async function verifyBackup(path: string, watch: Watch): Promise<Summary> {
   const contents = await openBackup(path)
   const tables: TableSum[] = []
@@ -31,7 +31,7 @@ export async function verifyBackup(path: string, watch: Watch): Promise<Summary>
   return { head: contents.head, tables }
 }
 
-/** The contents of a backup; reading them to their end compares them with what the tail says. */
+/** The contents of a backup; reading to the end verifies them against the tail. */
 export async function openBackup(path: string): Promise<Contents> {
   return {
     head: await headOf(path),
@@ -140,7 +140,7 @@ class Lines {
     }
   }
 
-  /** Where the line `\.` begins in what is at hand; -1: it is not there. */
+  /** Where the line `\.` begins in the buffer; -1: it is not there. */
   #endOfRows(): number {
     const line = `${END_OF_ROWS}\n`
     if (this.#left.subarray(0, line.length).toString('latin1') === line) return 0

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 const NEWLINE = 10
 const WORDS = 4
 
-/** What tells one table's rows from another's: their number, and the sum of their hashes, whatever their order. */
+/** A checksum of a table: the number of rows and the sum of their hashes, whatever their order. */
 export interface TableSum {
   name: string
   rows: number
@@ -11,7 +11,7 @@ export interface TableSum {
   sum: string
 }
 
-/** Adds up lines of COPY. A row that is missing, double or different changes the sum; another order does not. */
+/** Adds up COPY lines. A missing, duplicate or different row changes the sum; another order does not. */
 export class RowSum {
   readonly name: string
   readonly #words = new Uint32Array(WORDS)

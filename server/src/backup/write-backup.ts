@@ -10,12 +10,12 @@ import { END_OF_ROWS, FORMAT, FORMAT_VERSION, type Summary, type Tail, type Watc
 import type { Undo } from './reach-database.ts'
 import { RowSum, type TableSum } from './row-sum.ts'
 
-/** Quick rather than small. */
+/** Fast rather than small. */
 const COMPRESSION = 2
 
 const code = (error: unknown) => (error as NodeJS.ErrnoException).code
 
-/** Writes `path` whole or not at all: under another name until all of it is on the disk. */
+/** Writes `path` completely or not at all: under another name until all of it is on disk. */
 export async function writeBackup(
   path: string,
   contents: Contents,
@@ -55,7 +55,7 @@ export async function writeBackup(
   }
 }
 
-/** Unlike a rename, a link does not replace what another has put there meanwhile. */
+/** Unlike a rename, a link does not replace a file created there in the meantime. */
 async function giveName(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path)
@@ -97,7 +97,7 @@ async function* linesOf(contents: Contents, tables: TableSum[], watch: Watch): A
   yield* queue.drain(produce())
 }
 
-/** Hands one piece at a time from whoever makes them to whoever takes them. */
+/** Passes one piece at a time from a producer to a consumer. */
 class Queue<T> {
   #waiting: { item: T; taken: () => void } | null = null
   #wake: () => void = () => {}

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../domain/metadata.ts'
 import type { Subject } from './provider.ts'
 import { checkSignature, SIGNATURE_TOLERANCE_SECONDS, type SignatureVerdict } from './signature.ts'
 
-/** What a provider sent, once it is sure that it was the provider. */
+/** A provider's notice, once its signature is verified. */
 interface ReadNotice {
   eventId: string
   type: string
@@ -11,7 +11,7 @@ interface ReadNotice {
 
 export type NoticeVerdict = ReadNotice | { refused: 'signature' | 'stale' | 'malformed' }
 
-/** A notice of the sandbox's, whose secret and scheme are our own. */
+/** A notice from the sandbox, with our own secret and scheme. */
 export function readSandboxNotice(
   secrets: readonly string[],
   header: string | undefined,
@@ -21,7 +21,7 @@ export function readSandboxNotice(
   return verified(checkSignature(secrets, header, body, nowSeconds), body)
 }
 
-/** A notice of Stripe's, checked by Stripe's own code. */
+/** A notice from Stripe, verified by Stripe's own code. */
 export async function readStripeNotice(
   secrets: readonly string[],
   header: string | undefined,
@@ -63,7 +63,7 @@ function verified(verdict: SignatureVerdict, body: Buffer): NoticeVerdict {
   }
 }
 
-/** What it is about. Types that we do nothing about are about nothing. */
+/** What it is about. Types we do not handle are about nothing. */
 export function subjectOf({ type, payload }: Pick<ReadNotice, 'type' | 'payload'>): Subject {
   const object = objectIn(objectIn(payload.data)?.object)
   const nothing: Subject = { checkoutRef: null, subscriptionRef: null, customerRef: null }
@@ -76,7 +76,7 @@ export function subjectOf({ type, payload }: Pick<ReadNotice, 'type' | 'payload'
   return nothing
 }
 
-/** Where it stands depends on the API version that the webhook was made with. */
+/** Its position depends on the API version the webhook was created with. */
 function subscriptionOfInvoice(invoice: JsonObject | null): string | null {
   const details = objectIn(objectIn(invoice?.parent)?.subscription_details)
   return refIn(details, 'subscription') ?? refIn(invoice, 'subscription')

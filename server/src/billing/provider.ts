@@ -2,11 +2,11 @@ import type { BillingStanding } from '../domain/billing-changes.ts'
 import type { Offer } from '../domain/offer.ts'
 import type { Price } from '../domain/price.ts'
 
-/** One payment link to be made. The id comes back with everything that follows from it. */
+/** A payment link to create. The id comes back with everything that results from it. */
 export interface CheckoutRequest {
   id: string
   offer: Offer
-  /** null: whoever pays becomes a user */
+  /** null: the payer becomes a user */
   user: { billingId: string | null; email: string | null } | null
   successUrl: string
   cancelUrl: string
@@ -21,17 +21,17 @@ export interface Customer {
 /** A payment link as the provider knows it. */
 export interface ProviderCheckout {
   ref: string
-  /** the id that the link was made with */
+  /** the id the link was created with */
   sessionId: string | null
   state: 'OPEN' | 'AWAITING' | 'PAID' | 'FAILED' | 'EXPIRED'
   customer: Customer | null
-  /** null: paid once, or not paid yet */
+  /** null: a one-off payment, or not paid yet */
   subscriptionRef: string | null
-  /** when it was paid, in real time; null: not yet, or the provider does not tell */
+  /** when it was paid, in real time; null: not yet, or the provider does not say */
   paidAt: number | null
-  /** the same by the app's clock: where what was paid once begins */
+  /** the same by the app's clock: when a one-off purchase starts */
   startsAt: number | null
-  /** what the provider calls the payment where it is paid once: whoever refunds it looks for this */
+  /** the provider's id of a one-off payment, needed for a refund */
   paymentRef: string | null
 }
 
@@ -40,10 +40,10 @@ export interface ProviderSubscription {
   ref: string
   sessionId: string | null
   customer: Customer | null
-  /** the provider's own word */
+  /** in the provider's terms */
   status: string
   standing: BillingStanding
-  /** nothing more will become of it */
+  /** it will not change any more */
   final: boolean
   priceIds: string[]
   madeAt: number
@@ -58,33 +58,33 @@ export interface ProviderPrice extends Price {
   productName: string | null
 }
 
-/** What a notice is about. Whatever else it says is asked of the provider anew: notices come in any order. */
+/** What a notice is about. Everything else is asked of the provider: notices come in any order. */
 export interface Subject {
   checkoutRef: string | null
   subscriptionRef: string | null
   customerRef: string | null
 }
 
-/** Whoever takes the money for one app. What it refuses is thrown as a ProviderError. */
+/** A payment provider, with the account of one app. Failures are thrown as ProviderError. */
 export interface BillingProvider {
-  /** Made once for each id, however often it is asked for. */
+  /** Idempotent: one checkout per id. */
   createCheckout(request: CheckoutRequest): Promise<{ ref: string; url: string }>
   fetchCheckout(ref: string): Promise<ProviderCheckout | null>
   fetchSubscription(ref: string): Promise<ProviderSubscription | null>
-  /** null: there is none any more */
+  /** null: it no longer exists */
   fetchCustomer(ref: string): Promise<Customer | null>
-  /** Ends it, or has it end with the time that is paid for. One that has ended is left alone. */
+  /** Ends it, now or when the paid period ends. One that has already ended is left alone. */
   cancel(ref: string, when: 'now' | 'period end'): Promise<void>
-  /** Takes one price off what is charged from now on. */
+  /** Stops charging one price from now on. */
   dropPrice(ref: string, priceId: string): Promise<void>
   fetchPrice(id: string): Promise<ProviderPrice | null>
   listPrices(): Promise<ProviderPrice[]>
 }
 
-/** Why a provider did not do as it was asked: it could not be reached, or it would not. */
+/** Why a call to a provider failed: it could not be reached, or it refused. */
 export class ProviderError extends Error {
   readonly kind: 'unreachable' | 'refused'
-  /** what it was asked about does not exist */
+  /** the object does not exist there */
   readonly missing: boolean
 
   constructor(kind: 'unreachable' | 'refused', message: string, missing = false) {

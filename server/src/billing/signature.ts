@@ -1,16 +1,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** How far a notice's time may lie from ours, in seconds. An older one may be a copy of one that was overheard. */
+/** How far a notice's time may differ from ours, in seconds. An older one may be a replay. */
 export const SIGNATURE_TOLERANCE_SECONDS = 300
 
-/** The header `t=…,v1=…` over the time and the very bytes of the body: the scheme that Stripe uses too. */
+/** The header `t=…,v1=…`, over the time and the exact bytes of the body: the scheme Stripe uses. */
 export function signatureHeader(secret: string, body: Buffer, seconds: number): string {
   return `t=${seconds},v1=${digest(secret, body, seconds)}`
 }
 
 export type SignatureVerdict = 'good' | 'signature' | 'stale'
 
-/** Whether one of the secrets has signed the body lately. */
+/** Whether the body has a recent signature by one of the secrets. */
 export function checkSignature(
   secrets: readonly string[],
   header: string | undefined,

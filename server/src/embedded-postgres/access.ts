@@ -6,9 +6,9 @@ import type { Client } from 'pg'
 import type { Account } from './account.ts'
 import { type Binaries, port } from './places.ts'
 
-/** The superuser that `initdb` made: for administration, never for requests. */
+/** The superuser created by `initdb`: for administration, never for requests. */
 export const ADMIN = 'tollgate'
-/** What the service connects as: it owns its database and may do nothing else. */
+/** The role the service connects as: it owns its database and may do nothing else. */
 export const SERVICE = 'tollgate_service'
 export const DATABASE = 'tollgate'
 
@@ -28,7 +28,7 @@ const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 
 
 const randomPassword = () => randomBytes(24).toString('hex')
 
-// The format of PGPASSFILE, so that an operator can hand the file to psql as it is.
+// In PGPASSFILE format, so that an operator can use the file with psql.
 const asLines = ({ admin, service }: Passwords): string =>
   [
     [ADMIN, admin],
@@ -40,7 +40,7 @@ const asLines = ({ admin, service }: Passwords): string =>
 const fileOf = (dataDir: string) => join(dataDir, 'pgpass')
 const draftOf = (dataDir: string) => join(dataDir, 'pgpass.new')
 
-/** The passwords of a data folder's PostgreSQL; undefined for one that has none yet. */
+/** The passwords of a data folder's PostgreSQL; undefined if it has none yet. */
 export function readPasswords(dataDir: string): Promise<Passwords | undefined> {
   return readFrom(fileOf(dataDir))
 }
@@ -58,8 +58,8 @@ async function readFrom(file: string): Promise<Passwords | undefined> {
 }
 
 /**
- * Passwords that are about to be set, the same for all who start at once. They are kept in a draft until
- * PostgreSQL has them: a start that is killed in between leaves nothing that the next one would take for true.
+ * Passwords about to be set, the same for all processes that start at once. They are kept in a draft file until
+ * PostgreSQL has them: a start killed in between leaves nothing that the next one would trust.
  */
 export async function draftPasswords(dataDir: string): Promise<Passwords> {
   const draft = draftOf(dataDir)
@@ -93,16 +93,16 @@ async function sync(path: string): Promise<void> {
   await handle.sync().finally(() => handle.close())
 }
 
-/** An entry of pg_hba.conf that lets everybody in who reaches the socket. */
+/** An entry of pg_hba.conf that accepts anyone who can reach the socket. */
 const TRUST = /^(\s*[^#\s].*\s)trust(\s*(?:#.*)?)$/gm
 
 /**
- * Makes a cluster ask for passwords which does not, or whose passwords are lost. PostgreSQL must not be running: it
- * is talked to as a single process that nobody can connect to. Every step may be done again. False: nothing to do.
+ * Makes a cluster require passwords if it does not, or if they were lost. PostgreSQL must not be running: it is run in
+ * single-user mode, where nobody can connect. Every step may be repeated. False: nothing to do.
  */
 export async function requirePasswords(place: Cluster): Promise<boolean> {
   const { dataDir, cluster, account } = place
-  // The draft first: whoever finds passwords after that knows that no other draft can win.
+  // The draft first: once the passwords are in place, no other draft can win.
   const draft = await draftPasswords(dataDir)
   const kept = await readPasswords(dataDir)
   const hba = join(cluster, 'pg_hba.conf')
@@ -126,7 +126,7 @@ async function replaceFile(path: string, text: string, account: Account): Promis
   await rename(draft, path)
 }
 
-/** Thrown with what PostgreSQL said against it, which never names a password. */
+/** Thrown with PostgreSQL's message, which never contains a password. */
 export class AccessError extends Error {}
 
 async function setPasswords({ cluster, account, binaries }: Cluster, passwords: Passwords): Promise<void> {
@@ -157,7 +157,7 @@ async function setPasswords({ cluster, account, binaries }: Cluster, passwords: 
     child.once('error', reject)
     child.once('close', resolve)
   })
-  // A process that ended before it read everything says why on its other stream.
+  // A process that exits before reading everything says why on stderr.
   child.stdin.on('error', () => {})
   child.stdin.end(statements.map((statement) => `${statement};\n`).join(''))
   const code = await ended
@@ -168,7 +168,7 @@ async function setPasswords({ cluster, account, binaries }: Cluster, passwords: 
 const createServiceRole = () =>
   `do $$ begin if not exists (select from pg_roles where rolname = '${SERVICE}') then create role ${SERVICE} login; end if; end $$`
 
-/** Makes the service's role and database as far as they are missing, and gives it what the superuser still owns there. */
+/** Creates the service's role and database if missing, and hands over what the superuser still owns there. */
 export async function furnishAccess(
   admin: Client,
   adminOfDatabase: () => Client,
@@ -185,7 +185,7 @@ export async function furnishAccess(
   if (!found?.role) await admin.query(`create role ${SERVICE} login password '${passwords.service}'`)
   if (!found?.database) await admin.query(`create database ${DATABASE} owner ${SERVICE}`)
   else if (!found.owner) await admin.query(`alter database ${DATABASE} owner to ${SERVICE}`)
-  // The lock that says who owns the data folder is taken there.
+  // The lock on the data folder is taken in this database.
   if (!found?.shut) await admin.query('revoke connect, temporary on database postgres from public')
   if (!found?.database) return
 
@@ -200,8 +200,8 @@ export async function furnishAccess(
 }
 
 /**
- * `reassign owned` refuses for the superuser that initdb made, so each thing is given away by itself, in one
- * transaction. What belongs to a table (its row type, the sequence of a column) or to an extension goes with that.
+ * `reassign owned` refuses for the superuser made by initdb, so each object is handed over separately, in one
+ * transaction. What belongs to a table (its row type, a column's sequence) or to an extension goes with that.
  */
 const GIVE_AWAY = `
 do $$

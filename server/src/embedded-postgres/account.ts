@@ -12,7 +12,7 @@ interface Named {
   gid: number
 }
 
-/** Where nothing is said, an account of this name is taken for PostgreSQL's own. */
+/** By default, an account of this name is taken to be PostgreSQL's. */
 const OWN = 'tollgate'
 const SHARED = 'nobody'
 
@@ -28,8 +28,8 @@ export async function uidOf(name: string): Promise<number | undefined> {
 }
 
 /**
- * Whom root runs PostgreSQL as: the account that is named, or whose the files are, or one of its own. `shared` is the
- * name of one that is not for PostgreSQL alone.
+ * The account under which root runs PostgreSQL: the configured one, the owner of the files, or a dedicated one.
+ * `shared` is the name of an account that is not for PostgreSQL alone.
  */
 export async function accountFor(
   cluster: string,
@@ -49,7 +49,7 @@ export async function accountFor(
       )
     }
     const { uid, gid } = named
-    // One that a killed server left running would lose its files from under it.
+    // A PostgreSQL left running by a killed server would lose access to its files.
     if (!owner || owner.uid === uid || !existsSync(join(cluster, 'postmaster.pid'))) {
       return { account: { uid, gid }, shared: shared(uid) }
     }
@@ -59,7 +59,7 @@ export async function accountFor(
   }
   if (owner) return { account: owner, shared: shared(owner.uid) }
 
-  // macOS gives nobody a negative id, which cannot be passed on: any other unprivileged account will do.
+  // On macOS `nobody` has a negative id, which cannot be passed on: any other unprivileged account will do.
   const usable = known.filter(({ uid, gid }) => uid > 0 && gid > 0)
   const chosen =
     usable.find(({ name }) => name === OWN) ?? usable.find(({ name }) => name === SHARED) ?? usable[0]

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Log } from './places.ts'
 
-/** What PostgreSQL said last, for when it does not start; later lines that matter go to the log. */
+/** PostgreSQL's last output, for when it does not start; later lines that matter go to the log. */
 export function keepLastLines(stream: Readable) {
   const lines: string[] = []
   let log: Log | undefined

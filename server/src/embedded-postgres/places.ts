@@ -48,7 +48,7 @@ function succeeds(file: string, args: string[], account: Account): Promise<boole
   }).catch(() => false)
 }
 
-// Asking as the account itself also honours access lists and mounts, which mode bits do not tell.
+// Testing as the account itself also honours ACLs and mounts, which mode bits do not show.
 const canEnter = (folder: string, account: Account) =>
   account ? succeeds('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], account) : Promise.resolve(true)
 
@@ -65,7 +65,7 @@ function platformPackage(): string {
   }
 }
 
-/** Makes the library links that the package's install script makes, for npm may be told to run none. */
+/** Creates the library links of the package's install script, since npm may be told not to run scripts. */
 export async function healSymlinks(packageDir: string): Promise<void> {
   const list = await readFile(join(packageDir, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -82,7 +82,7 @@ export async function healSymlinks(packageDir: string): Promise<void> {
   }
 }
 
-/** Where the programs are, reachable by the account: in node_modules, or else in a copy made once. */
+/** The programs, reachable by the account: in node_modules, or in a copy made once. */
 export async function locateBinaries(
   account: Account,
   packageDir = platformPackage(),
@@ -125,7 +125,7 @@ async function copyOut(packageDir: string, home: string): Promise<string> {
   return target
 }
 
-/** A folder of root's own that everyone may enter. One that somebody else made (in /tmp) is not trusted. */
+/** A folder owned by root that everyone may enter. One made by anyone else (in /tmp) is not trusted. */
 async function makeHome(home: string): Promise<void> {
   await mkdir(home, { recursive: true })
   const found = await lstat(home)
@@ -137,8 +137,8 @@ const entriesBelow = async (folder: string) =>
   (await readdir(folder, { recursive: true })).map((entry) => join(folder, entry))
 
 /**
- * Fills a folder beside `target` and renames it into place, so that `target` is never seen half made.
- * Of several makers one wins, and the others find its work; `mark` is a file that a finished folder has.
+ * Fills a folder beside `target` and renames it into place, so that `target` is never seen half made. Of several
+ * concurrent makers one wins, and the others use its result; `mark` is a file that a finished folder has.
  */
 export async function putInPlace(
   target: string,
@@ -159,7 +159,7 @@ export async function putInPlace(
   }
 }
 
-/** Removes what makers that were killed left beside `target`; one still at work then finds `target` made. */
+/** Removes what killed makers left beside `target`; one still at work then finds `target` in place. */
 export async function clearLeftovers(target: string): Promise<void> {
   const prefix = `${basename(target)}.new-`
   for (const name of await readdir(dirname(target))) {
@@ -169,8 +169,8 @@ export async function clearLeftovers(target: string): Promise<void> {
 }
 
 /**
- * Where the cluster of a data folder is, and whom it belongs to. It is in the data folder, unless the
- * server runs as root and PostgreSQL's account cannot get there: then a file in the data folder says where.
+ * Where the cluster of a data folder is, and who owns it. It is in the data folder, unless the server runs as root and
+ * PostgreSQL's account cannot get there: then a file in the data folder says where.
  */
 export async function placeCluster(
   dataDir: string,
@@ -209,7 +209,7 @@ export async function placeCluster(
     log(
       `PostgreSQL runs as ${shared}, which other programs may run as too: make an account for it and set TOLLGATE_POSTGRES_USER`,
     )
-  // The folder last: its owner says that all of it was given.
+  // The folder last: its owner shows that everything in it was handed over.
   if (found && found.uid !== account.uid) await giveTo(account, [...(await entriesBelow(cluster)), cluster])
   if (elsewhere) log(`The database of ${folder} is in ${cluster}`)
   if (await canEnter(dirname(cluster), account)) return { cluster, account }
@@ -254,7 +254,7 @@ async function assignPlace(pointer: string, home: string): Promise<string> {
   const draft = `${pointer}.${randomName()}`
   try {
     await writeFile(draft, `${place}\n`)
-    // Unlike a rename, a link does not replace what another starter has written meanwhile.
+    // Unlike a rename, a link does not replace what another starter has written in the meantime.
     await link(draft, pointer)
     return place
   } catch (error) {

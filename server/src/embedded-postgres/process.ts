@@ -30,16 +30,16 @@ interface Lock {
   readonly lost: Promise<void>
 }
 
-/** A failure that passes by itself: another process is still letting go of the cluster, or taking hold of it. */
+/** A transient failure: another process is still releasing the cluster, or acquiring it. */
 export class Busy extends Error {}
 
 const pollInterval = 20
-/** How long a server that has just started (or restarted) PostgreSQL is given to take the owner's lock. */
+/** How long a server that has just started (or restarted) PostgreSQL has to take the owner's lock. */
 const steadyTime = 500
 const unansweredLimit = 60_000
 const stopPatience = 10_000
 
-// Nothing of the server's environment: it may hold secrets, or PG* variables that would change PostgreSQL.
+// None of the server's environment: it may contain secrets, or PG* variables that would affect PostgreSQL.
 export const environment = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
 interface PostmasterFile {
@@ -88,14 +88,14 @@ async function connect(
   socketDir: string,
   role: 'owner' | 'starter',
 ): Promise<Lock | undefined> {
-  // Read each time: another starter may have set them meanwhile.
+  // Read each time: another starter may have set them in the meantime.
   const passwords = await readPasswords(dataDir)
   const client = new Client({
     host: socketDir,
     port,
     user: ADMIN,
     password: passwords?.admin,
-    // Advisory locks are per database: this one is never the application's.
+    // Advisory locks are per database, and the application never uses this one.
     database: 'postgres',
     ssl: false,
     application_name: `tollgate ${role} ${process.pid}`,
@@ -117,7 +117,7 @@ const tryLock = ({ client }: Lock): Promise<boolean> =>
     () => false,
   )
 
-/** Which server owns the PostgreSQL behind this socket, if it answers; not a starter about to stop it. */
+/** The server that owns the PostgreSQL behind this socket, if it answers; not a starter about to stop it. */
 async function askOwner(place: Place, socketDir: string): Promise<{ owner: string | undefined } | undefined> {
   const connection = socketDir ? await connect(place, socketDir, 'starter') : undefined
   if (!connection) return undefined
@@ -136,8 +136,8 @@ async function askOwner(place: Place, socketDir: string): Promise<{ owner: strin
 }
 
 /**
- * Returns when no PostgreSQL runs on the cluster; stops one whose server was killed. A live server's is
- * never touched: that one holds the lock, or will by the time that nothing changes any more.
+ * Returns when no PostgreSQL runs on the cluster; stops one whose server was killed. One with a live server is never
+ * touched: that server holds the lock, or will within the settling time.
  */
 export async function clearTheWay(
   place: Place,
@@ -178,7 +178,7 @@ export async function clearTheWay(
 }
 
 async function removeLockFiles({ pid, socketDir }: PostmasterFile, cluster: string): Promise<void> {
-  // Another starter may have done this meanwhile, and have its own PostgreSQL there.
+  // Another starter may have done this in the meantime, and have its own PostgreSQL there.
   const now = await readPostmasterFile(cluster)
   if (!now || !Object.is(now.pid, pid)) return
   if (socketDir) await rm(join(socketDir, `.s.PGSQL.${port}.lock`), { force: true })
@@ -224,7 +224,7 @@ export async function launch(place: Place, log: Log, signal: AbortSignal): Promi
     log_checkpoints: 'off',
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  // A session of its own: Ctrl-C in the terminal must end the server first, and PostgreSQL after it.
+  // A separate session: Ctrl-C in the terminal must end the server first, and PostgreSQL after it.
   const child = spawn(place.binaries.postgres, ['-D', place.cluster, ...args], {
     cwd: '/',
     detached: true,
@@ -280,7 +280,7 @@ export async function holdLock(
         : undefined
     if (lock) {
       if (await tryLock(lock)) return lock
-      // A starter that took this one for an orphan holds it, and is about to stop it.
+      // Held by a starter that took this one for an orphan and is about to stop it.
       await lock.client.end().catch(() => {})
     }
     await sleep(pollInterval)
@@ -298,8 +298,8 @@ export async function terminate(child: ChildProcess, exited: Promise<void>): Pro
 }
 
 /**
- * A plain `kill` makes PostgreSQL refuse new sessions until the last one has ended, which the lock's never
- * does: hastens that end, so that it can be started again.
+ * A plain `kill` makes PostgreSQL refuse new sessions until the last one has ended, which the lock's never does: shuts
+ * it down faster, so that it can be started again.
  */
 export async function endSlowShutdown({ child, exited }: Running, { cluster }: Place): Promise<void> {
   const file = await readPostmasterFile(cluster)

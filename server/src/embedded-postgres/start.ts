@@ -53,7 +53,7 @@ export interface SocketConnection {
 }
 
 export interface EmbeddedPostgres {
-  /** for the service: a role without superuser's rights, which owns the database */
+  /** for the service: a role that owns the database and is no superuser */
   readonly connection: SocketConnection
   /** for administration: the superuser */
   readonly admin: SocketConnection
@@ -68,7 +68,7 @@ const retryDelay = 200
 const slowRetryDelay = 10_000
 
 /**
- * Runs a PostgreSQL of the server's own on `dataDir` and keeps it running until `stop`.
+ * Runs the server's own PostgreSQL on `dataDir` and keeps it running until `stop`.
  *
  * One server owns the folder at a time: it holds an advisory lock for as long as it lives, on a connection
  * that breaks when it dies. PostgreSQL itself outlives a killed server; the next one finds it without an
@@ -77,7 +77,7 @@ const slowRetryDelay = 10_000
 export async function startEmbeddedPostgres(options: {
   dataDir: string
   log: Log
-  /** the account that root starts it as; null: one that is found */
+  /** the account under which root starts it; null: chosen automatically */
   osUser?: string | null
 }): Promise<EmbeddedPostgres> {
   const { dataDir, log, osUser = null } = options
@@ -132,7 +132,7 @@ async function passwordsOf(dataDir: string): Promise<Passwords> {
   return passwords
 }
 
-/** The superuser's way to the PostgreSQL that a server runs on this data folder; undefined where none runs. */
+/** A superuser connection to the PostgreSQL of this data folder; undefined where none runs. */
 export async function connectionToRunning(dataDir: string): Promise<SocketConnection | undefined> {
   const cluster = await clusterOf(await realpath(dataDir))
   const file = await readPostmasterFile(cluster)
@@ -141,7 +141,7 @@ export async function connectionToRunning(dataDir: string): Promise<SocketConnec
   return { host: file.socketDir, port, user: ADMIN, password: admin, database: DATABASE }
 }
 
-/** An eighth of the memory, within reason: what it does not hold is read from the system's cache at some cost. */
+/** An eighth of the memory, within bounds: the rest is read from the system's cache at some cost. */
 function sharedBuffersMb(): number {
   return Math.min(1024, Math.max(128, Math.floor(totalmem() / 8 / 1024 / 1024)))
 }
@@ -156,7 +156,7 @@ async function createCluster(
   await putInPlace(cluster, 'PG_VERSION', async (temp) => {
     if (account) await chown(temp, account.uid, account.gid)
     const passwords = (await readPasswords(dataDir)) ?? (await draftPasswords(dataDir))
-    // A name that goes with the other leftovers if this process is killed.
+    // A name that is cleaned up with the other leftovers if this process is killed.
     const passwordFile = `${temp}.password`
     await writeFile(passwordFile, passwords.admin, { mode: 0o600 })
     if (account) await chown(passwordFile, account.uid, account.gid)
@@ -171,7 +171,7 @@ async function createCluster(
     const settings = [
       '--set=max_connections=100',
       `--set=shared_buffers=${sharedBuffersMb()}MB`,
-      // A page is written to the log whole when it is first touched after a checkpoint: fewer of them, fewer pages.
+      // After a checkpoint the first change of a page writes all of it to the WAL: fewer checkpoints, fewer pages.
       '--set=checkpoint_timeout=15min',
       '--set=max_wal_size=2GB',
     ]
@@ -274,7 +274,7 @@ async function restart(place: Place, log: Log, signal: AbortSignal): Promise<Run
   const tooLong = AbortSignal.timeout(patience)
   for (let attempt = 1; ; attempt++) {
     try {
-      // The folder may have been swept away, if it is a temporary one.
+      // The folder may have been deleted, if it is a temporary one.
       await socketFolder(place.cluster, place.account)
       await clearTheWay(place, { asOwner: true, log, signal })
       return await launch(place, log, signal)

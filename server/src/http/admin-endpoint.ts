@@ -35,7 +35,7 @@ export function adminEndpoint(service: Service, admission: Admission): Endpoint<
     authenticate(exchange) {
       const key = credentialOf(exchange.headers)
       const kept = key === null ? undefined : hashes.get(key)
-      // A key that was let in before is looked up whatever else comes from its address.
+      // A key that was accepted before is looked up regardless of other requests from its address.
       if (kept === undefined) admission.visitor(exchange)
       if (key === null) return refuse(exchange)
       const hash = kept ?? hashOf(key).toString('hex')
@@ -66,5 +66,5 @@ function idempotencyKeyOf({ headers }: Exchange): string | null {
   return key
 }
 
-// Keys are looked up by their hash: how long that takes tells nothing about the key itself.
+// Keys are looked up by hash: the time it takes reveals nothing about the key.
 const hashOf = (value: string | Buffer): Buffer => createHash('sha256').update(value).digest()

@@ -3,7 +3,7 @@ import { rateLimited } from '../domain/errors.ts'
 import { type Rate, RateLimit, type Standing } from './rate-limit.ts'
 import { sourceAddress, type TrustedProxies } from './source-address.ts'
 
-/** How much each may ask for; null: as much as they like. */
+/** The limits; null: unlimited. */
 export interface AdmissionSettings {
   key: Rate | null
   token: Rate | null
@@ -11,7 +11,7 @@ export interface AdmissionSettings {
   trustedProxies: TrustedProxies
 }
 
-/** What is looked at of a request, whichever way it came, and where headers of its answer go. */
+/** The parts of a request that matter here, on either HTTP path, and where response headers go. */
 interface Arrival {
   readonly headers: IncomingHttpHeaders
   /** of the connection */
@@ -19,12 +19,12 @@ interface Arrival {
   setHeader(name: string, value: string): void
 }
 
-/** A failed authentication costs a look into the database, and hardly anybody needs several. */
+/** A failed authentication costs a database lookup, and hardly any client needs several. */
 const FAILURE_COST = 5
 
 /**
- * Who may ask for how much. Whoever shows a good key, token or session is counted by that, whatever address they share
- * with others; everybody else by their address. Counted by each process for itself.
+ * Rate limits. A request with a valid key, token or session is counted by that, whatever address it shares with others;
+ * all other requests by their address. Each process counts for itself.
  */
 export class Admission {
   readonly #keys: RateLimit | null
@@ -44,17 +44,17 @@ export class Admission {
     return sourceAddress(remoteAddress, headers['x-forwarded-for'], this.#proxies)
   }
 
-  /** Somebody with a good Admin key. */
+  /** A caller with a valid Admin key. */
   key(arrival: Arrival, keyHash: string): void {
     if (this.#keys) tell(arrival, admitted(arrival, this.#keys.take(keyHash), 'with this API key'))
   }
 
-  /** A user with a good token; all tokens of one user count together. */
+  /** A user with a valid token; all tokens of one user count together. */
   user(arrival: Arrival, appId: string, uid: number): void {
     if (this.#tokens) tell(arrival, admitted(arrival, this.#tokens.take(`${uid} ${appId}`), 'by this user'))
   }
 
-  /** Somebody who has yet to show who they are; whose limits they are told of is known only then. */
+  /** A caller not authenticated yet; which limit its response headers report is known only afterwards. */
   visitor(arrival: Arrival): Standing | null {
     const limit = this.#addresses
     return limit && admitted(arrival, limit.take(this.sourceOf(arrival)), 'from this address')

@@ -12,13 +12,13 @@ interface Answer {
 export function answerJson(answer: Answer, status: number, result: object): void {
   const { request, response } = answer
   if (response.destroyed) return
-  // A string goes out in one write together with the headers; a buffer would take two.
+  // A string is sent in one write with the headers; a buffer would take two.
   const body = JSON.stringify(result)
   response.writeHead(status, [...headersOf(answer), 'Content-Length', String(Buffer.byteLength(body))])
   endResponse(request, response, body)
 }
 
-/** Answers with JSON that is still being made. */
+/** Answers with JSON that is still being produced. */
 export async function answerStream(answer: Answer, pieces: AsyncIterable<string>): Promise<void> {
   const { response } = answer
   response.writeHead(200, headersOf(answer))
@@ -26,7 +26,7 @@ export async function answerStream(answer: Answer, pieces: AsyncIterable<string>
   response.end()
 }
 
-/** Writes what is still being made, no faster than the other end takes it in, each piece in the form of `framed`. */
+/** Writes pieces as they are produced, no faster than the client reads, each framed by `framed`. */
 export async function pour(
   pieces: AsyncIterable<string>,
   to: Writable,
@@ -38,13 +38,13 @@ export async function pour(
       if (!to.write(framed(piece))) await room(to)
     }
   } catch (error) {
-    // The status is long gone: only a broken connection still tells the caller that this is not the whole answer.
+    // The status has been sent: only a broken connection can still tell the caller that the answer is incomplete.
     to.destroy()
     throw error
   }
 }
 
-/** Until the other end has taken in what was written, or is gone. Leaves no listener behind. */
+/** Until the client has read what was written, or is gone. Leaves no listener behind. */
 function room(to: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

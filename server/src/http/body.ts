@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { badRequest } from '../domain/errors.ts'
 import { MAX_BODY_BYTES, REQUEST_TIMEOUT_MS } from '../domain/limits.ts'
 
-/** The whole body, or a refusal as soon as it is seen to be too large. */
+/** The whole body, or a refusal as soon as it is known to be too large. */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const encoding = request.headers['content-encoding']
@@ -16,12 +16,12 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       reject(tooLarge())
       return
     }
-    // It may have gone while its key was looked up, and then says nothing any more.
+    // The client may have gone while its key was looked up, and then no event follows.
     if (request.destroyed) {
       reject(endedEarly())
       return
     }
-    // Nearly always it came together with its headers, and a timer for each request would cost.
+    // Nearly always the body came with its headers, and a timer for each request would cost.
     const slow = request.complete ? undefined : setTimeout(() => reject(tooSlow()), REQUEST_TIMEOUT_MS)
     const chunks: Buffer[] = []
     let bytes = 0
@@ -51,16 +51,16 @@ const endedEarly = () => badRequest('The request ended before its body did')
 const tooSlow = () => badRequest(`The request body must arrive within ${REQUEST_TIMEOUT_MS / 1_000} seconds`)
 const tooLarge = () => badRequest(`The request body must be at most ${MAX_BODY_BYTES} bytes`)
 
-/** Whether something of the request's body stands in the way of the next request on its connection. */
+/** Whether an unread body blocks the next request on the connection. */
 export function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 /**
- * Ends an answer whose headers are out. A body that nobody has read is let go of, but a little of it is taken in
- * first: the connection of a client in the middle of sending would be reset, and our answer lost with it. One that
- * goes on sending is cut off, and so is one that never comes to an end.
+ * Ends an answer whose headers are sent. An unread body is dropped, but a little of it is read first: otherwise the
+ * connection of a client that is still sending would be reset, and our answer lost with it. One that keeps sending, or
+ * never finishes, is cut off.
  */
 export function endResponse(
   request: IncomingMessage,

@@ -78,17 +78,17 @@ export async function answerCheckout(
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]/
-/** Of pages on which nothing can be paid. */
+/** For pages without a payment form. */
 const STATUSES: Partial<Record<CheckoutView['state'], number>> = { expired: 410, off: 403 }
 
-/** As a header can carry it. */
+/** Encoded for a header. */
 const locationOf = (url: string): string => new URL(url).href
 
 const SAFE_ORIGIN = /^https?:\/\/[\w.~:[\]-]+$/
 
-/** No script at all. A browser follows a form's redirect only to where the policy lets forms lead. */
+/** No scripts at all. Browsers follow a form's redirect only to origins that the policy allows for forms. */
 function headersOf(nonce: string, mayLeadTo: string[]): Record<string, string> {
-  // A host name may hold signs that end a rule of the policy: such an origin is not named in it.
+  // A host name may contain characters that end a directive of the policy: such an origin is left out.
   const origins = mayLeadTo.map((url) => new URL(url).origin).filter((origin) => SAFE_ORIGIN.test(origin))
   const targets = [...new Set(origins)].join(' ')
   return {

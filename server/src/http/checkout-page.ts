@@ -2,7 +2,7 @@ import { amountText, type Interval } from '../domain/price.ts'
 import type { CheckoutView } from '../operations/billing/sandbox-checkout.ts'
 import { CHECKOUT_STYLE } from './checkout-style.ts'
 
-/** The whole page, in whichever state the payment is. Everything that came from outside is escaped. */
+/** The whole page, for any state of the payment. All outside input is escaped. */
 export function checkoutPage(nonce: string, view: CheckoutView): string {
   switch (view.state) {
     case 'paid':
@@ -92,7 +92,7 @@ function paymentPage(nonce: string, view: CheckoutView): string {
 
 type FieldName = keyof CheckoutView['entry']
 
-/** A field with its label, and what is wrong with it beside it. The first wrong one has the focus. */
+/** A field with its label and error. The first field with an error has the focus. */
 function field(
   { entry, problems }: CheckoutView,
   name: FieldName,
@@ -104,7 +104,7 @@ function field(
   const all = Object.entries(attributes).map(([key, value]) => (value === '' ? key : `${key}="${value}"`))
   if (problem !== undefined) all.push('aria-invalid="true"', `aria-describedby="${name}-problem"`)
   if (first === name) all.push('autofocus')
-  // A card's code is entered anew every time.
+  // A card's security code must be entered again every time.
   const value = name === 'cvc' ? '' : escaped(entry[name])
   return `<div class="field"><label for="${name}">${label}</label>
     <input id="${name}" name="${name}" value="${value}" ${all.join(' ')}>

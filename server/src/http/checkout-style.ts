@@ -1,4 +1,4 @@
-/** In the dashboard's accent, light and dark, wide and narrow; every text stands out from its ground by 4.5 to 1 at least. */
+/** In the dashboard's accent, light and dark, wide and narrow; all text has a contrast of at least 4.5 to 1. */
 export const CHECKOUT_STYLE = `
 :root {
   color-scheme: light dark;

@@ -24,7 +24,7 @@ export function clientEndpoint(service: Service, admission: Admission): Endpoint
       if (!named) {
         admission.visitor(exchange)
         admission.failed(exchange)
-        // A page has to be able to read that its token has run out, whichever app it belongs to.
+        // A page must be able to read that its token has expired, whatever app it belongs to.
         const { origin } = exchange.headers
         if (origin !== undefined && (await isOriginOfAnyApp(service.pool, origin))) allow(exchange, origin)
         throw new TollgateError(
@@ -36,7 +36,7 @@ export function clientEndpoint(service: Service, admission: Admission): Endpoint
       try {
         admission.user(exchange, named.appId, named.uid)
       } catch (error) {
-        // A page has to be able to read this, too; the database is not asked any more.
+        // A page must be able to read this too; the database is not queried any more.
         const { origin } = exchange.headers
         if (origin !== undefined && service.apps.known(named.appId)?.origins.includes(origin))
           allow(exchange, origin)
@@ -51,7 +51,7 @@ export function clientEndpoint(service: Service, admission: Admission): Endpoint
   }
 }
 
-/** The browser's question whether a page of another origin may call at all. */
+/** CORS preflight. */
 export async function answerPreflight(
   service: Service,
   request: IncomingMessage,
@@ -83,7 +83,7 @@ async function checkOrigin(call: Call, exchange: Exchange): Promise<void> {
   allow(exchange, origin)
 }
 
-/** What scripts of other origins may read of an answer, beside its body. */
+/** Response headers that scripts of other origins may read. */
 const READABLE_HEADERS = 'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id'
 
 function allow(response: { setHeader(name: string, value: string): void }, origin: string): void {

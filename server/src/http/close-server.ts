@@ -15,7 +15,7 @@ interface Parts {
   plain: PlainConnections | null
 }
 
-/** Takes no new connections and answers the requests under way; what takes longer than `graceMs` is cut off. */
+/** Accepts no new connections and finishes running requests; those that take longer than `graceMs` are cut off. */
 export function closeServer({ server, connections, turns, plain }: Parts, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const endIdle = () => {
@@ -27,9 +27,9 @@ export function closeServer({ server, connections, turns, plain }: Parts, graceM
     const cut = setTimeout(() => {
       for (const socket of connections.sockets()) socket.destroy()
     }, graceMs)
-    // A connection that is busy now is idle once it has its answer, and would be kept for the next request.
+    // A connection that is busy now will be idle after its answer, and would be kept for the next request.
     const sweep = setInterval(endIdle, IDLE_SWEEP_MS)
-    // http's own close would destroy idle connections, and reset those on which a request is just arriving.
+    // http's own close would destroy idle connections, resetting those on which a request is just arriving.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(cut)
       clearInterval(sweep)

@@ -1,10 +1,10 @@
 import { StartError } from '../domain/errors.ts'
 import { MAX_CONNECTIONS } from '../domain/limits.ts'
 
-/** Descriptors that are kept back for the database, for files, and for turning connections away. */
+/** Descriptors reserved for the database, for files, and for refusing connections. */
 const RESERVED = 96
 
-/** How many connections may be open at once: what was asked for, or what the limit of open files has room for. */
+/** How many connections may be open at once: as configured, or as the limit of open files allows. */
 export function connectionLimit(asked: number | null, descriptors: number): number {
   const room = Math.max(descriptors - RESERVED, Math.floor(descriptors / 4))
   if (asked === null) return Math.min(MAX_CONNECTIONS, room)
@@ -22,6 +22,6 @@ export function descriptorLimit(): number {
     userLimits?: { open_files?: { soft?: number | 'unlimited' } }
   }
   const soft = userLimits?.open_files?.soft
-  // Systems without such a limit tell none.
+  // Systems without such a limit report none.
   return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY
 }

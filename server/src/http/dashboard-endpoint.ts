@@ -21,11 +21,11 @@ interface Visitor {
 }
 
 const COOKIE = 'tollgate_session'
-/** Over https: with this name, no other host of the domain can have set it. */
+/** Over https: no other host of the domain can set a cookie with this prefix. */
 const HOST_COOKIE = `__Host-${COOKIE}`
-/** One for each account that has signed in here. */
+/** One for each account that has signed in from this browser. */
 const deviceCookie = (memberId: number): string => `tollgate_device_${memberId}`
-/** Sessions that were good lately. */
+/** Recently valid sessions. */
 const KEPT_SESSIONS = 10_000
 
 export function dashboardEndpoint(
@@ -44,7 +44,7 @@ export function dashboardEndpoint(
       }
       refuseForeign(headers, publicUrl())
       const cookie = cookieOf(headers, HOST_COOKIE) ?? cookieOf(headers, COOKIE) ?? ''
-      // Whoever has signed in is not held up by others at the same address.
+      // Members who have signed in are not slowed down by others at the same address.
       const standing = sessions.get(cookie) ? null : admission.visitor(exchange)
       const visitor = await visitorOf(service, headers)
       if (visitor.member) {
@@ -74,14 +74,14 @@ export function dashboardEndpoint(
   }
 }
 
-/** Whose session the request's cookie holds. */
+/** The member whose session the request's cookie names. */
 export async function visitorOf(service: Service, headers: IncomingHttpHeaders): Promise<Visitor> {
   const session = cookieOf(headers, HOST_COOKIE) ?? cookieOf(headers, COOKIE)
   const member = session === null ? null : await memberOfSession(service, session)
   return { member, session }
 }
 
-/** A cookie comes along whoever made the browser send it: only our own pages may. */
+/** Browsers send cookies with requests from any page: only our own pages may make them. */
 export function refuseForeign({ origin, host }: IncomingHttpHeaders, publicUrl: string): void {
   if (!isOurHost(host, publicUrl)) throw new TollgateError('FORBIDDEN', notOurHost(publicUrl))
   if (origin === undefined) return
@@ -105,7 +105,7 @@ function setCookie(exchange: Exchange, session: string | null, secure: boolean):
   if (secure) exchange.setHeader('Set-Cookie', `${COOKIE}=; ${flags(0)}`)
 }
 
-/** Sent where passwords are, and nowhere else. */
+/** Sent only to where passwords are sent. */
 function setDeviceCookie(exchange: Exchange, memberId: number, token: string, secure: boolean): void {
   const flags = `Path=/dashboard/graphql; HttpOnly; SameSite=Strict; Max-Age=${KNOWN_DEVICE_SECONDS}${secure ? '; Secure' : ''}`
   exchange.setHeader('Set-Cookie', `${deviceCookie(memberId)}=${token}; ${flags}`)

@@ -14,15 +14,15 @@ import { parseGraphqlRequest } from './graphql-request.ts'
 import { requestIdOf } from './request-id.ts'
 import { type RequestsUnderWay, UnderWay } from './requests-under-way.ts'
 
-/** One GraphQL endpoint: a schema and the callers it is for. */
+/** One GraphQL endpoint: a schema and its callers. */
 export interface Endpoint<Caller> {
   schema: GraphQLSchema
   limits: DocumentLimits
-  /** Who calls. Throws before anything of the body is looked at. */
+  /** Authenticates the caller; throws before the body is read. */
   authenticate(exchange: Exchange): Caller | Promise<Caller>
-  /** What a document must pass before it is validated, for callers who may not ask everything. */
+  /** A check before validation, for callers who may not use the whole schema. */
   admit?(caller: Caller): Admit | null
-  /** What the resolvers get. */
+  /** The resolvers' context. */
   context(
     caller: Caller,
     exchange: Exchange,
@@ -32,8 +32,8 @@ export interface Endpoint<Caller> {
 }
 
 /**
- * Answers every POST with 200 and JSON, whatever comes: authenticate, bound, parse, validate, execute. The true
- * status stands in each error's extensions. Each is answered by its deadline, whatever its work waits for.
+ * Answers every POST with 200 and JSON: authenticate, bound, parse, validate, execute. The true status is in each
+ * error's extensions. Every request is answered by its deadline, whatever its work waits for.
  */
 export function graphqlHandler<Caller>(
   name: string,
@@ -43,7 +43,7 @@ export function graphqlHandler<Caller>(
 ) {
   const { log, metrics, monotonic, outages, requestTimeoutMs } = service
   const documents = new Documents(endpoint.schema, endpoint.limits)
-  // Unique among processes, and cheap: one is made for every request.
+  // Unique across processes, and cheap: every request gets one.
   const prefix = randomUUID().slice(0, 8)
   let requests = 0
 
@@ -65,7 +65,7 @@ export function graphqlHandler<Caller>(
     if (!request.expired) count(request, errors)
   }
   function expire(request: Request): void {
-    // A list that is on its way is bounded by how fast it is read.
+    // A list that is being sent is bounded by how fast it is read.
     if (request.exchange.answered) return
     request.expired = true
     count(request, fail(request, tooLate()))
@@ -104,7 +104,7 @@ export function graphqlHandler<Caller>(
       exchange.answer(405, id, { errors })
       return errors
     }
-    // What is there already is not waited for: a wait for nothing takes a lone call some microseconds.
+    // Values that are available are not awaited: a needless await costs a lone call some microseconds.
     const authenticated = endpoint.authenticate(exchange)
     const caller = authenticated instanceof Promise ? await authenticated : authenticated
     const received = exchange.body()
@@ -118,7 +118,7 @@ export function graphqlHandler<Caller>(
     }
     const context = endpoint.context(caller, exchange, body, deadline)
     const result = await checked.run(context, variables, operationName)
-    // An operation that never began, for want of fitting variables, is the caller's mistake too.
+    // An operation that never started because its variables did not fit is the caller's mistake too.
     const errors = result.errors?.map((error) => wireError(error, 'BAD_USER_INPUT', reporter(request)))
     if (exchange.answered) return errors
     const { lists } = context
@@ -132,7 +132,7 @@ export function graphqlHandler<Caller>(
     return errors
   }
 
-  /** How long a body may take is bounded where it is read; the answer's time begins when it is there. */
+  /** Reading the body has its own bound; the deadline starts once it is there. */
   async function arriving(body: Promise<Buffer>, deadline: Deadline): Promise<Buffer> {
     deadline.renew(Number.POSITIVE_INFINITY)
     try {
@@ -143,7 +143,7 @@ export function graphqlHandler<Caller>(
   }
 }
 
-/** One for all that is kept of a request: closures of its own would be made for every check. */
+/** One object per request: closures would have to be created for every check. */
 class Request extends UnderWay {
   readonly exchange: Exchange
   readonly id: string
@@ -179,16 +179,16 @@ const tooLate = () =>
   )
 const onlyPost = () => new TollgateError('METHOD_NOT_ALLOWED', 'Only POST is supported here')
 
-/** The header beside `extensions.retryAfter`, for clients and proxies that know nothing of GraphQL. */
+/** The header for `extensions.retryAfter`, for clients and proxies that do not know GraphQL. */
 function hint(exchange: Exchange, errors: WireErrors): void {
   const wait = errors?.find(({ extensions }) => extensions.retryAfter !== undefined)?.extensions.retryAfter
   if (wait !== undefined) exchange.setHeader('Retry-After', String(wait))
 }
 
-/** What an answer tells of failures; undefined where all went well. */
+/** The errors of an answer; undefined where there are none. */
 type WireErrors = readonly WireError[] | undefined
 
-/** The text of an answer whose lists go on after what was executed first. */
+/** The text of an answer whose lists continue after the first chunk. */
 async function* piecesOf(
   data: Record<string, unknown>,
   rest: (name: string) => AsyncIterable<unknown[]>,
@@ -200,7 +200,7 @@ async function* piecesOf(
     let open = false
     for await (const rows of rest(name)) {
       if (rows.length === 0) continue
-      // The list is kept open: its closing bracket comes after the last stretch.
+      // The list is left open: its closing bracket comes after the last chunk.
       const more = JSON.stringify(rows).slice(1, -1)
       yield open ? `,${more}` : `${lead}${JSON.stringify(name)}:${text.slice(0, -1)},${more}`
       open = true

@@ -8,7 +8,7 @@ interface GraphqlRequest {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The request that a body holds. `variables` comes as an object, or as one serialised into a string. */
+/** Parses the request in a body. `variables` is an object, or one serialised into a string. */
 export function parseGraphqlRequest(body: Buffer): GraphqlRequest {
   const parsed = parseJson(decode(body), 'The request body')
   if (Array.isArray(parsed)) throw badRequest('Batches are not supported: send one operation per request')

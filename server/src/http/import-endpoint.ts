@@ -19,7 +19,7 @@ import { answerJson } from './answer.ts'
 import { refuseForeign, visitorOf } from './dashboard-endpoint.ts'
 import { requestIdOf } from './request-id.ts'
 
-/** What pages of the dashboard send and fetch as files, and GraphQL is no way for. */
+/** Files that the dashboard uploads and downloads, for which GraphQL is unsuitable. */
 export function importEndpoint(service: Service, publicUrl: () => string) {
   return {
     /** `POST /dashboard/import/users?app=ID` with a CSV file. */
@@ -44,7 +44,7 @@ export function importEndpoint(service: Service, publicUrl: () => string) {
       answerJson({ request, response, requestId: requestIdOf(request.headers) ?? randomUUID() }, 200, answer)
     }),
 
-    /** `GET /dashboard/import/report?app=ID&import=ID`: every row and what became of it. */
+    /** `GET /dashboard/import/report?app=ID&import=ID`: every row and its outcome. */
     report: handler(service, publicUrl, 'GET', async (call, query, _request, response) => {
       const [app, id] = [parameter(query, 'app'), parameter(query, 'import')]
       await userImport(call, app, id)
@@ -65,7 +65,7 @@ type Handle = (
   response: ServerResponse,
 ) => Promise<void>
 
-/** Unlike the GraphQL endpoints, these tell a failure by the HTTP status too: browsers show it for files. */
+/** Unlike the GraphQL endpoints, these report failures by HTTP status too: browsers show it for files. */
 function handler(service: Service, publicUrl: () => string, method: 'GET' | 'POST', handle: Handle) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
@@ -95,8 +95,8 @@ function handler(service: Service, publicUrl: () => string, method: 'GET' | 'POS
 }
 
 /**
- * Takes the whole file in before its rows are gone through: a browser sends faster than rows are looked up, and a
- * request is not kept open for as long as that takes.
+ * Receives the whole file before its rows are processed: a browser sends faster than rows are looked up, and the
+ * request should not stay open for that long.
  */
 async function spooled<T>(
   request: IncomingMessage,

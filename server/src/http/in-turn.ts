@@ -2,22 +2,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { MAX_PIPELINED_REQUESTS } from '../domain/limits.ts'
 
-/** The requests of one connection that wait until those before them are answered. */
+/** Requests of one connection waiting until those before them are answered. */
 interface Line {
   busy: boolean
   waiting: (() => void)[]
-  /** what had been read of the connection when its last request was answered */
+  /** bytes read from the connection when its last request was answered */
   bytesRead: number
 }
 
-/** No more is read while so many wait. */
+/** Reading stops while this many wait. */
 const ENOUGH = 16
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * Handles the requests of a connection one after the other, each when the answer before it has gone out. node:http
- * hands over all that came in one packet at once, and would keep all their answers for a client that does not read.
+ * Handles the requests of a connection one after the other, each once the previous answer has been sent. node:http
+ * hands over everything that came in one packet at once, and would keep all the answers for a client that does not
+ * read.
  */
 export class Turns {
   readonly #lines = new WeakMap<Socket, Line>()
@@ -25,7 +26,7 @@ export class Turns {
   inTurn(handle: Handle): Handle {
     return (request, response) => {
       const { socket } = request
-      // It came when the connection had been closed already: there is no way to answer it.
+      // It arrived after the connection was closed: there is no way to answer it.
       if (!socket.writable) return
       const line = this.#lines.get(socket) ?? { busy: false, waiting: [], bytesRead: 0 }
       this.#lines.set(socket, line)
@@ -41,7 +42,7 @@ export class Turns {
     }
   }
 
-  /** Whether nothing of a request has come since the last answer. */
+  /** Whether nothing has arrived since the last answer. */
   isIdle(socket: Socket): boolean {
     const line = this.#lines.get(socket)
     return !line?.busy && socket.bytesRead === (line?.bytesRead ?? 0)

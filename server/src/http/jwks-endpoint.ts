@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Service } from '../operations/call/call.ts'
 import { endResponse } from './body.ts'
 
-/** How long others may keep it. A revoked key is good for so much longer with those who verify by themselves. */
+/** How long verifiers may cache it, and so keep accepting a revoked key. */
 const MAX_AGE_SECONDS = 60
 
-/** The public keys of user tokens, for those who verify them without asking: of all apps, or with ?app=ID of one. */
+/** The public keys of user tokens, for offline verification: of all apps, or with ?app=ID of one. */
 export async function answerJwks(
   service: Service,
   request: IncomingMessage,

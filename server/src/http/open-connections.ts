@@ -8,28 +8,28 @@ import { endPolitely } from './end-politely.ts'
 interface ConnectionRules {
   /** how many may be open at once */
   maxConnections: number
-  /** how long a client may take in nothing of the answer that waits for it */
+  /** how long a client may stop reading a pending answer */
   stalledReaderMs: number
 }
 
-/** What is known of a connection with an answer that has not gone out yet. */
+/** A connection with an answer that has not been fully sent. */
 interface Progress {
-  /** bytes that the system has taken so far */
+  /** bytes the system has accepted so far */
   sent: number
-  /** how many looks ago that last changed */
+  /** how many checks ago that last changed */
   looks: number
 }
 
 const LOOKS = 10
 const WARN_EVERY_MS = 10_000
-/** So many at a time are told why they are turned away; more than that are just closed. */
+/** This many at a time are told why they are refused; the rest are just closed. */
 const MAX_REFUSALS = 16
 const REFUSAL =
   'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\n' +
   'X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 42\r\n\r\n' +
   'Too many connections are open: try again.\n'
 
-/** Counts all connections of `server`, turns away those above the limit, and cuts off who does not read. */
+/** Counts all connections of `server`, refuses those above the limit, and cuts off clients that do not read. */
 export function guardConnections(
   server: Server,
   rules: ConnectionRules,
@@ -108,7 +108,7 @@ export class OpenConnections {
     )
   }
 
-  /** One timer for all: none is set and cleared for each answer. */
+  /** One timer for all, instead of one per answer. */
   #look(): void {
     for (const [socket, progress] of this.#open) {
       if (socket.writableLength === 0) {
@@ -128,7 +128,7 @@ export class OpenConnections {
   }
 }
 
-/** Within one large write only the handle knows how far it has got; Node's own socket timeouts ask it too. */
+/** Within one large write only the handle knows the progress; Node's own socket timeouts use it too. */
 function sentBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & {
     _handle?: { bytesWritten?: number; writeQueueSize?: number } | null

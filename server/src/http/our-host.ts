@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { parseUrl } from '../domain/url.ts'
 
 /**
- * Whether a browser that names this host can be on our own pages. A name that somebody else owns can be made to lead
- * here (DNS rebinding), and its pages would then count as ours; an address cannot.
+ * Whether a browser using this host name can be on our own pages. A name owned by someone else can be made to resolve
+ * to us (DNS rebinding), and its pages would then be same-origin; an IP address cannot.
  */
 export function isOurHost(host: string | undefined, publicUrl: string): boolean {
   // Browsers always send one.
@@ -14,7 +14,7 @@ export function isOurHost(host: string | undefined, publicUrl: string): boolean 
   return hostname === ours || isLoopback(hostname) || (isAddress(ours) && isAddress(hostname))
 }
 
-/** Whoever passes our pages on under another name is told how to set that right. */
+/** Tells operators who proxy our pages under another name how to fix it. */
 export const notOurHost = (publicUrl: string): string =>
   `This is not the host name of the dashboard: open ${publicUrl}/. Set TOLLGATE_PUBLIC_URL to another address, or have the proxy pass the Host header on.`
 

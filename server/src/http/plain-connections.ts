@@ -9,10 +9,10 @@ import { type PlainHead, readPlainHead, startsWith } from './plain-request.ts'
 export interface PlainRoutes {
   /** by path */
   handlers: ReadonlyMap<string, (exchange: Exchange) => Promise<void>>
-  /** Whether connections are to end with the answer under way. */
+  /** Whether connections are to be closed after the current answer. */
   closing(): boolean
   broke(error: unknown): void
-  /** for every answer, each in its line */
+  /** for every answer, one per line */
   headers: string
   /** for the Date header */
   clock(): number
@@ -20,7 +20,7 @@ export interface PlainRoutes {
 
 const SWEEP_MS = 1_000
 
-/** Takes all connections of `server` before it does, and leaves to it those that are not plain. */
+/** Receives all connections of `server` first, and hands over those that are not plain. */
 export function takePlainConnections(server: Server, routes: PlainRoutes): PlainConnections {
   const [handOver] = server.listeners('connection') as ((socket: Socket) => void)[]
   if (!handOver) throw new Error('node:http does not listen for connections as it used to')
@@ -30,15 +30,15 @@ export function takePlainConnections(server: Server, routes: PlainRoutes): Plain
 }
 
 /**
- * The short way of a GraphQL request: what most clients send, a plain POST that arrives in one piece on a connection
- * that is kept, is read and answered right on its socket. node:http takes more than half of the time of such a
- * request. A connection on which anything else arrives is node:http's from then on.
+ * The short path of a GraphQL request: what most clients send, a plain POST that arrives in one piece on a kept-alive
+ * connection, is read and answered right on its socket. node:http takes more than half of the time of such a request. A
+ * connection on which anything else arrives is handed to node:http for good.
  */
 export class PlainConnections {
   readonly #routes: PlainRoutes
   readonly #handOver: (socket: Socket) => void
   readonly #open = new Map<Socket, PlainConnection>()
-  /** What time it is for idle connections: no clock is asked for every request, and none that jumps ends them. */
+  /** The time for idle connections, in sweeps: no clock read per request, and no clock step closes them. */
   #sweeps = 0
 
   constructor(routes: PlainRoutes, handOver: (socket: Socket) => void) {
@@ -68,7 +68,7 @@ export class PlainConnections {
   }
 }
 
-/** While a request is under way. */
+/** While a request is being handled. */
 const NEVER = Number.POSITIVE_INFINITY
 
 class PlainConnection {
@@ -79,9 +79,9 @@ class PlainConnection {
   readonly #sweepAfter: (ms: number) => number
   readonly #leave: () => void
   readonly #toNode: (socket: Socket) => void
-  /** Clients send one head for all their requests, or nearly so. */
+  /** Clients send the same head with nearly all their requests. */
   #head: PlainHead | null = null
-  /** whether something came before the last request was answered */
+  /** whether something arrived before the last request was answered */
   #early = false
   #ended = false
 
@@ -116,7 +116,7 @@ class PlainConnection {
     endPolitely(this.#socket)
   }
 
-  /** After an answer: ready for the next request, once the client has taken in what it asked for before. */
+  /** After an answer: ready for the next request, once the client has read the last answer. */
   readonly next = (): void => {
     const socket = this.#socket
     if (this.#ended || this.#routes.closing()) this.end()
@@ -127,7 +127,7 @@ class PlainConnection {
 
   readonly #onData = (chunk: Buffer): void => {
     if (this.idleUntil === NEVER) {
-      // Put back, it keeps a client that stops sending now from seeming to have asked for nothing more.
+      // Put back, so that it is not lost if the client stops sending now.
       this.#early = true
       this.#socket.pause().unshift(chunk)
       return
@@ -202,7 +202,7 @@ class PlainExchange implements Exchange {
     const body = JSON.stringify(result)
     const bytes = Buffer.byteLength(body)
     const head = this.#headOf(status, requestId)
-    // Headers are ASCII. Where the body is too, its characters are its bytes, and nothing needs to be encoded.
+    // Headers are ASCII. If the body is too, its characters are its bytes, and nothing needs encoding.
     const encoding = bytes === body.length ? 'latin1' : 'utf8'
     if (!socket.destroyed) socket.write(`${head}Content-Length: ${bytes}\r\n\r\n${body}`, encoding)
     this.#connection.next()

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The head of a POST in the form that nearly every client sends, over and over. */
+/** The head of a POST in the form that nearly every client sends. */
 export interface PlainHead {
   /** all of it, with the empty line at its end */
   bytes: Buffer
@@ -9,12 +9,12 @@ export interface PlainHead {
   bodyBytes: number
 }
 
-/** A client's key and cookies fit; whoever sends more is in no hurry. */
+/** A client's key and cookies fit; larger heads take the slow path. */
 const MAX_PLAIN_HEAD_BYTES = 4 * 1024
 
 const FORM = /^POST (\/[a-z/]*) HTTP\/1\.1\r\n((?:[A-Za-z0-9-]+:[ -~]*\r\n)+)\r\n$/
 
-/** They change how the body or what follows is to be read; or node:http gives them another form. */
+/** They change how the body, or what follows, must be read, or node:http normalises them. */
 const NOT_PLAIN = [
   'transfer-encoding',
   'content-encoding',
@@ -27,8 +27,8 @@ const NOT_PLAIN = [
 ]
 
 /**
- * The head at the beginning of `chunk`, or null where it has anything about it that calls for a full parser. What is
- * taken for plain here means the same to node:http.
+ * The head at the start of `chunk`, or null if anything about it needs a full parser. What is accepted as plain here
+ * means the same to node:http.
  */
 export function readPlainHead(chunk: Buffer): PlainHead | null {
   const end = chunk.indexOf('\r\n\r\n') + 4
@@ -40,7 +40,7 @@ export function readPlainHead(chunk: Buffer): PlainHead | null {
   const { host, connection = 'keep-alive', 'content-length': length = '' } = headers
   if (host === undefined || connection.toLowerCase() !== 'keep-alive' || !/^\d{1,6}$/.test(length))
     return null
-  // A copy: the chunk is let go of with its request.
+  // A copy: the chunk is released with its request.
   return { bytes: Buffer.from(chunk.subarray(0, end)), path, headers, bodyBytes: Number(length) }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Invariants
- * - In any stretch of time a source gets at most its burst and what flows in during that stretch.
+ * - In any interval a source gets at most its burst plus what refills during that interval.
  * - A refused request costs nothing, and is allowed after `retryAfter`.
  * - One source never takes from another, as long as both are remembered.
  */

@@ -1,26 +1,26 @@
 import { MAX_RATE_LIMIT_SOURCES } from '../domain/limits.ts'
 import { RecentMap } from './recent-map.ts'
 
-/** So many a second in the long run, and `burst` at once. */
+/** A rate per second in the long run, and `burst` at once. */
 export interface Rate {
   perSecond: number
   burst: number
 }
 
-/** How a source stands after a request; all times in whole seconds. */
+/** The state of a source after a request; all times in whole seconds. */
 export interface Standing {
   allowed: boolean
   limit: number
   remaining: number
-  /** until all of the burst is there again */
+  /** until the whole burst is available again */
   reset: number
   /** until the same request is allowed; 0: it is now */
   retryAfter: number
 }
 
 /**
- * A token bucket for each source. What is kept of a source is one number, the time at which its bucket is full again;
- * a source that is forgotten, or was never seen, has a full one.
+ * A token bucket for each source. All that is stored of a source is one number, the time at which its bucket is full
+ * again; a forgotten or unknown source has a full one.
  */
 export class RateLimit {
   readonly #msEach: number
@@ -29,7 +29,7 @@ export class RateLimit {
   readonly #now: () => number
   readonly #fullAt = new RecentMap<number>(MAX_RATE_LIMIT_SOURCES)
 
-  /** `now` in milliseconds, from a clock that never goes back. */
+  /** `now` in milliseconds, from a monotonic clock. */
   constructor({ perSecond, burst }: Rate, now: () => number) {
     this.#msEach = 1_000 / perSecond
     this.#burst = burst
@@ -37,7 +37,7 @@ export class RateLimit {
     this.#now = now
   }
 
-  /** Takes what a request costs, or nothing where that is more than there is. */
+  /** Takes the cost of a request, or nothing if there is not enough. */
   take(source: string, cost = 1): Standing {
     const now = this.#now()
     const owed = this.#owed(source, now)
@@ -48,7 +48,7 @@ export class RateLimit {
     return this.#standing(allowed ? after : owed, retryAfter)
   }
 
-  /** Takes it even where there is not so much left: what a request turned out to cost. */
+  /** Takes it even if there is not enough left: the cost is known only afterwards. */
   charge(source: string, cost: number): Standing {
     const now = this.#now()
     const owed = this.#owed(source, now)
@@ -57,7 +57,7 @@ export class RateLimit {
     return this.#standing(after, 0)
   }
 
-  /** Never more than all of it, whatever the clock does. */
+  /** Never more than the full bucket, whatever the clock does. */
   #owed(source: string, now: number): number {
     return Math.min(Math.max((this.#fullAt.get(source) ?? now) - now, 0), this.#msAll)
   }

@@ -1,6 +1,6 @@
 /**
- * A map that forgets what was not asked for lately, once it holds too much: strangers decide what goes into it, and
- * must not make it grow. It keeps two generations, so that nothing is moved or searched when it is full.
+ * A map that drops entries not used recently once it is full: strangers decide what goes into it, and must not make it
+ * grow. It keeps two generations, so that nothing is moved or searched when it is full.
  */
 export class RecentMap<Value> {
   readonly #half: number

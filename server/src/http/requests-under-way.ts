@@ -2,7 +2,7 @@ import type { Monotonic } from '../domain/clocks.ts'
 import { MAX_REQUESTS_UNDER_WAY } from '../domain/limits.ts'
 import type { Deadline } from '../operations/call/deadline.ts'
 
-/** One request from its arrival to its answer: a link of the chain below. */
+/** One request from arrival to answer: a link of the chain below. */
 export abstract class UnderWay {
   abstract readonly arrived: number
   abstract readonly deadline: Deadline
@@ -11,15 +11,15 @@ export abstract class UnderWay {
   earlier: UnderWay | null = null
   later: UnderWay | null = null
 
-  /** Tells the caller that there is no answer in time. */
+  /** Answers that there is no answer in time. */
   abstract expire(): void
 }
 
 const SWEEP_MS = 250
 
 /**
- * All requests that are being answered. One timer for all of them sees to it that each gets an answer by its deadline.
- * They are chained, oldest first: a Set would give each of them an identity hash, at a cost that shows in every check.
+ * All requests in progress. One timer makes sure that each is answered by its deadline. They are chained, oldest first:
+ * a Set would give each an identity hash, at a cost that shows in every check.
  */
 export class RequestsUnderWay {
   #oldest: UnderWay | null = null
@@ -52,7 +52,7 @@ export class RequestsUnderWay {
     else this.#oldest = later
     if (later) later.earlier = earlier
     else this.#newest = earlier
-    // What is done may be reached from what is older still, and must not keep what came after it.
+    // A finished request may still be referenced by an older one, and must not keep newer ones alive.
     request.earlier = null
     request.later = null
     request.chained = false
@@ -63,7 +63,7 @@ export class RequestsUnderWay {
     return this.#count
   }
 
-  /** How long the oldest one has been under way, in seconds. */
+  /** The age of the oldest request, in seconds. */
   oldestSeconds(): number {
     return this.#oldest ? (this.#monotonic() - this.#oldest.arrived) / 1_000 : 0
   }

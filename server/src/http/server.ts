@@ -26,29 +26,29 @@ import { RequestsUnderWay } from './requests-under-way.ts'
 import { dashboardPages } from './static.ts'
 import { answerWebhook } from './webhook-endpoint.ts'
 
-/** A year, as browsers' lists ask for. Other hosts of the domain are none of our business. */
+/** One year, as HSTS preload lists require. Other hosts of the domain are not ours to decide. */
 const HSTS = 'max-age=31536000'
 
 export interface HttpSettings {
-  /** whether plain GraphQL requests go past node:http */
+  /** whether plain GraphQL requests bypass node:http */
   plain: boolean
   admission: AdmissionSettings
   stalledReaderMs: number
-  /** null: as many as the system has room for */
+  /** null: as many as the system allows */
   maxConnections: number | null
-  /** what /metrics is to be asked with; null: anybody may read them */
+  /** the bearer token of /metrics; null: anyone may read them */
   metricsToken: string | null
-  /** how long requests are still taken after the word to stop */
+  /** how long requests are still accepted after SIGTERM */
   drainMs: number
-  /** how long those that are then under way may take */
+  /** how long running requests may then take */
   graceMs: number
 }
 
 interface HttpServer {
   server: Server
-  /** Says that it is not ready any more, and sends clients away with their answers; takes what comes all the same. */
+  /** Reports not ready and closes connections after their next answer, but still accepts requests. */
   drain(): void
-  /** Answers what is under way, and takes nothing new. */
+  /** Finishes running requests, and accepts no new ones. */
   close(): Promise<void>
 }
 
@@ -83,14 +83,14 @@ export function httpServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
-      // One for all routes; all but files are held to a shorter one where their bodies are read.
+      // For all routes; all but uploads have a shorter one where their bodies are read.
       requestTimeout: UPLOAD_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
     turns.inTurn((request, response) => void handle(request, response)),
   )
-  // Who stops sending after a request still gets its answer.
+  // A client that half-closes after a request still gets its answer.
   Object.assign(server, { httpAllowHalfOpen: true })
   const plain = settings.plain ? takePlainConnections(server, plainRoutes()) : null
   const maxConnections = connectionLimit(settings.maxConnections, descriptorLimit())
@@ -125,7 +125,7 @@ export function httpServer(
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeaders(headers)
     if (draining) response.setHeader('Connection', 'close')
-    // What came in one packet with its head is read before anything is answered, so that the connection can be kept.
+    // A body that came in one packet with its head is read before answering, so that the connection can be kept.
     if (hasUnreadBody(request)) await new Promise(setImmediate)
     try {
       await route(request, response)
@@ -192,7 +192,7 @@ function pathOf(request: IncomingMessage): string {
   return query === -1 ? url : url.slice(0, query)
 }
 
-/** Those with callers to tell apart count by themselves, and what watches the service is always answered. */
+/** Endpoints that authenticate callers count by themselves, and health checks are always answered. */
 const NOT_COUNTED = new Set(['/graphql', '/client/graphql', '/dashboard/graphql', '/healthz', '/readyz'])
 
 const isCountedHere = (request: IncomingMessage): boolean =>
@@ -236,7 +236,7 @@ async function answerMetrics(
   }
 }
 
-/** Takes as long whatever was given: digests are of one length. */
+/** In constant time: digests have one length. */
 function isSame(given: string, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(token))

@@ -27,12 +27,12 @@ describe('gap: where a request comes from', () => {
     ['::ffff:10.0.0.1', '203.0.113.7:51234', '10.0.0.1', '203.0.113.7'],
     ['::1', '203.0.113.7', '::1, 127.0.0.1', '203.0.113.7'],
     ['fd00::1', '[2001:db8:1:2::5]:443', 'fd00::/8', '2001:db8:1:2::/64'],
-    // By number: that many steps back, and no further than there are.
+    // By number: that many hops back, and no further than there are.
     ['192.0.2.1', '1.2.3.4, 203.0.113.7', '1', '203.0.113.7'],
     ['192.0.2.1', '1.2.3.4, 203.0.113.7', '2', '1.2.3.4'],
     ['192.0.2.1', '203.0.113.7', '2', '203.0.113.7'],
     ['192.0.2.1', '203.0.113.7', '0', '192.0.2.1'],
-    // IPv6 by its /64, in whatever spelling.
+    // IPv6 by its /64, in any spelling.
     ['2001:db8:1:2:3:4:5:6', undefined, null, '2001:db8:1:2::/64'],
     ['2001:DB8:1:2::9', undefined, null, '2001:db8:1:2::/64'],
     ['2001:db8::1', undefined, null, '2001:db8:0:0::/64'],

@@ -1,12 +1,12 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * Whose word about the address before them is taken: proxies by their addresses, or that many of them, whatever their
- * addresses. Null: nobody's.
+ * The proxies whose X-Forwarded-For is believed: by address, or that many of them, whatever their addresses. Null:
+ * none.
  */
 export type TrustedProxies = { list: BlockList } | { hops: number } | null
 
-/** Reads `10.0.0.0/8, 127.0.0.1` or a number of proxies; undefined where it is neither. */
+/** Parses `10.0.0.0/8, 127.0.0.1` or a number of proxies; undefined if it is neither. */
 export function readTrustedProxies(text: string): TrustedProxies | undefined {
   if (/^\d{1,2}$/.test(text)) return { hops: Number(text) }
   const list = new BlockList()
@@ -22,9 +22,9 @@ export function readTrustedProxies(text: string): TrustedProxies | undefined {
 }
 
 /**
- * Where a request comes from, for counting: the address of the connection or, where a trusted proxy made that, the
- * right-most address of X-Forwarded-For that is not a trusted proxy's. Whatever stands to the left of it may be made
- * up by the caller. An IPv6 address counts as its /64, which is what one subscriber gets.
+ * The source of a request, for rate limiting: the address of the connection or, behind trusted proxies, the right-most
+ * address of X-Forwarded-For that is not a trusted proxy's. Anything to the left of it may be made up by the caller. An
+ * IPv6 address counts as its /64, which is what one subscriber gets.
  */
 export function sourceAddress(
   remote: string | undefined,
@@ -37,14 +37,14 @@ export function sourceAddress(
   let source = last
   for (let hop = 0; isTrusted(source, hop, proxies); hop++) {
     const before = addressOf(told.pop() ?? '')
-    // Nothing before it, or nothing that is an address: the last one that is known.
+    // No entry before it, or not an address: use the last known one.
     if (before === null) break
     source = before
   }
   return counted(source)
 }
 
-/** A connection without an address, through a socket of this machine. */
+/** A connection without an address, through a local socket. */
 const UNKNOWN = 'unknown'
 
 function isTrusted(address: string, hop: number, proxies: NonNullable<TrustedProxies>): boolean {

@@ -16,14 +16,14 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-/** Where the dashboard's pages are: whatever lies below them is the page's own matter. */
+/** The dashboard's top-level paths: the pages route what is below them. */
 const PAGES = /^\/(?:$|(?:sign-in|setup|invite|members|account|apps)(?:$|\/))/
 
 const HEADERS = {
   'Content-Security-Policy': [
     "default-src 'none'",
     "script-src 'self'",
-    // The widgets write their measures into style elements; a style runs nothing.
+    // The widgets write their sizes into style elements; a style runs nothing.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self' data:",
@@ -40,14 +40,14 @@ const HEADERS = {
 
 interface StaticFile {
   plain: Buffer
-  /** made when it is first asked for */
+  /** created on first use */
   zipped: Promise<Buffer> | null
   headers: Record<string, string>
 }
 
 /**
- * The dashboard's pages as they were built, held in memory: no address leads to any other file, and a build under a
- * running service takes nothing away from it.
+ * The built pages of the dashboard, held in memory: no path leads to any other file, and a rebuild does not affect a
+ * running service.
  */
 export function dashboardPages(folder: string, publicUrl: () => string) {
   const files = filesIn(folder)
@@ -101,7 +101,7 @@ function filesIn(folder: string): Map<string, StaticFile> {
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     const path = join(entry.parentPath, entry.name)
     const name = relative(folder, path).split(sep).join('/')
-    // The build's own notes lie beside the pages, and are nobody's business.
+    // The build's own files beside the pages are not served.
     if (entry.isFile() && !name.startsWith('.')) files.set(name, staticFile(name, readFileSync(path)))
   }
   return files

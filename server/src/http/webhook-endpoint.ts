@@ -14,7 +14,7 @@ const WORDS: Record<Receipt, string> = {
   'not set up': 'No signature that this app knows: check the signing secret of the webhook in the dashboard',
 }
 
-/** `/webhooks/{provider}/{app}`: the inbox of an app. */
+/** `/webhooks/{provider}/{app}`: an app's inbox for notices. */
 export async function answerWebhook(
   service: Service,
   path: string,
@@ -44,7 +44,7 @@ export async function answerWebhook(
     answer(receipt === 'accepted' || receipt === 'duplicate' ? 200 : 400, WORDS[receipt])
   } catch (error) {
     if (error instanceof TollgateError) return answer(error.status, error.message)
-    // The provider sends it again for as long as it is not taken.
+    // The provider retries until it is accepted.
     service.log.error({ err: error, path }, 'a notice could not be taken in')
     answer(503, 'Try again later')
   }

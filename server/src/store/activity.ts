@@ -19,7 +19,7 @@ export async function addActivity(db: Db, counts: ReadonlyMap<string, Calls>): P
 
 export type ActivityUnit = 'minute' | 'hour' | 'day'
 
-/** The counts by the start of each unit of time in which there are any. */
+/** The counts by start of each unit of time; units without any are left out. */
 export async function activityBetween(
   db: Db,
   appId: string,
@@ -45,7 +45,7 @@ export interface RecentUsage {
   budget: number | null
 }
 
-/** Rows of an app beyond the newest of them are forgotten. */
+/** Only the newest rows of an app are kept. */
 const KEPT = 200
 
 export async function noteRecentUsage(db: Db, recent: readonly RecentUsage[]): Promise<void> {
@@ -93,7 +93,7 @@ export interface Checklist {
 }
 
 export async function readChecklist(db: Db, appId: string): Promise<Checklist> {
-  // By the key, whatever the statistics say: the table may be full of other apps' rows, with none of this one's.
+  // By the key, whatever the statistics say: the table may be full of other apps' rows and have none of this app's.
   const any = (table: string, key: string, and = '') =>
     `(select true from ${table} where app_id = $1 ${and} order by app_id, ${key} limit 1) is not null`
   const { rows } = await db.query<Checklist>(

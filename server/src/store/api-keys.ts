@@ -7,7 +7,7 @@ export interface ApiKeyRow {
   createdAt: number
   revokedAt: number | null
   lastUsedAt: number | null
-  /** another took its place, and it works until then */
+  /** replaced by another key; works until then */
   expiresAt: number | null
 }
 
@@ -28,7 +28,7 @@ export async function insertApiKey(
   ])
 }
 
-/** False when there is no such key. Revoking twice is revoking once. */
+/** False when there is no such key. Revoking twice is harmless. */
 export async function revokeApiKey(db: Db, appId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `update api_key set revoked_at = coalesce(revoked_at, now()) where app_id = $1 and id = $2`,
@@ -42,7 +42,7 @@ export async function listApiKeys(db: Db, appId: string): Promise<ApiKeyRow[]> {
   return rows
 }
 
-/** One that works; held until the transaction ends. */
+/** A working key, locked until the transaction ends. */
 export async function lockGoodApiKey(db: Db, appId: string, id: string): Promise<ApiKeyRow | null> {
   const { rows } = await db.query<ApiKeyRow>(
     `${SELECT} where app_id = $1 and id = $2 and revoked_at is null and (expires_at is null or expires_at > now())
@@ -52,7 +52,7 @@ export async function lockGoodApiKey(db: Db, appId: string, id: string): Promise
   return rows[0] ?? null
 }
 
-/** By the database's time; returns when. Never later than it was to expire already. */
+/** By the database's time; returns when. Never postpones an earlier expiry. */
 export async function expireApiKey(db: Db, appId: string, id: string, hours: number): Promise<number | null> {
   const { rows } = await db.query<{ expiresAt: number }>(
     `update api_key set expires_at = least(expires_at, now() + make_interval(hours => $3))
@@ -62,7 +62,7 @@ export async function expireApiKey(db: Db, appId: string, id: string, hours: num
   return rows[0]?.expiresAt ?? null
 }
 
-/** When each key was last used, told as how long ago that was. */
+/** How long ago each key was last used. */
 export async function noteKeyUse(
   db: Db,
   uses: readonly { appId: string; hash: string; msAgo: number }[],
@@ -75,7 +75,7 @@ export async function noteKeyUse(
   )
 }
 
-/** The app that a key with this hash opens. */
+/** The app that the key with this hash belongs to. */
 export async function findAppByKey(db: Db, hash: Buffer): Promise<string | null> {
   const { rows } = await db.query<{ app_id: string }>(
     `select app_id from api_key where hash = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
@@ -92,7 +92,7 @@ export async function hasApiKeys(db: Db, appId: string): Promise<boolean> {
   return rows[0]?.found ?? false
 }
 
-/** Makes the key with this id have that secret, whatever it had before. False when it had it already. */
+/** Gives the key with this id that secret. False when it already had it. */
 export async function upsertApiKey(
   db: Db,
   appId: string,

@@ -11,7 +11,7 @@ export interface CachedApp extends LoadedApp {
   askedAt: number
 }
 
-/** An app as it is at one moment. */
+/** An app at one moment. */
 export interface Moment {
   app: CachedApp
   now: number
@@ -20,25 +20,24 @@ export interface Moment {
 /** Who calls: an app, through one of its keys (the hash in hex), or one of its users through a token. */
 export interface Caller {
   appId: string
-  /** null: let in by a user token, which no key stands behind */
+  /** null: authenticated by a user token instead */
   keyHash: string | null
-  /** what signed that token */
+  /** the key that signed that token */
   tokenKey?: string
 }
 
-/** How long a key is taken as good after the database has last said so. */
+/** How long a key is trusted after the database last confirmed it. */
 export const KEY_CONFIRMED_MS = 1_000
 
 /**
- * Catalogues and API keys, kept in memory. Every statement that uses them reads the app's version beside its
- * own rows, and what is kept is good for that very version alone: nothing stale is ever answered from, on any node, and
- * no notification has to arrive. A later version is no better than an earlier one, since the database may have gone
- * back in time. Only a request that asks the database nothing else (introspection, a refused document) relies on the
- * time limit above.
+ * Catalogues and API keys, cached in memory. Every statement that uses them reads the app's version along with its own
+ * rows, and a cached entry is good for exactly that version: no node ever answers from stale data, and no notification
+ * has to arrive. A later version is no better than an earlier one, since the database may have gone back in time. Only
+ * a request that asks the database nothing else (introspection, a refused document) relies on the time limit above.
  */
 export class AppCache {
   readonly #apps = new Map<string, CachedApp>()
-  /** Each key by itself: that others of its app are good says nothing about this one. */
+  /** Per key: that other keys of the app are good says nothing about this one. */
   readonly #keys = new Map<string, { caller: Caller; confirmedAt: number }>()
   readonly #monotonic: Monotonic
   #useTakenAt = Number.NEGATIVE_INFINITY
@@ -47,7 +46,7 @@ export class AppCache {
     this.#monotonic = monotonic
   }
 
-  /** Whom the key lets in, or null. */
+  /** The app that the key authenticates, or null. */
   async authenticate(db: Db, keyHash: string): Promise<Caller | null> {
     const known = this.recognise(keyHash)
     if (known) return known
@@ -62,13 +61,13 @@ export class AppCache {
     return caller
   }
 
-  /** The same from memory, as far as that may be relied upon. */
+  /** The same from memory, if that can still be trusted. */
   recognise(keyHash: string): Caller | null {
     const known = this.#keys.get(keyHash)
     return known && this.#monotonic() - known.confirmedAt < KEY_CONFIRMED_MS ? known.caller : null
   }
 
-  /** The caller's app now. Refuses a key that was revoked in the meantime. */
+  /** The caller's app now. Refuses a key that has been revoked since. */
   async at(db: Db, caller: Caller): Promise<Moment> {
     const { rows } = await db.query<{ version: number; now: number }>({
       name: 'app-moment',
@@ -81,24 +80,24 @@ export class AppCache {
     return { app: this.admit(caller, app), now: row.now }
   }
 
-  /** What is in memory, if it is of the very version that a statement has just read. */
+  /** The cached app, if it has exactly the version that a statement has just read. */
   kept(appId: string, version: number): CachedApp | null {
     const app = this.#apps.get(appId)
     return app?.version === version ? app : null
   }
 
-  /** Reads the app anew: as it was then or later, which is right for whoever found another version before. */
+  /** Reloads the app: as it was then or later, which is right for a caller that found another version. */
   async reload(db: Db, appId: string): Promise<CachedApp> {
     const askedAt = this.#monotonic()
     const loaded = await loadApp(db, appId)
     if (!loaded) throw unauthenticated()
-    // Two may load at once, and the older one come last: the next statement notices.
+    // Two loads may run at once and the older one finish last: the next statement notices.
     const app = this.kept(appId, loaded.version) ?? { ...loaded, askedAt }
     this.#apps.set(appId, app)
     return app
   }
 
-  /** What is in memory of the app, which may be out of date: a guess to be confirmed. */
+  /** The cached app, possibly stale: a guess to be confirmed. */
   known(appId: string): CachedApp | undefined {
     return this.#apps.get(appId)
   }
@@ -113,7 +112,7 @@ export class AppCache {
       .map(([hash, { caller, confirmedAt }]) => ({ appId: caller.appId, hash, msAgo: now - confirmedAt }))
   }
 
-  /** Refuses a key that is not among the app's good ones, and a token whose key was revoked. */
+  /** Refuses a key that is not one of the app's valid ones, and a token whose key was revoked. */
   admit({ keyHash, tokenKey }: Caller, app: CachedApp): CachedApp {
     if (keyHash === null) {
       if (tokenKey !== undefined && app.revokedTokenKeys.has(tokenKey)) throw unauthenticated()

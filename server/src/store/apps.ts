@@ -16,9 +16,9 @@ export interface AppRow {
 export const APP_NOW = `coalesce(app.test_clock, date_trunc('milliseconds', statement_timestamp()))`
 
 /**
- * The version after this one: a count that rises, above 24 random bits, within 2^53. Where a database goes back in time
- * (a standby that lacked commits takes over, a backup is restored), the count is reached once more, with other content;
- * the random bits tell the two apart.
+ * The next version: a rising count above 24 random bits, within 2^53. When a database goes back in time (a standby that
+ * lacked commits takes over, a backup is restored), the same count is reached again with other content; the random bits
+ * tell the two apart.
  */
 const nextVersion = (version: string) =>
   `((((${version} >> 24) + 1) << 24) | floor(random() * (1 << 24))::bigint)`
@@ -47,13 +47,13 @@ export async function findApp(db: Db, id: string): Promise<AppRow | null> {
   return rows[0] ?? null
 }
 
-/** Serialises what changes an app's catalogue, keys or clock. Null when there is no such app. */
+/** Serialises changes to an app's catalogue, keys or clock. Null when there is no such app. */
 export async function lockApp(db: Db, id: string): Promise<AppRow | null> {
   const { rows } = await db.query<AppRow>(`${SELECT} where id = $1 for no key update`, [id])
   return rows[0] ?? null
 }
 
-/** Tells every process that what it holds of this app's catalogue and keys is out of date. */
+/** Makes every process's cached catalogue and keys of this app stale. */
 export async function bumpVersion(db: Db, id: string): Promise<void> {
   await db.query(`update app set version = ${nextVersion('version')} where id = $1`, [id])
 }
@@ -75,7 +75,7 @@ export async function isOriginOfAnyApp(db: Db, origin: string): Promise<boolean>
   return rowCount === 1
 }
 
-/** How many days after a failed payment access lasts. */
+/** How many days access lasts after a failed payment. */
 export async function graceDays(db: Db, id: string): Promise<number> {
   const { rows } = await db.query<{ days: number }>(`select grace_days as days from app where id = $1`, [id])
   if (!rows[0]) throw new Error(`the app ${id} vanished`)

@@ -31,7 +31,7 @@ export async function insertAuditEntry(db: Db, entry: Omit<AuditEntry, 'at'>): P
   )
 }
 
-/** Newest first, from the one before `before`: of all, or of one app. */
+/** Newest first, starting before `before`: of all apps, or of one. */
 export async function listAuditEntries(
   db: Db,
   appId: string | null,

@@ -17,7 +17,7 @@ type PackageRow = Omit<PackageContent, 'updatedAt'> & { updatedAt: string }
 
 interface Row {
   version: number
-  /** with how many milliseconds each has left, by the database's time; null: no end */
+  /** with the milliseconds each has left, by the database's time; null: no end */
   keys: { hash: string; left: number | null }[]
   revokedTokenKeys: string[]
   origins: string[]
@@ -25,7 +25,7 @@ interface Row {
   packages: PackageRow[]
 }
 
-/** All that changes rarely, in one statement: one snapshot, so the version is that of what comes with it. */
+/** Everything that changes rarely, in one statement: one snapshot, so version and content match. */
 export async function loadApp(db: Db, appId: string): Promise<LoadedApp | null> {
   const { rows } = await db.query<Row>({
     name: 'load-app',

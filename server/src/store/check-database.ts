@@ -14,7 +14,7 @@ interface Found {
   halfRestored: boolean
 }
 
-/** Refuses, in one line, a database that the service cannot work on. */
+/** Refuses, with one line, a database that the service cannot use. */
 export async function checkDatabase(pool: Pool, setting: DatabaseSetting): Promise<void> {
   const found = await look(pool, setting)
   if (found.version < OLDEST_POSTGRES)

@@ -14,7 +14,7 @@ export interface CheckoutSession {
   providerRef: string | null
   url: string | null
   state: CheckoutState
-  /** in real time; null: not paid, or paid before this was kept */
+  /** in real time; null: not paid, or paid before this was recorded */
   paidAt: number | null
 }
 
@@ -45,7 +45,7 @@ export async function findCheckoutSession(
   return rows[0] ?? null
 }
 
-/** Keeps where the provider has put it. */
+/** Stores the provider's id and URL of it. */
 export async function placeCheckoutSession(
   db: Db,
   appId: string,
@@ -58,12 +58,12 @@ export async function placeCheckoutSession(
   )
 }
 
-/** How far along each state is. Nothing goes back: an old answer of the provider's changes nothing. */
+/** How far along each state is. A session never goes back: an outdated answer changes nothing. */
 const RANK = `array_position(array['OPEN', 'AWAITING', 'EXPIRED', 'FAILED', 'PAID'],`
 
 /**
- * Takes the provider's word for it. Where it does not tell when it was paid, that is when we first heard of it. What it
- * comes to is returned; null: there is no such session.
+ * Records the provider's answer and returns the resulting session; null: there is no such session. If the provider does
+ * not say when it was paid, the time we first heard of it counts.
  */
 export async function updateCheckoutState(
   db: Db,
@@ -85,8 +85,8 @@ export async function updateCheckoutState(
 }
 
 /**
- * Those that the provider may still have news of: all, or those where news is likely, since they are new or should have
- * run out. Of the others it is not asked every few minutes.
+ * Sessions that may still change at the provider: all of them, or those likely to, because they are new or should have
+ * expired. The provider is not asked about the rest every few minutes.
  */
 export async function openCheckouts(
   db: Db,

@@ -1,19 +1,19 @@
 import { once } from 'node:events'
 import type { ClientBase, Connection, Submittable } from 'pg'
 
-/** Rows travel in pieces of this size, not one by one. */
+/** Rows are sent in pieces of this size, not one by one. */
 const PIECE_BYTES = 64 * 1024
-/** More than this is not held for a reader that is slower than PostgreSQL. */
+/** At most this much is buffered for a reader slower than PostgreSQL. */
 const HELD_BYTES = 1024 * 1024
 
-/** The part of pg's connection that COPY needs and its types leave out. */
+/** The part of pg's connection that COPY needs and pg's types omit. */
 interface CopyConnection extends Connection {
   sendCopyFromChunk(chunk: Buffer): void
   endCopyFrom(): void
   sendCopyFail(message: string): void
 }
 
-/** What `copy … to stdout` sends, in pieces of whole rows; PostgreSQL waits for a reader that is slower. */
+/** The output of `copy … to stdout`, in pieces of whole rows; PostgreSQL waits for a slower reader. */
 export async function* copyOut(client: ClientBase, sql: string): AsyncGenerator<Buffer, void> {
   const copy = new CopyOut(sql)
   client.query(copy)
@@ -49,7 +49,7 @@ class CopyOut implements Submittable {
     connection.query(this.text)
   }
 
-  /** The bytes belong to pg's buffer, which is written over: they are copied. */
+  /** The bytes are in pg's buffer, which is reused: copy them. */
   handleCopyData({ chunk }: { chunk: Buffer }): void {
     if (this.#abandoned) return
     if (this.#filled + chunk.length > this.#piece.length) this.#hand()
@@ -105,7 +105,7 @@ class CopyOut implements Submittable {
     }
   }
 
-  /** Whatever else comes is dropped, so that the connection can be used or ended. */
+  /** Discards the rest, so that the connection can be reused or closed. */
   abandon(): void {
     this.#abandoned = true
     this.#ready = []
@@ -113,7 +113,7 @@ class CopyOut implements Submittable {
   }
 }
 
-/** Sends pieces to `copy … from stdin`, no faster than PostgreSQL takes them. */
+/** Sends pieces to `copy … from stdin`, no faster than PostgreSQL reads them. */
 export function copyIn(client: ClientBase, sql: string, pieces: AsyncIterable<Buffer>): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query(new CopyIn(sql, pieces, resolve, reject))

@@ -13,7 +13,7 @@ describe('a timestamp as PostgreSQL writes it', () => {
         const [date, time] = new Date(ms).toISOString().slice(0, -1).split('T')
         expect(parseTimestamp(`${date} ${time}+00`)).toBe(ms)
         expect(parseTimestamp(`${date} ${time}${String(micros).padStart(3, '0')}+00`)).toBe(ms)
-        // Zeros at the end, and with them the point, are not written.
+        // Trailing zeros, and a trailing point, are omitted.
         expect(parseTimestamp(`${date} ${time?.replace(/\.?0+$/, '')}+00`)).toBe(ms)
       }),
     )
@@ -39,7 +39,7 @@ describe('a timestamp as PostgreSQL writes it', () => {
   })
 })
 
-/** `+05:45`, as PostgreSQL writes it: without what is zero at its end. */
+/** `+05:45`, as PostgreSQL writes it: without trailing zero parts. */
 function zone(seconds: number): string {
   const two = (n: number) => String(Math.trunc(n)).padStart(2, '0')
   const size = Math.abs(seconds)

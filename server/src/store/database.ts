@@ -11,7 +11,7 @@ import {
 } from '../domain/limits.ts'
 import { SilentConnections } from './silent-connections.ts'
 
-/** A pool or one of its connections: what a plain store function takes. */
+/** A pool or one of its connections: the argument of plain store functions. */
 export type Db = Pick<pg.ClientBase, 'query'> | Pick<pg.Pool, 'query'>
 export type Pool = pg.Pool
 export type Tx = pg.PoolClient
@@ -29,8 +29,8 @@ export type Connection =
   | { host: string; port: number; user: string; password: string; database: string; ssl: false }
 
 /**
- * For statements that look up a batch of keys: whatever the statistics say (a table that was empty a minute ago,
- * one that has grown tenfold since), the right plan is to walk the indexes, and it is made once.
+ * For statements that look up a batch of keys: whatever the statistics say (a table that was empty a minute ago, or has
+ * grown tenfold since), the right plan is to walk the indexes, and it is made once.
  */
 const KEY_LOOKUPS = {
   plan_cache_mode: 'force_generic_plan',
@@ -53,17 +53,17 @@ export async function lookUpKeys(tx: Tx): Promise<void> {
 export interface PoolOptions {
   max: number
   keyLookups?: boolean
-  /** how long one statement may take; Infinity: as long as it takes */
+  /** how long one statement may take; Infinity: no limit */
   statementMs?: number
-  /** and how much of that it may wait for a lock */
+  /** how much of that it may wait for a lock */
   lockMs?: number
 }
 
-/** How many more milliseconds than a statement may take its answer may be on the way. */
+/** Milliseconds that an answer may be in transit, beyond the time of its statement. */
 const ON_THE_WAY_MS = 1_000
-/** For connections to end by themselves when the service stops. */
+/** For connections to close by themselves when the service stops. */
 const CONNECTION_END_MS = 1_000
-/** An idle connection is probed after this time, so that one the network has forgotten is noticed. */
+/** An idle connection is probed after this time, so that one dropped by the network is noticed. */
 const KEEP_ALIVE_PROBE_MS = 10_000
 
 export function openPool(
@@ -99,11 +99,11 @@ export function openPool(
     connectionTimeoutMillis: CONNECTION_WAIT_MS,
     onConnect: async (client) => {
       silent.watch(client)
-      // By a statement: poolers drop the startup packet's options, and a URL may bring options of its own.
+      // By a statement: poolers drop the startup packet's options, and a URL may have its own.
       await client.query(SET_ALL, [Object.keys(settings), Object.values(settings)])
     },
   })
-  // A dropped idle connection raises an error event, which ends the process unless somebody listens.
+  // A dropped idle connection emits an error event, which ends the process unless there is a listener.
   pool.on('error', (error) => log.warn({ err: error }, 'idle database connection lost'))
   // One that is in use fails its query too, and is reported there.
   pool.on('connect', (client) => client.on('error', () => {}))
@@ -112,10 +112,10 @@ export function openPool(
 
 const SET_ALL = 'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as s (name, value)'
 
-/** Gives up on a server that takes no connection sooner than a caller gives up waiting for a free one. */
+/** Shorter than the wait for a free connection, so that an unreachable server is reported as such. */
 class ImpatientClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
-    // The pool hides the password from being listed, and so from being copied with the rest.
+    // The pool makes the password non-enumerable, so it is not copied with the rest.
     const hidden = config?.password === undefined ? {} : { password: config.password }
     super({ ...config, ...hidden, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   }
@@ -131,14 +131,14 @@ export function violates(error: unknown, constraint: string): boolean {
   )
 }
 
-/** Whether PostgreSQL ended a statement, and all that goes with it, for the sake of somebody else's. */
+/** Whether PostgreSQL aborted a transaction in favour of another: a deadlock or serialization failure. */
 export function endedForAnother(error: unknown): boolean {
   return (
     error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
   )
 }
 
-/** Thrown inside a transaction to have all of it run again. */
+/** Thrown inside a transaction to retry all of it. */
 export class TryAgain extends Error {}
 
 /** When the caller of a transaction stops waiting for it. */
@@ -147,8 +147,8 @@ interface Deadline {
 }
 
 /**
- * Runs `work` in one transaction; all of it is tried again when PostgreSQL had to end it for another's sake. Once the
- * deadline has passed the caller has been told so: nothing is committed after that.
+ * Runs `work` in one transaction, and retries it when PostgreSQL aborted it in favour of another. Nothing is committed
+ * after the deadline: the caller has been told that there is no answer.
  */
 export async function transaction<T>(
   pool: Pool,
@@ -180,7 +180,7 @@ async function attemptTransaction<T>(
     tx.release()
     return result
   } catch (error) {
-    // A connection that cannot even roll back is of no more use to the pool.
+    // A connection that cannot even roll back is useless to the pool.
     await tx.query('rollback').then(
       () => tx.release(),
       (broken: Error) => tx.release(broken),
@@ -191,7 +191,7 @@ async function attemptTransaction<T>(
 
 /** A time as a parameter of type timestamptz. */
 export function timestamp(ms: number): string {
-  // A batch names one and the same moment again and again.
+  // A batch repeats the same moment many times.
   if (ms !== lastTimestamp.ms) lastTimestamp = { ms, text: new Date(ms).toISOString() }
   return lastTimestamp.text
 }
@@ -212,7 +212,7 @@ export function parseTimestamp(text: string): number {
 const TIMESTAMP =
   /^(?<local>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.(?<fraction>\d+))?(?<sign>[+-])(?<hours>\d\d)(?::(?<minutes>\d\d))?(?::(?<seconds>\d\d))?$/
 
-/** The same in whatever time zone the connection is: the offset says what was meant. */
+/** The same in any time zone of the connection: the offset is explicit. */
 function parseAnyTimestamp(text: string): number {
   const parts = TIMESTAMP.exec(text)?.groups
   if (!parts) throw new Error(`PostgreSQL wrote a time in a form that is not ISO: ${text}`)

@@ -1,8 +1,8 @@
 import type { Pool, Tx } from './database.ts'
 
 /**
- * A connection of a pool, kept by somebody who sends one statement after the other: none of them waits to be given
- * one. When it is lost, the next statement gets another.
+ * A pooled connection reserved for one user who sends statement after statement, so that none waits for the pool. When
+ * it is lost, the next statement gets another.
  */
 export class HeldConnection {
   readonly #pool: Pool
@@ -27,7 +27,7 @@ export class HeldConnection {
     return client
   }
 
-  /** Gives it back, so that the pool can end. */
+  /** Returns it, so that the pool can end. */
   release(): void {
     this.#client?.release()
     this.#client = null

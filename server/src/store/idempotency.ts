@@ -16,7 +16,7 @@ interface Claim {
   results: Record<string, Json>
 }
 
-/** Takes the key for this transaction, waiting for whoever holds it, and tells what it has answered so far. */
+/** Locks the key for this transaction, waiting for its current holder, and returns its answers so far. */
 export async function claimKey(tx: Tx, { appId, scope, key }: KeyName, request: Buffer): Promise<Claim> {
   await tx.query(
     `insert into idempotency (app_id, scope, key, request, results) values ($1, $2, $3, $4, '{}')
@@ -44,7 +44,7 @@ export async function storeResults(
   ])
 }
 
-/** What these keys have answered, in their order; null for one that is new. */
+/** The stored answers of these keys, in their order; null for a new key. */
 export async function readKeys(db: Db, keys: readonly KeyName[]): Promise<(Claim | null)[]> {
   const { rows } = await db.query<Claim & { ord: number }>({
     name: 'read-idempotency-keys',

@@ -1,7 +1,7 @@
 import type { ProviderRef } from '../domain/provider-ref.ts'
 import type { Db } from './database.ts'
 
-/** What is done in the background, each with what it is told. */
+/** The background jobs, with their arguments. */
 export interface Jobs {
   'handle-notice': { appId: string; seq: number }
   'sync-checkout': ProviderRef
@@ -14,13 +14,10 @@ export interface Jobs {
   reconcile: { which: 'due' | 'all' }
 }
 
-/** Tries before a job is given up: with their growing pauses, about a day. */
+/** Attempts before a job is given up: about a day, with growing pauses. */
 const JOB_ATTEMPTS = 19
 
-/**
- * Has something done in the background once this transaction is committed. Of several with one key that wait, one is
- * done.
- */
+/** Queues a job, which runs once this transaction is committed. Of several waiting jobs with one key, one runs. */
 export async function addJob<Name extends keyof Jobs>(
   db: Db,
   name: Name,
@@ -33,7 +30,7 @@ export async function addJob<Name extends keyof Jobs>(
   )
 }
 
-/** The same for many, in one statement. */
+/** Queues many in one statement. */
 export async function addJobs<Name extends keyof Jobs>(
   db: Db,
   name: Name,
@@ -46,8 +43,8 @@ export async function addJobs<Name extends keyof Jobs>(
 }
 
 /**
- * Has something done at the next full turn of so many seconds. All processes name that turn alike, so it is done once,
- * however many ask for it.
+ * Queues a job for the next multiple of that many seconds. All processes compute the same time and key, so it runs
+ * once, however many ask for it.
  */
 export async function addJobForTurn<Name extends keyof Jobs>(
   db: Db,
@@ -63,15 +60,15 @@ export async function addJobForTurn<Name extends keyof Jobs>(
   )
 }
 
-/** What a background worker was last seen at. */
+/** A background worker and its number when last seen. */
 export interface WorkerBeat {
   id: string
   beats: number
 }
 
 /**
- * Shows that these workers are alive; returns how all of them stand. A number begins anywhere: one that was taken for
- * dead and comes back stands nowhere that it was seen at before.
+ * Reports these workers as alive and returns the numbers of all. Numbers start at random, so that a worker taken for
+ * dead that comes back is not mistaken for its former self.
  */
 export async function beat(db: Db, ids: readonly string[]): Promise<WorkerBeat[]> {
   await db.query(
@@ -83,12 +80,12 @@ export async function beat(db: Db, ids: readonly string[]): Promise<WorkerBeat[]
   return rows
 }
 
-/** Takes workers out that have stopped. */
+/** Removes workers that have stopped. */
 export async function forgetWorkers(db: Db, ids: readonly string[]): Promise<void> {
   await db.query('delete from job_worker where id = any($1::text[])', [ids])
 }
 
-/** Frees the jobs of workers that still stand where they were seen; the others are alive after all. */
+/** Frees the jobs of workers whose number has not changed since it was seen; the others are alive after all. */
 export async function freeJobsOf(db: Db, dead: readonly WorkerBeat[]): Promise<void> {
   await db.query(
     `with gone as (delete from job_worker w using unnest($1::text[], $2::bigint[]) as d (id, beats)
@@ -98,7 +95,7 @@ export async function freeJobsOf(db: Db, dead: readonly WorkerBeat[]): Promise<v
   )
 }
 
-/** Whether this database has had a service on it that keeps jobs and says whose they are. */
+/** Whether this database already has job tables that record which worker holds a job. */
 export async function hasJobs(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ both: boolean }>(
     `select to_regclass('graphile_worker.jobs') is not null and to_regclass('job_worker') is not null as both`,
@@ -106,7 +103,7 @@ export async function hasJobs(db: Db): Promise<boolean> {
   return rows[0]?.both === true
 }
 
-/** Frees every job that somebody had in hand: for a start that finds no other process alive. */
+/** Frees all locked jobs: for a start that finds no other process alive. */
 export async function freeAllJobs(db: Db): Promise<void> {
   await db.query(
     `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
@@ -116,8 +113,8 @@ export async function freeAllJobs(db: Db): Promise<void> {
 }
 
 /**
- * Jobs that nobody comes back for, whoever has them: a process of an earlier version shows no sign of life.
- * graphile-worker itself would wait for four hours.
+ * Frees jobs locked for so long that nobody will come back for them: a process of an earlier version reports no number.
+ * graphile-worker itself would wait four hours.
  */
 export async function freeStrandedJobs(db: Db, minutes: number): Promise<void> {
   await db.query(

@@ -4,7 +4,7 @@ import { StartError } from '../domain/errors.ts'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const KEY_BYTES = 32
-/** What is sealed begins so, and then says with which key. Secrets that are kept as they are never do. */
+/** Prefix of a sealed value, followed by its key's id. Unsealed secrets never start with it. */
 const MARK = Buffer.from('sealed1:')
 
 interface MasterKey {
@@ -12,10 +12,10 @@ interface MasterKey {
   key: Buffer
 }
 
-/** A sealed secret that none of the keys opens. */
+/** A sealed secret that no configured key opens. */
 export class UnsealError extends Error {
   readonly keyId: string
-  /** false: it is there, but it is not the one that sealed this */
+  /** false: a key of this id is configured, but it is not the one that sealed the secret */
   readonly missing: boolean
   constructor(keyId: string, missing: boolean) {
     super(
@@ -26,7 +26,7 @@ export class UnsealError extends Error {
   }
 }
 
-/** The master keys: the first one seals, all of them open. Without any, secrets are kept as they are. */
+/** The master keys: the first seals, all of them open. Without any, secrets are stored unsealed. */
 export class Keyring {
   readonly #keys: readonly MasterKey[]
 
@@ -38,7 +38,7 @@ export class Keyring {
     return this.#keys.length === 0
   }
 
-  /** `place` is where the secret is kept: moved elsewhere it does not open. */
+  /** `place` is where the secret is stored: copied elsewhere, it does not open. */
   seal(place: string, secret: Buffer): Buffer {
     const [first] = this.#keys
     if (!first) return secret
@@ -58,7 +58,7 @@ export class Keyring {
     }
   }
 
-  /** Whether this is kept as it would be if it were written now. */
+  /** Whether this value is stored as it would be if written now. */
   isCurrent(kept: Buffer): boolean {
     return (parse(kept)?.keyId ?? null) === (this.#keys[0]?.id ?? null)
   }
@@ -90,7 +90,7 @@ export function decrypt(key: Buffer, place: string, sealed: Buffer): Buffer {
 const FORMAT =
   '32 bytes in hex or base64 (openssl rand -base64 32), or several as id:key with commas or line breaks between them, the one to seal with first'
 
-/** Reads keys as they stand in a setting or a file; `source` is named where they are wrong. The key is never repeated. */
+/** Parses the keys of a setting or file; errors name the `source`, never the key. */
 export function parseMasterKeys(text: string, source: string): MasterKey[] {
   const keys = text
     .split(/[,\n]/)

@@ -12,8 +12,8 @@ export interface LedgerRow {
 }
 
 /**
- * A user's entries of these features, newest first, from the one before `before`. Each feature's are a range of
- * the primary key; an index over all of them would be paid for by every call that is recorded.
+ * A user's entries of these features, newest first, starting before `before`. Each feature's entries are a range of the
+ * primary key; an index over all of them would cost every recorded call.
  */
 export async function ledgerOfUser(
   db: Db,

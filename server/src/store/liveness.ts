@@ -1,6 +1,6 @@
 import type { Db } from './database.ts'
 
-/** Reads a row and writes it. Fails where either cannot be done. */
+/** Reads a row and writes it; fails if either fails. */
 export async function readAndWrite(db: Db): Promise<void> {
   await db.query(
     `insert into liveness (only_row, written_at) values (true, now())

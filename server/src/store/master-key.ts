@@ -9,11 +9,11 @@ import { hasSealedSecrets } from './secrets.ts'
 interface MasterKeySettings {
   masterKey: string | null
   masterKeyFile: string | null
-  /** where a key is made if none is given; null: nowhere, since other machines would not have it */
+  /** where to generate a key if none is set; null: nowhere, since other machines would not have it */
   madeIn: string | null
 }
 
-/** The master keys of this installation, made at the first start on the embedded database. */
+/** The master keys of this installation; generated at the first start on the embedded database. */
 export async function openKeyring(
   db: Db,
   { masterKey, masterKeyFile, madeIn }: MasterKeySettings,
@@ -24,7 +24,7 @@ export async function openKeyring(
   if (madeIn === null) return new Keyring([])
   const file = masterKeyIn(madeIn)
   if (await exists(file)) return fromFile(file, file)
-  // Made anew beside secrets that another key sealed, it would only hide what is missing.
+  // Generating one beside secrets sealed with another key would only hide that that one is missing.
   if (await hasSealedSecrets(db)) return new Keyring([])
   await make(file)
   log(

@@ -31,7 +31,7 @@ export async function listMembers(db: Db): Promise<Member[]> {
   return rows
 }
 
-/** The first member of all, the owner. Null when there is one already: whoever comes second is too late. */
+/** Creates the first member, the owner. Null when there already is one. */
 export async function insertFirstMember(db: Db, email: string, passwordHash: string): Promise<Member | null> {
   await lockMembers(db)
   return (await hasMembers(db)) ? null : insertMember(db, email, passwordHash, 'OWNER')
@@ -52,7 +52,7 @@ export async function insertMember(
   return rows[0] ?? null
 }
 
-/** What counts owners goes one at a time. */
+/** Changes that depend on the number of owners are serialised. */
 export async function lockMembers(db: Db): Promise<void> {
   await db.query(`lock table member in share row exclusive mode`)
 }
@@ -70,7 +70,7 @@ export async function setPassword(db: Db, id: number, passwordHash: string): Pro
   await db.query(`update member set password_hash = $2 where id = $1`, [id, passwordHash])
 }
 
-/** Unless the password was changed meanwhile. */
+/** Unless the password has been changed in between. */
 export async function replacePasswordHash(
   db: Db,
   id: number,
@@ -96,7 +96,7 @@ export interface Invitation {
 const INVITATION = `select id, email, role, invited_by as "invitedBy", created_at as "createdAt",
   expires_at as "expiresAt" from invitation`
 
-/** A new invitation takes the place of an earlier one for the same address. */
+/** Replaces an earlier invitation for the same address. */
 export async function insertInvitation(db: Db, invitation: Invitation, hash: Buffer): Promise<void> {
   await db.query(`delete from invitation where email = $1`, [invitation.email])
   await db.query(
@@ -130,7 +130,7 @@ export async function findInvitation(db: Db, hash: Buffer, now: number): Promise
   return rows[0] ?? null
 }
 
-/** False when there is none: of two who use it, one is told so. */
+/** False when there is none: of two concurrent uses, one gets false. */
 export async function deleteInvitation(db: Db, id: string): Promise<boolean> {
   const { rowCount } = await db.query(`delete from invitation where id = $1`, [id])
   return rowCount === 1

@@ -26,7 +26,7 @@ const MIGRATIONS: Record<string, Migration> = {
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''
 
-/** Brings the schema up to date, or to the state after the migration `to`. */
+/** Migrates the schema to the latest version, or up to the migration `to`. */
 export async function migrate(pool: Pool, to?: string): Promise<void> {
   const migrator = new Migrator({
     db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
@@ -36,7 +36,7 @@ export async function migrate(pool: Pool, to?: string): Promise<void> {
   if (error) throw error
 }
 
-/** The migrations that the schema has been through, oldest first; none where there is no schema yet. */
+/** The applied migrations, oldest first; none where there is no schema yet. */
 export async function appliedMigrations(db: Db): Promise<string[]> {
   const { rows } = await db.query<{ known: boolean }>(
     `select to_regclass('kysely_migration') is not null as known`,
@@ -49,12 +49,12 @@ export async function appliedMigrations(db: Db): Promise<string[]> {
 export const unknownAmong = (names: readonly string[]): string[] =>
   names.filter((name) => !(name in MIGRATIONS))
 
-/** Those that only a newer version of the service knows. */
+/** Applied migrations that only a newer version of the service knows. */
 export async function unknownMigrations(db: Db): Promise<string[]> {
   return unknownAmong(await appliedMigrations(db))
 }
 
-/** Several processes may start at once: the first one changes the schema, and the others do not even look at it. */
+/** Several processes may start at once: the first one changes the schema, the others wait. */
 export async function whileOthersWait(pool: Pool, change: () => Promise<void>): Promise<void> {
   const lock = await pool.connect()
   try {
@@ -63,7 +63,7 @@ export async function whileOthersWait(pool: Pool, change: () => Promise<void>): 
     await lock.query(`select pg_advisory_unlock(hashtext('tollgate schema'))`)
     lock.release()
   } catch (error) {
-    // The lock goes with its connection.
+    // Closing the connection releases the lock.
     lock.release(true)
     throw error
   }

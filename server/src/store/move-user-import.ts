@@ -2,12 +2,12 @@ import { type Tx, violates } from './database.ts'
 import type { ImportOutcome } from './user-import-rows.ts'
 import { BILLING_ID_TAKEN } from './users.ts'
 
-/** One way through the rows of an import: from what their users had to what they are to have, or back again. */
+/** A direction through the rows of an import: apply the new values, or restore the former ones. */
 interface Way {
   has: 'old' | 'new'
   gets: 'old' | 'new'
   refused: ImportOutcome
-  /** the columns that say how far it is, and how many went along and how many did not */
+  /** the columns for its progress, and for how many rows were changed and skipped */
   to: string
   counts: [done: string, refused: string]
 }
@@ -20,9 +20,9 @@ const WAYS = {
 export type WayThrough = keyof typeof WAYS
 
 /**
- * Takes the next rows along; false where there are no more. A user who was changed meanwhile stays as they are, and so
- * does one whose billing id another has by now. Only of these the row is marked: the others are known by their lines,
- * and a write for each of them would cost as much as the change itself.
+ * Moves the next rows; false when there are no more. A user changed since the import was staged is left alone, and so
+ * is one whose billing id now belongs to another. Only these rows are marked: the rest are known by their line, and a
+ * write for each would cost as much as the change itself.
  */
 export async function moveRows(
   tx: Tx,
@@ -32,13 +32,13 @@ export async function moveRows(
   limit: number,
 ): Promise<boolean> {
   const { has, gets, refused, to, counts } = WAYS[way]
-  // Whoever else takes rows of this import along waits, and goes on from there.
+  // Another process working on this import waits here, then continues from the new position.
   const { rows } = await tx.query<{ to: number }>(
     `select ${to} as to from user_import where app_id = $1 and id = $2 for update`,
     [appId, importId],
   )
-  // Joined by what `next` says of the app, and not by the parameter: the planner would take an app that grew since the
-  // statistics were made for a few users, and go through all of them for each row.
+  // Joined by the app column of `next`, not by the parameter: to the planner, an app that has grown since the last
+  // statistics looks like a few users, and it would scan all of them for each row.
   const { rowCount } = await tx.query(
     `with next as materialized (
        select r.app_id, r.import_id, r.line, r.user_uid, r.${has}_email as has_email, r.${has}_billing_id as has_billing_id,

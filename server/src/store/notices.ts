@@ -20,7 +20,7 @@ export interface NoticeRow {
 const SELECT = `select seq, provider, event_id as "eventId", type, payload, state, attempts,
   last_error as "lastError", received_at as "receivedAt", handled_at as "handledAt" from notice`
 
-/** The number it got; null when the provider had sent it before. */
+/** Its number; null when the provider had sent it before. */
 export async function insertNotice(
   db: Db,
   appId: string,
@@ -45,7 +45,7 @@ export interface NoticeFilter {
   type: string | null
 }
 
-/** Newest first, from the one before `before`. */
+/** Newest first, starting before `before`. */
 export async function listNotices(
   db: Db,
   appId: string,
@@ -84,15 +84,15 @@ export async function noteDone(db: Db, appId: string, seq: number): Promise<void
 
 interface Failure {
   message: string
-  /** it is not tried again by itself */
+  /** it will not be retried automatically */
   final: boolean
-  /** the provider's id of what was paid and could not be given */
+  /** the provider's id of a payment that could not be granted */
   paymentRef: string | null
 }
 
 /**
- * What went wrong. Of several notices about one payment that gave nothing one is FAILED, and the others are done. What
- * another process has done meanwhile is done.
+ * Records a failure. Of several notices about one payment that granted nothing, one is FAILED and the others are done.
+ * A notice that another process has completed in between stays done.
  */
 export async function noteFailure(db: Db, appId: string, seq: number, failure: Failure): Promise<void> {
   const { message, final, paymentRef } = failure
@@ -107,7 +107,7 @@ export async function noteFailure(db: Db, appId: string, seq: number, failure: F
       [appId, seq, message, final, paymentRef],
     )
   await note().catch((error) => {
-    // Another about the same payment was noted at this very moment.
+    // Another notice about the same payment was recorded at the same moment.
     if (violates(error, FAILED_PAYMENT)) return note()
     throw error
   })
@@ -116,8 +116,8 @@ export async function noteFailure(db: Db, appId: string, seq: number, failure: F
 const FAILED_PAYMENT = 'notice_failed_payment'
 
 /**
- * Notes what was found wrong without a notice of the provider's, as if there had been one: people look for it in the
- * inbox, and it can be replayed.
+ * Records a problem found without a notice from the provider as if there had been one: people look for it in the inbox,
+ * and it can be replayed.
  */
 export async function insertFoundFailure(
   db: Db,
@@ -137,12 +137,12 @@ export async function insertFoundFailure(
       [appId, provider, eventId, type, JSON.stringify(payload), message, paymentRef],
     )
   } catch (error) {
-    // A notice says so already.
+    // A notice already says so.
     if (!violates(error, FAILED_PAYMENT)) throw error
   }
 }
 
-/** Takes failed ones, or one in whatever state, as if they had just come; returns their numbers. */
+/** Requeues failed notices, or one in any state, as if they had just arrived; returns their numbers. */
 export async function reopenNotices(db: Db, appId: string, seq: number | null): Promise<number[]> {
   const { rows } = await db.query<{ seq: number }>(
     `update notice set state = 'PENDING', attempts = 0, last_error = null

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Classes and codes of SQLSTATE that say something about the database's state, and nothing about the statement. */
+/** SQLSTATE classes and codes that concern the state of the database, not the statement. */
 const STATES = [
   '08', // connection exceptions
   '53', // out of space, memory or connections
@@ -9,7 +9,7 @@ const STATES = [
   '58', // input and output
   '25006', // read-only
   '25P03', // idle in a transaction for too long
-  '55P03', // a lock was not to be had in time
+  '55P03', // a lock was not available in time
   '40001',
   '40P01',
 ]
@@ -30,13 +30,13 @@ const CODES = new Set([
 const MESSAGES =
   /^(Connection terminated|timeout e|the database did not answer|Client (has encountered|was closed)|Cannot use a pool after)/
 
-/** Whether a statement failed because the database cannot be reached or cannot serve it now, so that it may work later. */
+/** Whether a statement failed because the database is unreachable or cannot serve it now: it may work later. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) {
     return STATES.some((state) => error.code?.startsWith(state))
   }
   if (!(error instanceof Error)) return false
-  // Several addresses that all refuse come as one error that holds the others.
+  // A host whose addresses all refuse gives one error that contains the others.
   if (error instanceof AggregateError) return error.errors.some(isOutage)
   return CODES.has((error as NodeJS.ErrnoException).code ?? '') || MESSAGES.test(error.message)
 }

@@ -46,7 +46,7 @@ export async function setPackageDraft(
   ])
 }
 
-/** Makes the edit the package's content; a draft of it is gone with that. */
+/** Makes the edit the package's content and drops its draft. */
 export async function applyPackageEdit(
   db: Db,
   appId: string,

@@ -1,12 +1,12 @@
 import type { Connection, Submittable } from 'pg'
 import type { Tx } from './database.ts'
 
-/** A row as PostgreSQL sends it: the texts of its columns, in their order. */
+/** A row as PostgreSQL sends it: its columns as text, in order. */
 type Texts = (string | null)[]
 
 /**
- * A statement of the hot paths: prepared once on each connection, and answered with the mere texts of its rows.
- * pg's own queries have every answer describe its columns, which takes longer than to read the few rows.
+ * A statement of the hot paths: prepared once per connection, with rows returned as plain text. pg's own queries ask
+ * for a description of the columns with every answer, which takes longer than reading the few rows.
  */
 export class Prepared<Row extends Texts> {
   readonly #name: string
@@ -27,12 +27,12 @@ export class Prepared<Row extends Texts> {
   }
 }
 
-/** What pg notes of a connection: the texts of the statements that are prepared on it, by their names. */
+/** pg's record of a connection: the statements prepared on it, by name. */
 interface NotingConnection extends Connection {
   readonly parsedStatements: Readonly<Record<string, string>>
 }
 
-/** One run of a statement, as pg's client leads it. */
+/** One execution of a statement, driven by pg's client. */
 class Execution<Row extends Texts> implements Submittable {
   readonly name: string
   readonly text: string
@@ -62,7 +62,7 @@ class Execution<Row extends Texts> implements Submittable {
     const { name, text, values } = this
     const prepared = (connection as NotingConnection).parsedStatements[name] === text
     if (!prepared) connection.parse({ name, text, types: [] }, true)
-    // pg fails what is under way on a connection that ended.
+    // pg fails whatever is running on a connection that ended.
     if (connection.stream.writable) connection.stream.write(bindAndExecute(this.portal, values))
   }
 

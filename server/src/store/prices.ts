@@ -10,7 +10,7 @@ export interface PriceRow extends Price {
 const SELECT = `select id, provider, package_id as "packageId", amount, currency, interval,
   created_at as "createdAt", archived_at as "archivedAt" from price`
 
-/** False when the provider's id is the price of a package already. */
+/** False when the provider's id is already the price of a package. */
 export async function insertPrice(db: Db, appId: string, packageId: string, price: Price): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into price (app_id, provider, id, package_id, amount, currency, interval)
@@ -34,7 +34,7 @@ export async function findPrice(
   return rows[0] ?? null
 }
 
-/** Archived ones too: what was sold by them is still paid for. */
+/** Including archived ones: subscriptions sold at them are still paid for. */
 export async function findPrices(
   db: Db,
   appId: string,

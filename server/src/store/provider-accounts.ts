@@ -1,6 +1,6 @@
 import type { Db } from './database.ts'
 
-/** What an app has set for a provider; the secrets are sealed. */
+/** An app's settings for a provider; the secrets are sealed. */
 interface ProviderAccountRow {
   provider: string
   enabled: boolean
@@ -44,12 +44,12 @@ export async function upsertProviderAccount(
   )
 }
 
-/** Another live key is set: whoever wants the sandbox beside it says so again. */
+/** Another live key is set: having the sandbox beside it must be confirmed again. */
 export async function forgetBesideLive(db: Db, appId: string): Promise<void> {
   await db.query(`update provider_account set beside_live = false where app_id = $1`, [appId])
 }
 
-/** The apps that have a key of their own for this provider. */
+/** The apps that have their own key for this provider. */
 export async function appsWithKey(db: Db, provider: string): Promise<string[]> {
   const { rows } = await db.query<{ appId: string }>(
     `select app_id as "appId" from provider_account where provider = $1 and secret_key is not null order by 1`,

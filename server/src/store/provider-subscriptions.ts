@@ -2,14 +2,14 @@ import type { ProviderRef } from '../domain/provider-ref.ts'
 import { APP_NOW } from './apps.ts'
 import { type Db, timestamp, timestampOrNull } from './database.ts'
 
-/** What a provider last said about one of its subscriptions. */
+/** The last known state of a provider's subscription. */
 export interface ProviderSubscriptionRow {
   userUid: number
   customerRef: string | null
   status: string
   /** by the app's clock */
   madeAt: number
-  /** in real time; once it is written it stays */
+  /** in real time; never changed once written */
   paidAt: number
   paidUntil: number | null
   pastDueSince: number | null
@@ -17,7 +17,7 @@ export interface ProviderSubscriptionRow {
   version: number
 }
 
-/** A process of an earlier version writes none. */
+/** Processes of an earlier version do not write it. */
 export const PAID_AT = 'coalesce(paid_at, least(made_at, now()))'
 
 const COLUMNS = `user_uid as "userUid", customer_ref as "customerRef", status, made_at as "madeAt",
@@ -53,8 +53,8 @@ export async function findProviderSubscriptions(
 }
 
 /**
- * Writes what the provider said, unless somebody else has written since `version` was read (0: there was none). False
- * then: what was said may be older than what is written.
+ * Writes the provider's state, unless another writer has changed the row since `version` was read (0: there was none).
+ * Then it returns false: this state may be older than the stored one.
  */
 export async function writeProviderSubscription(
   db: Db,
@@ -89,7 +89,7 @@ export async function writeProviderSubscription(
   return rowCount === 1
 }
 
-/** The same was paid for again, later: whatever was paid between the two does not take its place. */
+/** The same was paid for again later, so a plan paid in between does not replace it. */
 export async function notePaidAgain(
   db: Db,
   appId: string,
@@ -104,7 +104,7 @@ export async function notePaidAgain(
   )
 }
 
-/** Whoever asked the provider before this asks again before it writes. */
+/** Forces anyone who asked the provider before this to ask again before writing. */
 export async function touchProviderSubscription(
   db: Db,
   appId: string,
@@ -117,7 +117,7 @@ export async function touchProviderSubscription(
   )
 }
 
-/** Those that may still change at the provider: all of them, or those that should have changed by now. */
+/** Subscriptions that may still change at the provider: all, or those that should have changed by now. */
 export async function liveProviderSubscriptions(
   db: Db,
   appId: string | null,

@@ -1,8 +1,8 @@
 import type { Db, Tx } from './database.ts'
 
 /**
- * Deletes at most `limit` rows that are older than `seconds`; returns how many. The oldest come first, by an index that
- * is there for something else where one is, so that a table without old rows costs one page or two.
+ * Deletes at most `limit` rows older than `seconds`; returns how many. The oldest come first, by an index that exists
+ * for another purpose where possible, so that a table without old rows costs a page or two.
  */
 export type Prune = (db: Db, seconds: number, limit: number) => Promise<number>
 
@@ -15,13 +15,13 @@ const pruneBy =
 
 const CUTOFF = 'now() - make_interval(secs => $1)'
 
-/** Numbers rise with time: if the first entries are young, all are. */
+/** Numbers rise with time: if the first entries are recent, all are. */
 export const pruneAudit = pruneBy(
   `delete from audit_entry where seq = any(array(
      select seq from (select seq, at from audit_entry order by seq limit $2) oldest where at < ${CUTOFF}))`,
 )
 
-/** What is pending, or failed and waits for somebody to look at it, stays however old it is. */
+/** Pending notices, and failed ones that nobody has dealt with, are kept however old. */
 export const pruneNotices = pruneBy(
   `delete from notice n using (
      select a.id as app_id, oldest.seq from app a cross join lateral (
@@ -34,8 +34,8 @@ export const pruneNotices = pruneBy(
 )
 
 /**
- * Links that are closed, with what the sandbox kept of them. A paid one stays while a notice that came after it is not
- * done: trying that again may have to find out whose link it was.
+ * Closed links, with the sandbox's records of them. A paid one is kept while a notice that came after it is not done:
+ * retrying that notice may need the link.
  */
 export const pruneCheckouts = pruneBy(
   `with old as (
@@ -48,7 +48,7 @@ export const pruneCheckouts = pruneBy(
    delete from checkout_session s using old where (s.app_id, s.id) = (old.app_id, old.id)`,
 )
 
-/** The last minute with checks in it stays: by it the dashboard knows that the app has ever asked. */
+/** The last minute with checks is kept: it tells the dashboard that the app has ever made one. */
 export const pruneActivity = pruneBy(
   `delete from activity d using (
      select a.id as app_id, oldest.minute from app a cross join lateral (
@@ -59,13 +59,13 @@ export const pruneActivity = pruneBy(
    where (d.app_id, d.minute) = (old.app_id, old.minute)`,
 )
 
-/** Answers to keyed mutations that nobody may rely on any more. */
+/** Expired answers to mutations with an idempotency key. */
 export const pruneReceipts = pruneBy(
   `delete from idempotency where ctid = any(array(
      select ctid from idempotency where created_at < ${CUTOFF} order by created_at limit $2))`,
 )
 
-/** Whether this transaction is the only one that prunes. */
+/** Whether this transaction is the only one pruning. */
 export async function pruneAlone(tx: Tx): Promise<boolean> {
   const { rows } = await tx.query<{ alone: boolean }>(
     `select pg_try_advisory_xact_lock(hashtext('tollgate pruning')) as alone`,

@@ -5,7 +5,7 @@ import { textArray } from './arrays.ts'
 import { parseTimestamp, type Tx } from './database.ts'
 import { Prepared } from './prepared.ts'
 
-/** One question: what does this user hold, and what was counted of this feature in that kind of period? */
+/** One question: what does this user hold, and what are the counters of this feature and reset period? */
 export interface Question {
   appId: string
   userId: string
@@ -14,15 +14,15 @@ export interface Question {
 }
 
 export interface Holding {
-  /** the version of the app's catalogue and keys that this was read beside */
+  /** the app's version, read in the same snapshot */
   version: number
   now: number
   /** null: no such user */
   uid: number | null
   live: LiveSubscription[]
   /**
-   * The counters of that kind whose period may hold `now`. There is rarely more than one: where the anchor has moved, or
-   * the clock was set back, periods overlap, and only the one whose start is asked for counts.
+   * The counters of that reset period whose period may contain `now`. Rarely more than one: periods overlap where the
+   * anchor has moved or the clock was set back, and only the one whose start is asked for counts.
    */
   counters: Counter[]
 }
@@ -30,11 +30,11 @@ export interface Holding {
 interface Counter {
   start: number
   used: number
-  /** where its row is */
+  /** the position of its row (`ctid`) */
   place: string
 }
 
-/** The rest of a subscription or a counter is null where its first column is: `packageId` or `periodStart`. */
+/** The columns of a subscription or counter are all null where the first is: `packageId` or `periodStart`. */
 type Row = [
   ord: string,
   version: string,
@@ -49,7 +49,7 @@ type Row = [
   place: string,
 ]
 
-/** How long ago a period of each kind may have started, in hours, which are the same in every time zone. */
+/** How long ago a period of each kind may have started, in hours, which are independent of time zones. */
 const LONGEST = new Map<ResetPeriod | null, string>(
   RESET_PERIODS.flatMap((reset) => {
     const ms = longestMs(reset)
@@ -58,10 +58,10 @@ const LONGEST = new Map<ResetPeriod | null, string>(
 )
 
 /**
- * What is read of one question, given where its parts come from. Which period it is about depends on the subscriptions
- * that are read here; all that can be said beforehand is how long ago it may have started. That bound does without the
- * truncation to milliseconds, which would be worked out for every question once more. `offset 0` keeps the bound inside
- * the walk of the index: as a part of the join, PostgreSQL read every counter that the user has ever had of that kind.
+ * The rows for one question, given where its parts come from. The period depends on the subscriptions read here; all
+ * that is known beforehand is how long ago it may have started. That bound skips the truncation to milliseconds, which
+ * would be computed again for every question. `offset 0` keeps the bound inside the index scan: as part of the join,
+ * PostgreSQL read every counter of that kind the user ever had.
  */
 const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod, longest]: readonly string[]) => `
 from ${source}
@@ -77,7 +77,7 @@ left join lateral (
 const COLUMNS = `app.version, ${APP_NOW} as now, u.uid,
   s.package_id, s.is_addon, s.started_at, s.anchor, c.period_start, c.used, c.ctid as place`
 
-/** Many texts would take longer to be read as intervals than one is to be chosen. */
+/** Choosing one of these is faster than parsing an interval for each question. */
 const CHOSEN = [...LONGEST].map(([reset, longest]) => `when '${reset}' then interval '${longest}'`).join(' ')
 
 const MANY = new Prepared<Row>(
@@ -90,14 +90,14 @@ join app on app.id = q.app_id`,
   )}`,
 )
 
-/** PostgreSQL is done with a statement about one sooner than with one about a list of one. */
+/** PostgreSQL is faster with a statement for one question than with a list of one. */
 const ONE = new Prepared<Row>(
   'read-holding',
   `select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4', '$5::interval'])}
 where app.id = $1`,
 )
 
-/** Answers many questions in one statement, in their order. An app that does not exist leaves a hole. */
+/** Answers many questions in one statement, in order. An app that does not exist leaves a hole. */
 export async function readHoldings(
   client: Tx,
   questions: readonly Question[],
@@ -119,7 +119,7 @@ export async function readHoldings(
       holdings[at] = holding
       firsts[at] = row
     }
-    // Every subscription comes with every counter: each is taken from the rows that share the other with the first row.
+    // The rows are every subscription times every counter: take each from the rows where the other is the first row's.
     const [, , , , firstPackageId, , , , firstPeriodStart] = firsts[at] as Row
     if (packageId !== null && periodStart === firstPeriodStart) {
       holding.live.push({

@@ -1,6 +1,6 @@
 import type { Db } from './database.ts'
 
-/** A table that is there for as long as a restore is under way: no service starts on half of a backup. */
+/** A table that exists while a restore is running: no service starts on half a backup. */
 export const RESTORE_MARK = 'tollgate_restore'
 
 export async function markRestore(db: Db): Promise<void> {

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { ResetPeriod } from '../domain/period.ts'
 import { type Db, type Tx, timestamp, timestampOrNull } from './database.ts'
 
-/** The uids of those who were made: fewer where an id was taken. */
+/** The uids of the users created: fewer where an id was taken. */
 export async function insertSampleUsers(
   db: Db,
   appId: string,
@@ -58,7 +58,7 @@ export interface SampleCounter {
 
 export type SampleEntry = SampleCounter & { delta: number; budget: number | null; recordedAt: number }
 
-/** The ledger in the order of its times: a counter is the sum of its entries, here as everywhere. */
+/** The ledger in chronological order: a counter is the sum of its entries, here as everywhere. */
 export async function insertSampleUsage(
   db: Db,
   appId: string,
@@ -86,7 +86,7 @@ export async function insertSampleUsage(
   )
 }
 
-/** What the home page takes for recent; it goes with its users. */
+/** Recent usage for the home page; deleted with its users. */
 export async function insertSampleRecent(
   db: Db,
   appId: string,
@@ -114,7 +114,7 @@ export interface SampleCalls {
   records: number
 }
 
-/** Activity is real time, also of an app whose clock is set. */
+/** Activity is in real time, even for an app with a test clock. */
 export async function insertSampleCalls(db: Db, appId: string, calls: readonly SampleCalls[]): Promise<void> {
   await db.query(
     `insert into sample_activity (app_id, minute, checks, records)
@@ -144,7 +144,7 @@ export async function forgetSample(db: Db, appId: string): Promise<void> {
   await db.query(`delete from sample_item where app_id = $1`, [appId])
 }
 
-/** What goes with a thing of each kind, and the thing itself last. */
+/** What to delete with an item of each kind, the item itself last. */
 const REMOVALS: Record<SampleKind, string[]> = {
   user: [
     `delete from recent_usage where app_id = $1 and user_id in (
@@ -167,7 +167,7 @@ const REMOVALS: Record<SampleKind, string[]> = {
 
 const FOREIGN_KEY_VIOLATION = '23503'
 
-/** All of a kind; where something else refers to one of them, that one stays, with all that goes with it. */
+/** Deletes all items of a kind, except those that something else refers to. */
 export async function removeSampleItems(
   tx: Tx,
   appId: string,
@@ -185,7 +185,7 @@ export async function removeSampleItems(
   return { removed: removed.size, kept: ids.filter((id) => !removed.has(id)) }
 }
 
-/** Those that went; null: one of them is referred to, and none went. */
+/** The deleted items; null: one of them is referred to, and none was deleted. */
 async function remove(
   tx: Tx,
   appId: string,

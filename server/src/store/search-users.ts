@@ -3,11 +3,11 @@ import type { UserRow } from './users.ts'
 
 export type ListedUser = UserRow & { createdAt: number }
 
-/** What a search found a user by, in the order in which they are listed. */
+/** What a search matched a user by, in the order of the results. */
 export const FOUND_BY = ['id', 'email', 'billingId'] as const
 type FoundBy = (typeof FOUND_BY)[number]
 
-/** Where a search goes on: after the user with this key among those found by that. */
+/** Where a search continues: after this key among the matches by that field. */
 export interface SearchCursor {
   by: FoundBy
   key: string
@@ -18,14 +18,14 @@ export type FoundUser = ListedUser & { by: FoundBy; key: string }
 
 const COLUMNS = `uid, id, billing_id as "billingId", name, email, metadata, created_at as "createdAt"`
 
-/** As the indexes have them: byte by byte, and of an address only its beginning. */
+/** As indexed: byte by byte, and only the beginning of an address. */
 const KEYS: Record<FoundBy, string> = {
   id: `id collate "C"`,
   email: `left(lower(email), 128) collate "C"`,
   billingId: `billing_id collate "C"`,
 }
 
-/** The newest first, from the one before `before`. */
+/** Newest first, starting before `before`. */
 export async function newestUsers(
   db: Db,
   appId: string,
@@ -40,12 +40,12 @@ export async function newestUsers(
   return rows
 }
 
-/** Nothing that begins with a text comes after the text with this at its end. */
+/** Appended to a prefix, it sorts after everything that starts with the prefix. */
 const LAST = '\u{10ffff}'
 
 /**
- * Those whose id, address or billing id begins with the text: three ranges of three indexes, one after the
- * other. Who is found by two of them comes twice.
+ * Users whose id, address or billing id starts with the text: three ranges of three indexes, one after the other. A
+ * user matched twice appears twice.
  */
 export async function usersBeginningWith(
   db: Db,

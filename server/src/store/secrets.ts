@@ -5,7 +5,7 @@ import { type Keyring, UnsealError } from './keyring.ts'
 
 const placeOf = (name: string) => JSON.stringify(['secret', name])
 
-/** A secret of 256 bits, made once per database whoever asks first. */
+/** A 256-bit secret, generated once per database on first use. */
 export async function secretNamed(db: Db, keyring: Keyring, name: string): Promise<Buffer> {
   await db.query(`insert into secret (name, value) values ($1, $2) on conflict do nothing`, [
     name,
@@ -16,7 +16,7 @@ export async function secretNamed(db: Db, keyring: Keyring, name: string): Promi
   return found.value
 }
 
-/** `retiresAt` is when it stops being good for anything; null: never. */
+/** `retiresAt` is when it is no longer valid for anything; null: never. */
 export async function findSecret(
   db: Db,
   keyring: Keyring,
@@ -30,7 +30,7 @@ export async function findSecret(
   return row ? { value: keyring.open(placeOf(name), row.value), retiresAt: row.retiresAt } : null
 }
 
-/** False also for a database that has no tables yet. */
+/** Also false for a database without tables. */
 export async function hasSealedSecrets(db: Db): Promise<boolean> {
   const { rows: tables } = await db.query<{ found: boolean }>(
     `select to_regclass('secret') is not null as found`,
@@ -43,8 +43,8 @@ export async function hasSealedSecrets(db: Db): Promise<boolean> {
 }
 
 /**
- * Seals with the first master key whatever is not, in all places where secrets are kept. Keys that open nothing
- * stop the start here.
+ * Seals with the first master key whatever is not sealed with it yet, wherever secrets are stored. A key that does not
+ * open what it should stops the start here.
  */
 export async function sealSecrets(pool: Pool, keyring: Keyring): Promise<void> {
   try {

@@ -38,7 +38,7 @@ export async function touchSession(db: Db, hash: Buffer, now: number): Promise<v
   ])
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function listSessions(db: Db, memberId: number, now: number): Promise<Session[]> {
   const { rows } = await db.query<Session>(
     `select id, hash, created_at as "createdAt", last_seen_at as "lastSeenAt", expires_at as "expiresAt",
@@ -58,7 +58,7 @@ export async function deleteSessionById(db: Db, memberId: number, id: number): P
   return rowCount === 1
 }
 
-/** All of a member's, but for the one with this hash. */
+/** All of a member's sessions except the one with this hash. */
 export async function deleteSessionsOf(db: Db, memberId: number, except: Buffer | null): Promise<void> {
   await db.query(`delete from session where member_id = $1 and hash is distinct from $2`, [memberId, except])
 }

@@ -6,13 +6,13 @@ export interface Pace {
   everyMs: number
 }
 
-/** How far the clocks of several nodes may lie apart. */
+/** How far the clocks of several nodes may differ. */
 const CLOCK_SKEW_MS = 10 * 60 * 1000
 
 /**
- * Takes one try of a source; the milliseconds to wait, and nothing is taken, where it has none left. One statement, so
- * that processes and connections that try at once are counted one by one. A time that lies further ahead than tries could
- * have put it was written before the clock was set back, and counts for nothing.
+ * Takes one try from a source, or returns the milliseconds to wait if none is left. It is one statement, so that
+ * concurrent tries of all processes are counted one by one. A time further ahead than tries could have put it was
+ * written before the clock was set back, and is ignored.
  */
 export async function takeTry(db: Db, source: Buffer, now: number, pace: Pace): Promise<number> {
   const { tries, everyMs } = pace
@@ -38,12 +38,12 @@ export async function takeTry(db: Db, source: Buffer, now: number, pace: Pace): 
     ],
   )
   const [row] = rows
-  // Nothing at all: another process has just made the row, which this statement cannot see yet.
+  // No row: another process has just inserted it, and this statement cannot see it yet.
   if (!row) return everyMs
   return row.taken ? 0 : Math.max(row.fullAt + everyMs - emptyAt, 1)
 }
 
-/** Gives a try back that was no guess after all. */
+/** Returns a try that turned out not to be a guess. */
 export async function giveTryBack(db: Db, source: Buffer, { everyMs }: Pace): Promise<void> {
   await db.query(`update sign_in_pace set full_at = full_at - $2::interval where source = $1`, [
     source,

@@ -2,7 +2,7 @@ import type { ClientBase, Connection } from 'pg'
 
 const LOOK_EVERY_MS = 500
 
-/** What pg keeps of a client beside its public face. */
+/** Non-public parts of pg's client. */
 interface Inside {
   connection: Connection
   /** false while a statement waits for its answer */
@@ -16,9 +16,9 @@ interface Watched {
 }
 
 /**
- * Ends connections that have owed an answer for too long. A network that drops packets without a word leaves a
- * statement waiting for as long as TCP retries, which is a quarter of an hour; PostgreSQL's own timeouts help only
- * while its answers arrive. Nothing is done per statement: a timer looks at all connections.
+ * Closes connections that have owed an answer for too long. A network that silently drops packets leaves a statement
+ * waiting for as long as TCP retries, a quarter of an hour; PostgreSQL's own timeouts help only while its answers
+ * arrive. This costs nothing per statement: one timer checks all connections.
  */
 export class SilentConnections {
   readonly #watched = new Map<Inside, Watched>()
@@ -49,7 +49,7 @@ export class SilentConnections {
     }
   }
 
-  /** Waits for a pool that is ending; what does not end by itself within `graceMs` is cut. */
+  /** Waits for a pool to end; connections that do not close within `graceMs` are destroyed. */
   async end(ending: Promise<void>, graceMs: number): Promise<void> {
     const cut = setTimeout(() => {
       for (const client of this.#watched.keys()) end(client, 'the service stops')

@@ -2,7 +2,7 @@ import { isIdentifier } from '../domain/identifier.ts'
 import type { JsonObject } from '../domain/metadata.ts'
 import type { Db } from './database.ts'
 
-/** What the audit log can show of a thing, by its app and id: as it is in this transaction. */
+/** What the audit log shows of a subject, by app and id, as seen in this transaction. */
 const SNAPSHOTS = {
   app: `select id, name, test_clock as "testClock", origins, grace_days as "graceDays"
     from app where id = $2 and $1 = $1`,
@@ -48,7 +48,7 @@ const SNAPSHOTS = {
   providerAccount: `select provider, enabled, secret_key is not null as "hasKey", webhook_secret is not null as
       "hasWebhookSecret", previous_webhook_secret is not null as "hasPreviousWebhookSecret", updated_at as "updatedAt"
     from provider_account where app_id = $1 and provider = $2`,
-  // Nothing is shown of these but that something was done.
+  // Of these the log shows only that something was done.
   session: null,
   token: null,
   catalogue: null,
@@ -58,7 +58,7 @@ const SNAPSHOTS = {
 
 export type SubjectKind = keyof typeof SNAPSHOTS
 
-/** Null where there is no such thing, or nothing to be shown of it. */
+/** Null where there is no such subject, or nothing to show. */
 export async function snapshot(
   db: Db,
   kind: SubjectKind,

@@ -1,11 +1,11 @@
 import { StartError } from '../domain/errors.ts'
 
-/** What is asked to be checked where a database does not do: the setting that leads to it. */
+/** The setting to check when the database cannot be used. */
 export type DatabaseSetting = 'DATABASE_URL' | 'TOLLGATE_DATA_DIR' | '--to'
 
 type Line = (told: { message: string; setting: DatabaseSetting }) => string
 
-/** Why PostgreSQL does not let the service work, by its code, and what to do. */
+/** Why the database cannot be used, by SQLSTATE, and what to do. */
 const BY_CODE: Record<string, Line> = {
   '28P01': ({ message, setting }) =>
     `The database refused the password (${message}): check it in ${setting}.`,
@@ -34,13 +34,13 @@ const TLS =
 const UNREACHABLE = /^(ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EACCES|ENOENT)$/
 
 /**
- * The line that tells an operator why the database does not do; null for what is no trouble with the database, but a
- * fault of ours.
+ * One line that tells an operator why the database cannot be used; null for errors that are not the database's but
+ * ours.
  */
 export function startProblem(error: unknown, setting: DatabaseSetting): StartError | null {
   if (!(error instanceof Error) || error instanceof StartError) return null
   const { code } = error as NodeJS.ErrnoException
-  // A host with several addresses that all refuse comes as an error without a message.
+  // A host whose addresses all refuse gives an error without a message.
   const message = oneLine(error.message || code || error.name)
   const say = (line: string) => new StartError(line, { cause: error })
   const line = code === undefined ? undefined : BY_CODE[code]
@@ -55,7 +55,7 @@ export function startProblem(error: unknown, setting: DatabaseSetting): StartErr
   return null
 }
 
-/** An error that PostgreSQL itself has sent. */
+/** An error sent by PostgreSQL itself. */
 const isSqlState = (error: Error): boolean => 'severity' in error && 'code' in error
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')

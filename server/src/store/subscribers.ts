@@ -3,14 +3,14 @@ import type { LiveSubscription } from '../domain/standing.ts'
 import { numberArray, textArray } from './arrays.ts'
 import { type Db, timestamp } from './database.ts'
 
-/** Somebody who holds a package now. */
+/** A user who currently holds a package. */
 export interface Subscriber {
-  /** of the subscription: what they are paged by */
+  /** of the subscription: the page cursor */
   seq: number
   uid: number
 }
 
-/** Those who hold the package, in the order of their subscribing, from the one after `after`. */
+/** The holders of a package, oldest subscription first, starting after `after`. */
 export async function liveSubscribers(
   db: Db,
   appId: string,
@@ -35,7 +35,7 @@ export interface Person {
   email: string | null
 }
 
-/** Who these users are, by uid. */
+/** These users, by uid. */
 export async function peopleOf(db: Db, appId: string, uids: readonly number[]): Promise<Map<number, Person>> {
   const { rows } = await db.query<Person & { uid: number }>(
     `select uid, id as "userId", name, email from users where app_id = $1 and uid = any($2::bigint[])`,
@@ -69,11 +69,11 @@ export interface Counter {
   periodStart: number
 }
 
-/** What each of these counters says, in their order; 0 where nothing was counted. */
+/** The values of these counters, in order; 0 where there is none. */
 export async function usedOf(db: Db, appId: string, counters: readonly Counter[]): Promise<number[]> {
   const used = new Array<number>(counters.length).fill(0)
   if (counters.length === 0) return used
-  // Joined by a column, and not by the parameter: whatever the planner takes the app for, it goes by the whole key.
+  // Joined by a column, not by the parameter: whatever the planner believes about the app, it uses the whole key.
   const { rows } = await db.query<{ ord: number; used: number }>(
     `with q as materialized (
        select $1 as app_id, q.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[])

@@ -2,7 +2,7 @@ import type { Subscription } from '../domain/subscription.ts'
 import { type Db, timestamp, timestampOrNull } from './database.ts'
 import { PAID_AT } from './provider-subscriptions.ts'
 
-/** Who is paid for a subscription, and that one's id of what is paid for; null: it was made by hand. */
+/** The provider and its id of what is paid for; null: created by hand. */
 export interface PaidFor {
   appId: string
   provider: string | null
@@ -66,7 +66,7 @@ export async function subscriptionsOfUser(
   return rows
 }
 
-/** In the order of their making, from the one after `after`: all, or one user's. */
+/** Oldest first, starting after `after`: all, or one user's. */
 export async function listSubscriptions(
   db: Db,
   appId: string,
@@ -90,7 +90,7 @@ export async function listSubscriptions(
   return rows
 }
 
-/** The newest first, from the one before `before`: all, one user's or one package's. */
+/** Newest first, starting before `before`: all, one user's or one package's. */
 export async function newestSubscriptions(
   db: Db,
   appId: string,
@@ -109,7 +109,7 @@ export async function newestSubscriptions(
   return rows
 }
 
-/** Ends, in writing, what the clock has ended already, so that the unique indexes see it too. */
+/** Marks subscriptions past their `cancelAt` as cancelled, so that the unique indexes see it. */
 export async function cancelLapsed(db: Db, appId: string, userUid: number, now: number): Promise<void> {
   await db.query(
     `update subscription set cancelled_at = cancel_at
@@ -125,7 +125,7 @@ export async function cancelNow(db: Db, appId: string, ids: readonly string[], n
   )
 }
 
-/** Never moves an earlier end to a later one. */
+/** Never postpones an earlier end. */
 export async function cancelLater(db: Db, appId: string, ids: readonly string[], at: number): Promise<void> {
   await db.query(
     `update subscription set cancel_at = least(cancel_at, $3::timestamptz)
@@ -134,7 +134,7 @@ export async function cancelLater(db: Db, appId: string, ids: readonly string[],
   )
 }
 
-/** Whether anything was ever given for what the provider knows by this id. */
+/** Whether anything was ever granted for this id at the provider. */
 export async function isGiven(db: Db, appId: string, provider: string, ref: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from subscription where app_id = $1 and provider = $2 and provider_ref = $3 limit 1`,
@@ -143,7 +143,7 @@ export async function isGiven(db: Db, appId: string, provider: string, ref: stri
   return rowCount === 1
 }
 
-/** The payments behind a user's subscriptions, by the provider and its id of each. */
+/** The payments behind a user's subscriptions, by provider and id. */
 export async function paymentsBehind(
   db: Db,
   appId: string,
@@ -158,7 +158,7 @@ export async function paymentsBehind(
   return new Map(rows.map(({ provider, ref, ...payment }) => [`${provider}/${ref}`, payment]))
 }
 
-/** Sets where its periods start and when it ends, as the provider has them. */
+/** Sets its anchor and end to the provider's. */
 export async function followProvider(
   db: Db,
   appId: string,

@@ -3,7 +3,7 @@ import { escapeIdentifier as quoted } from 'pg'
 import { copyIn, copyOut } from './copy.ts'
 import type { Db } from './database.ts'
 
-/** Every table of the service's own: what a backup holds. */
+/** All of the service's tables: the content of a backup. */
 const TABLES = [
   'activity',
   'api_key',
@@ -44,7 +44,7 @@ const TABLES = [
   'users',
 ]
 
-/** graphile-worker's tables are its own; its jobs are read as what they were asked to be, and asked for again. */
+/** graphile-worker's tables are its own business; jobs are saved as requested, and requested again. */
 export const JOBS = 'graphile_worker.jobs'
 const JOB_COLUMNS = ['identifier', 'payload', 'run_at', 'max_attempts', 'priority', 'key']
 
@@ -53,7 +53,7 @@ export interface TableColumns {
   columns: string[]
 }
 
-/** The tables that are there, each after those that it refers to, and the jobs. */
+/** The existing tables, each after those it refers to, then the jobs. */
 export async function readTables(db: Db): Promise<TableColumns[]> {
   const { rows } = await db.query<TableColumns & { refersTo: string[] }>(
     `select c.relname as name,
@@ -79,14 +79,14 @@ export async function readTables(db: Db): Promise<TableColumns[]> {
   return jobs.rowCount === 0 ? ordered : [...ordered, { name: JOBS, columns: JOB_COLUMNS }]
 }
 
-/** Those that are still to be tried; a job in hand is one of them. */
+/** Jobs still to be run, including those running now. */
 const SELECT_JOBS = `select t.identifier, j.payload, j.run_at, j.max_attempts, j.priority, j.key
   from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
   where j.attempts < j.max_attempts`
 
 const columnList = ({ columns }: TableColumns) => columns.map(quoted).join(', ')
 
-/** The rows of a table as COPY writes them, in pieces of whole lines. */
+/** The rows of a table in COPY format, in pieces of whole lines. */
 export function readRows(client: ClientBase, table: TableColumns): AsyncGenerator<Buffer, void> {
   const from = table.name === JOBS ? `(${SELECT_JOBS})` : `${quoted(table.name)} (${columnList(table)})`
   return copyOut(client, `copy ${from} to stdout`)
@@ -110,7 +110,7 @@ export async function writeRows(
   )
 }
 
-/** Keeps tables from being altered, or from being written to as well, until the transaction ends. */
+/** Locks tables against schema changes, or writes too, until the transaction ends. */
 export async function holdTables(
   client: ClientBase,
   tables: readonly TableColumns[],
@@ -121,13 +121,13 @@ export async function holdTables(
   if (names.length > 0) await client.query(`lock table ${names.join(', ')} in ${mode} mode`)
 }
 
-/** Takes away what migrations put into new tables: a backup has all of it. */
+/** Deletes what migrations put into new tables: a backup has all of it. */
 export async function emptyTables(client: ClientBase): Promise<void> {
   const names = (await readTables(client)).filter(({ name }) => name !== JOBS)
   await client.query(`truncate ${names.map(({ name }) => quoted(name)).join(', ')}`)
 }
 
-/** A number that a table gives its rows, and how far it has come. */
+/** An identity column and its current value. */
 export interface Sequence {
   table: string
   column: string
@@ -164,7 +164,7 @@ export async function writeSequences(db: Db, sequences: readonly Sequence[]): Pr
     ])
 }
 
-/** How many counters are not the sum of their ledger rows. */
+/** The number of counters that differ from the sum of their ledger rows. */
 export async function unbalancedCounters(db: Db): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*) from (
@@ -176,7 +176,7 @@ export async function unbalancedCounters(db: Db): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** What there is of ours already: the tables by name, with their rows counted up to a thousand. */
+/** Our tables that already exist, with their rows counted up to a thousand. */
 export async function findOccupied(db: Db): Promise<{ name: string; rows: number }[]> {
   const { rows } = await db.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = current_schema()::regnamespace
@@ -193,7 +193,7 @@ export async function findOccupied(db: Db): Promise<{ name: string; rows: number
   return occupied
 }
 
-/** Processes of the service that are connected to this database. */
+/** The number of the service's connections to this database. */
 export async function connectedServices(db: Db): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*) from pg_stat_activity

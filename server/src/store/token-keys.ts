@@ -20,7 +20,7 @@ interface NewTokenKey {
 
 const placeOf = (appId: string, id: string) => JSON.stringify(['token key', appId, id])
 
-/** False when the app has a key to sign with already. */
+/** False when the app already has a signing key. */
 export async function insertTokenKey(
   db: Db,
   keyring: Keyring,
@@ -35,7 +35,7 @@ export async function insertTokenKey(
   return rowCount === 1
 }
 
-/** The id of the key that the app signs with; null: it has none. */
+/** The id of the app's signing key; null: it has none. */
 export async function currentTokenKey(db: Db, appId: string): Promise<string | null> {
   const { rows } = await db.query<{ id: string }>(
     `select id from token_key where app_id = $1 and retired_at is null and revoked_at is null`,
@@ -44,7 +44,7 @@ export async function currentTokenKey(db: Db, appId: string): Promise<string | n
   return rows[0]?.id ?? null
 }
 
-/** `good`: what it signs, or has signed before it was retired, may still be let in. */
+/** `good`: tokens it signed, until it was retired, are still accepted. */
 export async function findTokenKey(
   db: Db,
   keyring: Keyring,
@@ -79,7 +79,7 @@ export async function retireTokenKey(db: Db, appId: string): Promise<void> {
   )
 }
 
-/** False when there is no such key. Revoking twice is revoking once. */
+/** False when there is no such key. Revoking twice is harmless. */
 export async function revokeTokenKey(db: Db, appId: string, id: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `update token_key set revoked_at = coalesce(revoked_at, now()) where app_id = $1 and id = $2`,
@@ -88,7 +88,7 @@ export async function revokeTokenKey(db: Db, appId: string, id: string): Promise
   return rowCount === 1
 }
 
-/** Notes that an app takes no tokens of a key that is not its own. */
+/** Makes an app refuse tokens of a key that is not its own. */
 export async function insertRevokedKey(db: Db, appId: string, id: string, algorithm: string): Promise<void> {
   await db.query(
     `insert into token_key (app_id, id, algorithm, material, revoked_at) values ($1, $2, $3, '', now())
@@ -97,7 +97,7 @@ export async function insertRevokedKey(db: Db, appId: string, id: string, algori
   )
 }
 
-/** Forgets keys that nothing is signed with any more, nor any answer repeated. */
+/** Deletes keys whose tokens have all expired and whose answers are no longer repeated. */
 export async function forgetTokenKeys(db: Db, appId: string, keptHours: number): Promise<void> {
   await db.query(
     `delete from token_key where app_id = $1 and material <> ''
@@ -106,7 +106,7 @@ export async function forgetTokenKeys(db: Db, appId: string, keptHours: number):
   )
 }
 
-/** Has apps sign with keys of this algorithm from their next token on. */
+/** From their next token on, apps sign with keys of this algorithm. */
 export async function retireOtherAlgorithms(db: Db, algorithm: string): Promise<void> {
   await db.query(
     `update token_key set retired_at = now() where algorithm <> $1 and retired_at is null and revoked_at is null`,
@@ -114,7 +114,7 @@ export async function retireOtherAlgorithms(db: Db, algorithm: string): Promise<
   )
 }
 
-/** What others verify tokens with: of every app, newest first. */
+/** The public keys for verifying tokens, of all apps, newest first. */
 export async function listPublicKeys(
   db: Db,
   tokenSeconds: number,
@@ -131,7 +131,7 @@ export async function listPublicKeys(
 
 const BATCH = 500
 
-/** Seals with the first master key what is not, some at a time; several processes may do so at once. */
+/** Seals keys not yet sealed with the first master key, in batches; several processes may do so at once. */
 export async function sealTokenKeys(pool: Pool, keyring: Keyring): Promise<void> {
   let after = ['', '']
   for (;;) {

@@ -2,8 +2,8 @@ import pg from 'pg'
 import type { Connection, Pool } from './database.ts'
 
 /**
- * What the texts of COPY depend on, and no limit of time: a big table takes as long as it takes. Set by statement, since a
- * pooler may drop what a connection asks for at its start.
+ * The settings that COPY text depends on, and no time limit: a big table takes as long as it takes. Set by statement,
+ * since a pooler may drop startup options.
  */
 const SETTINGS = `set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set intervalstyle = 'postgres';
   set bytea_output = 'hex'; set client_encoding = 'UTF8'; set extra_float_digits = 1;

@@ -1,7 +1,7 @@
 import type { ResetPeriod } from '../domain/period.ts'
 import { type Db, timestamp } from './database.ts'
 
-/** What was used in each period of that kind that started since `from`, by the period's start. */
+/** The usage of each period of that kind that started since `from`, by start. */
 export async function usageSince(
   db: Db,
   appId: string,

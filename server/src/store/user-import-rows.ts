@@ -1,7 +1,7 @@
 import { numberArray, textArray } from './arrays.ts'
 import type { Db } from './database.ts'
 
-/** What became of a row of the file. */
+/** The outcome of a row of the file. */
 export const IMPORT_OUTCOMES = ['BAD', 'UNCHANGED', 'CHANGE', 'APPLIED', 'REFUSED', 'UNDONE', 'KEPT'] as const
 export type ImportOutcome = (typeof IMPORT_OUTCOMES)[number]
 
@@ -32,7 +32,7 @@ export interface UserImportRow {
   newBillingId: string | null
 }
 
-/** A row that names a user and says what to make of them: `set…` false leaves that as it is. */
+/** A row with a user and the values to set; `set…` false leaves a value alone. */
 export interface StagedRow {
   line: number
   id: string
@@ -46,13 +46,13 @@ interface Staged {
   bad: number
   unchanged: number
   changed: number
-  /** the lines of those that were left out; null: none */
+  /** the lines of skipped rows; null: none */
   leftOut: number[] | null
 }
 
 /**
- * Keeps the rows beside what their users have now, and counts what they come to. A user that an earlier row
- * names, or a billing id that an earlier row gives to another, is left out.
+ * Stores the rows beside their users' current values, and counts the outcomes. A row is skipped if an earlier one names
+ * the same user, or gives its billing id to another.
  */
 export async function stageRows(
   db: Db,
@@ -134,7 +134,7 @@ export async function insertBadRows(
   )
 }
 
-/** Which of these users an earlier row of the import names. */
+/** Which of these users an earlier row of the import already names. */
 export async function usersInImport(
   db: Db,
   appId: string,
@@ -149,7 +149,7 @@ export async function usersInImport(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** What is to be made of a row is kept as CHANGE; how far that is done and undone, the import itself tells. */
+/** A row to be changed is stored as CHANGE; the import's progress says whether that is done or undone. */
 const APPLIED = 'r.line <= i.applied_to'
 const UNDONE = 'r.line <= i.undone_to'
 const OUTCOME = `case when r.outcome <> 'CHANGE' then r.outcome when ${UNDONE} then 'UNDONE'
@@ -168,7 +168,7 @@ function havingOutcome(outcome: ImportOutcome): string {
   }
 }
 
-/** Deletes the next rows after that line; the last of them, or null when there are no more. */
+/** Deletes the next rows after that line; returns the last, or null when there are no more. */
 export async function deleteRows(
   db: Db,
   appId: string,
@@ -188,7 +188,7 @@ export async function deleteRows(
   return rows[0]?.last ?? null
 }
 
-/** By line, from the one after `after`. */
+/** By line, starting after `after`. */
 export async function listImportRows(
   db: Db,
   appId: string,

@@ -28,13 +28,13 @@ export interface UserImport {
   refused: number
   undone: number
   kept: number
-  /** whether whoever works on it was heard of lately */
+  /** whether its worker has reported recently */
   alive: boolean
 }
 
-/** Whoever works on an import says so more often than that, see `touchImport`. */
+/** A worker on an import reports more often than this: see `touchImport`. */
 const ALIVE = `touched_at > now() - interval '1 minute'`
-/** A file is gone with the process that read it. That one failed is told, not written: a reader that was only slow goes on. */
+/** A file is lost with the process that read it. The failure is shown, not stored: a slow reader may still continue. */
 const LEFT = `state = 'READING' and not ${ALIVE}`
 
 const SELECT = `select id, case when ${LEFT} then 'FAILED' else state end as state,
@@ -58,7 +58,7 @@ export async function insertUserImport(
   return rowCount === 1
 }
 
-/** Takes all but the last `keep` off the list; their rows are still there. */
+/** Removes all but the last `keep` from the list; their rows are deleted later. */
 export async function dropImports(db: Db, appId: string, keep: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `update user_import set dropped = true where app_id = $1 and not dropped and seq <= (
@@ -68,7 +68,7 @@ export async function dropImports(db: Db, appId: string, keep: number): Promise<
   return rows.map(({ id }) => id)
 }
 
-/** Only once its rows are: until then its id is taken. */
+/** Only once its rows are deleted: until then its id is taken. */
 export async function deleteUserImport(db: Db, appId: string, id: string): Promise<void> {
   await db.query(`delete from user_import where app_id = $1 and id = $2 and dropped`, [appId, id])
 }
@@ -98,7 +98,7 @@ export async function setImportState(
   )
 }
 
-/** Says that somebody works on it. */
+/** Reports that it is being worked on. */
 export async function touchImport(db: Db, appId: string, id: string): Promise<void> {
   await db.query(`update user_import set touched_at = now() where app_id = $1 and id = $2`, [appId, id])
 }

@@ -35,7 +35,7 @@ export async function findUser(db: Db, appId: string, id: string): Promise<UserR
   return rows[0] ?? null
 }
 
-/** Those of these ids who exist, by id. */
+/** The existing users among these ids, by id. */
 export async function findUsers(
   db: Db,
   appId: string,
@@ -68,7 +68,7 @@ export async function findUserByUid(db: Db, appId: string, uid: number): Promise
   return rows[0] ?? null
 }
 
-/** The same, unless the key that signed their token is revoked. */
+/** The same, unless the key that signed the token is revoked. */
 export async function findTokenUser(
   db: Db,
   appId: string,
@@ -83,7 +83,7 @@ export async function findTokenUser(
   return rows[0] ?? null
 }
 
-/** The user, held until the transaction ends: what changes a user's subscriptions goes one at a time. */
+/** The user, locked until the transaction ends: changes to a user's subscriptions are serialised. */
 export async function lockUser(db: Db, appId: string, id: string): Promise<UserRow | null> {
   const { rows } = await db.query<UserRow>(
     `select ${COLUMNS} from users where app_id = $1 and id = $2 for no key update`,
@@ -96,7 +96,7 @@ export async function lockUserByUid(db: Db, appId: string, uid: number): Promise
   await db.query(`select from users where app_id = $1 and uid = $2 for no key update`, [appId, uid])
 }
 
-/** In the order of their making, from the one after `after`. */
+/** Oldest first, starting after `after`. */
 export async function listUsers(db: Db, appId: string, after: number, limit: number): Promise<UserRow[]> {
   const { rows } = await db.query<UserRow>({
     name: 'list-users',
@@ -114,7 +114,7 @@ export async function findUserByBillingId(db: Db, appId: string, billingId: stri
   return rows[0] ?? null
 }
 
-/** Makes a payer a user, unless there is one with that id or billing id. */
+/** Creates a user for a payer, unless the id or billing id exists. */
 export async function insertPayer(db: Db, appId: string, payer: User): Promise<void> {
   await db.query(
     `insert into users (app_id, id, billing_id, name, email, metadata) values ($1, $2, $3, $4, $5, '{}')
@@ -124,8 +124,8 @@ export async function insertPayer(db: Db, appId: string, payer: User): Promise<v
 }
 
 /**
- * Keeps who a user is at the provider, unless somebody else is that one. What is known already stays, but for an id that
- * begins as `giveWay` says, which gives way to one that does not.
+ * Stores a user's billing id, unless another user has it. A known one is kept, except that one starting with `giveWay`
+ * is replaced by one that does not.
  */
 export async function keepBillingId(
   db: Db,
@@ -142,7 +142,7 @@ export async function keepBillingId(
   )
 }
 
-/** Sets who a user is by the provider's word. False when that has changed since `user` was read. */
+/** Sets a user's details from the provider. False when they have changed since `user` was read. */
 export async function followCustomer(
   db: Db,
   appId: string,
@@ -157,7 +157,7 @@ export async function followCustomer(
   return rowCount === 1
 }
 
-/** The provider knows no such customer any more. */
+/** The provider no longer knows this customer. */
 export async function forgetBillingId(db: Db, appId: string, billingId: string): Promise<void> {
   await db.query(`update users set billing_id = null where app_id = $1 and billing_id = $2`, [
     appId,

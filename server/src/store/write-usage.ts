@@ -13,7 +13,7 @@ interface CounterKey {
   periodStart: number
 }
 
-/** A counter taken from the value it was decided upon, in the row where that was read (null: no row yet), to a new one. */
+/** A counter's move from the value the decision was based on, in the row it was read from (null: none), to a new one. */
 export interface CounterMove {
   key: CounterKey
   from: { used: number; place: string } | null
@@ -29,18 +29,18 @@ interface LedgerEntry {
   recordedAt: number
 }
 
-/** What a keyed call is to be answered, should it come again. */
+/** The stored answer to a call with an idempotency key. */
 export interface Receipt extends KeyName {
   request: Buffer
   results: string
 }
 
-/** Somebody else made the first row of a counter: the whole statement fails on it. */
+/** Another writer created the counter's first row: the whole statement fails. */
 export const COUNTER_EXISTS = 'usage_counter_pkey'
 
-// A counter is found by the place of its row, which saves a walk down the index; the key is what says that it is the
-// one. A moved counter brings the last of its ledger rows along, nearly always its only one. A ledger row or receipt
-// whose move is null belongs to a new counter or to none, and so depends on no update.
+// A counter is found by the position of its row, which saves an index lookup; the key confirms that it is the right
+// row. A moved counter brings its last ledger row along, nearly always the only one. A ledger row or receipt whose move
+// is null belongs to a new counter or to none, and so depends on no update.
 const WRITE = new Prepared<[ord: string]>(
   'write-usage',
   `with moved as (
@@ -75,10 +75,10 @@ select ord from moved`,
 )
 
 /**
- * Moves each counter, if it still stands where it was read, together with its ledger rows and receipts; one
- * statement, so one round trip and one commit for all of them. Returns the moves that were made: the others lost
- * to somebody else and are to be decided again. Where a new counter or a receipt exists by now, nothing is done
- * and the unique violation is thrown.
+ * Moves each counter that still has the value it was read with, together with its ledger rows and receipts: one
+ * statement, so one round trip and one commit for all. Returns the moves that were made; the others lost a race and
+ * must be decided again. If a new counter or a receipt exists by now, nothing is done and the unique violation is
+ * thrown.
  */
 export async function writeUsage(
   client: Tx,
@@ -99,7 +99,7 @@ export async function writeUsage(
   for (const [i, { move }] of updates.entries()) take(move, move.entries.slice(0, -1), i + 1)
   for (const move of inserts) take(move, move.entries, null)
   for (const receipt of otherReceipts) receipts.push({ receipt, move: null })
-  // Whoever writes the same ones writes them in the same order, and so no two wait for each other.
+  // All writers use the same order, so no two wait for each other.
   receipts.sort(({ receipt: a }, { receipt: b }) =>
     a.key === b.key ? compare(a.appId + a.scope, b.appId + b.scope) : compare(a.key, b.key),
   )

@@ -2,7 +2,7 @@ import type { Interval } from '../../domain/price.ts'
 import { APP_NOW } from '../../store/apps.ts'
 import { type Db, timestamp, timestampOrNull } from '../../store/database.ts'
 
-// The books of the built-in provider. Nobody but the provider itself looks into them.
+// The books of the built-in provider. Only the provider itself reads them.
 
 interface SandboxItem {
   priceId: string
@@ -16,7 +16,7 @@ export interface SandboxCheckout {
   appId: string
   id: string
   sessionId: string
-  /** null: the payer says who it is */
+  /** null: the payer enters their own */
   customerId: string | null
   items: SandboxItem[]
   successUrl: string
@@ -39,7 +39,7 @@ select c.app_id as "appId", c.id, c.session_id as "sessionId", c.customer_id as 
   c.made_at as "madeAt", c.paid_at as "paidAt", c.paid_really_at as "paidReallyAt", c.expires_at as "expiresAt", app.name as "appName", ${APP_NOW} as now
 from sandbox_checkout c join app on app.id = c.app_id`
 
-/** Makes the checkout of a session, once; returns its id. */
+/** Creates the checkout of a session, once; returns its id. */
 export async function insertCheckout(
   db: Db,
   c: Pick<
@@ -64,7 +64,7 @@ export async function insertCheckout(
   return rows[0].id
 }
 
-/** By its id alone, which cannot be guessed: whoever has it may pay. */
+/** By id alone, which cannot be guessed: anyone who has it may pay. */
 export async function findCheckout(db: Db, id: string): Promise<SandboxCheckout | null> {
   const { rows } = await db.query<SandboxCheckout>(`${CHECKOUT} where c.id = $1`, [id])
   return rows[0] ?? null
@@ -93,7 +93,7 @@ export async function closeCheckout(
   )
 }
 
-/** Closes those whose time has come; returns their ids. */
+/** Closes expired checkouts; returns their ids. */
 export async function expireCheckouts(db: Db, appId: string, now: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `update sandbox_checkout set state = 'expired'
@@ -109,7 +109,7 @@ interface SandboxCustomer {
   name: string | null
 }
 
-/** A customer that exists already stays as it is. */
+/** An existing customer is left unchanged. */
 export async function insertCustomer(db: Db, appId: string, customer: SandboxCustomer): Promise<void> {
   await db.query(
     `insert into sandbox_customer (app_id, id, email, name) values ($1, $2, $3, $4) on conflict do nothing`,
@@ -146,7 +146,7 @@ select id, session_id as "sessionId", customer_id as "customerId", price_ids as 
   cancel_at_period_end as "cancelAtPeriodEnd", ended_at as "endedAt", card_renews as "cardRenews"
 from sandbox_subscription`
 
-/** Makes it, or makes it so. */
+/** Inserts or updates it. */
 export async function writeSubscription(db: Db, appId: string, s: SandboxSubscription): Promise<void> {
   await db.query(
     `insert into sandbox_subscription (app_id, id, session_id, customer_id, price_ids, interval, status, made_at,
@@ -197,7 +197,7 @@ export async function lockSubscription(
   return rows[0] ?? null
 }
 
-/** Those whose paid time is over. */
+/** Subscriptions whose paid period is over. */
 export async function lockDueSubscriptions(
   db: Db,
   appId: string,
@@ -211,7 +211,7 @@ export async function lockDueSubscriptions(
   return rows
 }
 
-/** The apps in whose books something is due. */
+/** The apps with something due in their books. */
 export async function appsDue(db: Db): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from app where exists (select from sandbox_subscription s
@@ -236,7 +236,7 @@ export async function insertEvent(db: Db, appId: string, id: string, payload: ob
   ])
 }
 
-/** The text of an event that is to be sent; null once it was taken. */
+/** The body of an event still to be sent; null once delivered. */
 export async function findEvent(db: Db, appId: string, id: string): Promise<string | null> {
   const { rows } = await db.query<{ payload: string }>(
     `select payload::text as payload from sandbox_event where app_id = $1 and id = $2`,

@@ -6,7 +6,7 @@ import { insertEvent } from './books.ts'
 export const newRef = (kind: 'cus' | 'sub' | 'evt' | 'in'): string =>
   `${kind}_sandbox_${randomBytes(12).toString('hex')}`
 
-/** What an event is about, with as much of it as a receiver needs to ask for the rest. */
+/** The object of an event, with enough of it for a receiver to ask for the rest. */
 interface EventObject {
   object: 'checkout.session' | 'subscription' | 'invoice'
   id: string
@@ -14,7 +14,7 @@ interface EventObject {
   subscription?: string
 }
 
-/** Writes down that something has happened, and has it sent to the service once that is committed. */
+/** Records an event, and queues its delivery to the service once that is committed. */
 export async function announce(tx: Tx, appId: string, type: string, object: EventObject): Promise<void> {
   const id = newRef('evt')
   await insertEvent(tx, appId, id, { id, object: 'event', type, data: { object } })

@@ -5,7 +5,7 @@ import { type Pool, type Tx, transaction } from '../../store/database.ts'
 import * as books from './books.ts'
 import { announce, newRef } from './events.ts'
 
-/** What a payer enters. Who it is counts only where the link was made for nobody. */
+/** What a payer enters. Name and email count only if the link was not made for a user. */
 export interface PayerEntry extends CardEntry {
   email: string
   name: string
@@ -17,10 +17,10 @@ export type PaymentOutcome =
   | { kind: 'paid' | 'cancelled' | 'expired' | 'off'; checkout: books.SandboxCheckout }
   | { kind: 'refused'; checkout: books.SandboxCheckout; problems: FieldProblems }
 
-/** Whether the sandbox of an app takes payments at this moment. */
+/** Whether the sandbox of an app currently accepts payments. */
 type IsOn = (tx: Tx, appId: string) => Promise<boolean>
 
-/** Pays a checkout, once: whoever clicks again is told the same. Null: there is no such checkout. */
+/** Pays a checkout, once: paying again gives the same result. Null: there is no such checkout. */
 export async function payCheckout(
   pool: Pool,
   id: string,
@@ -71,7 +71,7 @@ export async function payCheckout(
   })
 }
 
-/** The payer turns back. The link is good for as long as it was: they may think again. */
+/** The payer cancels. The link stays valid: they may change their mind. */
 export async function leaveCheckout(pool: Pool, id: string): Promise<PaymentOutcome | null> {
   return withOpenCheckout(pool, id, async (tx, checkout) => {
     const { appId, customerId } = checkout
@@ -80,7 +80,7 @@ export async function leaveCheckout(pool: Pool, id: string): Promise<PaymentOutc
   })
 }
 
-/** Does it to a checkout that waits for its payment; of any other it is told what became of it. */
+/** Acts on an open checkout; for any other, returns its outcome. */
 function withOpenCheckout(
   pool: Pool,
   id: string,
@@ -110,8 +110,8 @@ function problemsOf(entry: PayerEntry, { customerId, now }: books.SandboxCheckou
 }
 
 /**
- * Does what is due by the app's clock: renewals, endings, links that nobody paid. A sandbox that is off takes no payments,
- * so what would be renewed ends.
+ * Processes what is due by the app's clock: renewals, endings, expired links. A disabled sandbox accepts no payments,
+ * so what would renew ends.
  */
 export async function turnSandbox(pool: Pool, appId: string, isOn: IsOn): Promise<void> {
   for (let more = true; more; ) more = await transaction(pool, (tx) => turnOnce(tx, appId, isOn))
@@ -139,7 +139,7 @@ async function turnOnce(tx: Tx, appId: string, isOn: IsOn): Promise<boolean> {
       })
       continue
     }
-    // Periods that went by unseen while a test clock leapt are not charged one by one: only where it stands counts.
+    // Periods skipped by a jump of a test clock are not charged one by one: only the current one counts.
     const periodEnd = periodEndAt(s.interval, s.madeAt, now)
     const renewed: books.SandboxSubscription = s.cardRenews
       ? { ...s, periodEnd }

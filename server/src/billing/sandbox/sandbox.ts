@@ -4,13 +4,13 @@ import type { BillingProvider, Customer, ProviderCheckout, ProviderSubscription 
 import * as books from './books.ts'
 import { announce, newRef } from './events.ts'
 
-/** A link may be paid for so long, by the app's clock. */
+/** How long a link may be paid, by the app's clock. */
 const LIFE_HOURS = 24
 
 const CHECKOUT_STATES = { open: 'OPEN', paid: 'PAID', cancelled: 'OPEN', expired: 'EXPIRED' } as const
 const STANDINGS = { active: 'live', past_due: 'past due', canceled: 'ended' } as const
 
-/** The built-in provider: no money moves, everything else is as with any other. */
+/** The built-in provider: no money moves, everything else works as with any other. */
 export function sandboxProvider(pool: Pool, appId: string, publicUrl: string): BillingProvider {
   return {
     async createCheckout({ id: sessionId, offer, user, successUrl, cancelUrl }) {
@@ -86,7 +86,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string): B
     dropPrice: (ref, priceId) =>
       change(ref, (s) => ({ ...s, priceIds: s.priceIds.filter((id) => id !== priceId) })),
 
-    // Its prices are whatever the app says they are: there is nothing to import.
+    // Its prices are the app's own: there is nothing to import.
     fetchPrice: async () => null,
     listPrices: async () => [],
   }
@@ -96,7 +96,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string): B
     return found && { ref: found.id, email: found.email, name: found.name }
   }
 
-  /** Changes a subscription that has not ended, and says so as any provider would. */
+  /** Changes a subscription that has not ended, and sends an event, as any provider would. */
   function change(
     ref: string,
     next: (s: books.SandboxSubscription, now: number) => books.SandboxSubscription,

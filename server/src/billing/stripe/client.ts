@@ -1,11 +1,11 @@
 import type Stripe from 'stripe'
 
-/** Longer than Stripe ever takes, shorter than callers wait. */
+/** Longer than Stripe usually takes, shorter than callers wait. */
 const TIMEOUT_MS = 20_000
 
 const clients = new Map<string, Promise<Stripe>>()
 
-/** The official client for a key; loaded when it is first needed, and kept with its connections. */
+/** The official client for a key; loaded on first use, and kept with its connections. */
 export function stripeClient(secretKey: string, apiBase: string | null): Promise<Stripe> {
   const name = `${apiBase} ${secretKey}`
   const known = clients.get(name)

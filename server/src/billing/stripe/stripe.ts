@@ -12,7 +12,7 @@ import {
   type ProviderSubscription,
 } from '../provider.ts'
 
-/** Under this name our own id of a link stands in the metadata of all that comes of it. */
+/** The metadata key under which everything created by a link carries our id of it. */
 const SESSION = 'tollgate_session'
 const MOST_PRICES = 500
 
@@ -103,7 +103,7 @@ function checkoutParams({ id, offer, user, successUrl, cancelUrl }: CheckoutRequ
   if (user?.billingId && !isSandboxCustomer(user.billingId)) params.customer = user.billingId
   else {
     if (user?.email) params.customer_email = user.email
-    // A subscription has a customer anyway; one payment would have none, and nobody to become a user.
+    // A subscription has a customer anyway; a one-off payment would have none, and nobody to become a user.
     if (!recurring) params.customer_creation = 'always'
   }
   return params
@@ -124,8 +124,8 @@ function checkoutFrom(session: Stripe.Checkout.Session, paid: boolean): Provider
 }
 
 /**
- * When the payer has paid. A session does not tell; what comes of it is made then: the charge, or the subscription. Money
- * that takes days counts from the payer's act too. What cost nothing left neither.
+ * When the payer paid. A session does not say; what it creates at that moment does: the charge, or the subscription.
+ * Payments that take days also count from the payer's action. A free checkout creates neither.
  */
 function paidAtOf({ payment_intent: payment, subscription }: Stripe.Checkout.Session): number | null {
   const charge = typeof payment === 'object' ? payment?.latest_charge : null
@@ -142,7 +142,7 @@ function stateOf(session: Stripe.Checkout.Session, paid: boolean): ProviderCheck
   if (session.status === 'expired') return 'EXPIRED'
   if (session.status !== 'complete') return 'OPEN'
   if (paid) return 'PAID'
-  // Some ways of paying take days: it is complete then, and the money still on its way, or not coming.
+  // Some payment methods take days: the session is complete, and the money still pending, or failed.
   const { payment_intent: payment, subscription } = session
   const failed =
     (typeof payment === 'object' &&
@@ -154,7 +154,7 @@ function stateOf(session: Stripe.Checkout.Session, paid: boolean): ProviderCheck
   return failed ? 'FAILED' : 'AWAITING'
 }
 
-/** A first payment that failed may be made good later, of which the invoices tell and the session does not. */
+/** A failed first payment may still be paid later; the invoices say so, the session does not. */
 async function isPaid(stripe: Stripe, session: Stripe.Checkout.Session): Promise<boolean> {
   if (session.payment_status !== 'unpaid') return true
   const subscription = idOf(session.subscription)
@@ -163,7 +163,7 @@ async function isPaid(stripe: Stripe, session: Stripe.Checkout.Session): Promise
   return data.length > 0
 }
 
-/** What the payer has entered stands in the session, also where the customer is not there any more. */
+/** What the payer entered is in the session, even if the customer no longer exists. */
 function payerOf(session: Stripe.Checkout.Session): Customer | null {
   const ref = idOf(session.customer)
   if (ref === null) return null
@@ -181,7 +181,7 @@ function customerFrom(customer: Stripe.Customer | Stripe.DeletedCustomer | null)
   return { ref: customer.id, email: customer.email, name: customer.name ?? null }
 }
 
-/** When the first of the payments that are due now was due. */
+/** When the oldest unpaid payment was due. */
 async function owingSince(stripe: Stripe, { id, created }: Stripe.Subscription): Promise<number> {
   const { data } = await stripe.invoices.list({ subscription: id, status: 'open', limit: 100 })
   return (data.at(-1)?.created ?? created) * 1000
@@ -215,7 +215,7 @@ function intervalOf({ recurring }: Stripe.Price): Interval | null {
   return INTERVALS.find((interval) => interval === recurring?.interval) ?? null
 }
 
-/** Why a price of Stripe's is none that a package can have here. */
+/** Why a Stripe price cannot be used for a package. */
 function problemOf(price: Stripe.Price): string | null {
   if (price.unit_amount === null) return 'has no fixed amount: use one with a fixed amount for each period'
   if (price.recurring?.usage_type === 'metered')
@@ -241,7 +241,7 @@ function priceFrom(price: Stripe.Price): ProviderPrice {
 const idOf = (thing: string | { id: string } | null | undefined): string | null =>
   typeof thing === 'string' ? thing : (thing?.id ?? null)
 
-/** The answer; null where Stripe knows no such thing. */
+/** The answer; null where Stripe has no such object. */
 async function found<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await asked(ask)
@@ -259,7 +259,7 @@ async function asked<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** By its shape: the class belongs to a module that is loaded only when it is needed. */
+/** By shape: the class is in a module that is loaded only when needed. */
 function isStripeError(error: unknown): error is Stripe.errors.StripeError {
   return error instanceof Error && 'rawType' in error
 }

@@ -75,7 +75,7 @@ create unique index checkout_session_ref on checkout_session (app_id, provider, 
 create index checkout_session_unsettled on checkout_session (app_id, created_at)
   where state in ('OPEN', 'AWAITING');
 
--- Secrets are sealed: see billing/seal.ts.
+-- Secrets are sealed: see store/keyring.ts.
 create table provider_account (
   app_id                   text not null references app,
   provider                 text not null,
