@@ -82,6 +82,22 @@ describe('the house', () => {
     expect(readers.map(({ path }) => path).sort()).toEqual(['server/src/data-tools.ts', 'server/src/main.ts'])
   })
 
+  it('writes SQL in the store alone', () => {
+    /** Besides: the sandbox keeps books of its own, and what runs PostgreSQL sets up its roles and locks. */
+    const ELSEWHERE =
+      /^server\/src\/(store\/|embedded-postgres\/|billing\/sandbox\/books\.ts$|operations\/call\/)/
+    const statement =
+      /\.query[<(]|[`'"]\s*(select\b|insert into|update \w+ (\w+ )?set|delete from|with \w+ as|begin\b|commit\b|rollback\b|savepoint\b|set local)/i
+    const elsewhere = source.filter(({ path, text }) => !ELSEWHERE.test(path) && statement.test(text))
+    expect(elsewhere.map(({ path }) => path)).toEqual([])
+    // Nor does who answers requests hand connections around.
+    const pools = source.filter(
+      ({ path, text }) => /\/(http|graphql)\//.test(path) && /\b(pool|lookups|patient)\b/.test(text),
+    )
+    expect(pools.map(({ path }) => path)).toEqual([])
+    expect(source.filter(({ text }) => statement.test(text)).length).toBeGreaterThan(40)
+  })
+
   it('has no file that neither the service nor its tools lead to', () => {
     const reached = new Set<string>()
     const visit = (path: string): void => {

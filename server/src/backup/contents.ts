@@ -1,11 +1,12 @@
 import type { ClientBase } from 'pg'
-import type { Db, Pool } from '../store/database.ts'
+import { atOneMoment, type Db, type Pool } from '../store/database.ts'
 import { appliedMigrations } from '../store/migrate.ts'
 import {
   holdTables,
   readRows,
   readSequences,
   readTables,
+  readTime,
   type Sequence,
   type TableColumns,
 } from '../store/tables.ts'
@@ -37,28 +38,16 @@ export async function withContents<T>(
   writers: 'go on' | 'wait',
   work: (contents: Contents) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect()
-  try {
-    const before = await readTables(client)
-    const access = writers === 'wait' ? 'read write' : 'read only'
-    await client.query(`begin transaction isolation level repeatable read, ${access}`)
-    // Locks first: the snapshot is taken by the first statement that reads.
-    await holdTables(client, before, writers === 'wait' ? 'writes' : 'changes of the schema')
-    const result = await work(await contentsOf(client, app))
-    await client.query('rollback')
-    client.release()
-    return result
-  } catch (error) {
-    client.release(true)
-    throw error
-  }
+  const tables = await readTables(pool)
+  return atOneMoment(pool, writers === 'wait' ? 'read write' : 'read only', async (client) => {
+    await holdTables(client, tables, writers === 'wait' ? 'writes' : 'changes of the schema')
+    return work(await contentsOf(client, app))
+  })
 }
 
 async function contentsOf(client: ClientBase & Db, app: string): Promise<Contents> {
-  const { rows } = await client.query<{ at: string }>(
-    `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at`,
-  )
-  const head = { app, migrations: await appliedMigrations(client), takenAt: rows[0]?.at ?? '' }
+  const takenAt = await readTime(client)
+  const head = { app, migrations: await appliedMigrations(client), takenAt }
   return {
     head,
     async each(take) {

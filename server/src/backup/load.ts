@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg'
 import { StartError } from '../domain/errors.ts'
 import { checkDatabase } from '../store/check-database.ts'
-import type { Pool } from '../store/database.ts'
+import { type Pool, transactionOnce } from '../store/database.ts'
 import { LATEST_MIGRATION, migrate, unknownAmong, whileOthersWait } from '../store/migrate.ts'
 import { markRestore, unmarkRestore } from '../store/restore-mark.ts'
 import type { DatabaseSetting } from '../store/start-problems.ts'
@@ -80,10 +80,8 @@ export async function load(contents: Contents, target: Target, watch: Watch): Pr
   return loaded
 }
 
-async function loadRows(contents: Contents, pool: Pool, watch: Watch): Promise<Loaded> {
-  const client = await pool.connect()
-  try {
-    await client.query('begin')
+function loadRows(contents: Contents, pool: Pool, watch: Watch): Promise<Loaded> {
+  return transactionOnce(pool, async (client) => {
     await emptyTables(client)
     const known = new Map((await readTables(client)).map((table) => [table.name, table]))
     const tables: { columns: TableColumns; sum: TableSum }[] = []
@@ -97,14 +95,8 @@ async function loadRows(contents: Contents, pool: Pool, watch: Watch): Promise<L
     })
     await writeSequences(client, sequences)
     for (const { columns, sum } of tables) await compare(client, columns, sum)
-    const unbalanced = await unbalancedCounters(client)
-    await client.query('commit')
-    client.release()
-    return { tables: tables.map(({ sum }) => sum), unbalanced }
-  } catch (error) {
-    client.release(true)
-    throw error
-  }
+    return { tables: tables.map(({ sum }) => sum), unbalanced: await unbalancedCounters(client) }
+  })
 }
 
 async function* summed(pieces: AsyncIterable<Buffer>, sum: RowSum, watch: Watch): AsyncGenerator<Buffer> {

@@ -4,6 +4,7 @@ import { MAX_COST, MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../domain/limits.ts'
 import type { AdminContext } from '../graphql/admin/context.ts'
 import { adminSchema } from '../graphql/admin/schema.ts'
 import { LongLists } from '../graphql/engine/long-lists.ts'
+import { callerWithKey } from '../operations/apps/callers.ts'
 import type { Service } from '../operations/call/call.ts'
 import type { Caller } from '../store/app-cache.ts'
 import type { Admission } from './admission.ts'
@@ -45,9 +46,7 @@ export function adminEndpoint(service: Service, admission: Admission): Endpoint<
         return known
       }
       if (known) return letIn(exchange, key, hash, known)
-      return service.apps
-        .authenticate(service.pool, hash)
-        .then((caller) => letIn(exchange, key, hash, caller))
+      return callerWithKey(service, hash).then((caller) => letIn(exchange, key, hash, caller))
     },
     context(caller, exchange, body, deadline): AdminContext {
       const key = idempotencyKeyOf(exchange)

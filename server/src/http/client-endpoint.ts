@@ -4,10 +4,10 @@ import { MAX_CLIENT_COST } from '../domain/limits.ts'
 import { parseUrl } from '../domain/url.ts'
 import { type ClientContext, clientSchema } from '../graphql/client/schema.ts'
 import { LongLists } from '../graphql/engine/long-lists.ts'
+import { isOriginOfAnyApp } from '../operations/apps/callers.ts'
 import { type Call, momentOf, type Service } from '../operations/call/call.ts'
 import { asCall, type UserCall } from '../operations/call/user-call.ts'
 import { readUserToken } from '../operations/users/generate-user-token.ts'
-import { isOriginOfAnyApp } from '../store/apps.ts'
 import type { Admission } from './admission.ts'
 import { endResponse } from './body.ts'
 import { credentialOf } from './credential.ts'
@@ -26,7 +26,7 @@ export function clientEndpoint(service: Service, admission: Admission): Endpoint
         admission.failed(exchange)
         // A page must be able to read that its token has expired, whatever app it belongs to.
         const { origin } = exchange.headers
-        if (origin !== undefined && (await isOriginOfAnyApp(service.pool, origin))) allow(exchange, origin)
+        if (origin !== undefined && (await isOriginOfAnyApp(service, origin))) allow(exchange, origin)
         throw new TollgateError(
           'UNAUTHENTICATED',
           'A valid user token is required in the Authorization header',
@@ -59,7 +59,7 @@ export async function answerPreflight(
 ): Promise<void> {
   const { origin } = request.headers
   try {
-    const allowed = origin !== undefined && (await isOriginOfAnyApp(service.pool, origin))
+    const allowed = origin !== undefined && (await isOriginOfAnyApp(service, origin))
     if (allowed) {
       allow(response, origin)
       response.setHeader('Access-Control-Allow-Methods', 'POST')

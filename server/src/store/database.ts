@@ -189,6 +189,48 @@ async function attemptTransaction<T>(
   }
 }
 
+/** A transaction that is not tried again, for work that cannot be done twice. */
+export function transactionOnce<T>(pool: Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  return onOneConnection(pool, 'begin', work, 'commit')
+}
+
+/**
+ * Has `work` see the database as it is at one moment, and leaves nothing behind. The moment is that of the first
+ * statement that reads: locks may be taken before.
+ */
+export function atOneMoment<T>(
+  pool: Pool,
+  access: 'read only' | 'read write',
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  return onOneConnection(
+    pool,
+    `begin transaction isolation level repeatable read, ${access}`,
+    work,
+    'rollback',
+  )
+}
+
+/** The work may fail halfway through a copy: its connection is closed then, which undoes everything. */
+async function onOneConnection<T>(
+  pool: Pool,
+  begin: string,
+  work: (client: pg.PoolClient) => Promise<T>,
+  end: 'commit' | 'rollback',
+): Promise<T> {
+  const client = await pool.connect()
+  try {
+    await client.query(begin)
+    const result = await work(client)
+    await client.query(end)
+    client.release()
+    return result
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+}
+
 /** A time as a parameter of type timestamptz. */
 export function timestamp(ms: number): string {
   // A batch repeats the same moment many times.

@@ -1,5 +1,10 @@
 import type { Db } from './database.ts'
 
+/** Fails if there is no connection to be had, or no answer on it. */
+export async function answers(db: Db): Promise<void> {
+  await db.query('select')
+}
+
 /** Reads a row and writes it; fails if either fails. */
 export async function readAndWrite(db: Db): Promise<void> {
   await db.query(

@@ -205,3 +205,11 @@ export async function connectedServices(db: Db): Promise<number> {
 export async function analyzeTables(db: Db): Promise<void> {
   await db.query(`analyze ${TABLES.map(quoted).join(', ')}`)
 }
+
+/** The database's own time, as ISO 8601. */
+export async function readTime(db: Db): Promise<string> {
+  const { rows } = await db.query<{ at: string }>(
+    `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at`,
+  )
+  return rows[0]?.at ?? ''
+}

@@ -1,5 +1,5 @@
 import { READY_TIMEOUT_MS } from '../../domain/limits.ts'
-import { readAndWrite } from '../../store/liveness.ts'
+import { answers, readAndWrite } from '../../store/liveness.ts'
 import type { Service } from '../call/call.ts'
 
 /** Whether the service can do its work, or why not. */
@@ -33,7 +33,7 @@ export class ReadyCheck {
       timer = setTimeout(() => reject(new Error('the database did not answer in time')), READY_TIMEOUT_MS)
     })
     try {
-      await Promise.race([Promise.all([readAndWrite(lookups), pool.query('select')]), tooLong])
+      await Promise.race([Promise.all([readAndWrite(lookups), answers(pool)]), tooLong])
       return { ready: true }
     } catch (reason) {
       return { ready: false, reason }

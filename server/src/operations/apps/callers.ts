@@ -1,0 +1,13 @@
+import type { Caller } from '../../store/app-cache.ts'
+import * as store from '../../store/apps.ts'
+import type { Service } from '../call/call.ts'
+
+/** Whom an API key lets in, by its hash in hex; null: nobody. */
+export function callerWithKey({ apps, pool }: Service, keyHash: string): Promise<Caller | null> {
+  return apps.authenticate(pool, keyHash)
+}
+
+/** Whether pages of this origin may use the client API of some app. */
+export function isOriginOfAnyApp({ pool }: Service, origin: string): Promise<boolean> {
+  return store.isOriginOfAnyApp(pool, origin)
+}
