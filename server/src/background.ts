@@ -22,11 +22,11 @@ import { BEAT_MS, JobWorkers } from './operations/upkeep/job-workers.ts'
 import type { Pool } from './store/database.ts'
 import { addJobForTurn, freeStrandedJobs, type Jobs } from './store/jobs.ts'
 
-/** Jobs mostly wait, for a provider or for the database. */
+/** Jobs mostly wait for a provider or the database. */
 const CONCURRENCY = 4
 /** One for each job, one to listen, one to look for more, one to look after other workers. */
 export const BACKGROUND_CONNECTIONS = CONCURRENCY + 3
-/** News comes by notification: this is for what a lost one would have said, and for what is to be tried again. */
+/** Jobs are announced by notification; polling is for lost notifications and for retries. */
 const POLL_MS = 2_000
 const RESTART_MS = 2_000
 /** Longer than any job takes. */
@@ -57,12 +57,12 @@ function tasksOf(service: Service): TaskList {
 
 const MINUTE = 60
 const DAY = 24 * 60 * MINUTE
-/** Often enough that every turn of a minute is asked for in time. */
+/** Often enough that no minute is missed. */
 const ROUND_MS = 25_000
 
 /**
- * What is done again and again. graphile-worker's own crontab is not used: when the database is away at the turn of a
- * minute, it ends the process (0.16.6).
+ * Recurring jobs. graphile-worker's own crontab is not used: if the database is unreachable at the turn of a minute, it
+ * ends the process (0.16.6).
  */
 async function scheduleRounds(pool: Pool): Promise<void> {
   await addJobForTurn(pool, 'turn-sandboxes', {}, MINUTE)
@@ -70,12 +70,12 @@ async function scheduleRounds(pool: Pool): Promise<void> {
   await addJobForTurn(pool, 'reconcile', { which: 'all' }, DAY)
 }
 
-/** Makes what the jobs are kept in, or brings it up to date. */
+/** Creates or migrates the job tables. */
 export async function migrateJobs(pool: Pool): Promise<void> {
   await runMigrations({ pgPool: pool, logger: quiet })
 }
 
-/** Works in the background until it is stopped, which waits for the jobs in hand. */
+/** Runs jobs until stopped; stopping waits for running jobs. */
 export function startBackground(service: Service, pool: Pool): () => Promise<void> {
   const stopping = new AbortController()
   const working = work(service, pool, stopping.signal)
@@ -93,7 +93,7 @@ export function startBackground(service: Service, pool: Pool): () => Promise<voi
   }
 }
 
-/** A database that is away for long ends the runner; another takes its place when it is back. */
+/** A long outage of the database ends the runner; a new one is started when it is over. */
 async function work(service: Service, pool: Pool, stopping: AbortSignal): Promise<void> {
   const workers = new JobWorkers()
   while (!stopping.aborted) {
@@ -129,7 +129,7 @@ async function work(service: Service, pool: Pool, stopping: AbortSignal): Promis
   }
 }
 
-/** What a process had in hand when it died is done by the others. */
+/** Jobs of a dead process are taken over by the others. */
 async function lookAfter(
   { log }: Service,
   pool: Pool,
@@ -158,7 +158,7 @@ async function untilStopped(runner: Runner, stopping: AbortSignal): Promise<void
   }
 }
 
-/** Its own news is of no use to who runs the service; what fails is. What it adds may hold a whole connection. */
+/** Its own messages are no use to operators; failures are. Its metadata may contain a whole connection. */
 function loggerOf(log: Logger): WorkerLogger {
   return new WorkerLogger(() => (level, message) => {
     if (level === 'error' || level === 'warning') log.warn(`background: ${message}`)

@@ -22,12 +22,12 @@ export interface Config {
   /** null: run an embedded PostgreSQL in the data folder */
   databaseUrl: string | null
   dataDir: string
-  /** the keys that secrets are sealed with, or the file that has them; neither: see `openKeyring` */
+  /** the keys that seal secrets, or the file that has them; neither: see `openKeyring` */
   masterKey: string | null
   masterKeyFile: string | null
-  /** of the keys that user tokens are signed with */
+  /** of the keys that sign user tokens */
   tokenAlgorithm: TokenAlgorithm
-  /** the account that root starts the embedded PostgreSQL as; null: one that is found */
+  /** the account under which root runs the embedded PostgreSQL; null: chosen automatically */
   postgresUser: string | null
   apiKey: string | null
   owner: { email: string; password: string } | null
@@ -43,13 +43,13 @@ export interface Config {
   http: HttpSettings
   /** how long records are kept */
   retention: Retention
-  /** how long a caller waits for an answer before being told that there is none */
+  /** how long a caller waits before the request is given up */
   requestTimeoutMs: number
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
-/** Reads the settings. A wrong one is refused in one line that says what to do. */
+/** Reads the settings. An invalid one is refused with one line that says what to do. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const set = (name: string) => env[name]?.trim() || null
   const email = set('TOLLGATE_OWNER_EMAIL')
@@ -143,7 +143,7 @@ function tokenAlgorithmOf(name: string): TokenAlgorithm {
 }
 
 function apiKeyOf(key: string | null): string | null {
-  // It travels in a header: nothing else arrives there as it was sent.
+  // It is sent in a header, where other characters would not arrive intact.
   if (key !== null && !/^[\x21-\x7e]+$/.test(key)) {
     throw new StartError('TOLLGATE_API_KEY must be ASCII characters without white space.')
   }
@@ -161,7 +161,7 @@ function baseUrlOf(name: string, url: string | null, example: string): string | 
   return url.replace(/\/+$/, '')
 }
 
-/** While the signing secret is being changed, the new and the old one stand there with a comma between them. */
+/** While the signing secret is being changed, both are given, separated by a comma. */
 function stripeOf(secretKey: string | null, secrets: string | null): Config['stripe'] {
   if (secretKey === null) {
     if (secrets !== null) throw new StartError('STRIPE_WEBHOOK_SECRET needs STRIPE_SECRET_KEY: set both.')
@@ -201,7 +201,7 @@ function numberOf(
   return number
 }
 
-/** `50`, or `50/500` with the burst; a burst lasts ten seconds unless it is given. */
+/** `50`, or `50/500` with the burst; the default burst is ten seconds' worth. */
 function rateOf(name: string, set: (name: string) => string | null, unset: string): Rate | null {
   const text = set(name) ?? unset
   if (text === 'off') return null

@@ -22,7 +22,7 @@ import { checkDatabase } from './store/check-database.ts'
 import { type DatabaseSetting, startProblem } from './store/start-problems.ts'
 import { connectedServices } from './store/tables.ts'
 
-// What an operator does with the data of an installation, beside the service: backup, restore, move.
+// An operator's tools for the data of an installation, outside the service: backup, restore, move.
 
 const USAGE = `Usage: npm run backup -- FILE
        npm run restore -- FILE          into an empty database
@@ -38,7 +38,7 @@ let setting: DatabaseSetting = 'DATABASE_URL'
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string
 }
-/** npm runs scripts in the folder of the package: names are meant from where it was called. */
+/** npm runs scripts in the package's folder: paths are relative to where it was called. */
 const named = (file: string) => resolve(process.env.INIT_CWD ?? '.', file)
 
 for (const [signal, code] of [

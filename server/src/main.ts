@@ -21,7 +21,7 @@ try {
 } catch (error) {
   if (!(error instanceof StartError)) throw error
   if (cluster.isWorker && process.send) {
-    // All workers fail alike: the process that keeps them says it once.
+    // All workers fail alike: the primary process says it once.
     process.send({ type: 'failed', reason: error.message } satisfies WorkerFailed, () => process.exit(1))
   } else {
     process.stderr.write(`tollgate: ${error.message}\n`)
@@ -30,8 +30,8 @@ try {
 }
 
 /**
- * A start that is under way is ended once it is done, so that nothing of it is left running. SIGTERM gives clients time
- * to go elsewhere; whoever presses Ctrl-C, or asks twice, wants it now.
+ * A start in progress is stopped once it is done, so that nothing of it is left running. SIGTERM gives clients time to
+ * go elsewhere; Ctrl-C, or a second signal, stops at once.
  */
 function stopOnSignal(starting: Promise<RunningService>, log: Logger): void {
   let stopping = false

@@ -5,11 +5,11 @@ import type { Retention } from './operations/upkeep/prune.ts'
 const HOUR = 3600
 const DAY = 24 * HOUR
 
-/** A year's audit looks back a year from its own date, which is some weeks after the year. */
+/** The audit of a year happens some weeks after it. */
 const AUDIT_DAYS = 400
 const OTHER_DAYS = 90
 
-/** How long records are kept, from the settings. */
+/** The retention settings. */
 export function readRetention(set: (name: string) => string | null): Retention {
   const days = (name: string, usual: number): number | null => {
     const text = set(name)

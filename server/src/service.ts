@@ -36,19 +36,19 @@ import { sealTokenKeys } from './store/token-keys.ts'
 export interface RunningService {
   url: string
   firstStart: FirstStart
-  /** Sends clients elsewhere for a while, before it stops. */
+  /** Reports not ready for a while, so that clients go elsewhere before it stops. */
   drain(signal: AbortSignal): Promise<void>
   stop(): Promise<void>
 }
 
 const CONNECTIONS = 8
-/** Beside those that the hot paths keep to themselves. */
+/** In addition to those reserved by the hot paths. */
 const LOOKUP_CONNECTIONS = 2
 const PATIENT_CONNECTIONS = 3
 const STOP_STEP_MS = 2_500
-/** Of the time that a caller waits. */
+/** Share of the request timeout. */
 const STATEMENT_SHARE = 0.8
-/** The dashboard as it was built; the same way from here and from where the server is built to. */
+/** The built dashboard; the same relative path from the sources and from the built server. */
 const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
 /** Starts everything, from the database to the listening socket. */
@@ -65,7 +65,7 @@ export async function startService(
   }
   try {
     const connection = await database(config, log, undo)
-    // A statement gives up before its caller does, so that the caller learns why.
+    // A statement times out before its caller does, so that the caller learns why.
     const statementMs = Math.round(config.requestTimeoutMs * STATEMENT_SHARE)
     const pools: Pool[] = []
     undo.push(async () => void (await Promise.all(pools.map((pool) => pool.end()))))
@@ -83,7 +83,7 @@ export async function startService(
     })
     await checkDatabase(pool, databaseSetting(config))
     await bringUpToDate(connection, log)
-    // Nobody else is on the embedded database: what is in somebody's hand there is a dead process's.
+    // Nobody else uses the embedded database: locked jobs are a dead process's.
     if (config.databaseUrl === null) await freeAllJobs(pool)
 
     const keyring = await sealedKeyring(config, pool, log)
@@ -179,7 +179,7 @@ export async function startService(
 const databaseSetting = ({ databaseUrl }: Config) =>
   databaseUrl === null ? 'TOLLGATE_DATA_DIR' : 'DATABASE_URL'
 
-/** Waits for one step of stopping, but not for ever: a database that is silent must not keep the process alive. */
+/** Waits for one step of stopping, but not forever: an unresponsive database must not keep the process alive. */
 async function within(ms: number, what: string, log: Logger, step: Promise<unknown>): Promise<void> {
   const ended = new AbortController()
   const late = delay(ms, 'late', { signal: ended.signal }).catch(() => 'ended')
@@ -188,7 +188,7 @@ async function within(ms: number, what: string, log: Logger, step: Promise<unkno
   ended.abort()
 }
 
-/** Where a service that listens everywhere reaches itself. */
+/** The address under which a service listening on all interfaces reaches itself. */
 const ANYWHERE: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 const urlOf = (host: string, port: number): string =>
@@ -205,7 +205,7 @@ async function database(config: Config, log: Logger, undo: (() => Promise<void>)
   return { ...postgres.connection, ssl: false }
 }
 
-/** However long that takes: only other processes that start wait for it. */
+/** Without a time limit: only other starting processes wait for it. */
 async function bringUpToDate(connection: Connection, log: Logger): Promise<void> {
   const pool = openPool(connection, { max: 2, statementMs: Number.POSITIVE_INFINITY }, log)
   try {
@@ -218,7 +218,7 @@ async function bringUpToDate(connection: Connection, log: Logger): Promise<void>
   }
 }
 
-/** The master keys, once everything that is kept is sealed with them. */
+/** The master keys, once everything stored is sealed with them. */
 async function sealedKeyring(config: Config, pool: Pool, log: Logger): Promise<Keyring> {
   const madeIn = config.databaseUrl === null ? config.dataDir : null
   const keyring = await openKeyring(pool, { ...config, madeIn }, (message) => log.info(message))

@@ -12,14 +12,14 @@ import { type Connection, openPool } from './store/database.ts'
 import { freeAllJobs, hasJobs } from './store/jobs.ts'
 import { masterKeyIn, openKeyring } from './store/master-key.ts'
 
-/** What a worker says once it answers requests. */
+/** Sent by a worker once it answers requests. */
 export interface WorkerReady {
   type: 'ready'
   url: string
   firstStart: FirstStart
 }
 
-/** What a worker says instead when its settings do not let it start. */
+/** Sent by a worker that its settings keep from starting. */
 export interface WorkerFailed {
   type: 'failed'
   reason: string
@@ -28,12 +28,12 @@ export interface WorkerFailed {
 type FromWorker = WorkerReady | WorkerFailed | MetricsMessage
 
 const RESTART_DELAY_MS = 1_000
-/** Beyond the time that a worker may take to stop. */
+/** In addition to the time a worker may take to stop. */
 const STUCK_MS = 2_000
 
 /**
- * Several processes behind one port, on one database. This one answers no requests: it keeps the embedded
- * PostgreSQL, if there is one, hands out connections, and starts a worker anew when one dies.
+ * Several processes behind one port, on one database. The primary answers no requests: it runs the embedded PostgreSQL,
+ * if there is one, distributes connections, and replaces workers that die.
  */
 export async function startWorkers(config: Config, log: Logger): Promise<RunningService> {
   const postgres =
@@ -79,7 +79,7 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
       if (stopping) return
       answering(fork(env)).catch((error) => log.error({ err: error }, 'the new worker cannot start'))
     })
-    // Each worker drains by itself, when it is told to stop.
+    // Each worker drains by itself when told to stop.
     return { url: ready[0]?.url ?? '', firstStart: merged(ready), drain: async () => {}, stop }
   } catch (error) {
     await stop()
@@ -87,7 +87,7 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
   }
 }
 
-/** No worker is alive yet: what is in somebody's hand is a dead one's. A database that is new has no jobs. */
+/** No worker is alive yet, so locked jobs are a dead process's. A new database has no jobs. */
 async function takeOverJobs(connection: Connection, log: Logger): Promise<void> {
   const pool = openPool(connection, { max: 1 }, log)
   try {
@@ -97,7 +97,7 @@ async function takeOverJobs(connection: Connection, log: Logger): Promise<void> 
   }
 }
 
-/** Workers know only the address of the database: a master key in the data folder is theirs to be told of. */
+/** Workers know only the database's address, so they are given the master key of the data folder. */
 async function masterKeyFor(config: Config, connection: Connection, log: Logger) {
   if (config.masterKey !== null || config.masterKeyFile !== null) return {}
   const pool = openPool(connection, { max: 1 }, log)
@@ -125,8 +125,8 @@ function answering(worker: Worker): Promise<WorkerReady> {
 }
 
 /**
- * Starts a worker. node:cluster keeps each connection open until the worker says that it has taken it, and for ever if
- * the worker dies before that: its client would wait for an answer that nobody is going to give.
+ * Starts a worker. node:cluster keeps each connection open until the worker confirms that it has accepted it, and
+ * forever if the worker dies before that: its client would wait for an answer that never comes.
  */
 function fork(env: Record<string, string>): Worker {
   const worker = cluster.fork(env)
@@ -142,7 +142,7 @@ function fork(env: Record<string, string>): Worker {
     return send(...args)
   }
   worker.once('exit', () => {
-    // One that it did not take was handed to another. Closing twice does nothing.
+    // One that it did not accept was given to another. Closing twice does nothing.
     if (last && takers.get(last) === worker) last.close()
   })
   return worker
@@ -152,13 +152,13 @@ interface Handle {
   close(): void
 }
 
-/** The worker that each connection was last handed to. */
+/** The worker that each connection was last given to. */
 const takers = new WeakMap<Handle, Worker>()
 
 const isHandle = (value: unknown): value is Handle =>
   typeof value === 'object' && value !== null && 'close' in value
 
-/** Ends it; one that is stuck is killed in the end. */
+/** Stops it; kills it if it is stuck. */
 function ended(worker: Worker, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const kill = setTimeout(() => worker.process.kill('SIGKILL'), ms)
@@ -170,7 +170,7 @@ function ended(worker: Worker, ms: number): Promise<void> {
   })
 }
 
-/** Only one of them made what was missing. */
+/** Only one of them generated what was missing. */
 function merged(ready: readonly WorkerReady[]): FirstStart {
   return {
     apiKey: ready.find(({ firstStart }) => firstStart.apiKey !== null)?.firstStart.apiKey ?? null,

@@ -102,7 +102,7 @@ export class AppCache {
     return this.#apps.get(appId)
   }
 
-  /** Which keys were used since the last time this was asked, and how long ago that was. */
+  /** The keys used since the last call, and how long ago. */
   takeUse(): { appId: string; hash: string; msAgo: number }[] {
     const now = this.#monotonic()
     const since = this.#useTakenAt

@@ -5,7 +5,7 @@ import type { Db } from './database.ts'
 export interface LoadedApp {
   version: number
   catalogue: Catalogue
-  /** The hashes, in hex, of the API keys that are good, with the milliseconds that each had left when it was read. */
+  /** The hashes, in hex, of the valid API keys, with the milliseconds each had left when it was read. */
   keys: ReadonlyMap<string, number>
   /** The ids of keys whose user tokens are refused. */
   revokedTokenKeys: ReadonlySet<string>

@@ -13,7 +13,7 @@ export interface AdminContext {
   lists: LongLists
 }
 
-/** The call that a mutation field makes: its response name tells it from others of the same request. */
+/** The call of a mutation field: its response name distinguishes it from others in the request. */
 export function mutationCall(
   { service, caller, idempotency, deadline }: AdminContext,
   info: GraphQLResolveInfo,

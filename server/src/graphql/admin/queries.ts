@@ -8,7 +8,7 @@ import type { Builder } from '../types/builder.ts'
 import { type AdminContext, queryCall } from './context.ts'
 import type { AdminTypes } from './types.ts'
 
-// Fields that name one thing by its id are nullable: an error about it leaves the rest of the answer standing.
+// Fields that look up one object by id are nullable: an error about it leaves the rest of the answer intact.
 
 export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminTypes): void {
   builder.queryType({

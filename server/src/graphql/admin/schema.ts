@@ -5,7 +5,7 @@ import { defineAdminMutations } from './mutations.ts'
 import { defineAdminQueries } from './queries.ts'
 import { defineAdminTypes } from './types.ts'
 
-/** The Admin API: what an application's backend may ask and do. */
+/** The Admin API, for an application's backend. */
 export function adminSchema(): GraphQLSchema {
   const builder = newBuilder<AdminContext>()
   const types = defineAdminTypes(builder)

@@ -11,13 +11,13 @@ import { defineCatalogueTypes } from '../types/catalogue-types.ts'
 import { defineSubscriptionTypes } from '../types/subscription-types.ts'
 import { defineUsageTypes } from '../types/usage-types.ts'
 
-/** One request by a user of the application, from a browser. */
+/** One request by an end user, from a browser. */
 export interface ClientContext {
   call: UserCall
   lists: LongLists
 }
 
-/** The client API: what a user may know, all of it about themselves. */
+/** The client API: what a user may read, all of it about themselves. */
 export function clientSchema(): GraphQLSchema {
   const builder = newBuilder<ClientContext>()
   defineQueries(builder)

@@ -20,20 +20,20 @@ import { badUserInput } from '../../domain/errors.ts'
 import { adminSchema } from '../admin/schema.ts'
 import { Executable } from './executable.ts'
 
-// Whatever may be asked, compiled code and graphql-js call the resolvers with the same arguments and make the same
-// answer of what these return or throw.
+// For any document, compiled code and graphql-js call the resolvers with the same arguments and turn what these return
+// or throw into the same answer.
 
 let calledCompiled = false
 const schema = tracingSchema()
 
-/** The Admin API with resolvers that tell what they were called with, and that fail on the text "fail". */
+/** The Admin API with resolvers that return their arguments, and fail on the text "fail". */
 function tracingSchema() {
   const schema = adminSchema()
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue
     for (const field of Object.values(type.getFields())) {
       field.resolve = (source: { trace: string } | undefined, args, _context, { path }) => {
-        // Only graphql-js tells in a path which type each step belongs to.
+        // Only graphql-js includes the type of each step in a path.
         calledCompiled ||= path.typename === undefined
         const trace = `${source?.trace ?? ''}/${field.name}${sortedJson(args)}`
         if (trace.includes('fail')) {
@@ -63,7 +63,7 @@ const sortedJson = (value: unknown) =>
     inner && typeof inner === 'object' && !Array.isArray(inner) ? Object.entries(inner).sort(byName) : inner,
   )
 
-/** A piece of a document, and the variables that it uses. */
+/** A piece of a document, and the variables it uses. */
 interface Piece {
   text: string
   declared: string[]
@@ -80,7 +80,7 @@ function joined(pieces: readonly Piece[], around: (text: string) => string): Pie
   }
 }
 
-// Two variables or aliases of one name have to agree: a number of their own keeps documents from being refused.
+// Two variables or aliases of one name must agree: numbering them keeps documents valid.
 let numbers = 0
 
 const SCALARS: Record<string, unknown[]> = {
@@ -91,7 +91,7 @@ const SCALARS: Record<string, unknown[]> = {
   JSON: [{}, { a: [1, null, { b: 'c' }] }],
 }
 
-/** A value that fits, as it comes in a variable. */
+/** A valid value for a variable. */
 function fitting(type: GraphQLInputType): fc.Arbitrary<unknown> {
   if (isListType(type)) {
     const item = presentOf(type.ofType)
@@ -106,7 +106,7 @@ function fitting(type: GraphQLInputType): fc.Arbitrary<unknown> {
   })
 }
 
-/** Mostly one that fits. */
+/** Mostly a valid one. */
 function presentOf(type: GraphQLInputType): fc.Arbitrary<unknown> {
   const misfit = { weight: 1, arbitrary: fc.constantFrom<unknown>(null, 'odd', 1.5, [], {}) }
   const fits = { weight: 40, arbitrary: fitting(getNullableType(type)) }
@@ -115,7 +115,7 @@ function presentOf(type: GraphQLInputType): fc.Arbitrary<unknown> {
     : fc.oneof(fits, misfit, { weight: 4, arbitrary: fc.constant(null) })
 }
 
-/** A variable that is given, or left out where it may be. */
+/** A variable that is given, or omitted where allowed. */
 function variable(type: GraphQLInputType): fc.Arbitrary<Piece> {
   const given = fc.option(presentOf(type), { freq: isNonNullType(type) ? 30 : 4, nil: undefined })
   return given.map((value) => {
@@ -186,7 +186,7 @@ function field(of: GraphQLField<unknown, unknown>): fc.Arbitrary<Piece> {
   })
 }
 
-/** As text, so that the order of keys counts; which of several errors comes first is a matter of luck. */
+/** As text, so that the order of keys counts; the order of several errors is arbitrary. */
 const written = ({ data, errors }: ExecutionResult) =>
   JSON.stringify({ data, errors: errors?.map((error) => JSON.stringify(error)).sort() }, null, 1)
 

@@ -10,14 +10,14 @@ import {
 import { MAX_ALIASES, MAX_DEPTH, MAX_INTROSPECTION_COST, MAX_ROOT_FIELDS } from '../../domain/limits.ts'
 import { costOfField, isComposite, type Parent } from './field-cost.ts'
 
-/** What one operation of an API may ask for at most, beside what holds for all of them. */
+/** The limits of one API, in addition to those common to all. */
 export interface DocumentLimits {
   cost: number
-  /** top-level fields of which an operation may have one, for what each of them costs */
+  /** expensive top-level fields, of which an operation may have only one */
   once?: ReadonlySet<string>
 }
 
-/** What one operation may ask for at most, fragments counted where they are spread. */
+/** Limits one operation; fragments count where they are spread. */
 export function documentLimitsRule({ cost: maxCost, once }: DocumentLimits): ValidationRule {
   return (context: ValidationContext): ASTVisitor => ({
     OperationDefinition(operation) {
@@ -65,8 +65,8 @@ function measure(
   context: ValidationContext,
   once: ReadonlySet<string> | undefined,
 ): Count {
-  // A fragment is measured once and its figures are used again, or a chain of fragments that each spread the next
-  // one twice would take forever. A cycle, refused by another rule, counts as nothing here.
+  // A fragment is measured once and its figures are reused, or a chain of fragments that each spread the next one twice
+  // would take forever. A cycle, refused by another rule, counts as nothing here.
   const measured = new Map<FragmentDefinitionNode, Count>()
 
   function visit(set: SelectionSetNode, parent: Parent): Count {

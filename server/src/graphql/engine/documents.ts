@@ -19,23 +19,22 @@ const RULES = [
 ]
 
 /**
- * Documents an application sends are few and come again and again: there is room for a thousand of an everyday
- * size. Counted in documents instead, a thousand of the largest held 450 MB, which anyone could send to the
- * dashboard's endpoint.
+ * An application sends few distinct documents: there is room for a thousand of typical size. A limit by number instead
+ * let a thousand of the largest take 450 MB, and anyone could send those to the dashboard's endpoint.
  */
 const KEPT_BYTES = 32 * 1024 * 1024
-/** What a parsed token with its part of the tree takes, measured on the densest documents. */
+/** The memory of a parsed token with its part of the tree, measured on the densest documents. */
 const BYTES_PER_TOKEN = 500
 
-/** Throws where the caller may not have this document executed. */
+/** Throws if the caller may not execute this document. */
 export type Admit = (document: DocumentNode) => void
 
-/** A document that may be executed, or why not. */
+/** An executable document, or the errors in it. */
 type Checked =
   | Executable
   | { errors: readonly GraphQLError[]; code: 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED' }
 
-/** Parses and validates, and remembers the good ones by their text, those used last kept longest. */
+/** Parses and validates, and caches valid documents by their text, least recently used dropped first. */
 export class Documents {
   readonly #schema: GraphQLSchema
   readonly #rules: readonly ValidationRule[]
@@ -48,7 +47,7 @@ export class Documents {
     this.#rules = [documentLimitsRule(limits), ...RULES]
   }
 
-  /** `admit` refuses by throwing: before the document is compared with the schema, which tells about that. */
+  /** `admit` refuses by throwing, before validation, whose errors would reveal the schema. */
   check(text: string, admit: Admit | null = null): Checked {
     if (this.#last?.text === text && admit === null) return this.#last.executable
     const kept = this.#kept.get(text)

@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql'
 import { ERRORS, type ErrorCode, TollgateError, unavailable } from '../../domain/errors.ts'
 import { isOutage } from '../../store/outage.ts'
 
-/** An error as it goes out: always these four. `field` names the input that is refused, `retryAfter` is in seconds. */
+/** An error as it is sent: always these four. `field` names the refused input, `retryAfter` is in seconds. */
 export interface WireError {
   message: string
   locations: readonly { line: number; column: number }[]
@@ -10,10 +10,10 @@ export interface WireError {
   extensions: { code: ErrorCode; type: string; status: number; field?: string; retryAfter?: number }
 }
 
-/** Reports a fault of ours, and returns the id under which it was logged. */
+/** Logs an internal error, and returns the id under which it was logged. */
 export type ReportFault = (error: unknown) => string
 
-/** A database that is away is no fault of the caller's request: they may try it again. */
+/** An unreachable database is not the fault of the request: it may be retried. */
 function causeOf(error: unknown, report: ReportFault): unknown {
   const cause = error instanceof GraphQLError ? (error.originalError ?? error) : error
   if (!isOutage(cause)) return cause
@@ -22,8 +22,8 @@ function causeOf(error: unknown, report: ReportFault): unknown {
 }
 
 /**
- * Any error as the caller may see it. `code` is what an error of GraphQL's own means at this stage; whatever
- * nobody foresaw is reported, and its message stays with us.
+ * Any error in the form sent to the caller. `code` is what one of GraphQL's own errors means at this stage; an
+ * unexpected error is logged, and its message is not sent.
  */
 export function wireError(error: unknown, code: ErrorCode, report: ReportFault): WireError {
   const cause = causeOf(error, report)

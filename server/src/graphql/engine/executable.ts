@@ -15,17 +15,17 @@ type Compiled = (
   variables: Record<string, unknown>,
 ) => ExecutionResult | Promise<ExecutionResult>
 
-/** A document that comes once is executed as it is: to compile it costs more than several executions. */
+/** A document used once is not compiled: that costs more than several executions. */
 const USES_BEFORE_COMPILING = 3
 
-/** Compiled code reports all that is wrong with its variables: a list of 200,000 took it 3 s. */
+/** Compiled code reports every error in its variables: a list of 200,000 took 3 s. */
 const MOST_COMPILED_VALUES = 1_000
 
-/** A valid document. graphql-js executes it; one that keeps coming is compiled to the same effect. */
+/** A valid document. graphql-js executes it; one used repeatedly is compiled, to the same effect. */
 export class Executable {
   readonly #schema: GraphQLSchema
   readonly #document: DocumentNode
-  /** The one operation, if there is but one: only such a document is compiled. */
+  /** The operation, if there is only one: only such a document is compiled. */
   readonly #sole: OperationDefinitionNode | null
   #uses = 0
   #compiled: Compiled | null = null
@@ -41,7 +41,7 @@ export class Executable {
     return this.#document
   }
 
-  /** how many of them were parsed */
+  /** the number of tokens parsed */
   get tokens(): number {
     return tokensOf(this.#document)
   }
@@ -56,8 +56,8 @@ export class Executable {
       const compiled =
         this.#compiled && valuesLeft(variables, MOST_COMPILED_VALUES) > 0 ? this.#compiled : null
       const result = compiled?.(undefined, context, variables)
-      // Errors at once and no data: the variables did not fit, and nothing was executed. graphql-js, which words
-      // such errors for people, may find them again.
+      // Errors and no data at all: the variables did not fit, and nothing was executed. graphql-js, whose messages for
+      // that are written for people, can find the errors again.
       if (result && !('errors' in result && !('data' in result))) return result
     }
     return execute({
@@ -66,7 +66,7 @@ export class Executable {
       variableValues: variables,
       operationName,
       contextValue: context,
-      // Each error quotes the whole value: 50 of them, the default, make 500 MB of 1 MiB of variables.
+      // Each error quotes the whole value: 50 of them, the default, turn 1 MiB of variables into 500 MB.
       options: { maxCoercionErrors: 1 },
     })
   }
@@ -84,7 +84,7 @@ export function tokensOf({ loc }: DocumentNode): number {
   return count
 }
 
-/** What is left of `budget` after each value within `value` took one of it. */
+/** What is left of `budget` after every value inside `value` has taken one. */
 function valuesLeft(value: unknown, budget: number): number {
   let left = budget - 1
   if (typeof value !== 'object' || value === null) return left

@@ -12,24 +12,24 @@ import {
   TypeMetaFieldDef,
 } from 'graphql'
 
-/** The type that a selection is made on; null where there is none by that name. */
+/** The type of a selection; null if there is none by that name. */
 export type Parent = GraphQLObjectType | GraphQLInterfaceType | null
 
 interface FieldCost {
   own: number
-  /** how often what is selected in it counts */
+  /** how often its selection counts */
   times: number
-  /** whether it asks about the schema instead of what the service keeps */
+  /** whether it is introspection */
   introspects: boolean
   type: Parent
 }
 
-/** A top-level field is a statement or a transaction; the others are there with what holds them. */
+/** A top-level field is a statement or a transaction; others come with their parent. */
 const ROOT = 10
-/** A list at the top is everything there is, or a batch of as many entries as that takes. */
+/** A top-level list is everything there is, or a batch of the maximum size. */
 const ROOT_ENTRIES = 100
 const ENTRIES = 10
-/** How long the lists of a schema are: of ours, about. Most fields take hardly an argument, most types are no enum. */
+/** Typical lengths of introspection lists, for our schemas. Most fields have few arguments, most types are not enums. */
 const SCHEMA_ENTRIES = new Map([
   ['types', 100],
   ['fields', 10],
@@ -41,8 +41,8 @@ const SCHEMA_ENTRIES = new Map([
 ])
 
 /**
- * What a field makes the service do, in values of its answer: one for each that it holds, lists counted at a length that is
- * plausible for them. How long they are is known only once they are read, which is too late to refuse.
+ * What a field makes the service do, counted in values of the answer, with a plausible length for lists. Their true
+ * length is known only once they are read, which is too late to refuse.
  */
 export function costOfField(parent: Parent, name: string, root: Parent, schema: GraphQLSchema): FieldCost {
   const atTop = parent !== null && parent === root

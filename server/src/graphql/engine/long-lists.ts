@@ -9,9 +9,8 @@ import type { Cursor, Stretch } from '../../operations/call/paging.ts'
 import { Executable } from './executable.ts'
 
 /**
- * Lists that may be too long to be held in memory. The first execution of an operation answers the beginning of
- * such a list; what follows is executed stretch by stretch, each time only the one field, while the answer is
- * already on its way.
+ * Lists that may be too long for memory. The first execution of an operation answers the beginning of such a list; the
+ * rest is executed in chunks, each time only that field, while the answer is already being sent.
  */
 export class LongLists {
   readonly #resume: Cursor | null
@@ -35,7 +34,7 @@ export class LongLists {
     return this.#unfinished.size > 0
   }
 
-  /** The rest of the list under this response name, in stretches of executed rows. */
+  /** The rest of the list under this response name, in chunks of executed rows. */
   async *rest(
     name: string,
     schema: GraphQLSchema,

@@ -17,7 +17,7 @@ export type Builder<Context extends object> = PothosSchemaTypes.SchemaBuilder<
   PothosSchemaTypes.ExtendDefaultTypes<Types<Context>>
 >
 
-/** A builder that knows our scalars. Each schema, one per kind of caller, starts from its own. */
+/** A builder with our scalars. Each schema, one per kind of caller, has its own. */
 export function newBuilder<Context extends object>(): Builder<Context> {
   const builder = new SchemaBuilder<Types<Context>>({
     defaultFieldNullability: false,
@@ -37,7 +37,7 @@ export function newBuilder<Context extends object>(): Builder<Context> {
   return builder
 }
 
-/** The spec calls its enums "String enum": `"MONTH"` is taken as well as `MONTH`. */
+/** The spec calls its enums "String enum": `"MONTH"` is accepted as well as `MONTH`. */
 export function acceptQuotedEnums(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isEnumType(type) || isIntrospectionType(type)) continue

@@ -7,7 +7,7 @@ interface Parts<Context extends object> {
   entitlement: ReturnType<typeof defineEntitlementInput<Context>>['entitlement']
 }
 
-/** What is written of features and packages, by an application or by people. */
+/** Inputs for features and packages, of both APIs. */
 export function defineCatalogueInputs<Context extends object>(
   builder: Builder<Context>,
   { featureType, entitlement }: Parts<Context>,

@@ -1,7 +1,7 @@
 import { RESET_PERIODS } from '../../domain/period.ts'
 import type { Builder } from './builder.ts'
 
-/** What a caller writes of a feature that a package is to grant. */
+/** An entitlement as a caller writes it. */
 export function defineEntitlementInput<Context extends object>(builder: Builder<Context>) {
   const resetPeriod = builder.enumType('ResetPeriod', { values: RESET_PERIODS })
   const entitlement = builder.inputType('Entitlement', {

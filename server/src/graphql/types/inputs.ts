@@ -7,7 +7,7 @@ import type { User, UserChange } from '../../domain/user.ts'
 import type { NewPackage } from '../../operations/catalogue/create-package.ts'
 import type { KeyedUsageEvent } from '../../operations/usage/record-usage.ts'
 
-// GraphQL inputs as the operations take them: defaults filled in, and of a change only the fields it carries.
+// GraphQL inputs as the operations take them: with defaults, and for an update only the fields it contains.
 
 type Maybe<T> = T | null | undefined
 
@@ -107,7 +107,7 @@ export function usageEvent(input: {
   }
 }
 
-/** Metadata is replaced whole; null empties it. */
+/** Metadata is replaced as a whole; null clears it. */
 function metadataOf({ metadata }: { metadata?: Maybe<JsonObject> }): { metadata?: JsonObject } {
   return metadata === undefined ? {} : { metadata: metadata ?? {} }
 }

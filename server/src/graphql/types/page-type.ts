@@ -5,7 +5,7 @@ import type { Builder } from './builder.ts'
 type ObjectRef<Row> = ReturnType<ReturnType<typeof refOf<Row>>['implement']>
 const refOf = <Row>(builder: Builder<DashboardContext>, name: string) => builder.objectRef<Row>(name)
 
-/** The type of a page of such rows. */
+/** The type of a page of rows. */
 export function definePage<Row>(builder: Builder<DashboardContext>, name: string, row: ObjectRef<Row>) {
   return builder.objectRef<KeyedPage<Row>>(name).implement({
     fields: (t) => ({

@@ -8,7 +8,7 @@ type Usage<Context extends object> = Pick<
   'usagePeriod' | 'consumption'
 >
 
-/** What is written of users and their usage, and answered to it, by an application or by people. */
+/** Inputs and results for users and their usage, of both APIs. */
 export function defineUserTypes<Context extends object>(
   builder: Builder<Context>,
   { usagePeriod, consumption }: Usage<Context>,
