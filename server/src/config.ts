@@ -11,10 +11,10 @@ import { parseUrl } from './domain/url.ts'
 import type { Rate } from './http/rate-limit.ts'
 import type { HttpSettings } from './http/server.ts'
 import { readTrustedProxies, type TrustedProxies } from './http/source-address.ts'
-import { TOKEN_ALGORITHMS, type TokenAlgorithm } from './operations/apps/token-keys.ts'
 import type { Retention } from './operations/upkeep/prune.ts'
 import { readRetention } from './retention-settings.ts'
 import { parseMasterKeys } from './store/keyring.ts'
+import { TOKEN_ALGORITHMS, type TokenAlgorithm } from './store/token-keyring.ts'
 
 export interface Config {
   host: string

@@ -8,20 +8,20 @@ import type { Config } from './config.ts'
 import type { Clocks } from './domain/clocks.ts'
 import { StartError } from './domain/errors.ts'
 import { LONG_STATEMENT_TIMEOUT_MS } from './domain/limits.ts'
+import type { PasswordCost } from './domain/password.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
 import { httpServer } from './http/server.ts'
 import { DEFAULT_APP, type FirstStart, prepare } from './operations/apps/first-start.ts'
-import { TokenKeys } from './operations/apps/token-keys.ts'
 import { warnOfSandboxes } from './operations/billing/sandbox-warning.ts'
-import type { Service } from './operations/call/call.ts'
-import { PASSWORD_COST, type PasswordCost } from './operations/members/password.ts'
+import type { Service } from './operations/call/service.ts'
+import { PASSWORD_COST } from './operations/members/password.ts'
 import { billingReader } from './operations/subscriptions/subscription-billing.ts'
 import { Metrics } from './operations/upkeep/metrics.ts'
 import { OngoingWork } from './operations/upkeep/ongoing-work.ts'
 import { Outages } from './operations/upkeep/outages.ts'
 import { startPruning } from './operations/upkeep/prune.ts'
 import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/usage/activity.ts'
-import { HOT_CONNECTIONS, hotPaths } from './operations/usage/hot-paths.ts'
+import { HOT_CONNECTIONS, UsagePaths } from './operations/usage/hot-paths.ts'
 import { AppCache } from './store/app-cache.ts'
 import { checkDatabase } from './store/check-database.ts'
 import { type Connection, openPool, type Pool, type PoolOptions } from './store/database.ts'
@@ -31,6 +31,7 @@ import { openKeyring } from './store/master-key.ts'
 import { migrate, whileOthersWait } from './store/migrate.ts'
 import { sealSecrets, secretNamed } from './store/secrets.ts'
 import { startProblem } from './store/start-problems.ts'
+import { TokenKeys } from './store/token-keyring.ts'
 import { sealTokenKeys } from './store/token-keys.ts'
 
 export interface RunningService {
@@ -98,15 +99,14 @@ export async function startService(
     metrics.watchPool('pool', pool)
     metrics.watchPool('lookups', lookups)
     metrics.watchPool('patient', patient)
-    const hot = hotPaths(apps, lookups, metrics, activity, monotonic)
-    undo.push(async () => hot.release())
+    const usage = new UsagePaths(apps, lookups, metrics, activity, monotonic)
+    undo.push(async () => usage.release())
     const service: Service = {
       pool,
       lookups,
       patient,
       apps,
-      standings: hot.standings,
-      usage: hot.usage,
+      usage,
       billings: billingReader(pool, monotonic),
       billing: {
         sealingKey: await secretNamed(pool, keyring, 'provider-accounts'),

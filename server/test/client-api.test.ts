@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Service } from '../src/operations/call/call.ts'
-import { asThemselves } from '../src/operations/call/user-call.ts'
+import type { Service } from '../src/operations/call/service.ts'
+import { asThemselves } from '../src/operations/users/me.ts'
 import { openPool } from '../src/store/database.ts'
 import { Client } from './harness/client.ts'
 import { rowsOf } from './harness/database.ts'
@@ -93,9 +93,9 @@ describe('gap: who may use the client API', () => {
     const call = {
       service: { pool } as Service,
       appId: 'default',
-      uid: user?.uid ?? 0,
-      tokenKey: 'any',
+      actor: { kind: 'user' as const, uid: user?.uid ?? 0, tokenKey: 'any' },
       deadline: null,
+      idempotency: null,
     }
     const asked: string[] = []
     await asThemselves(call, async (userId) => {

@@ -2,7 +2,8 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { unavailable } from '../src/domain/errors.ts'
 import { adminSchema } from '../src/graphql/admin/schema.ts'
-import { mutate, type Service } from '../src/operations/call/call.ts'
+import { mutate } from '../src/operations/call/mutate.ts'
+import type { Service } from '../src/operations/call/service.ts'
 import { AppCache } from '../src/store/app-cache.ts'
 import { openPool } from '../src/store/database.ts'
 import { publishPackage, type TestApp } from './harness/catalogue.ts'
@@ -299,7 +300,7 @@ describe('a call that may work a moment later', () => {
     const call = {
       service: { pool, apps: new AppCache(monotonic) } as Service,
       appId: app.id,
-      keyHash: null,
+      actor: { kind: 'user' as const, uid: 0, tokenKey: '' },
       deadline: null,
       idempotency: { key: 'later', request: Buffer.from('the same'), field: 'field' },
     }

@@ -2,7 +2,8 @@ import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Deadline } from '../src/operations/call/deadline.ts'
-import { type PendingUsage, recordBatch } from '../src/operations/usage/record-batch.ts'
+import type { PendingUsage } from '../src/operations/call/hot-paths.ts'
+import { recordBatch } from '../src/operations/usage/record-batch.ts'
 import { readStandings } from '../src/operations/usage/standings.ts'
 import { AppCache } from '../src/store/app-cache.ts'
 import { openPool, type Pool, type Tx } from '../src/store/database.ts'
@@ -58,7 +59,7 @@ const beforeEve = (feature: string, event: 'insert' | 'update', does: string) =>
       when (new.user_uid = %s and new.feature_id = %L) execute function eve_${feature}()',
       (select uid from users where id = 'eve'), '${feature}'); end $do$`)
 
-const caller = { appId: 'default', keyHash: null, deadline: null }
+const caller = { appId: 'default', actor: { kind: 'service' } as const, deadline: null }
 const record = (featureId: string, keyed = false) =>
   recordBatch(
     apps,

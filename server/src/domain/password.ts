@@ -2,6 +2,13 @@ import { COMMON_PASSWORDS, KEYBOARD_WALKS } from './common-passwords.ts'
 import { badUserInput } from './errors.ts'
 import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from './limits.ts'
 
+/** What one guess costs: scrypt's parameters, with N as its logarithm. */
+export interface PasswordCost {
+  ln: number
+  r: number
+  p: number
+}
+
 /** Refuses a new password that is too short or easily guessed. */
 export function checkPassword(password: string, email: string): void {
   if (password.length < MIN_PASSWORD_CHARACTERS || password.length > MAX_PASSWORD_CHARACTERS) {

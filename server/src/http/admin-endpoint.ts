@@ -5,8 +5,8 @@ import type { AdminContext } from '../graphql/admin/context.ts'
 import { adminSchema } from '../graphql/admin/schema.ts'
 import { LongLists } from '../graphql/engine/long-lists.ts'
 import { callerWithKey } from '../operations/apps/callers.ts'
-import type { Service } from '../operations/call/call.ts'
-import type { Caller } from '../store/app-cache.ts'
+import type { Service } from '../operations/call/service.ts'
+import type { AppCaller } from '../store/app-cache.ts'
 import type { Admission } from './admission.ts'
 import { credentialOf } from './credential.ts'
 import type { Exchange } from './exchange.ts'
@@ -15,13 +15,13 @@ import type { Endpoint } from './graphql-handler.ts'
 /** Hashes of keys that have been let in, so that a caller's next request costs no hashing. */
 const KEPT_HASHES = 1_000
 
-export function adminEndpoint(service: Service, admission: Admission): Endpoint<Caller> {
+export function adminEndpoint(service: Service, admission: Admission): Endpoint<AppCaller> {
   const hashes = new Map<string, string>()
   const refuse = (exchange: Exchange): never => {
     admission.failed(exchange)
     throw unauthenticated()
   }
-  const letIn = (exchange: Exchange, key: string, hash: string, caller: Caller | null): Caller => {
+  const letIn = (exchange: Exchange, key: string, hash: string, caller: AppCaller | null): AppCaller => {
     if (!caller) {
       hashes.delete(key)
       return refuse(exchange)

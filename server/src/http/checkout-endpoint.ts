@@ -8,7 +8,7 @@ import {
   turnBack,
   viewCheckout,
 } from '../operations/billing/sandbox-checkout.ts'
-import type { Service } from '../operations/call/call.ts'
+import type { Service } from '../operations/call/service.ts'
 import { endResponse, readBody } from './body.ts'
 import { checkoutPage, messagePage } from './checkout-page.ts'
 import { isOurHost, notOurHost } from './our-host.ts'

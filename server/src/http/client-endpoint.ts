@@ -5,8 +5,8 @@ import { parseUrl } from '../domain/url.ts'
 import { type ClientContext, clientSchema } from '../graphql/client/schema.ts'
 import { LongLists } from '../graphql/engine/long-lists.ts'
 import { isOriginOfAnyApp } from '../operations/apps/callers.ts'
-import { type Call, momentOf, type Service } from '../operations/call/call.ts'
-import { asCall, type UserCall } from '../operations/call/user-call.ts'
+import { type Call, momentOf, type UserActor } from '../operations/call/call.ts'
+import type { Service } from '../operations/call/service.ts'
 import { readUserToken } from '../operations/users/generate-user-token.ts'
 import type { Admission } from './admission.ts'
 import { endResponse } from './body.ts'
@@ -14,7 +14,7 @@ import { credentialOf } from './credential.ts'
 import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
 
-export function clientEndpoint(service: Service, admission: Admission): Endpoint<UserCall> {
+export function clientEndpoint(service: Service, admission: Admission): Endpoint<Call<UserActor>> {
   return {
     schema: clientSchema(),
     limits: { cost: MAX_CLIENT_COST },
@@ -32,17 +32,19 @@ export function clientEndpoint(service: Service, admission: Admission): Endpoint
           'A valid user token is required in the Authorization header',
         )
       }
-      const call = { service, ...named, deadline: null }
+      const { appId, uid, tokenKey } = named
+      const actor: UserActor = { kind: 'user', uid, tokenKey }
+      const call = { service, appId, actor, deadline: null, idempotency: null }
       try {
-        admission.user(exchange, named.appId, named.uid)
+        admission.user(exchange, appId, uid)
       } catch (error) {
         // A page must be able to read this too; the database is not queried any more.
         const { origin } = exchange.headers
-        if (origin !== undefined && service.apps.known(named.appId)?.origins.includes(origin))
+        if (origin !== undefined && service.apps.known(appId)?.origins.includes(origin))
           allow(exchange, origin)
         throw error
       }
-      await checkOrigin(asCall(call), exchange)
+      await checkOrigin(call, exchange)
       return call
     },
     context(call, _exchange, _body, deadline): ClientContext {

@@ -9,9 +9,9 @@ import { pipeline } from 'node:stream/promises'
 import { badRequest, badUserInput, TollgateError } from '../domain/errors.ts'
 import { MAX_IMPORT_BYTES } from '../domain/limits.ts'
 import { wireError } from '../graphql/engine/errors.ts'
-import type { Service } from '../operations/call/call.ts'
-import type { MemberCall } from '../operations/call/member-call.ts'
+import type { Call, MemberActor } from '../operations/call/call.ts'
 import { checkMay, notSignedIn } from '../operations/call/member-operations.ts'
+import type { Service } from '../operations/call/service.ts'
 import { importReport, userImport } from '../operations/imports/apply-import.ts'
 import { importUsers } from '../operations/imports/import-users.ts'
 import type { UserImportRow } from '../store/user-import-rows.ts'
@@ -24,11 +24,9 @@ export function importEndpoint(service: Service, publicUrl: () => string) {
   return {
     /** `POST /dashboard/import/users?app=ID` with a CSV file. */
     upload: handler(service, publicUrl, 'POST', async (call, query, request, response) => {
-      const app = parameter(query, 'app')
       const id = query.get('import') ?? `imp_${randomUUID()}`
-      call.operation.args = { appId: app, id }
+      call.actor.operation.args = { appId: call.appId, id }
       const order = {
-        appId: app,
         id,
         columns: {
           id: query.get('id') ?? 'id',
@@ -46,20 +44,20 @@ export function importEndpoint(service: Service, publicUrl: () => string) {
 
     /** `GET /dashboard/import/report?app=ID&import=ID`: every row and its outcome. */
     report: handler(service, publicUrl, 'GET', async (call, query, _request, response) => {
-      const [app, id] = [parameter(query, 'app'), parameter(query, 'import')]
-      await userImport(call, app, id)
+      const id = parameter(query, 'import')
+      await userImport(call, id)
       response.writeHead(200, {
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': 'attachment; filename="import-report.csv"',
         'Cache-Control': 'no-store',
       })
-      await pipeline(Readable.from(reportText(importReport(call, app, id))), response)
+      await pipeline(Readable.from(reportText(importReport(call, id))), response)
     }),
   }
 }
 
 type Handle = (
-  call: MemberCall,
+  call: Call<MemberActor>,
   query: URLSearchParams,
   request: IncomingMessage,
   response: ServerResponse,
@@ -76,12 +74,14 @@ function handler(service: Service, publicUrl: () => string, method: 'GET' | 'POS
       if (method === 'POST') checkMay('mutation', 'importUsers', member)
       if (!member) throw notSignedIn()
       const query = new URL(request.url ?? '/', 'http://localhost').searchParams
-      await handle(
-        { service, member, deadline: null, operation: { name: 'importUsers', args: {} } },
-        query,
-        request,
-        response,
-      )
+      const call: Call<MemberActor> = {
+        service,
+        appId: parameter(query, 'app'),
+        actor: { kind: 'member', member, operation: { name: 'importUsers', args: {} } },
+        deadline: null,
+        idempotency: null,
+      }
+      await handle(call, query, request, response)
     } catch (error) {
       const requestId = requestIdOf(request.headers) ?? randomUUID()
       const told = wireError(error, 'BAD_REQUEST', () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Service } from '../operations/call/call.ts'
+import type { Service } from '../operations/call/service.ts'
 import { endResponse } from './body.ts'
 
 /** How long verifiers may cache it, and so keep accepting a revoked key. */

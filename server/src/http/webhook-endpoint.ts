@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TollgateError } from '../domain/errors.ts'
 import { type Receipt, receiveNotice } from '../operations/billing/receive-notice.ts'
-import type { Service } from '../operations/call/call.ts'
+import type { Service } from '../operations/call/service.ts'
 import { endResponse, readBody } from './body.ts'
 
 const WORDS: Record<Receipt, string> = {

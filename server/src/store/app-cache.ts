@@ -17,13 +17,18 @@ export interface Moment {
   now: number
 }
 
-/** Who calls: an app, through one of its keys (the hash in hex), or one of its users through a token. */
+/** Who calls, and by what: an app by one of its keys (the hash in hex), a user by a token that a key signed. */
 export interface Caller {
   appId: string
-  /** null: authenticated by a user token instead */
-  keyHash: string | null
-  /** the key that signed that token */
-  tokenKey?: string
+  actor:
+    | { kind: 'app'; keyHash: string }
+    | { kind: 'user'; tokenKey: string }
+    | { kind: 'member' }
+    | { kind: 'service' }
+}
+
+export interface AppCaller extends Caller {
+  actor: { kind: 'app'; keyHash: string }
 }
 
 /** How long a key is trusted after the database last confirmed it. */
@@ -38,7 +43,7 @@ export const KEY_CONFIRMED_MS = 1_000
 export class AppCache {
   readonly #apps = new Map<string, CachedApp>()
   /** Per key: that other keys of the app are good says nothing about this one. */
-  readonly #keys = new Map<string, { caller: Caller; confirmedAt: number }>()
+  readonly #keys = new Map<string, { caller: AppCaller; confirmedAt: number }>()
   readonly #monotonic: Monotonic
   #useTakenAt = Number.NEGATIVE_INFINITY
 
@@ -47,7 +52,7 @@ export class AppCache {
   }
 
   /** The app that the key authenticates, or null. */
-  async authenticate(db: Db, keyHash: string): Promise<Caller | null> {
+  async authenticate(db: Db, keyHash: string): Promise<AppCaller | null> {
     const known = this.recognise(keyHash)
     if (known) return known
     const confirmedAt = this.#monotonic()
@@ -56,13 +61,13 @@ export class AppCache {
       this.#keys.delete(keyHash)
       return null
     }
-    const caller = { appId, keyHash }
+    const caller: AppCaller = { appId, actor: { kind: 'app', keyHash } }
     this.#keys.set(keyHash, { caller, confirmedAt })
     return caller
   }
 
   /** The same from memory, if that can still be trusted. */
-  recognise(keyHash: string): Caller | null {
+  recognise(keyHash: string): AppCaller | null {
     const known = this.#keys.get(keyHash)
     return known && this.#monotonic() - known.confirmedAt < KEY_CONFIRMED_MS ? known.caller : null
   }
@@ -113,11 +118,10 @@ export class AppCache {
   }
 
   /** Refuses a key that is not one of the app's valid ones, and a token whose key was revoked. */
-  admit({ keyHash, tokenKey }: Caller, app: CachedApp): CachedApp {
-    if (keyHash === null) {
-      if (tokenKey !== undefined && app.revokedTokenKeys.has(tokenKey)) throw unauthenticated()
-      return app
-    }
+  admit({ actor }: Caller, app: CachedApp): CachedApp {
+    if (actor.kind === 'user' && app.revokedTokenKeys.has(actor.tokenKey)) throw unauthenticated()
+    if (actor.kind !== 'app') return app
+    const { keyHash } = actor
     const now = this.#monotonic()
     if (now >= app.askedAt + (app.keys.get(keyHash) ?? 0)) {
       this.#keys.delete(keyHash)

@@ -12,7 +12,7 @@ import {
   READY_TIMEOUT_MS,
   STATEMENT_TIMEOUT_MS,
 } from '../../src/domain/limits.ts'
-import type { Service } from '../../src/operations/call/call.ts'
+import type { Service } from '../../src/operations/call/service.ts'
 import { ReadyCheck } from '../../src/operations/upkeep/ready.ts'
 import {
   openPool,
@@ -184,7 +184,7 @@ async function readyAfter(ms: number): Promise<boolean> {
   try {
     const slow = { query: () => new Promise((resolve) => setTimeout(resolve, ms)) }
     const idle = { oldestSeconds: () => 0 }
-    const service = { pool: slow, lookups: slow, standings: idle, usage: idle } as unknown as Service
+    const service = { pool: slow, lookups: slow, usage: idle } as unknown as Service
     const looking = new ReadyCheck(service).look()
     await vi.advanceTimersByTimeAsync(ms)
     await vi.advanceTimersByTimeAsync(1)

@@ -17,7 +17,7 @@ import {
   SIGN_IN_TRIES,
 } from '../../src/domain/limits.ts'
 import { RateLimit } from '../../src/http/rate-limit.ts'
-import type { Service } from '../../src/operations/call/call.ts'
+import type { Service } from '../../src/operations/call/service.ts'
 import { guess, sourcesOf } from '../../src/operations/members/guesses.ts'
 import { deviceToken, isDeviceOf } from '../../src/operations/members/known-device.ts'
 import { BoundedWork } from '../../src/operations/members/password-work.ts'

@@ -6,9 +6,9 @@ import {
   MAX_STALE_READS,
   MAX_WRITE_CONFLICTS,
 } from '../../src/domain/limits.ts'
-import type { Service } from '../../src/operations/call/call.ts'
-import { asThemselves } from '../../src/operations/call/user-call.ts'
+import type { Service } from '../../src/operations/call/service.ts'
 import { readStandings } from '../../src/operations/usage/standings.ts'
+import { asThemselves } from '../../src/operations/users/me.ts'
 import { AppCache } from '../../src/store/app-cache.ts'
 import type { Tx } from '../../src/store/database.ts'
 import { publishPackage } from '../harness/catalogue.ts'
@@ -120,7 +120,7 @@ async function checkedDuring(world: World, changes: number): Promise<object> {
   const pool = new pg.Pool({ connectionString: world.databaseUrl, max: 1, options: '-c timezone=UTC' })
   const client = await pool.connect()
   const question = {
-    caller: { appId: 'default', keyHash: null, deadline: null },
+    caller: { appId: 'default', actor: { kind: 'service' } as const, deadline: null },
     userId,
     featureId: 'retried',
   }
@@ -150,7 +150,13 @@ async function askedDuring(world: World, changes: number): Promise<object> {
   let left = changes
   try {
     const value = await asThemselves(
-      { service: { pool } as unknown as Service, appId: 'default', uid, tokenKey: 'any', deadline: null },
+      {
+        service: { pool } as unknown as Service,
+        appId: 'default',
+        actor: { kind: 'user', uid, tokenKey: 'any' },
+        deadline: null,
+        idempotency: null,
+      },
       async () => {
         if (left-- > 0) await sql(world, 'update users set id = $2 where uid = $1', [uid, world.fresh()])
         return 'answered'

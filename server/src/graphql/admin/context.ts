@@ -1,13 +1,13 @@
 import type { GraphQLResolveInfo } from 'graphql'
-import type { Call, Service } from '../../operations/call/call.ts'
+import type { AppActor, Call } from '../../operations/call/call.ts'
 import type { Deadline } from '../../operations/call/deadline.ts'
-import type { Caller } from '../../store/app-cache.ts'
+import type { Service } from '../../operations/call/service.ts'
 import type { LongLists } from '../engine/long-lists.ts'
 
 /** One authenticated request to the Admin API. */
 export interface AdminContext {
   service: Service
-  caller: Caller
+  caller: Pick<Call<AppActor>, 'appId' | 'actor'>
   idempotency: { key: string; request: Buffer } | null
   deadline: Deadline
   lists: LongLists

@@ -1,10 +1,11 @@
 import type { GraphQLSchema } from 'graphql'
 import type { User } from '../../domain/user.ts'
-import { asCall, asThemselves, me, type UserCall } from '../../operations/call/user-call.ts'
+import type { Call, UserActor } from '../../operations/call/call.ts'
 import { packages, publishedPackage } from '../../operations/catalogue/packages.ts'
 import { subscriptions } from '../../operations/subscriptions/subscriptions.ts'
 import { canUseFeature, canUseFeatures } from '../../operations/usage/can-use-feature.ts'
 import { showUsage, type UsagePeriod } from '../../operations/usage/show-usage.ts'
+import { asThemselves, me } from '../../operations/users/me.ts'
 import type { LongLists } from '../engine/long-lists.ts'
 import { acceptQuotedEnums, type Builder, newBuilder } from '../types/builder.ts'
 import { defineCatalogueTypes } from '../types/catalogue-types.ts'
@@ -13,7 +14,7 @@ import { defineUsageTypes } from '../types/usage-types.ts'
 
 /** One request by an end user, from a browser. */
 export interface ClientContext {
-  call: UserCall
+  call: Call<UserActor>
   lists: LongLists
 }
 
@@ -50,36 +51,36 @@ function defineQueries(builder: Builder<ClientContext>): void {
           nullable: true,
           args: { featureId, delta: t.arg.int({ defaultValue: 1 }) },
           resolve: (_, { featureId, delta }, { call }) =>
-            asThemselves(call, (userId) => canUseFeature(asCall(call), userId, featureId, delta ?? 1)),
+            asThemselves(call, (userId) => canUseFeature(call, userId, featureId, delta ?? 1)),
         }),
         canUseFeatures: t.field({
           type: [usage.canUseFeatureData],
           args: { featureIds: t.arg.stringList({ required: true }) },
           resolve: (_, { featureIds }, { call }) =>
-            asThemselves(call, (userId) => canUseFeatures(asCall(call), userId, featureIds)),
+            asThemselves(call, (userId) => canUseFeatures(call, userId, featureIds)),
         }),
         showUsage: t.field({
           type: showUsageData,
           nullable: true,
           args: { featureId },
           resolve: (_, { featureId }, { call }) =>
-            asThemselves(call, (userId) => showUsage(asCall(call), userId, featureId)),
+            asThemselves(call, (userId) => showUsage(call, userId, featureId)),
         }),
         package: t.field({
           type: catalogue.package,
           nullable: true,
           args: { id: t.arg.string({ required: true }) },
-          resolve: (_, { id }, { call }) => publishedPackage(asCall(call), id),
+          resolve: (_, { id }, { call }) => publishedPackage(call, id),
         }),
         packages: t.field({
           type: [catalogue.package],
-          resolve: (_, _args, { call }) => packages(asCall(call), 'PUBLISHED', {}),
+          resolve: (_, _args, { call }) => packages(call, 'PUBLISHED', {}),
         }),
         subscriptions: t.field({
           type: [subscription],
           resolve: (_, _args, { call, lists }, info) =>
             lists.read(info, (cursor) =>
-              asThemselves(call, (userId) => subscriptions(asCall(call), userId, {}, cursor)),
+              asThemselves(call, (userId) => subscriptions(call, userId, {}, cursor)),
             ),
         }),
       }

@@ -3,7 +3,7 @@ import { advanceClock, app, apps, createApp, renameApp, setOrigins } from '../..
 import type { ApiKeyRow } from '../../store/api-keys.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
-import { type DashboardContext, memberCall } from './context.ts'
+import { appCall, type DashboardContext, installationCall } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Apps, their clocks and their API keys. */
@@ -49,17 +49,17 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
   builder.queryFields((t) => {
     const appId = t.arg.string({ required: true })
     return {
-      apps: t.field({ type: [types.app], resolve: (_, _args, context) => apps(memberCall(context)) }),
+      apps: t.field({ type: [types.app], resolve: (_, _args, context) => apps(installationCall(context)) }),
       app: t.field({
         type: types.app,
         nullable: true,
         args: { appId },
-        resolve: (_, { appId }, context) => app(memberCall(context), appId),
+        resolve: (_, { appId }, context) => app(appCall(context, appId)),
       }),
       apiKeys: t.field({
         type: [apiKey],
         args: { appId },
-        resolve: (_, { appId }, context) => apiKeys(memberCall(context), appId),
+        resolve: (_, { appId }, context) => apiKeys(appCall(context, appId)),
       }),
     }
   })
@@ -74,31 +74,31 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
         nullable: true,
         args: { id, name, testClock: t.arg.boolean({ defaultValue: false }) },
         resolve: (_, { id, name, testClock }, context) =>
-          createApp(memberCall(context), id, name, testClock ?? false),
+          createApp(installationCall(context), id, name, testClock ?? false),
       }),
       renameApp: t.field({
         type: types.app,
         nullable: true,
         args: { appId, name },
-        resolve: (_, { appId, name }, context) => renameApp(memberCall(context), appId, name),
+        resolve: (_, { appId, name }, context) => renameApp(appCall(context, appId), name),
       }),
       advanceClock: t.field({
         type: types.app,
         nullable: true,
         args: { appId, to: t.arg.string({ required: true, description: 'ISO 8601; forward only.' }) },
-        resolve: (_, { appId, to }, context) => advanceClock(memberCall(context), appId, to),
+        resolve: (_, { appId, to }, context) => advanceClock(appCall(context, appId), to),
       }),
       setOrigins: t.field({
         type: types.app,
         nullable: true,
         args: { appId, origins: t.arg.stringList({ required: true }) },
-        resolve: (_, { appId, origins }, context) => setOrigins(memberCall(context), appId, origins),
+        resolve: (_, { appId, origins }, context) => setOrigins(appCall(context, appId), origins),
       }),
       createApiKey: t.field({
         type: createdApiKey,
         nullable: true,
         args: { appId, name },
-        resolve: (_, { appId, name }, context) => createApiKey(memberCall(context), appId, name),
+        resolve: (_, { appId, name }, context) => createApiKey(appCall(context, appId), name),
       }),
       rotateApiKey: t.field({
         type: createdApiKey,
@@ -106,13 +106,13 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
         description: 'A new secret under the same name; the former one works for so many hours more.',
         args: { appId, id, overlapHours: t.arg.int({ defaultValue: 24 }) },
         resolve: (_, { appId, id, overlapHours }, context) =>
-          rotateApiKey(memberCall(context), appId, id, overlapHours ?? 24),
+          rotateApiKey(appCall(context, appId), id, overlapHours ?? 24),
       }),
       revokeApiKey: t.field({
         type: revokedApiKey,
         nullable: true,
         args: { appId, id },
-        resolve: (_, { appId, id }, context) => revokeApiKey(memberCall(context), appId, id),
+        resolve: (_, { appId, id }, context) => revokeApiKey(appCall(context, appId), id),
       }),
     }
   })

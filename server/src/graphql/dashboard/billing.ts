@@ -14,11 +14,10 @@ import {
   prices,
   providerPrices,
 } from '../../operations/billing/prices.ts'
-import { adminCall } from '../../operations/call/admin-call.ts'
 import type { PriceRow } from '../../store/prices.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
-import { type DashboardContext, memberCall } from './context.ts'
+import { appCall, type DashboardContext } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Prices, templates and payment links. */
@@ -34,26 +33,26 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
         description: 'Every price, oldest first: of the app, or of one package.',
         args: { appId, packageId: t.arg.string(), includeArchived },
         resolve: (_, { appId, packageId, includeArchived }, context) =>
-          prices(memberCall(context), appId, packageId ?? null, includeArchived ?? false),
+          prices(appCall(context, appId), packageId ?? null, includeArchived ?? false),
       }),
       providerPrices: t.field({
         type: [own.providerPrice],
         description: 'What the provider knows that could be imported.',
         args: { appId, provider: t.arg.string({ required: true }) },
-        resolve: (_, { appId, provider }, context) => providerPrices(memberCall(context), appId, provider),
+        resolve: (_, { appId, provider }, context) => providerPrices(appCall(context, appId), provider),
       }),
       billingTemplate: t.field({
         type: own.template,
         nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
-        resolve: (_, { appId, id }, context) => billingTemplate(memberCall(context), appId, id),
+        resolve: (_, { appId, id }, context) => billingTemplate(appCall(context, appId), id),
       }),
       billingTemplates: t.field({
         type: [own.template],
         description: 'Oldest first.',
         args: { appId, includeArchived },
         resolve: (_, { appId, includeArchived }, context) =>
-          billingTemplates(memberCall(context), appId, includeArchived ?? false),
+          billingTemplates(appCall(context, appId), includeArchived ?? false),
       }),
     }
   })
@@ -70,7 +69,7 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
         nullable: true,
         args: { appId, packageId, input: t.arg({ type: own.createPrice, required: true }) },
         resolve: (_, { appId, packageId, input }, context) =>
-          createPrice(memberCall(context), appId, packageId, {
+          createPrice(appCall(context, appId), packageId, {
             provider: input.provider ?? 'sandbox',
             amount: input.amount,
             currency: input.currency,
@@ -84,7 +83,7 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
         description: 'Takes amount, currency and interval of a price from the provider.',
         args: { appId, packageId, provider, id },
         resolve: (_, { appId, packageId, provider, id }, context) =>
-          importPrice(memberCall(context), appId, packageId, provider, id),
+          importPrice(appCall(context, appId), packageId, provider, id),
       }),
       archivePrice: t.field({
         type: own.price,
@@ -92,21 +91,21 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
         description: 'An archived price is in no new link. archived: false brings it back.',
         args: { appId, provider, id, archived },
         resolve: (_, { appId, provider, id, archived }, context) =>
-          archivePrice(memberCall(context), appId, provider, id, archived ?? true),
+          archivePrice(appCall(context, appId), provider, id, archived ?? true),
       }),
       createBillingTemplate: t.field({
         type: own.template,
         nullable: true,
         args: { appId, input: t.arg({ type: own.createTemplate, required: true }) },
         resolve: (_, { appId, input }, context) =>
-          createBillingTemplate(memberCall(context), appId, { ...input, priceIds: input.priceIds ?? [] }),
+          createBillingTemplate(appCall(context, appId), { ...input, priceIds: input.priceIds ?? [] }),
       }),
       archiveBillingTemplate: t.field({
         type: own.template,
         nullable: true,
         args: { appId, id, archived },
         resolve: (_, { appId, id, archived }, context) =>
-          archiveBillingTemplate(memberCall(context), appId, id, archived ?? true),
+          archiveBillingTemplate(appCall(context, appId), id, archived ?? true),
       }),
       generateSubscriptionLink: t.field({
         type: own.link,
@@ -120,7 +119,7 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
           cancelUrl: t.arg.string({ required: true }),
         },
         resolve: (_, { appId, userId, ...input }, context) =>
-          generateSubscriptionLink(adminCall(memberCall(context), appId), {
+          generateSubscriptionLink(appCall(context, appId), {
             ...input,
             userId: userId ?? null,
           }),

@@ -1,4 +1,3 @@
-import { adminCall } from '../../operations/call/admin-call.ts'
 import {
   dashboardFeature,
   dashboardFeatures,
@@ -7,17 +6,17 @@ import {
 } from '../../operations/catalogue/catalogue.ts'
 import { createFeature } from '../../operations/catalogue/create-feature.ts'
 import { createPackage } from '../../operations/catalogue/create-package.ts'
-import { updateFeature } from '../../operations/catalogue/edit-feature.ts'
 import {
   discardPackageDraft,
   editPackage,
   publishPackage,
   updatePackage,
 } from '../../operations/catalogue/edit-package.ts'
+import { updateFeature } from '../../operations/catalogue/update-feature.ts'
 import type { Builder } from '../types/builder.ts'
 import { defineCatalogueInputs } from '../types/catalogue-inputs.ts'
 import { featureChange, newFeature, newPackage, packageChange } from '../types/inputs.ts'
-import { type DashboardContext, memberCall } from './context.ts'
+import { appCall, type DashboardContext } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Features and packages, and their editing. */
@@ -30,24 +29,23 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
         type: types.feature,
         nullable: true,
         args: { appId, id },
-        resolve: (_, { appId, id }, context) => dashboardFeature(memberCall(context), appId, id),
+        resolve: (_, { appId, id }, context) => dashboardFeature(appCall(context, appId), id),
       }),
       features: t.field({
         type: [types.feature],
         args: { appId, search: t.arg.string({ description: 'What their id or name contains.' }) },
-        resolve: (_, { appId, search }, context) =>
-          dashboardFeatures(memberCall(context), appId, search ?? ''),
+        resolve: (_, { appId, search }, context) => dashboardFeatures(appCall(context, appId), search ?? ''),
       }),
       package: t.field({
         type: types.package,
         nullable: true,
         args: { appId, id },
-        resolve: (_, { appId, id }, context) => dashboardPackage(memberCall(context), appId, id),
+        resolve: (_, { appId, id }, context) => dashboardPackage(appCall(context, appId), id),
       }),
       packages: t.field({
         type: [types.package],
         args: { appId },
-        resolve: (_, { appId }, context) => dashboardPackages(memberCall(context), appId),
+        resolve: (_, { appId }, context) => dashboardPackages(appCall(context, appId)),
       }),
     }
   })
@@ -62,22 +60,20 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
         type: types.feature,
         nullable: true,
         args: { appId, input: t.arg({ type: inputs.createFeature, required: true }) },
-        resolve: (_, { appId, input }, context) =>
-          createFeature(adminCall(memberCall(context), appId), newFeature(input)),
+        resolve: (_, { appId, input }, context) => createFeature(appCall(context, appId), newFeature(input)),
       }),
       updateFeature: t.field({
         type: types.feature,
         nullable: true,
         args: { appId, id, input: t.arg({ type: inputs.updateFeature, required: true }), expectedVersion },
         resolve: (_, { appId, id, input, expectedVersion }, context) =>
-          updateFeature(memberCall(context), appId, id, featureChange(input), expectedVersion),
+          updateFeature(appCall(context, appId, expectedVersion), id, featureChange(input)),
       }),
       createPackage: t.field({
         type: types.package,
         nullable: true,
         args: { appId, input: t.arg({ type: inputs.createPackage, required: true }) },
-        resolve: (_, { appId, input }, context) =>
-          createPackage(adminCall(memberCall(context), appId), newPackage(input)),
+        resolve: (_, { appId, input }, context) => createPackage(appCall(context, appId), newPackage(input)),
       }),
       updatePackage: t.field({
         type: types.package,
@@ -85,7 +81,7 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
         description: 'Metadata takes effect at once, published or not.',
         args: { appId, id, input: t.arg({ type: inputs.updatePackage, required: true }), expectedVersion },
         resolve: (_, { appId, id, input, expectedVersion }, context) =>
-          updatePackage(memberCall(context), appId, id, packageChange(input), expectedVersion),
+          updatePackage(appCall(context, appId, expectedVersion), id, packageChange(input)),
       }),
       editPackage: t.field({
         type: types.package,
@@ -98,7 +94,7 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
               features: input.features.map((f) => ({ id: f.id, entitlement: f.entitlement ?? {} })),
             }),
           }
-          return editPackage(memberCall(context), appId, id, edit, expectedVersion)
+          return editPackage(appCall(context, appId, expectedVersion), id, edit)
         },
       }),
       publishPackage: t.field({
@@ -106,14 +102,14 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
         nullable: true,
         args: { appId, id, expectedVersion },
         resolve: (_, { appId, id, expectedVersion }, context) =>
-          publishPackage(memberCall(context), appId, id, expectedVersion),
+          publishPackage(appCall(context, appId, expectedVersion), id),
       }),
       discardPackageDraft: t.field({
         type: types.package,
         nullable: true,
         args: { appId, id, expectedVersion },
         resolve: (_, { appId, id, expectedVersion }, context) =>
-          discardPackageDraft(memberCall(context), appId, id, expectedVersion),
+          discardPackageDraft(appCall(context, appId, expectedVersion), id),
       }),
     }
   })

@@ -1,7 +1,7 @@
-import type { Service } from '../../operations/call/call.ts'
+import type { Call, InstallationCall, MemberActor } from '../../operations/call/call.ts'
 import type { Deadline } from '../../operations/call/deadline.ts'
-import type { MemberCall } from '../../operations/call/member-call.ts'
 import { notSignedIn } from '../../operations/call/member-operations.ts'
+import type { Service } from '../../operations/call/service.ts'
 import type { Browser } from '../../operations/members/sign-in.ts'
 import type { Member } from '../../store/members.ts'
 
@@ -17,11 +17,26 @@ export interface DashboardContext extends Browser {
   /** Sets the cookie by which the member's account knows this browser again. */
   setDevice(memberId: number, token: string): void
   /** what is being called; the guard sets it before any resolver runs */
-  operation?: MemberCall['operation']
+  operation?: MemberActor['operation']
 }
 
-export function memberCall({ service, member, deadline, operation }: DashboardContext): MemberCall {
+/** What the member does with an app. */
+export function appCall(
+  context: DashboardContext,
+  appId: string,
+  expectedVersion?: string | null,
+): Call<MemberActor> {
+  return { ...installationCall(context), appId, idempotency: null, expectedVersion }
+}
+
+/** What the member does with what belongs to no app. */
+export function installationCall({
+  service,
+  member,
+  deadline,
+  operation,
+}: DashboardContext): InstallationCall {
   if (!member) throw notSignedIn()
   if (!operation) throw new Error('an operation of the dashboard ran past its guard')
-  return { service, member, deadline, operation }
+  return { service, actor: { kind: 'member', member, operation }, appId: null, deadline }
 }

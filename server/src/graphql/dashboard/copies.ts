@@ -6,7 +6,7 @@ import {
 import { catalogueDiff, copyCatalogue } from '../../operations/catalogue/copy-catalogue.ts'
 import { loadSample, removeSample, type Sample } from '../../operations/home/sample.ts'
 import type { Builder } from '../types/builder.ts'
-import { type DashboardContext, memberCall } from './context.ts'
+import { appCall, type DashboardContext } from './context.ts'
 
 /** Whole catalogues: copied from another app, or from the sample. */
 export function defineCopies(builder: Builder<DashboardContext>): void {
@@ -50,7 +50,7 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
       type: diff,
       nullable: true,
       args: { appId: t.arg.string({ required: true }), fromAppId: t.arg.string({ required: true }) },
-      resolve: (_, { appId, fromAppId }, context) => catalogueDiff(memberCall(context), appId, fromAppId),
+      resolve: (_, { appId, fromAppId }, context) => catalogueDiff(appCall(context, appId), fromAppId),
     }),
   }))
   builder.mutationFields((t) => {
@@ -61,19 +61,19 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
         nullable: true,
         description: 'Features and packages as the diff shows them; packages come as drafts.',
         args: { appId, fromAppId: t.arg.string({ required: true }) },
-        resolve: (_, { appId, fromAppId }, context) => copyCatalogue(memberCall(context), appId, fromAppId),
+        resolve: (_, { appId, fromAppId }, context) => copyCatalogue(appCall(context, appId), fromAppId),
       }),
       loadSample: t.field({
         type: sample,
         nullable: true,
         args: { appId },
-        resolve: (_, { appId }, context) => loadSample(memberCall(context), appId),
+        resolve: (_, { appId }, context) => loadSample(appCall(context, appId)),
       }),
       removeSample: t.field({
         type: sample,
         nullable: true,
         args: { appId },
-        resolve: (_, { appId }, context) => removeSample(memberCall(context), appId),
+        resolve: (_, { appId }, context) => removeSample(appCall(context, appId)),
       }),
     }
   })

@@ -21,7 +21,7 @@ import type { AuditRow } from '../../store/audit.ts'
 import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
-import { type DashboardContext, memberCall } from './context.ts'
+import { appCall, type DashboardContext, installationCall } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** What one looks at: the home page, the playground, the audit log. */
@@ -36,7 +36,7 @@ export function defineHome(builder: Builder<DashboardContext>, types: DashboardT
         type: own.checklist,
         nullable: true,
         args: { appId },
-        resolve: (_, { appId }, context) => checklist(memberCall(context), appId),
+        resolve: (_, { appId }, context) => checklist(appCall(context, appId)),
       }),
       activity: t.field({
         type: [own.point],
@@ -47,17 +47,17 @@ export function defineHome(builder: Builder<DashboardContext>, types: DashboardT
           interval: t.arg({ type: interval, required: true }),
         },
         resolve: (_, { appId, from, to, interval }, context) =>
-          activity(memberCall(context), appId, from, to, interval),
+          activity(appCall(context, appId), from, to, interval),
       }),
       nearLimits: t.field({
         type: [own.nearLimit],
         args: { appId, first: t.arg.int({ defaultValue: 10 }) },
-        resolve: (_, { appId, first }, context) => nearLimits(memberCall(context), appId, first),
+        resolve: (_, { appId, first }, context) => nearLimits(appCall(context, appId), first),
       }),
       latestEvents: t.field({
         type: [own.event],
         args: { appId, first: t.arg.int({ defaultValue: 20 }) },
-        resolve: (_, { appId, first }, context) => latestEvents(memberCall(context), appId, first),
+        resolve: (_, { appId, first }, context) => latestEvents(appCall(context, appId), first),
       }),
       explain: t.field({
         type: explanation,
@@ -69,14 +69,15 @@ export function defineHome(builder: Builder<DashboardContext>, types: DashboardT
           delta: t.arg.int({ defaultValue: 1 }),
         },
         resolve: (_, { appId, userId, featureId, delta }, context) =>
-          explain(memberCall(context), appId, userId, featureId, delta ?? 1),
+          explain(appCall(context, appId), userId, featureId, delta ?? 1),
       }),
       auditLog: t.field({
         type: own.auditPage,
         nullable: true,
         description: 'Newest first; without appId everything, also what belongs to no app.',
         args: { appId: t.arg.string(), first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() },
-        resolve: (_, { appId, first, after }, context) => auditLog(memberCall(context), appId, first, after),
+        resolve: (_, { appId, first, after }, context) =>
+          auditLog(installationCall(context), appId, first, after),
       }),
     }
   })

@@ -10,7 +10,7 @@ import { IMPORT_STATES, type UserImport } from '../../store/user-imports.ts'
 import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
-import { type DashboardContext, memberCall } from './context.ts'
+import { appCall, type DashboardContext } from './context.ts'
 
 /** CSV imports of users. The file itself comes over HTTP. */
 export function defineImports(builder: Builder<DashboardContext>): void {
@@ -70,13 +70,13 @@ export function defineImports(builder: Builder<DashboardContext>): void {
         type: [imported],
         description: 'Newest first; the last 20 are kept.',
         args: { appId },
-        resolve: (_, { appId }, context) => userImports(memberCall(context), appId),
+        resolve: (_, { appId }, context) => userImports(appCall(context, appId)),
       }),
       userImport: t.field({
         type: imported,
         nullable: true,
         args: { appId, id },
-        resolve: (_, { appId, id }, context) => userImport(memberCall(context), appId, id),
+        resolve: (_, { appId, id }, context) => userImport(appCall(context, appId), id),
       }),
       userImportRows: t.field({
         type: rowPage,
@@ -90,7 +90,7 @@ export function defineImports(builder: Builder<DashboardContext>): void {
           after: t.arg.string(),
         },
         resolve: (_, { appId, id, outcome, first, after }, context) =>
-          userImportRows(memberCall(context), appId, id, outcome, first, after),
+          userImportRows(appCall(context, appId), id, outcome, first, after),
       }),
     }
   })
@@ -103,14 +103,14 @@ export function defineImports(builder: Builder<DashboardContext>): void {
         nullable: true,
         description: 'Makes the changes that a dry run has shown; userImport tells how far it is.',
         args,
-        resolve: (_, { appId, id }, context) => applyUserImport(memberCall(context), appId, id),
+        resolve: (_, { appId, id }, context) => applyUserImport(appCall(context, appId), id),
       }),
       undoUserImport: t.field({
         type: imported,
         nullable: true,
         description: 'Gives back the former values, except to those who were changed since.',
         args,
-        resolve: (_, { appId, id }, context) => undoUserImport(memberCall(context), appId, id),
+        resolve: (_, { appId, id }, context) => undoUserImport(appCall(context, appId), id),
       }),
     }
   })

@@ -20,7 +20,7 @@ import { type SignedIn, setOwner, signIn, signOut } from '../../operations/membe
 import type { Invitation, Member } from '../../store/members.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime } from '../types/time.ts'
-import { type DashboardContext, memberCall } from './context.ts'
+import { type DashboardContext, installationCall } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Who may use the dashboard, and as what. */
@@ -72,12 +72,12 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     }),
     permissions: t.stringList({
       description: "The mutations that the signed-in member's role allows.",
-      resolve: (_, _args, context) => permissions(memberCall(context).member),
+      resolve: (_, _args, context) => permissions(installationCall(context).actor.member),
     }),
-    members: t.field({ type: [member], resolve: (_, _args, context) => members(memberCall(context)) }),
+    members: t.field({ type: [member], resolve: (_, _args, context) => members(installationCall(context)) }),
     invitations: t.field({
       type: [invitationType],
-      resolve: (_, _args, context) => invitations(memberCall(context)),
+      resolve: (_, _args, context) => invitations(installationCall(context)),
     }),
     invitation: t.field({
       type: offer,
@@ -89,7 +89,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     sessions: t.field({
       type: [session],
       description: "The signed-in member's own.",
-      resolve: (_, _args, context) => sessions(memberCall(context), context.session),
+      resolve: (_, _args, context) => sessions(installationCall(context), context.session),
     }),
   }))
 
@@ -126,14 +126,14 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       signOutSession: t.boolean({
         nullable: true,
         args: { id },
-        resolve: (_, { id }, context) => signOutSession(memberCall(context), id),
+        resolve: (_, { id }, context) => signOutSession(installationCall(context), id),
       }),
       signOutEverywhere: t.boolean({
         nullable: true,
         description: "All of one's own sessions, this one too.",
         resolve: async (_, _args, context) => {
           context.setSession(null)
-          return signOutEverywhere(memberCall(context))
+          return signOutEverywhere(installationCall(context))
         },
       }),
       changePassword: t.boolean({
@@ -141,7 +141,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
         description: 'Ends all other sessions.',
         args: { current: t.arg.string({ required: true }), password },
         resolve: async (_, { current, password }, context) => {
-          await changePassword(memberCall(context), context.session, current, password)
+          await changePassword(installationCall(context), context.session, current, password)
           return true
         },
       }),
@@ -149,24 +149,24 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
         type: newInvitation,
         nullable: true,
         args: { email, role: t.arg({ type: role, required: true }) },
-        resolve: (_, { email, role }, context) => inviteMember(memberCall(context), email, role),
+        resolve: (_, { email, role }, context) => inviteMember(installationCall(context), email, role),
       }),
       revokeInvitation: t.boolean({
         nullable: true,
         args: { id },
-        resolve: (_, { id }, context) => revokeInvitation(memberCall(context), id),
+        resolve: (_, { id }, context) => revokeInvitation(installationCall(context), id),
       }),
       changeRole: t.field({
         type: member,
         nullable: true,
         args: { memberId, role: t.arg({ type: role, required: true }) },
-        resolve: (_, { memberId, role }, context) => changeRole(memberCall(context), memberId, role),
+        resolve: (_, { memberId, role }, context) => changeRole(installationCall(context), memberId, role),
       }),
       removeMember: t.boolean({
         nullable: true,
         description: 'Ends their sessions too. The last owner stays.',
         args: { memberId },
-        resolve: (_, { memberId }, context) => removeMember(memberCall(context), memberId),
+        resolve: (_, { memberId }, context) => removeMember(installationCall(context), memberId),
       }),
     }
   })

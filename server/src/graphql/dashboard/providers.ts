@@ -22,7 +22,7 @@ import {
 import { NOTICE_STATES, type NoticeRow } from '../../store/notices.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
-import { type DashboardContext, memberCall } from './context.ts'
+import { appCall, type DashboardContext } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** The accounts at the providers, what they send, and what stands behind a subscription there. */
@@ -36,12 +36,12 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
         type: [own.account],
         description: 'One for each provider there is, set up or not.',
         args: { appId },
-        resolve: (_, { appId }, context) => providerAccounts(memberCall(context), appId),
+        resolve: (_, { appId }, context) => providerAccounts(appCall(context, appId)),
       }),
       billingSettings: t.field({
         type: own.settings,
         args: { appId },
-        resolve: (_, { appId }, context) => billingSettings(memberCall(context), appId),
+        resolve: (_, { appId }, context) => billingSettings(appCall(context, appId)),
       }),
       notices: t.field({
         type: [own.notice],
@@ -57,8 +57,7 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
         },
         resolve: (_, { appId, provider, state, type, first, after }, context) =>
           notices(
-            memberCall(context),
-            appId,
+            appCall(context, appId),
             { provider: provider ?? null, state: state ?? null, type: type ?? null },
             first ?? 50,
             after ?? null,
@@ -68,12 +67,12 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
         type: own.notice,
         nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
-        resolve: (_, { appId, id }, context) => notice(memberCall(context), appId, id),
+        resolve: (_, { appId, id }, context) => notice(appCall(context, appId), id),
       }),
       noticeCounts: t.field({
         type: own.noticeCounts,
         args: { appId },
-        resolve: (_, { appId }, context) => noticeCounts(memberCall(context), appId),
+        resolve: (_, { appId }, context) => noticeCounts(appCall(context, appId)),
       }),
     }
   })
@@ -89,7 +88,7 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
         description: 'Secrets are written, never read back. What the input leaves out stays as it is.',
         args: { appId, provider, input: t.arg({ type: own.accountInput, required: true }) },
         resolve: (_, { appId, provider, input }, context) =>
-          setProviderAccount(memberCall(context), appId, provider, {
+          setProviderAccount(appCall(context, appId), provider, {
             enabled: input.enabled ?? null,
             secretKey: input.secretKey ?? null,
             webhookSecret: input.webhookSecret ?? null,
@@ -102,40 +101,39 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
         description: 'Forgets the secrets; the sandbox goes back to being on.',
         args: { appId, provider },
         resolve: (_, { appId, provider }, context) =>
-          removeProviderAccount(memberCall(context), appId, provider),
+          removeProviderAccount(appCall(context, appId), provider),
       }),
       testProviderAccount: t.field({
         type: own.test,
         nullable: true,
         description: 'Asks the provider something small with the keys that are set.',
         args: { appId, provider },
-        resolve: (_, { appId, provider }, context) =>
-          testProviderAccount(memberCall(context), appId, provider),
+        resolve: (_, { appId, provider }, context) => testProviderAccount(appCall(context, appId), provider),
       }),
       setGraceDays: t.field({
         type: own.settings,
         nullable: true,
         args: { appId, days: t.arg.int({ required: true }) },
-        resolve: (_, { appId, days }, context) => setGraceDays(memberCall(context), appId, days),
+        resolve: (_, { appId, days }, context) => setGraceDays(appCall(context, appId), days),
       }),
       replayNotice: t.field({
         type: own.notice,
         nullable: true,
         description: 'Has a notice handled again, whatever it came to before.',
         args: { appId, id },
-        resolve: (_, { appId, id }, context) => replayNotice(memberCall(context), appId, id),
+        resolve: (_, { appId, id }, context) => replayNotice(appCall(context, appId), id),
       }),
       replayFailedNotices: t.int({
         nullable: true,
         description: 'Has all failed ones handled again; returns how many.',
         args: { appId },
-        resolve: (_, { appId }, context) => replayFailedNotices(memberCall(context), appId),
+        resolve: (_, { appId }, context) => replayFailedNotices(appCall(context, appId)),
       }),
       reconcileBilling: t.int({
         nullable: true,
         description: 'Asks the providers about every open checkout and live subscription; returns how many.',
         args: { appId },
-        resolve: (_, { appId }, context) => reconcileBilling(memberCall(context), appId),
+        resolve: (_, { appId }, context) => reconcileBilling(appCall(context, appId)),
       }),
     }
   })

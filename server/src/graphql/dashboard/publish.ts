@@ -7,7 +7,7 @@ import {
 } from '../../operations/catalogue/publish-preview.ts'
 import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
-import { type DashboardContext, memberCall } from './context.ts'
+import { appCall, type DashboardContext } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** What publishing a package would do. */
@@ -79,7 +79,7 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
         nullable: true,
         args: { appId, packageId, first },
         resolve: (_, { appId, packageId, first }, context) =>
-          publishPreview(memberCall(context), appId, packageId, first),
+          publishPreview(appCall(context, appId), packageId, first),
       }),
       publishTouched: t.field({
         type: touchPage,
@@ -87,7 +87,7 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
         description: 'The rest of those who gain or lose.',
         args: { appId, packageId, first, after: t.arg.string({ required: true }) },
         resolve: (_, { appId, packageId, first, after }, context) =>
-          publishTouched(memberCall(context), appId, packageId, first, after),
+          publishTouched(appCall(context, appId), packageId, first, after),
       }),
     }
   })

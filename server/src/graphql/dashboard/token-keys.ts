@@ -1,9 +1,9 @@
 import { USER_TOKEN_SECONDS } from '../../domain/limits.ts'
-import { revokeTokenKey, rotateTokenKey, tokenKeys } from '../../operations/apps/manage-token-keys.ts'
+import { revokeTokenKey, rotateTokenKey, tokenKeys } from '../../operations/apps/token-keys.ts'
 import type { TokenKeyRow } from '../../store/token-keys.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
-import { type DashboardContext, memberCall } from './context.ts'
+import { appCall, type DashboardContext } from './context.ts'
 
 /** The keys that user tokens are signed with. */
 export function defineTokenKeys(builder: Builder<DashboardContext>): void {
@@ -37,7 +37,7 @@ export function defineTokenKeys(builder: Builder<DashboardContext>): void {
       type: [tokenKey],
       description: 'Newest first.',
       args: { appId: t.arg.string({ required: true }) },
-      resolve: (_, { appId }, context) => tokenKeys(memberCall(context), appId),
+      resolve: (_, { appId }, context) => tokenKeys(appCall(context, appId)),
     }),
   }))
 
@@ -47,14 +47,14 @@ export function defineTokenKeys(builder: Builder<DashboardContext>): void {
       nullable: true,
       description: 'Signs with a new key; tokens that the former one has signed are good until they expire.',
       args: { appId: t.arg.string({ required: true }) },
-      resolve: (_, { appId }, context) => rotateTokenKey(memberCall(context), appId),
+      resolve: (_, { appId }, context) => rotateTokenKey(appCall(context, appId)),
     }),
     revokeTokenKey: t.field({
       type: changed,
       nullable: true,
       description: 'Refuses every token that this key has signed, from now on.',
       args: { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
-      resolve: (_, { appId, id }, context) => revokeTokenKey(memberCall(context), appId, id),
+      resolve: (_, { appId, id }, context) => revokeTokenKey(appCall(context, appId), id),
     }),
   }))
 }

@@ -1,4 +1,4 @@
-import { adminCall, adminReader } from '../../operations/call/admin-call.ts'
+import { inApp } from '../../operations/apps/apps.ts'
 import { cancelSubscription } from '../../operations/subscriptions/cancel-subscription.ts'
 import { dashboardSubscriptions } from '../../operations/subscriptions/newest-subscriptions.ts'
 import { subscribe } from '../../operations/subscriptions/subscribe.ts'
@@ -20,7 +20,7 @@ import { newUser, usageEvent, userChange } from '../types/inputs.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { defineUserTypes } from '../types/user-types.ts'
-import { type DashboardContext, memberCall } from './context.ts'
+import { appCall, type DashboardContext } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Users, what they hold and what they have used. */
@@ -35,7 +35,7 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
         type: own.user,
         nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
-        resolve: (_, { appId, id }, context) => dashboardUser(memberCall(context), appId, id),
+        resolve: (_, { appId, id }, context) => dashboardUser(appCall(context, appId), id),
       }),
       users: t.field({
         type: own.userPage,
@@ -43,19 +43,19 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
         description: 'Newest first; with a search, those whose id, email or billing id begins with it.',
         args: { appId, search: t.arg.string(), ...page },
         resolve: (_, { appId, search, first, after }, context) =>
-          dashboardUsers(memberCall(context), appId, search ?? '', first, after),
+          dashboardUsers(appCall(context, appId), search ?? '', first, after),
       }),
       grantedFeatures: t.field({
         type: [own.grantedFeature],
         args: { appId, userId },
-        resolve: (_, { appId, userId }, context) => grantedFeatures(memberCall(context), appId, userId),
+        resolve: (_, { appId, userId }, context) => grantedFeatures(appCall(context, appId), userId),
       }),
       showUsage: t.field({
         type: own.showUsageData,
         nullable: true,
         args: { appId, userId, featureId: t.arg.string({ required: true }) },
         resolve: async (_, { appId, userId, featureId }, context) =>
-          showUsage(await adminReader(memberCall(context), appId), userId, featureId),
+          showUsage(await inApp(appCall(context, appId)), userId, featureId),
       }),
       ledger: t.field({
         type: own.ledgerPage,
@@ -63,14 +63,13 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
         description: 'Newest first.',
         args: { appId, userId, featureId: t.arg.string(), ...page },
         resolve: (_, { appId, userId, featureId, first, after }, context) =>
-          ledger(memberCall(context), appId, userId, featureId, first, after),
+          ledger(appCall(context, appId), userId, featureId, first, after),
       }),
       subscription: t.field({
         type: types.subscription,
         nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
-        resolve: async (_, { appId, id }, context) =>
-          subscription(await adminReader(memberCall(context), appId), id),
+        resolve: async (_, { appId, id }, context) => subscription(await inApp(appCall(context, appId)), id),
       }),
       subscriptions: t.field({
         type: own.subscriptionPage,
@@ -78,7 +77,7 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
         description: "Newest first: all, one user's or one package's.",
         args: { appId, userId: t.arg.string(), packageId: t.arg.string(), ...page },
         resolve: (_, { appId, userId, packageId, first, after }, context) =>
-          dashboardSubscriptions(memberCall(context), appId, { userId, packageId }, first, after),
+          dashboardSubscriptions(appCall(context, appId), { userId, packageId }, first, after),
       }),
     }
   })
@@ -93,42 +92,40 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
         nullable: true,
         args: { appId, input: t.arg({ type: own.createUser, required: true }) },
         resolve: (_, { appId, input }, context) =>
-          createDashboardUser(memberCall(context), appId, newUser(input)),
+          createDashboardUser(appCall(context, appId), newUser(input)),
       }),
       updateUser: t.field({
         type: own.user,
         nullable: true,
         args: { appId, id, input: t.arg({ type: own.updateUser, required: true }) },
         resolve: (_, { appId, id, input }, context) =>
-          updateDashboardUser(memberCall(context), appId, id, userChange(input)),
+          updateDashboardUser(appCall(context, appId), id, userChange(input)),
       }),
       subscribe: t.field({
         type: [types.subscription],
         nullable: true,
         args: { appId, userId, packageIds: t.arg.stringList({ required: true }) },
         resolve: (_, { appId, userId, packageIds }, context) =>
-          subscribe(adminCall(memberCall(context), appId), userId, packageIds),
+          subscribe(appCall(context, appId), userId, packageIds),
       }),
       cancelSubscription: t.field({
         type: types.subscription,
         nullable: true,
         args: { appId, id, atPeriodEnd: t.arg.boolean({ defaultValue: true }) },
         resolve: (_, { appId, id, atPeriodEnd }, context) =>
-          cancelSubscription(memberCall(context), appId, id, atPeriodEnd ?? true),
+          cancelSubscription(appCall(context, appId), id, atPeriodEnd ?? true),
       }),
       recordUsage: t.field({
         type: own.recordedUsage,
         nullable: true,
         args: { appId, input: t.arg({ type: own.createUsageEvent, required: true }) },
-        resolve: (_, { appId, input }, context) =>
-          recordUsage(adminCall(memberCall(context), appId), usageEvent(input)),
+        resolve: (_, { appId, input }, context) => recordUsage(appCall(context, appId), usageEvent(input)),
       }),
       generateUserToken: t.field({
         type: own.generatedUserToken,
         nullable: true,
         args: { appId, userId },
-        resolve: (_, { appId, userId }, context) =>
-          generateUserToken(adminCall(memberCall(context), appId), userId),
+        resolve: (_, { appId, userId }, context) => generateUserToken(appCall(context, appId), userId),
       }),
     }
   })

@@ -1,4 +1,4 @@
-import type { KeyedPage } from '../../operations/call/keyed-pages.ts'
+import type { KeyedPage } from '../../operations/call/pages.ts'
 import type { DashboardContext } from '../dashboard/context.ts'
 import type { Builder } from './builder.ts'
 

@@ -4,10 +4,11 @@ import { checkText, isIdentifier } from '../../domain/identifier.ts'
 import { MAX_KEY_OVERLAP_HOURS } from '../../domain/limits.ts'
 import * as store from '../../store/api-keys.ts'
 import { bumpVersion } from '../../store/apps.ts'
-import { changeApp, type MemberCall } from '../call/member-call.ts'
+import type { Call } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
 import { foundApp } from './apps.ts'
 
-export async function apiKeys({ service }: MemberCall, appId: string): Promise<store.ApiKeyRow[]> {
+export async function apiKeys({ service, appId }: Call): Promise<store.ApiKeyRow[]> {
   await foundApp(service.pool, appId)
   return store.listApiKeys(service.pool, appId)
 }
@@ -22,9 +23,10 @@ interface CreatedApiKey {
 }
 
 /** The secret is told this once: only its hash is kept. */
-export async function createApiKey(call: MemberCall, appId: string, name: string): Promise<CreatedApiKey> {
+export async function createApiKey(call: Call, name: string): Promise<CreatedApiKey> {
+  const { appId } = call
   checkText('name', name)
-  return changeApp(call, appId, async (tx) => {
+  return mutate(call, async (tx) => {
     const key = { id: `key_${randomUUID()}`, name, ...newSecret() }
     await store.insertApiKey(tx, appId, key)
     await bumpVersion(tx, appId)
@@ -33,16 +35,12 @@ export async function createApiKey(call: MemberCall, appId: string, name: string
 }
 
 /** A new key takes the place of this one, which works for some hours more: callers change over meanwhile. */
-export async function rotateApiKey(
-  call: MemberCall,
-  appId: string,
-  id: string,
-  overlapHours: number,
-): Promise<CreatedApiKey> {
+export async function rotateApiKey(call: Call, id: string, overlapHours: number): Promise<CreatedApiKey> {
+  const { appId } = call
   if (overlapHours < 0 || overlapHours > MAX_KEY_OVERLAP_HOURS) {
     throw badUserInput(`overlapHours must be 0 to ${MAX_KEY_OVERLAP_HOURS}`, 'overlapHours')
   }
-  return changeApp(call, appId, async (tx) => {
+  return mutate(call, async (tx) => {
     const former = isIdentifier(id) ? await store.lockGoodApiKey(tx, appId, id) : null
     if (!former) throw apiKeyNotFound(id)
     const key = { id: `key_${randomUUID()}`, name: former.name, ...newSecret() }
@@ -53,8 +51,9 @@ export async function rotateApiKey(
   })
 }
 
-export async function revokeApiKey(call: MemberCall, appId: string, id: string): Promise<{ id: string }> {
-  return changeApp(call, appId, async (tx) => {
+export async function revokeApiKey(call: Call, id: string): Promise<{ id: string }> {
+  const { appId } = call
+  return mutate(call, async (tx) => {
     if (!isIdentifier(id) || !(await store.revokeApiKey(tx, appId, id))) throw apiKeyNotFound(id)
     await bumpVersion(tx, appId)
     return { id }

@@ -14,25 +14,32 @@ import {
 } from '../../store/apps.ts'
 import type { Db } from '../../store/database.ts'
 import { addJob } from '../../store/jobs.ts'
-import { changeApp, changeInstallation, type MemberCall } from '../call/member-call.ts'
+import type { Call, InstallationCall } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
 
-export function apps({ service }: MemberCall): Promise<AppRow[]> {
+export function apps({ service }: InstallationCall): Promise<AppRow[]> {
   return listApps(service.pool)
 }
 
-export async function app({ service }: MemberCall, id: string): Promise<AppRow> {
-  return foundApp(service.pool, id)
+export async function app({ service, appId }: Call): Promise<AppRow> {
+  return foundApp(service.pool, appId)
+}
+
+/** The same call, once it is sure that there is such an app. */
+export async function inApp(call: Call): Promise<Call> {
+  await foundApp(call.service.pool, call.appId)
+  return call
 }
 
 export async function createApp(
-  call: MemberCall,
+  call: InstallationCall,
   id: string,
   name: string,
   testClock: boolean,
 ): Promise<AppRow> {
   checkIdentifier('id', id)
   checkText('name', name)
-  return changeInstallation(call, async (tx) => {
+  return mutate(call, async (tx) => {
     if (!(await insertApp(tx, id, name, testClock))) {
       throw badUserInput(`An app with the id ${quote(id)} exists already`, 'id')
     }
@@ -40,16 +47,18 @@ export async function createApp(
   })
 }
 
-export async function renameApp(call: MemberCall, appId: string, name: string): Promise<AppRow> {
+export async function renameApp(call: Call, name: string): Promise<AppRow> {
+  const { appId } = call
   checkText('name', name)
-  return changeApp(call, appId, async (tx) => {
+  return mutate(call, async (tx) => {
     await storeName(tx, appId, name)
     return foundApp(tx, appId)
   })
 }
 
 /** Moves an app's own time forward: what is due by then, renewals and cancellations, has happened. */
-export async function advanceClock(call: MemberCall, appId: string, to: string): Promise<AppRow> {
+export async function advanceClock(call: Call, to: string): Promise<AppRow> {
+  const { appId } = call
   const time = timeOf(to)
   if (Number.isNaN(time)) {
     throw badUserInput('to must be a time in ISO 8601, such as 2027-01-31T00:00:00Z', 'to')
@@ -57,7 +66,8 @@ export async function advanceClock(call: MemberCall, appId: string, to: string):
   if (time > LATEST_TEST_CLOCK) {
     throw badUserInput(`A test clock goes to ${new Date(LATEST_TEST_CLOCK).toISOString()} at most`, 'to')
   }
-  return changeApp(call, appId, async (tx, app) => {
+  return mutate(call, async (tx) => {
+    const app = await foundApp(tx, appId)
     if (app.testClock === null) {
       throw badUserInput(`The app ${quote(appId)} runs on real time; create one with testClock: true`)
     }
@@ -88,11 +98,8 @@ export async function foundApp(db: Db, id: string): Promise<AppRow> {
 }
 
 /** The web pages that may use the client API with a user's token. */
-export async function setOrigins(
-  call: MemberCall,
-  appId: string,
-  origins: readonly string[],
-): Promise<AppRow> {
+export async function setOrigins(call: Call, origins: readonly string[]): Promise<AppRow> {
+  const { appId } = call
   if (origins.length > MAX_ORIGINS)
     throw badUserInput(`origins must hold at most ${MAX_ORIGINS} origins`, 'origins')
   for (const origin of origins) {
@@ -100,7 +107,7 @@ export async function setOrigins(
       throw badUserInput(`${quote(origin)} is no origin: write it like https://app.example.com`, 'origins')
     }
   }
-  return changeApp(call, appId, async (tx) => {
+  return mutate(call, async (tx) => {
     await storeOrigins(tx, appId, origins)
     await bumpVersion(tx, appId)
     return foundApp(tx, appId)

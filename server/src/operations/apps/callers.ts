@@ -1,9 +1,9 @@
-import type { Caller } from '../../store/app-cache.ts'
+import type { AppCaller } from '../../store/app-cache.ts'
 import * as store from '../../store/apps.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 
 /** Whom an API key lets in, by its hash in hex; null: nobody. */
-export function callerWithKey({ apps, pool }: Service, keyHash: string): Promise<Caller | null> {
+export function callerWithKey({ apps, pool }: Service, keyHash: string): Promise<AppCaller | null> {
   return apps.authenticate(pool, keyHash)
 }
 

@@ -3,7 +3,7 @@ import { findKeyByHash, hasApiKeys, insertApiKey, upsertApiKey } from '../../sto
 import { bumpVersion, insertApp, lockApp } from '../../store/apps.ts'
 import { transaction } from '../../store/database.ts'
 import { hasMembers } from '../../store/members.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 import { createOwner, ownerToken } from '../members/sign-in.ts'
 import { keptOf, newSecret } from './api-keys.ts'
 

@@ -28,8 +28,8 @@ import {
   keepBillingId,
   lockUserByUid,
 } from '../../store/users.ts'
-import type { Service } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
+import type { Service } from '../call/service.ts'
 
 /** Why what was paid cannot be given: a person has to put something right, and have the notice handled again. */
 export class BillingProblem extends Error {
@@ -83,7 +83,7 @@ function apply(
     const uid = payer ?? (await becomeUser(tx, at, said.customer))
     await lockUserByUid(tx, appId, uid)
     // The moment after the wait for the user: nothing that this decides upon changes any more.
-    const { app, now } = await service.apps.at(tx, { appId, keyHash: null })
+    const { app, now } = await service.apps.at(tx, { appId, actor: { kind: 'service' } })
     const packageIds = await packagesPaid(tx, at, said)
     const pastDueSince =
       said.standing === 'past due' ? (said.pastDueSince ?? known?.pastDueSince ?? now) : null

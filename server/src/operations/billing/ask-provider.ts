@@ -1,6 +1,6 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { insertFoundFailure } from '../../store/notices.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 import { BillingProblem } from './apply-billing.ts'
 import { syncCheckout } from './sync-checkout.ts'
 import { syncSubscription } from './sync-subscription.ts'

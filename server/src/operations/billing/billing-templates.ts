@@ -7,8 +7,9 @@ import * as store from '../../store/billing-templates.ts'
 import { type LoadedApp, loadApp } from '../../store/catalogue.ts'
 import type { Db } from '../../store/database.ts'
 import { listPrices, type PriceRow } from '../../store/prices.ts'
+import type { Call } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
-import { changeApp, type MemberCall } from '../call/member-call.ts'
+import { mutate } from '../call/mutate.ts'
 import { templateItems } from './template-items.ts'
 
 /** A template with what it comes to today. */
@@ -26,11 +27,10 @@ interface TemplateInput {
   priceIds: string[]
 }
 
-type Reading = Pick<MemberCall, 'service'>
+type Reading = Pick<Call, 'service' | 'appId'>
 
 export async function billingTemplates(
-  { service }: Reading,
-  appId: string,
+  { service, appId }: Reading,
   includeArchived: boolean,
 ): Promise<BillingTemplate[]> {
   const { catalogue } = await loadedApp(service.pool, appId)
@@ -38,23 +38,19 @@ export async function billingTemplates(
   return shown(service.pool, appId, catalogue, rows)
 }
 
-export async function billingTemplate(
-  { service }: Reading,
-  appId: string,
-  id: string,
-): Promise<BillingTemplate> {
+export async function billingTemplate({ service, appId }: Reading, id: string): Promise<BillingTemplate> {
   const { catalogue } = await loadedApp(service.pool, appId)
   return foundTemplate(service.pool, appId, id, catalogue)
 }
 
 export async function createBillingTemplate(
-  call: MemberCall,
-  appId: string,
+  call: Call,
   { id, name, packageIds, priceIds }: TemplateInput,
 ): Promise<BillingTemplate> {
+  const { appId } = call
   checkIdentifier('id', id)
   checkText('name', name)
-  return changeApp(call, appId, async (tx) => {
+  return mutate(call, async (tx) => {
     const { catalogue } = await loadedApp(tx, appId)
     const packages = packageIds.map((packageId) => foundPackage(catalogue, packageId))
     checkTemplatePackages(packages)
@@ -77,12 +73,12 @@ const chosenPrice = ({ prices }: Package, priceIds: readonly string[]) =>
   prices.find((price) => priceIds.includes(price.id)) ?? null
 
 export async function archiveBillingTemplate(
-  call: MemberCall,
-  appId: string,
+  call: Call,
   id: string,
   archived: boolean,
 ): Promise<BillingTemplate> {
-  return changeApp(call, appId, async (tx) => {
+  const { appId } = call
+  return mutate(call, async (tx) => {
     if (!isIdentifier(id) || !(await store.archiveTemplate(tx, appId, id, archived))) {
       throw templateNotFound(id)
     }

@@ -1,7 +1,7 @@
 import { subjectOf } from '../../billing/notice.ts'
 import { ProviderError } from '../../billing/provider.ts'
 import { findNotice, type NoticeRow, noteDone, noteFailure } from '../../store/notices.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 import { BillingProblem } from './apply-billing.ts'
 import { syncCheckout } from './sync-checkout.ts'
 import { syncCustomer } from './sync-customer.ts'

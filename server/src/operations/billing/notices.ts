@@ -3,15 +3,15 @@ import { MAX_NOTICES } from '../../domain/limits.ts'
 import { addJob } from '../../store/jobs.ts'
 import * as store from '../../store/notices.ts'
 import { foundApp } from '../apps/apps.ts'
-import { changeApp, type MemberCall } from '../call/member-call.ts'
+import type { Call } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
 import { askAgain } from './reconcile.ts'
 
-type Reading = Pick<MemberCall, 'service'>
+type Reading = Pick<Call, 'service' | 'appId'>
 
 /** Newest first, from the one after the one with the id `after`. */
 export async function notices(
-  { service }: Reading,
-  appId: string,
+  { service, appId }: Reading,
   filter: store.NoticeFilter,
   first: number,
   after: string | null,
@@ -23,7 +23,7 @@ export async function notices(
   return store.listNotices(service.pool, appId, filter, before, first)
 }
 
-export async function notice({ service }: Reading, appId: string, id: string): Promise<store.NoticeRow> {
+export async function notice({ service, appId }: Reading, id: string): Promise<store.NoticeRow> {
   await foundApp(service.pool, appId)
   const seq = seqOf(id)
   const found = seq === null ? null : await store.findNotice(service.pool, appId, seq)
@@ -31,24 +31,25 @@ export async function notice({ service }: Reading, appId: string, id: string): P
   return found
 }
 
-export async function noticeCounts({ service }: Reading, appId: string) {
+export async function noticeCounts({ service, appId }: Reading) {
   await foundApp(service.pool, appId)
   return store.countNotices(service.pool, appId)
 }
 
-export async function replayNotice(call: MemberCall, appId: string, id: string): Promise<store.NoticeRow> {
+export async function replayNotice(call: Call, id: string): Promise<store.NoticeRow> {
   const seq = seqOf(id)
   if (seq === null) throw noticeNotFound(id)
-  await replay(call, appId, seq)
-  return notice(call, appId, id)
+  await replay(call, seq)
+  return notice(call, id)
 }
 
-export function replayFailedNotices(call: MemberCall, appId: string): Promise<number> {
-  return replay(call, appId, null)
+export function replayFailedNotices(call: Call): Promise<number> {
+  return replay(call, null)
 }
 
-function replay(call: MemberCall, appId: string, seq: number | null): Promise<number> {
-  return changeApp(call, appId, async (tx) => {
+function replay(call: Call, seq: number | null): Promise<number> {
+  const { appId } = call
+  return mutate(call, async (tx) => {
     const reopened = await store.reopenNotices(tx, appId, seq)
     if (seq !== null && reopened.length === 0) throw noticeNotFound(String(seq))
     for (const each of reopened) {
@@ -58,8 +59,9 @@ function replay(call: MemberCall, appId: string, seq: number | null): Promise<nu
   })
 }
 
-export function reconcileBilling(call: MemberCall, appId: string): Promise<number> {
-  return changeApp(call, appId, (tx) => askAgain(tx, appId, 'all'))
+export function reconcileBilling(call: Call): Promise<number> {
+  const { appId } = call
+  return mutate(call, (tx) => askAgain(tx, appId, 'all'))
 }
 
 const seqOf = (id: string): number | null => (/^\d{1,15}$/.test(id) ? Number(id) : null)

@@ -5,9 +5,9 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import { type Price, priceOf } from '../../domain/price.ts'
 import * as store from '../../store/prices.ts'
 import { foundApp } from '../apps/apps.ts'
-import { changeCatalogue } from '../call/call.ts'
+import type { Call } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
-import { changeApp, type MemberCall } from '../call/member-call.ts'
+import { mutateCatalogue } from '../call/mutate.ts'
 import { askingProvider, checkProvider, providerOf } from './provider-of.ts'
 
 interface PriceInput {
@@ -19,8 +19,7 @@ interface PriceInput {
 }
 
 export async function prices(
-  { service }: Pick<MemberCall, 'service'>,
-  appId: string,
+  { service, appId }: Pick<Call, 'service' | 'appId'>,
   packageId: string | null,
   includeArchived: boolean,
 ): Promise<store.PriceRow[]> {
@@ -30,39 +29,35 @@ export async function prices(
 }
 
 /** A price belongs to its provider, which names it; the sandbox leaves that to us. */
-export async function createPrice(
-  call: MemberCall,
-  appId: string,
-  packageId: string,
-  input: PriceInput,
-): Promise<store.PriceRow> {
+export async function createPrice(call: Call, packageId: string, input: PriceInput): Promise<store.PriceRow> {
   const provider = checkProvider(input.provider)
   if (input.id === null && provider !== 'sandbox') {
     throw badUserInput(`id must be the price's id at ${provider}: create it there first, or import it`, 'id')
   }
   const id = input.id ?? `price_sandbox_${randomBytes(12).toString('hex')}`
-  return addPrice(call, appId, packageId, priceOf({ ...input, provider, id }))
+  return addPrice(call, packageId, priceOf({ ...input, provider, id }))
 }
 
 /** The same with amount, currency and interval as the provider has them. */
 export async function importPrice(
-  call: MemberCall,
-  appId: string,
+  call: Call,
   packageId: string,
   provider: string,
   id: string,
 ): Promise<store.PriceRow> {
+  const { appId } = call
   await foundApp(call.service.pool, appId)
   const found = await askingProvider(provider, async () =>
     (await providerOf(call.service, appId, provider)).fetchPrice(id),
   )
   if (!found) throw priceNotFound(provider, id)
   const { productName: _, ...price } = found
-  return addPrice(call, appId, packageId, priceOf(price))
+  return addPrice(call, packageId, priceOf(price))
 }
 
-function addPrice(call: MemberCall, appId: string, packageId: string, price: Price): Promise<store.PriceRow> {
-  return changePrices(call, appId, price.provider, price.id, async (tx, catalogue) => {
+function addPrice(call: Call, packageId: string, price: Price): Promise<store.PriceRow> {
+  const { appId } = call
+  return changePrices(call, price.provider, price.id, async (tx, catalogue) => {
     foundPackage(catalogue, packageId)
     if (!(await store.insertPrice(tx, appId, packageId, price))) {
       throw badUserInput(`The price ${quote(price.id)} of ${price.provider} is in use already`, 'id')
@@ -71,14 +66,14 @@ function addPrice(call: MemberCall, appId: string, packageId: string, price: Pri
 }
 
 export async function archivePrice(
-  call: MemberCall,
-  appId: string,
+  call: Call,
   provider: string,
   id: string,
   archived: boolean,
 ): Promise<store.PriceRow> {
+  const { appId } = call
   if (!isIdentifier(id)) throw priceNotFound(provider, id)
-  return changePrices(call, appId, checkProvider(provider), id, async (tx) => {
+  return changePrices(call, checkProvider(provider), id, async (tx) => {
     if (!(await store.archivePrice(tx, appId, provider, id, archived))) throw priceNotFound(provider, id)
   })
 }
@@ -87,29 +82,26 @@ type Catalogue = Parameters<typeof foundPackage>[0]
 type Change = (tx: Parameters<typeof store.insertPrice>[0], catalogue: Catalogue) => Promise<void>
 
 async function changePrices(
-  call: MemberCall,
-  appId: string,
+  call: Call,
   provider: string,
   id: string,
   change: Change,
 ): Promise<store.PriceRow> {
-  return changeApp(call, appId, async (tx) => {
-    await changeCatalogue(
-      tx,
-      appId,
-      (tx, { catalogue }) => change(tx, catalogue),
-      () => null,
-    )
-    const price = await store.findPrice(tx, appId, provider, id)
-    if (!price) throw new Error(`the price ${id} vanished`)
-    return price
-  })
+  const { appId } = call
+  return mutateCatalogue(
+    call,
+    (tx, { catalogue }) => change(tx, catalogue),
+    async (_after, tx) => {
+      const price = await store.findPrice(tx, appId, provider, id)
+      if (!price) throw new Error(`the price ${id} vanished`)
+      return price
+    },
+  )
 }
 
 /** What the provider has, and which package has it already. */
 export async function providerPrices(
-  { service }: Pick<MemberCall, 'service'>,
-  appId: string,
+  { service, appId }: Pick<Call, 'service' | 'appId'>,
   provider: string,
 ): Promise<(ProviderPrice & { packageId: string | null })[]> {
   await foundApp(service.pool, appId)

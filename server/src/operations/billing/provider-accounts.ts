@@ -6,8 +6,9 @@ import {
   upsertProviderAccount,
 } from '../../store/provider-accounts.ts'
 import { foundApp } from '../apps/apps.ts'
-import type { Service } from '../call/call.ts'
-import { changeApp, type MemberCall } from '../call/member-call.ts'
+import type { Call } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
+import type { Service } from '../call/service.ts'
 import {
   type Account,
   accountOf,
@@ -38,10 +39,10 @@ interface AccountInput {
   dropPreviousWebhookSecret: boolean
 }
 
-export async function providerAccounts(
-  { service }: Pick<MemberCall, 'service'>,
-  appId: string,
-): Promise<ProviderAccount[]> {
+export async function providerAccounts({
+  service,
+  appId,
+}: Pick<Call, 'service' | 'appId'>): Promise<ProviderAccount[]> {
   await foundApp(service.pool, appId)
   return Promise.all(PROVIDERS.map((provider) => shown(service, appId, provider)))
 }
@@ -59,16 +60,16 @@ async function shown(service: Service, appId: string, provider: ProviderName): P
 }
 
 export async function setProviderAccount(
-  call: MemberCall,
-  appId: string,
+  call: Call,
   name: string,
   input: AccountInput,
 ): Promise<ProviderAccount> {
+  const { appId } = call
   const provider = checkProvider(name)
   checkInput(provider, input)
   const { billing } = call.service
   refuseEnvironment(call.service, appId, provider)
-  await changeApp(call, appId, async (tx) => {
+  await mutate(call, async (tx) => {
     const now = await findProviderAccount(tx, appId, provider)
     const key = input.secretKey
     const secret = input.webhookSecret
@@ -117,21 +118,17 @@ function refuseEnvironment({ billing }: Service, appId: string, provider: Provid
   }
 }
 
-export async function removeProviderAccount(
-  call: MemberCall,
-  appId: string,
-  name: string,
-): Promise<ProviderAccount> {
+export async function removeProviderAccount(call: Call, name: string): Promise<ProviderAccount> {
+  const { appId } = call
   const provider = checkProvider(name)
   refuseEnvironment(call.service, appId, provider)
-  await changeApp(call, appId, (tx) => deleteProviderAccount(tx, appId, provider))
+  await mutate(call, (tx) => deleteProviderAccount(tx, appId, provider))
   return shown(call.service, appId, provider)
 }
 
 /** Asks the provider something small. What it says against it is the answer, not a failure. */
 export async function testProviderAccount(
-  { service }: Pick<MemberCall, 'service'>,
-  appId: string,
+  { service, appId }: Pick<Call, 'service' | 'appId'>,
   name: string,
 ): Promise<{ ok: boolean; message: string }> {
   await foundApp(service.pool, appId)

@@ -1,32 +1,17 @@
 import { createHmac } from 'node:crypto'
 import { type BillingProvider, ProviderError } from '../../billing/provider.ts'
 import { sandboxProvider } from '../../billing/sandbox/sandbox.ts'
+import type { BillingSettings } from '../../billing/settings.ts'
 import { stripeClient } from '../../billing/stripe/client.ts'
 import { stripeProvider } from '../../billing/stripe/stripe.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import type { Db } from '../../store/database.ts'
 import { decrypt, encrypt } from '../../store/keyring.ts'
 import { findProviderAccount } from '../../store/provider-accounts.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 
 export const PROVIDERS = ['sandbox', 'stripe'] as const
 export type ProviderName = (typeof PROVIDERS)[number]
-
-/** What billing is told at the start. */
-export interface BillingSettings {
-  /** encrypts what is kept of the providers' secrets; itself sealed with the master key */
-  sealingKey: Buffer
-  /** signs what the sandbox sends */
-  sandboxKey: Buffer
-  /** Stripe's keys of one app, as the environment has them */
-  environment: { appId: string; secretKey: string; webhookSecrets: string[] } | null
-  /** null: Stripe itself */
-  stripeApiBase: string | null
-  /** base of the links that payers get */
-  publicUrl: () => string
-  /** where this process listens */
-  ownUrl: () => string
-}
 
 export const ACCOUNT_SOURCES = ['NONE', 'BUILT_IN', 'DASHBOARD', 'ENVIRONMENT'] as const
 

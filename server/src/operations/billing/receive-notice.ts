@@ -4,7 +4,7 @@ import { findApp } from '../../store/apps.ts'
 import { transaction } from '../../store/database.ts'
 import { addJob } from '../../store/jobs.ts'
 import { insertNotice } from '../../store/notices.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 import { accountOf, PROVIDERS, type ProviderName } from './provider-of.ts'
 
 /** The outcome of a delivery to an app's webhook. */

@@ -2,7 +2,7 @@ import { openCheckouts } from '../../store/checkout-sessions.ts'
 import { type Tx, transaction } from '../../store/database.ts'
 import { addJobs } from '../../store/jobs.ts'
 import { liveProviderSubscriptions } from '../../store/provider-subscriptions.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 
 /**
  * Finds what was lost: has the providers asked about every link that may still be paid and about the subscriptions

@@ -6,7 +6,7 @@ import {
   type PaymentOutcome,
   payCheckout,
 } from '../../billing/sandbox/payments.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 import { sandboxIsOn } from './provider-of.ts'
 
 /** A payment page of the sandbox, as its payer sees it. */

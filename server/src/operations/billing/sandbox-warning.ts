@@ -1,5 +1,5 @@
 import { appsWithKey } from '../../store/provider-accounts.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 import { accountOf, isLiveKey } from './provider-of.ts'
 
 /** What is to be said of an app whose sandbox is on beside Stripe; null where it is not. */

@@ -1,6 +1,6 @@
 import { deleteEvent, findEvent } from '../../billing/sandbox/books.ts'
 import { signatureHeader } from '../../billing/signature.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 import { sandboxSecret } from './provider-of.ts'
 
 const TIMEOUT_MS = 10_000

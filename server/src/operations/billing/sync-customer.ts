@@ -1,7 +1,7 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { providerSubscriptionsOf } from '../../store/provider-subscriptions.ts'
 import { findUserByBillingId, followCustomer, forgetBillingId } from '../../store/users.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 import { providerOf } from './provider-of.ts'
 import { syncSubscription } from './sync-subscription.ts'
 

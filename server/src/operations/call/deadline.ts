@@ -1,5 +1,4 @@
 import type { Monotonic } from '../../domain/clocks.ts'
-import type { Caller } from '../../store/app-cache.ts'
 
 /**
  * When the caller of a request stops waiting. Past it they have been told that there is no answer, so nothing that is
@@ -27,9 +26,4 @@ export class Deadline {
   renew(ms: number): void {
     this.#at = this.#monotonic() + ms
   }
-}
-
-/** Who asks, and until when they wait; null: nobody does. */
-export interface WaitingCaller extends Caller {
-  deadline: Deadline | null
 }

@@ -9,46 +9,35 @@ import {
   insertPackageFeatures,
   setPackageDraft,
 } from '../../store/packages.ts'
-import { changeCatalogue } from '../call/call.ts'
+import type { Call } from '../call/call.ts'
 import { foundFeature, foundPackage } from '../call/found.ts'
-import { changeApp, type MemberCall } from '../call/member-call.ts'
+import { mutateCatalogue } from '../call/mutate.ts'
 import { catalogueOf } from './catalogue.ts'
 
 /** What copying would do. */
-export async function catalogueDiff(
-  call: MemberCall,
-  appId: string,
-  fromAppId: string,
-): Promise<CatalogueDiff> {
-  const to = await catalogueOf(call, appId)
-  return diffOf(await catalogueOf(call, fromAppId), to)
+export async function catalogueDiff(call: Call, fromAppId: string): Promise<CatalogueDiff> {
+  const to = await catalogueOf(call)
+  return diffOf(await catalogueOf({ ...call, appId: fromAppId }), to)
 }
 
 /**
  * Makes the app's catalogue hold what another's holds. New packages come as drafts, and so do the edits of those
  * that are published: nobody gets anything before somebody publishes it.
  */
-export async function copyCatalogue(
-  call: MemberCall,
-  appId: string,
-  fromAppId: string,
-): Promise<CatalogueDiff> {
-  return changeApp(call, appId, async (tx) => {
-    if (appId === fromAppId) throw badUserInput('fromAppId must be another app', 'fromAppId')
-    const from = await catalogueOf(call, fromAppId)
-    let diff: CatalogueDiff = { features: [], packages: [] }
-    await changeCatalogue(
-      tx,
-      appId,
-      async (tx, { catalogue }, now) => {
-        diff = diffOf(from, catalogue)
-        await copyFeatures(tx, appId, from, diff)
-        await copyPackages(tx, appId, from, catalogue, diff, now)
-      },
-      () => null,
-    )
-    return diff
-  })
+export async function copyCatalogue(call: Call, fromAppId: string): Promise<CatalogueDiff> {
+  const { appId } = call
+  let diff: CatalogueDiff = { features: [], packages: [] }
+  return mutateCatalogue(
+    call,
+    async (tx, { catalogue }, now) => {
+      if (appId === fromAppId) throw badUserInput('fromAppId must be another app', 'fromAppId')
+      const from = await catalogueOf({ ...call, appId: fromAppId })
+      diff = diffOf(from, catalogue)
+      await copyFeatures(tx, appId, from, diff)
+      await copyPackages(tx, appId, from, catalogue, diff, now)
+    },
+    () => diff,
+  )
 }
 
 async function copyFeatures(tx: Tx, appId: string, from: Catalogue, diff: CatalogueDiff): Promise<void> {

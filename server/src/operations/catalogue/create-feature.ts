@@ -2,8 +2,9 @@ import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { checkNewFeature, type Feature } from '../../domain/feature.ts'
 import { insertFeature } from '../../store/features.ts'
-import { type Call, mutateCatalogue } from '../call/call.ts'
+import type { Call } from '../call/call.ts'
 import { foundFeature } from '../call/found.ts'
+import { mutateCatalogue } from '../call/mutate.ts'
 
 export async function createFeature(call: Call, feature: Feature): Promise<CataloguedFeature> {
   checkNewFeature(feature)

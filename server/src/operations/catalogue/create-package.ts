@@ -8,8 +8,9 @@ import {
   type Package,
 } from '../../domain/package.ts'
 import { insertPackage, insertPackageFeatures } from '../../store/packages.ts'
-import { type Call, mutateCatalogue } from '../call/call.ts'
+import type { Call } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
+import { mutateCatalogue } from '../call/mutate.ts'
 
 export interface NewPackage {
   id: string

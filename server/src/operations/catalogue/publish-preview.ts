@@ -22,8 +22,8 @@ import {
   usedOf,
 } from '../../store/subscribers.ts'
 import { foundApp } from '../apps/apps.ts'
-import { type KeyedPage, keyAfter, pageSize, unknownCursor } from '../call/keyed-pages.ts'
-import type { MemberCall } from '../call/member-call.ts'
+import type { Call } from '../call/call.ts'
+import { type KeyedPage, keyAfter, pageSize, unknownCursor } from '../call/pages.ts'
 import { catalogueOf } from './catalogue.ts'
 
 /** What becomes of a feature for somebody. */
@@ -51,13 +51,13 @@ export interface PublishPreview {
  * things stand now. All subscribers are gone through in stretches, so that it takes no more memory for many.
  */
 export async function publishPreview(
-  call: MemberCall,
-  appId: string,
+  call: Call,
   packageId: string,
   first: number | null | undefined,
 ): Promise<PublishPreview> {
+  const { appId } = call
   const size = pageSize(first)
-  const draft = await draftOf(call, appId, packageId)
+  const draft = await draftOf(call, packageId)
   return lookingUp(call, async (tx) => {
     const features = new Map(
       draft.touched.map((t) => [
@@ -92,14 +92,14 @@ export async function publishPreview(
 
 /** The rest of those who gain or lose. */
 export async function publishTouched(
-  call: MemberCall,
-  appId: string,
+  call: Call,
   packageId: string,
   first: number | null | undefined,
   after: string,
 ): Promise<KeyedPage<Touch>> {
+  const { appId } = call
   const page = new TouchPage(pageSize(first))
-  const draft = await draftOf(call, appId, packageId)
+  const draft = await draftOf(call, packageId)
   const from = placeOf(after)
   return lookingUp(call, async (tx) => {
     for (const change of CHANGES.slice(CHANGES.indexOf(from.change))) {
@@ -114,7 +114,7 @@ export async function publishTouched(
 }
 
 /** Everything is found by its key: an app that has grown since the statistics were made must not take minutes. */
-function lookingUp<T>({ service, deadline }: MemberCall, work: (tx: Tx) => Promise<T>): Promise<T> {
+function lookingUp<T>({ service, deadline }: Call, work: (tx: Tx) => Promise<T>): Promise<T> {
   deadline?.renew(LONG_REQUEST_DEADLINE_MS)
   return transaction(service.patient, async (tx) => {
     await lookUpKeys(tx)
@@ -186,9 +186,10 @@ const losesFirst = (touched: readonly FeatureTouch[]): FeatureTouch[] =>
 
 type Draft = Awaited<ReturnType<typeof draftOf>>
 
-async function draftOf(call: MemberCall, appId: string, packageId: string) {
+async function draftOf(call: Call, packageId: string) {
+  const { appId } = call
   const { now } = await foundApp(call.service.pool, appId)
-  const before = await catalogueOf(call, appId)
+  const before = await catalogueOf(call)
   const found = before.packages.get(packageId)
   if (!found) throw packageNotFound(packageId)
   const edit = found.draft ?? found

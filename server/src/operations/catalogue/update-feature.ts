@@ -1,8 +1,10 @@
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { checkFeatureChange, type FeatureChange } from '../../domain/feature.ts'
 import * as store from '../../store/features.ts'
-import { type Call, mutateCatalogue } from '../call/call.ts'
+import type { Call } from '../call/call.ts'
 import { foundFeature } from '../call/found.ts'
+import { mutateCatalogue } from '../call/mutate.ts'
+import { checkVersion, featureVersion } from '../call/version.ts'
 
 export async function updateFeature(
   call: Call,
@@ -12,7 +14,11 @@ export async function updateFeature(
   checkFeatureChange(change)
   return mutateCatalogue(
     call,
-    (tx, before) => store.updateFeature(tx, call.appId, { ...foundFeature(before.catalogue, id), ...change }),
+    (tx, before) => {
+      const found = foundFeature(before.catalogue, id)
+      checkVersion('feature', featureVersion(found), call.expectedVersion)
+      return store.updateFeature(tx, call.appId, { ...found, ...change })
+    },
     (after) => foundFeature(after.catalogue, id),
   )
 }

@@ -15,13 +15,13 @@ import { liveSubscriptions, usedOf } from '../../store/subscribers.ts'
 import { newestSubscriptions } from '../../store/subscriptions.ts'
 import { findUsers } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
-import { pageSize } from '../call/keyed-pages.ts'
-import type { MemberCall } from '../call/member-call.ts'
+import type { Call } from '../call/call.ts'
+import { pageSize } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 import { sentenceOf } from './sentences.ts'
 
 /** What a newcomer has done already. */
-export async function checklist({ service }: MemberCall, appId: string): Promise<Checklist> {
+export async function checklist({ service, appId }: Call): Promise<Checklist> {
   await foundApp(service.pool, appId)
   const done = await readChecklist(service.pool, appId)
   return { ...done, check: done.check || service.activity.pending(appId).checks > 0 }
@@ -34,8 +34,7 @@ const LENGTHS = { MINUTE: 60_000, HOUR: 3_600_000, DAY: 86_400_000 }
 
 /** Calls by the interval, those without any too. */
 export async function activity(
-  { service }: MemberCall,
-  appId: string,
+  { service, appId }: Call,
   from: string,
   to: string,
   interval: ActivityInterval,
@@ -52,6 +51,7 @@ export async function activity(
     throw badUserInput(`from must be before to, by at most ${MAX_ACTIVITY_POINTS} intervals`)
   }
   const unit = interval.toLowerCase() as ActivityUnit
+  await service.activity.flush(service.pool)
   const counted = await activityBetween(service.pool, appId, unit, start, start + count * length)
   return Array.from({ length: count }, (_, i) => {
     const at = start + i * length
@@ -71,17 +71,14 @@ export interface NearLimit {
 }
 
 /** Those closest to a limit, among the users whose usage was recorded lately. */
-export async function nearLimits(
-  call: MemberCall,
-  appId: string,
-  first: number | null | undefined,
-): Promise<NearLimit[]> {
+export async function nearLimits(call: Call, first: number | null | undefined): Promise<NearLimit[]> {
+  const { appId } = call
   const { pool } = call.service
   const { now } = await foundApp(pool, appId)
   const size = pageSize(first ?? 10)
   await call.service.activity.flush(pool)
   const recent = await listRecentUsage(pool, appId)
-  const catalogue = await catalogueOf(call, appId)
+  const catalogue = await catalogueOf(call)
   const users = await findUsers(pool, appId, [...new Set(recent.map(({ userId }) => userId))])
   const live = await liveSubscriptions(
     pool,
@@ -134,11 +131,8 @@ export interface LatestEvent {
 }
 
 /** What happened last: usage, subscriptions, and what members changed. */
-export async function latestEvents(
-  call: MemberCall,
-  appId: string,
-  first: number | null | undefined,
-): Promise<LatestEvent[]> {
+export async function latestEvents(call: Call, first: number | null | undefined): Promise<LatestEvent[]> {
+  const { appId } = call
   const { pool } = call.service
   const { now } = await foundApp(pool, appId)
   const size = pageSize(first ?? 20)

@@ -4,7 +4,9 @@ import { insertFeature } from '../../store/features.ts'
 import { insertPackage, insertPackageFeatures, publishPackage } from '../../store/packages.ts'
 import * as store from '../../store/sample.ts'
 import { peopleOf } from '../../store/subscribers.ts'
-import { changeApp, type MemberCall } from '../call/member-call.ts'
+import { foundApp } from '../apps/apps.ts'
+import type { Call } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
 import { SAMPLE_FEATURES, SAMPLE_PACKAGES, SAMPLE_USERS, sampleUser } from './sample-catalogue.ts'
 import { latestOf, sampleCalls, sampleLife } from './sample-life.ts'
 
@@ -17,8 +19,10 @@ export interface Sample {
 }
 
 /** Fills an app with a catalogue, customers and some months of their usage. */
-export async function loadSample(call: MemberCall, appId: string): Promise<Sample> {
-  return changeApp(call, appId, async (tx, { now, sampleLoaded }) => {
+export async function loadSample(call: Call): Promise<Sample> {
+  const { appId } = call
+  return mutate(call, async (tx) => {
+    const { now, sampleLoaded } = await foundApp(tx, appId)
     if (sampleLoaded) throw badUserInput('The sample catalogue is loaded already')
     for (const feature of SAMPLE_FEATURES) {
       if (!(await insertFeature(tx, appId, feature))) throw taken(feature.id)
@@ -61,8 +65,9 @@ export async function loadSample(call: MemberCall, appId: string): Promise<Sampl
 }
 
 /** Takes away exactly what was loaded, but for what something else has come to rely on. */
-export async function removeSample(call: MemberCall, appId: string): Promise<Sample> {
-  return changeApp(call, appId, async (tx) => {
+export async function removeSample(call: Call): Promise<Sample> {
+  const { appId } = call
+  return mutate(call, async (tx) => {
     const users = await store.removeSampleItems(tx, appId, 'user')
     const packages = await store.removeSampleItems(tx, appId, 'package')
     const features = await store.removeSampleItems(tx, appId, 'feature')

@@ -5,27 +5,23 @@ import { isBillingIdTaken, moveRows, type WayThrough } from '../../store/move-us
 import { type ImportOutcome, listImportRows, type UserImportRow } from '../../store/user-import-rows.ts'
 import * as store from '../../store/user-imports.ts'
 import { foundApp } from '../apps/apps.ts'
-import type { Service } from '../call/call.ts'
-import { type KeyedPage, keyAfter, pageOf, pageSize } from '../call/keyed-pages.ts'
-import { changeApp, type MemberCall } from '../call/member-call.ts'
+import type { Call } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
+import { type KeyedPage, keyAfter, pageOf, pageSize } from '../call/pages.ts'
+import type { Service } from '../call/service.ts'
 
-export async function userImports({ service }: MemberCall, appId: string): Promise<store.UserImport[]> {
+export async function userImports({ service, appId }: Call): Promise<store.UserImport[]> {
   await foundApp(service.pool, appId)
   return store.listUserImports(service.pool, appId)
 }
 
-export async function userImport(
-  { service }: MemberCall,
-  appId: string,
-  id: string,
-): Promise<store.UserImport> {
+export async function userImport({ service, appId }: Call, id: string): Promise<store.UserImport> {
   await foundApp(service.pool, appId)
   return foundImport(service.pool, appId, id)
 }
 
 export async function userImportRows(
-  { service: { pool } }: MemberCall,
-  appId: string,
+  { service: { pool }, appId }: Call,
   id: string,
   outcome: ImportOutcome | null | undefined,
   first: number | null | undefined,
@@ -39,13 +35,13 @@ export async function userImportRows(
 }
 
 /** Makes the changes that a dry run has shown. They go on after this has answered. */
-export function applyUserImport(call: MemberCall, appId: string, id: string): Promise<store.UserImport> {
-  return begin(call, appId, id, 'apply')
+export function applyUserImport(call: Call, id: string): Promise<store.UserImport> {
+  return begin(call, id, 'apply')
 }
 
 /** Gives back the former values, except to those who were changed since. */
-export function undoUserImport(call: MemberCall, appId: string, id: string): Promise<store.UserImport> {
-  return begin(call, appId, id, 'undo')
+export function undoUserImport(call: Call, id: string): Promise<store.UserImport> {
+  return begin(call, id, 'undo')
 }
 
 const STATES = {
@@ -53,15 +49,11 @@ const STATES = {
   undo: { from: 'APPLIED', under: 'UNDOING', done: 'UNDONE' },
 } as const
 
-async function begin(
-  call: MemberCall,
-  appId: string,
-  id: string,
-  way: WayThrough,
-): Promise<store.UserImport> {
+async function begin(call: Call, id: string, way: WayThrough): Promise<store.UserImport> {
+  const { appId } = call
   const { service } = call
   const { from, under } = STATES[way]
-  const begun = await changeApp(call, appId, async (tx) => {
+  const begun = await mutate(call, async (tx) => {
     const found = await foundImport(tx, appId, id)
     // One whose process died is taken up where it was left.
     const left = found.state === under && !found.alive
@@ -116,11 +108,9 @@ export async function moveImport(
 
 /** The report: every row of the file and what became of it. */
 export async function* importReport(
-  call: MemberCall,
-  appId: string,
+  { service: { pool }, appId }: Call,
   id: string,
 ): AsyncGenerator<UserImportRow[]> {
-  const { pool } = call.service
   let after = 0
   for (;;) {
     const rows = await listImportRows(pool, appId, id, null, after, BATCH)

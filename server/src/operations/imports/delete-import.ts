@@ -1,7 +1,7 @@
 import { addJob } from '../../store/jobs.ts'
 import { deleteRows } from '../../store/user-import-rows.ts'
 import { deleteUserImport } from '../../store/user-imports.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 
 const STRETCH = 10_000
 

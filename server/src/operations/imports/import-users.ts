@@ -5,12 +5,12 @@ import { lookUpKeys, type Tx, transaction } from '../../store/database.ts'
 import { addJob } from '../../store/jobs.ts'
 import * as rowStore from '../../store/user-import-rows.ts'
 import * as store from '../../store/user-imports.ts'
-import { changeApp, type MemberCall } from '../call/member-call.ts'
+import type { Call, MemberActor } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
 import { moveImport } from './apply-import.ts'
 import { type Columns, type CsvRow, csvRows } from './csv-rows.ts'
 
 interface ImportOrder {
-  appId: string
   id: string
   columns: Columns
   /** checks and shows what it would do, and waits for `applyUserImport` */
@@ -36,15 +36,16 @@ const HEARTBEAT_MS = 5_000
 
 /** Reads a file of users, keeps each row beside what the user has now, and unless it is a dry run makes the changes. */
 export async function importUsers(
-  call: MemberCall,
+  call: Call<MemberActor>,
   order: ImportOrder,
   file: AsyncIterable<Buffer>,
 ): Promise<ImportAnswer> {
   const { pool } = call.service
-  const { appId, id } = order
+  const { appId } = call
+  const { id } = order
   checkIdentifier('import', id)
-  await changeApp(call, appId, async (tx) => {
-    const made = { id, memberEmail: call.member.email, bytesTotal: order.bytes }
+  await mutate(call, async (tx) => {
+    const made = { id, memberEmail: call.actor.member.email, bytesTotal: order.bytes }
     if (!(await store.insertUserImport(tx, appId, made))) {
       throw badUserInput(`An import with the id ${quote(id)} exists already`)
     }
@@ -75,8 +76,8 @@ export async function importUsers(
 /** Bad rows that an answer tells; the report has all of them. */
 const MAX_TOLD_ROWS = 10_000
 
-async function answerOf({ service: { pool } }: MemberCall, order: ImportOrder): Promise<ImportAnswer> {
-  const { appId, id, dryRun } = order
+async function answerOf({ service: { pool }, appId }: Call, order: ImportOrder): Promise<ImportAnswer> {
+  const { id, dryRun } = order
   const made = await store.findUserImport(pool, appId, id)
   if (!made) throw new Error(`the import ${id} vanished`)
   const wrong = [
@@ -100,7 +101,7 @@ async function answerOf({ service: { pool } }: MemberCall, order: ImportOrder): 
 const BATCH = 5_000
 
 /** While one batch is looked up, the next one is read. */
-async function stage(call: MemberCall, order: ImportOrder, file: AsyncIterable<Buffer>): Promise<void> {
+async function stage(call: Call, order: ImportOrder, file: AsyncIterable<Buffer>): Promise<void> {
   const { patient } = call.service
   let bytesRead = 0
   async function* counted(): AsyncGenerator<Buffer> {
@@ -114,7 +115,7 @@ async function stage(call: MemberCall, order: ImportOrder, file: AsyncIterable<B
   const flush = async (rows: CsvRow[]) => {
     const upTo = bytesRead
     await staging
-    staging = transaction(patient, (tx) => stageBatch(tx, order, rows, upTo))
+    staging = transaction(patient, (tx) => stageBatch(tx, call.appId, order, rows, upTo))
     // It is waited for, only later.
     staging.catch(() => {})
   }
@@ -128,11 +129,12 @@ async function stage(call: MemberCall, order: ImportOrder, file: AsyncIterable<B
 
 async function stageBatch(
   tx: Tx,
+  appId: string,
   order: ImportOrder,
   rows: readonly CsvRow[],
   bytesRead: number,
 ): Promise<void> {
-  const { appId, id: importId } = order
+  const { id: importId } = order
   const good: rowStore.StagedRow[] = []
   const bad: rowStore.BadRow[] = []
   for (const row of rows) {

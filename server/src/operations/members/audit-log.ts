@@ -1,11 +1,11 @@
 import { type AuditRow, listAuditEntries } from '../../store/audit.ts'
 import { foundApp } from '../apps/apps.ts'
-import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/keyed-pages.ts'
-import type { MemberCall } from '../call/member-call.ts'
+import type { InstallationCall } from '../call/call.ts'
+import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
 
 /** Who changed what, newest first: of one app, or of all and of what belongs to none. */
 export async function auditLog(
-  { service: { pool } }: MemberCall,
+  { service: { pool } }: InstallationCall,
   appId: string | null | undefined,
   first: number | null | undefined,
   after: string | null | undefined,

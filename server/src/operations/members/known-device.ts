@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { KNOWN_DEVICE_SECONDS } from '../../domain/limits.ts'
 import { secretNamed } from '../../store/secrets.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 
 /**
  * What a browser keeps after it has signed in to an account: that it did, and when. It opens nothing; it only spares its

@@ -8,28 +8,32 @@ import { insertAuditEntry } from '../../store/audit.ts'
 import { type Db, transaction } from '../../store/database.ts'
 import * as store from '../../store/members.ts'
 import { deleteSessionsOf } from '../../store/sessions.ts'
-import type { Service } from '../call/call.ts'
-import { changeInstallation, type MemberCall } from '../call/member-call.ts'
+import type { InstallationCall } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
+import type { Service } from '../call/service.ts'
 import { hashPassword } from './password.ts'
 import { passwordWork } from './password-work.ts'
 import { type Browser, checkedAddress, hashOf, type SignedIn, startSession } from './sign-in.ts'
 
-export function members({ service }: MemberCall): Promise<store.Member[]> {
+export function members({ service }: InstallationCall): Promise<store.Member[]> {
   return store.listMembers(service.pool)
 }
 
-export function invitations({ service }: MemberCall): Promise<store.Invitation[]> {
+export function invitations({ service }: InstallationCall): Promise<store.Invitation[]> {
   return store.listInvitations(service.pool, service.clock())
 }
 
 /** The link's token is told this once: only its hash is kept. */
 export async function inviteMember(
-  call: MemberCall,
+  call: InstallationCall,
   email: string,
   role: Role,
 ): Promise<store.Invitation & { token: string }> {
   const address = checkedAddress(email)
-  const { service, member } = call
+  const {
+    service,
+    actor: { member },
+  } = call
   const token = randomBytes(32).toString('base64url')
   const createdAt = service.clock()
   const invitation: store.Invitation = {
@@ -40,7 +44,7 @@ export async function inviteMember(
     createdAt,
     expiresAt: createdAt + INVITATION_HOURS * 3_600_000,
   }
-  return changeInstallation(call, async (tx) => {
+  return mutate(call, async (tx) => {
     if (await store.findMember(tx, address))
       throw badUserInput(`${quote(address)} is a member already`, 'email')
     await store.insertInvitation(tx, invitation, hashOf(token))
@@ -48,8 +52,8 @@ export async function inviteMember(
   })
 }
 
-export async function revokeInvitation(call: MemberCall, id: string): Promise<boolean> {
-  return changeInstallation(call, async (tx) => isIdentifier(id) && store.deleteInvitation(tx, id))
+export async function revokeInvitation(call: InstallationCall, id: string): Promise<boolean> {
+  return mutate(call, async (tx) => isIdentifier(id) && store.deleteInvitation(tx, id))
 }
 
 /** What the link with this token is good for. */
@@ -86,8 +90,12 @@ export async function acceptInvitation(
   return startSession(service, browser, member)
 }
 
-export async function changeRole(call: MemberCall, memberId: string, role: Role): Promise<store.Member> {
-  return changeInstallation(call, async (tx) => {
+export async function changeRole(
+  call: InstallationCall,
+  memberId: string,
+  role: Role,
+): Promise<store.Member> {
+  return mutate(call, async (tx) => {
     const member = await lockedMember(tx, memberId)
     if (role !== 'OWNER') await checkNotLastOwner(tx, member)
     await store.setRole(tx, member.id, role)
@@ -95,8 +103,8 @@ export async function changeRole(call: MemberCall, memberId: string, role: Role)
   })
 }
 
-export async function removeMember(call: MemberCall, memberId: string): Promise<boolean> {
-  return changeInstallation(call, async (tx) => {
+export async function removeMember(call: InstallationCall, memberId: string): Promise<boolean> {
+  return mutate(call, async (tx) => {
     const member = await lockedMember(tx, memberId)
     await checkNotLastOwner(tx, member)
     await deleteSessionsOf(tx, member.id, null)

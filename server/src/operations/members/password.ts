@@ -1,16 +1,10 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import type { PasswordCost } from '../../domain/password.ts'
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 const SALT_BYTES = 16
 const HASH_BYTES = 64
-
-/** What one guess costs: scrypt's parameters, with N as its logarithm. */
-export interface PasswordCost {
-  ln: number
-  r: number
-  p: number
-}
 
 /** What OWASP recommends for scrypt: 128 MiB for every guess. */
 export const PASSWORD_COST: PasswordCost = { ln: 17, r: 8, p: 1 }

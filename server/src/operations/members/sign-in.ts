@@ -13,7 +13,7 @@ import {
   insertSession,
   touchSession,
 } from '../../store/sessions.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 import { guess, sourcesOf } from './guesses.ts'
 import { deviceToken, isDeviceOf } from './known-device.ts'
 import { hashPassword, isCheap, isPassword } from './password.ts'

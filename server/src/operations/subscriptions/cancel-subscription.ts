@@ -18,8 +18,9 @@ import { lockUserByUid } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import { syncSubscription } from '../billing/sync-subscription.ts'
+import type { Call } from '../call/call.ts'
 import { foundPackage, foundSubscription } from '../call/found.ts'
-import { changeApp, type MemberCall } from '../call/member-call.ts'
+import { mutate } from '../call/mutate.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /**
@@ -27,11 +28,11 @@ import { type PackageSubscription, packageSubscription } from './subscriptions.t
  * the provider as well, and first: better that somebody who has access is not charged than the reverse.
  */
 export async function cancelSubscription(
-  call: MemberCall,
-  appId: string,
+  call: Call,
   id: string,
   atPeriodEnd: boolean,
 ): Promise<PackageSubscription> {
+  const { appId } = call
   const { service } = call
   const paid = await paidFor(service.pool, appId, id)
   const when = atPeriodEnd ? 'period end' : 'now'
@@ -48,7 +49,7 @@ export async function cancelSubscription(
     await asked(provider, 'cancel')
     if (!atPeriodEnd) await asked(provider, 'drop')
   }
-  const cancelled = await changeApp(call, appId, (tx) => cancelHere(tx, appId, id, atPeriodEnd, paid))
+  const cancelled = await mutate(call, (tx) => cancelHere(tx, appId, id, atPeriodEnd, paid))
   // One of several on a bill lasts for what is paid: it is taken off the bill once that is written down.
   if (atPeriodEnd) for (const provider of providers) await asked(provider, 'drop')
   for (const { provider, ref } of paid) await syncSubscription(service, { appId, provider, ref })

@@ -1,19 +1,19 @@
 import { newestSubscriptions } from '../../store/subscriptions.ts'
 import { foundApp } from '../apps/apps.ts'
+import type { Call } from '../call/call.ts'
 import { foundUser } from '../call/found.ts'
-import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/keyed-pages.ts'
-import type { MemberCall } from '../call/member-call.ts'
+import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /** The newest first: all, one user's or one package's. */
 export async function dashboardSubscriptions(
-  call: MemberCall,
-  appId: string,
+  call: Call,
   of: { userId?: string | null | undefined; packageId?: string | null | undefined },
   first: number | null | undefined,
   after: string | null | undefined,
 ): Promise<KeyedPage<PackageSubscription>> {
+  const { appId } = call
   const { pool } = call.service
   const { now } = await foundApp(pool, appId)
   const size = pageSize(first)
@@ -26,7 +26,7 @@ export async function dashboardSubscriptions(
     size + 1,
   )
   // After the rows: a package that came with the last of them is known by then.
-  const catalogue = await catalogueOf(call, appId)
+  const catalogue = await catalogueOf(call)
   const page = pageOf(rows, size, (row) => row.seq)
   return { rows: page.rows.map((row) => packageSubscription(row, catalogue, now)), next: page.next }
 }

@@ -15,8 +15,9 @@ import {
   type SubscriptionRow,
   subscriptionsOfUser,
 } from '../../store/subscriptions.ts'
-import { type Call, mutate } from '../call/call.ts'
+import type { Call } from '../call/call.ts'
 import { foundPackage, lockedUser } from '../call/found.ts'
+import { mutate } from '../call/mutate.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 export async function subscribe(

@@ -5,7 +5,7 @@ import {
   findProviderSubscriptions,
   type ProviderSubscriptionRow,
 } from '../../store/provider-subscriptions.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 import { Batcher } from '../usage/batcher.ts'
 import type { PackageSubscription } from './subscriptions.ts'
 
@@ -17,14 +17,13 @@ export interface SubscriptionBilling {
   paidUntil: number | null
 }
 
-export type BillingReader = Batcher<ProviderRef, ProviderSubscriptionRow | null>
-
 /** Lists name many subscriptions: all that are asked about at once share a statement. */
-export function billingReader(pool: Pool, monotonic: Monotonic): BillingReader {
-  return new Batcher(
+export function billingReader(pool: Pool, monotonic: Monotonic): Service['billings'] {
+  const batcher = new Batcher<ProviderRef, ProviderSubscriptionRow | null>(
     async (refs) => (await findProviderSubscriptions(pool, refs)).map((row) => ({ value: row ?? null })),
     { monotonic, lanes: 1, most: 500 },
   )
+  return { read: (ref) => batcher.add(ref) }
 }
 
 export async function subscriptionBilling(
@@ -33,6 +32,6 @@ export async function subscriptionBilling(
 ): Promise<SubscriptionBilling | null> {
   if (!paid) return null
   const { provider, ref } = paid
-  const known = await billings.add(paid)
+  const known = await billings.read(paid)
   return known && { provider, ref, status: known.status, paidUntil: known.paidUntil }
 }

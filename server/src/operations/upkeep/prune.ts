@@ -9,7 +9,7 @@ import {
   pruneNotices,
   pruneReceipts,
 } from '../../store/prune.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 
 /** For how many seconds each kind of record is kept; null: for ever. */
 export interface Retention {

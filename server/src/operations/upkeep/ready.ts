@@ -1,6 +1,6 @@
 import { READY_TIMEOUT_MS } from '../../domain/limits.ts'
 import { answers, readAndWrite } from '../../store/liveness.ts'
-import type { Service } from '../call/call.ts'
+import type { Service } from '../call/service.ts'
 
 /** Whether the service can do its work, or why not. */
 type Readiness = { ready: true } | { ready: false; reason: unknown }
@@ -25,8 +25,8 @@ export class ReadyCheck {
   }
 
   async #look(): Promise<Readiness> {
-    const { pool, lookups, standings, usage } = this.#service
-    const stuck = Math.max(standings.oldestSeconds(), usage.oldestSeconds()) * 1_000 > READY_TIMEOUT_MS
+    const { pool, lookups, usage } = this.#service
+    const stuck = usage.oldestSeconds() * 1_000 > READY_TIMEOUT_MS
     if (stuck) return { ready: false, reason: new Error('calls have been waiting for the database') }
     let timer: NodeJS.Timeout | undefined
     const tooLong = new Promise<never>((_, reject) => {

@@ -14,7 +14,7 @@ export async function canUseFeature(
   delta: number,
 ): Promise<FeatureAccess> {
   checkDelta(delta)
-  const { standing, used } = await call.service.standings.add({ caller: call, userId, featureId })
+  const { standing, used } = await call.service.usage.read({ caller: call, userId, featureId })
   return { featureId, ...decideAccess(standing, used, delta) }
 }
 

@@ -10,7 +10,7 @@ import { usedOf } from '../../store/subscribers.ts'
 import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
 import { findUser } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
-import type { MemberCall } from '../call/member-call.ts'
+import type { Call } from '../call/call.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 
 export const EXPLANATION_STEPS = [
@@ -53,18 +53,18 @@ export interface Explanation extends Access {
 
 /** How an answer of `canUseFeature` comes about: the same rules, each with what it found. */
 export async function explain(
-  call: MemberCall,
-  appId: string,
+  call: Call,
   userId: string,
   featureId: string,
   delta: number,
 ): Promise<Explanation> {
+  const { appId } = call
   const { pool } = call.service
   const { now } = await foundApp(pool, appId)
   checkDelta(delta)
   const user = isIdentifier(userId) ? await findUser(pool, appId, userId) : null
   const held = user ? await subscriptionsOfUser(pool, appId, user.uid) : []
-  const catalogue = await catalogueOf(call, appId)
+  const catalogue = await catalogueOf(call)
   const live = held.filter((s) => endedAt(s, now) === null)
   const standing = standingOf(catalogue, featureId, user ? live : null, now)
   const metered = standing.kind === 'metered' ? standing : null

@@ -2,12 +2,19 @@ import type { Monotonic } from '../../domain/clocks.ts'
 import type { AppCache } from '../../store/app-cache.ts'
 import type { Pool } from '../../store/database.ts'
 import { HeldConnection } from '../../store/held-connection.ts'
-import type { WaitingCaller } from '../call/deadline.ts'
+import type {
+  FoundStanding,
+  HotPaths,
+  PendingUsage,
+  Recorded,
+  StandingQuestion,
+  WaitingCaller,
+} from '../call/hot-paths.ts'
 import type { Metrics } from '../upkeep/metrics.ts'
 import type { Activity } from './activity.ts'
 import { Batcher, type Settled } from './batcher.ts'
-import { type PendingUsage, type Recorded, recordBatch } from './record-batch.ts'
-import { type FoundStanding, readStandings, type StandingQuestion } from './standings.ts'
+import { recordBatch } from './record-batch.ts'
+import { readStandings } from './standings.ts'
 
 /** For each path, so that one is under way while the answers of the other go out. */
 const LANES = 2
@@ -16,42 +23,49 @@ const MOST = 128
 /** Each lane of each path has a connection to itself. */
 export const HOT_CONNECTIONS = 2 * LANES
 
-export type StandingReader = Batcher<StandingQuestion, FoundStanding>
+/** `read` and `record`, each with batches of its own. */
+export class UsagePaths implements HotPaths {
+  readonly #held: HeldConnection[]
+  readonly #readers: Batcher<StandingQuestion, FoundStanding>
+  /** All events of one user go down one lane, so that the lanes never move the same counter. */
+  readonly #recorders: Batcher<PendingUsage, Recorded>[]
 
-export interface UsageRecorder {
-  add(pending: PendingUsage): Promise<Recorded>
-  /** of all lanes: how many calls wait, and for how long the oldest has */
-  readonly waiting: number
-  oldestSeconds(): number
-}
+  constructor(apps: AppCache, pool: Pool, metrics: Metrics, activity: Activity, monotonic: Monotonic) {
+    this.#held = Array.from({ length: HOT_CONNECTIONS }, () => new HeldConnection(pool))
+    const [reading, recording] = [this.#held.slice(0, LANES), this.#held.slice(LANES)]
+    this.#readers = standingReader(apps, reading, metrics, activity, monotonic)
+    this.#recorders = recording.map((connection) =>
+      usageRecorder(apps, connection, metrics, activity, monotonic),
+    )
+    metrics.watchQueue('check', this.#readers)
+    metrics.watchQueue('record', queueOf(this.#recorders))
+  }
 
-interface HotPaths {
-  standings: StandingReader
-  usage: UsageRecorder
+  read(question: StandingQuestion): Promise<FoundStanding> {
+    return this.#readers.add(question)
+  }
+
+  record(usage: PendingUsage): Promise<Recorded> {
+    return at(this.#recorders, hash(usage.event.userId) % this.#recorders.length).add(usage)
+  }
+
+  oldestSeconds(): number {
+    return Math.max(this.#readers.oldestSeconds(), queueOf(this.#recorders).oldestSeconds())
+  }
+
   /** Gives the connections back to the pool. */
-  release(): void
-}
-
-export function hotPaths(
-  apps: AppCache,
-  pool: Pool,
-  metrics: Metrics,
-  activity: Activity,
-  monotonic: Monotonic,
-): HotPaths {
-  const held = Array.from({ length: HOT_CONNECTIONS }, () => new HeldConnection(pool))
-  const standings = standingReader(apps, held.slice(0, LANES), metrics, activity, monotonic)
-  const usage = usageRecorder(apps, held.slice(LANES), metrics, activity, monotonic)
-  metrics.watchQueue('check', standings)
-  metrics.watchQueue('record', usage)
-  return {
-    standings,
-    usage,
-    release: () => {
-      for (const connection of held) connection.release()
-    },
+  release(): void {
+    for (const connection of this.#held) connection.release()
   }
 }
+
+/** Several lanes as one queue: how many calls wait, and for how long the oldest has. */
+const queueOf = (lanes: readonly Batcher<PendingUsage, Recorded>[]) => ({
+  get waiting() {
+    return lanes.reduce((sum, lane) => sum + lane.waiting, 0)
+  },
+  oldestSeconds: () => Math.max(...lanes.map((lane) => lane.oldestSeconds())),
+})
 
 function standingReader(
   apps: AppCache,
@@ -59,7 +73,7 @@ function standingReader(
   metrics: Metrics,
   activity: Activity,
   monotonic: Monotonic,
-): StandingReader {
+): Batcher<StandingQuestion, FoundStanding> {
   return new Batcher<StandingQuestion, FoundStanding>(
     (questions, lane) => {
       const standings = at(connections, lane).use((db) => readStandings(apps, db, questions))
@@ -72,34 +86,23 @@ function standingReader(
   )
 }
 
-/** All events of one user go down one lane, so that the lanes never move the same counter. */
 function usageRecorder(
   apps: AppCache,
-  connections: HeldConnection[],
+  connection: HeldConnection,
   metrics: Metrics,
   activity: Activity,
   monotonic: Monotonic,
-): UsageRecorder {
-  const lanes = connections.map(
-    (connection) =>
-      new Batcher<PendingUsage, Recorded>(
-        async (pending) => {
-          metrics.batch.observe({ path: 'record' }, pending.length)
-          activity.count('records', pending)
-          const settled = await connection.use((db) => recordBatch(apps, db, pending))
-          noteOne(activity, pending[0], settled[0])
-          return settled
-        },
-        { monotonic, lanes: 1, most: MOST, expired },
-      ),
-  )
-  return {
-    add: (pending) => at(lanes, hash(pending.event.userId) % lanes.length).add(pending),
-    get waiting() {
-      return lanes.reduce((sum, lane) => sum + lane.waiting, 0)
+): Batcher<PendingUsage, Recorded> {
+  return new Batcher<PendingUsage, Recorded>(
+    async (pending) => {
+      metrics.batch.observe({ path: 'record' }, pending.length)
+      activity.count('records', pending)
+      const settled = await connection.use((db) => recordBatch(apps, db, pending))
+      noteOne(activity, pending[0], settled[0])
+      return settled
     },
-    oldestSeconds: () => Math.max(...lanes.map((lane) => lane.oldestSeconds())),
-  }
+    { monotonic, lanes: 1, most: MOST, expired },
+  )
 }
 
 /** Whoever asked has been told that there is no answer: to record it now would be a surprise. */

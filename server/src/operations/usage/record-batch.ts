@@ -1,29 +1,15 @@
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
-import { applyUsage, type RecordedUsage, type UsageCall } from '../../domain/usage.ts'
+import { applyUsage, type RecordedUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/app-cache.ts'
 import { type Db, endedForAnother, TryAgain, type Tx, violates } from '../../store/database.ts'
 import { KEY_TAKEN, readKeys } from '../../store/idempotency.ts'
 import { refusesData } from '../../store/refused-data.ts'
 import { COUNTER_EXISTS, type CounterMove, type Receipt, writeUsage } from '../../store/write-usage.ts'
-import { idempotencyKeyReused, type KeptUnder, type Outcome, resultOf } from '../call/call.ts'
-import type { WaitingCaller } from '../call/deadline.ts'
+import type { FoundStanding, PendingUsage, Recorded } from '../call/hot-paths.ts'
+import { idempotencyKeyReused, type Outcome, resultOf } from '../call/outcome.ts'
 import type { Settled } from './batcher.ts'
-import { type FoundStanding, readStandings } from './standings.ts'
-
-export interface UsageEvent extends UsageCall {
-  userId: string
-  featureId: string
-}
-
-export interface PendingUsage {
-  caller: WaitingCaller
-  event: UsageEvent
-  key: KeptUnder | null
-}
-
-/** `claimed`: the key belongs to this very request, another mutation of which has answered already. */
-export type Recorded = RecordedUsage | 'claimed'
+import { readStandings } from './standings.ts'
 
 /**
  * Records events in their order: reads how things stand, decides each by the rule, and writes what was decided

@@ -4,8 +4,10 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_BATCH, MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../../domain/limits.ts'
 import { checkUsageCall, type RecordedUsage } from '../../domain/usage.ts'
 import type { Tx } from '../../store/database.ts'
-import { type Call, type KeptUnder, mutate } from '../call/call.ts'
-import { recordBatch, type UsageEvent } from './record-batch.ts'
+import type { Call } from '../call/call.ts'
+import type { KeptUnder, UsageEvent } from '../call/hot-paths.ts'
+import { mutate } from '../call/mutate.ts'
+import { recordBatch } from './record-batch.ts'
 
 export interface KeyedUsageEvent extends UsageEvent {
   idempotencyKey: string | null
@@ -14,10 +16,11 @@ export interface KeyedUsageEvent extends UsageEvent {
 export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<RecordedUsage> {
   checkEvent(event)
   const { idempotency } = call
-  // Two keys on one event guard two different things, and take the long way that can hold both.
-  if (!call.transact && (!idempotency || event.idempotencyKey === null)) {
+  // Two keys on one event guard two different things, and take the long way that can hold both. So does what a member
+  // records: the audit log's entry is part of it.
+  if (call.actor.kind !== 'member' && (!idempotency || event.idempotencyKey === null)) {
     const key = idempotency ? requestKey(call, idempotency) : eventKey(call, event)
-    const recorded = await call.service.usage.add({ caller: call, event, key })
+    const recorded = await call.service.usage.record({ caller: call, event, key })
     if (recorded !== 'claimed') return recorded
   }
   return mutate(call, async (tx) => {

@@ -22,7 +22,7 @@ export async function showUsage(call: Call, userId: string, featureId: string): 
   const { app } = await momentOf(call)
   const user = await foundUser(service.pool, appId, userId)
   foundFeature(app.catalogue, featureId)
-  const found = await service.standings.add({ caller: call, userId, featureId })
+  const found = await service.usage.read({ caller: call, userId, featureId })
   if (found.standing.kind !== 'metered') return { current: null, past: [] }
 
   const { allowance, anchor, period } = found.standing

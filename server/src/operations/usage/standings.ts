@@ -2,30 +2,13 @@ import type { Catalogue } from '../../domain/catalogue.ts'
 import { unauthenticated, unavailable } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_STALE_READS } from '../../domain/limits.ts'
-import { type Standing, standingOf } from '../../domain/standing.ts'
+import { standingOf } from '../../domain/standing.ts'
 import type { AppCache, CachedApp } from '../../store/app-cache.ts'
 import type { Tx } from '../../store/database.ts'
 import { type Holding, type Question, readHoldings } from '../../store/read-holdings.ts'
 import { refusesData } from '../../store/refused-data.ts'
-import type { WaitingCaller } from '../call/deadline.ts'
+import type { FoundStanding, StandingQuestion } from '../call/hot-paths.ts'
 import type { Settled } from './batcher.ts'
-
-export interface StandingQuestion {
-  caller: WaitingCaller
-  userId: string
-  featureId: string
-}
-
-/** How a user stands towards a feature at one moment, and what the counter said then. */
-export interface FoundStanding {
-  featureId: string
-  standing: Standing
-  used: number
-  now: number
-  uid: number | null
-  /** where the counter's row is; null: nothing was counted in this period yet, so there is none */
-  place: string | null
-}
 
 /**
  * Answers all questions from one statement; where PostgreSQL refuses that for something it finds, each from its own, so

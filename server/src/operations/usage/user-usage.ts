@@ -5,9 +5,9 @@ import { standingOf } from '../../domain/standing.ts'
 import { type LedgerRow, ledgerOfUser } from '../../store/ledger.ts'
 import { liveSubscriptions, usedOf } from '../../store/subscribers.ts'
 import { foundApp } from '../apps/apps.ts'
+import type { Call } from '../call/call.ts'
 import { foundFeature, foundUser } from '../call/found.ts'
-import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/keyed-pages.ts'
-import type { MemberCall } from '../call/member-call.ts'
+import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 
 /** How a user stands towards one feature that their packages grant. */
@@ -19,14 +19,11 @@ export interface GrantedFeature extends Access {
   periodEnd: number | null
 }
 
-export async function grantedFeatures(
-  call: MemberCall,
-  appId: string,
-  userId: string,
-): Promise<GrantedFeature[]> {
+export async function grantedFeatures(call: Call, userId: string): Promise<GrantedFeature[]> {
+  const { appId } = call
   const { pool } = call.service
   const { now } = await foundApp(pool, appId)
-  const catalogue = await catalogueOf(call, appId)
+  const catalogue = await catalogueOf(call)
   const { uid } = await foundUser(pool, appId, userId)
   const live = (await liveSubscriptions(pool, appId, [uid], now)).get(uid) ?? []
   const granted = [...catalogue.features.values()]
@@ -53,15 +50,15 @@ export async function grantedFeatures(
 
 /** What was recorded for a user, newest first: of one feature or of all. */
 export async function ledger(
-  call: MemberCall,
-  appId: string,
+  call: Call,
   userId: string,
   featureId: string | null | undefined,
   first: number | null | undefined,
   after: string | null | undefined,
 ): Promise<KeyedPage<LedgerRow>> {
+  const { appId } = call
   const { pool } = call.service
-  const catalogue = await catalogueOf(call, appId)
+  const catalogue = await catalogueOf(call)
   const { uid } = await foundUser(pool, appId, userId)
   const features = featureId ? [foundFeature(catalogue, featureId).id] : [...catalogue.features.keys()]
   const size = pageSize(first)

@@ -2,7 +2,8 @@ import { badUserInput, quote } from '../../domain/errors.ts'
 import { checkNewUser, type User } from '../../domain/user.ts'
 import { violates } from '../../store/database.ts'
 import { BILLING_ID_TAKEN, insertUser, USER_ID_TAKEN } from '../../store/users.ts'
-import { type Call, mutate } from '../call/call.ts'
+import type { Call } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
 
 export async function createUser(call: Call, user: User): Promise<User> {
   checkNewUser(user)

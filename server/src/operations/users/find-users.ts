@@ -12,38 +12,31 @@ import {
 } from '../../store/search-users.ts'
 import { findListedUser } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
-import { adminCall } from '../call/admin-call.ts'
-import { type KeyedPage, keyBefore, pageOf, pageSize, unknownCursor } from '../call/keyed-pages.ts'
-import type { MemberCall } from '../call/member-call.ts'
+import type { Call } from '../call/call.ts'
+import { type KeyedPage, keyBefore, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
 import { createUser } from './create-user.ts'
 import { updateUser } from './update-user.ts'
 
-export async function dashboardUser({ service }: MemberCall, appId: string, id: string): Promise<ListedUser> {
+export async function dashboardUser({ service, appId }: Call, id: string): Promise<ListedUser> {
   await foundApp(service.pool, appId)
   const user = isIdentifier(id) ? await findListedUser(service.pool, appId, id) : null
   if (!user) throw userNotFound(id)
   return user
 }
 
-export async function createDashboardUser(call: MemberCall, appId: string, user: User): Promise<ListedUser> {
-  await createUser(adminCall(call, appId), user)
-  return dashboardUser(call, appId, user.id)
+export async function createDashboardUser(call: Call, user: User): Promise<ListedUser> {
+  await createUser(call, user)
+  return dashboardUser(call, user.id)
 }
 
-export async function updateDashboardUser(
-  call: MemberCall,
-  appId: string,
-  id: string,
-  change: UserChange,
-): Promise<ListedUser> {
-  const { id: present } = await updateUser(adminCall(call, appId), id, change)
-  return dashboardUser(call, appId, present)
+export async function updateDashboardUser(call: Call, id: string, change: UserChange): Promise<ListedUser> {
+  const { id: present } = await updateUser(call, id, change)
+  return dashboardUser(call, present)
 }
 
 /** The newest first; with a search, those whose id, address or billing id begins with it. */
 export async function dashboardUsers(
-  { service: { pool, lookups } }: MemberCall,
-  appId: string,
+  { service: { pool, lookups }, appId }: Call,
   search: string,
   first: number | null | undefined,
   after: string | null | undefined,

@@ -1,8 +1,10 @@
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
 import { USER_TOKEN_SECONDS } from '../../domain/limits.ts'
-import { LEGACY_KEY } from '../apps/token-keys.ts'
-import { type Call, mutate, type Service } from '../call/call.ts'
+import { LEGACY_KEY } from '../../store/token-keyring.ts'
+import type { Call } from '../call/call.ts'
 import { foundUser } from '../call/found.ts'
+import { mutate } from '../call/mutate.ts'
+import type { Service } from '../call/service.ts'
 
 const ISSUER = 'tollgate'
 const AUDIENCE = 'tollgate-client'

@@ -1,8 +1,9 @@
 import { checkUserChange, type User, type UserChange } from '../../domain/user.ts'
 import { violates } from '../../store/database.ts'
 import * as store from '../../store/users.ts'
-import { type Call, mutate } from '../call/call.ts'
+import type { Call } from '../call/call.ts'
 import { lockedUser } from '../call/found.ts'
+import { mutate } from '../call/mutate.ts'
 import { userIdTaken } from './create-user.ts'
 
 export async function updateUser(call: Call, id: string, change: UserChange): Promise<User> {

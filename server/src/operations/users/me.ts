@@ -1,33 +1,18 @@
 import { unauthenticated, unavailable } from '../../domain/errors.ts'
 import { MAX_ID_CHANGES } from '../../domain/limits.ts'
 import { findTokenUser, type UserRow } from '../../store/users.ts'
-import type { Call, Service } from './call.ts'
-import type { Deadline } from './deadline.ts'
-
-/** One request by a user, let in by a token. */
-export interface UserCall {
-  service: Service
-  appId: string
-  uid: number
-  /** what signed the token */
-  tokenKey: string
-  deadline: Deadline | null
-}
-
-export function asCall({ service, appId, tokenKey, deadline }: UserCall): Call {
-  return { service, appId, keyHash: null, tokenKey, deadline, idempotency: null }
-}
+import type { Call, UserActor } from '../call/call.ts'
 
 /** The user whom the token names. */
-export async function me({ service, appId, uid, tokenKey }: UserCall): Promise<UserRow> {
-  const user = await findTokenUser(service.pool, appId, uid, tokenKey)
+export async function me({ service, appId, actor }: Call<UserActor>): Promise<UserRow> {
+  const user = await findTokenUser(service.pool, appId, actor.uid, actor.tokenKey)
   if (!user) throw unauthenticated()
   return user
 }
 
 /** Asks by the user's id; again if that was changed meanwhile, since by then it may be another user's. */
 export async function asThemselves<Answer>(
-  call: UserCall,
+  call: Call<UserActor>,
   ask: (userId: string) => Promise<Answer>,
 ): Promise<Answer> {
   let { id } = await me(call)

@@ -1,0 +1,98 @@
+import { TollgateError } from '../../domain/errors.ts'
+import type { Json } from '../../domain/metadata.ts'
+import type { Moment } from '../../store/app-cache.ts'
+import { bumpVersion, lockApp } from '../../store/apps.ts'
+import { type LoadedApp, loadApp } from '../../store/catalogue.ts'
+import { type Tx, transaction } from '../../store/database.ts'
+import { claimKey, storeResults } from '../../store/idempotency.ts'
+import { audited } from './audited.ts'
+import { type Call, type InstallationCall, momentOf } from './call.ts'
+import type { KeptUnder } from './hot-paths.ts'
+import { checkMay } from './member-operations.ts'
+import { idempotencyKeyReused, type Outcome, resultOf } from './outcome.ts'
+
+/**
+ * Runs a mutation in one transaction: at most once for each Idempotency-Key, by a member only if their role allows it,
+ * and then with an entry in the audit log.
+ *
+ * The effect asks for the moment when it has the locks it needs; one that does not ask gets its API key checked all the
+ * same, whatever comes of it.
+ */
+export async function mutate<T>(
+  call: Call | InstallationCall,
+  effect: (tx: Tx, moment: () => Promise<Moment>) => Promise<T>,
+): Promise<T> {
+  const { service, actor, appId, deadline } = call
+  if (actor.kind === 'member') checkMay('mutation', actor.operation.name, actor.member)
+  const idempotency = appId === null ? null : call.idempotency
+  let checked = actor.kind !== 'app'
+  const work = async (tx: Tx): Promise<Outcome<T>> => {
+    const moment = async () => {
+      if (appId === null) throw new Error('what belongs to no app has no moment')
+      const now = await service.apps.at(tx, call)
+      checked = true
+      return now
+    }
+    const run = () => audited(tx, call, () => effect(tx, moment))
+    const made =
+      idempotency && appId !== null
+        ? await once(tx, { ...idempotency, appId, scope: 'request' }, run)
+        : { value: await run() }
+    if (!checked) await moment()
+    return made
+  }
+  try {
+    return resultOf(await transaction(service.pool, work, deadline))
+  } catch (error) {
+    if (!checked && appId !== null && error instanceof TollgateError) await momentOf(call)
+    throw error
+  }
+}
+
+/** Does it, unless this key has done it: then its answer is repeated. */
+async function once<T>(tx: Tx, key: KeptUnder, effect: () => Promise<T>): Promise<Outcome<T>> {
+  const { request, field } = key
+  const claim = await claimKey(tx, key, request)
+  if (!claim.request.equals(request)) throw idempotencyKeyReused()
+  if (Object.hasOwn(claim.results, field)) return claim.results[field] as Outcome<T>
+  const made = await attempt(tx, effect)
+  await storeResults(tx, key, { ...claim.results, [field]: made as Json })
+  return made
+}
+
+async function attempt<T>(tx: Tx, effect: () => Promise<T>): Promise<Outcome<T>> {
+  await tx.query('savepoint effect')
+  try {
+    const value = await effect()
+    // Savepoints may be nested: one left behind would hide the one around it.
+    await tx.query('release savepoint effect')
+    return { value }
+  } catch (error) {
+    // What will be fine a little later is not what the same key is to be answered then.
+    if (!(error instanceof TollgateError) || error.retryAfter !== null) throw error
+    await tx.query('rollback to savepoint effect; release savepoint effect')
+    const { code, message, type, field } = error
+    return { error: { code, message, type, field } }
+  }
+}
+
+/** A mutation of the catalogue: one at a time for each app, and every process learns of it. */
+export function mutateCatalogue<T>(
+  call: Call,
+  effect: (tx: Tx, before: LoadedApp, now: number) => Promise<void>,
+  result: (after: LoadedApp, tx: Tx) => T | Promise<T>,
+): Promise<T> {
+  return mutate(call, async (tx, moment) => {
+    const { appId } = call
+    const locked = await lockApp(tx, appId)
+    const before = locked && (await loadApp(tx, appId))
+    if (!before) throw new Error(`the app ${appId} vanished`)
+    // Asked for before anything changes: what is read here stays in memory, whatever becomes of the transaction.
+    if (call.actor.kind === 'app') await moment()
+    await effect(tx, before, locked.now)
+    await bumpVersion(tx, appId)
+    const after = await loadApp(tx, appId)
+    if (!after) throw new Error(`the app ${appId} vanished`)
+    return result(after, tx)
+  })
+}

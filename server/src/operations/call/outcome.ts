@@ -1,0 +1,18 @@
+import { TollgateError } from '../../domain/errors.ts'
+
+/** What a mutation came to, as it is stored: a refusal is an answer too. */
+export type Outcome<T> = { value: T } | { error: Refusal }
+
+type Refusal = Pick<TollgateError, 'code' | 'message' | 'type' | 'field'>
+
+export function resultOf<T>(outcome: Outcome<T>): T {
+  if (!('error' in outcome)) return outcome.value
+  const { code, message, type, field } = outcome.error
+  throw new TollgateError(code, message, type, field)
+}
+
+export const idempotencyKeyReused = () =>
+  new TollgateError(
+    'IDEMPOTENCY_KEY_REUSED',
+    'This Idempotency-Key was used for another request; use a new one',
+  )
