@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Client, signedIn } from './harness/client.ts'
 import { createDatabase, rowsOf, type TestDatabase } from './harness/database.ts'
 import { createApp, OWNER, startTestServer, type TestServer } from './harness/server.ts'
@@ -61,6 +62,29 @@ describe('gap: the keys of user tokens', () => {
     )
     expect(kept).toHaveLength(2)
     for (const { material } of kept) expect(material.toString('latin1')).toMatch(/^sealed1:.m/s)
+  })
+
+  it('of two who make the first one at once, the second is told the id of the other', async () => {
+    await newApp('raced')
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    try {
+      await client.query('begin')
+      await client.query(
+        `insert into token_key (app_id, id, algorithm, material) values ('raced', 'the-first-of-two', 'HS256', '')`,
+      )
+      const rotated = rotate('raced')
+      await vi.waitFor(async () => {
+        const [waiting] = await rows(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'insert into token_key%'`,
+        )
+        expect(waiting).toBeDefined()
+      }, 10_000)
+      await client.query('commit')
+      expect((await rotated).rotateTokenKey.id).toBe('the-first-of-two')
+    } finally {
+      await client.end()
+    }
   })
 
   it('rotation signs with a new one, and what the former signed is good for its hour', async () => {

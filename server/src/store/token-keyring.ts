@@ -6,6 +6,7 @@ import {
   randomBytes,
 } from 'node:crypto'
 import type { Clocks } from '../domain/clocks.ts'
+import { unavailable } from '../domain/errors.ts'
 import { USER_TOKEN_SECONDS } from '../domain/limits.ts'
 import type { JsonObject } from '../domain/metadata.ts'
 import type { Db } from './database.ts'
@@ -77,8 +78,7 @@ export class TokenKeys {
   async current(db: Db, appId: string): Promise<string | null> {
     const found = await store.currentTokenKey(db, appId)
     if (found !== null || this.#signsLegacy) return found
-    await this.make(db, appId)
-    return store.currentTokenKey(db, appId)
+    return this.make(db, appId)
   }
 
   get #signsLegacy(): boolean {
@@ -86,17 +86,15 @@ export class TokenKeys {
     return this.#legacy !== null && this.#clocks.wall() < until
   }
 
-  /** A new key to sign with, unless there is one. */
+  /** The id of a new key to sign with, or of the one that somebody else made at the same moment. */
   async make(db: Db, appId: string): Promise<string> {
     const id = randomBytes(12).toString('base64url')
     const { material, publicKey } = newMaterial(this.algorithm)
-    await store.insertTokenKey(db, this.#keyring, appId, {
-      id,
-      algorithm: this.algorithm,
-      material,
-      publicKey,
-    })
-    return id
+    const key = { id, algorithm: this.algorithm, material, publicKey }
+    if (await store.insertTokenKey(db, this.#keyring, appId, key)) return id
+    const theirs = await store.currentTokenKey(db, appId)
+    if (theirs === null) throw unavailable('The keys of user tokens kept changing; try again')
+    return theirs
   }
 
   /** One to sign with: whether what it signs is still taken does not matter to an answer that is repeated. */

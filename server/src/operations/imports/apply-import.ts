@@ -1,5 +1,6 @@
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
+import { MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { type Db, lookUpKeys, transaction } from '../../store/database.ts'
 import { isBillingIdTaken, moveRows, type WayThrough } from '../../store/move-user-import.ts'
 import { type ImportOutcome, listImportRows, type UserImportRow } from '../../store/user-import-rows.ts'
@@ -89,7 +90,7 @@ export async function moveImport(
   way: WayThrough,
 ): Promise<void> {
   const { pool } = service
-  for (let limit = BATCH; ; ) {
+  for (let [limit, lost] = [BATCH, 0]; ; ) {
     if (service.ongoing.stopping) return
     try {
       const more = await transaction(service.patient, async (tx) => {
@@ -98,8 +99,10 @@ export async function moveImport(
       })
       if (!more) break
       limit = BATCH
+      lost = 0
     } catch (error) {
       if (!isBillingIdTaken(error)) throw error
+      if (limit === 1 && ++lost > MAX_WRITE_CONFLICTS) throw error
       limit = Math.ceil(limit / 2)
     }
   }
