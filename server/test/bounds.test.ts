@@ -6,6 +6,7 @@ import { connectionBounds } from './bounds/connections.ts'
 import { dashboardBounds } from './bounds/dashboard.ts'
 import { databaseBounds } from './bounds/database.ts'
 import { loadBounds } from './bounds/load.ts'
+import { memoryBounds } from './bounds/memory.ts'
 import { overloadBounds } from './bounds/overload.ts'
 import { peopleBounds } from './bounds/people.ts'
 import { requestBounds } from './bounds/requests.ts'
@@ -26,6 +27,7 @@ const BOUNDS: Bound[] = [
   ...connectionBounds,
   ...databaseBounds,
   ...loadBounds,
+  ...memoryBounds,
   ...retryBounds,
 ]
 

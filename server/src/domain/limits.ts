@@ -46,6 +46,15 @@ export const MAX_VISITOR_TOKENS = 100
 /** Keys, users and addresses whose requests are counted; the least recently seen are dropped first. */
 export const MAX_RATE_LIMIT_SOURCES = 100_000
 
+/** Kept in memory by each process; the least recently used are dropped first, and read again when needed. */
+export const MAX_CACHED_APPS = 1_000
+/** API keys, and those that sign user tokens: so many of each. */
+export const MAX_CACHED_KEYS = 10_000
+/** Parsed GraphQL documents of one endpoint: about a thousand of everyday size. */
+export const MAX_CACHED_DOCUMENT_BYTES = 32 * 1024 * 1024
+/** Stripe accounts whose clients are kept with their open connections. */
+export const MAX_STRIPE_CLIENTS = 100
+
 /** Of a caller's own `X-Request-Id`. */
 export const MAX_REQUEST_ID_CHARACTERS = 128
 export const MAX_HEADER_BYTES = 16 * 1024

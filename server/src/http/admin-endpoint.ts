@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { badRequest, unauthenticated } from '../domain/errors.ts'
-import { MAX_COST, MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../domain/limits.ts'
+import { MAX_CACHED_KEYS, MAX_COST, MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../domain/limits.ts'
 import type { AdminContext } from '../graphql/admin/context.ts'
 import { adminSchema } from '../graphql/admin/schema.ts'
 import { LongLists } from '../graphql/engine/long-lists.ts'
@@ -12,11 +13,9 @@ import { credentialOf } from './credential.ts'
 import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
 
-/** Hashes of keys that have been let in, so that a caller's next request costs no hashing. */
-const KEPT_HASHES = 1_000
-
 export function adminEndpoint(service: Service, admission: Admission): Endpoint<AppCaller> {
-  const hashes = new Map<string, string>()
+  // By the keys themselves, which every request brings along: hashing them first would add 1.4 µs to each check.
+  const hashes = new LRUCache<string, string>({ max: MAX_CACHED_KEYS })
   const refuse = (exchange: Exchange): never => {
     admission.failed(exchange)
     throw unauthenticated()
@@ -27,7 +26,7 @@ export function adminEndpoint(service: Service, admission: Admission): Endpoint<
       return refuse(exchange)
     }
     admission.key(exchange, hash)
-    if (hashes.size < KEPT_HASHES) hashes.set(key, hash)
+    hashes.set(key, hash)
     return caller
   }
   return {

@@ -1,6 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { LRUCache } from 'lru-cache'
 import { badRequest, TollgateError } from '../domain/errors.ts'
-import { KNOWN_DEVICE_SECONDS, MAX_MEMBER_COST, SESSION_SECONDS } from '../domain/limits.ts'
+import {
+  KNOWN_DEVICE_SECONDS,
+  MAX_MEMBER_COST,
+  MAX_RATE_LIMIT_SOURCES,
+  SESSION_SECONDS,
+} from '../domain/limits.ts'
 import { parseUrl } from '../domain/url.ts'
 import type { DashboardContext } from '../graphql/dashboard/context.ts'
 import { dashboardSchema } from '../graphql/dashboard/schema.ts'
@@ -13,7 +19,6 @@ import { type Admission, tell } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
 import { isOurHost, notOurHost } from './our-host.ts'
-import { RecentMap } from './recent-map.ts'
 
 interface Visitor {
   member: Member | null
@@ -25,15 +30,14 @@ const COOKIE = 'tollgate_session'
 const HOST_COOKIE = `__Host-${COOKIE}`
 /** One for each account that has signed in from this browser. */
 const deviceCookie = (memberId: number): string => `tollgate_device_${memberId}`
-/** Recently valid sessions. */
-const KEPT_SESSIONS = 10_000
 
 export function dashboardEndpoint(
   service: Service,
   publicUrl: () => string,
   admission: Admission,
 ): Endpoint<Visitor> {
-  const sessions = new RecentMap<true>(KEPT_SESSIONS)
+  /** Recently valid ones, which are not counted by their address. */
+  const sessions = new LRUCache<string, true>({ max: MAX_RATE_LIMIT_SOURCES })
   return {
     schema: dashboardSchema(),
     limits: { cost: MAX_MEMBER_COST, once: WITH_PASSWORD },

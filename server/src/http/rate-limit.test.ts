@@ -7,7 +7,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { RateLimit } from './rate-limit.ts'
-import { RecentMap } from './recent-map.ts'
 
 function limited(perSecond: number, burst: number) {
   let now = 1_000
@@ -96,17 +95,16 @@ describe('gap: rate limits', () => {
 })
 
 describe('gap: what is remembered of strangers', () => {
-  it('is bounded, and what is asked for stays', () => {
-    const map = new RecentMap<number>(100)
-    for (let i = 0; i < 1_000; i++) {
-      map.set(`stranger ${i}`, i)
-      if (i === 0) map.set('regular', -1)
-      expect(map.get('regular')).toBe(-1)
-      expect(map.size).toBeLessThanOrEqual(100)
+  it('is bounded, and pushes out nobody who keeps coming', () => {
+    const { limit } = limited(0.001, 2)
+    for (let i = 0; i < 2; i++) expect(limit.take('regular').allowed).toBe(true)
+    expect(limit.take('stranger').allowed).toBe(true)
+    for (let i = 0; i < 120_000; i++) {
+      limit.take(`one of many ${i}`)
+      if (i % 20_000 === 0) expect(limit.take('regular').allowed).toBe(false)
     }
-    expect(map.get('stranger 0')).toBeUndefined()
-    expect(map.get('stranger 999')).toBe(999)
-    map.delete('regular')
-    expect(map.get('regular')).toBeUndefined()
+    expect(limit.sources).toBe(100_000)
+    expect(limit.take('regular').allowed).toBe(false)
+    expect(limit.take('stranger').remaining).toBe(1)
   })
 })

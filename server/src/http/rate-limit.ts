@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache'
 import { MAX_RATE_LIMIT_SOURCES } from '../domain/limits.ts'
-import { RecentMap } from './recent-map.ts'
 
 /** A rate per second in the long run, and `burst` at once. */
 export interface Rate {
@@ -27,7 +27,7 @@ export class RateLimit {
   readonly #msAll: number
   readonly #burst: number
   readonly #now: () => number
-  readonly #fullAt = new RecentMap<number>(MAX_RATE_LIMIT_SOURCES)
+  readonly #fullAt = new LRUCache<string, number>({ max: MAX_RATE_LIMIT_SOURCES })
 
   /** `now` in milliseconds, from a monotonic clock. */
   constructor({ perSecond, burst }: Rate, now: () => number) {

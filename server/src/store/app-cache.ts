@@ -1,5 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import type { Monotonic } from '../domain/clocks.ts'
 import { unauthenticated } from '../domain/errors.ts'
+import { MAX_CACHED_APPS, MAX_CACHED_KEYS } from '../domain/limits.ts'
 import { findAppByKey } from './api-keys.ts'
 import { APP_NOW } from './apps.ts'
 import { type LoadedApp, loadApp } from './catalogue.ts'
@@ -41,9 +43,9 @@ export const KEY_CONFIRMED_MS = 1_000
  * a request that asks the database nothing else (introspection, a refused document) relies on the time limit above.
  */
 export class AppCache {
-  readonly #apps = new Map<string, CachedApp>()
+  readonly #apps = new LRUCache<string, CachedApp>({ max: MAX_CACHED_APPS })
   /** Per key: that other keys of the app are good says nothing about this one. */
-  readonly #keys = new Map<string, { caller: AppCaller; confirmedAt: number }>()
+  readonly #keys = new LRUCache<string, { caller: AppCaller; confirmedAt: number }>({ max: MAX_CACHED_KEYS })
   readonly #monotonic: Monotonic
   #useTakenAt = Number.NEGATIVE_INFINITY
 
@@ -112,7 +114,7 @@ export class AppCache {
     const now = this.#monotonic()
     const since = this.#useTakenAt
     this.#useTakenAt = now
-    return [...this.#keys]
+    return [...this.#keys.entries()]
       .filter(([, { confirmedAt }]) => confirmedAt > since)
       .map(([hash, { caller, confirmedAt }]) => ({ appId: caller.appId, hash, msAgo: now - confirmedAt }))
   }

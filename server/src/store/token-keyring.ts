@@ -5,9 +5,10 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../domain/clocks.ts'
 import { unavailable } from '../domain/errors.ts'
-import { USER_TOKEN_SECONDS } from '../domain/limits.ts'
+import { MAX_CACHED_KEYS, USER_TOKEN_SECONDS } from '../domain/limits.ts'
 import type { JsonObject } from '../domain/metadata.ts'
 import type { Db } from './database.ts'
 import type { Keyring } from './keyring.ts'
@@ -36,8 +37,6 @@ interface PublicKey {
 
 /** How long a key is taken as good after the database has last said so, where a request asks it nothing else. */
 const CONFIRMED_MS = 1_000
-/** More than this many at once are asked for again. */
-const MOST_REMEMBERED = 10_000
 
 /** The keys that user tokens are signed with: one at a time for each app, made when it is first needed. */
 export class TokenKeys {
@@ -46,7 +45,9 @@ export class TokenKeys {
   readonly algorithm: TokenAlgorithm
   readonly #legacy: { value: Buffer; retiresAt: number | null } | null
   readonly #clocks: Clocks
-  readonly #remembered = new Map<string, { key: TokenKey | null; confirmedAt: number }>()
+  readonly #remembered = new LRUCache<string, { key: TokenKey; confirmedAt: number }>({
+    max: MAX_CACHED_KEYS,
+  })
 
   #public: { keys: Promise<PublicKey[]>; readAt: number } | null = null
 
@@ -116,10 +117,7 @@ export class TokenKeys {
     const key = row?.good ? (known?.key ?? keyOf(id, row)) : null
     // What is made up is not worth remembering.
     if (key === null) this.#remembered.delete(name)
-    else {
-      if (this.#remembered.size >= MOST_REMEMBERED) this.#remembered.clear()
-      this.#remembered.set(name, { key, confirmedAt })
-    }
+    else this.#remembered.set(name, { key, confirmedAt })
     return key
   }
 

@@ -1,9 +1,11 @@
+import { LRUCache } from 'lru-cache'
 import type Stripe from 'stripe'
+import { MAX_STRIPE_CLIENTS } from '../../domain/limits.ts'
 
 /** Longer than Stripe usually takes, shorter than callers wait. */
 const TIMEOUT_MS = 20_000
 
-const clients = new Map<string, Promise<Stripe>>()
+const clients = new LRUCache<string, Promise<Stripe>>({ max: MAX_STRIPE_CLIENTS })
 
 /** The official client for a key; loaded on first use, and kept with its connections. */
 export function stripeClient(secretKey: string, apiBase: string | null): Promise<Stripe> {

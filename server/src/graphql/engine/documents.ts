@@ -8,8 +8,9 @@ import {
   VariablesInAllowedPositionRule,
   validate,
 } from 'graphql'
+import { LRUCache } from 'lru-cache'
 import { badRequest } from '../../domain/errors.ts'
-import { MAX_DOCUMENT_BYTES, MAX_TOKENS } from '../../domain/limits.ts'
+import { MAX_CACHED_DOCUMENT_BYTES, MAX_DOCUMENT_BYTES, MAX_TOKENS } from '../../domain/limits.ts'
 import { type DocumentLimits, documentLimitsRule } from './document-limits.ts'
 import { Executable } from './executable.ts'
 import { VariablePositionsRule } from './variable-positions.ts'
@@ -18,11 +19,6 @@ const RULES = [
   ...specifiedRules.map((rule) => (rule === VariablesInAllowedPositionRule ? VariablePositionsRule : rule)),
 ]
 
-/**
- * An application sends few distinct documents: there is room for a thousand of typical size. A limit by number instead
- * let a thousand of the largest take 450 MB, and anyone could send those to the dashboard's endpoint.
- */
-const KEPT_BYTES = 32 * 1024 * 1024
 /** The memory of a parsed token with its part of the tree, measured on the densest documents. */
 const BYTES_PER_TOKEN = 500
 
@@ -38,8 +34,11 @@ type Checked =
 export class Documents {
   readonly #schema: GraphQLSchema
   readonly #rules: readonly ValidationRule[]
-  readonly #kept = new Map<string, { executable: Executable; bytes: number }>()
-  #keptBytes = 0
+  /** Bounded by memory: a thousand of the largest would take 450 MB, and anyone can send them to the dashboard. */
+  readonly #kept = new LRUCache<string, Executable>({
+    maxSize: MAX_CACHED_DOCUMENT_BYTES,
+    sizeCalculation: ({ tokens }, text) => 2 * text.length + BYTES_PER_TOKEN * tokens,
+  })
   #last: { text: string; executable: Executable } | null = null
 
   constructor(schema: GraphQLSchema, limits: DocumentLimits) {
@@ -51,23 +50,13 @@ export class Documents {
   check(text: string, admit: Admit | null = null): Checked {
     if (this.#last?.text === text && admit === null) return this.#last.executable
     const kept = this.#kept.get(text)
-    if (kept) admit?.(kept.executable.document)
-    const checked = kept?.executable ?? this.#examine(text, admit)
-    if (checked instanceof Executable) this.#keep(text, checked, kept?.bytes)
-    return checked
-  }
-
-  #keep(text: string, executable: Executable, knownBytes: number | undefined): void {
-    this.#last = { text, executable }
-    const bytes = knownBytes ?? 2 * text.length + BYTES_PER_TOKEN * executable.tokens
-    if (this.#kept.delete(text)) this.#keptBytes -= bytes
-    this.#kept.set(text, { executable, bytes })
-    this.#keptBytes += bytes
-    for (const [oldest, { bytes }] of this.#kept) {
-      if (this.#keptBytes <= KEPT_BYTES) break
-      this.#kept.delete(oldest)
-      this.#keptBytes -= bytes
+    if (kept) admit?.(kept.document)
+    const checked = kept ?? this.#examine(text, admit)
+    if (checked instanceof Executable) {
+      if (!kept) this.#kept.set(text, checked)
+      this.#last = { text, executable: checked }
     }
+    return checked
   }
 
   #examine(text: string, admit: Admit | null): Checked {

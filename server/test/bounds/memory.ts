@@ -1,0 +1,85 @@
+import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql'
+import { expect } from 'vitest'
+import { stripeClient } from '../../src/billing/stripe/client.ts'
+import {
+  MAX_CACHED_APPS,
+  MAX_CACHED_DOCUMENT_BYTES,
+  MAX_CACHED_KEYS,
+  MAX_STRIPE_CLIENTS,
+} from '../../src/domain/limits.ts'
+import { Documents } from '../../src/graphql/engine/documents.ts'
+import { AppCache } from '../../src/store/app-cache.ts'
+import type { Db } from '../../src/store/database.ts'
+import { monotonic } from '../harness/clocks.ts'
+import type { Bound } from './bound.ts'
+
+/** What is kept in memory: the first of so many is still there, and is forgotten for one more. */
+export const memoryBounds: Bound[] = [
+  kept('MAX_CACHED_APPS', 'apps', MAX_CACHED_APPS, async (count) => {
+    const apps = new AppCache(monotonic)
+    for (let i = 0; i < count; i++) await apps.reload(DATABASE, `app-${i}`)
+    return apps.known('app-0') !== undefined
+  }),
+  kept('MAX_CACHED_KEYS', 'API keys', MAX_CACHED_KEYS, async (count) => {
+    const apps = new AppCache(monotonic)
+    for (let i = 0; i < count; i++) await apps.authenticate(DATABASE, hashNo(i))
+    return apps.takeUse().some(({ hash }) => hash === hashNo(0))
+  }),
+  kept('MAX_STRIPE_CLIENTS', 'clients of Stripe', MAX_STRIPE_CLIENTS, async (count) => {
+    const first = stripeClient(`sk_test_bound_${count}_0`, null)
+    for (let i = 1; i < count; i++) stripeClient(`sk_test_bound_${count}_${i}`, null)
+    return stripeClient(`sk_test_bound_${count}_0`, null) === first
+  }),
+  // Two bytes for each of 50,000 characters, and 500 for each of 5 tokens, the start and the end.
+  kept(
+    'MAX_CACHED_DOCUMENT_BYTES',
+    'documents',
+    Math.floor(MAX_CACHED_DOCUMENT_BYTES / 103_500),
+    async (count) => {
+      const documents = new Documents(SCHEMA, { cost: 1_000 })
+      const first = documents.check(documentNo(0))
+      for (let i = 1; i < count; i++) documents.check(documentNo(i))
+      return documents.check(documentNo(0)) === first
+    },
+  ),
+]
+
+function kept(
+  limit: Bound['limit'],
+  what: string,
+  most: number,
+  keepsFirst: (count: number) => Promise<boolean>,
+): Bound {
+  return {
+    limit,
+    what: `${what} kept in memory`,
+    works: async () => expect(await keepsFirst(most)).toBe(true),
+    refused: async () => expect(await keepsFirst(most + 1)).toBe(false),
+  }
+}
+
+/** Knows every app and every key. */
+const DATABASE = {
+  query: async () => ({
+    rows: [
+      {
+        appId: 'any',
+        app_id: 'any',
+        version: 1,
+        keys: [],
+        revokedTokenKeys: [],
+        origins: [],
+        features: [],
+        packages: [],
+      },
+    ],
+  }),
+} as unknown as Db
+
+const hashNo = (i: number): string => i.toString(16).padStart(64, '0')
+
+const SCHEMA = new GraphQLSchema({
+  query: new GraphQLObjectType({ name: 'Query', fields: { word: { type: GraphQLString } } }),
+})
+
+const documentNo = (i: number): string => `query No${i} { word }`.padEnd(50_000)
