@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { stringify } from 'csv-stringify/sync'
 import { badRequest, badUserInput, TollgateError } from '../domain/errors.ts'
 import { MAX_IMPORT_BYTES } from '../domain/limits.ts'
 import { wireError } from '../graphql/engine/errors.ts'
@@ -154,13 +155,9 @@ async function* reportText(pages: AsyncIterable<UserImportRow[]>): AsyncGenerato
   // The mark at the beginning tells spreadsheets that this is UTF-8.
   yield `\ufeff${COLUMNS.map(([name]) => name).join(',')}\r\n`
   for await (const rows of pages) {
-    yield rows.map((row) => `${COLUMNS.map(([, of]) => cell(of(row))).join(',')}\r\n`).join('')
+    yield stringify(
+      rows.map((row) => COLUMNS.map(([, of]) => of(row))),
+      { quoted: true, quoted_empty: true, record_delimiter: '\r\n', escape_formulas: true },
+    )
   }
-}
-
-/** Quoted; and what a spreadsheet would take for a formula is made text. */
-function cell(value: string | number | null): string {
-  const text = String(value ?? '')
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return `"${safe.replaceAll('"', '""')}"`
 }

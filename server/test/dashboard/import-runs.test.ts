@@ -126,9 +126,13 @@ describe('gap: a dry run, its report and the way back', () => {
   it('the report has every row, and no cell of it is a formula', async () => {
     const app = await imports.newApp()
     await app.admin.data('mutation { createUser(input: { id: "=1+1", email: "old@x.example" }) { id } }')
-    await imports.send(app, 'id,email\n=1+1,+2@x.example\n@SUM(A1),n@x.example\nann,"a,b@x.example"\n', {
-      import: 'report',
-    })
+    await imports.send(
+      app,
+      'id,email\n=1+1,+2@x.example\n@SUM(A1),n@x.example\nann,"a,b@x.example"\n＝2+3,w@x.example\n',
+      {
+        import: 'report',
+      },
+    )
     const address = `${imports.server.url}/dashboard/import/report?app=${app.id}&import=report`
     const response = await fetch(address, { headers: { Cookie: imports.cookie } })
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
@@ -142,6 +146,7 @@ describe('gap: a dry run, its report and the way back', () => {
       `"2","'=1+1","APPLIED","","","old@x.example","'+2@x.example","",""`,
       `"3","'@SUM(A1)","BAD","UNKNOWN_USER","There is no user with this id","","","",""`,
       `"4","ann","APPLIED","","","ann@old.example","a,b@x.example","cus_ann","cus_ann"`,
+      `"5","'＝2+3","BAD","UNKNOWN_USER","There is no user with this id","","","",""`,
     ])
     expect((await fetch(address)).status).toBe(401)
     expect((await fetch(`${address}s`, { headers: { Cookie: imports.cookie } })).status).toBe(404)
