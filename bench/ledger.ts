@@ -16,7 +16,7 @@ export function countingRows<T>(
     const before = await rowsOf(client)
     const result = await work()
     const { answered, unanswered } = answeredIn(result)
-    const rows = (await settledRowsOf(client)) - before
+    const rows = (await steadyRowsOf(client)) - before
     if (rows < answered || rows > answered + unanswered) {
       throw new Error(`${answered} calls were answered as recorded, and the ledger has ${rows} more rows`)
     }
@@ -29,7 +29,7 @@ async function rowsOf(client: Client): Promise<number> {
   return Number(rows[0]?.count)
 }
 
-async function settledRowsOf(client: Client): Promise<number> {
+async function steadyRowsOf(client: Client): Promise<number> {
   for (let last = await rowsOf(client); ; ) {
     await sleep(100)
     const now = await rowsOf(client)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { settled as settledJobs } from '../../server/test/billing/settled.ts'
+import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { API_KEY } from '../../server/test/harness/server.ts'
 import { type StripeStandIn, startStripe } from '../../server/test/stripe/stand-in.ts'
 import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
@@ -150,13 +150,13 @@ describe('gap: apps', () => {
         before.getUTCDate() + days,
       )
       await expect.poll(now).toEqual(wanted)
-      await visit.settled()
+      await visit.idle()
     }
     const year = start.getUTCFullYear() + 3
     await dialog.getByLabel('Or to (UTC)').fill(`${year}-01-31T10:00`)
     await dialog.getByRole('button', { name: 'Go there' }).click()
     await expect.poll(now).toEqual(new Date(`${year}-01-31T10:00:00Z`))
-    await visit.settled()
+    await visit.idle()
     // From the last day of a long month to the last one of a short one.
     await dialog.getByRole('button', { name: 'A month later' }).click()
     const last = new Date(Date.UTC(year, 2, 0, 10))
@@ -283,7 +283,7 @@ describe('gap: billing set up in the pages', () => {
     const customer = stripe.customer({ email: 'payer@example.com' })
     stripe.updateCustomer(customer.id, { name: 'Payer' })
     await stripe.deliver()
-    await settledJobs(dashboard.server.databaseUrl)
+    await jobsDone(dashboard.server.databaseUrl)
     await open('/apps/notices/billing?tab=notices')
     const row = rowsOf('Notices').filter({ hasText: 'customer.updated' })
     await row.getByText('done', { exact: true }).waitFor()

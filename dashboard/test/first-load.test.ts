@@ -67,7 +67,7 @@ describe('gap: what a browser loads that was never here', () => {
   afterAll(() => dashboard?.close())
 
   it('is under 300 KB of scripts and styles for the sign-in page, and with it for the home page', async () => {
-    const { page, open, settled, close } = await dashboard.visit()
+    const { page, open, idle, close } = await dashboard.visit()
     const loaded: Request[] = []
     page.on('requestfinished', (request) => {
       if (['script', 'stylesheet'].includes(request.resourceType())) loaded.push(request)
@@ -81,7 +81,7 @@ describe('gap: what a browser loads that was never here', () => {
     expect(await bytes()).toBeLessThan(MOST_BYTES)
     await signIn(page, OWNER)
     await page.getByRole('heading', { name: 'Checks and records' }).waitFor()
-    await settled()
+    await idle()
     expect(
       loaded.map((request) => request.url()).filter((url) => !url.startsWith(dashboard.server.url)),
     ).toEqual([])

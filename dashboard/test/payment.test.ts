@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { settled as settledJobs } from '../../server/test/billing/settled.ts'
+import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
@@ -47,7 +47,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await checkout.waitForURL(`${dashboard.server.url}/apps/default/subscriptions`)
     await checkout.getByRole('heading', { name: 'Subscriptions' }).waitFor()
 
-    await settledJobs(dashboard.server.databaseUrl)
+    await jobsDone(dashboard.server.databaseUrl)
     await open('/apps/default/users/eve?tab=subscriptions')
     const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr')
     expect(await rows.allInnerTexts()).toEqual([

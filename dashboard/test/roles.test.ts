@@ -132,14 +132,14 @@ async function newViewer(): Promise<{ email: string; password: string }> {
 }
 
 /** What a member can do on a page, of all that it offers to owners. */
-async function offered({ page, go, settled, problems }: Visit, path: string): Promise<string[]> {
+async function offered({ page, go, idle, problems }: Visit, path: string): Promise<string[]> {
   await go(path)
   const offers: string[] = []
   for (const [mutation, place] of Object.entries(PLACES)) {
     if (place.path !== path) continue
     if (place.first) {
       await page.getByRole('button', { name: place.first }).first().click()
-      await settled()
+      await idle()
     }
     const control = place.control(page)
     if ((await control.count()) > 0 && (await control.isEnabled())) offers.push(mutation)

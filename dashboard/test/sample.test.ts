@@ -107,7 +107,7 @@ describe('gap: the sample catalogue', () => {
     await page.getByRole('button', { name: 'Remove the sample' }).click()
     await page.getByText('You are looking at a sample').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Load a sample catalogue' }).waitFor()
-    await light.settled()
+    await light.idle()
     expect(await server.admin.data(EVERYTHING)).toEqual({ features: [], packages: [], users: [] })
     expect(problems).toEqual([])
   }, 120_000)

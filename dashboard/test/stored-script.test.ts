@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { settled as settledJobs } from '../../server/test/billing/settled.ts'
+import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { rowsOf } from '../../server/test/harness/database.ts'
 import { sessionCookie, upload } from '../../server/test/harness/import.ts'
 import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
@@ -153,7 +153,7 @@ async function markUp(): Promise<void> {
     }),
     redirect: 'manual',
   })
-  await settledJobs(databaseUrl)
+  await jobsDone(databaseUrl)
   await rowsOf(
     { connectionString: databaseUrl },
     `insert into notice (app_id, seq, provider, event_id, type, payload, state, last_error) overriding system value

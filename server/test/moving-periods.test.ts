@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { jobsDone } from './billing/jobs-done.ts'
 import { GOOD_CARD, openSandboxShop } from './billing/sandbox-shop.ts'
-import { settled } from './billing/settled.ts'
 import { publishPackage } from './harness/catalogue.ts'
 import { type ClockedApp, clockedApp, midnight } from './harness/clocked-app.ts'
 import { rowsOf } from './harness/database.ts'
@@ -64,7 +64,7 @@ describe('an anchor that moves', () => {
     }
     expect(await record()).toEqual({ used: 2, budget: 10 })
     expect((await shop.submit(link, GOOD_CARD)).status).toBe(303)
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     const first = await record()
     expect(first.budget).toBe(7)
     expect((await record()).used).toBe(first.used + 2)

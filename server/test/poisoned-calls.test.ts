@@ -151,21 +151,21 @@ it('gap: batches: on a connection that is lost, each fails', async () => {
   const lost = new pg.Client({ connectionString: server.databaseUrl })
   await lost.connect()
   await lost.end()
-  const settled = await recordBatch(apps, lost as unknown as Tx, [
+  const results = await recordBatch(apps, lost as unknown as Tx, [
     { caller, event: { userId: 'ann', featureId: 'reads', action: 'ADD', delta: 1 }, key: null },
     { caller, event: { userId: 'ben', featureId: 'reads', action: 'ADD', delta: 1 }, key: null },
   ])
-  expect(settled).toEqual([{ error: expect.any(Error) }, { error: expect.any(Error) }])
+  expect(results).toEqual([{ error: expect.any(Error) }, { error: expect.any(Error) }])
 })
 
 it('gap: liveness: what nobody waits for once it was read is not written', async () => {
   const gone = { ...caller, deadline: new Deadline(monotonic, monotonic(), 0) }
   const event = { featureId: 'inserts', action: 'ADD', delta: 1, userId: 'kim' } as const
-  const settled = await recordBatch(apps, client, [
+  const results = await recordBatch(apps, client, [
     { caller: gone, event, key: null },
     { caller, event, key: null },
   ])
-  expect(settled).toEqual([{ error: expect.objectContaining({ code: 'UNAVAILABLE' }) }, recorded(2)])
+  expect(results).toEqual([{ error: expect.objectContaining({ code: 'UNAVAILABLE' }) }, recorded(2)])
 })
 
 it('gap: batches: what nobody waits for any more is not tried again', async () => {
@@ -175,9 +175,9 @@ it('gap: batches: what nobody waits for any more is not tried again', async () =
     $$ begin if nextval('all_tries') <= 2 then return null; end if; return new; end $$;
     create trigger all_lose before update on usage_counter for each row execute function all_lose()`)
   const event = { featureId: 'inserts', action: 'ADD', delta: 1 } as const
-  const settled = await recordBatch(apps, client, [
+  const results = await recordBatch(apps, client, [
     { caller: gone, event: { ...event, userId: 'ann' }, key: null },
     { caller, event: { ...event, userId: 'ben' }, key: null },
   ])
-  expect(settled).toEqual([{ error: expect.objectContaining({ code: 'UNAVAILABLE' }) }, recorded(2)])
+  expect(results).toEqual([{ error: expect.objectContaining({ code: 'UNAVAILABLE' }) }, recorded(2)])
 })

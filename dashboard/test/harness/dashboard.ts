@@ -36,7 +36,7 @@ export interface Visit {
   /** Goes to a path as the page's own links do: without loading it anew. */
   go(path: string): Promise<void>
   /** Until everything that was asked for is there. */
-  settled(): Promise<void>
+  idle(): Promise<void>
   close(): Promise<void>
 }
 
@@ -93,7 +93,7 @@ async function visitIn(context: BrowserContext, url: string): Promise<Visit> {
   page.on('requestfinished', (request) => underWay.delete(request))
   page.on('requestfailed', (request) => underWay.delete(request))
   const loading = page.getByRole('status', { name: 'Loading' })
-  const settled = async () => {
+  const idle = async () => {
     await vi.waitUntil(async () => {
       await page.evaluate(IDLE)
       return underWay.size === 0 && (await loading.count()) === 0
@@ -102,15 +102,15 @@ async function visitIn(context: BrowserContext, url: string): Promise<Visit> {
   return {
     page,
     problems,
-    settled,
+    idle,
     async open(path) {
       await page.goto(`${url}${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await settled()
+      await idle()
     },
     async go(path) {
       await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`)
-      await settled()
+      await idle()
       await page.getByRole('heading', { level: 1 }).waitFor()
     },
     close: () => context.close(),

@@ -20,7 +20,7 @@ export interface CataloguedFeature extends Feature {
 /** A package as it is stored, naming its features by id. */
 export type PackageContent = Omit<Package, 'features'> & { features: Entitlement[] }
 
-export function catalogueOf(stored: readonly Feature[], contents: readonly PackageContent[]): Catalogue {
+export function buildCatalogue(stored: readonly Feature[], contents: readonly PackageContent[]): Catalogue {
   const features = new Map<string, CataloguedFeature>()
   for (const feature of stored) features.set(feature.id, { ...feature, packages: [], resetPeriods: [] })
   const packages = new Map<string, Package>()
@@ -47,5 +47,5 @@ export function catalogueWith(catalogue: Catalogue, packageId: string, edit: Pac
   const contents = [...catalogue.packages.values()].map((p) =>
     p.id === packageId ? { ...p, ...edit, draft: null } : p,
   )
-  return catalogueOf([...catalogue.features.values()], contents)
+  return buildCatalogue([...catalogue.features.values()], contents)
 }

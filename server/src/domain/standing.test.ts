@@ -6,7 +6,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Catalogue, catalogueOf } from './catalogue.ts'
+import { buildCatalogue, type Catalogue } from './catalogue.ts'
 import type { FeatureType } from './feature.ts'
 import type { ResetPeriod } from './period.ts'
 import { type LiveSubscription, standingOf } from './standing.ts'
@@ -18,7 +18,7 @@ const DAY = 24 * 3_600_000
 type Grant = [featureId: string, limit: number | null, resetPeriod?: ResetPeriod, overage?: boolean]
 
 function catalogue(features: Record<string, FeatureType>, packages: Record<string, Grant[]>): Catalogue {
-  return catalogueOf(
+  return buildCatalogue(
     Object.entries(features).map(([id, type]) => ({
       id,
       name: id,

@@ -8,7 +8,7 @@ interface RequestedPackage {
   isAddon: boolean
 }
 
-interface LiveSubscription {
+interface HeldPackage {
   packageId: string
   isAddon: boolean
 }
@@ -19,7 +19,7 @@ interface LiveSubscription {
  */
 export function checkSubscribe<P extends RequestedPackage>(
   requested: readonly (P | undefined)[],
-  live: readonly LiveSubscription[],
+  live: readonly HeldPackage[],
 ): P[] {
   if (requested.length === 0) throw subscriptionError('packageIds must name at least one package')
   if (requested.length > MAX_SUBSCRIBE_PACKAGES) {

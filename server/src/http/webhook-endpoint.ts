@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TollgateError } from '../domain/errors.ts'
-import { type Receipt, receiveNotice } from '../operations/billing/receive-notice.ts'
+import { type NoticeReceipt, receiveNotice } from '../operations/billing/receive-notice.ts'
 import type { Service } from '../operations/call/service.ts'
 import { endResponse, readBody } from './body.ts'
 
-const WORDS: Record<Receipt, string> = {
+const WORDS: Record<NoticeReceipt, string> = {
   accepted: 'ok',
   duplicate: 'ok: it was here before',
   signature: 'No signature that this app knows: check the signing secret of the webhook in the dashboard',

@@ -1,4 +1,4 @@
-import { type Catalogue, catalogueOf, type PackageContent } from '../domain/catalogue.ts'
+import { buildCatalogue, type Catalogue, type PackageContent } from '../domain/catalogue.ts'
 import type { Feature } from '../domain/feature.ts'
 import type { Db } from './database.ts'
 
@@ -61,7 +61,7 @@ from app where id = $1`,
     keys: new Map(row.keys.map(({ hash, left }) => [hash, left ?? Infinity])),
     revokedTokenKeys: new Set(row.revokedTokenKeys),
     origins: row.origins,
-    catalogue: catalogueOf(row.features, row.packages.map(fromRow)),
+    catalogue: buildCatalogue(row.features, row.packages.map(fromRow)),
   }
 }
 

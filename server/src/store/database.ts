@@ -189,6 +189,25 @@ async function attemptTransaction<T>(
   }
 }
 
+/** The result of `work`; if it fails, what it wrote is undone and `instead` answers for it, or throws as well. */
+export async function withSavepoint<T>(
+  tx: Tx,
+  work: () => Promise<T>,
+  instead: (error: unknown) => T,
+): Promise<T> {
+  await tx.query('savepoint effect')
+  try {
+    const result = await work()
+    // Savepoints may be nested: one left behind would hide the one around it.
+    await tx.query('release savepoint effect')
+    return result
+  } catch (error) {
+    const answer = instead(error)
+    await tx.query('rollback to savepoint effect; release savepoint effect')
+    return answer
+  }
+}
+
 /** A transaction that is not tried again, for work that cannot be done twice. */
 export function transactionOnce<T>(pool: Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   return onOneConnection(pool, 'begin', work, 'commit')

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { violations } from '../harness/axe.ts'
 import { sharedBrowser } from '../harness/browser.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
+import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
-import { settled } from './settled.ts'
 
 // The payment page in a real browser: what a payer sees and does, by keyboard and on a phone too.
 
@@ -79,7 +79,7 @@ describe('gap: billing, the payment page', () => {
     await enterCard('4242 4242 4242 4242')
     await pay()
     await page.waitForURL(`${shopUrl}/paid?a=1`)
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra ACTIVE'])
     expect(await shop.canUse()).toMatchObject({ access: true })
     expect(problems).toEqual([])
@@ -99,7 +99,7 @@ describe('gap: billing, the payment page', () => {
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Paid')
     await page.getByRole('link', { name: 'Continue' }).click()
     await page.waitForURL(`${shopUrl}/paid?a=1`)
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     const { subscriptions } = await shop.admin.data('{ subscriptions { userId } }')
     expect(subscriptions).toEqual([{ userId: expect.stringMatching(/^cus_sandbox_/) }])
   })
@@ -132,7 +132,7 @@ describe('gap: billing, the payment page', () => {
     await open('plan', 'ann')
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.waitForURL(`${shopUrl}/back`)
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual([])
     expect(problems).toEqual([])
   })

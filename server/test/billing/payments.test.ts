@@ -4,8 +4,8 @@ import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { pick, type Random, seeded } from '../stripe/random.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
+import { jobsDone } from './jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
-import { settled } from './settled.ts'
 
 // Invariants, at both providers: every payment comes to exactly one subscription, if only one that has ended, or to
 // exactly one notice that is FAILED and says why. The base plan that was paid last is the one that lives.
@@ -74,7 +74,7 @@ const PROVIDERS: Provider[] = [
       )
       return paid?.ref ?? ''
     },
-    heard: () => settled(server.databaseUrl),
+    heard: () => jobsDone(server.databaseUrl),
   },
   {
     name: 'stripe',
@@ -86,13 +86,13 @@ const PROVIDERS: Provider[] = [
     },
     async heard(badly = false) {
       await stripe.deliver(badly ? { copies: [1, 3], shuffle: true, drop: 0.3 } : {})
-      await settled(server.databaseUrl)
+      await jobsDone(server.databaseUrl)
       if (!badly) return
       await shop.dashboard.data(`mutation { reconcileBilling(appId: "${shop.id}") }`)
-      await settled(server.databaseUrl)
+      await jobsDone(server.databaseUrl)
       while (stripe.waiting.length > 0) {
         await stripe.deliver()
-        await settled(server.databaseUrl)
+        await jobsDone(server.databaseUrl)
       }
     },
   },
@@ -222,7 +222,7 @@ describe('gap: billing, what was paid and no notice tells of', () => {
     for (const link of links) stripe.pay(sessionOf(link), { email: 'pat@example.com' })
     await stripe.deliver({ drop: 1 })
     await shop.dashboard.data(`mutation { reconcileBilling(appId: "${shop.id}") }`)
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual(['life ACTIVE'])
     expect(await shop.notices('type state lastError')).toEqual([
       {
@@ -232,7 +232,7 @@ describe('gap: billing, what was paid and no notice tells of', () => {
       },
     ])
     await shop.dashboard.data(`mutation { replayFailedNotices(appId: "${shop.id}") }`)
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.notices('type state')).toEqual([
       { type: 'checkout.session.reconciled', state: 'FAILED' },
     ])
@@ -247,7 +247,7 @@ describe('gap: billing, an app with a test clock that stands still', () => {
       await shop.admin.data('mutation ($id: String!) { createUser(input: { id: $id }) { id } }', { id: user })
       const [life, plan] = [await shop.link('life', user), await shop.link('plan', user)]
       for (const link of [plan, life]) expect((await shop.submit(link, GOOD_CARD)).status).toBe(303)
-      await settled(server.databaseUrl)
+      await jobsDone(server.databaseUrl)
       expect((await shop.subscriptions(user)).filter((s) => s.endsWith('ACTIVE'))).toEqual(['life ACTIVE'])
     }
   })
@@ -264,7 +264,7 @@ describe('gap: billing, from the sandbox to Stripe', () => {
     stripe.world.setClock(Math.floor(Date.now() / 1000) + 1)
     const session = stripe.pay(sessionOf(await shop.link('pro')), { email: 'pat@example.com' })
     await stripe.deliver()
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'pro ACTIVE'])
     expect(await billingId()).toBe(session.customer)
 

@@ -6,8 +6,8 @@ import { startService } from '../../src/service.ts'
 import { REAL_CLOCKS } from '../harness/clocks.ts'
 import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
+import { jobsDone } from './jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
-import { settled } from './settled.ts'
 
 // Whoever has a link of the sandbox gets what it is for without paying. Off is off, at the moment of the payment.
 
@@ -52,7 +52,7 @@ describe('gap: billing, a sandbox that is off', () => {
     expect([page.status, await page.text()]).toEqual([403, expect.stringContaining('This sandbox is off')])
     const paid = await shop.submit(url, GOOD_CARD)
     expect([paid.status, await paid.text()]).toEqual([403, expect.stringContaining('This sandbox is off')])
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual([])
     expect((await shop.linkError('plan')).message).toContain('sandbox takes no payments for this app')
 

@@ -1,7 +1,7 @@
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { createApp, type TestServer } from '../harness/server.ts'
-import { settled } from './settled.ts'
+import { jobsDone } from './jobs-done.ts'
 
 export const SUCCESS = 'https://shop.example/paid'
 export const CANCEL = 'https://shop.example/back'
@@ -78,7 +78,7 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
         name: 'Pat Payer',
       })
       if (response.status !== 303) throw new Error(`not paid: ${response.status} ${await response.text()}`)
-      await settled(server.databaseUrl)
+      await jobsDone(server.databaseUrl)
     },
 
     /** Subscriptions as `package status`, oldest first. */
@@ -114,7 +114,7 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
         'mutation ($id: String!, $to: String!) { advanceClock(appId: $id, to: $to) { id } }',
         { id, to },
       )
-      await settled(server.databaseUrl)
+      await jobsDone(server.databaseUrl)
     },
 
     async cancel(subscriptionId: string, atPeriodEnd: boolean): Promise<Data> {
@@ -126,7 +126,7 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
         }`,
         { id, subscription: subscriptionId, atPeriodEnd },
       )
-      await settled(server.databaseUrl)
+      await jobsDone(server.databaseUrl)
       return cancelSubscription
     },
 

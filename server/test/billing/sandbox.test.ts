@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
+import { jobsDone } from './jobs-done.ts'
 import {
   CANCEL,
   DECLINED_CARD,
@@ -10,7 +11,6 @@ import {
   type SandboxShop,
   SUCCESS,
 } from './sandbox-shop.ts'
-import { settled } from './settled.ts'
 
 // The whole way of a payment from outside, over HTTP: link, page, notice, subscription, access.
 
@@ -45,7 +45,7 @@ describe('a payment', () => {
 
     const paid = await shop.submit(url, GOOD_CARD)
     expect([paid.status, paid.headers.get('location')]).toEqual([303, SUCCESS])
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
     expect(await shop.canUse()).toMatchObject({ access: true, consumption: { budget: 10 } })
     const notices = await shop.notices('type state provider')
@@ -65,7 +65,7 @@ describe('a payment', () => {
     const refused = await shop.submit(url, entry)
     expect(refused.status).toBe(422)
     expect(await refused.text()).toContain(words)
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual([])
     expect((await shop.submit(url, GOOD_CARD)).status).toBe(303)
   })
@@ -74,7 +74,7 @@ describe('a payment', () => {
     const url = await shop.link('plan')
     const left = await shop.submit(url, { action: 'cancel' })
     expect([left.status, left.headers.get('location')]).toEqual([303, CANCEL])
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual([])
     expect(await (await fetch(url)).text()).toContain('nothing was charged')
     expect((await shop.submit(url, GOOD_CARD)).status).toBe(303)
@@ -84,7 +84,7 @@ describe('a payment', () => {
     const url = await shop.link('both')
     const answers = await Promise.all(Array.from({ length: 10 }, () => shop.submit(url, GOOD_CARD)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra ACTIVE'])
     expect(await atProvider()).toEqual(['active'])
     expect(await shop.notices('type')).toHaveLength(1)
@@ -119,7 +119,7 @@ describe('who pays', () => {
   it('gap: billing: nobody is recognised by an email address', async () => {
     const url = await shop.link('plan', null)
     await shop.submit(url, { ...GOOD_CARD, email: 'ann@example.com' })
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions('ann')).toEqual([])
   })
 
@@ -185,7 +185,7 @@ describe('a new plan', () => {
     const [plan] = await shop.billed()
     await shop.cancel(plan?.id, false)
     await shop.submit(url, GOOD_CARD)
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     const [notice] = await shop.notices()
     expect(notice).toMatchObject({ state: 'FAILED', attempts: 1 })
     expect(notice?.lastError).toContain('subscribe the user to one and replay this notice, or refund')
@@ -197,7 +197,7 @@ describe('a new plan', () => {
         id: notice?.id,
       },
     )
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.notices('state lastError')).toEqual([{ state: 'DONE', lastError: null }])
     expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'pro ACTIVE', 'extra ACTIVE'])
   })

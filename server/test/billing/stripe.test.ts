@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
+import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
-import { settled } from './settled.ts'
 
 // Every turn that a subscription can take at Stripe, and what it comes to here. The stand-in is asked by the official
 // SDK, as Stripe would be, and sends signed notices.
@@ -56,7 +56,7 @@ const sessionOf = (url: string) => /cs_\w+/.exec(url)?.[0] ?? ''
 
 async function heard(): Promise<void> {
   await stripe.deliver()
-  await settled(server.databaseUrl)
+  await jobsDone(server.databaseUrl)
 }
 
 /** Pays for a template; returns Stripe's id of the subscription. */
@@ -233,7 +233,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     stripe.advance(60)
     stripe.pay(sessionOf(second))
     await stripe.deliver({ shuffle: true })
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     await heard()
     expect((await shop.subscriptions()).filter((s) => s.endsWith('ACTIVE'))).toEqual(['pro ACTIVE'])
     const { data } = await stripe.sdk().subscriptions.list({ status: 'active', limit: 100 })
@@ -249,7 +249,7 @@ describe('gap: billing, a subscription at Stripe', () => {
       `mutation { reconcileBilling(appId: "${shop.id}") }`,
     )
     expect(reconcileBilling).toBe(1)
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
   })
 })

@@ -4,8 +4,8 @@ import { signatureHeader } from '../../src/billing/signature.ts'
 import { sandboxSecret } from '../../src/operations/billing/provider-of.ts'
 import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
+import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
-import { settled } from './settled.ts'
 
 // The inbox from outside: who is let in, what is written down, and that all of it is counted.
 
@@ -65,7 +65,7 @@ describe('gap: billing, the inbox', () => {
     expect((await send(body, signed(body))).status).toBe(200)
     const again = await Promise.all(Array.from({ length: 5 }, () => send(body, signed(body))))
     expect(again.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.notices('type state')).toEqual([{ type: 'something.else', state: 'DONE' }])
     expect(await counted('accepted')).toBe(accepted + 1)
     expect(await counted('duplicate')).toBe(duplicates + 5)
@@ -144,7 +144,7 @@ describe('gap: billing, the inbox', () => {
       data: { object: { id: ref, object: 'subscription', status: 'canceled' } },
     })
     expect((await send(body, signed(body))).status).toBe(200)
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
   })
 
@@ -153,7 +153,7 @@ describe('gap: billing, the inbox', () => {
       const body = newEvent({ type: i % 2 === 0 ? 'even' : 'odd' })
       await send(body, signed(body))
     }
-    await settled(server.databaseUrl)
+    await jobsDone(server.databaseUrl)
     const list = async (args: string) => {
       const { notices } = await shop.dashboard.data(`{ notices(appId: "${shop.id}", ${args}) { id type } }`)
       return notices

@@ -46,7 +46,7 @@ export const retryBounds: Bound[] = [
 
 const UNAVAILABLE = { code: 'UNAVAILABLE', status: 503, retryAfter: 1 }
 
-const expectUnavailable = (settled: object) => expect(settled).toMatchObject({ error: UNAVAILABLE })
+const expectUnavailable = (result: object) => expect(result).toMatchObject({ error: UNAVAILABLE })
 
 /** A record that fails so many times as if others had been faster. */
 function recordBound(
@@ -133,8 +133,8 @@ async function checkedDuring(world: World, changes: number): Promise<object> {
       left -= 1
       return sql(world, `update app set version = version + 1 where id = 'default'`).then(send)
     }
-    const [settled] = await readStandings(apps, { query } as unknown as Tx, [question])
-    return settled ?? {}
+    const [result] = await readStandings(apps, { query } as unknown as Tx, [question])
+    return result ?? {}
   } finally {
     client.release()
     await pool.end()

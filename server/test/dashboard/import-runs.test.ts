@@ -17,7 +17,7 @@ const IMPORT = `query ($appId: String!, $id: String!) { userImport(appId: $appId
   state failure rows bad unchanged changed applied refused undone kept bytesTotal bytesRead finishedAt } }`
 
 /** Waits until nothing of it is under way. */
-async function settled({ id: appId, dashboard }: TestApp, id: string): Promise<Data> {
+async function finished({ id: appId, dashboard }: TestApp, id: string): Promise<Data> {
   for (;;) {
     const { userImport } = await dashboard.data(IMPORT, { appId, id })
     if (!/ING$/.test(userImport.state)) return userImport
@@ -71,7 +71,7 @@ describe('gap: a dry run, its report and the way back', () => {
       /^This import is CHECKED/,
     )
     expect((await start(app, 'applyUserImport', 'mine')).data?.applyUserImport.state).toBe('APPLYING')
-    expect(await settled(app, 'mine')).toMatchObject({
+    expect(await finished(app, 'mine')).toMatchObject({
       state: 'APPLIED',
       rows: 4,
       bad: 1,
@@ -89,7 +89,7 @@ describe('gap: a dry run, its report and the way back', () => {
 
     expect((await start(app, 'applyUserImport', 'mine')).errors).toHaveLength(1)
     await start(app, 'undoUserImport', 'mine')
-    expect(await settled(app, 'mine')).toMatchObject({ state: 'UNDONE', undone: 2, kept: 0 })
+    expect(await finished(app, 'mine')).toMatchObject({ state: 'UNDONE', undone: 2, kept: 0 })
     expect(await usersOf(app)).toEqual(USERS_BEFORE)
   })
 
@@ -98,10 +98,10 @@ describe('gap: a dry run, its report and the way back', () => {
     await imports.send(app, FILE, { dryRun: '1', import: 'first' })
     await imports.send(app, 'id,email\nann,ann@between.example\n')
     await start(app, 'applyUserImport', 'first')
-    expect(await settled(app, 'first')).toMatchObject({ applied: 1, refused: 1 })
+    expect(await finished(app, 'first')).toMatchObject({ applied: 1, refused: 1 })
     await imports.send(app, 'id,email\ncarl,c@later.example\n')
     await start(app, 'undoUserImport', 'first')
-    expect(await settled(app, 'first')).toMatchObject({ undone: 0, kept: 1 })
+    expect(await finished(app, 'first')).toMatchObject({ undone: 0, kept: 1 })
     expect(await usersOf(app)).toMatchObject({
       ann: ['ann@between.example', 'cus_ann'],
       carl: ['c@later.example', 'cus_c'],
@@ -118,7 +118,7 @@ describe('gap: a dry run, its report and the way back', () => {
     })
     await app.admin.data('mutation { createUser(input: { id: "dora", billingId: "cus_2" }) { id } }')
     await start(app, 'applyUserImport', 'taken')
-    expect(await settled(app, 'taken')).toMatchObject({ state: 'APPLIED', applied: 2, refused: 1 })
+    expect(await finished(app, 'taken')).toMatchObject({ state: 'APPLIED', applied: 2, refused: 1 })
     const after = await usersOf(app)
     expect([after.ann?.[1], after.bob?.[1], after.carl?.[1]]).toEqual(['cus_1', null, 'cus_3'])
   })
@@ -160,7 +160,7 @@ describe('gap: a dry run, its report and the way back', () => {
       `update user_import set state = 'APPLYING', touched_at = now() - interval '2 minutes' where id = 'left'`,
     )
     await start(app, 'applyUserImport', 'left')
-    expect(await settled(app, 'left')).toMatchObject({ state: 'APPLIED', applied: 2 })
+    expect(await finished(app, 'left')).toMatchObject({ state: 'APPLIED', applied: 2 })
   })
 
   it('one whose reader died has failed, and one that is slow goes on', async () => {
@@ -249,7 +249,7 @@ describe('gap: a dry run, its report and the way back', () => {
   it('an id is used once, and a failed one says why', async () => {
     const app = await imports.newApp()
     await imports.send(app, 'nothing\n', { import: 'twice' })
-    expect(await settled(app, 'twice')).toMatchObject({
+    expect(await finished(app, 'twice')).toMatchObject({
       state: 'FAILED',
       failure: expect.stringContaining('no column "id"'),
     })
@@ -278,7 +278,7 @@ describe('gap: a dry run, its report and the way back', () => {
       Array.from({ length: 50 }, (_, i) => (i + 1) * 100 + 1),
     )
     await start(app, 'undoUserImport', 'many')
-    expect(await settled(app, 'many')).toMatchObject({ state: 'UNDONE', undone: count - 50 })
+    expect(await finished(app, 'many')).toMatchObject({ state: 'UNDONE', undone: count - 50 })
     const [left] = await rowsOf<{ count: string }>(
       { connectionString: imports.server.databaseUrl },
       `select count(*) from users where app_id = $1 and email like 'u%'`,

@@ -8,7 +8,7 @@ import type { Service } from '../call/service.ts'
 import { accountOf, PROVIDERS, type ProviderName } from './provider-of.ts'
 
 /** The outcome of a delivery to an app's webhook. */
-export type Receipt =
+export type NoticeReceipt =
   | 'accepted'
   | 'duplicate'
   | 'signature'
@@ -34,7 +34,7 @@ interface Arrival {
  * Verifies a notice and stores it, once; the provider need not send it again. A job works out later what it means.
  * Null: there is no such provider.
  */
-export async function receiveNotice(service: Service, arrival: Arrival): Promise<Receipt | null> {
+export async function receiveNotice(service: Service, arrival: Arrival): Promise<NoticeReceipt | null> {
   const provider = PROVIDERS.find((known) => known === arrival.provider)
   if (!provider) return null
   const receipt = await take(service, provider, arrival)
@@ -42,7 +42,7 @@ export async function receiveNotice(service: Service, arrival: Arrival): Promise
   return receipt
 }
 
-async function take(service: Service, provider: ProviderName, arrival: Arrival): Promise<Receipt> {
+async function take(service: Service, provider: ProviderName, arrival: Arrival): Promise<NoticeReceipt> {
   const { appId, body, signature } = arrival
   if (!isIdentifier(appId) || !(await findApp(service.pool, appId))) return 'unknown app'
   const { webhookSecrets } = await accountOf(service, appId, provider)

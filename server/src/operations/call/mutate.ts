@@ -3,7 +3,7 @@ import type { Json } from '../../domain/metadata.ts'
 import type { Moment } from '../../store/app-cache.ts'
 import { bumpVersion, lockApp } from '../../store/apps.ts'
 import { type LoadedApp, loadApp } from '../../store/catalogue.ts'
-import { type Tx, transaction } from '../../store/database.ts'
+import { type Tx, transaction, withSavepoint } from '../../store/database.ts'
 import { claimKey, storeResults } from '../../store/idempotency.ts'
 import { audited } from './audited.ts'
 import { type Call, type InstallationCall, momentOf } from './call.ts'
@@ -60,20 +60,17 @@ async function once<T>(tx: Tx, key: KeptUnder, effect: () => Promise<T>): Promis
   return made
 }
 
-async function attempt<T>(tx: Tx, effect: () => Promise<T>): Promise<Outcome<T>> {
-  await tx.query('savepoint effect')
-  try {
-    const value = await effect()
-    // Savepoints may be nested: one left behind would hide the one around it.
-    await tx.query('release savepoint effect')
-    return { value }
-  } catch (error) {
-    // What will be fine a little later is not what the same key is to be answered then.
-    if (!(error instanceof TollgateError) || error.retryAfter !== null) throw error
-    await tx.query('rollback to savepoint effect; release savepoint effect')
-    const { code, message, type, field } = error
-    return { error: { code, message, type, field } }
-  }
+function attempt<T>(tx: Tx, effect: () => Promise<T>): Promise<Outcome<T>> {
+  return withSavepoint<Outcome<T>>(
+    tx,
+    async () => ({ value: await effect() }),
+    (error) => {
+      // What will be fine a little later is not what the same key is to be answered then.
+      if (!(error instanceof TollgateError) || error.retryAfter !== null) throw error
+      const { code, message, type, field } = error
+      return { error: { code, message, type, field } }
+    },
+  )
 }
 
 /** A mutation of the catalogue: one at a time for each app, and every process learns of it. */

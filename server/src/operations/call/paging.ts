@@ -13,7 +13,7 @@ export function checkFirst(first: number | null | undefined): void {
 export const unknownAfter = () => badUserInput('after must be the id of an entry of this list', 'after')
 
 /** A page of a list that is in memory anyway. */
-export function pageOf<T extends { id: string }>(all: readonly T[], { first, after }: Page): readonly T[] {
+export function pageOfAll<T extends { id: string }>(all: readonly T[], { first, after }: Page): readonly T[] {
   checkFirst(first)
   let start = 0
   if (after !== null && after !== undefined) {

@@ -1,7 +1,7 @@
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundFeature } from '../call/found.ts'
-import { type Page, pageOf } from '../call/paging.ts'
+import { type Page, pageOfAll } from '../call/paging.ts'
 
 export async function feature(call: Call, id: string): Promise<CataloguedFeature> {
   const { app } = await momentOf(call)
@@ -10,5 +10,5 @@ export async function feature(call: Call, id: string): Promise<CataloguedFeature
 
 export async function features(call: Call, page: Page): Promise<readonly CataloguedFeature[]> {
   const { app } = await momentOf(call)
-  return pageOf([...app.catalogue.features.values()], page)
+  return pageOfAll([...app.catalogue.features.values()], page)
 }

@@ -2,7 +2,7 @@ import { badUserInput, packageNotFound } from '../../domain/errors.ts'
 import { PACKAGE_STATUSES, type Package, type PackageStatus } from '../../domain/package.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
-import { type Page, pageOf } from '../call/paging.ts'
+import { type Page, pageOfAll } from '../call/paging.ts'
 
 export async function packageById(call: Call, id: string): Promise<Package> {
   const { app } = await momentOf(call)
@@ -19,7 +19,7 @@ export async function publishedPackage(call: Call, id: string): Promise<Package>
 export async function packages(call: Call, status: string, page: Page): Promise<readonly Package[]> {
   const { app } = await momentOf(call)
   if (!isStatus(status)) throw badUserInput(`status must be one of ${PACKAGE_STATUSES.join(', ')}`, 'status')
-  return pageOf(
+  return pageOfAll(
     [...app.catalogue.packages.values()].filter((p) => p.status === status),
     page,
   )

@@ -2,25 +2,26 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { monotonic } from '../../../test/harness/clocks.ts'
-import { Batcher, type Settled } from './batcher.ts'
+import { Batcher, type BatchResult } from './batcher.ts'
 
 // Invariants: each call is answered exactly once, with its own result; calls go out in the order they came; no batch
 // is larger than `most` and no more than `lanes` are under way.
 
-type Run = (items: number[]) => Promise<Settled<string>[]>
+type Run = (items: number[]) => Promise<BatchResult<string>[]>
 
-const answered = (items: number[]): Settled<string>[] => items.map((item) => ({ value: `answer to ${item}` }))
+const answered = (items: number[]): BatchResult<string>[] =>
+  items.map((item) => ({ value: `answer to ${item}` }))
 
 /** Batches that stay under way until the test ends them. */
 function heldBatches(options: { lanes: number; most: number; expired?: (item: number) => boolean }) {
   const held: {
     items: number[]
-    end: (settled?: Settled<string>[]) => void
+    end: (results?: BatchResult<string>[]) => void
     fail: (error: Error) => void
   }[] = []
   const run: Run = (items) =>
     new Promise((resolve, reject) => {
-      held.push({ items, end: (settled = answered(items)) => resolve(settled), fail: reject })
+      held.push({ items, end: (results = answered(items)) => resolve(results), fail: reject })
     })
   return {
     held,

@@ -3,7 +3,7 @@ import { rateLimited, unavailable } from '../../domain/errors.ts'
 import { MAX_WAITING_CALLS } from '../../domain/limits.ts'
 
 /** What became of one item of a batch. */
-export type Settled<T> = { value: T } | { error: unknown }
+export type BatchResult<T> = { value: T } | { error: unknown }
 
 interface Waiting<Item, Result> {
   item: Item
@@ -29,7 +29,7 @@ interface BatchOptions<Item> {
  * finds it full is refused at once.
  */
 export class Batcher<Item, Result> {
-  readonly #run: (items: Item[], lane: number) => Promise<Settled<Result>[]>
+  readonly #run: (items: Item[], lane: number) => Promise<BatchResult<Result>[]>
   readonly #most: number
   readonly #monotonic: Monotonic
   readonly #expired: (item: Item, now: number) => boolean
@@ -42,7 +42,7 @@ export class Batcher<Item, Result> {
   #scheduled = false
 
   constructor(
-    run: (items: Item[], lane: number) => Promise<Settled<Result>[]>,
+    run: (items: Item[], lane: number) => Promise<BatchResult<Result>[]>,
     { monotonic, lanes, most, expired = () => false }: BatchOptions<Item>,
   ) {
     this.#run = run
@@ -109,21 +109,21 @@ export class Batcher<Item, Result> {
   }
 
   async #send(batch: Waiting<Item, Result>[], lane: number): Promise<void> {
-    let settled: Settled<Result>[]
+    let results: BatchResult<Result>[]
     this.#sentAt[lane] = this.#monotonic()
     try {
-      settled = await this.#run(
+      results = await this.#run(
         batch.map(({ item }) => item),
         lane,
       )
     } catch (error) {
-      settled = batch.map(() => ({ error }))
+      results = batch.map(() => ({ error }))
     }
     this.#sentAt[lane] = 0
     this.#idle.push(lane)
     this.#sendWaiting()
     for (const [i, { resolve, reject }] of batch.entries()) {
-      const result = settled[i]
+      const result = results[i]
       if (!result) reject(new Error('a call in a batch was not answered'))
       else if ('error' in result) reject(result.error)
       else resolve(result.value)

@@ -136,7 +136,7 @@ interface Found {
   access: Access
 }
 
-/** Up to the step that settles it, and the answer. */
+/** Up to the step that decides, and the answer. */
 function stepsOf(found: Found): ExplainedStep[] {
   const steps: ExplainedStep[] = []
   for (const step of [user, feature, live, grants, budget, used]) {

@@ -12,7 +12,7 @@ import type {
 } from '../call/hot-paths.ts'
 import type { Metrics } from '../upkeep/metrics.ts'
 import type { Activity } from './activity.ts'
-import { Batcher, type Settled } from './batcher.ts'
+import { Batcher, type BatchResult } from './batcher.ts'
 import { recordBatch } from './record-batch.ts'
 import { readStandings } from './standings.ts'
 
@@ -97,9 +97,9 @@ function usageRecorder(
     async (pending) => {
       metrics.batch.observe({ path: 'record' }, pending.length)
       activity.count('records', pending)
-      const settled = await connection.use((db) => recordBatch(apps, db, pending))
-      noteOne(activity, pending[0], settled[0])
-      return settled
+      const results = await connection.use((db) => recordBatch(apps, db, pending))
+      noteOne(activity, pending[0], results[0])
+      return results
     },
     { monotonic, lanes: 1, most: MOST, expired },
   )
@@ -109,9 +109,9 @@ function usageRecorder(
 const expired = ({ caller }: { caller: WaitingCaller }, now: number): boolean =>
   caller.deadline?.passedBy(now) ?? false
 
-function noteOne(activity: Activity, pending?: PendingUsage, settled?: Settled<Recorded>): void {
-  if (!pending || !settled || 'error' in settled || settled.value === 'claimed') return
-  const { consumption } = settled.value
+function noteOne(activity: Activity, pending?: PendingUsage, result?: BatchResult<Recorded>): void {
+  if (!pending || !result || 'error' in result || result.value === 'claimed') return
+  const { consumption } = result.value
   if (!consumption) return
   const { caller, event } = pending
   const { used, budget } = consumption

@@ -8,7 +8,7 @@ import { refusesData } from '../../store/refused-data.ts'
 import { COUNTER_EXISTS, type CounterMove, type Receipt, writeUsage } from '../../store/write-usage.ts'
 import type { FoundStanding, PendingUsage, Recorded } from '../call/hot-paths.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from '../call/outcome.ts'
-import type { Settled } from './batcher.ts'
+import type { BatchResult } from './batcher.ts'
 import { readStandings } from './standings.ts'
 
 /**
@@ -21,16 +21,16 @@ export async function recordBatch(
   client: Tx,
   pending: readonly PendingUsage[],
   { inTransaction = false } = {},
-): Promise<Settled<Recorded>[]> {
+): Promise<BatchResult<Recorded>[]> {
   const answers: Answers = new Array(pending.length)
   try {
     await recordTogether(apps, client, pending, answers, inTransaction)
   } catch (error) {
     if (inTransaction) throw error
     if (pending.length > 1 && refusesData(error)) await recordOneByOne(apps, client, pending, answers)
-    else settleOthers(answers, error)
+    else failOthers(answers, error)
   }
-  return answers as Settled<Recorded>[]
+  return answers as BatchResult<Recorded>[]
 }
 
 async function recordOneByOne(
@@ -48,8 +48,8 @@ async function recordOneByOne(
       answers[index] = alone[0]
     } catch (error) {
       // Of a connection that is lost, or a database that takes no writes, nothing more is to be expected.
-      if (!refusesData(error)) return settleOthers(answers, error)
-      settleOthers(alone, error)
+      if (!refusesData(error)) return failOthers(answers, error)
+      failOthers(alone, error)
       answers[index] = alone[0]
     }
   }
@@ -65,7 +65,7 @@ function leaveTheGone(pending: readonly PendingUsage[], answers: Answers): void 
 const tooLate = () => unavailable('The database took too long; nothing was recorded')
 
 /** What is not answered fails with this. What is answered was written, and stands. */
-function settleOthers(answers: Answers, error: unknown): void {
+function failOthers(answers: Answers, error: unknown): void {
   const told = isOvertaken(error) ? keptChanging() : error
   for (let i = 0; i < answers.length; i++) answers[i] ??= { error: told }
 }
@@ -97,10 +97,10 @@ async function recordTogether(
       const moves = moved.map(({ move }) => move)
       if (moves.length > 0 || receipts.length > 0) {
         const made = await writeUsage(client, moves, receipts)
-        for (const { move, decisions } of moved) if (made.has(move)) settle(decisions, answers)
+        for (const { move, decisions } of moved) if (made.has(move)) answerWith(decisions, answers)
         if (made.size < moves.length) races += 1
       }
-      settle(unmoved, answers)
+      answerWith(unmoved, answers)
       if (races > MAX_LOST_RACES) throw keptChanging()
     } catch (error) {
       if (!isOvertaken(error)) throw error
@@ -110,7 +110,7 @@ async function recordTogether(
   }
 }
 
-type Answers = (Settled<Recorded> | undefined)[]
+type Answers = (BatchResult<Recorded> | undefined)[]
 
 async function answerKnownKeys(db: Db, pending: readonly PendingUsage[], answers: Answers): Promise<void> {
   const keyed = pending.flatMap(({ key }, index) => (key && !answers[index] ? [{ key, index }] : []))
@@ -125,14 +125,14 @@ async function answerKnownKeys(db: Db, pending: readonly PendingUsage[], answers
     if (!claim.request.equals(key.request)) {
       answers[index] = { error: idempotencyKeyReused() }
     } else if (Object.hasOwn(claim.results, key.field)) {
-      answers[index] = settled(claim.results[key.field] as unknown as Outcome<RecordedUsage>)
+      answers[index] = repeated(claim.results[key.field] as unknown as Outcome<RecordedUsage>)
     } else {
       answers[index] = { value: 'claimed' }
     }
   }
 }
 
-function settled(outcome: Outcome<RecordedUsage>): Settled<Recorded> {
+function repeated(outcome: Outcome<RecordedUsage>): BatchResult<Recorded> {
   try {
     return { value: resultOf(outcome) }
   } catch (error) {
@@ -178,25 +178,25 @@ interface Moved {
   decisions: Decision[]
 }
 
-function decide(open: readonly Open[], found: readonly Settled<FoundStanding>[], answers: Answers) {
+function decide(open: readonly Open[], found: readonly BatchResult<FoundStanding>[], answers: Answers) {
   const counters = new Map<string, Moved>()
   const unmoved: Decision[] = []
   for (const [i, { item, index }] of open.entries()) {
     if (answers[index]) continue
-    const settled = found[i]
-    if (!settled || 'error' in settled) {
-      answers[index] = { error: settled?.error ?? new Error('an event has no standing') }
+    const result = found[i]
+    if (!result || 'error' in result) {
+      answers[index] = { error: result?.error ?? new Error('an event has no standing') }
       continue
     }
-    const counter = counterOf(counters, item.caller.appId, settled.value)
+    const counter = moveOf(counters, item.caller.appId, result.value)
     const before = counter?.move.to ?? 0
-    const { used, ...answer } = applyUsage(settled.value.standing, before, item.event)
+    const { used, ...answer } = applyUsage(result.value.standing, before, item.event)
     const decision = { item, index, answer }
     if (counter) counter.decisions.push(decision)
     else unmoved.push(decision)
     if (counter && answer.recorded) {
       const { action } = item.event
-      counter.move.entries.push({ action, delta: used - before, used, recordedAt: settled.value.now })
+      counter.move.entries.push({ action, delta: used - before, used, recordedAt: result.value.now })
       counter.move.to = used
     }
   }
@@ -210,7 +210,7 @@ function decide(open: readonly Open[], found: readonly Settled<FoundStanding>[],
   return { moved: moved.sort(byCounter), unmoved }
 }
 
-function counterOf(counters: Map<string, Moved>, appId: string, found: FoundStanding): Moved | null {
+function moveOf(counters: Map<string, Moved>, appId: string, found: FoundStanding): Moved | null {
   const { standing, uid, featureId } = found
   if (standing.kind !== 'metered' || uid === null) return null
   const { resetPeriod } = standing.allowance
@@ -232,7 +232,7 @@ function receiptsOf({ item: { key }, answer }: Decision): Receipt[] {
   return [{ ...key, results }]
 }
 
-function settle(decisions: readonly Decision[], answers: Answers): void {
+function answerWith(decisions: readonly Decision[], answers: Answers): void {
   for (const { index, answer } of decisions) answers[index] = { value: answer }
 }
 

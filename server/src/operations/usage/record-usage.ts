@@ -56,8 +56,8 @@ async function recordInTransaction(
   events: readonly KeyedUsageEvent[],
 ): Promise<RecordedUsage[]> {
   const pending = events.map((event) => ({ caller: call, event, key: eventKey(call, event) }))
-  const settled = await recordBatch(call.service.apps, tx, pending, { inTransaction: true })
-  return settled.map((one) => {
+  const results = await recordBatch(call.service.apps, tx, pending, { inTransaction: true })
+  return results.map((one) => {
     if ('error' in one) throw one.error
     if (one.value === 'claimed') throw new Error('an event was not answered')
     return one.value

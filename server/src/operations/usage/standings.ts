@@ -8,7 +8,7 @@ import type { Tx } from '../../store/database.ts'
 import { type Holding, type Question, readHoldings } from '../../store/read-holdings.ts'
 import { refusesData } from '../../store/refused-data.ts'
 import type { FoundStanding, StandingQuestion } from '../call/hot-paths.ts'
-import type { Settled } from './batcher.ts'
+import type { BatchResult } from './batcher.ts'
 
 /**
  * Answers all questions from one statement; where PostgreSQL refuses that for something it finds, each from its own, so
@@ -19,7 +19,7 @@ export function readStandings(
   client: Tx,
   questions: readonly StandingQuestion[],
   { inTransaction = false } = {},
-): Promise<Settled<FoundStanding>[]> {
+): Promise<BatchResult<FoundStanding>[]> {
   const answers = readTogether(apps, client, questions)
   if (inTransaction || questions.length === 1) return answers
   return answers.catch((error) => {
@@ -32,8 +32,8 @@ async function readOneByOne(
   apps: AppCache,
   client: Tx,
   questions: readonly StandingQuestion[],
-): Promise<Settled<FoundStanding>[]> {
-  const answers: Settled<FoundStanding>[] = []
+): Promise<BatchResult<FoundStanding>[]> {
+  const answers: BatchResult<FoundStanding>[] = []
   for (const question of questions) {
     try {
       answers.push(...(await readTogether(apps, client, [question])))
@@ -53,8 +53,8 @@ async function readTogether(
   apps: AppCache,
   client: Tx,
   questions: readonly StandingQuestion[],
-): Promise<Settled<FoundStanding>[]> {
-  const answers = new Array<Settled<FoundStanding>>(questions.length)
+): Promise<BatchResult<FoundStanding>[]> {
+  const answers = new Array<BatchResult<FoundStanding>>(questions.length)
   let open = questions.map((_, i) => i)
   for (let stale = 0; open.length > 0; stale++) {
     if (stale > MAX_STALE_READS) {
@@ -117,7 +117,7 @@ interface Topic {
   guess: Catalogue | undefined
   /** where its rows begin among those asked for */
   from: number
-  found: Settled<FoundStanding> | null
+  found: BatchResult<FoundStanding> | null
 }
 
 /** One row to ask for, or one for each kind of period in which the feature may be counted. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { rowsOf } from '../harness/database.ts'
 
 /** Waits until nothing is to be done in the background: no job in hand or due, no notice unread. */
-export async function settled(databaseUrl: string): Promise<void> {
+export async function jobsDone(databaseUrl: string): Promise<void> {
   for (;;) {
     const [row] = await rowsOf<{ waiting: string }>(
       { connectionString: databaseUrl },
