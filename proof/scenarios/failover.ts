@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withClient } from '../../bench/postgres.ts'
 import { publishPackage } from '../../server/test/harness/catalogue.ts'
+import type { NetworkProxy } from '../../server/test/harness/network-proxy.ts'
 import { type App, furnish, named } from '../harness/app.ts'
 import { Caller, codeOf, isPassing, type Outcome } from '../harness/caller.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { checkCounters, countedEvents } from '../harness/ledger.ts'
-import { NetworkProxy } from '../harness/network-proxy.ts'
 import { type ServiceNode, startNode } from '../harness/node.ts'
+import { proxyIn } from '../harness/proxy.ts'
 import { Writers } from '../harness/writers.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Trial } from '../trial.ts'
@@ -48,7 +49,7 @@ export const failover: Scenario = {
   async run(trial: Trial) {
     const primary = await Cluster.make(trial)
     await primary.createDatabase()
-    const lead = await NetworkProxy.before(trial, { path: primary.socket })
+    const lead = await proxyIn(trial, { path: primary.socket })
     const DATABASE_URL = `postgresql://tollgate@127.0.0.1:${lead.port}/tollgate`
     const nodes = [await startNode(trial, { DATABASE_URL }), await startNode(trial, { DATABASE_URL })]
     const app = await furnish(nodes[0] as ServiceNode, [])
@@ -75,7 +76,7 @@ export const failover: Scenario = {
 async function failOver(stage: Stage, mode: Mode, first: number): Promise<number> {
   const { trial, nodes, lead } = stage
   const old = stage.primary
-  const replication = await NetworkProxy.before(trial, { path: old.socket })
+  const replication = await proxyIn(trial, { path: old.socket })
   const standby = await follow(old, trial, replication.port, mode)
   const key = await freshKey(stage)
   const url = (worker: number) => (nodes[worker % nodes.length] as ServiceNode).url

@@ -3,8 +3,8 @@ import { createUsers } from '../../server/test/harness/catalogue.ts'
 import { furnish, named } from '../harness/app.ts'
 import { ALLOWANCE_MS, Caller, type Outcome } from '../harness/caller.ts'
 import { Cluster } from '../harness/cluster.ts'
-import { NetworkProxy } from '../harness/network-proxy.ts'
 import { startNode } from '../harness/node.ts'
+import { proxyIn } from '../harness/proxy.ts'
 import { waitForReadiness } from '../harness/readiness.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Trial } from '../trial.ts'
@@ -38,7 +38,7 @@ export const lostNode: Scenario = {
   async run(trial: Trial) {
     const cluster = await Cluster.make(trial)
     const databaseUrl = await cluster.createDatabase()
-    const proxy = await NetworkProxy.before(trial, { path: cluster.socket })
+    const proxy = await proxyIn(trial, { path: cluster.socket })
     const healthy = await startNode(trial, { DATABASE_URL: databaseUrl })
     const users = named('u', 8)
     const { admin } = await furnish(healthy, users)

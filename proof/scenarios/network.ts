@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withClient } from '../../bench/postgres.ts'
+import type { NetworkProxy } from '../../server/test/harness/network-proxy.ts'
 import { furnish, named } from '../harness/app.ts'
 import { ALLOWANCE_MS, Caller, codeOf } from '../harness/caller.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { checkBooks } from '../harness/ledger.ts'
-import { NetworkProxy } from '../harness/network-proxy.ts'
 import { type ServiceNode, startNode } from '../harness/node.ts'
+import { proxyIn } from '../harness/proxy.ts'
 import { readiness, waitForReadiness } from '../harness/readiness.ts'
 import { Writers } from '../harness/writers.ts'
 import type { Scenario } from '../scenario.ts'
@@ -65,14 +66,14 @@ export const network: Scenario = {
   async run(trial: Trial) {
     const cluster = await Cluster.make(trial)
     await cluster.createDatabase()
-    const database = await NetworkProxy.before(trial, { path: cluster.socket })
+    const database = await proxyIn(trial, { path: cluster.socket })
     const node = await startNode(trial, {
       DATABASE_URL: `postgresql://tollgate@127.0.0.1:${database.port}/tollgate`,
       TOLLGATE_REQUEST_TIMEOUT_MS: String(DEADLINE_MS),
     })
     const users = named('u', 8)
     await furnish(node, users)
-    const front = await NetworkProxy.before(trial, {
+    const front = await proxyIn(trial, {
       host: '127.0.0.1',
       port: Number(new URL(node.url).port),
     })

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPool } from '../src/store/database.ts'
 import { createUsers, publishPackage } from './harness/catalogue.ts'
 import { createDatabase, rowsOf, type TestDatabase } from './harness/database.ts'
+import { type NetworkProxy, proxyBefore } from './harness/network-proxy.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
-import { type SilentNetwork, silentNetwork } from './harness/silent-network.ts'
 
 // Invariants: every call is answered by its deadline, whatever the network does; a call that was told "unavailable"
 // before it was sent has no effect afterwards; service returns with the network, without a restart.
@@ -15,14 +15,17 @@ const DEADLINE_MS = 1_500
 const SLACK_MS = 2_500
 
 let database: TestDatabase
-let network: SilentNetwork
+let network: NetworkProxy
+let proxied: string
 let cutOff: TestServer
 let healthy: TestServer
 beforeAll(async () => {
   database = await createDatabase()
-  network = await silentNetwork(database.url)
+  const { proxy, url } = await proxyBefore(database.url)
+  network = proxy
+  proxied = url
   const env = { TOLLGATE_REQUEST_TIMEOUT_MS: String(DEADLINE_MS) }
-  cutOff = await startTestServer({ databaseUrl: network.url, env })
+  cutOff = await startTestServer({ databaseUrl: proxied, env })
   healthy = await startTestServer({ databaseUrl: database.url })
   await publishPackage({ id: 'default', ...healthy }, 'plan', { calls: { limit: 1_000 } })
   await createUsers(healthy.admin, ['ada', 'bob'])
@@ -60,7 +63,7 @@ describe('a network that swallows packets', () => {
     for (const call of [CHECK, RECORD]) expect((await cutOff.admin.ask(call)).errors).toBeUndefined()
     expect(await readiness()).toBe(200)
 
-    network.silent = true
+    network.trouble = 'swallow'
     const asked = [...CALLS, RECORD, RECORD, CHECK].map((call) => timed(() => cutOff.admin.ask(call)))
     const notReady = timed(readiness)
     for (const { ms, result } of await Promise.all(asked)) {
@@ -77,7 +80,7 @@ describe('a network that swallows packets', () => {
     expect(ms).toBeLessThan(5_000)
     expect((await fetch(`${cutOff.url}/healthz`)).status).toBe(200)
 
-    network.silent = false
+    network.trouble = 'none'
     const back = await timed(async () => {
       while ((await readiness()) !== 200) await sleep(50)
       for (const call of [CHECK, RECORD, '{ users { id } }']) {
@@ -95,9 +98,9 @@ describe('a network that swallows packets', () => {
       return showUsage.current.consumption.used
     }
     const before = await used()
-    network.silent = true
+    network.trouble = 'swallow'
     const answers = await Promise.all(Array.from({ length: 20 }, () => cutOff.admin.ask(RECORD)))
-    network.silent = false
+    network.trouble = 'none'
     expect(answers.every(({ errors }) => errors?.[0]?.extensions.code === 'UNAVAILABLE')).toBe(true)
     let recorded = 0
     while (recorded === 0) recorded = (await cutOff.admin.ask(RECORD)).errors ? 0 : 1
@@ -105,30 +108,30 @@ describe('a network that swallows packets', () => {
   })
 
   it('gap: liveness: a process lost in the middle of a transaction holds up others for seconds at most', async () => {
-    const pool = openPool({ connectionString: network.url }, { max: 1 }, pino({ level: 'silent' }))
+    const pool = openPool({ connectionString: proxied }, { max: 1 }, pino({ level: 'silent' }))
     const tx = await pool.connect()
     tx.on('error', () => {})
     await tx.query('begin')
     await tx.query("select from app where id = 'default' for update")
-    network.silent = true
+    network.trouble = 'swallow'
     try {
       const feature = 'mutation { createFeature(input: { id: "late", name: "Late", type: BINARY }) { id } }'
       const { ms, result } = await timed(() => healthy.admin.ask(feature))
       expect(result.errors).toBeUndefined()
       expect(ms).toBeLessThan(4_000 + SLACK_MS)
     } finally {
-      network.silent = false
+      network.trouble = 'none'
       tx.release(true)
       await pool.end()
     }
   })
 
   it('gap: liveness: stopping does not wait for a database that is silent', async () => {
-    const other = await startTestServer({ databaseUrl: network.url })
+    const other = await startTestServer({ databaseUrl: proxied })
     await other.admin.ask(CHECK)
-    network.silent = true
+    network.trouble = 'swallow'
     const { ms } = await timed(() => other.stop())
-    network.silent = false
+    network.trouble = 'none'
     expect(ms).toBeLessThan(10_000)
   })
 })

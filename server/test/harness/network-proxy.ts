@@ -7,7 +7,6 @@ import {
   type Server,
   type Socket,
 } from 'node:net'
-import type { Trial } from '../trial.ts'
 
 /**
  * What becomes of the bytes: `delay` holds them up, `truncate` lets some through and then resets, `swallow` takes them
@@ -30,13 +29,11 @@ export class NetworkProxy {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
 
-  static async before(trial: Trial, target: NetConnectOpts): Promise<NetworkProxy> {
+  static async before(target: NetConnectOpts): Promise<NetworkProxy> {
     const server = createServer()
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const proxy = new NetworkProxy(server, target)
-    trial.atEnd(() => proxy.close())
-    return proxy
+    return new NetworkProxy(server, target)
   }
 
   private constructor(server: Server, target: NetConnectOpts) {
@@ -86,7 +83,7 @@ export class NetworkProxy {
     from.on('close', () => {
       this.#sockets.delete(from)
       // Who is cut off from the other side does not hear that it ended.
-      if (!pair.silent) to?.destroy()
+      if (!pair.silent && this.#trouble !== 'swallow') to?.destroy()
     })
     from.on('data', (piece) => {
       if (!pair.silent) this.watch(piece, side)
@@ -129,4 +126,20 @@ interface Pair {
   carried: number
   /** cut off for good */
   silent: boolean
+}
+
+/** A proxy before a database, and the database's URL by way of it. */
+export async function proxyBefore(databaseUrl: string): Promise<{ proxy: NetworkProxy; url: string }> {
+  const url = new URL(databaseUrl)
+  const { searchParams: query } = url
+  const host = query.get('host') ?? url.hostname
+  const port = Number(query.get('port') ?? (url.port || 5432))
+  const proxy = await NetworkProxy.before(
+    host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port },
+  )
+  query.delete('host')
+  query.delete('port')
+  url.hostname = '127.0.0.1'
+  url.port = String(proxy.port)
+  return { proxy, url: url.href }
 }
