@@ -13,6 +13,9 @@ describe('gap: billing, the cards of the sandbox', () => {
     { expiry: '0630' },
     { expiry: ' 06 / 2030 ' },
     { cvc: '1234' },
+    { cvc: ' 123 ' },
+    { expiry: '12/30' },
+    { expiry: '01/31' },
   ]
   it.each(FINE)('%j is fine', (change) => {
     expect(cardProblems({ ...GOOD, ...change }, NOW)).toEqual({})
@@ -29,12 +32,28 @@ describe('gap: billing, the cards of the sandbox', () => {
     [{ expiry: '13/31' }, 'expiry'],
     [{ expiry: '05/30' }, 'expiry'],
     [{ expiry: 'soon' }, 'expiry'],
+    [{ expiry: '/30' }, 'expiry'],
+    [{ expiry: '06/' }, 'expiry'],
     [{ cvc: '12' }, 'cvc'],
     [{ cvc: '12345' }, 'cvc'],
     [{ cvc: 'abc' }, 'cvc'],
   ]
   it.each(WRONG)('%j is wrong in its %s', (change, field) => {
     expect(Object.keys(cardProblems({ ...GOOD, ...change }, NOW))).toEqual([field])
+  })
+
+  it.each([
+    // 5555555555554444 passes the check of its digits, and so do these of 13 and of 19
+    ['5555555555554444', /test cards only/],
+    ['4222222222222', /test cards only/],
+    ['6304000000000000000', /test cards only/],
+    ['378282246310005', /test cards only/],
+    ['5555555555554445', /not a card number/],
+    ['5555555555554454', /not a card number/],
+    ['400000000002', /not a card number/],
+    ['0'.repeat(20), /not a card number/],
+  ])('%s: %s', (number, says) => {
+    expect(cardProblems({ ...GOOD, number }, NOW).number).toMatch(says)
   })
 
   it('a card is good until its month is over', () => {

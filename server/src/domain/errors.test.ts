@@ -27,6 +27,17 @@ import {
 describe('gap: error codes', () => {
   it.each([
     ['UNAUTHENTICATED', 'AuthenticationError', 401],
+    ['FORBIDDEN', 'AuthenticationError', 403],
+    ['APP_NOT_FOUND', 'Error', 404],
+    ['API_KEY_NOT_FOUND', 'Error', 404],
+    ['MEMBER_NOT_FOUND', 'Error', 404],
+    ['IMPORT_NOT_FOUND', 'Error', 404],
+    ['PRICE_NOT_FOUND', 'Error', 404],
+    ['TEMPLATE_NOT_FOUND', 'Error', 404],
+    ['NOTICE_NOT_FOUND', 'Error', 404],
+    ['BILLING_PROVIDER_ERROR', 'Error', 502],
+    ['METHOD_NOT_ALLOWED', 'Error', 405],
+    ['CONFLICT', 'Error', 409],
     ['BAD_USER_INPUT', 'Error', 400],
     ['FEATURE_NOT_FOUND', 'FeatureNotFoundError', 404],
     ['PACKAGE_NOT_FOUND', 'PackageNotFoundError', 404],

@@ -27,6 +27,7 @@ describe('spec §2 metadata, a free-form object', () => {
     ['all kinds of values', { a: null, b: true, c: 1.5, d: 'x', e: [1, [2]], f: { g: {} } }],
     ['the largest whole number', { n: 2 ** 53 - 1, m: -(2 ** 53) + 1 }],
     ['a small fraction', { n: 5e-324 }],
+    ['a larger number as a string', { n: '9007199254740993' }],
     ['16 KiB', sized(16_384)],
     ['32 levels of objects', nested(32)],
     ['32 levels of lists', nested(32, (inner) => [inner])],

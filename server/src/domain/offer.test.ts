@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SUBSCRIBE_REFUSALS } from './errors.ts'
-import { checkTemplatePackages, offerOf, type TemplateItem } from './offer.ts'
+import { checkTemplatePackages, offerOf, pricesOf, type TemplateItem } from './offer.ts'
 import type { Package } from './package.ts'
 import type { Price } from './price.ts'
 
@@ -87,5 +87,22 @@ describe('gap: billing, what a template may name', () => {
   ]
   it.each(REFUSED)('%#: anything else is refused', (packages, message) => {
     expect(() => checkTemplatePackages(packages)).toThrow(message)
+  })
+})
+
+describe('gap: billing, a template that cannot be', () => {
+  it('names a package that there is not', () => {
+    for (const packages of [
+      [undefined],
+      [undefined, sold('plan')],
+      [sold('extra', { isAddon: true }), undefined],
+    ]) {
+      expect(() => checkTemplatePackages(packages)).toThrow(SUBSCRIBE_REFUSALS.unknownPackage)
+    }
+  })
+
+  it('has no price for a package without one, or whose price is archived', () => {
+    const archived = { ...price('x'), archived: true }
+    expect(pricesOf([item(sold('plan', { prices: [] })), item(sold('pro'), archived)])).toEqual([null, null])
   })
 })

@@ -9,6 +9,7 @@ import type { FeatureType } from './feature.ts'
 import {
   checkNewPackage,
   checkPackageEdit,
+  countedPeriods,
   type Entitlement,
   type EntitlementInput,
   entitlementFor,
@@ -97,5 +98,20 @@ describe('spec §2 Package', () => {
   ])('gap: a new one is checked, %#', (id, name, metadata, message) => {
     expect(() => checkNewPackage(id, name, metadata)).toThrow(badInput(message))
     expect(checkNewPackage('pro', 'Pro', {})).toBeUndefined()
+  })
+})
+
+describe('gap: subscriptions, the periods that a package counts', () => {
+  it('are those of its consumable features', () => {
+    const granted = (type: FeatureType, resetPeriod: ResetPeriod) => ({
+      featureId: type,
+      limit: null,
+      resetPeriod,
+      overageEnabled: false,
+      feature: { id: type, name: type, type, unitLabel: null, unitLabelPlural: null, metadata: {} },
+    })
+    expect(countedPeriods({ features: [granted('BINARY', 'YEAR'), granted('CONSUMABLE', 'DAY')] })).toEqual([
+      'DAY',
+    ])
   })
 })

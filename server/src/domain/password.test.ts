@@ -15,6 +15,12 @@ describe('gap: passwords', () => {
     'password12',
     'Password123!',
     'P@ssw0rd2024',
+    'pa55word99',
+    'dr4g0nb4ll!',
+    '$ecr3tp4$$word',
+    'chr1s714n99',
+    'm!cro$oft99',
+    'el1z4b37h99',
     'PASSWORD!!!!',
     'passw0rd!!',
     '!!iloveyou!!',
@@ -56,6 +62,10 @@ describe('gap: passwords', () => {
     'パスワードはとても長いです',
     'xk4!vd9qp2',
     'annandleeforever',
+    // four characters are enough, and a unit of six is no repetition
+    'abcdabdcadbc',
+    'aefbcdaefbcd',
+    'abcdefghik',
   ])('%s is taken', (password) => {
     expect(() => checkPassword(password, EMAIL)).not.toThrow()
   })

@@ -136,6 +136,9 @@ describe('gap: billing, prices as they are entered', () => {
     { provider: 'stripe', currency: 'isk', amount: 500 },
     { provider: 'stripe', currency: 'kwd', amount: 5_120 },
     { provider: 'sandbox', currency: 'isk', amount: 5 },
+    { provider: 'stripe', currency: 'usd', amount: 901 },
+    { provider: 'stripe', currency: 'jpy', amount: 901 },
+    { provider: 'sandbox', currency: 'kwd', amount: 5_121 },
   ]
   it.each(TAKEN)('%j is taken', (change) => {
     const made = priceOf({ ...GOOD, ...change })
@@ -144,6 +147,9 @@ describe('gap: billing, prices as they are entered', () => {
 
   const REFUSED: [object, RegExp][] = [
     [{ amount: -1 }, /^amount must be/],
+    [{ amount: 9.5 }, /^amount must be a whole number/],
+    [{ amount: Number.NaN }, /^amount must be a whole number/],
+    [{ amount: MAX_COUNT + 1 }, /^amount must be a whole number/],
     [
       { provider: 'stripe', currency: 'isk', amount: 550 },
       /^amount must be a multiple of 100: stripe takes ISK/,

@@ -23,6 +23,7 @@ describe('gap: redirect URLs', () => {
 
   const REFUSED = [
     '',
+    'https://[::',
     ' ',
     '/paid',
     'paid',

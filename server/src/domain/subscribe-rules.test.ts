@@ -171,3 +171,10 @@ describe('spec §4 mutations rule 3: whatever is accepted leaves a lawful state'
     )
   })
 })
+
+describe('gap: subscribe, add-ons that were left without a base plan', () => {
+  it('are no base plan for others, nor in the way of one', () => {
+    expect(() => checkSubscribe(requested(['addon-1']), live(['addon-2']))).toThrow(/Missing live tier/)
+    expect(checkSubscribe(requested(['basic']), live(['addon-2']))).toEqual(requested(['basic']))
+  })
+})

@@ -1,0 +1,83 @@
+import type { Explanation } from './explained.ts'
+import type { Finding } from './findings.ts'
+import { shown } from './mutant.ts'
+import { FOLDERS } from './options.ts'
+
+export interface Figures {
+  /** of all files, also of those that were not looked at */
+  possible: Map<string, number>
+  findings: { finding: Finding; explanation: Explanation | null }[]
+  seed: number
+}
+
+const folderOf = (path: string): string => path.split('/')[2] ?? ''
+
+export function markdown({ possible, findings, seed }: Figures): string {
+  const rows = FOLDERS.map((folder) => {
+    const own = findings.filter(({ finding }) => folderOf(finding.mutant.path) === folder)
+    const all = [...possible].filter(([path]) => folderOf(path) === folder)
+    const total = all.reduce((sum, [, count]) => sum + count, 0)
+    const timedOut = own.filter(({ finding }) => finding.verdict === 'timed out').length
+    const survivors = own.filter(({ finding }) => finding.verdict === 'survived')
+    const explained = survivors.filter(({ explanation }) => explanation !== null).length
+    const killed = own.length - timedOut - survivors.length
+    const counted = own.length - explained
+    const score = counted === 0 ? '–' : `${((100 * (killed + timedOut)) / counted).toFixed(1)} %`
+    return `| ${folder} | ${total} | ${own.length} | ${killed} | ${timedOut} | ${explained} | ${survivors.length - explained} | ${score} |`
+  })
+  const left = findings.filter(({ finding, explanation }) => finding.verdict === 'survived' && !explanation)
+  const accounted = findings.filter(
+    ({ finding, explanation }) => finding.verdict === 'survived' && explanation,
+  )
+  return `# Mutants
+
+Written by \`npm run mutants\` (the last run with seed ${seed}). It changes one thing at a time in the sources: a
+condition, a comparison, a bound, a number, a statement or option that is left out, a predicate of an SQL statement. Then
+it runs the tests that look at that file. A mutant that no test notices has survived; one that never comes to an end
+counts as noticed.
+
+Left out are the migrations and \`domain/limits.ts\`, whose numbers were chosen: where each of them is enforced is looked at
+like everything else.
+
+Where fewer were tried than are possible, those were drawn at random. Tests with a database are picked by the table in
+\`mutants/tests-of.ts\`: a survivor there may still be noticed by a test of the whole suite that was not run against it.
+
+| folder | possible | tried | killed | timed out | survived, explained | survived | score |
+|---|---|---|---|---|---|---|---|
+${rows.join('\n')}
+
+The score is the share of those tried that were noticed, without the explained ones.
+
+## Survivors
+
+${left.length === 0 ? 'None.' : list(left)}
+
+## Explained
+
+${accounted.length === 0 ? 'None.' : list(accounted)}
+`
+}
+
+function list(rows: Figures['findings']): string {
+  const sorted = rows.toSorted(
+    (a, b) =>
+      a.finding.mutant.path.localeCompare(b.finding.mutant.path) ||
+      a.finding.mutant.start - b.finding.mutant.start,
+  )
+  const lines: string[] = []
+  let before = ''
+  for (const { finding, explanation } of sorted) {
+    const { path, line, was, becomes } = finding.mutant
+    if (path !== before) lines.push(`${before === '' ? '' : '\n'}\`${path}\`\n`)
+    before = path
+    const change = `line ${line}: ${code(was)} → ${shown(becomes) === '' ? 'nothing' : code(becomes)}`
+    lines.push(`- ${change}${explanation ? `: ${explanation.why}` : ''}`)
+  }
+  return lines.join('\n')
+}
+
+function code(text: string): string {
+  const short = shown(text)
+  const cut = short.length > 90 ? `${short.slice(0, 87)}…` : short
+  return cut.includes('`') ? `\`\` ${cut} \`\`` : `\`${cut}\``
+}

@@ -1,0 +1,139 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from '../bench/cleanup.ts'
+import { startPostgres, withClient } from '../bench/postgres.ts'
+import { say } from '../bench/progress.ts'
+import { Random } from '../proof/random.ts'
+import { type Explanation, explanationOf } from './explained.ts'
+import { type Finding, Findings, readJson } from './findings.ts'
+import { Judge } from './judge.ts'
+import { type Case, Jury } from './jury.ts'
+import { type Mutant, shown } from './mutant.ts'
+import { mutantsOf } from './mutate.ts'
+import { FOLDERS, LEFT_OUT, type Options, readOptions, USAGE } from './options.ts'
+import { markdown } from './report.ts'
+import { filesIn, TestPicker } from './tests-of.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const REMEMBERED = join(ROOT, 'node_modules/.cache/tollgate-mutants.json')
+
+/** So many at a time: enough that starting a run does not count, few enough that the end of the time is kept. */
+const BATCH = 8
+
+interface Source {
+  path: string
+  text: string
+  mutants: Mutant[]
+}
+
+function sources(): Source[] {
+  return FOLDERS.flatMap((folder) => filesIn(ROOT, `server/src/${folder}`))
+    .filter((path) => !path.endsWith('.test.ts') && !LEFT_OUT.some((part) => path.includes(part)))
+    .map((path) => {
+      const text = readFileSync(join(ROOT, path), 'utf8')
+      return { path, text, mutants: mutantsOf(path, text) }
+    })
+}
+
+async function main(options: Options): Promise<void> {
+  const all = sources()
+  const chosen = all.filter(
+    ({ path }) => options.only.length === 0 || options.only.some((only) => path.startsWith(only)),
+  )
+  if (chosen.length === 0) throw new Error(`no source begins with ${options.only.join(' or ')}`)
+  const findings = new Findings(REMEMBERED, options.fresh)
+  const found: Finding[] = []
+  const waiting: Case[] = []
+  for (const { text, mutants } of all) {
+    for (const mutant of mutants) {
+      const verdict = findings.known(mutant, text)
+      const again = verdict === null || verdict === 'survived'
+      if (again && chosen.some(({ path }) => path === mutant.path)) waiting.push({ mutant, text })
+      else if (verdict !== null) found.push({ mutant, verdict })
+    }
+  }
+  say(`seed ${options.seed}: ${waiting.length} mutants to try, ${found.length} known`)
+  const random = new Random(options.seed)
+  // Those that have survived before come first: somebody may have written a test since.
+  const order = waiting
+    .map((one) => ({ ...one, at: findings.known(one.mutant, one.text) === null ? 1 + random.next() : 0 }))
+    .sort((a, b) => a.at - b.at)
+  const judge = new Judge(await database())
+  atEnd(() => judge.stop())
+  const jury = new Jury(judge, new TestPicker(ROOT))
+  const began = performance.now()
+  const secondsGone = () => (performance.now() - began) / 1_000
+  let tried = 0
+  while (tried < order.length && secondsGone() < (options.seconds ?? Infinity)) {
+    const batch = order.slice(tried, tried + BATCH)
+    const verdicts = await jury.judge(batch)
+    if (isEnding()) break
+    for (const [index, { mutant, text }] of batch.entries()) {
+      const verdict = verdicts[index] ?? 'survived'
+      findings.note(mutant, text, verdict)
+      found.push({ mutant, verdict })
+      if (verdict === 'survived') say(`  ${line(mutant)}`)
+    }
+    tried += batch.length
+    findings.save()
+    const survivors = found.filter(({ verdict }) => verdict === 'survived').length
+    say(`${tried} of ${order.length}, ${survivors} survivors, ${secondsGone().toFixed(0)} s`)
+  }
+  // Those that were not reached keep what an earlier run found of them.
+  for (const { mutant, text } of order.slice(tried)) {
+    const verdict = findings.known(mutant, text)
+    if (verdict !== null) found.push({ mutant, verdict })
+  }
+  if (options.write) report(all, found, options.seed)
+}
+
+function report(all: Source[], found: Finding[], seed: number): void {
+  const explained = readJson<Explanation[]>(join(ROOT, 'mutants/explained.json')) ?? []
+  const texts = new Map(all.map(({ path, text }) => [path, text]))
+  const text = markdown({
+    possible: new Map(all.map(({ path, mutants }) => [path, mutants.length])),
+    findings: found.map((finding) => ({
+      finding,
+      explanation: explanationOf(finding.mutant, texts.get(finding.mutant.path) ?? '', explained),
+    })),
+    seed,
+  })
+  writeFileSync(join(ROOT, 'docs/mutants.md'), text)
+  say('written: docs/mutants.md')
+}
+
+const line = ({ path, line, was, becomes }: Mutant): string =>
+  `survived: ${path}:${line} ${shown(was)} -> ${shown(becomes)}`
+
+/** One PostgreSQL for the whole run, whatever becomes of the processes that use it. */
+async function database(): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-mutants-'))
+  atEnd(() => rm(dataDir, { recursive: true, force: true }))
+  // As root, PostgreSQL runs under another account, which must be able to get here.
+  await chmod(dataDir, 0o755)
+  const { urlOf } = await startPostgres(dataDir)
+  const url = urlOf('postgres')
+  await withClient(url, async (client) => {
+    for (const setting of ['fsync', 'full_page_writes'])
+      await client.query(`alter system set ${setting} = off`)
+    await client.query('select pg_reload_conf()')
+  })
+  return url
+}
+
+cleanUpOnSignals('mutants')
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (!options) process.stdout.write(USAGE)
+  else await main(options)
+} catch (error) {
+  if (!isEnding()) {
+    process.stderr.write(`mutants: ${(error as Error).message}\n`)
+    process.exitCode = 1
+  }
+} finally {
+  if (!isEnding()) await cleanUp()
+}

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { type Catalogue, catalogueOf } from './catalogue.ts'
+import { catalogueDiff } from './catalogue-diff.ts'
+import type { Feature } from './feature.ts'
+import type { Entitlement, PackageEdit } from './package.ts'
+
+type Sold = { name?: string; isAddon?: boolean; features?: Entitlement[]; draft?: PackageEdit }
+
+const grant = (change: Partial<Entitlement> = {}): Entitlement => ({
+  featureId: 'calls',
+  limit: 10,
+  resetPeriod: 'MONTH',
+  overageEnabled: false,
+  ...change,
+})
+
+function catalogue(
+  features: Record<string, Partial<Feature>>,
+  packages: Record<string, Sold> = {},
+): Catalogue {
+  return catalogueOf(
+    Object.entries(features).map(([id, more]) => ({
+      id,
+      name: id,
+      type: 'CONSUMABLE',
+      unitLabel: null,
+      unitLabelPlural: null,
+      metadata: {},
+      ...more,
+    })),
+    Object.entries(packages).map(([id, { name = id, isAddon = false, features = [], draft = null }]) => ({
+      id,
+      name,
+      isAddon,
+      features,
+      draft,
+      status: 'PUBLISHED',
+      metadata: {},
+      updatedAt: 0,
+      prices: [],
+    })),
+  )
+}
+
+const changes = (from: Catalogue, to: Catalogue) => {
+  const { features, packages } = catalogueDiff(from, to)
+  return [...features, ...packages].map(({ id, change }) => `${id} ${change}`)
+}
+
+describe('gap: copying a catalogue, what it does', () => {
+  it('adds what is new, and takes nothing away', () => {
+    const from = catalogue({ calls: {} }, { plan: {} })
+    expect(changes(from, catalogue({ other: {} }, { more: {} }))).toEqual(['calls ADD', 'plan ADD'])
+    expect(catalogueDiff(from, catalogue({})).features).toEqual([
+      {
+        id: 'calls',
+        name: 'calls',
+        change: 'ADD',
+        message: null,
+        before: null,
+        after: { name: 'calls', type: 'CONSUMABLE', unitLabel: null, unitLabelPlural: null, metadata: {} },
+      },
+    ])
+  })
+
+  it('leaves alone what is the same', () => {
+    const same = () => catalogue({ calls: {} }, { plan: { features: [grant()] } })
+    expect(changes(same(), same())).toEqual(['calls SAME', 'plan SAME'])
+  })
+
+  it.each([
+    { name: 'Calls' },
+    { unitLabel: 'call' },
+    { unitLabelPlural: 'calls' },
+    { metadata: { a: 1 } },
+  ] satisfies Partial<Feature>[])('changes a feature that differs in %j', (change) => {
+    const diff = catalogueDiff(catalogue({ calls: change }), catalogue({ calls: {} }))
+    expect(diff.features).toMatchObject([{ change: 'CHANGE', before: { name: 'calls' }, after: change }])
+  })
+
+  it.each([
+    { name: 'Plan' },
+    { features: [] },
+    { features: [grant({ limit: 11 })] },
+    { features: [grant({ resetPeriod: 'DAY' })] },
+    { features: [grant({ overageEnabled: true })] },
+    { draft: { name: 'plan', features: [] } },
+  ] satisfies Sold[])('changes a package that differs in %j', (change) => {
+    const to = catalogue({ calls: {} }, { plan: { features: [grant()] } })
+    const from = catalogue({ calls: {} }, { plan: { features: [grant()], ...change } })
+    expect(changes(from, to)).toEqual(['calls SAME', 'plan CHANGE'])
+  })
+
+  it('copies a package as it would be published', () => {
+    const draft = { name: 'Next', features: [grant({ limit: 7 })] }
+    const { packages } = catalogueDiff(catalogue({ calls: {} }, { plan: { draft } }), catalogue({}))
+    expect(packages[0]?.after).toEqual({ name: 'Next', isAddon: false, features: [grant({ limit: 7 })] })
+  })
+
+  it('leaves a feature of another type, and the packages that grant it', () => {
+    const packages = { plan: { features: [grant()] }, other: {} }
+    const from = catalogue({ calls: { type: 'BINARY' } }, packages)
+    const { features, packages: copied } = catalogueDiff(from, catalogue({ calls: {} }, packages))
+    expect(features).toMatchObject([
+      { change: 'CONFLICT', message: expect.stringMatching(/CONSUMABLE.*BINARY/) },
+    ])
+    expect(copied).toMatchObject([
+      { id: 'plan', change: 'CONFLICT', message: expect.stringContaining('"calls"') },
+      { id: 'other', change: 'SAME', message: null },
+    ])
+  })
+
+  it('makes no add-on of a base plan', () => {
+    expect(changes(catalogue({}, { plan: { isAddon: true } }), catalogue({}, { plan: {} }))).toEqual([
+      'plan CONFLICT',
+    ])
+  })
+})

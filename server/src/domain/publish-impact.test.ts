@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { catalogueOf } from './catalogue.ts'
+import type { Entitlement } from './package.ts'
+import { accessChange, counterOf, standingChanges, touchedFeatures } from './publish-impact.ts'
+import type { Standing } from './standing.ts'
+
+const grant = (change: Partial<Entitlement> = {}): Entitlement => ({
+  featureId: 'calls',
+  limit: 10,
+  resetPeriod: 'MONTH',
+  overageEnabled: false,
+  ...change,
+})
+
+describe('gap: publishing, the features that an edit touches', () => {
+  it.each([
+    { limit: 11 },
+    { limit: null },
+    { resetPeriod: 'DAY' },
+    { overageEnabled: true },
+  ] satisfies Partial<Entitlement>[])('one that changes in %j', (change) => {
+    expect(touchedFeatures([grant()], [grant(change)])).toEqual([
+      { featureId: 'calls', before: grant(), after: grant(change) },
+    ])
+  })
+
+  it('one that comes, one that goes, and none that stays', () => {
+    const [stays, goes, comes] = ['stays', 'goes', 'comes'].map((featureId) => grant({ featureId })) as [
+      Entitlement,
+      Entitlement,
+      Entitlement,
+    ]
+    expect(touchedFeatures([stays, goes], [comes, stays])).toEqual([
+      { featureId: 'goes', before: goes, after: null },
+      { featureId: 'comes', before: null, after: comes },
+    ])
+  })
+})
+
+const metered = (budget: number | null, overageEnabled = false): Standing => ({
+  kind: 'metered',
+  allowance: { budget, overageEnabled, resetPeriod: 'MONTH' },
+  anchor: 0,
+  period: { start: 5, end: 9 },
+})
+const NONE: Standing = { kind: 'none', code: 'NOT_IN_PACKAGE' }
+
+describe('gap: publishing, what it does to a subscriber', () => {
+  const of = (before: Standing, after: Standing, used: number) =>
+    accessChange({ featureId: 'calls', before, after }, { before: used, after: used })?.change ?? null
+
+  it.each([
+    // one more of it decides
+    [metered(10), metered(5), 4, null],
+    [metered(10), metered(5), 5, 'LOSES'],
+    [metered(10), metered(5), 9, 'LOSES'],
+    [metered(10), metered(5), 10, null],
+    [metered(5), metered(10), 5, 'GAINS'],
+    [metered(5), metered(10), 10, null],
+    [metered(5), metered(5, true), 5, 'GAINS'],
+    [NONE, metered(1), 0, 'GAINS'],
+    [metered(null), NONE, 0, 'LOSES'],
+    [NONE, { kind: 'binary' }, 0, 'GAINS'],
+    [{ kind: 'binary' }, { kind: 'binary' }, 0, null],
+  ] satisfies [
+    Standing,
+    Standing,
+    number,
+    string | null,
+  ][])('%j, then %j, with %i used: %s', (before, after, used, change) => {
+    expect(of(before, after, used)).toBe(change)
+  })
+
+  it('goes by what is used under each of the two', () => {
+    const change = { featureId: 'calls', before: metered(5), after: metered(5) }
+    expect(accessChange(change, { before: 5, after: 0 })?.change).toBe('GAINS')
+    expect(accessChange(change, { before: 0, after: 5 })).toMatchObject({
+      change: 'LOSES',
+      before: { access: true },
+      after: { access: false },
+    })
+  })
+
+  it('depends on the counter of a metered feature alone', () => {
+    expect(counterOf(metered(5))).toEqual({ resetPeriod: 'MONTH', periodStart: 5 })
+    expect([counterOf({ kind: 'binary' }), counterOf(NONE)]).toEqual([null, null])
+  })
+
+  it('is found by the two catalogues', () => {
+    const catalogue = (limit: number) =>
+      catalogueOf(
+        [
+          {
+            id: 'calls',
+            name: 'calls',
+            type: 'CONSUMABLE',
+            unitLabel: null,
+            unitLabelPlural: null,
+            metadata: {},
+          },
+        ],
+        [
+          {
+            id: 'plan',
+            name: 'plan',
+            status: 'PUBLISHED',
+            isAddon: false,
+            metadata: {},
+            updatedAt: 0,
+            features: [grant({ limit })],
+            prices: [],
+            draft: null,
+          },
+        ],
+      )
+    const live = [{ packageId: 'plan', isAddon: false, startedAt: 0, anchor: 0 }]
+    const catalogues = { before: catalogue(10), after: catalogue(20) }
+    expect(standingChanges(catalogues, ['calls', 'gone'], live, 1)).toMatchObject([
+      { featureId: 'calls', before: { allowance: { budget: 10 } }, after: { allowance: { budget: 20 } } },
+      { featureId: 'gone', before: { code: 'FEATURE_NOT_FOUND' }, after: { code: 'FEATURE_NOT_FOUND' } },
+    ])
+  })
+})
