@@ -50,7 +50,7 @@ export class Judge {
   async #answer(order: Order): Promise<Outcome> {
     const child = await this.#started()
     child.send(order)
-    const [answer] = await Promise.race([once(child, 'message'), once(child, 'exit')])
+    const answer = await messageOf(child)
     if (typeof answer === 'object' && answer !== null) return answer
     await this.stop()
     throw new Error(
@@ -72,13 +72,27 @@ export class Judge {
     child.stderr?.on('data', (chunk: Buffer) => {
       this.#complaints = (this.#complaints + chunk.toString()).slice(-4_000)
     })
-    const [ready] = await Promise.race([
-      once(child, 'message', { signal: AbortSignal.timeout(START_MS) }),
-      once(child, 'exit'),
-    ])
+    const ready = await messageOf(child, START_MS)
     if (ready !== 'ready') throw new Error(`the tests did not start: ${this.#complaints}`)
     return child
   }
 }
 
 const verdictOf = (failed: string | null): Verdict => (failed === null ? 'survived' : { killedBy: failed })
+
+/** What it says next; null: it has ended instead, or says nothing in time. */
+async function messageOf(child: ChildProcess, ms = Infinity): Promise<Outcome | string | null> {
+  const over = new AbortController()
+  const { signal } = over
+  const timer = ms === Infinity ? undefined : setTimeout(() => over.abort(), ms)
+  try {
+    const said = once(child, 'message', { signal }).then(([message]) => message)
+    return await Promise.race([said, once(child, 'exit', { signal }).then(() => null)])
+  } catch (error) {
+    if (signal.aborted) return null
+    throw error
+  } finally {
+    clearTimeout(timer)
+    over.abort()
+  }
+}
