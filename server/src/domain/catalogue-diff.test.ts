@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Catalogue, catalogueOf } from './catalogue.ts'
+import { buildCatalogue, type Catalogue } from './catalogue.ts'
 import { catalogueDiff } from './catalogue-diff.ts'
 import type { Feature } from './feature.ts'
 import type { Entitlement, PackageEdit } from './package.ts'
@@ -18,7 +18,7 @@ function catalogue(
   features: Record<string, Partial<Feature>>,
   packages: Record<string, Sold> = {},
 ): Catalogue {
-  return catalogueOf(
+  return buildCatalogue(
     Object.entries(features).map(([id, more]) => ({
       id,
       name: id,

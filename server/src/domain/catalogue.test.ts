@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { catalogueOf, catalogueWith, type PackageContent } from './catalogue.ts'
+import { buildCatalogue, catalogueWith, type PackageContent } from './catalogue.ts'
 import type { Feature } from './feature.ts'
 import type { Entitlement } from './package.ts'
 
@@ -37,7 +37,7 @@ const PACKAGES = [
 ]
 
 describe('a catalogue', () => {
-  const { features, packages, grants } = catalogueOf(FEATURES, PACKAGES)
+  const { features, packages, grants } = buildCatalogue(FEATURES, PACKAGES)
 
   it('knows the packages that grant a feature, and each reset period once', () => {
     const of = (id: string) => [features.get(id)?.packages.map((p) => p.id), features.get(id)?.resetPeriods]
@@ -60,13 +60,13 @@ describe('a catalogue', () => {
   })
 
   it('has no package with a feature that there is not', () => {
-    expect(() => catalogueOf(FEATURES, [content('odd', [grant('gone')])])).toThrow(/odd.*gone/)
+    expect(() => buildCatalogue(FEATURES, [content('odd', [grant('gone')])])).toThrow(/odd.*gone/)
   })
 
   it('with an edit differs in that package alone, which has no draft any more', () => {
     const edit = { name: 'Basic 2', features: [grant('seats', 'WEEK')] }
     const drafted = PACKAGES.map((p) => (p.id === 'basic' ? { ...p, draft: edit } : p))
-    const before = catalogueOf(FEATURES, drafted)
+    const before = buildCatalogue(FEATURES, drafted)
     const after = catalogueWith(before, 'basic', edit)
     expect(after.packages.get('basic')).toMatchObject({ name: 'Basic 2', draft: null })
     expect([...(after.grants.get('basic')?.keys() ?? [])]).toEqual(['seats'])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { catalogueOf } from './catalogue.ts'
+import { buildCatalogue } from './catalogue.ts'
 import type { Entitlement } from './package.ts'
 import { accessChange, counterOf, standingChanges, touchedFeatures } from './publish-impact.ts'
 import type { Standing } from './standing.ts'
@@ -88,7 +88,7 @@ describe('gap: publishing, what it does to a subscriber', () => {
 
   it('is found by the two catalogues', () => {
     const catalogue = (limit: number) =>
-      catalogueOf(
+      buildCatalogue(
         [
           {
             id: 'calls',
