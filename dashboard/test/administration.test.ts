@@ -78,7 +78,7 @@ describe('gap: members', () => {
     // What is refused stands beside the field that it is about.
     await dialog.getByLabel('Email').fill('owner@example.com')
     await dialog.getByRole('button', { name: 'Make a link' }).click()
-    await dialog.getByText('"owner@example.com" is a member already.').waitFor()
+    await dialog.getByText('"owner@example.com" is already a member.').waitFor()
     expect(await dialog.getByLabel('Email').getAttribute('aria-invalid')).toBe('true')
     expect(await dialog.getByRole('alert').count()).toBe(0)
     await dialog.getByLabel('Email').fill('otto@example.com')

@@ -81,7 +81,7 @@ export function startBackground(service: Service, pool: Pool): () => Promise<voi
   const working = work(service, pool, stopping.signal)
   const schedule = () =>
     scheduleRounds(service.pool).catch((error) =>
-      service.log.warn({ err: error }, 'what is done again and again waits for the next round'),
+      service.log.warn({ err: error }, 'recurring jobs could not be queued; trying again next round'),
     )
   void schedule()
   const rounds = setInterval(schedule, ROUND_MS)
@@ -123,7 +123,7 @@ async function work(service: Service, pool: Pool, stopping: AbortSignal): Promis
       }
     } catch (error) {
       if (stopping.aborted) return
-      service.log.error({ err: error }, 'background work stopped; it is started again')
+      service.log.error({ err: error }, 'background work stopped; starting it again')
       await delay(RESTART_MS, undefined, { signal: stopping }).catch(() => {})
     }
   }
@@ -141,7 +141,7 @@ async function lookAfter(
       const dead = await workers.look(pool)
       if (dead.length > 0) log.warn({ workers: dead }, 'background workers died; their jobs are taken over')
     } catch (error) {
-      log.warn({ err: error }, 'background: other workers were not looked after this time')
+      log.warn({ err: error }, 'background: could not check on other workers this time')
     }
     await delay(BEAT_MS, undefined, { signal: ended }).catch(() => {})
   }

@@ -169,7 +169,7 @@ function stripeOf(secretKey: string | null, secrets: string | null): Config['str
   }
   if (!/^(sk|rk)_[\x21-\x7e]+$/.test(secretKey)) {
     throw new StartError(
-      'STRIPE_SECRET_KEY must be a secret or restricted key, which begins with sk_ or rk_.',
+      'STRIPE_SECRET_KEY must be a secret or restricted key, which starts with sk_ or rk_.',
     )
   }
   const webhookSecrets = (secrets ?? '')
@@ -220,7 +220,7 @@ function trustedProxiesOf(text: string | null): TrustedProxies {
   const proxies = readTrustedProxies(text)
   if (proxies === undefined) {
     throw new StartError(
-      'TOLLGATE_TRUSTED_PROXIES must be addresses or networks with commas between them, such as 10.0.0.0/8, or how many proxies there are.',
+      'TOLLGATE_TRUSTED_PROXIES must be addresses or networks separated by commas, such as 10.0.0.0/8, or how many proxies there are.',
     )
   }
   return proxies

@@ -138,7 +138,7 @@ async function move(installation: Installation, to: string): Promise<void> {
   const running = await connectedServices(source.pool)
   if (running > 0)
     throw new StartError(
-      `The service is running on ${source.name} (${running} connections): stop it first, so that nothing is written meanwhile.`,
+      `The service is running on ${source.name} (${running} connections): stop it first, so that nothing is written during the move.`,
     )
   setting = '--to'
   const target = { ...reachUrl(to, '--to', undo), migrateJobs }

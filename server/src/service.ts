@@ -184,7 +184,7 @@ async function within(ms: number, what: string, log: Logger, step: Promise<unkno
   const ended = new AbortController()
   const late = delay(ms, 'late', { signal: ended.signal }).catch(() => 'ended')
   if ((await Promise.race([step, late])) === 'late')
-    log.warn(`stopping without ${what}, which did not end in time`)
+    log.warn(`stopping without ${what}, which did not stop in time`)
   ended.abort()
 }
 
@@ -225,7 +225,7 @@ async function sealedKeyring(config: Config, pool: Pool, log: Logger): Promise<K
   await sealSecrets(pool, keyring)
   await sealTokenKeys(pool, keyring)
   if (keyring.isEmpty) {
-    log.warn('TOLLGATE_MASTER_KEY is not set: secrets are kept in the database as they are')
+    log.warn('TOLLGATE_MASTER_KEY is not set: secrets are stored in the database unsealed')
   }
   return keyring
 }

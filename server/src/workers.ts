@@ -74,7 +74,7 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
     const ready = await Promise.all(Array.from({ length: config.workers }, () => answering(fork(env))))
     cluster.on('exit', async (worker, code, signal) => {
       if (stopping) return
-      log.error({ pid: worker.process.pid, code, signal }, 'a worker died; another takes its place')
+      log.error({ pid: worker.process.pid, code, signal }, 'a worker died; starting another')
       await delay(RESTART_DELAY_MS)
       if (stopping) return
       answering(fork(env)).catch((error) => log.error({ err: error }, 'the new worker cannot start'))
@@ -120,7 +120,7 @@ function answering(worker: Worker): Promise<WorkerReady> {
       else reject(new StartError(message.reason))
     }
     worker.on('message', take)
-    worker.once('exit', () => reject(new StartError('A worker could not start; its reason stands above.')))
+    worker.once('exit', () => reject(new StartError('A worker could not start; its reason is in the log above.')))
   })
 }
 

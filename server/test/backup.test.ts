@@ -124,7 +124,7 @@ describe('a backup', () => {
   it('does not replace a file that is there', async () => {
     const before = await readFile(file)
     expect(await refusal(backupOf(source, 'whole.gz'))).toMatch(
-      /whole\.gz exists already: choose another name/,
+      /whole\.gz already exists: choose another name/,
     )
     expect((await readFile(file)).equals(before)).toBe(true)
   })
@@ -182,7 +182,7 @@ describe('a backup', () => {
     [
       'a newer format',
       (whole) => edited(whole, '"version":1', '"version":2'),
-      /is of a newer version of Tollgate/,
+      /is from a newer version of Tollgate/,
     ],
   ]
   it.each(
@@ -197,7 +197,7 @@ describe('a backup', () => {
     const newer = join(folder, 'newer.gz')
     await writeFile(newer, edited(await readFile(file), '"001-initial"', '"001-initial","999-later"'))
     const target = await poolOn(createEmptyDatabase)
-    expect(await refusal(restoreInto(target, newer))).toMatch(/^The data is of a newer version .* 999-later/)
+    expect(await refusal(restoreInto(target, newer))).toMatch(/^The data is from a newer version .* 999-later/)
     expect(await tablesIn(target)).toEqual([])
   })
 
@@ -216,7 +216,7 @@ describe('a backup', () => {
     const target = await furnished()
     const before = await everything(target)
     expect(await refusal(restoreInto(target, file))).toMatch(
-      /^The target is not empty \(\d+ tables of Tollgate's; app: 1, .*users: 1000 rows or more.*\): nothing was changed/,
+      /^The target is not empty \(\d+ Tollgate tables; app: 1, .*users: 1000 rows or more.*\): nothing was changed/,
     )
     expect(await everything(target)).toEqual(before)
   })

@@ -131,7 +131,7 @@ describe('gap: the first owner', () => {
       const session = fresh.dashboard.with({ Cookie: pair })
       expect(await session.data('{ me { email } }')).toEqual({ me: { email: 'first@example.com' } })
       expect(await fresh.dashboard.error(SET_OWNER, { token })).toMatchObject({
-        message: 'This link was used already; sign in instead',
+        message: 'This link was already used; sign in instead',
         extensions: { code: 'UNAUTHENTICATED' },
       })
     } finally {
@@ -161,7 +161,7 @@ describe('gap: what the dashboard asks of a visitor', () => {
   it.for(FOREIGN)('refuses the cookie to a page from %s', async (origin) => {
     const error = await server.dashboard.with({ Origin: origin }).error('{ me { email } }')
     expect(error).toMatchObject({
-      message: 'The dashboard answers its own pages only',
+      message: 'The dashboard answers only its own pages',
       extensions: { code: 'FORBIDDEN', status: 403 },
     })
   })
@@ -249,7 +249,7 @@ describe('gap: apps', () => {
       createApp: { id: 'twin', name: 'Twin', testClock: false },
     })
     expect(await server.dashboard.error(create)).toMatchObject({
-      message: 'An app with the id "twin" exists already',
+      message: 'An app with the id "twin" already exists',
       extensions: { code: 'BAD_USER_INPUT' },
     })
     const { apps } = await server.dashboard.data('{ apps { id } }')

@@ -211,7 +211,7 @@ describe('a mutation with an Idempotency-Key', () => {
     {
       name: 'a taken id',
       operation: 'createUser(input: { id: "bob" }) { id }',
-      refusal: 'exists already',
+      refusal: 'already exists',
       meanwhile: () => app.admin.data('mutation { updateUser(id: "bob", input: { id: "rob" }) { id } }'),
     },
     {
@@ -263,7 +263,7 @@ describe('a mutation with an Idempotency-Key', () => {
     expect(first).toContain(
       '"c":{"consumption":{"used":5}},"__proto__":{"consumption":{"used":6}},"d":[{"consumption":{"used":7}}]',
     )
-    expect(first).toContain('exists already')
+    expect(first).toContain('already exists')
     await app.admin.data('mutation { updateUser(id: "eve", input: { id: "eva" }) { id } }')
     expect(await textOf(keyed('k'), operation)).toBe(first)
     expect(await app.admin.data(`{ ${USED} }`)).toEqual(used(7))

@@ -75,9 +75,9 @@ describe('what secrets are sealed with', () => {
     expect(new Set((await kept(url)).map(sealedWith))).toEqual(new Set(['two']))
     await startAndStop({ DATABASE_URL: url, TOLLGATE_MASTER_KEY: two })
     await expect(startAndStop({ DATABASE_URL: url, TOLLGATE_MASTER_KEY: one })).rejects.toThrow(
-      /^The secrets in the database are sealed with the master key "two", which was not given: .*$/,
+      /^The secrets in the database are sealed with the master key "two", which is not set: .*$/,
     )
-    await expect(startAndStop({ DATABASE_URL: url })).rejects.toThrow(/"two", which was not given/)
+    await expect(startAndStop({ DATABASE_URL: url })).rejects.toThrow(/"two", which is not set/)
     const wrong = `two:${newKey()}`
     await expect(startAndStop({ DATABASE_URL: url, TOLLGATE_MASTER_KEY: wrong })).rejects.toThrow(
       /^The master key "two" is not the one that the secrets in the database are sealed with: .*$/,
@@ -95,7 +95,7 @@ describe('what secrets are sealed with', () => {
     expect(await startAndStop(env)).not.toContain(file)
     expect(await readFile(file, 'utf8')).toBe(made)
     await writeFile(file, `${newKey()}\n`)
-    await expect(startAndStop(env)).rejects.toThrow(/which was not given/)
+    await expect(startAndStop(env)).rejects.toThrow(/which is not set/)
     const elsewhere = join(dataDir, 'elsewhere')
     await writeFile(elsewhere, `# moved\n${made}`, { mode: 0o600 })
     await startAndStop({ ...env, TOLLGATE_MASTER_KEY_FILE: elsewhere })

@@ -40,7 +40,7 @@ const CASES: [string, () => Promise<string>, RegExp][] = [
       await ask(url, `insert into kysely_migration (name, timestamp) values ('999-later', '2030-01-01')`)
       return url
     },
-    /^The database is of a newer version of Tollgate: its schema is at 999-later, and this version knows it up to \d{3}-[\w-]+\. Start the newer version\.$/,
+    /^The database is from a newer version of Tollgate: its schema is at 999-later, and this version knows it up to \d{3}-[\w-]+\. Start the newer version\.$/,
   ],
   [
     'no right to create tables',
@@ -59,7 +59,7 @@ const CASES: [string, () => Promise<string>, RegExp][] = [
       await ask(url, `alter database ${nameIn(url)} set default_transaction_read_only = on`)
       return url
     },
-    /^The database takes no writes: turn default_transaction_read_only off/,
+    /^The database accepts no writes: turn default_transaction_read_only off/,
   ],
   [
     'a disk without space',
@@ -87,7 +87,7 @@ const CASES: [string, () => Promise<string>, RegExp][] = [
       url.username = 'nobody_here'
       return url.href
     },
-    /^The database let nobody in \(role "nobody_here" does not exist\)|^The database refused the password/,
+    /^The database refused the connection \(role "nobody_here" does not exist\)|^The database refused the password/,
   ],
   [
     'a database that is not there',
@@ -132,7 +132,7 @@ describe('a start', () => {
     await ask(url, `insert into kysely_migration (name, timestamp) values ('999-later', '2030-01-01')`)
     const { code, stdout, stderr } = await refusedStart({ DATABASE_URL: url })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^tollgate: The database is of a newer version of Tollgate: .*\n$/)
+    expect(stderr).toMatch(/^tollgate: The database is from a newer version of Tollgate: .*\n$/)
   })
 })
 

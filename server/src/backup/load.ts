@@ -39,9 +39,9 @@ export function checkHead({ app, migrations }: Head): void {
   const unknown = unknownAmong(migrations)
   if (unknown.length > 0)
     throw new StartError(
-      `The data is of a newer version of Tollgate (${app}): its schema is at ${unknown.at(-1)}, and this version knows it up to ${LATEST_MIGRATION}. Use the newer version.`,
+      `The data is from a newer version of Tollgate (${app}): its schema is at ${unknown.at(-1)}, and this version knows it up to ${LATEST_MIGRATION}. Use the newer version.`,
     )
-  if (migrations.length === 0) throw new StartError('There is no data of Tollgate there: nothing was done.')
+  if (migrations.length === 0) throw new StartError('There is no Tollgate data there: nothing was done.')
 }
 
 /** Refuses a target that already contains any of our tables, and says which. */
@@ -54,7 +54,7 @@ export async function checkTarget({ pool, setting }: Target): Promise<void> {
     .slice(0, 5)
     .map(({ name, rows }) => `${name}: ${rows >= 1000 ? '1000 rows or more' : rows}`)
   throw new StartError(
-    `The target is not empty (${occupied.length} tables of Tollgate's; ${some.join(', ') || 'no rows'}): nothing was changed. Use an empty database, or a data folder that does not exist yet.`,
+    `The target is not empty (${occupied.length} Tollgate tables; ${some.join(', ') || 'no rows'}): nothing was changed. Use an empty database, or a data folder that does not exist yet.`,
   )
 }
 
@@ -116,6 +116,6 @@ async function compare(client: PoolClient, table: TableColumns, expected: TableS
   const same = table.name === JOBS ? found.rows <= expected.rows : found.sum === expected.sum
   if (!same || (table.name !== JOBS && found.rows !== expected.rows))
     throw new StartError(
-      `The table ${table.name} is not what was loaded into it (${found.rows} rows of ${expected.rows}): the target is of no use.`,
+      `The table ${table.name} does not match what was loaded into it (${found.rows} rows of ${expected.rows}): do not use the target.`,
     )
 }

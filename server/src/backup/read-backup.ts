@@ -106,7 +106,7 @@ class Lines {
     if (value.format !== FORMAT) throw broken(this.#path, 'it is no backup of Tollgate')
     if (value.version !== FORMAT_VERSION)
       throw new StartError(
-        `${this.#path} is of a newer version of Tollgate (${value.app}): use that to restore it.`,
+        `${this.#path} is from a newer version of Tollgate (${value.app}): use that to restore it.`,
       )
     return value as unknown as Head
   }

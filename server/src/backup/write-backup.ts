@@ -22,7 +22,7 @@ export async function writeBackup(
   watch: Watch,
   undo: Undo,
 ): Promise<Summary & { bytes: number }> {
-  if (await stat(path).catch(() => null)) throw new StartError(`${path} exists already: choose another name.`)
+  if (await stat(path).catch(() => null)) throw new StartError(`${path} already exists: choose another name.`)
   const partial = `${path}.partial`
   const file = await open(partial, 'wx', 0o600).catch((error) => {
     throw new StartError(
@@ -50,7 +50,7 @@ export async function writeBackup(
     await file.close().catch(() => {})
     await rm(partial, { force: true })
     if (code(error) === 'ENOSPC')
-      throw new StartError(`There is no space left for ${path}: nothing was kept of it.`)
+      throw new StartError(`There is no space left for ${path}: nothing was written.`)
     throw error
   }
 }
@@ -61,7 +61,7 @@ async function giveName(partial: string, path: string): Promise<void> {
     await link(partial, path)
     await rm(partial)
   } catch (error) {
-    if (code(error) === 'EEXIST') throw new StartError(`${path} exists already: choose another name.`)
+    if (code(error) === 'EEXIST') throw new StartError(`${path} already exists: choose another name.`)
     // Not every file system has links.
     await rename(partial, path)
   }

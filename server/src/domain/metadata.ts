@@ -19,7 +19,7 @@ export function checkMetadata(metadata: JsonObject): void {
 function checkDepth(value: Json, depth: number): void {
   if (typeof value === 'number' && Math.abs(value) > MAX_COUNT) {
     throw badUserInput(
-      'metadata holds a number beyond 2^53-1; send it as a string to keep it exact',
+      'metadata contains a number beyond 2^53-1; send it as a string to keep it exact',
       'metadata',
     )
   }

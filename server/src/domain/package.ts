@@ -56,7 +56,7 @@ export function checkNewPackage(id: string, name: string, metadata: JsonObject):
 export function checkPackageEdit(edit: PackageEdit): void {
   checkText('name', edit.name)
   if (edit.features.length > MAX_PACKAGE_FEATURES) {
-    throw badUserInput(`A package holds at most ${MAX_PACKAGE_FEATURES} features`, 'features')
+    throw badUserInput(`A package may have at most ${MAX_PACKAGE_FEATURES} features`, 'features')
   }
   const seen = new Set<string>()
   for (const { featureId } of edit.features) {

@@ -19,7 +19,7 @@ export function checkPassword(password: string, email: string): void {
   }
   if (isGuessable(password, email)) {
     throw badUserInput(
-      'password is too easy to guess: use several words, or let a manager make one',
+      'password is too easy to guess: use several words, or let a password manager generate one',
       'password',
     )
   }

@@ -36,7 +36,7 @@ export function priceOf(input: Omit<Price, 'interval'> & { interval: string | nu
   const interval = INTERVALS.find((known) => known === input.interval) ?? null
   if (interval !== input.interval) {
     throw badUserInput(
-      `interval must be one of ${INTERVALS.join(', ')}, or null for a price that is paid once`,
+      `interval must be one of ${INTERVALS.join(', ')}, or null for a one-off price`,
       'interval',
     )
   }

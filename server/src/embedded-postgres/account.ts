@@ -45,7 +45,7 @@ export async function accountFor(
     const named = known.find(({ name }) => name === osUser)
     if (!named || !(named.uid > 0)) {
       throw new StartError(
-        `TOLLGATE_POSTGRES_USER is ${osUser}, which is ${named ? 'root, as whom PostgreSQL does not run' : 'no user of this system'}: name another one.`,
+        `TOLLGATE_POSTGRES_USER is ${osUser}, which is ${named ? 'root, as which PostgreSQL does not run' : 'not a user of this system'}: name another one.`,
       )
     }
     const { uid, gid } = named

@@ -179,7 +179,7 @@ export async function placeCluster(
 ): Promise<{ cluster: string; account: Account }> {
   await mkdir(dataDir, { recursive: true }).catch((error) => {
     throw new StartError(
-      `The data folder ${dataDir} cannot be made (${code(error)}): set TOLLGATE_DATA_DIR to a folder this user may write.`,
+      `The data folder ${dataDir} cannot be created (${code(error)}): set TOLLGATE_DATA_DIR to a folder this user may write.`,
     )
   })
   const folder = await realpath(dataDir)
@@ -241,7 +241,7 @@ async function readPointer(pointer: string): Promise<string | undefined> {
   if (place === undefined) return undefined
   if (!existsSync(place.trim()))
     throw new StartError(
-      `${pointer} says that the database is in ${place.trim()}, which cannot be found: restore that folder, or delete ${pointer} to begin with an empty database.`,
+      `${pointer} says that the database is in ${place.trim()}, which cannot be found: restore that folder, or delete ${pointer} to start with an empty database.`,
     )
   return place.trim()
 }

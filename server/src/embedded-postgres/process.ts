@@ -254,7 +254,7 @@ export async function launch(place: Place, log: Log, signal: AbortSignal): Promi
     if (stoppedByOthers || /lock file .*(already exists|is empty)|shared memory block/.test(reason))
       throw new Busy(reason)
     throw new StartError(
-      `PostgreSQL did not start in ${place.cluster} (${reason}): mend that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
+      `PostgreSQL did not start in ${place.cluster} (${reason}): fix that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
     )
   } catch (error) {
     await terminate(child, exited)

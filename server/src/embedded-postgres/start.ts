@@ -184,7 +184,7 @@ async function createCluster(
     const reason =
       (error.stderr || error.message).split('\n').find((line) => line.trim()) ?? 'no reason given'
     throw new StartError(
-      `PostgreSQL could not set up its files in ${cluster} (${reason.trim()}): mend that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
+      `PostgreSQL could not set up its files in ${cluster} (${reason.trim()}): fix that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
     )
   })
   if (made) await keepDraft(dataDir)
@@ -213,7 +213,7 @@ async function secure(place: Place, log: Log): Promise<void> {
     if (!(error instanceof AccessError)) throw error
     if (/lock file|shared memory block/.test(error.message)) throw new Busy(error.message)
     throw new StartError(
-      `The passwords of PostgreSQL in ${place.cluster} could not be set (${error.message}): mend that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
+      `The passwords of PostgreSQL in ${place.cluster} could not be set (${error.message}): fix that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
     )
   }
 }

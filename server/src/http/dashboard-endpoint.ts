@@ -90,7 +90,7 @@ export function refuseForeign({ origin, host }: IncomingHttpHeaders, publicUrl: 
   if (!isOurHost(host, publicUrl)) throw new TollgateError('FORBIDDEN', notOurHost(publicUrl))
   if (origin === undefined) return
   const ours = origin === new URL(publicUrl).origin || parseUrl(origin)?.host === host
-  if (!ours) throw new TollgateError('FORBIDDEN', 'The dashboard answers its own pages only')
+  if (!ours) throw new TollgateError('FORBIDDEN', 'The dashboard answers only its own pages')
 }
 
 function cookieOf({ cookie = '' }: IncomingHttpHeaders, wanted: string): string | null {

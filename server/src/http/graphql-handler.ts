@@ -51,7 +51,7 @@ export function graphqlHandler<Caller>(
     const id = requestIdOf(exchange.headers) ?? `${prefix}-${(++requests).toString(36)}`
     const request = new Request(exchange, id, monotonic, requestTimeoutMs, expire)
     if (!underWay.begin(request)) {
-      count(request, fail(request, rateLimited('Too many requests are under way; try again in a moment', 1)))
+      count(request, fail(request, rateLimited('Too many requests in progress; try again in a moment', 1)))
       return
     }
     let errors: WireErrors

@@ -15,7 +15,7 @@ export function parseGraphqlRequest(body: Buffer): GraphqlRequest {
   if (!isObject(parsed)) throw badRequest('The request body must be a JSON object with a "query"')
   const { query, variables, operationName } = parsed
   if (typeof query !== 'string' || query.trim() === '') {
-    throw badRequest('The request body must hold a "query": the text of the operation')
+    throw badRequest('The request body must contain a "query": the text of the operation')
   }
   if (operationName !== undefined && operationName !== null && typeof operationName !== 'string') {
     throw badRequest('"operationName" must be a string')
@@ -34,7 +34,7 @@ function variablesOf(variables: unknown): Record<string, unknown> {
   return parsed
 }
 
-const notAnObject = () => badRequest('"variables" must be a JSON object, or a string that holds one')
+const notAnObject = () => badRequest('"variables" must be a JSON object, or a string containing one')
 
 function decode(body: Buffer): string {
   try {

@@ -126,7 +126,7 @@ const tooLarge = () => badUserInput(`The file must be at most ${MAX_IMPORT_BYTES
 
 function parameter(query: URLSearchParams, name: string): string {
   const value = query.get(name)
-  if (!value) throw badRequest(`The address must hold ?${name}=…`)
+  if (!value) throw badRequest(`The URL must contain ?${name}=…`)
   return value
 }
 

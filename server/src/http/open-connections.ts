@@ -104,7 +104,7 @@ export class OpenConnections {
     this.#quietUntil = now + WARN_EVERY_MS
     this.#log.warn(
       { open: this.#open.size },
-      'too many connections: new ones are turned away (TOLLGATE_MAX_CONNECTIONS)',
+      'too many connections: new ones are refused (TOLLGATE_MAX_CONNECTIONS)',
     )
   }
 

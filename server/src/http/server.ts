@@ -116,7 +116,7 @@ export function httpServer(
         ['/dashboard/graphql', dashboard],
       ]),
       closing: () => draining,
-      broke: (error) => service.log.error({ err: error }, 'a request broke its handler'),
+      broke: (error) => service.log.error({ err: error }, 'request handler failed'),
       headers: [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join(''),
       clock: () => service.clock(),
     }
@@ -131,7 +131,7 @@ export function httpServer(
       await route(request, response)
     } catch (error) {
       const requestId = requestIdOf(request.headers) ?? randomUUID()
-      service.log.error({ err: error, requestId, path: pathOf(request) }, 'a request broke its handler')
+      service.log.error({ err: error, requestId, path: pathOf(request) }, 'request handler failed')
       if (response.headersSent) response.destroy()
       else
         text(

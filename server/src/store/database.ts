@@ -161,7 +161,7 @@ export async function transaction<T>(
     } catch (error) {
       const passing = endedForAnother(error) || error instanceof TryAgain
       if (!passing) throw error
-      if (attempt === MAX_TRANSACTION_ATTEMPTS) throw unavailable('Too many others change the same thing')
+      if (attempt === MAX_TRANSACTION_ATTEMPTS) throw unavailable('Too many concurrent changes; try again')
     }
   }
 }

@@ -106,7 +106,7 @@ export function parseMasterKeys(text: string, source: string): MasterKey[] {
     })
   if (keys.length === 0) throw new StartError(`${source} has no key: it must be ${FORMAT}.`)
   if (new Set(keys.map(({ id }) => id)).size < keys.length) {
-    throw new StartError(`${source} has two keys with the same id: each needs one of its own.`)
+    throw new StartError(`${source} has two keys with the same id: ids must be unique.`)
   }
   return keys
 }

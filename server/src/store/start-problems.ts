@@ -10,7 +10,7 @@ const BY_CODE: Record<string, Line> = {
   '28P01': ({ message, setting }) =>
     `The database refused the password (${message}): check it in ${setting}.`,
   '28000': ({ message, setting }) =>
-    `The database let nobody in (${message}): check the user in ${setting}, and pg_hba.conf on the server.`,
+    `The database refused the connection (${message}): check the user in ${setting}, and pg_hba.conf on the server.`,
   '3D000': ({ message, setting }) =>
     `There is no such database (${message}): create it, or check its name in ${setting}.`,
   '53300': ({ message }) =>
@@ -21,9 +21,9 @@ const BY_CODE: Record<string, Line> = {
   '42501': ({ message, setting }) =>
     `The user in ${setting} lacks rights (${message}): make it the owner of the database and of Tollgate's tables, or "grant create on database" and "on schema" to it.`,
   '25006': ({ message, setting }) =>
-    `The database takes no writes (${message}): it is a standby, or default_transaction_read_only is on. Lead ${setting} to the primary.`,
-  '57P03': ({ message }) => `The database takes no connections yet (${message}): start again once it does.`,
-  '57P01': ({ message }) => `The database was shut down meanwhile (${message}): start again once it is back.`,
+    `The database accepts no writes (${message}): it is a standby, or default_transaction_read_only is on. Point ${setting} to the primary.`,
+  '57P03': ({ message }) => `The database accepts no connections yet (${message}): start again once it does.`,
+  '57P01': ({ message }) => `The database was shut down in the meantime (${message}): start again once it is back.`,
   '0A000': ({ message }) =>
     `The database lacks something that is needed (${message}): use PostgreSQL 15 or later.`,
 }

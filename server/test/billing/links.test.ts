@@ -103,13 +103,13 @@ const REFUSALS: Refusal[] = [
     before: run(
       'setProviderAccount(appId: "APP", provider: "sandbox", input: { enabled: false }) { enabled }',
     ),
-    says: /sandbox takes no payments for this app: set it up/,
+    says: /sandbox accepts no payments for this app: set it up/,
   },
   {
     when: 'Stripe is not set up',
     template: 'at-stripe',
     before: () => sellAtStripe(),
-    says: /stripe takes no payments/,
+    says: /stripe accepts no payments/,
   },
   {
     when: 'Stripe does not accept the key',

@@ -85,7 +85,7 @@ describe('spec §2: Package.prices', () => {
     [{ provider: 'stripe' }, 'BAD_USER_INPUT', /id must be the price's id at stripe/],
     [{ currency: 'dollars' }, 'BAD_USER_INPUT', /currency must be/],
     [{ interval: 'decade' }, 'BAD_USER_INPUT', /interval must be one of/],
-    [{ id: 'taken' }, 'BAD_USER_INPUT', /"taken" of sandbox is in use already/],
+    [{ id: 'taken' }, 'BAD_USER_INPUT', /"taken" of sandbox is already in use/],
   ]
   it.each(REFUSED)('gap: prices: %j is refused', async (change, code, says) => {
     await shop.price('pro', { id: 'taken', amount: 1, currency: 'usd' })
@@ -137,8 +137,8 @@ describe('spec §4 mutation rule 6: billing templates', () => {
     [{ packageIds: ['plan', 'pro'] }, 'BAD_USER_INPUT', /Cannot subscribe to multiple tiers/],
     [{ packageIds: ['plan', 'none'] }, 'PACKAGE_NOT_FOUND', /"none"/],
     [{ packageIds: ['plan', 'extra', 'extra'] }, 'BAD_USER_INPUT', /each package once/],
-    [{ packageIds: ['plan'], priceIds: ['nothing'] }, 'BAD_USER_INPUT', /"nothing" is no live price/],
-    [{ packageIds: ['plan'], id: 'pro' }, 'BAD_USER_INPUT', /exists already/],
+    [{ packageIds: ['plan'], priceIds: ['nothing'] }, 'BAD_USER_INPUT', /"nothing" is not a live price/],
+    [{ packageIds: ['plan'], id: 'pro' }, 'BAD_USER_INPUT', /already exists/],
     [{ packageIds: ['plan'], id: '' }, 'BAD_USER_INPUT', /id must be/],
   ]
   it.each(REFUSED)('gap: templates: %j is refused', async (input, code, says) => {

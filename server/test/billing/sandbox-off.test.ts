@@ -54,7 +54,7 @@ describe('gap: billing, a sandbox that is off', () => {
     expect([paid.status, await paid.text()]).toEqual([403, expect.stringContaining('This sandbox is off')])
     await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual([])
-    expect((await shop.linkError('plan')).message).toContain('sandbox takes no payments for this app')
+    expect((await shop.linkError('plan')).message).toContain('sandbox accepts no payments for this app')
 
     // Whoever wants to go back still can.
     const back = await fetch(url, {

@@ -308,8 +308,8 @@ describe('gap: billing, the account at Stripe', () => {
   })
 
   const WRONG = [
-    [{ secretKey: 'pk_test_public' }, /begins with sk_ or rk_/],
-    [{ webhookSecret: 'secret' }, /begins with whsec_/],
+    [{ secretKey: 'pk_test_public' }, /starts with sk_ or rk_/],
+    [{ webhookSecret: 'secret' }, /starts with whsec_/],
   ] as const
   it.each(WRONG)('refuses %j', async (input, says) => {
     const { message } = await shop.dashboard.error(

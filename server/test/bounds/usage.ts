@@ -136,7 +136,7 @@ export const usageBounds: Bound[] = [
           inputs: Array.from({ length: count }, () => ({ userId: 'nobody', featureId: 'none', delta: 1 })),
         },
       ),
-    /inputs must hold at most 100 events/,
+    /inputs must contain at most 100 events/,
   ),
   valueBound(
     'MAX_SUBSCRIBE_PACKAGES',

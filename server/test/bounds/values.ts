@@ -165,7 +165,7 @@ export const valueBounds: Bound[] = [
         'mutation ($origins: [String!]!) { setOrigins(appId: "default", origins: $origins) { id } }',
         { origins: Array.from({ length: count }, (_, i) => `https://${i}.example.com`) },
       ),
-    /origins must hold at most 100 origins/,
+    /origins must contain at most 100 origins/,
   ),
   valueBound(
     'LATEST_TEST_CLOCK',
@@ -179,7 +179,7 @@ export const valueBounds: Bound[] = [
         { id, to: new Date(time).toISOString() },
       )
     },
-    /test clock goes to 9000-01-01/,
+    /test clock cannot go beyond 9000-01-01/,
   ),
 ]
 
@@ -202,6 +202,6 @@ function packageFeatures(
       const features = Array.from({ length: count }, (_, i) => ({ id: `bulk-${i + 1}` }))
       return call(world, world.fresh(), features)
     },
-    /holds at most 1000 features/,
+    /may have at most 1000 features/,
   )
 }

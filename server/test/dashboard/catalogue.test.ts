@@ -48,7 +48,7 @@ describe('gap: editing the catalogue in the dashboard', () => {
     const input = { id: 'calls', name: 'Calls', type: 'CONSUMABLE' }
     await dashboard.data(CREATE_FEATURE, { appId, input })
     expect((await dashboard.error(CREATE_FEATURE, { appId, input })).message).toBe(
-      'A feature with the id "calls" exists already',
+      'A feature with the id "calls" already exists',
     )
   })
 
@@ -100,7 +100,7 @@ describe('gap: editing the catalogue in the dashboard', () => {
     const first = await dashboard.data(UPDATE_FEATURE, edit('First', createFeature.version))
     expect(first.updateFeature.version).not.toBe(createFeature.version)
     expect(await dashboard.error(UPDATE_FEATURE, edit('Second', createFeature.version))).toMatchObject({
-      message: 'Somebody has changed this feature meanwhile: load it again, then make your change anew',
+      message: 'This feature has been changed in the meantime: reload it, then make your change again',
       extensions: { code: 'CONFLICT', status: 409 },
     })
     const { updateFeature } = await dashboard.data(UPDATE_FEATURE, edit('Third', null))

@@ -254,7 +254,7 @@ describe('gap: a dry run, its report and the way back', () => {
       failure: expect.stringContaining('no column "id"'),
     })
     expect((await imports.send(app, FILE, { import: 'twice' })).errors[0].message).toBe(
-      'An import with the id "twice" exists already',
+      'An import with the id "twice" already exists',
     )
     const { extensions } = await app.dashboard.error(IMPORT, { appId: app.id, id: 'none' })
     expect(extensions).toMatchObject({ code: 'IMPORT_NOT_FOUND', status: 404 })

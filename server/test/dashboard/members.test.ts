@@ -68,12 +68,12 @@ describe('gap: members', () => {
     expect((await visitor.data(ACCEPT, { token, password: PASSWORD })).acceptInvitation.role).toBe('EDITOR')
     for (const again of [token, 'guessed']) {
       expect(await visitor.error(ACCEPT, { token: again, password: PASSWORD })).toMatchObject({
-        message: 'This invitation is not valid any more; ask an owner for a new one',
+        message: 'This invitation is no longer valid; ask an owner for a new one',
         extensions: { code: 'UNAUTHENTICATED' },
       })
     }
     expect((await server.dashboard.error(INVITE, { email: 'new@example.com', role: 'VIEWER' })).message).toBe(
-      '"new@example.com" is a member already',
+      '"new@example.com" is already a member',
     )
   })
 

@@ -56,7 +56,7 @@ describe('gap: the sample catalogue', () => {
       packages: 4,
       users: 200,
     })
-    expect((await dashboard.error(LOAD, { appId })).message).toBe('The sample catalogue is loaded already')
+    expect((await dashboard.error(LOAD, { appId })).message).toBe('The sample catalogue is already loaded')
 
     const { packages } = await admin.data('{ packages { id status } }')
     expect(packages.map(({ id }: Data) => id)).toContain('demo-business')

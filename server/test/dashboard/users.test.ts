@@ -90,7 +90,7 @@ describe('gap: users in the dashboard', () => {
       ['ann', Buffer.from('["name","a",1]').toString('base64url')],
     ]) {
       const error = await app.dashboard.error(USERS, { appId: app.id, search, after })
-      expect(error.message).toBe('after must be what an earlier page told as next')
+      expect(error.message).toBe('after must be the `next` of an earlier page')
     }
   })
 

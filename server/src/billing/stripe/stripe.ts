@@ -33,7 +33,7 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
       const made = await asked(() =>
         stripe.checkout.sessions.create(checkoutParams(request), { idempotencyKey: request.id }),
       )
-      if (!made.url) throw new ProviderError('refused', 'it made a checkout session without an address')
+      if (!made.url) throw new ProviderError('refused', 'it created a checkout session without a URL')
       return { ref: made.id, url: made.url }
     },
 

@@ -37,6 +37,6 @@ export function installationCall({
   operation,
 }: DashboardContext): InstallationCall {
   if (!member) throw notSignedIn()
-  if (!operation) throw new Error('an operation of the dashboard ran past its guard')
+  if (!operation) throw new Error('an operation of the dashboard bypassed its guard')
   return { service, actor: { kind: 'member', member, operation }, appId: null, deadline }
 }

@@ -41,7 +41,7 @@ export async function createApp(
   checkText('name', name)
   return mutate(call, async (tx) => {
     if (!(await insertApp(tx, id, name, testClock))) {
-      throw badUserInput(`An app with the id ${quote(id)} exists already`, 'id')
+      throw badUserInput(`An app with the id ${quote(id)} already exists`, 'id')
     }
     return foundApp(tx, id)
   })
@@ -64,7 +64,7 @@ export async function advanceClock(call: Call, to: string): Promise<AppRow> {
     throw badUserInput('to must be a time in ISO 8601, such as 2027-01-31T00:00:00Z', 'to')
   }
   if (time > LATEST_TEST_CLOCK) {
-    throw badUserInput(`A test clock goes to ${new Date(LATEST_TEST_CLOCK).toISOString()} at most`, 'to')
+    throw badUserInput(`A test clock cannot go beyond ${new Date(LATEST_TEST_CLOCK).toISOString()}`, 'to')
   }
   return mutate(call, async (tx) => {
     const app = await foundApp(tx, appId)
@@ -73,7 +73,7 @@ export async function advanceClock(call: Call, to: string): Promise<AppRow> {
     }
     if (time < app.testClock) {
       throw badUserInput(
-        `A test clock only moves forward: it stands at ${new Date(app.testClock).toISOString()}`,
+        `A test clock only moves forward: it is at ${new Date(app.testClock).toISOString()}`,
         'to',
       )
     }
@@ -101,10 +101,10 @@ export async function foundApp(db: Db, id: string): Promise<AppRow> {
 export async function setOrigins(call: Call, origins: readonly string[]): Promise<AppRow> {
   const { appId } = call
   if (origins.length > MAX_ORIGINS)
-    throw badUserInput(`origins must hold at most ${MAX_ORIGINS} origins`, 'origins')
+    throw badUserInput(`origins must contain at most ${MAX_ORIGINS} origins`, 'origins')
   for (const origin of origins) {
     if (!/^https?:\/\//.test(origin) || parseUrl(origin)?.origin !== origin) {
-      throw badUserInput(`${quote(origin)} is no origin: write it like https://app.example.com`, 'origins')
+      throw badUserInput(`${quote(origin)} is not an origin: write it like https://app.example.com`, 'origins')
     }
   }
   return mutate(call, async (tx) => {

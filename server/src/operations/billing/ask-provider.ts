@@ -29,7 +29,7 @@ async function telling(
   } catch (error) {
     if (!(error instanceof BillingProblem)) throw error
     const { message, ref: paymentRef } = error
-    service.log.warn({ err: error, appId, provider, ref }, 'what was paid could not be given')
+    service.log.warn({ err: error, appId, provider, ref }, 'a payment could not be granted')
     await insertFoundFailure(service.pool, appId, { provider, type, ref, message, paymentRef })
   }
 }

@@ -58,12 +58,12 @@ export async function createBillingTemplate(
     const stray = priceIds.find((priceId) => !items.some((item) => item.price?.id === priceId))
     if (stray !== undefined) {
       throw badUserInput(
-        `${quote(stray)} is no live price of these packages, or not the only one named for its package`,
+        `${quote(stray)} is not a live price of these packages, or not the only one listed for its package`,
         'priceIds',
       )
     }
     if (!(await store.insertTemplate(tx, appId, { id, name, items }))) {
-      throw badUserInput(`A billing template with the id ${quote(id)} exists already`, 'id')
+      throw badUserInput(`A billing template with the id ${quote(id)} already exists`, 'id')
     }
     return foundTemplate(tx, appId, id, catalogue)
   })

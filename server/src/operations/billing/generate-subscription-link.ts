@@ -62,7 +62,7 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
     )
     if (!enabled) {
       throw subscriptionLinkError(
-        `${offer.provider} takes no payments for this app: set it up in the dashboard, under Billing`,
+        `${offer.provider} accepts no payments for this app: set it up in the dashboard, under Billing`,
       )
     }
     const session = {
@@ -95,7 +95,7 @@ async function checkPayer(
   const twice = lasting.find((s) => offer.items.some(({ package: { id } }) => id === s.packageId))
   if (twice) {
     throw subscriptionLinkError(
-      `The user pays for the package ${quote(twice.packageId)} already, through ${twice.provider}`,
+      `The user already pays for the package ${quote(twice.packageId)}, through ${twice.provider}`,
     )
   }
   const hasBase = offer.items.some((item) => !item.package.isAddon) || live.some((s) => !s.isAddon)

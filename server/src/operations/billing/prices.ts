@@ -60,7 +60,7 @@ function addPrice(call: Call, packageId: string, price: Price): Promise<store.Pr
   return changePrices(call, price.provider, price.id, async (tx, catalogue) => {
     foundPackage(catalogue, packageId)
     if (!(await store.insertPrice(tx, appId, packageId, price))) {
-      throw badUserInput(`The price ${quote(price.id)} of ${price.provider} is in use already`, 'id')
+      throw badUserInput(`The price ${quote(price.id)} of ${price.provider} is already in use`, 'id')
     }
   })
 }

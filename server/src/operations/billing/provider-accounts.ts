@@ -96,17 +96,17 @@ export async function setProviderAccount(
 
 function checkInput(provider: ProviderName, { secretKey, webhookSecret }: AccountInput): void {
   if (provider === 'sandbox' && (secretKey !== null || webhookSecret !== null)) {
-    throw badUserInput('The sandbox makes its own secrets: it can only be turned on or off')
+    throw badUserInput('The sandbox generates its own secrets: it can only be turned on or off')
   }
   if (secretKey !== null && !/^(sk|rk)_[\x21-\x7e]{4,250}$/.test(secretKey)) {
     throw badUserInput(
-      'secretKey must be a secret or restricted key of Stripe, which begins with sk_ or rk_',
+      'secretKey must be a secret or restricted key of Stripe, which starts with sk_ or rk_',
       'secretKey',
     )
   }
   if (webhookSecret !== null && !/^whsec_[\x21-\x7e]{4,250}$/.test(webhookSecret)) {
     throw badUserInput(
-      'webhookSecret must be the signing secret of the webhook, which begins with whsec_',
+      'webhookSecret must be the signing secret of the webhook, which starts with whsec_',
       'webhookSecret',
     )
   }

@@ -61,5 +61,5 @@ async function grantForGood(
     }
     if (await applyBilling(service, { ...at, ref: checkout.ref }, paid, known, session.userUid)) return
   }
-  throw new Error(`the payment ${checkout.ref} kept changing while it was written down`)
+  throw new Error(`the payment ${checkout.ref} kept changing while it was being recorded`)
 }

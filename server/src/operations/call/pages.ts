@@ -27,7 +27,7 @@ export function keyAfter(after: string): number {
   return key
 }
 
-export const unknownCursor = () => badUserInput('after must be what an earlier page told as next', 'after')
+export const unknownCursor = () => badUserInput('after must be the `next` of an earlier page', 'after')
 
 /** Rows asked for with one more than the page holds: whether there is more is known without counting. */
 export function pageOf<Row>(rows: Row[], size: number, keyOf: (row: Row) => string | number): KeyedPage<Row> {

@@ -19,7 +19,7 @@ export function checkVersion(what: string, present: string, expected: string | n
   if (expected === null || expected === undefined || expected === present) return
   throw new TollgateError(
     'CONFLICT',
-    `Somebody has changed this ${what} meanwhile: load it again, then make your change anew`,
+    `This ${what} has been changed in the meantime: reload it, then make your change again`,
   )
 }
 

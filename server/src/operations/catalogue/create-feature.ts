@@ -12,7 +12,7 @@ export async function createFeature(call: Call, feature: Feature): Promise<Catal
     call,
     async (tx) => {
       if (!(await insertFeature(tx, call.appId, feature))) {
-        throw badUserInput(`A feature with the id ${quote(feature.id)} exists already`, 'id')
+        throw badUserInput(`A feature with the id ${quote(feature.id)} already exists`, 'id')
       }
     },
     (app) => foundFeature(app.catalogue, feature.id),

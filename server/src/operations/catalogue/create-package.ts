@@ -30,7 +30,7 @@ export async function createPackage(call: Call, input: NewPackage): Promise<Pack
       )
       checkPackageEdit({ name: input.name, features })
       if (!(await insertPackage(tx, call.appId, { ...input, updatedAt: now }))) {
-        throw badUserInput(`A package with the id ${quote(input.id)} exists already`, 'id')
+        throw badUserInput(`A package with the id ${quote(input.id)} already exists`, 'id')
       }
       await insertPackageFeatures(tx, call.appId, input.id, features)
     },

@@ -23,7 +23,7 @@ export async function loadSample(call: Call): Promise<Sample> {
   const { appId } = call
   return mutate(call, async (tx) => {
     const { now, sampleLoaded } = await foundApp(tx, appId)
-    if (sampleLoaded) throw badUserInput('The sample catalogue is loaded already')
+    if (sampleLoaded) throw badUserInput('The sample catalogue is already loaded')
     for (const feature of SAMPLE_FEATURES) {
       if (!(await insertFeature(tx, appId, feature))) throw taken(feature.id)
     }
@@ -84,4 +84,4 @@ export async function removeSample(call: Call): Promise<Sample> {
 }
 
 const taken = (id: string) =>
-  badUserInput(`The sample cannot be loaded: this app has a ${JSON.stringify(id)} of its own`)
+  badUserInput(`The sample cannot be loaded: this app already has its own ${JSON.stringify(id)}`)

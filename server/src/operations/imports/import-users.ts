@@ -47,7 +47,7 @@ export async function importUsers(
   await mutate(call, async (tx) => {
     const made = { id, memberEmail: call.actor.member.email, bytesTotal: order.bytes }
     if (!(await store.insertUserImport(tx, appId, made))) {
-      throw badUserInput(`An import with the id ${quote(id)} exists already`)
+      throw badUserInput(`An import with the id ${quote(id)} already exists`)
     }
     for (const old of await store.dropImports(tx, appId, KEPT_IMPORTS)) {
       await addJob(tx, 'delete-import', { appId, id: old, after: 0 })

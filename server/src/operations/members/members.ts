@@ -46,7 +46,7 @@ export async function inviteMember(
   }
   return mutate(call, async (tx) => {
     if (await store.findMember(tx, address))
-      throw badUserInput(`${quote(address)} is a member already`, 'email')
+      throw badUserInput(`${quote(address)} is already a member`, 'email')
     await store.insertInvitation(tx, invitation, hashOf(token))
     return { ...invitation, token }
   })
@@ -75,7 +75,7 @@ export async function acceptInvitation(
     const { id, email, role, invitedBy } = await goodInvitation(tx, service, token)
     if (!(await store.deleteInvitation(tx, id))) throw notGood()
     const made = await store.insertMember(tx, email, hash, role)
-    if (!made) throw badUserInput(`${quote(email)} is a member already; sign in instead`)
+    if (!made) throw badUserInput(`${quote(email)} is already a member; sign in instead`)
     await insertAuditEntry(tx, {
       memberEmail: email,
       appId: null,
@@ -134,4 +134,4 @@ async function goodInvitation(db: Db, service: Service, token: string): Promise<
 }
 
 const notGood = () =>
-  new TollgateError('UNAUTHENTICATED', 'This invitation is not valid any more; ask an owner for a new one')
+  new TollgateError('UNAUTHENTICATED', 'This invitation is no longer valid; ask an owner for a new one')

@@ -93,11 +93,11 @@ export async function setOwner(
     throw new TollgateError('UNAUTHENTICATED', 'This link is not valid; use the one that the service printed')
   }
   const owner = await createOwner(service, email, password)
-  if (!owner) throw new TollgateError('UNAUTHENTICATED', 'This link was used already; sign in instead')
+  if (!owner) throw new TollgateError('UNAUTHENTICATED', 'This link was already used; sign in instead')
   return startSession(service, browser, owner)
 }
 
-/** Null when there is a member already. */
+/** Null when there is already a member. */
 export async function createOwner(service: Service, email: string, password: string): Promise<Member | null> {
   const account = checkedAddress(email)
   checkPassword(password, account)

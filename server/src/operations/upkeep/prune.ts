@@ -70,7 +70,7 @@ export function startPruning({ pool, log }: Service, retention: Retention): () =
       (deleted) => {
         if (Object.keys(deleted).length > 0) log.info(deleted, 'old records deleted')
       },
-      (error) => log.warn({ err: error }, 'old records stay for now'),
+      (error) => log.warn({ err: error }, 'old records could not be deleted; trying again later'),
     )
   let working = round()
   const timer = setInterval(() => {

@@ -56,7 +56,7 @@ export class Batcher<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length >= MAX_WAITING_CALLS) {
-        reject(rateLimited('Too many calls wait for the database; try again in a moment', 1))
+        reject(rateLimited('Too many calls are waiting for the database; try again in a moment', 1))
         return
       }
       if (this.#waiting.length === 0) this.#waitingSince = this.#monotonic()

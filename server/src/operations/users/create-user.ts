@@ -22,4 +22,4 @@ export async function createUser(call: Call, user: User): Promise<User> {
 }
 
 export const userIdTaken = (id: string) =>
-  badUserInput(`A user with the id ${quote(id)} exists already`, 'id')
+  badUserInput(`A user with the id ${quote(id)} already exists`, 'id')
