@@ -1,14 +1,14 @@
-/** What billing is told at the start. */
+/** Billing settings, fixed at the start. */
 export interface BillingSettings {
-  /** encrypts what is kept of the providers' secrets; itself sealed with the master key */
+  /** encrypts stored provider secrets; itself sealed with the master key */
   sealingKey: Buffer
-  /** signs what the sandbox sends */
+  /** signs the sandbox's notices */
   sandboxKey: Buffer
-  /** Stripe's keys of one app, as the environment has them */
+  /** Stripe keys of one app, from the environment */
   environment: { appId: string; secretKey: string; webhookSecrets: string[] } | null
   /** null: Stripe itself */
   stripeApiBase: string | null
-  /** base of the links that payers get */
+  /** base of payment links */
   publicUrl: () => string
   /** where this process listens */
   ownUrl: () => string

@@ -15,11 +15,11 @@ import type { Keyring } from './keyring.ts'
 import { findSecret } from './secrets.ts'
 import * as store from './token-keys.ts'
 
-/** Both sign alike each time, so that an answer can be repeated without keeping the token. */
+/** Both are deterministic, so that an answer can be repeated without storing the token. */
 export const TOKEN_ALGORITHMS = ['HS256', 'EdDSA'] as const
 export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number]
 
-/** What tokens without a key id are signed with: the one secret that all apps had before they had keys. */
+/** Signs tokens without a key id: the one secret that all apps shared before they had keys. */
 export const LEGACY_KEY = 'legacy'
 
 interface TokenKey {
@@ -35,10 +35,10 @@ interface PublicKey {
   jwk: JsonObject
 }
 
-/** How long a key is taken as good after the database has last said so, where a request asks it nothing else. */
+/** How long a key is trusted after the database last confirmed it, for requests that need nothing else from it. */
 const CONFIRMED_MS = 1_000
 
-/** The keys that user tokens are signed with: one at a time for each app, made when it is first needed. */
+/** The keys that sign user tokens: one at a time per app, created when first needed. */
 export class TokenKeys {
   readonly #db: Db
   readonly #keyring: Keyring
@@ -70,12 +70,12 @@ export class TokenKeys {
     return new TokenKeys(db, keyring, algorithm, await findSecret(db, keyring, 'user-token'), clocks)
   }
 
-  /** Whether tokens without a key id are taken, and given to apps that have no key yet. */
+  /** Whether tokens without a key id are accepted, and issued to apps that have no key yet. */
   get legacyIsGood(): boolean {
     return this.#legacy !== null && this.#clocks.wall() < (this.#legacy.retiresAt ?? Infinity)
   }
 
-  /** The id of the key to sign with now; null: the legacy one. Processes of the earlier version take no other. */
+  /** The id of the signing key; null: the legacy one, the only one that processes of the earlier version accept. */
   async current(db: Db, appId: string): Promise<string | null> {
     const found = await store.currentTokenKey(db, appId)
     if (found !== null || this.#signsLegacy) return found
@@ -87,7 +87,7 @@ export class TokenKeys {
     return this.#legacy !== null && this.#clocks.wall() < until
   }
 
-  /** The id of a new key to sign with, or of the one that somebody else made at the same moment. */
+  /** The id of a new signing key, or of one that another process created at the same moment. */
   async make(db: Db, appId: string): Promise<string> {
     const id = randomBytes(12).toString('base64url')
     const { material, publicKey } = newMaterial(this.algorithm)
@@ -98,14 +98,14 @@ export class TokenKeys {
     return theirs
   }
 
-  /** One to sign with: whether what it signs is still taken does not matter to an answer that is repeated. */
+  /** A key to sign with, even a revoked one: a repeated answer stays the same. */
   async signing(appId: string, id: string | null): Promise<TokenKey | null> {
     if (id === null) return this.#legacyKey()
     const row = await this.#find(appId, id)
     return row && keyOf(id, row)
   }
 
-  /** One whose tokens are taken. */
+  /** A key whose tokens are accepted. */
   async verifying(appId: string, id: string | null): Promise<TokenKey | null> {
     if (id === null) return this.legacyIsGood ? this.#legacyKey() : null
     if (!/^[\w-]{16}$/.test(id)) return null
@@ -115,18 +115,18 @@ export class TokenKeys {
     const confirmedAt = this.#clocks.monotonic()
     const row = await this.#find(appId, id)
     const key = row?.good ? (known?.key ?? keyOf(id, row)) : null
-    // What is made up is not worth remembering.
+    // Made-up ids are not worth caching.
     if (key === null) this.#remembered.delete(name)
     else this.#remembered.set(name, { key, confirmedAt })
     return key
   }
 
-  /** Of all apps, for whoever verifies tokens by himself. Read once a second at most, whoever asks. */
+  /** Of all apps, for offline verification. Read at most once a second. */
   publicKeys(): Promise<PublicKey[]> {
     if (!this.#public || this.#clocks.monotonic() - this.#public.readAt >= CONFIRMED_MS) {
       const keys = this.#readPublicKeys()
       this.#public = { keys, readAt: this.#clocks.monotonic() }
-      // A failure is for those who wait on it, and not to be kept.
+      // A failure concerns those who wait for it, and is not cached.
       keys.catch(() => {
         this.#public = null
       })

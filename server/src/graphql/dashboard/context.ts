@@ -10,17 +10,17 @@ export interface DashboardContext extends Browser {
   service: Service
   member: Member | null
   deadline: Deadline
-  /** the base of the links that are handed out */
+  /** the base of links */
   publicUrl: string
-  /** Sets the cookie of the answer; null takes it away. */
+  /** Sets the session cookie; null removes it. */
   setSession(session: string | null): void
-  /** Sets the cookie by which the member's account knows this browser again. */
+  /** Sets the cookie that marks this browser as known to the account. */
   setDevice(memberId: number, token: string): void
-  /** what is being called; the guard sets it before any resolver runs */
+  /** the operation; the guard sets it before any resolver runs */
   operation?: MemberActor['operation']
 }
 
-/** What the member does with an app. */
+/** A member's call on an app. */
 export function appCall(
   context: DashboardContext,
   appId: string,
@@ -29,7 +29,7 @@ export function appCall(
   return { ...installationCall(context), appId, idempotency: null, expectedVersion }
 }
 
-/** What the member does with what belongs to no app. */
+/** A member's call outside any app. */
 export function installationCall({
   service,
   member,

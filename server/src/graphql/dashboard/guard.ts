@@ -2,10 +2,7 @@ import type { GraphQLFieldResolver, GraphQLObjectType, GraphQLSchema } from 'gra
 import { checkMay } from '../../operations/call/member-operations.ts'
 import type { DashboardContext } from './context.ts'
 
-/**
- * Every operation of the schema asks first whether this member may, whoever defined it: there is no way to a
- * resolver that leads past the table of roles.
- */
+/** Every operation of the schema checks the member's role first: no resolver runs without the role table. */
 export function guarded(schema: GraphQLSchema): GraphQLSchema {
   guard('query', schema.getQueryType())
   guard('mutation', schema.getMutationType())

@@ -24,7 +24,7 @@ import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext, installationCall } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** What one looks at: the home page, the playground, the audit log. */
+/** Read-only pages: home, the playground, the audit log. */
 export function defineHome(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const interval = builder.enumType('ActivityInterval', { values: ACTIVITY_INTERVALS })
   const own = defineTypes(builder)

@@ -12,7 +12,7 @@ import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
 
-/** CSV imports of users. The file itself comes over HTTP. */
+/** CSV imports of users. The file itself is uploaded over HTTP. */
 export function defineImports(builder: Builder<DashboardContext>): void {
   const state = builder.enumType('ImportState', { values: IMPORT_STATES })
   const outcome = builder.enumType('ImportOutcome', { values: IMPORT_OUTCOMES })

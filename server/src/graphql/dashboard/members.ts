@@ -23,7 +23,7 @@ import { isoTime } from '../types/time.ts'
 import { type DashboardContext, installationCall } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** Who may use the dashboard, and as what. */
+/** Members and their roles. */
 export function defineMembers(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const { member, role } = types
   const invitationType = builder.objectRef<Invitation>('Invitation').implement({

@@ -25,7 +25,7 @@ import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** The accounts at the providers, what they send, and what stands behind a subscription there. */
+/** Provider accounts, their notices, and the billing behind a subscription. */
 export function defineProviders(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const own = defineProviderTypes(builder, types)
 

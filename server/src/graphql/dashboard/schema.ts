@@ -29,7 +29,7 @@ const AREAS = [
   defineProviders,
 ]
 
-/** The dashboard's API: what the people who run an app may do. One file for each of its areas. */
+/** The dashboard's API, for members. One file per area. */
 export function dashboardSchema(): GraphQLSchema {
   const builder = newBuilder<DashboardContext>()
   builder.queryType({})

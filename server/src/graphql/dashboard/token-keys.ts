@@ -5,7 +5,7 @@ import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
 
-/** The keys that user tokens are signed with. */
+/** The keys that sign user tokens. */
 export function defineTokenKeys(builder: Builder<DashboardContext>): void {
   const tokenKey = builder.objectRef<TokenKeyRow>('TokenKey').implement({
     fields: (t) => ({

@@ -14,7 +14,7 @@ import type { DashboardContext } from './context.ts'
 
 export type DashboardTypes = ReturnType<typeof defineDashboardTypes>
 
-/** What several areas of the dashboard show. */
+/** Types shared by several areas. */
 export function defineDashboardTypes(builder: Builder<DashboardContext>) {
   const catalogue = defineCatalogueTypes(builder)
   const usage = defineUsageTypes(builder)

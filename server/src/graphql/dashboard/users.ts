@@ -23,7 +23,7 @@ import { defineUserTypes } from '../types/user-types.ts'
 import { appCall, type DashboardContext } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** Users, what they hold and what they have used. */
+/** Users, their subscriptions and their usage. */
 export function defineUsers(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const own = defineTypes(builder, types)
   builder.queryFields((t) => {

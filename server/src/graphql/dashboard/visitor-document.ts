@@ -4,13 +4,13 @@ import { isForVisitors, notSignedIn } from '../../operations/call/member-operati
 import { tokensOf } from '../engine/executable.ts'
 
 /**
- * Refuses whatever somebody who has not signed in to the dashboard may not ask, all of it alike: nothing is learned of the
- * schema that way. Top-level fields are looked at by name alone, wherever in the document they stand.
+ * Refuses everything a visitor who has not signed in may not ask, always with the same message, so that nothing is
+ * learned about the schema. Top-level fields are checked by name, wherever they are in the document.
  */
 export function admitVisitor(document: DocumentNode): void {
   if (tokensOf(document) > MAX_VISITOR_TOKENS) throw notSignedIn()
   for (const definition of document.definitions) {
-    // A fragment may stand anywhere; what signing in takes needs none.
+    // Fragments are refused: signing in needs none.
     if (definition.kind !== Kind.OPERATION_DEFINITION) throw notSignedIn()
     const kind = definition.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query'
     if (definition.operation === OperationTypeNode.SUBSCRIPTION) throw notSignedIn()

@@ -18,11 +18,11 @@ interface CreatedApiKey {
   name: string
   prefix: string
   secret: string
-  /** of a rotation: until when the former secret works */
+  /** of a rotation: until when the old secret works */
   formerExpiresAt: number | null
 }
 
-/** The secret is told this once: only its hash is kept. */
+/** The secret is shown only once: only its hash is stored. */
 export async function createApiKey(call: Call, name: string): Promise<CreatedApiKey> {
   const { appId } = call
   checkText('name', name)
@@ -34,7 +34,7 @@ export async function createApiKey(call: Call, name: string): Promise<CreatedApi
   })
 }
 
-/** A new key takes the place of this one, which works for some hours more: callers change over meanwhile. */
+/** Replaces a key, which keeps working for some hours so that callers can switch. */
 export async function rotateApiKey(call: Call, id: string, overlapHours: number): Promise<CreatedApiKey> {
   const { appId } = call
   if (overlapHours < 0 || overlapHours > MAX_KEY_OVERLAP_HOURS) {
@@ -71,7 +71,7 @@ export function newSecret() {
   return { secret, ...keptOf(secret) }
 }
 
-/** What is kept of a secret: its hash, and enough of it to tell it from others. */
+/** What is stored of a secret: its hash, and a prefix to recognise it by. */
 export function keptOf(secret: string) {
   return {
     prefix: secret.slice(0, Math.min(VISIBLE, Math.floor(secret.length / 3))),

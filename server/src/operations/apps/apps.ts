@@ -56,7 +56,7 @@ export async function renameApp(call: Call, name: string): Promise<AppRow> {
   })
 }
 
-/** Moves an app's own time forward: what is due by then, renewals and cancellations, has happened. */
+/** Moves an app's test clock forward; renewals and cancellations due by then take effect. */
 export async function advanceClock(call: Call, to: string): Promise<AppRow> {
   const { appId } = call
   const time = timeOf(to)
@@ -78,13 +78,13 @@ export async function advanceClock(call: Call, to: string): Promise<AppRow> {
       )
     }
     await setTestClock(tx, appId, new Date(time).toISOString())
-    // What the sandbox owes by then: renewals, endings.
+    // Due in the sandbox by then: renewals, endings.
     await addJob(tx, 'turn-sandbox', { appId }, `turn:${appId}`)
     return foundApp(tx, appId)
   })
 }
 
-/** A time without a zone is UTC, wherever this runs. `Date.parse` alone takes 30 February for 2 March. */
+/** A time without a zone is UTC, wherever this runs. `Date.parse` alone reads 30 February as 2 March. */
 function timeOf(text: string): number {
   const [, year, month, day, zone] = /^(\d{4})-(\d\d)-(\d\d)T[\d:.]+(Z|[+-]\d\d:?\d\d)?$/i.exec(text) ?? []
   const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()

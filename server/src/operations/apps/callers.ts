@@ -2,7 +2,7 @@ import type { AppCaller } from '../../store/app-cache.ts'
 import * as store from '../../store/apps.ts'
 import type { Service } from '../call/service.ts'
 
-/** Whom an API key lets in, by its hash in hex; null: nobody. */
+/** The app that an API key authenticates, by its hash in hex; null: none. */
 export function callerWithKey({ apps, pool }: Service, keyHash: string): Promise<AppCaller | null> {
   return apps.authenticate(pool, keyHash)
 }

@@ -9,15 +9,15 @@ import { keptOf, newSecret } from './api-keys.ts'
 
 export const DEFAULT_APP = 'default'
 
-/** What the operator is told: each of them only when it is new. */
+/** Printed for the operator, each only when new. */
 export interface FirstStart {
-  /** an Admin key that was just made, never to be seen again */
+  /** an Admin key just generated, never shown again */
   apiKey: string | null
-  /** the token of the link that sets the owner, as long as there is none */
+  /** the token of the setup link, while there is no owner */
   ownerToken: string | null
 }
 
-/** Makes the default app, its key and the owner, as far as they are missing. Several may start at once. */
+/** Creates the default app, its key and the owner if missing. Several processes may start at once. */
 export async function prepare(
   service: Service,
   settings: { apiKey: string | null; owner: { email: string; password: string } | null },

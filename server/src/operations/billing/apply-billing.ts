@@ -31,9 +31,9 @@ import {
 import { foundPackage } from '../call/found.ts'
 import type { Service } from '../call/service.ts'
 
-/** Why what was paid cannot be given: a person has to put something right, and have the notice handled again. */
+/** Why a payment cannot be granted: someone has to fix something, then replay the notice. */
 export class BillingProblem extends Error {
-  /** the provider's id of what was paid */
+  /** the provider's id of the payment */
   readonly ref: string
 
   constructor(ref: string, message: string) {
@@ -42,21 +42,21 @@ export class BillingProblem extends Error {
   }
 }
 
-/** What a provider says of something that was paid. */
+/** A provider's report of something that was paid. */
 export interface PaidSubscription extends ProviderSubscription {
   /** in real time */
   paidAt: number
-  /** paid once: nothing is renewed */
+  /** a one-off payment: nothing renews */
   forGood: boolean
-  /** what whoever refunds it looks for at the provider */
+  /** the provider's id to refund it by */
   paymentRef: string
 }
 
 const DAY_MS = 86_400_000
 
 /**
- * Makes what a provider says of a subscription so, all of it or nothing. `known` is what was written when the provider
- * was asked: false when somebody has written since.
+ * Applies a provider's report of a subscription, all or nothing. `known` is the stored version from before the provider
+ * was asked: false if it has been written since.
  */
 export async function applyBilling(
   service: Service,
@@ -82,7 +82,7 @@ function apply(
   return transaction(service.pool, async (tx) => {
     const uid = payer ?? (await becomeUser(tx, at, said.customer))
     await lockUserByUid(tx, appId, uid)
-    // The moment after the wait for the user: nothing that this decides upon changes any more.
+    // Read after locking the user: nothing this decision depends on changes any more.
     const { app, now } = await service.apps.at(tx, { appId, actor: { kind: 'service' } })
     const packageIds = await packagesPaid(tx, at, said)
     const pastDueSince =
@@ -125,7 +125,7 @@ function apply(
   })
 }
 
-/** Somebody has paid twice for what lasts for good. */
+/** A one-off purchase was paid twice. */
 function heldAlready(
   { provider }: ProviderRef,
   { paymentRef }: PaidSubscription,
@@ -137,7 +137,7 @@ function heldAlready(
   return `The user holds ${packages} for good already, so the payment ${paymentRef} gave nothing: refund it at ${provider}, or cancel the subscription ${first.id} and replay this notice`
 }
 
-/** Whoever paid without being a user becomes one. Nobody is recognised by an email address: anyone may enter any. */
+/** A payer who is not a user becomes one. Nobody is recognised by email address: anyone may enter any. */
 async function becomeUser(
   tx: Tx,
   { appId, ref: paid }: ProviderRef,
@@ -165,7 +165,7 @@ async function packagesPaid(tx: Tx, at: ProviderRef, said: ProviderSubscription)
   return [...new Set(prices.map((price) => price.packageId))]
 }
 
-/** What ends goes first: the unique indexes let nothing begin beside it. */
+/** Endings first: otherwise the unique indexes would refuse what starts. */
 async function write(tx: Tx, at: ProviderRef, uid: number, changes: BillingChanges): Promise<void> {
   const { appId } = at
   for (const { id, at: time } of changes.end) await cancelNow(tx, appId, [id], time)

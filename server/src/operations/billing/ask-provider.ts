@@ -6,8 +6,8 @@ import { syncCheckout } from './sync-checkout.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
 /**
- * Asks a provider without one of its notices having come. What a person has to put right goes into the inbox all the
- * same: a job that fails is seen by nobody.
+ * Asks a provider without having received a notice. What someone has to fix goes into the inbox all the same: nobody
+ * sees a failed job.
  */
 export async function askAboutCheckout(service: Service, at: ProviderRef): Promise<void> {
   await telling(service, at, 'checkout.session.reconciled', () => syncCheckout(service, at))

@@ -12,7 +12,7 @@ import { foundPackage } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
 import { templateItems } from './template-items.ts'
 
-/** A template with what it comes to today. */
+/** A template with its current prices. */
 export interface BillingTemplate extends Omit<store.TemplateRow, 'items'> {
   packages: Package[]
   prices: PriceRow[]

@@ -4,7 +4,7 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { type CheckoutSession, updateCheckoutState } from '../../store/checkout-sessions.ts'
 import type { Service } from '../call/service.ts'
 
-/** Brings our own session up to what the provider says of its checkout; null if the link is none of this app's. */
+/** Updates our session from the provider's checkout; null if the link does not belong to this app. */
 export async function followCheckout(
   { pool }: Service,
   { appId, provider }: ProviderRef,

@@ -30,8 +30,8 @@ interface LinkInput {
 }
 
 /**
- * The session is written first and in a transaction of its own; then the provider is asked, with the session's id as
- * its idempotency key. However often this is tried, there is one link for it.
+ * The session is committed first, in a separate transaction; then the provider is called with the session's id as its
+ * idempotency key. However often this is retried, there is one link.
  */
 export async function generateSubscriptionLink(call: Call, input: LinkInput): Promise<{ url: string }> {
   checkRedirect('successUrl', input.successUrl)
@@ -80,7 +80,7 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
   return linkOf(call, id)
 }
 
-/** What is bound to fail after the payment is refused before it. */
+/** Refuses before the payment what would fail after it. */
 async function checkPayer(
   tx: Tx,
   appId: string,
@@ -90,7 +90,7 @@ async function checkPayer(
 ): Promise<void> {
   const held = userUid === null ? [] : await subscriptionsOfUser(tx, appId, userUid)
   const live = held.filter((s) => endedAt(s, now) === null)
-  // One that is about to end, whether by choice or for want of money, may be taken anew.
+  // One that is about to end, by choice or for lack of payment, may be bought again.
   const lasting = live.filter((s) => s.provider !== null && s.cancelAt === null)
   const twice = lasting.find((s) => offer.items.some(({ package: { id } }) => id === s.packageId))
   if (twice) {
@@ -106,7 +106,7 @@ async function checkPayer(
   }
 }
 
-/** The link of a session: the one that it has, or the one that the provider makes now. */
+/** The link of a session: the stored one, or one created now. */
 async function linkOf(call: Call, id: string): Promise<{ url: string }> {
   const { service, appId } = call
   const session = await findCheckoutSession(service.pool, appId, id)
@@ -129,7 +129,7 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
   }
 }
 
-/** What the session was made for, whatever the template asks for by now. */
+/** What the session offered when it was created, whatever the template says now. */
 async function offerAgain(call: Call, { items, provider }: CheckoutSession): Promise<Offer> {
   const { app } = await momentOf(call)
   const ids = items.map(({ priceId }) => priceId)

@@ -7,12 +7,12 @@ import { syncCheckout } from './sync-checkout.ts'
 import { syncCustomer } from './sync-customer.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
-/** Tries, with growing pauses between them, before a person has to look: about a day. */
+/** Attempts, with growing pauses, before someone has to look: about a day. */
 const TRIES = 18
 
 /**
- * Does what a notice calls for, which is to ask its provider how the thing stands now. Of what goes wrong a person is
- * told in the inbox, and what may pass is thrown on to be tried again.
+ * Handles a notice by asking its provider for the current state. Permanent failures are shown in the inbox; transient
+ * ones are thrown, to be retried.
  */
 export async function handleNotice(service: Service, appId: string, seq: number): Promise<void> {
   const notice = await findNotice(service.pool, appId, seq)

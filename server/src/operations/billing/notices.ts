@@ -9,7 +9,7 @@ import { askAgain } from './reconcile.ts'
 
 type Reading = Pick<Call, 'service' | 'appId'>
 
-/** Newest first, from the one after the one with the id `after`. */
+/** Newest first, starting after the id `after`. */
 export async function notices(
   { service, appId }: Reading,
   filter: store.NoticeFilter,

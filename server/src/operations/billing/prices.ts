@@ -28,7 +28,7 @@ export async function prices(
   return store.listPrices(service.pool, appId, packageId, includeArchived)
 }
 
-/** A price belongs to its provider, which names it; the sandbox leaves that to us. */
+/** A price's id is the provider's; for the sandbox we choose it. */
 export async function createPrice(call: Call, packageId: string, input: PriceInput): Promise<store.PriceRow> {
   const provider = checkProvider(input.provider)
   if (input.id === null && provider !== 'sandbox') {
@@ -38,7 +38,7 @@ export async function createPrice(call: Call, packageId: string, input: PriceInp
   return addPrice(call, packageId, priceOf({ ...input, provider, id }))
 }
 
-/** The same with amount, currency and interval as the provider has them. */
+/** Takes amount, currency and interval from the provider. */
 export async function importPrice(
   call: Call,
   packageId: string,
@@ -99,7 +99,7 @@ async function changePrices(
   )
 }
 
-/** What the provider has, and which package has it already. */
+/** The provider's prices, and the package that already uses each. */
 export async function providerPrices(
   { service, appId }: Pick<Call, 'service' | 'appId'>,
   provider: string,

@@ -22,13 +22,13 @@ import {
 } from './provider-of.ts'
 import { sandboxWarning } from './sandbox-warning.ts'
 
-/** An account as people may see it: of its secrets, only that they are there. */
+/** An account as shown to members: of its secrets, only whether they are set. */
 export interface ProviderAccount extends Omit<Account, 'secretKey' | 'webhookSecrets'> {
   keyHint: string | null
   livemode: boolean | null
   webhookSecrets: number
   webhookUrl: string
-  /** what a person should know, and perhaps change */
+  /** a warning for members */
   warning: string | null
 }
 
@@ -77,7 +77,7 @@ export async function setProviderAccount(
       secret === null ? (now?.webhookSecret ?? null) : sealed(billing, appId, 'webhook secret', secret)
     if (key !== null && isLiveKey(key)) await forgetBesideLive(tx, appId)
     const stripe = await accountOf({ pool: tx, billing }, appId, 'stripe')
-    // An owner who turns the sandbox on beside a live key means it.
+    // Turning the sandbox on beside a live key is deliberate.
     const live = stripe.secretKey !== null && isLiveKey(stripe.secretKey)
     const previous = secret === null ? now?.previousWebhookSecret : now?.webhookSecret
     await upsertProviderAccount(tx, appId, {
@@ -126,7 +126,7 @@ export async function removeProviderAccount(call: Call, name: string): Promise<P
   return shown(call.service, appId, provider)
 }
 
-/** Asks the provider something small. What it says against it is the answer, not a failure. */
+/** Makes a small request to the provider. A refusal is the answer, not a failure. */
 export async function testProviderAccount(
   { service, appId }: Pick<Call, 'service' | 'appId'>,
   name: string,

@@ -15,13 +15,13 @@ export type ProviderName = (typeof PROVIDERS)[number]
 
 export const ACCOUNT_SOURCES = ['NONE', 'BUILT_IN', 'DASHBOARD', 'ENVIRONMENT'] as const
 
-/** How an app stands with a provider, with the secrets opened. */
+/** An app's account at a provider, with its secrets decrypted. */
 export interface Account {
   provider: ProviderName
   enabled: boolean
   source: (typeof ACCOUNT_SOURCES)[number]
   secretKey: string | null
-  /** the one that is signed with now, and the one before it while both are good */
+  /** the current one, and the previous one while both are valid */
   webhookSecrets: string[]
   updatedAt: number | null
 }
@@ -72,10 +72,10 @@ export async function accountOf(
   }
 }
 
-/** Whether real money is taken with it. */
+/** Whether the key takes real money. */
 export const isLiveKey = (key: string): boolean => !/^[a-z]+_test_/.test(key)
 
-/** Whether the sandbox takes payments for an app: asked in the transaction of each payment. */
+/** Whether the sandbox accepts payments for an app: checked in the transaction of each payment. */
 export const sandboxIsOn =
   (billing: BillingSettings) =>
   async (db: Db, appId: string): Promise<boolean> =>
@@ -88,7 +88,7 @@ export const sealed = (billing: BillingSettings, appId: string, field: SealedFie
 
 const placeOf = (appId: string, field: SealedField): string => JSON.stringify(['stripe', appId, field])
 
-/** Each app's own, and nothing to keep: it follows from one secret of the installation. */
+/** One per app, derived from a secret of the installation, so that nothing is stored. */
 export function sandboxSecret({ sandboxKey }: BillingSettings, appId: string): string {
   return `whsec_${createHmac('sha256', sandboxKey).update(appId).digest('base64url')}`
 }
@@ -108,7 +108,7 @@ export async function providerOf(service: Service, appId: string, name: string):
   }
 }
 
-/** Asks a provider on behalf of a person, who is told why it would not. */
+/** Calls a provider on behalf of a member, and turns its refusal into an error for them. */
 export async function askingProvider<T>(name: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()

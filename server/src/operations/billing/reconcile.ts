@@ -5,8 +5,8 @@ import { liveProviderSubscriptions } from '../../store/provider-subscriptions.ts
 import type { Service } from '../call/service.ts'
 
 /**
- * Finds what was lost: has the providers asked about every link that may still be paid and about the subscriptions
- * that should have changed by now, or about all of them. Returns how many.
+ * Finds what was lost: queues questions to the providers about every link that may still be paid, and about the
+ * subscriptions that should have changed by now, or all of them. Returns how many.
  */
 export function reconcile(service: Service, appId: string | null, which: 'due' | 'all'): Promise<number> {
   return transaction(service.pool, (tx) => askAgain(tx, appId, which))

@@ -9,9 +9,9 @@ import {
 import type { Service } from '../call/service.ts'
 import { sandboxIsOn } from './provider-of.ts'
 
-/** A payment page of the sandbox, as its payer sees it. */
+/** A payment page of the sandbox, as the payer sees it. */
 export interface CheckoutView extends Omit<SandboxCheckout, 'state'> {
-  /** `off`: the sandbox takes no payments at present */
+  /** `off`: the sandbox currently accepts no payments */
   state: SandboxCheckout['state'] | 'off'
   entry: PayerEntry
   problems: FieldProblems

@@ -2,7 +2,7 @@ import { appsWithKey } from '../../store/provider-accounts.ts'
 import type { Service } from '../call/service.ts'
 import { accountOf, isLiveKey } from './provider-of.ts'
 
-/** What is to be said of an app whose sandbox is on beside Stripe; null where it is not. */
+/** The warning for an app whose sandbox is on beside Stripe; null where it is not. */
 export async function sandboxWarning(
   service: Pick<Service, 'pool' | 'billing'>,
   appId: string,
@@ -15,7 +15,7 @@ export async function sandboxWarning(
     : 'The sandbox is on beside Stripe: anyone with one of its links gets the package without paying. It turns itself off once a live key is set.'
 }
 
-/** One line in the log for all apps whose sandbox is on beside Stripe. */
+/** Logs one line for all apps whose sandbox is on beside Stripe. */
 export async function warnOfSandboxes(service: Service): Promise<void> {
   const { environment } = service.billing
   const withKey = await appsWithKey(service.pool, 'stripe')

@@ -9,10 +9,10 @@ import { followCheckout } from './follow-checkout.ts'
 import { providerOf } from './provider-of.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
-/** Whoever writes meanwhile is at most a handful. */
+/** Concurrent writers are a handful at most. */
 const TRIES = 10
 
-/** Asks the provider what became of a payment link, and makes it so. */
+/** Asks the provider about a payment link, and applies the answer. */
 export async function syncCheckout(service: Service, at: ProviderRef): Promise<void> {
   const provider = await providerOf(service, at.appId, at.provider)
   const checkout = await provider.fetchCheckout(at.ref)
@@ -26,7 +26,7 @@ export async function syncCheckout(service: Service, at: ProviderRef): Promise<v
   }
 }
 
-/** Paid once: a subscription that nobody renews and that ends only by hand. It counts from the payment on. */
+/** A one-off payment: a subscription that never renews, ends only by hand, and counts from the payment. */
 async function grantForGood(
   service: Service,
   at: ProviderRef,
@@ -35,7 +35,7 @@ async function grantForGood(
 ): Promise<void> {
   const { pool } = service
   for (let attempt = 1; attempt <= TRIES; attempt++) {
-    // What was paid for once is given once.
+    // One payment, one grant.
     if (await isGiven(pool, at.appId, at.provider, checkout.ref)) return
     const known = await findProviderSubscription(pool, at.appId, at.provider, checkout.ref)
     const paidAt = known?.paidAt ?? session.paidAt ?? checkout.paidAt

@@ -7,7 +7,7 @@ import { syncSubscription } from './sync-subscription.ts'
 
 const TRIES = 10
 
-/** Asks the provider about a customer: a payer who became a user has that name and email; one who is gone pays no more. */
+/** Asks the provider about a customer: updates a payer who became a user, or forgets a deleted customer. */
 export async function syncCustomer(service: Service, at: ProviderRef): Promise<void> {
   const { appId, ref } = at
   const provider = await providerOf(service, appId, at.provider)
@@ -20,7 +20,7 @@ export async function syncCustomer(service: Service, at: ProviderRef): Promise<v
       }
       return forgetBillingId(service.pool, appId, ref)
     }
-    // What an app says of its own users stands.
+    // An app's own data about its users takes precedence.
     if (!user || user.id !== ref) return
     if (await followCustomer(service.pool, appId, user, customer)) return
   }

@@ -9,12 +9,12 @@ import { applyBilling } from './apply-billing.ts'
 import { followCheckout } from './follow-checkout.ts'
 import { providerOf } from './provider-of.ts'
 
-/** Whoever writes meanwhile is at most a handful. */
+/** Concurrent writers are a handful at most. */
 const TRIES = 10
 
 /**
- * Asks the provider how one of its subscriptions stands now, and makes it so here. No lock is held while it is asked:
- * what it says is written only if nobody has written since before it was asked, or else it is asked again.
+ * Asks the provider for the current state of a subscription, and applies it. No lock is held while asking: the answer
+ * is written only if nobody has written since before the question, otherwise it asks again.
  */
 export async function syncSubscription(service: Service, at: ProviderRef): Promise<void> {
   const provider = await providerOf(service, at.appId, at.provider)
@@ -31,7 +31,7 @@ export async function syncSubscription(service: Service, at: ProviderRef): Promi
   throw new Error(`the subscription ${at.ref} kept changing while it was read`)
 }
 
-/** One that the provider knows no more has ended, whenever that was. */
+/** A subscription that the provider no longer knows has ended, whenever that was. */
 function vanished(ref: string, known: ProviderSubscriptionRow): ProviderSubscription {
   return {
     ref,
@@ -51,12 +51,12 @@ function vanished(ref: string, known: ProviderSubscriptionRow): ProviderSubscrip
 }
 
 interface Payer {
-  /** null: whoever pays becomes a user */
+  /** null: the payer becomes a user */
   uid: number | null
   paidAt: number
 }
 
-/** The user who pays, and when it was first paid. What another app's link led to is none of ours. */
+/** The paying user, and when it was first paid. Subscriptions from another app's link are ignored. */
 async function payerOf(
   service: Service,
   at: ProviderRef,
@@ -73,12 +73,12 @@ async function payerOf(
     if (!session || session.provider !== at.provider) return 'nobody of ours'
     const { userUid: uid, paidAt } = session
     if (session.state === 'PAID' && paidAt !== null) return { uid, paidAt }
-    // It may be there before it is paid for: nothing is given until the link says so.
+    // It may exist before it is paid: nothing is granted until the link is paid.
     const checkout = session.providerRef === null ? null : await provider.fetchCheckout(session.providerRef)
     const now = checkout && (await followCheckout(service, at, checkout))
     return now?.state === 'PAID' ? { uid, paidAt: now.paidAt ?? madeAt } : 'nobody of ours'
   }
-  // Made at the provider by hand, for somebody whom we know.
+  // Created by hand at the provider, for a known user.
   const user = customer && (await findUserByBillingId(service.pool, at.appId, customer.ref))
   return user ? { uid: user.uid, paidAt: madeAt } : 'nobody of ours'
 }

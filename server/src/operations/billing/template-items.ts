@@ -3,7 +3,7 @@ import type { TemplateItem } from '../../domain/offer.ts'
 import type { TemplateRow } from '../../store/billing-templates.ts'
 import { foundPackage } from '../call/found.ts'
 
-/** What a template names, as the catalogue has it. */
+/** A template's packages and prices, from the catalogue. */
 export function templateItems({ items }: Pick<TemplateRow, 'items'>, catalogue: Catalogue): TemplateItem[] {
   return items.map(({ packageId, chosen }) => ({ package: foundPackage(catalogue, packageId), chosen }))
 }

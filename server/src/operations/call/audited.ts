@@ -8,8 +8,8 @@ import type { Call, InstallationCall } from './call.ts'
 import { MUTATIONS } from './member-operations.ts'
 
 /**
- * Makes a change; where a member makes it, the audit log gets what there was before and after, in the same transaction.
- * Members change an app one at a time, with whatever else locks it, so that both are true.
+ * Makes a change; if a member makes it, the audit log gets the subject before and after, in the same transaction.
+ * Members' changes to an app are serialised by its lock, so that both are accurate.
  */
 export async function audited<T>(
   tx: Tx,
@@ -37,5 +37,5 @@ export async function audited<T>(
   return result
 }
 
-/** What was called may have named nothing that there could be. */
+/** The arguments may contain an id that cannot exist. */
 const named = (id: string | null): string | null => (id !== null && isIdentifier(id) ? id : null)

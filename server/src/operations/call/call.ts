@@ -17,7 +17,7 @@ export interface UserActor {
   tokenKey: string
 }
 
-/** A person who has signed in to the dashboard, and what they do there. */
+/** A member who has signed in to the dashboard, and the operation they run. */
 export interface MemberActor {
   kind: 'member'
   member: Member
@@ -30,13 +30,13 @@ type Actor = AppActor | UserActor | MemberActor
 export interface Call<By extends Actor = Actor> extends WaitingCaller {
   service: Service
   actor: By
-  /** set when the request carries an Idempotency-Key and this is one of its mutations */
+  /** set for a mutation of a request with an Idempotency-Key */
   idempotency: { key: string; request: Buffer; field: string } | null
-  /** what the caller takes the thing that is changed to be: see version.ts */
+  /** the version of the subject that the caller has seen: see version.ts */
   expectedVersion?: string | null | undefined
 }
 
-/** One operation on what belongs to no app: members, their sessions, the list of apps. */
+/** One operation outside any app: members, their sessions, the list of apps. */
 export interface InstallationCall extends Pick<Call<MemberActor>, 'service' | 'actor' | 'deadline'> {
   appId: null
 }

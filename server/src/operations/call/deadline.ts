@@ -1,8 +1,8 @@
 import type { Monotonic } from '../../domain/clocks.ts'
 
 /**
- * When the caller of a request stops waiting. Past it they have been told that there is no answer, so nothing that is
- * not yet on its way to the database is written any more.
+ * When the caller of a request stops waiting. After that they have been told that there is no answer, so nothing that
+ * has not been sent to the database is written any more.
  */
 export class Deadline {
   readonly #monotonic: Monotonic
@@ -22,7 +22,7 @@ export class Deadline {
     return now >= this.#at
   }
 
-  /** Starts again: for work that is known to take longer, or once a body that came slowly is there. */
+  /** Restarts it: for work known to take longer, or once a slow body has arrived. */
   renew(ms: number): void {
     this.#at = this.#monotonic() + ms
   }

@@ -6,8 +6,8 @@ import type { Db } from '../../store/database.ts'
 import { findSubscription, type SubscriptionRow } from '../../store/subscriptions.ts'
 import { findUser, lockUser, type UserRow } from '../../store/users.ts'
 
-// What an id names, or the error that says it names nothing. An id that could not have been given to anything is
-// not even asked for: PostgreSQL would choke on some of them.
+// Look up an object by id, or throw its not-found error. An id that cannot exist is not even looked up: PostgreSQL
+// would choke on some of them.
 
 export function foundFeature(catalogue: Catalogue, id: string): CataloguedFeature {
   const feature = catalogue.features.get(id)

@@ -6,14 +6,14 @@ import type { Deadline } from './deadline.ts'
 
 /** The two hot paths. Calls that arrive at the same time share their round trips. */
 export interface HotPaths {
-  /** How a user stands towards a feature. */
+  /** A user's standing towards a feature. */
   read(question: StandingQuestion): Promise<FoundStanding>
   record(usage: PendingUsage): Promise<Recorded>
-  /** How long the oldest call may have been waiting, in seconds. */
+  /** An upper bound of the oldest call's wait, in seconds. */
   oldestSeconds(): number
 }
 
-/** Who asks, and until when they wait; null: nobody does. */
+/** The caller, and until when they wait; null: nobody waits. */
 export interface WaitingCaller extends Caller {
   deadline: Deadline | null
 }
@@ -24,14 +24,14 @@ export interface StandingQuestion {
   featureId: string
 }
 
-/** How a user stands towards a feature at one moment, and what the counter said then. */
+/** A user's standing towards a feature at one moment, and the counter's value then. */
 export interface FoundStanding {
   featureId: string
   standing: Standing
   used: number
   now: number
   uid: number | null
-  /** where the counter's row is; null: nothing was counted in this period yet, so there is none */
+  /** the position of the counter's row; null: nothing has been counted in this period */
   place: string | null
 }
 
@@ -46,10 +46,10 @@ export interface PendingUsage {
   key: KeptUnder | null
 }
 
-/** `claimed`: the key belongs to this very request, another mutation of which has answered already. */
+/** `claimed`: the key belongs to this request, another mutation of which has already answered. */
 export type Recorded = RecordedUsage | 'claimed'
 
-/** The key under which an answer is kept, and the request and field that it stands for. */
+/** The key under which an answer is stored, and the request and field it belongs to. */
 export interface KeptUnder extends KeyName {
   request: Buffer
   field: string

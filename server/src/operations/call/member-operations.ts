@@ -3,25 +3,25 @@ import { isAtLeast, type Role } from '../../domain/role.ts'
 import type { Member } from '../../store/members.ts'
 import type { SubjectKind } from '../../store/snapshots.ts'
 
-/** The arguments of a mutation, as they came. */
+/** The raw arguments of a mutation. */
 export type Args = Record<string, unknown>
 
 interface MemberOperation {
-  /** the least role that may; null: also who has not signed in */
+  /** the lowest role allowed; null: no sign-in needed */
   least: Role | null
-  /** what it changes, for the audit log; null: nothing that is noted there */
+  /** what it changes, for the audit log; null: not logged */
   about: Subject | null
 }
 
 interface Subject {
   kind: SubjectKind
-  /** The id of what is changed: from the arguments or, where that is made up, from the result. */
+  /** The id of the subject: from the arguments or, for a generated one, from the result. */
   id(args: Args, result?: unknown): string | null
 }
 
 /**
- * Every mutation of the dashboard: who may, and what the audit log shows of it. One that is missing here is
- * for owners, and a test misses it.
+ * Every mutation of the dashboard: who may run it, and what the audit log shows of it. One missing here is for owners
+ * only, and a test fails.
  */
 export const MUTATIONS: Record<string, MemberOperation> = {
   signIn: { least: null, about: null },
@@ -85,16 +85,16 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   generateSubscriptionLink: { least: 'EDITOR', about: { kind: 'billingTemplate', id: by('templateId') } },
 }
 
-/** Queries are for everyone who has signed in, but for these. */
+/** Queries are open to all members, except these. */
 const QUERIES: Record<string, Role | null> = { me: null, invitation: null, invitations: 'OWNER' }
 
 export const notSignedIn = () => new TollgateError('UNAUTHENTICATED', 'Sign in to the dashboard first')
 
-/** Whether nobody has to sign in for it. */
+/** Whether it needs no sign-in. */
 export const isForVisitors = (kind: 'query' | 'mutation', name: string): boolean =>
   leastRole(kind, name) === null
 
-/** Those that hash a password, at great cost: an operation may have one of them. */
+/** Mutations that hash a password, which is expensive: an operation may contain one of them. */
 export const WITH_PASSWORD: ReadonlySet<string> = new Set([
   'signIn',
   'setOwner',
@@ -102,7 +102,7 @@ export const WITH_PASSWORD: ReadonlySet<string> = new Set([
   'changePassword',
 ])
 
-/** Refuses who may not. */
+/** Refuses a member without the required role. */
 export function checkMay(kind: 'query' | 'mutation', name: string, member: Member | null): void {
   const least = leastRole(kind, name)
   if (least === null) return
@@ -119,7 +119,7 @@ function leastRole(kind: 'query' | 'mutation', name: string): Role | null {
   return row ? row.least : 'OWNER'
 }
 
-/** The mutations that a member may run, for pages that hide the others. */
+/** The mutations a member may run; pages hide the others. */
 export function permissions(member: Member): string[] {
   return Object.entries(MUTATIONS)
     .filter(([, { least }]) => least === null || isAtLeast(member.role, least))
@@ -146,7 +146,7 @@ function byResult(_args: Args, result?: unknown): string | null {
   return textOf((result as Args | null | undefined)?.id)
 }
 
-/** Of what may change its id: before, and once that is done. */
+/** For a subject whose id may change: the old id before the change, the new one after. */
 function byPresentId(args: Args, result?: unknown): string | null {
   return (result === undefined ? null : byInput(args)) ?? byId(args)
 }

@@ -12,11 +12,11 @@ import { checkMay } from './member-operations.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from './outcome.ts'
 
 /**
- * Runs a mutation in one transaction: at most once for each Idempotency-Key, by a member only if their role allows it,
- * and then with an entry in the audit log.
+ * Runs a mutation in one transaction: at most once per Idempotency-Key and, for a member, only if their role allows it,
+ * with an entry in the audit log.
  *
- * The effect asks for the moment when it has the locks it needs; one that does not ask gets its API key checked all the
- * same, whatever comes of it.
+ * The effect asks for the moment once it has the locks it needs; if it never does, the API key is still checked
+ * afterwards, whatever the outcome.
  */
 export async function mutate<T>(
   call: Call | InstallationCall,
@@ -49,7 +49,7 @@ export async function mutate<T>(
   }
 }
 
-/** Does it, unless this key has done it: then its answer is repeated. */
+/** Runs the effect, unless this key has a stored answer: then that is repeated. */
 async function once<T>(tx: Tx, key: KeptUnder, effect: () => Promise<T>): Promise<Outcome<T>> {
   const { request, field } = key
   const claim = await claimKey(tx, key, request)
@@ -65,7 +65,7 @@ function attempt<T>(tx: Tx, effect: () => Promise<T>): Promise<Outcome<T>> {
     tx,
     async () => ({ value: await effect() }),
     (error) => {
-      // What will be fine a little later is not what the same key is to be answered then.
+      // A transient error must not become the stored answer of this key.
       if (!(error instanceof TollgateError) || error.retryAfter !== null) throw error
       const { code, message, type, field } = error
       return { error: { code, message, type, field } }
@@ -73,7 +73,7 @@ function attempt<T>(tx: Tx, effect: () => Promise<T>): Promise<Outcome<T>> {
   )
 }
 
-/** A mutation of the catalogue: one at a time for each app, and every process learns of it. */
+/** A mutation of the catalogue: serialised per app, and noticed by every process. */
 export function mutateCatalogue<T>(
   call: Call,
   effect: (tx: Tx, before: LoadedApp, now: number) => Promise<void>,
@@ -84,7 +84,7 @@ export function mutateCatalogue<T>(
     const locked = await lockApp(tx, appId)
     const before = locked && (await loadApp(tx, appId))
     if (!before) throw new Error(`the app ${appId} vanished`)
-    // Asked for before anything changes: what is read here stays in memory, whatever becomes of the transaction.
+    // Read before anything changes: what is read here stays cached, even if the transaction fails.
     if (call.actor.kind === 'app') await moment()
     await effect(tx, before, locked.now)
     await bumpVersion(tx, appId)

@@ -1,7 +1,7 @@
 import { badUserInput } from '../../domain/errors.ts'
 import { MAX_PAGE } from '../../domain/limits.ts'
 
-/** A part of a list that is ordered by a key; `next` says where it goes on, null that this was all. */
+/** A page of a list ordered by a key; `next` is the cursor of the following page, null at the end. */
 export interface KeyedPage<Row> {
   rows: Row[]
   next: string | null
@@ -15,12 +15,12 @@ export function pageSize(first: number | null | undefined): number {
   return size
 }
 
-/** The key that a page goes on before, newest first: as `next` told it, or that of nothing yet. */
+/** The key before which a page starts, newest first: a former `next`, or the very beginning. */
 export function keyBefore(after: string | null | undefined): number {
   return after === null || after === undefined ? Number.MAX_SAFE_INTEGER : keyAfter(after)
 }
 
-/** The key that a page goes on after, as `next` told it. */
+/** The key after which a page starts: a former `next`. */
 export function keyAfter(after: string): number {
   const key = /^\d{1,16}$/.test(after) ? Number(after) : Number.NaN
   if (!Number.isSafeInteger(key)) throw unknownCursor()
@@ -29,7 +29,7 @@ export function keyAfter(after: string): number {
 
 export const unknownCursor = () => badUserInput('after must be the `next` of an earlier page', 'after')
 
-/** Rows asked for with one more than the page holds: whether there is more is known without counting. */
+/** One row more than the page is requested, to know without counting whether there are more. */
 export function pageOf<Row>(rows: Row[], size: number, keyOf: (row: Row) => string | number): KeyedPage<Row> {
   const page = rows.slice(0, size)
   const last = page.at(-1)

@@ -12,7 +12,7 @@ export function checkFirst(first: number | null | undefined): void {
 
 export const unknownAfter = () => badUserInput('after must be the id of an entry of this list', 'after')
 
-/** A page of a list that is in memory anyway. */
+/** A page of a list that is already in memory. */
 export function pageOfAll<T extends { id: string }>(all: readonly T[], { first, after }: Page): readonly T[] {
   checkFirst(first)
   let start = 0
@@ -23,23 +23,23 @@ export function pageOfAll<T extends { id: string }>(all: readonly T[], { first, 
   return all.slice(start, typeof first === 'number' ? start + first : undefined)
 }
 
-/** Where a list that is too long to be held goes on: after the row with this key, for so many more (null: all). */
+/** Where to continue a list too long for memory: after this key, for that many rows (null: all). */
 export interface Cursor {
   after: number
   left: number | null
 }
 
-/** A part of such a list. */
+/** A chunk of such a list. */
 export interface Stretch<Row> {
   rows: Row[]
-  /** null: that was all */
+  /** null: at the end */
   next: Cursor | null
 }
 
-/** Few enough to be read and rendered between two checks, enough that the round trips do not count. */
+/** Few enough to read and render between two checks, enough to make the round trips negligible. */
 const STRETCH = 100
 
-/** Reads the next stretch of a list that is ordered by a key. */
+/** Reads the next chunk of a list ordered by a key. */
 export async function stretch<Row>(
   { after, left }: Cursor,
   read: (after: number, limit: number) => Promise<Row[]>,

@@ -14,30 +14,30 @@ import type { OngoingWork } from '../upkeep/ongoing-work.ts'
 import type { Outages } from '../upkeep/outages.ts'
 import type { HotPaths } from './hot-paths.ts'
 
-/** What all operations share: made once, at the start. It knows no operation. */
+/** What all operations share, created once at the start. It knows no operation. */
 export interface Service {
   pool: Pool
-  /** for statements that walk indexes, whose plans are made once */
+  /** for index lookups, whose plans are kept */
   lookups: Pool
-  /** for what goes through all users of an app: its statements may take long */
+  /** for long statements over all users of an app */
   patient: Pool
   apps: AppCache
   usage: HotPaths
-  /** What is known of the subscriptions at providers; those that are asked about at once share a statement. */
+  /** The known state of provider subscriptions; those requested together share a statement. */
   billings: { read(ref: ProviderRef): Promise<ProviderSubscriptionRow | null> }
   billing: BillingSettings
-  /** real time, for what is not an app's business: tokens, sessions */
+  /** real time, for what does not follow an app's clock: tokens, sessions */
   clock: () => number
   monotonic: Monotonic
-  /** what secrets are sealed with */
+  /** seals secrets */
   keyring: Keyring
   tokenKeys: TokenKeys
-  /** of the hashes of members' passwords */
+  /** of members' password hashes */
   passwordCost: PasswordCost
   /** how long a caller waits for an answer */
   requestTimeoutMs: number
   metrics: Metrics
-  /** what the home page shows of the hot paths */
+  /** counts of the hot paths, for the home page */
   activity: { pending(appId: string): Calls; flush(db: Db): Promise<void> }
   ongoing: OngoingWork
   outages: Outages

@@ -3,7 +3,7 @@ import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import { TollgateError } from '../../domain/errors.ts'
 import type { Package } from '../../domain/package.ts'
 
-// A version is made of the content itself: whatever changed it, on whatever way, the version is another one.
+// A version is a hash of the content: any change, by any path, gives another version.
 
 export function featureVersion({ name, unitLabel, unitLabelPlural, metadata }: CataloguedFeature): string {
   return hashOf([name, unitLabel, unitLabelPlural, metadata])
@@ -14,7 +14,7 @@ export function packageVersion({ name, status, metadata, features, draft }: Pack
   return hashOf([name, status, metadata, grants, draft])
 }
 
-/** Of two who edit the same thing, the second is told, and nothing of the first is lost. */
+/** The second of two concurrent edits is refused, so that the first is not lost. */
 export function checkVersion(what: string, present: string, expected: string | null | undefined): void {
   if (expected === null || expected === undefined || expected === present) return
   throw new TollgateError(

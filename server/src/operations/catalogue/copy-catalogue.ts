@@ -21,8 +21,8 @@ export async function catalogueDiff(call: Call, fromAppId: string): Promise<Cata
 }
 
 /**
- * Makes the app's catalogue hold what another's holds. New packages come as drafts, and so do the edits of those
- * that are published: nobody gets anything before somebody publishes it.
+ * Copies another app's catalogue. New packages become drafts, and so do changes to published ones: nothing takes effect
+ * until someone publishes it.
  */
 export async function copyCatalogue(call: Call, fromAppId: string): Promise<CatalogueDiff> {
   const { appId } = call

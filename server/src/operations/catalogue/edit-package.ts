@@ -25,8 +25,8 @@ interface EditInput {
 }
 
 /**
- * A package that is not published yet is changed at once. The content of a published one is what people have
- * subscribed to: an edit waits beside it as a draft until the package is published again.
+ * An unpublished package is changed immediately. The content of a published one is what people have subscribed to: an
+ * edit is kept beside it as a draft until the package is published again.
  */
 export function editPackage(call: Call, id: string, input: EditInput): Promise<Package> {
   return mutatePackage(call, id, async (tx, found, { catalogue }, now) => {
@@ -44,7 +44,7 @@ export function editPackage(call: Call, id: string, input: EditInput): Promise<P
   })
 }
 
-/** Publishes a package, or the edits made since it was. Publishing what is published changes nothing. */
+/** Publishes a package, or its draft. Publishing again without a draft changes nothing. */
 export function publishPackage(call: Call, id: string): Promise<Package> {
   return mutatePackage(call, id, async (tx, found, _app, now) => {
     if (found.draft) await applyPackageEdit(tx, call.appId, id, found.draft, now)
@@ -58,7 +58,7 @@ export function discardPackageDraft(call: Call, id: string): Promise<Package> {
   })
 }
 
-/** Metadata is no part of what people subscribe to: it changes at once, published or not. Without any, nothing does. */
+/** Metadata is not part of what people subscribe to: it changes immediately, published or not. Without any, nothing changes. */
 export async function updatePackage(
   call: Call,
   id: string,

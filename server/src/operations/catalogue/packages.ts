@@ -9,7 +9,7 @@ export async function packageById(call: Call, id: string): Promise<Package> {
   return foundPackage(app.catalogue, id)
 }
 
-/** To a user, a draft does not exist yet. */
+/** Drafts are invisible to users. */
 export async function publishedPackage(call: Call, id: string): Promise<Package> {
   const found = await packageById(call, id)
   if (found.status !== 'PUBLISHED') throw packageNotFound(id)

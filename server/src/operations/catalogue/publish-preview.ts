@@ -26,7 +26,7 @@ import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyAfter, pageSize, unknownCursor } from '../call/pages.ts'
 import { catalogueOf } from './catalogue.ts'
 
-/** What becomes of a feature for somebody. */
+/** What happens to a feature for one user. */
 interface FeatureTouch {
   featureId: string
   change: AccessChange
@@ -47,8 +47,8 @@ export interface PublishPreview {
 }
 
 /**
- * What publishing the draft does to those who hold the package: who gains or loses one more of a feature, as
- * things stand now. All subscribers are gone through in stretches, so that it takes no more memory for many.
+ * How publishing the draft affects the package's subscribers: who gains or loses one more of a feature, as of now.
+ * Subscribers are read in chunks, so that memory does not grow with their number.
  */
 export async function publishPreview(
   call: Call,
@@ -90,7 +90,7 @@ export async function publishPreview(
   })
 }
 
-/** The rest of those who gain or lose. */
+/** The next page of affected subscribers. */
 export async function publishTouched(
   call: Call,
   packageId: string,
@@ -113,7 +113,7 @@ export async function publishTouched(
   })
 }
 
-/** Everything is found by its key: an app that has grown since the statistics were made must not take minutes. */
+/** Everything is looked up by key: an app that has grown since the last statistics must not take minutes. */
 function lookingUp<T>({ service, deadline }: Call, work: (tx: Tx) => Promise<T>): Promise<T> {
   deadline?.renew(LONG_REQUEST_DEADLINE_MS)
   return transaction(service.patient, async (tx) => {
@@ -122,13 +122,13 @@ function lookingUp<T>({ service, deadline }: Call, work: (tx: Tx) => Promise<T>)
   })
 }
 
-/** Whom it hurts comes first: who loses something, then who only gains. */
+/** Those who lose something come first, then those who only gain. */
 const CHANGES = ['LOSES', 'GAINS'] as const
 
 const changeOf = ({ touched }: TouchedSubscriber): AccessChange | null =>
   CHANGES.find((change) => touched.some((touch) => touch.change === change)) ?? null
 
-/** Where a page ends: "LOSES 17" is the subscriber 17 among those who lose. */
+/** A page cursor: "LOSES 17" is subscriber 17 among those who lose. */
 function placeOf(text: string): { change: AccessChange; seq: number } {
   const [name, seq = ''] = text.split(' ')
   const change = CHANGES.find((known) => known === name)
@@ -136,7 +136,7 @@ function placeOf(text: string): { change: AccessChange; seq: number } {
   return { change, seq: keyAfter(seq) }
 }
 
-/** Holds whole subscribers, so that a page goes on after one of them. */
+/** Contains whole subscribers, so that the next page starts after one. */
 class TouchPage {
   readonly #size: number
   readonly #taken: Record<AccessChange, TouchedSubscriber[]> = { LOSES: [], GAINS: [] }
@@ -145,13 +145,13 @@ class TouchPage {
     this.#size = size
   }
 
-  /** No more of either kind than a page could show, and one to know that there are more. */
+  /** At most a page of each kind, plus one to know whether there are more. */
   take(one: TouchedSubscriber): void {
     const change = changeOf(one)
     if (change && this.#taken[change].length <= this.#size) this.#taken[change].push(one)
   }
 
-  /** So many that more of a kind that comes later change nothing. */
+  /** Enough that later ones of the same kind change nothing. */
   get full(): boolean {
     return this.#taken.LOSES.length + this.#taken.GAINS.length > this.#size
   }
@@ -198,7 +198,7 @@ async function draftOf(call: Call, packageId: string) {
   return { appId, packageId, now, touched, catalogues: { before, after } }
 }
 
-/** What is decided about them at once keeps others waiting, for some ten milliseconds. */
+/** Deciding about this many blocks other requests for some ten milliseconds. */
 const STRETCH = 2_000
 
 interface TouchedSubscriber {
@@ -251,7 +251,7 @@ interface Used {
   after: number
 }
 
-/** What was used of each, in the period that counts before and in the one that counts after. */
+/** The usage of each, in the period before the change and in the one after. */
 async function usedBy(db: Db, appId: string, changes: readonly Change[]): Promise<Used[]> {
   const counters: Counter[] = []
   const places = changes.map(({ uid, change: { featureId, before, after } }) => {

@@ -20,7 +20,7 @@ import { pageSize } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 import { sentenceOf } from './sentences.ts'
 
-/** What a newcomer has done already. */
+/** The steps a newcomer has completed. */
 export async function checklist({ service, appId }: Call): Promise<Checklist> {
   await foundApp(service.pool, appId)
   const done = await readChecklist(service.pool, appId)
@@ -32,7 +32,7 @@ type ActivityInterval = (typeof ACTIVITY_INTERVALS)[number]
 
 const LENGTHS = { MINUTE: 60_000, HOUR: 3_600_000, DAY: 86_400_000 }
 
-/** Calls by the interval, those without any too. */
+/** Calls per interval, including empty ones. */
 export async function activity(
   { service, appId }: Call,
   from: string,
@@ -70,7 +70,7 @@ export interface NearLimit {
   periodEnd: number | null
 }
 
-/** Those closest to a limit, among the users whose usage was recorded lately. */
+/** Users closest to a limit, among those with recent usage. */
 export async function nearLimits(call: Call, first: number | null | undefined): Promise<NearLimit[]> {
   const { appId } = call
   const { pool } = call.service
@@ -130,7 +130,7 @@ export interface LatestEvent {
   packageId: string | null
 }
 
-/** What happened last: usage, subscriptions, and what members changed. */
+/** Recent events: usage, subscriptions, and changes by members. */
 export async function latestEvents(call: Call, first: number | null | undefined): Promise<LatestEvent[]> {
   const { appId } = call
   const { pool } = call.service

@@ -2,7 +2,7 @@ import type { Feature } from '../../domain/feature.ts'
 import type { Entitlement } from '../../domain/package.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
 
-// A small software company's catalogue and customers. Ids begin with `demo-`, so that they are nobody else's.
+// A small software company's catalogue and customers. Ids start with `demo-`, so that they clash with nobody else's.
 
 const feature = (id: string, name: string, unit: [one: string, several: string] | null): Feature => ({
   id: `demo-${id}`,
@@ -95,7 +95,7 @@ export function sampleUser(i: number): { id: string; name: string; email: string
   return { id: `demo-user-${number}`, name: `${first} ${last}`, email }
 }
 
-/** The same numbers every time, from 0 up to 1: a sample looks alike wherever it is loaded. */
+/** The same pseudo-random numbers every time: a sample looks the same wherever it is loaded. */
 export function sampleNumbers(): () => number {
   let state = 12_345
   return () => {

@@ -16,7 +16,7 @@ interface SampleLife {
   entries: SampleEntry[]
 }
 
-/** Subscriptions of the last months, and what was used under them. */
+/** Subscriptions of the last months, and their usage. */
 export function sampleLife(uids: readonly number[], now: number): SampleLife {
   const random = sampleNumbers()
   const subscriptions: SampleSubscription[] = []
@@ -53,7 +53,7 @@ export function sampleLife(uids: readonly number[], now: number): SampleLife {
           const delta = Math.floor((wanted * part) / parts) - used
           if (delta === 0) continue
           used += delta
-          // The last one is mostly close to the end: whoever lives now has used something lately.
+          // The last one is mostly close to now: active users have used something recently.
           const sooner = part < parts ? 0 : length * (1 - random() ** 3)
           const recordedAt = Math.floor(from + length * part + sooner)
           entries.push({ uid, featureId, resetPeriod, periodStart: start, delta, used, budget, recordedAt })
@@ -65,10 +65,10 @@ export function sampleLife(uids: readonly number[], now: number): SampleLife {
   return { subscriptions, counters, entries }
 }
 
-/** Enough that some are close to a limit, and few beside what an app of its own may have. */
+/** Enough that some are close to a limit, but few compared with a real app. */
 const RECENT = 100
 
-/** Whose usage was recorded last, one for each user and feature. Seats and the like say little about today. */
+/** The most recent usage, one entry per user and feature. Seats and the like say little about today. */
 export function latestOf(entries: readonly SampleEntry[]): SampleEntry[] {
   const latest = new Map<string, SampleEntry>()
   for (const entry of entries) {
@@ -81,7 +81,7 @@ export function latestOf(entries: readonly SampleEntry[]): SampleEntry[] {
 
 const MINUTES = { day: 24 * 60, ofChart: 30 * 24 * 60 }
 
-/** Calls of the last thirty days: of the last one by the minute, as the home page shows them. */
+/** Calls of the last thirty days: of the last day by the minute, as the home page shows them. */
 export function sampleCalls(): SampleCalls[] {
   const random = sampleNumbers()
   const calls: SampleCalls[] = []

@@ -14,7 +14,7 @@ export interface Sample {
   features: number
   packages: number
   users: number
-  /** what stays when it is removed, since something else has come to rely on it */
+  /** what stays on removal, since something else has come to depend on it */
   kept: string[]
 }
 
@@ -64,7 +64,7 @@ export async function loadSample(call: Call): Promise<Sample> {
   })
 }
 
-/** Takes away exactly what was loaded, but for what something else has come to rely on. */
+/** Removes exactly what was loaded, except what something else has come to depend on. */
 export async function removeSample(call: Call): Promise<Sample> {
   const { appId } = call
   return mutate(call, async (tx) => {

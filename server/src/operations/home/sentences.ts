@@ -1,8 +1,8 @@
 import type { AuditRow } from '../../store/audit.ts'
 
 /**
- * What each operation did, as it follows the name of who did it. In braces stands what is told of its subject: as it
- * is after the change, or as it was before; else the subject's id.
+ * What each operation did, as a sentence after the member's name. Braces contain a field of its subject, after the
+ * change or else before it; otherwise the subject's id.
  */
 export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   acceptInvitation: 'accepted the invitation',

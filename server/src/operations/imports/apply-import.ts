@@ -35,12 +35,12 @@ export async function userImportRows(
   return pageOf(rows, size, (row) => row.line)
 }
 
-/** Makes the changes that a dry run has shown. They go on after this has answered. */
+/** Applies what a dry run has shown. The work continues after this has answered. */
 export function applyUserImport(call: Call, id: string): Promise<store.UserImport> {
   return begin(call, id, 'apply')
 }
 
-/** Gives back the former values, except to those who were changed since. */
+/** Restores the former values, except for users changed since. */
 export function undoUserImport(call: Call, id: string): Promise<store.UserImport> {
   return begin(call, id, 'undo')
 }
@@ -56,7 +56,7 @@ async function begin(call: Call, id: string, way: WayThrough): Promise<store.Use
   const { from, under } = STATES[way]
   const begun = await mutate(call, async (tx) => {
     const found = await foundImport(tx, appId, id)
-    // One whose process died is taken up where it was left.
+    // One whose process died is resumed where it stopped.
     const left = found.state === under && !found.alive
     if (found.state !== from && !left) {
       throw badUserInput(
@@ -80,8 +80,8 @@ async function begin(call: Call, id: string, way: WayThrough): Promise<store.Use
 const BATCH = 5_000
 
 /**
- * Takes all rows along, in batches. Where somebody takes a billing id in the same instant, all of the batch fails; it is
- * tried again in parts, the first of which finds it taken.
+ * Moves all rows, in batches. If a billing id is taken at the same instant, the whole batch fails; it is retried in
+ * parts, the first of which finds it taken.
  */
 export async function moveImport(
   service: Service,
@@ -109,7 +109,7 @@ export async function moveImport(
   await store.setImportState(pool, appId, id, STATES[way].done)
 }
 
-/** The report: every row of the file and what became of it. */
+/** The report: every row of the file and its outcome. */
 export async function* importReport(
   { service: { pool }, appId }: Call,
   id: string,

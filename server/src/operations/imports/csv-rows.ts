@@ -3,19 +3,19 @@ import { type CsvError, type Parser, parse } from 'csv-parse'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { MAX_IMPORT_ROW_CHARACTERS } from '../../domain/limits.ts'
 
-/** Which column of the file holds what, by its header. */
+/** Which column contains what, by header. */
 export interface Columns {
   id: string
   email: string
   billingId: string
 }
 
-/** One row of the file: its cells by column, where the file has that column, or what is wrong with it. */
+/** One row of the file: its cells, for the columns the file has, or what is wrong with it. */
 export type CsvRow =
   | { line: number; cells: { id: string; email: string | null; billingId: string | null } }
   | { line: number; problem: 'WRONG_COLUMN_COUNT' | 'BAD_QUOTES' | 'INVALID_ENCODING'; message: string }
 
-/** Reads a CSV file in UTF-8 or UTF-16, no faster than its rows are taken: those of one chunk of it at a time. */
+/** Reads a CSV file in UTF-8 or UTF-16, no faster than its rows are consumed: one chunk's rows at a time. */
 export async function* csvRows(file: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<CsvRow[]> {
   let parser: RecordParser | null = null
   let header: Header | null = null
@@ -43,7 +43,7 @@ interface Parsed {
   line: number
 }
 
-/** Hands out what it has found in each piece of text: a stream of single rows costs more than parsing them. */
+/** Returns the rows of each piece of text: a stream of single rows costs more than parsing them. */
 class RecordParser {
   readonly #parser: Parser
   #found: (Parsed | CsvRow)[] = []
@@ -53,7 +53,7 @@ class RecordParser {
     this.#parser = parse({
       delimiter,
       relax_column_count: true,
-      // A stray quote is text; only one that is never closed spoils anything.
+      // A stray quote is text; only an unclosed one is an error.
       relax_quotes: true,
       skip_empty_lines: true,
       max_record_size: MAX_IMPORT_ROW_CHARACTERS,
@@ -68,7 +68,7 @@ class RecordParser {
         return undefined
       },
     })
-    // Whoever writes to it is told.
+    // The writer gets the error.
     this.#parser.on('error', () => {})
   }
 
@@ -141,14 +141,14 @@ function brokenRow(error: CsvError, line: number): CsvRow {
   return { line, problem: 'BAD_QUOTES', message }
 }
 
-/** The parser tells where a row ends, and a quoted cell may hold line breaks. */
+/** The parser reports where a row ends, and a quoted cell may contain line breaks. */
 function beginningOf(record: readonly string[], end: number): number {
   let breaks = 0
   for (const cell of record) if (cell.includes('\n')) breaks += cell.split('\n').length - 1
   return end - breaks
 }
 
-/** What a decoder puts in the place of bytes that are none of its encoding. */
+/** The decoder's replacement for invalid bytes. */
 const UNDECODABLE = '\ufffd'
 
 async function* decoded(file: AsyncIterable<Buffer>): AsyncGenerator<string> {
@@ -174,7 +174,7 @@ function encodingOf([first, second]: Buffer): string {
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
 }
 
-/** Spreadsheets write a comma, a semicolon or a tab, by country and by format: whichever the header has most of. */
+/** Spreadsheets use a comma, a semicolon or a tab, by country and format: whichever is most frequent in the header. */
 function delimiterOf(beginning: string): string {
   const [header = ''] = beginning.split(/\r?\n/, 1)
   const outside = header.replace(/"[^"]*"/g, '')

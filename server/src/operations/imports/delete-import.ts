@@ -6,8 +6,8 @@ import type { Service } from '../call/service.ts'
 const STRETCH = 10_000
 
 /**
- * Deletes the next rows of an import that is on no list any more, and after the last of them the import itself. A
- * stretch is a job: a million rows hold up neither a lock nor the end of the service.
+ * Deletes the next rows of an import that is no longer listed, and after the last of them the import itself. Each chunk
+ * is a job: a million rows hold up neither a lock nor a shutdown.
  */
 export async function deleteImport(
   { pool, patient }: Service,

@@ -13,9 +13,9 @@ import { type Columns, type CsvRow, csvRows } from './csv-rows.ts'
 interface ImportOrder {
   id: string
   columns: Columns
-  /** checks and shows what it would do, and waits for `applyUserImport` */
+  /** only checks and shows what it would do, until `applyUserImport` */
   dryRun: boolean
-  /** what an empty cell means: leave that value, or take it away */
+  /** what an empty cell means: keep the value, or clear it */
   empty: 'keep' | 'clear'
   bytes: number
 }
@@ -31,10 +31,10 @@ interface ImportAnswer {
   badRowsLeftOut: number
 }
 
-/** Several times in the minute after which an import counts as left. */
+/** Several times a minute, after which an import counts as abandoned. */
 const HEARTBEAT_MS = 5_000
 
-/** Reads a file of users, keeps each row beside what the user has now, and unless it is a dry run makes the changes. */
+/** Reads a file of users, stages each row beside the user's current values, and applies it unless it is a dry run. */
 export async function importUsers(
   call: Call<MemberActor>,
   order: ImportOrder,
@@ -73,7 +73,7 @@ export async function importUsers(
   return answerOf(call, order)
 }
 
-/** Bad rows that an answer tells; the report has all of them. */
+/** Bad rows listed in an answer; the report has all of them. */
 const MAX_TOLD_ROWS = 10_000
 
 async function answerOf({ service: { pool }, appId }: Call, order: ImportOrder): Promise<ImportAnswer> {
@@ -116,7 +116,7 @@ async function stage(call: Call, order: ImportOrder, file: AsyncIterable<Buffer>
     const upTo = bytesRead
     await staging
     staging = transaction(patient, (tx) => stageBatch(tx, call.appId, order, rows, upTo))
-    // It is waited for, only later.
+    // It is awaited later.
     staging.catch(() => {})
   }
   for await (const rows of csvRows(counted(), order.columns)) {

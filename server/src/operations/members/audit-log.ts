@@ -3,7 +3,7 @@ import { foundApp } from '../apps/apps.ts'
 import type { InstallationCall } from '../call/call.ts'
 import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
 
-/** Who changed what, newest first: of one app, or of all and of what belongs to none. */
+/** Who changed what, newest first: in one app, or everywhere. */
 export async function auditLog(
   { service: { pool } }: InstallationCall,
   appId: string | null | undefined,

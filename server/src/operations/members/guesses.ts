@@ -18,14 +18,15 @@ const ACCOUNT: Pace = { tries: SIGN_IN_ACCOUNT_TRIES, everyMs: SIGN_IN_ACCOUNT_E
 interface Source {
   hash: Buffer
   pace: Pace
-  /** whether a right password clears it, or only takes this one try off it */
+  /** whether a correct password resets it, or only returns this one try */
   ownAlone: boolean
 }
 
 /**
- * Those whose tries at an account are slowed down together. A browser that has signed in to it before is by itself, so
- * that nobody else's guesses keep its member out. Any other is counted by its address and this account, by its address
- * whatever the account, and with all others who try this account: many addresses may guess together.
+ * The sources whose tries at an account are slowed down together. A browser that has signed in to the account before
+ * counts alone, so that nobody else's guesses lock its member out. Any other is counted by address and account, by
+ * address whatever the account, and together with everyone else who tries this account: many addresses may guess
+ * together.
  */
 export function sourcesOf(account: string, address: string, device: string | null): Source[] {
   if (device !== null) return [{ hash: hashOf('device', device), pace: ONE, ownAlone: true }]
@@ -36,14 +37,14 @@ export function sourcesOf(account: string, address: string, device: string | nul
   ]
 }
 
-/** A member who types the present password to set a new one: the session is the source. */
+/** A member who enters the current password to set a new one: the session is the source. */
 export const sourcesOfMember = (id: number): Source[] => [
   { hash: hashOf('member', String(id)), pace: ONE, ownAlone: true },
 ]
 
 /**
- * Runs one comparison of a password. The try is taken before, so that many at once are counted as well, and given back
- * where it was right or came to nothing.
+ * Runs one password check. The try is taken beforehand, so that concurrent ones are counted too, and returned if the
+ * password was right or nothing was compared.
  */
 export async function guess(
   { pool, clock }: Pick<Service, 'pool' | 'clock'>,
@@ -78,5 +79,5 @@ export async function guess(
   return right
 }
 
-/** Addresses and accounts are hashed: people type passwords into the field for the email, too. */
+/** Addresses and accounts are hashed: people also type passwords into the email field. */
 const hashOf = (...parts: string[]): Buffer => createHash('sha256').update(JSON.stringify(parts)).digest()

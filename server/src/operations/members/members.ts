@@ -23,7 +23,7 @@ export function invitations({ service }: InstallationCall): Promise<store.Invita
   return store.listInvitations(service.pool, service.clock())
 }
 
-/** The link's token is told this once: only its hash is kept. */
+/** The link's token is shown only once: only its hash is stored. */
 export async function inviteMember(
   call: InstallationCall,
   email: string,
@@ -56,12 +56,12 @@ export async function revokeInvitation(call: InstallationCall, id: string): Prom
   return mutate(call, async (tx) => isIdentifier(id) && store.deleteInvitation(tx, id))
 }
 
-/** What the link with this token is good for. */
+/** The invitation with this token. */
 export function invitation(service: Service, token: string): Promise<store.Invitation> {
   return goodInvitation(service.pool, service, token)
 }
 
-/** Whoever has the link sets a password and is a member. */
+/** Anyone with the link sets a password and becomes a member. */
 export async function acceptInvitation(
   service: Service,
   browser: Browser,

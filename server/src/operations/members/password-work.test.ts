@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BoundedWork } from './password-work.ts'
 
-/** Work that ends when it is told to, and says in what order it began. */
+/** Work that ends when told to, and reports the order in which it started. */
 function works(atOnce: number, waiting: number) {
   const work = new BoundedWork(atOnce, waiting)
   const begun: string[] = []

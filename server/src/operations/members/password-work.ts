@@ -3,8 +3,8 @@ import { rateLimited } from '../../domain/errors.ts'
 import { MAX_WAITING_PASSWORDS } from '../../domain/limits.ts'
 
 /**
- * Runs so much at once and lets so much wait; what comes beyond that is refused. A password is hashed at great cost on
- * purpose, of memory as well, and strangers decide how many are.
+ * Runs a limited number of tasks at once, queues a limited number, and refuses the rest. Hashing a password is
+ * expensive on purpose, in memory too, and strangers decide how many there are.
  */
 export class BoundedWork {
   readonly #atOnce: number
@@ -17,14 +17,14 @@ export class BoundedWork {
     this.#mostWaiting = mostWaiting
   }
 
-  /** `ahead`: before all others that wait, and let in where they fill the queue. */
+  /** `ahead`: goes first, and is accepted even when others fill the queue. */
   async run<T>(work: () => Promise<T>, { ahead = false } = {}): Promise<T> {
     if (this.#running >= this.#atOnce) await this.#turn(ahead)
     else this.#running += 1
     try {
       return await work()
     } finally {
-      // The place goes to the next in line without being free in between.
+      // The slot passes to the next in line without becoming free in between.
       const next = this.#waiting.shift()
       if (next) next()
       else this.#running -= 1
@@ -42,7 +42,7 @@ export class BoundedWork {
   }
 }
 
-/** All hashing of passwords in this process. The other half of the cores is for whoever calls meanwhile. */
+/** All password hashing in this process. The other half of the cores is for other callers. */
 export const passwordWork = new BoundedWork(
   Math.max(1, Math.floor(availableParallelism() / 2)),
   MAX_WAITING_PASSWORDS,

@@ -8,7 +8,7 @@ const HASH_BYTES = 64
 
 /** What OWASP recommends for scrypt: 128 MiB for every guess. */
 export const PASSWORD_COST: PasswordCost = { ln: 17, r: 8, p: 1 }
-/** Of hashes that do not say what they cost, which Node's defaults made. */
+/** The cost of hashes that do not name one: Node's defaults. */
 const UNSAID: PasswordCost = { ln: 14, r: 8, p: 1 }
 
 interface StoredHash {
@@ -17,7 +17,7 @@ interface StoredHash {
   hash: Buffer
 }
 
-/** As a PHC string, which says what it cost. */
+/** As a PHC string, which names its cost. */
 export async function hashPassword(password: string, cost: PasswordCost): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   const hash = await derived(password, salt, cost)
@@ -25,7 +25,7 @@ export async function hashPassword(password: string, cost: PasswordCost): Promis
   return `$scrypt$ln=${ln},r=${r},p=${p}$${base64(salt)}$${base64(hash)}`
 }
 
-/** Takes as long where nobody's password is compared, at the cost of new hashes. */
+/** Takes as long for an unknown account, at the cost of new hashes. */
 export async function isPassword(
   password: string,
   stored: string | undefined,
@@ -35,7 +35,7 @@ export async function isPassword(
   return timingSafeEqual(await derived(password, salt, paid), hash)
 }
 
-/** Whether guessing against this hash is cheaper than it would be against a new one. */
+/** Whether guessing against this hash is cheaper than against a new one. */
 export function isCheap(stored: string, cost: PasswordCost): boolean {
   const { cost: paid } = read(stored)
   return paid.ln < cost.ln || paid.r < cost.r || paid.p < cost.p
@@ -43,7 +43,7 @@ export function isCheap(stored: string, cost: PasswordCost): boolean {
 
 function derived(password: string, salt: Buffer, { ln, r, p }: PasswordCost): Promise<Buffer> {
   const N = 2 ** ln
-  // What scrypt needs is 128 * N * r bytes, and a little more; Node allows 32 MiB unless told.
+  // scrypt needs a little more than 128 * N * r bytes; Node allows 32 MiB by default.
   return derive(password, salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r })
 }
 

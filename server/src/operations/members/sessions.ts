@@ -16,7 +16,7 @@ import { hashOf } from './sign-in.ts'
 
 export type Session = Omit<StoredSession, 'hash'> & { current: boolean }
 
-/** The member's own; `session` is the one that asks. */
+/** The member's sessions; `session` is the current one. */
 export async function sessions(
   { service, actor: { member } }: InstallationCall,
   session: string | null,
@@ -40,7 +40,7 @@ export function signOutEverywhere(call: InstallationCall): Promise<boolean> {
   })
 }
 
-/** Ends all other sessions: whoever knew the old password is out. */
+/** Ends all other sessions: anyone who knew the old password is signed out. */
 export async function changePassword(
   call: InstallationCall,
   session: string | null,

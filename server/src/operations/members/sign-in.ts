@@ -19,23 +19,23 @@ import { deviceToken, isDeviceOf } from './known-device.ts'
 import { hashPassword, isCheap, isPassword } from './password.ts'
 import { passwordWork } from './password-work.ts'
 
-/** Once a minute is enough to know by. */
+/** To the minute is precise enough. */
 const SEEN_EVERY_MS = 60_000
 
 export interface SignedIn {
   member: Member
-  /** what the cookie holds; only its hash is kept */
+  /** the cookie's value; only its hash is stored */
   session: string
-  /** by which the account knows this browser again */
+  /** marks this browser as known to the account */
   device: string
 }
 
-/** Who comes: the session that the browser has already, what it calls itself, and where it is. */
+/** The visitor: the browser's existing session, its name, and its address. */
 export interface Browser {
   session: string | null
   userAgent: string | null
   address: string
-  /** What it was given when it signed in to this member's account before. */
+  /** The cookie it got when it last signed in to this account. */
   deviceOf(memberId: number): string | null
 }
 
@@ -80,7 +80,7 @@ export async function memberOfSession(service: Service, session: string): Promis
   return member
 }
 
-/** The first member of all. The link that the start printed carries the token, and works until there is one. */
+/** Creates the first member. The setup link printed at the start carries the token, and works until then. */
 export async function setOwner(
   service: Service,
   browser: Browser,
@@ -109,7 +109,7 @@ export async function ownerToken(service: Service): Promise<string> {
   return (await secretNamed(service.pool, service.keyring, 'owner-link')).toString('base64url')
 }
 
-/** Always a new one: a session that somebody else put into this browser never becomes the member's. */
+/** Always a new one: a session planted in this browser by someone else never becomes the member's. */
 export async function startSession(service: Service, browser: Browser, member: Member): Promise<SignedIn> {
   const session = randomBytes(32).toString('base64url')
   const now = service.clock()
@@ -125,7 +125,7 @@ export async function startSession(service: Service, browser: Browser, member: M
   return { member, session, device: await deviceToken(service, member.id) }
 }
 
-/** An address as members have it. */
+/** An email address in canonical form. */
 export function checkedAddress(email: string): string {
   const account = normalised(email)
   if (!/^\S+@\S+$/.test(account)) throw badUserInput('email must be an email address', 'email')

@@ -24,8 +24,8 @@ import { mutate } from '../call/mutate.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /**
- * Ends a subscription, now or at its period's end; a base plan takes its add-ons with it. What is paid for is ended at
- * the provider as well, and first: better that somebody who has access is not charged than the reverse.
+ * Ends a subscription, now or at the end of its period, and with a base plan its add-ons. A paid one is ended at the
+ * provider first: better to grant access without a charge than to charge without access.
  */
 export async function cancelSubscription(
   call: Call,
@@ -50,21 +50,21 @@ export async function cancelSubscription(
     if (!atPeriodEnd) await asked(provider, 'drop')
   }
   const cancelled = await mutate(call, (tx) => cancelHere(tx, appId, id, atPeriodEnd, paid))
-  // One of several on a bill lasts for what is paid: it is taken off the bill once that is written down.
+  // One of several on a bill lasts until what is paid ends: it is taken off the bill once that is recorded.
   if (atPeriodEnd) for (const provider of providers) await asked(provider, 'drop')
   for (const { provider, ref } of paid) await syncSubscription(service, { appId, provider, ref })
   return cancelled
 }
 
-/** Something that a provider charges for, and goes on charging for until it is told. */
+/** Something a provider charges for until told to stop. */
 interface Paid extends Pick<ProviderSubscriptionRow, 'paidUntil'> {
   provider: string
   ref: string
-  /** null: all of it is to end */
+  /** null: all of it ends */
   priceId: string | null
 }
 
-/** What the providers are to end when this subscription ends. */
+/** What to end at the providers when this subscription ends. */
 async function paidFor(db: Db, appId: string, id: string): Promise<Paid[]> {
   await foundApp(db, appId)
   const { userUid } = await foundSubscription(db, appId, id)
@@ -112,7 +112,7 @@ async function cancelHere(
   const target = held.find((s) => s.id === id)
   if (!app || !target) throw new Error(`the subscription ${id} vanished`)
 
-  // Whoever asked a provider before this was done there may not write what it was told.
+  // An answer the provider gave before this change must not be written any more.
   for (const { provider, ref } of paid) await touchProviderSubscription(tx, appId, provider, ref)
   if (endedAt(target, now) === null) {
     const live = held.filter((s) => endedAt(s, now) === null)

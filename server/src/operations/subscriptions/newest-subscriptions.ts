@@ -6,7 +6,7 @@ import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
-/** The newest first: all, one user's or one package's. */
+/** Newest first: all, one user's or one package's. */
 export async function dashboardSubscriptions(
   call: Call,
   of: { userId?: string | null | undefined; packageId?: string | null | undefined },
@@ -25,7 +25,7 @@ export async function dashboardSubscriptions(
     keyBefore(after),
     size + 1,
   )
-  // After the rows: a package that came with the last of them is known by then.
+  // Loaded after the rows, so that it includes the packages of all of them.
   const catalogue = await catalogueOf(call)
   const page = pageOf(rows, size, (row) => row.seq)
   return { rows: page.rows.map((row) => packageSubscription(row, catalogue, now)), next: page.next }

@@ -27,7 +27,7 @@ export async function subscribe(
 ): Promise<PackageSubscription[]> {
   return mutate(call, async (tx, moment) => {
     const user = await lockedUser(tx, call.appId, userId)
-    // The moment after the wait for the user: nothing that this decides upon changes any more.
+    // Read after locking the user: nothing this decision depends on changes any more.
     const { app, now } = await moment()
     const held = await subscriptionsOfUser(tx, call.appId, user.uid)
     const live = held.filter((s) => endedAt(s, now) === null)
@@ -46,7 +46,7 @@ export async function subscribe(
         isAddon: p.isAddon,
         startedAt: now,
         anchor,
-        // An add-on ends with its base plan, also when that end is set already.
+        // An add-on ends with its base plan, even if that end is already set.
         cancelAt: base?.cancelAt ?? null,
         cancelledAt: null,
         metadata: {},

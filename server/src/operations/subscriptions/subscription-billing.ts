@@ -9,7 +9,7 @@ import type { Service } from '../call/service.ts'
 import { Batcher } from '../usage/batcher.ts'
 import type { PackageSubscription } from './subscriptions.ts'
 
-/** What stands behind a subscription at its provider. */
+/** The billing of a subscription at its provider. */
 export interface SubscriptionBilling {
   provider: string
   ref: string
@@ -17,7 +17,7 @@ export interface SubscriptionBilling {
   paidUntil: number | null
 }
 
-/** Lists name many subscriptions: all that are asked about at once share a statement. */
+/** Lists contain many subscriptions: those requested together share a statement. */
 export function billingReader(pool: Pool, monotonic: Monotonic): Service['billings'] {
   const batcher = new Batcher<ProviderRef, ProviderSubscriptionRow | null>(
     async (refs) => (await findProviderSubscriptions(pool, refs)).map((row) => ({ value: row ?? null })),

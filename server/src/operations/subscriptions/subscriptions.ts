@@ -24,7 +24,7 @@ export interface PackageSubscription {
   paid: ProviderRef | null
 }
 
-/** A subscription as it is at `now`. */
+/** A subscription as of `now`. */
 export function packageSubscription(
   row: Subscription & { userId: string } & Partial<PaidFor>,
   catalogue: Catalogue,
@@ -46,8 +46,8 @@ export function packageSubscription(
   }
 }
 
-// The rows are read before the catalogue: packages are never deleted, so the later catalogue knows all of theirs.
-// That nothing was found is told only to a caller whose key still holds.
+// The rows are read before the catalogue: packages are never deleted, so the later catalogue has all of them.
+// Only a caller whose key is still valid learns that nothing was found.
 
 export async function subscription(call: Call, id: string): Promise<PackageSubscription> {
   const row = isIdentifier(id) ? await findSubscription(call.service.pool, call.appId, id) : null
@@ -65,7 +65,7 @@ export async function subscriptions(
   await momentOf(call)
   const { pool } = call.service
   const user = userId !== null && isIdentifier(userId) ? await findUser(pool, call.appId, userId) : null
-  // Nobody has no subscriptions, which is no error.
+  // An unknown user has no subscriptions, which is not an error.
   if (userId !== null && !user) return { rows: [], next: null }
   const userUid = user?.uid ?? null
   const { rows, next } = await stretch(

@@ -1,26 +1,26 @@
 import type { Pool } from '../../store/database.ts'
 import { beat, forgetWorkers, freeJobsOf, type WorkerBeat } from '../../store/jobs.ts'
 
-/** How often a worker shows that it is alive, and looks at the others. */
+/** How often a worker reports that it is alive, and checks the others. */
 export const BEAT_MS = 2_000
-/** A worker that stood still for so many looks is dead. */
+/** A worker whose number is unchanged for this many checks is dead. */
 const DEAD_AFTER_LOOKS = 4
 
 /**
- * Finds the jobs that a dead process had in hand. Looks are counted instead of seconds: a clock that steps makes nobody
- * look dead, and a process that was held up itself has seen less, not more. Jobs may be done twice, so a worker that
- * was only slow does no harm when it comes back.
+ * Finds the jobs of dead processes. Checks are counted instead of seconds: a clock step makes nobody look dead, and a
+ * process that was itself stalled has seen fewer checks, not more. Jobs may run twice, so a worker that was only slow
+ * does no harm when it comes back.
  */
 export class JobWorkers {
   #own: readonly string[] = []
   #seen = new Map<string, { beats: number; looks: number }>()
 
-  /** The workers of this process, from now on: those before them do nothing more. */
+  /** Replaces the workers of this process: the former ones have stopped. */
   own(ids: readonly string[]): void {
     this.#own = ids
   }
 
-  /** Shows that this process is alive, and frees what dead ones held. Returns the dead workers. */
+  /** Reports this process as alive, and frees the jobs of dead ones. Returns the dead workers. */
   async look(pool: Pool): Promise<string[]> {
     const all = await beat(pool, this.#own)
     const dead = all.filter((worker) => this.#isDead(worker))
@@ -29,7 +29,7 @@ export class JobWorkers {
     return dead.map(({ id }) => id)
   }
 
-  /** They stopped in order and hold nothing: nobody is to take them for dead. */
+  /** They shut down cleanly and hold nothing: nobody should take them for dead. */
   async leave(pool: Pool): Promise<void> {
     await forgetWorkers(pool, this.#own)
   }
@@ -38,7 +38,7 @@ export class JobWorkers {
     return !this.#own.includes(id) && this.#looksAt(id, beats) >= DEAD_AFTER_LOOKS
   }
 
-  /** How often it was seen at the same beat, before this time. */
+  /** How many earlier checks saw the same number. */
   #looksAt(id: string, beats: number): number {
     const seen = this.#seen.get(id)
     return seen?.beats === beats ? seen.looks + 1 : 0

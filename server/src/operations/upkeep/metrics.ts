@@ -3,7 +3,7 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, R
 
 export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 
-/** Asked of the primary by a worker, and answered to it. */
+/** A worker's request to the primary, and the reply. */
 export interface MetricsMessage {
   type: 'metrics'
   text?: string
@@ -11,7 +11,7 @@ export interface MetricsMessage {
   failed?: string
 }
 
-/** What is counted for Prometheus. */
+/** The Prometheus metrics. */
 export class Metrics {
   readonly #registry = new Registry()
 
@@ -59,7 +59,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry })
     if (cluster.isWorker) {
       AggregatorRegistry.setRegistries([this.#registry])
-      // Its making is what lets the primary ask this process.
+      // Creating it is what allows the primary to query this process.
       new AggregatorRegistry()
     }
   }
@@ -88,7 +88,7 @@ export class Metrics {
     })
   }
 
-  /** How many database connections are open, and how many callers wait for one. */
+  /** Open database connections, and callers waiting for one. */
   watchPool(name: string, pool: { totalCount: number; waitingCount: number }): void {
     new Gauge({
       name: `tollgate_${name}_connections`,
@@ -108,7 +108,7 @@ export class Metrics {
     })
   }
 
-  /** How many clients are connected. */
+  /** Connected clients. */
   watchConnections(open: () => number): void {
     new Gauge({
       name: 'tollgate_connections',
@@ -120,7 +120,7 @@ export class Metrics {
     })
   }
 
-  /** How many requests are being answered, and for how long the oldest has been. */
+  /** Requests in progress, and the age of the oldest. */
   watchRequests(requests: { count: number; oldestSeconds(): number }): void {
     new Gauge({
       name: 'tollgate_requests_under_way',
@@ -141,12 +141,12 @@ export class Metrics {
     })
   }
 
-  /** How many calls of a hot path wait for their batch, and for how long the first of them has. */
+  /** Calls of a hot path waiting for their batch, and the age of the oldest. */
   watchQueue(path: string, queue: { waiting: number; oldestSeconds(): number }): void {
     this.#queues.set(path, queue)
   }
 
-  /** Everything, of all processes behind this port. */
+  /** All metrics, of all processes behind this port. */
   text(): Promise<string> {
     if (!cluster.isWorker) return this.#registry.metrics()
     return new Promise((resolve, reject) => {

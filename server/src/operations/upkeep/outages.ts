@@ -3,7 +3,7 @@ import type { Monotonic } from '../../domain/clocks.ts'
 
 const LINE_EVERY_MS = 1_000
 
-/** Logs that the database is away: one line a second, however many calls fail of it. */
+/** Logs that the database is unavailable: one line a second, however many calls fail. */
 export class Outages {
   readonly #log: Logger
   readonly #monotonic: Monotonic

@@ -11,7 +11,7 @@ import {
 } from '../../store/prune.ts'
 import type { Service } from '../call/service.ts'
 
-/** For how many seconds each kind of record is kept; null: for ever. */
+/** Retention of each kind of record in seconds; null: forever. */
 export interface Retention {
   audit: number | null
   notices: number | null
@@ -30,13 +30,13 @@ const PRUNES: Record<keyof Retention, Prune> = {
 
 /** Few enough that a statement holds its locks for milliseconds. */
 const BATCH = 1_000
-/** Leaves the database to the callers in between. */
+/** A pause between batches, for other users of the database. */
 const PAUSE_MS = 50
 const HOUR_MS = 3_600_000
 
 /**
- * Deletes what is past its time, a batch at a time. Several processes may do so at once: a batch that meets another's
- * leaves the work to that one. Returns how many rows of each kind it deleted.
+ * Deletes expired records in batches. Several processes may try at once: one that meets another's batch leaves the work
+ * to it. Returns the number of rows deleted of each kind.
  */
 export async function prune(
   pool: Pool,
@@ -62,7 +62,7 @@ export async function prune(
   return deleted
 }
 
-/** Prunes now and then once an hour; what it returns stops that, after the batch in hand. */
+/** Prunes now and then once an hour; returns a function that stops it after the current batch. */
 export function startPruning({ pool, log }: Service, retention: Retention): () => Promise<void> {
   const stopping = new AbortController()
   const round = () =>

@@ -2,12 +2,12 @@ import { READY_TIMEOUT_MS } from '../../domain/limits.ts'
 import { answers, readAndWrite } from '../../store/liveness.ts'
 import type { Service } from '../call/service.ts'
 
-/** Whether the service can do its work, or why not. */
+/** Whether the service can work, or why not. */
 type Readiness = { ready: true } | { ready: false; reason: unknown }
 
 /**
- * Asks the database to read and to write, on the pools that requests use, and looks whether calls are stuck. Those who
- * ask at the same time share one look, so that asking often costs little.
+ * Checks that the database reads and writes, through the pools that requests use, and that no call is stuck. Concurrent
+ * callers share one check, so that asking often costs little.
  */
 export class ReadyCheck {
   readonly #service: Service

@@ -6,12 +6,12 @@ import type { Db } from '../../store/database.ts'
 export const ACTIVITY_FLUSH_MS = 10_000
 export const KEY_USE_FLUSH_MS = 60_000
 
-/** Of one flush; what comes beyond is counted, but not shown as recent. */
+/** Per flush; the rest is counted, but not shown as recent. */
 const MOST_RECENT = 500
 
 /**
- * What the home page shows of the hot paths. They add to numbers in memory, a batch at a time; every few seconds
- * these are written down. What a process that is killed had not written is missing from the chart, and from nothing else.
+ * The home page's view of the hot paths. They add to numbers in memory, a batch at a time, which are written every few
+ * seconds. What a killed process had not written is missing from the chart, and from nothing else.
  */
 export class Activity {
   #calls = new Map<string, Calls>()
@@ -33,22 +33,22 @@ export class Activity {
     if (run > 0) this.#of(appId)[kind] += run
   }
 
-  /** One of a batch is enough to see who is active. */
+  /** One per batch is enough to show who is active. */
   recorded(usage: RecentUsage): void {
     if (this.#recent.size < MOST_RECENT) {
       this.#recent.set(JSON.stringify([usage.appId, usage.userId, usage.featureId]), usage)
     }
   }
 
-  /** What was counted here and is not written down yet. */
+  /** Counts not written yet. */
   pending(appId: string): Calls {
     return this.#calls.get(appId) ?? { checks: 0, records: 0 }
   }
 
-  /** One at a time: who waits for it finds all that was counted until now. */
+  /** One at a time: when it returns, everything counted until now is written. */
   flush(db: Db): Promise<void> {
     const writing = this.#written.then(() => this.#write(db))
-    // Whoever called is told of a failure; the next one starts afresh.
+    // The caller gets the failure; the next flush starts afresh.
     this.#written = writing.catch(() => {})
     return writing
   }

@@ -4,15 +4,15 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { monotonic } from '../../../test/harness/clocks.ts'
 import { Batcher, type BatchResult } from './batcher.ts'
 
-// Invariants: each call is answered exactly once, with its own result; calls go out in the order they came; no batch
-// is larger than `most` and no more than `lanes` are under way.
+// Invariants: each call is answered exactly once, with its own result; calls are sent in order of arrival; no batch is
+// larger than `most`, and at most `lanes` are running.
 
 type Run = (items: number[]) => Promise<BatchResult<string>[]>
 
 const answered = (items: number[]): BatchResult<string>[] =>
   items.map((item) => ({ value: `answer to ${item}` }))
 
-/** Batches that stay under way until the test ends them. */
+/** Batches that run until the test ends them. */
 function heldBatches(options: { lanes: number; most: number; expired?: (item: number) => boolean }) {
   const held: {
     items: number[]

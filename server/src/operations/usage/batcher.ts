@@ -2,7 +2,7 @@ import type { Monotonic } from '../../domain/clocks.ts'
 import { rateLimited, unavailable } from '../../domain/errors.ts'
 import { MAX_WAITING_CALLS } from '../../domain/limits.ts'
 
-/** What became of one item of a batch. */
+/** The outcome of one item of a batch. */
 export type BatchResult<T> = { value: T } | { error: unknown }
 
 interface Waiting<Item, Result> {
@@ -16,17 +16,17 @@ interface BatchOptions<Item> {
   lanes: number
   /** items in one batch */
   most: number
-  /** Whether nobody waits for this item any more: then it is not sent. */
+  /** Whether nobody is waiting for this item any more: then it is not sent. */
   expired?: (item: Item, now: number) => boolean
 }
 
 /**
- * Shares one round trip among all calls that arrive while the last one is under way. There is no timer: a lone
- * call goes out at the end of the turn of the event loop in which it came.
+ * Shares one round trip among all calls that arrive while the last one is running. There is no timer: a lone
+ * call is sent at the end of the event-loop turn in which it arrived.
  *
- * Several lanes, told apart by their numbers, work side by side. A lane that is done takes the next batch before its
- * callers are answered, so that PostgreSQL works on the one while we do the other. The queue is bounded: a call that
- * finds it full is refused at once.
+ * Several lanes, identified by number, work side by side. A lane that is done sends the next batch before its
+ * callers are answered, so that PostgreSQL and this process work at the same time. The queue is bounded: a call that
+ * finds it full is refused immediately.
  */
 export class Batcher<Item, Result> {
   readonly #run: (items: Item[], lane: number) => Promise<BatchResult<Result>[]>
@@ -37,7 +37,7 @@ export class Batcher<Item, Result> {
   /** when each lane's batch was sent; 0: it is idle */
   readonly #sentAt: number[]
   #waiting: Waiting<Item, Result>[] = []
-  /** the last time that somebody came and found nobody waiting */
+  /** when a call last found the queue empty */
   #waitingSince = 0
   #scheduled = false
 
@@ -69,7 +69,7 @@ export class Batcher<Item, Result> {
     return this.#waiting.length
   }
 
-  /** How long the oldest call may have been waiting, for its batch or for the answer to it, in seconds. */
+  /** An upper bound of the oldest call's wait, for its batch or for its answer, in seconds. */
   oldestSeconds(): number {
     const times = this.#sentAt.filter((time) => time > 0)
     if (this.#waiting.length > 0) times.push(this.#waitingSince)
@@ -89,14 +89,14 @@ export class Batcher<Item, Result> {
     this.#dropExpired()
     while (this.#waiting.length > 0) {
       const share = Math.ceil(this.#waiting.length / this.#idle.length)
-      // The one that worked last: all that a lone client asks goes down one lane, whose caches are warm.
+      // The lane used last: everything from a lone client goes through one lane, whose caches are warm.
       const lane = this.#idle.pop()
       if (lane === undefined) return
       void this.#send(this.#waiting.splice(0, Math.min(share, this.#most)), lane)
     }
   }
 
-  /** From the front only: they are in order of arrival, and nearly in that of their deadlines. */
+  /** From the front only: calls are in order of arrival, and so nearly in order of deadline. */
   #dropExpired(): void {
     const now = this.#monotonic()
     let count = 0

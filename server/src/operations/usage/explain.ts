@@ -38,7 +38,7 @@ export interface ExplainedSubscription {
   startedAt: number
   cancelAt: number | null
   cancelledAt: number | null
-  /** what it grants of the feature; null: nothing */
+  /** its entitlement to the feature; null: none */
   grant: Entitlement | null
 }
 
@@ -51,7 +51,7 @@ export interface Explanation extends Access {
   subscriptions: ExplainedSubscription[]
 }
 
-/** How an answer of `canUseFeature` comes about: the same rules, each with what it found. */
+/** Explains an answer of `canUseFeature`: the same rules, each with what it found. */
 export async function explain(
   call: Call,
   userId: string,
@@ -193,7 +193,7 @@ const limitOf = (grant: Entitlement | null): string =>
 
 const per = (reset: ResetPeriod): string => (reset === 'NEVER' ? 'in all' : `per ${reset.toLowerCase()}`)
 
-/** From when until when it is counted, the explanation itself tells: a time is written as its reader writes it. */
+/** Without the period's dates: the page formats those for its reader. */
 function budget({ standing }: Found): ExplainedStep | null {
   if (standing.kind !== 'metered') return null
   const { budget, overageEnabled, resetPeriod } = standing.allowance

@@ -16,7 +16,7 @@ import { Batcher, type BatchResult } from './batcher.ts'
 import { recordBatch } from './record-batch.ts'
 import { readStandings } from './standings.ts'
 
-/** For each path, so that one is under way while the answers of the other go out. */
+/** Per path, so that one is running while the other's answers are being sent. */
 const LANES = 2
 const MOST = 128
 
@@ -27,7 +27,7 @@ export const HOT_CONNECTIONS = 2 * LANES
 export class UsagePaths implements HotPaths {
   readonly #held: HeldConnection[]
   readonly #readers: Batcher<StandingQuestion, FoundStanding>
-  /** All events of one user go down one lane, so that the lanes never move the same counter. */
+  /** All events of one user go through one lane, so that no two lanes move the same counter. */
   readonly #recorders: Batcher<PendingUsage, Recorded>[]
 
   constructor(apps: AppCache, pool: Pool, metrics: Metrics, activity: Activity, monotonic: Monotonic) {
@@ -53,7 +53,7 @@ export class UsagePaths implements HotPaths {
     return Math.max(this.#readers.oldestSeconds(), queueOf(this.#recorders).oldestSeconds())
   }
 
-  /** Gives the connections back to the pool. */
+  /** Returns the connections to the pool. */
   release(): void {
     for (const connection of this.#held) connection.release()
   }
@@ -105,7 +105,7 @@ function usageRecorder(
   )
 }
 
-/** Whoever asked has been told that there is no answer: to record it now would be a surprise. */
+/** The caller has been told that there is no answer: recording it now would be a surprise. */
 const expired = ({ caller }: { caller: WaitingCaller }, now: number): boolean =>
   caller.deadline?.passedBy(now) ?? false
 

@@ -12,9 +12,9 @@ import type { BatchResult } from './batcher.ts'
 import { readStandings } from './standings.ts'
 
 /**
- * Records events in their order: reads how things stand, decides each by the rule, and writes what was decided
- * if all of it still stands. What lost to a concurrent writer is decided anew. Each event stands for itself: where
- * PostgreSQL refuses them together for the sake of one, only that one fails.
+ * Records events in order: reads the current state, decides each by the rule, and writes the decisions if the state has
+ * not changed. Those that lost to a concurrent writer are decided again. Events are independent: if PostgreSQL refuses
+ * a batch because of one event, only that one fails.
  */
 export async function recordBatch(
   apps: AppCache,
@@ -47,7 +47,7 @@ async function recordOneByOne(
       await recordTogether(apps, client, [item], alone, false)
       answers[index] = alone[0]
     } catch (error) {
-      // Of a connection that is lost, or a database that takes no writes, nothing more is to be expected.
+      // Retrying is pointless on a lost connection or a read-only database.
       if (!refusesData(error)) return failOthers(answers, error)
       failOthers(alone, error)
       answers[index] = alone[0]
@@ -55,7 +55,7 @@ async function recordOneByOne(
   }
 }
 
-/** What nobody waits for any more is not written: they have been told that there is no answer. */
+/** Events nobody waits for any more are not written: their callers have been told that there is no answer. */
 function leaveTheGone(pending: readonly PendingUsage[], answers: Answers): void {
   for (const [index, { caller }] of pending.entries()) {
     if (caller.deadline?.passed) answers[index] ??= { error: tooLate() }
@@ -64,7 +64,7 @@ function leaveTheGone(pending: readonly PendingUsage[], answers: Answers): void 
 
 const tooLate = () => unavailable('The database took too long; nothing was recorded')
 
-/** What is not answered fails with this. What is answered was written, and stands. */
+/** Fails all unanswered events. Answered ones were written. */
 function failOthers(answers: Answers, error: unknown): void {
   const told = isOvertaken(error) ? keptChanging() : error
   for (let i = 0; i < answers.length; i++) answers[i] ??= { error: told }
@@ -73,7 +73,7 @@ function failOthers(answers: Answers, error: unknown): void {
 const keptChanging = () =>
   unavailable('Nothing was recorded, since others kept changing the counter; try again')
 
-/** Somebody used one of the keys, or began one of the counters, meanwhile: nothing was written. */
+/** Another writer used one of the keys, or created one of the counters, in between: nothing was written. */
 const isOvertaken = (error: unknown): boolean =>
   violates(error, KEY_TAKEN) || violates(error, COUNTER_EXISTS) || endedForAnother(error)
 
@@ -151,7 +151,7 @@ const questionOf = ({ item: { caller, event } }: Open) => ({
   featureId: event.featureId,
 })
 
-/** What is still to be answered, with the first of several events that share a key going ahead. */
+/** The events still to be answered; of several that share a key, only the first. */
 function openOnes(pending: readonly PendingUsage[], answers: Answers): Open[] {
   const open: Open[] = []
   const seen = new Set<string>()
@@ -172,7 +172,7 @@ interface Decision extends Open {
   answer: RecordedUsage
 }
 
-/** All calls on one counter, folded into one move of it: either all of them hold, or none. */
+/** All calls on one counter, folded into one move: all of them succeed, or none. */
 interface Moved {
   move: CounterMove
   decisions: Decision[]
@@ -203,7 +203,7 @@ function decide(open: readonly Open[], found: readonly BatchResult<FoundStanding
   const moved: Moved[] = []
   for (const counter of counters.values()) {
     if (counter.move.entries.length > 0) moved.push(counter)
-    // All refused: there is nothing to move, and the refusals hold as of the moment they were read at.
+    // All refused: there is nothing to move, and the refusals are valid as of the moment of reading.
     else unmoved.push(...counter.decisions)
   }
   for (const { move, decisions } of moved) move.receipts = decisions.flatMap(receiptsOf)
@@ -236,7 +236,7 @@ function answerWith(decisions: readonly Decision[], answers: Answers): void {
   for (const { index, answer } of decisions) answers[index] = { value: answer }
 }
 
-/** All writers take their counters in one order, so that no two wait for each other. */
+/** All writers take counters in the same order, so that no two wait for each other. */
 function byCounter({ move: { key: a } }: Moved, { move: { key: b } }: Moved): number {
   return a.userUid - b.userUid || (a.featureId < b.featureId ? -1 : a.featureId > b.featureId ? 1 : 0)
 }

@@ -16,7 +16,7 @@ export interface KeyedUsageEvent extends UsageEvent {
 export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<RecordedUsage> {
   checkEvent(event)
   const { idempotency } = call
-  // Two keys on one event guard two different things, and take the long way that can hold both. So does what a member
+  // Two keys on one event protect two different things, and need the slower path that handles both. So does what a member
   // records: the audit log's entry is part of it.
   if (call.actor.kind !== 'member' && (!idempotency || event.idempotencyKey === null)) {
     const key = idempotency ? requestKey(call, idempotency) : eventKey(call, event)
@@ -30,7 +30,7 @@ export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<R
   })
 }
 
-/** Each event stands for itself, as if it had come alone. */
+/** Each event is independent, as if it had come alone. */
 export async function recordUsages(call: Call, events: readonly KeyedUsageEvent[]): Promise<RecordedUsage[]> {
   if (events.length > MAX_BATCH) throw badUserInput(`inputs must contain at most ${MAX_BATCH} events`, 'inputs')
   for (const event of events) checkEvent(event)
@@ -49,7 +49,7 @@ function checkEvent(event: KeyedUsageEvent): void {
   }
 }
 
-/** Where somebody uses one of their keys meanwhile, the whole transaction runs again and finds its answer. */
+/** If one of the keys is used in between, the whole transaction is retried and finds its answer. */
 async function recordInTransaction(
   call: Call,
   tx: Tx,

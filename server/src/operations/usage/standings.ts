@@ -11,8 +11,8 @@ import type { FoundStanding, StandingQuestion } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 
 /**
- * Answers all questions from one statement; where PostgreSQL refuses that for something it finds, each from its own, so
- * that only the one concerned fails. In a transaction, which such an error ends, all of them do.
+ * Answers all questions with one statement; if PostgreSQL refuses it because of some data, each with its own, so that
+ * only the one concerned fails. Inside a transaction, which such an error aborts, all of them fail.
  */
 export function readStandings(
   apps: AppCache,
@@ -46,8 +46,8 @@ async function readOneByOne(
 }
 
 /**
- * The catalogue decides what to ask for, and the statement tells whether the catalogue in memory was the present one:
- * where it was not, the question is asked again.
+ * The catalogue determines what to read, and the statement shows whether the cached catalogue was current: if not, the
+ * question is asked again.
  */
 async function readTogether(
   apps: AppCache,
@@ -69,7 +69,7 @@ async function readTogether(
       const question = questions[i] as StandingQuestion
       const { appId } = question.caller
       const { userId, featureId } = question
-      // Ids that cannot be anybody's are asked about too, and may hold anything: the length tells them apart.
+      // Invalid ids are looked up too, and may contain anything: the length prefix keeps keys distinct.
       const name = `${appId} ${userId.length} ${userId}${featureId}`
       let topic = topics.get(name)
       if (!topic) {
@@ -112,19 +112,19 @@ async function readTogether(
   return answers
 }
 
-/** What several questions of a batch may be about: one user and one feature. */
+/** Several questions of a batch may share one user and feature. */
 interface Topic {
   guess: Catalogue | undefined
-  /** where its rows begin among those asked for */
+  /** the index of its first row among those requested */
   from: number
   found: BatchResult<FoundStanding> | null
 }
 
-/** One row to ask for, or one for each kind of period in which the feature may be counted. */
+/** One row to request, or one for each reset period the feature is granted with. */
 function ask(asked: Question[], { caller, userId, featureId }: StandingQuestion, guess?: Catalogue): void {
   const { appId } = caller
   const feature = guess?.features.get(featureId)
-  // An impossible id is nobody's: the empty one stands for all of them.
+  // An invalid id matches nothing: the empty one is used for all of them.
   const user = isIdentifier(userId) ? userId : ''
   if (!feature || feature.type === 'BINARY' || feature.resetPeriods.length === 0) {
     asked.push({ appId, userId: user, featureId: '', resetPeriod: null })

@@ -10,7 +10,7 @@ import { foundFeature, foundUser } from '../call/found.ts'
 import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 
-/** How a user stands towards one feature that their packages grant. */
+/** A user's standing towards one feature of their packages. */
 export interface GrantedFeature extends Access {
   feature: Feature
   resetPeriod: ResetPeriod | null
@@ -48,7 +48,7 @@ export async function grantedFeatures(call: Call, userId: string): Promise<Grant
   }))
 }
 
-/** What was recorded for a user, newest first: of one feature or of all. */
+/** The recorded usage of a user, newest first: of one feature or of all. */
 export async function ledger(
   call: Call,
   userId: string,

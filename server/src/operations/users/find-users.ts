@@ -34,14 +34,14 @@ export async function updateDashboardUser(call: Call, id: string, change: UserCh
   return dashboardUser(call, present)
 }
 
-/** The newest first; with a search, those whose id, address or billing id begins with it. */
+/** Newest first; with a search, those whose id, address or billing id starts with it. */
 export async function dashboardUsers(
   { service: { pool, lookups }, appId }: Call,
   search: string,
   first: number | null | undefined,
   after: string | null | undefined,
 ): Promise<KeyedPage<ListedUser>> {
-  // Whoever is found proves the app: it is looked for only where nobody was, or what was asked is wrong.
+  // A match proves that the app exists: it is looked up only if there was none, or the request is invalid.
   const page = await pageOfUsers(lookups, appId, search, first, after).catch(async (error: unknown) => {
     await foundApp(pool, appId)
     throw error
@@ -69,7 +69,7 @@ async function pageOfUsers(
   return { rows: page.rows.filter((row) => isFoundHere(row, text)), next: page.next }
 }
 
-/** Who was found by their id is not listed a second time for their address. */
+/** A user found by id is not listed again by address. */
 function isFoundHere(user: FoundUser, text: string): boolean {
   const beginsSo = (by: FoundUser['by']) =>
     by === 'email' ? user.email?.toLowerCase().startsWith(text.toLowerCase()) : user[by]?.startsWith(text)

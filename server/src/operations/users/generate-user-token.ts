@@ -9,7 +9,7 @@ import type { Service } from '../call/service.ts'
 const ISSUER = 'tollgate'
 const AUDIENCE = 'tollgate-client'
 
-/** What a token says, and the key that signs it: from these the same token is made again. */
+/** A token's claims and signing key: enough to produce the same token again. */
 interface Issued {
   uid: number
   /** in seconds */
@@ -18,10 +18,10 @@ interface Issued {
   key: string | null
 }
 
-/** A token for the client API. It names the user by an identity that a change of `id` does not touch. */
+/** A token for the client API. It names the user by an identity that does not change with `id`. */
 export async function generateUserToken(call: Call, userId: string): Promise<{ token: string }> {
   const { appId, service } = call
-  // What is kept under an Idempotency-Key is this, not the token. The earlier version kept the token.
+  // This is stored under an Idempotency-Key, not the token. The earlier version stored the token.
   const told = await mutate<Issued | { token: string }>(call, async (tx) => {
     const user = await foundUser(tx, appId, userId)
     const issued = Math.floor(service.clock() / 1000)
@@ -44,13 +44,13 @@ async function signed(service: Service, appId: string, { uid, issued, key }: Iss
     .sign(sign)
 }
 
-/** Whom a token names, and the key that signed it; null for one that is not ours, or not good any more. */
+/** The user a token names, and its signing key; null for one that is not ours, or no longer valid. */
 export async function readUserToken(
   service: Service,
   token: string,
 ): Promise<{ appId: string; uid: number; tokenKey: string } | null> {
   try {
-    // Only to find the key, which is the app's own: what is said here holds once that has verified it.
+    // Only to find the app's key: the claims are trusted once the key has verified them.
     const { kid = null } = decodeProtectedHeader(token)
     const { app } = decodeJwt<{ app: unknown }>(token)
     if (typeof app !== 'string') return null
@@ -65,7 +65,7 @@ export async function readUserToken(
     })
     return { appId: payload.app, uid: Number(payload.sub), tokenKey: kid ?? LEGACY_KEY }
   } catch (error) {
-    // What cannot even be decoded comes as a TypeError.
+    // An undecodable token throws a TypeError.
     if (error instanceof errors.JOSEError || error instanceof TypeError) return null
     throw error
   }
