@@ -2,7 +2,7 @@ import { DOCUMENTS, type Operation } from './documents.ts'
 import { TollgateError } from './errors.ts'
 import type { MutationOptions } from './options.ts'
 
-/** What an input must hold, written as in a document. A test holds it against the service's schema. */
+/** The fields of each input, written as in a document. A test compares it with the service's schema. */
 export const REQUIRED_FIELDS: Record<string, string> = {
   CreateFeatureInput: '$id: String! $name: String! $type: FeatureType!',
   CreatePackageInput: '$id: String! $name: String!',
@@ -12,7 +12,7 @@ export const REQUIRED_FIELDS: Record<string, string> = {
 
 type Declaration = [name: string, type: string]
 
-/** The service would refuse these too, but not without a request, nor in words about the call. */
+/** The service would refuse these too, but only after a request, and in terms of the document. */
 export function checkArguments(operation: Operation, args: unknown): void {
   if (!isObject(args)) throw refused(null, `The arguments of ${operation} must be an object`, args)
   checkFields(declarationsOf(DOCUMENTS[operation]), args, '')
@@ -35,7 +35,7 @@ export function checkOptions(options: unknown): asserts options is MutationOptio
 
 export const isTimeout = (value: unknown): value is number => typeof value === 'number' && value > 0
 
-/** Everything that is refused here is the caller's to mend. */
+/** Everything refused here is for the caller to fix. */
 export function refused(field: string | null, rule: string, value: unknown): TollgateError {
   return new TollgateError(`${rule}, not ${kindOf(value)}`, { code: 'BAD_USER_INPUT', status: 400, field })
 }

@@ -3,22 +3,22 @@ import { type CallError, NetworkError } from './errors.ts'
 /** Whether to try again after this error, for the n-th time; a promise makes the next attempt wait. */
 export type Retry = (error: CallError, retry: number) => boolean | Promise<boolean>
 
-/** The first wait is at most so long where the service does not say; each further one twice that. */
+/** The maximum of the first wait if the service does not say; each further one doubles it. */
 const FIRST_WAIT_MS = 500
 
 /** Nobody waits longer than this for one answer. */
 export const MAX_WAIT_MS = 60_000
 
-/** The same call is fine a little later, and not before. */
+/** The same call will work a little later, and not before. */
 const isForLater = ({ code }: CallError): boolean => code === 'RATE_LIMITED' || code === 'UNAVAILABLE'
 
-/** The spec's two retries after a NetworkError, and as many for a call that came at a bad time. */
+/** The spec's two retries after a NetworkError, and as many after a transient refusal. */
 export const retryTwice: Retry = (error, retry) =>
   retry <= 2 && (error instanceof NetworkError || isForLater(error))
 
 /**
- * Milliseconds before the n-th retry: none after a NetworkError, as the spec has it; otherwise as the service asks.
- * What is left to chance keeps clients that were refused together from coming back together.
+ * Milliseconds before the n-th retry: none after a NetworkError, as the spec says; otherwise as the service asks.
+ * Jitter keeps clients that were refused together from coming back together.
  */
 export function waitBefore(error: CallError, retry: number): number {
   if (!isForLater(error)) return 0

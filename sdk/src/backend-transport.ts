@@ -22,7 +22,7 @@ interface MutationRequest extends MutationOptions {
 }
 
 export interface BackendRequest extends MutationRequest {
-  /** Nobody waits for it: it is tried once, and its error is the sender's business. @default false */
+  /** Nobody waits for it: it is tried once, and the sender handles its error. @default false */
   inBackground?: boolean
 }
 
@@ -35,7 +35,7 @@ const CLASSES = {
   UserNotFoundError,
 }
 
-/** Sends requests with an Admin key. Never throws, and tells `onError` what a request came to. */
+/** Sends requests with an Admin key. Never throws, and calls `onError` with errors. */
 export class BackendTransport extends Transport {
   readonly #headers: Record<string, string>
   readonly #retry: Retry | undefined
@@ -79,14 +79,14 @@ export class BackendTransport extends Transport {
     }
   }
 
-  /** The spec has no type and no status in it: what a code means is known here too. */
+  /** The spec's errors have no type and no status: both follow from the code. */
   protected override errorFrom(error: WireError, { headers }: Reply): TollgateError {
     const code = error.extensions?.code ?? ''
     const known = Object.hasOwn(ERROR_TABLE, code) ? ERROR_TABLE[code as keyof typeof ERROR_TABLE] : UNKNOWN
     return errorFrom(error, headers, CLASSES, { ...known, retryAfter: secondsIn(headers) })
   }
 
-  /** A proxy that asks for patience says so as the service would. */
+  /** A proxy's 429 or 503 with `Retry-After` is treated as the service's own. */
   protected override unanswered(why: string, cause?: unknown, reply?: Reply): TollgateError {
     const { status = 0, headers } = reply ?? {}
     const retryAfter = headers ? secondsIn(headers) : null
@@ -102,13 +102,13 @@ export class BackendTransport extends Transport {
 
 const UNKNOWN = { type: 'Error', status: 500 }
 
-/** What Node says when there was no connection to send anything over. */
+/** Node's error codes for a connection that was never established. */
 const BEFORE_SENDING = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
 
 const codeOf = (thrown: unknown): string =>
   ((thrown as Error | undefined)?.cause as NodeJS.ErrnoException | undefined)?.code ?? ''
 
-/** `Retry-After` in seconds, whichever of its two forms it has. */
+/** `Retry-After` in seconds, in either of its two forms. */
 function secondsIn(headers: Headers): number | null {
   const value = headers.get('Retry-After')
   if (!value) return null

@@ -43,25 +43,25 @@ export type {
   UsagePeriod,
 } from './types.ts'
 
-/** Every setting of the client in a page. */
+/** Options of the client in a page. */
 export interface TollgateClientOptions extends Pick<TollgateOptions, 'fetch' | 'timeout' | 'onError'> {
   /** The user's token from `generateUserToken`, or a function that fetches one: it is called again in time. */
   token: TokenSource
   /** Where the service is, without `/client/graphql`. */
   baseUrl: string
-  /** Milliseconds between two looks for changes, while anybody listens and the page is seen; 0: none. @default 30_000 */
+  /** Milliseconds between polls, while there is a listener and the page is visible; 0: never. @default 30_000 */
   refreshEvery?: number | undefined
-  /** Answers that are known already, as from a server that rendered the page. @default none */
+  /** Answers already known, such as from a server that rendered the page. @default none */
   initial?: InitialAnswers | undefined
 }
 
 /** The options of `canUse`. */
 export interface CanUseOptions extends SignalOption {
-  /** How much the user means to use. @default 1 */
+  /** How much the user wants to use. @default 1 */
   delta?: number | undefined
 }
 
-/** Answers to begin with. */
+/** Answers to start with. */
 export interface InitialAnswers {
   /** Checks for a delta of 1, such as those of `canUseFeatures`. @default [] */
   features?: readonly T.CanUseFeatureData[] | undefined
@@ -70,8 +70,8 @@ export interface InitialAnswers {
 }
 
 /**
- * The client for a page, with the token of one user. A method answers `{ data, error }` and never throws; calls made
- * in one go share a request.
+ * The client for a page, with the token of one user. A method returns `{ data, error }` and never throws; calls made
+ * at the same time share a request.
  *
  * @example
  * const tollgate = new TollgateClient({ baseUrl, token: () => fetch('/token').then((reply) => reply.text()) })
@@ -82,13 +82,13 @@ export class TollgateClient {
   readonly #tokens: Tokens
   readonly #answers: Answers
   readonly #pulse: Pulse
-  /** what is asked next, in one go, and what comes of it */
+  /** the next request, and its promise */
   #next: { keys: Set<string>; answers: Promise<ReadonlyMap<string, T.Result<unknown>>> } | null = null
   #requests = 0
-  /** requests up to this one were another user's */
+  /** requests up to this number were for another user */
   #forgotten = 0
 
-  /** Throws when a setting is wrong or missing. */
+  /** Throws when an option is invalid or missing. */
   constructor(options: TollgateClientOptions) {
     const { timeout = 10_000, refreshEvery = 30_000 } = options
     const initial = options.initial ?? {}
@@ -101,7 +101,7 @@ export class TollgateClient {
     this.#pulse = new Pulse(refreshEvery, async () => (await this.refresh()).error === null)
   }
 
-  /** Whether the user can use this much of the feature. `delta` is 1 unless given. */
+  /** Whether the user can use this much of the feature. `delta` is 1 by default. */
   canUse(featureId: string, options?: CanUseOptions): Promise<T.Result<T.CanUseFeatureData>> {
     return this.#call(checkKey(featureId, options?.delta ?? 1), options)
   }
@@ -116,12 +116,12 @@ export class TollgateClient {
     return this.#call(PACKAGES_KEY, options)
   }
 
-  /** The user's subscriptions, oldest first, with those that have ended. */
+  /** The user's subscriptions, oldest first, including ended ones. */
   subscriptions(options?: SignalOption): Promise<T.Result<T.PackageSubscription[]>> {
     return this.#call(SUBSCRIPTIONS_KEY, options)
   }
 
-  /** Tells whenever an answer to what was asked before is another one now. Returns what ends it. */
+  /** Calls `listener` whenever an earlier answer has changed. Returns a function that unsubscribes. */
   onChange(listener: () => void): () => void {
     const stop = this.#answers.listen(listener)
     this.#pulse.start()
@@ -131,13 +131,13 @@ export class TollgateClient {
     }
   }
 
-  /** Asks again whatever was asked before: for after something that the page did. */
+  /** Asks everything again that was asked before: call it after the page has changed something. */
   async refresh(): Promise<{ error: CallError | null }> {
     const results = await Promise.all(this.#answers.ofInterest().map((key) => this.#ask(key)))
     return { error: results.find(({ error }) => error)?.error ?? null }
   }
 
-  /** Another user: forgets the token and all answers. Calls under way come to an error of code `ABORTED`. */
+  /** For another user: forgets the token and all answers. Running calls give an error with code `ABORTED`. */
   async reset(): Promise<{ error: CallError | null }> {
     this.#forgotten = this.#requests
     this.#tokens.forget()
@@ -215,7 +215,7 @@ export class TollgateClient {
   }
 }
 
-/** The service would refuse these too, but all that share the request with them. */
+/** The service would refuse these too, but with everything else in the request. */
 function check({ featureId = '', delta = 1 }: { featureId?: unknown; delta?: unknown }): void {
   if (typeof featureId !== 'string') throw refused('featureId', 'a string')
   if (!Number.isInteger(delta)) throw refused('delta', 'a whole number')
@@ -224,7 +224,7 @@ function check({ featureId = '', delta = 1 }: { featureId?: unknown; delta?: unk
 const refused = (field: string, kind: string): TollgateError =>
   new TollgateError(`${field} must be ${kind}`, { code: 'BAD_USER_INPUT', status: 400, field })
 
-/** The request goes on, since others may wait for it: only this caller gives it up. */
+/** The request continues, since others may wait for it: only this caller gives up. */
 function untilAborted<Data>(answer: Promise<T.Result<Data>>, signal: AbortSignal): Promise<T.Result<Data>> {
   return new Promise((resolve) => {
     const giveUp = () => resolve(failed(aborted(signal.reason)))

@@ -1,16 +1,16 @@
 import type { PackageStatus } from './types.ts'
 
-/** Names one thing. */
+/** Identifies one object. */
 export interface ById {
-  /** The id that it was given. */
+  /** Its id. */
   id: string
 }
 
-/** Pages through a list; without them the whole list comes. */
+/** Pages through a list; without them the whole list is returned. */
 export interface Paging {
-  /** At most so many. @default all */
+  /** The maximum number of entries. @default all */
   first?: number | undefined
-  /** Those after the one with this id. @default from the start */
+  /** Starts after the entry with this id. @default from the start */
   after?: string | undefined
 }
 
@@ -28,7 +28,7 @@ export interface ByUserAndFeature extends ByUser {
 
 /** What `canUseFeature` takes. */
 export interface CanUseFeatureArguments extends ByUserAndFeature {
-  /** How much the user means to use. @default 1 */
+  /** How much the user wants to use. @default 1 */
   delta?: number | undefined
 }
 
@@ -46,13 +46,13 @@ export interface IncludeFeatures {
 
 /** Which packages. */
 export interface PackagesArguments extends IncludeFeatures {
-  /** Those of this status. @default 'PUBLISHED' */
+  /** Packages with this status. @default 'PUBLISHED' */
   status?: PackageStatus | undefined
 }
 
 /** Which subscriptions. */
 export interface SubscriptionsArguments {
-  /** Those of this user. @default those of all */
+  /** Subscriptions of this user. @default all */
   userId?: string | undefined
 }
 
@@ -62,7 +62,7 @@ export interface SubscribeArguments extends ByUser {
   packageIds: readonly string[]
 }
 
-/** What the update of a thing takes. */
+/** The arguments of an update. */
 export interface Update<Input> extends ById {
   /** What to change. */
   input: Input

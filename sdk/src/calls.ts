@@ -6,7 +6,7 @@ import type { MutationOptions } from './options.ts'
 import { failed } from './reply.ts'
 import type { Result } from './types.ts'
 
-/** The operations by their names, over a transport. */
+/** The operations by name, over a transport. */
 export class Calls {
   readonly #transport: BackendTransport
 
@@ -14,7 +14,7 @@ export class Calls {
     this.#transport = transport
   }
 
-  /** A mutation carries a key, its own or a new one. */
+  /** A mutation carries an idempotency key, given or new. */
   async call<Data>(operation: Operation, args: object, options?: MutationOptions): Promise<Result<Data>> {
     const refusal = await this.refusal(operation, args, options)
     if (refusal) return refusal
@@ -35,7 +35,7 @@ export class Calls {
     return error ? { data: null, error } : { data: data?.[operation] as Data, error }
   }
 
-  /** What a call comes to whose arguments cannot be what was meant; null where nothing is wrong with them. */
+  /** The error of a call with invalid arguments; null if they are valid. */
   refusal(operation: Operation, args: unknown, options: unknown): Promise<Refusal | null> {
     return this.refusalBy(() => {
       checkArguments(operation, args)

@@ -5,7 +5,7 @@ const FEATURE = `id name type unitLabel unitLabelPlural metadata packages { ${PA
 const USER = 'id billingId name email metadata'
 const RECORDED = `recorded reason ${CONSUMPTION}`
 
-/** The one document of each operation. Each asks for one field, of its own name. */
+/** The one document of each operation. Each selects one field, of the same name. */
 export const DOCUMENTS = {
   feature: `query feature($id: String!) { feature(id: $id) { ${FEATURE} } }`,
   features: `query features($first: Int, $after: String) {

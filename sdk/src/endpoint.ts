@@ -1,4 +1,4 @@
-/** Throws where the base is no URL that requests can be sent to. */
+/** Throws if the base is not an http(s) URL. */
 export function endpointOf(baseUrl: string, path: string): string {
   if (!/^https?:\/\//i.test(baseUrl) || !isUrl(baseUrl)) {
     throw new TypeError(`The baseUrl must be an absolute http or https URL, not ${JSON.stringify(baseUrl)}`)

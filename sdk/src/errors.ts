@@ -1,6 +1,6 @@
 /**
- * What each code of the service means: the class that the SDK answers with, and the true HTTP status (the wire says
- * 200 for all of them). A test holds it against the service's own table.
+ * What each code of the service means: the class of the SDK's error, and the true HTTP status (the wire says 200 for
+ * all of them). A test compares it with the service's own table.
  */
 export const ERROR_TABLE = {
   UNAUTHENTICATED: { type: 'AuthenticationError', status: 401 },
@@ -30,10 +30,10 @@ export const ERROR_TABLE = {
   INTERNAL_SERVER_ERROR: { type: 'Error', status: 500 },
 } as const
 
-/** A code of the service's own. */
+/** An error code of the service. */
 export type ServiceErrorCode = keyof typeof ERROR_TABLE
 
-/** A code that only the SDK itself has. */
+/** An error code of the SDK itself. */
 export type LocalErrorCode =
   /** No answer, or one that is not the service's. */
   | 'NETWORK_ERROR'
@@ -47,7 +47,7 @@ export type LocalErrorCode =
   | 'QUEUE_FULL'
   /** The usage queue's file could not be written. */
   | 'QUEUE_FAILED'
-  /** Queued usage that may have been counted already, too long ago for the service to remember its key. */
+  /** Queued usage that may already have been counted, too long ago for the service to remember its key. */
   | 'QUEUE_EXPIRED'
 
 /** Every `error.code`. A later version of the service may add some: give a `switch` over them a `default`. */
@@ -64,7 +64,7 @@ export type ErrorName =
   | 'NetworkError'
   | 'Error'
 
-/** What an error is made of. */
+/** The parts of an error. */
 export interface ErrorDetails {
   /** What went wrong, for programs. */
   code: ErrorCode
@@ -88,7 +88,7 @@ export interface ErrorDetails {
  */
 const KIND = Symbol.for('tollgate.error')
 
-/** Every error of the SDK. One that has no class of its own is a plain `TollgateError`, with the name `Error`. */
+/** Base class of all errors. One without its own class is a plain `TollgateError`, with the name `Error`. */
 export class TollgateError extends Error {
   /** @internal */
   static readonly kind: ErrorName = 'Error'
@@ -105,16 +105,16 @@ export class TollgateError extends Error {
   readonly code: ErrorCode
   /** `status` is the true status of the failure; 0 where there was no answer. */
   readonly response: { readonly status: number }
-  /** The argument, input field or option whose value is refused; null: none alone. */
+  /** The argument, input field or option whose value is refused; null: no single one. */
   readonly field: string | null
   /** Where in the document it happened: the operation's name first. Empty where it is about the whole request. */
   readonly path: readonly string[]
-  /** The service's `X-Request-Id`, which its log has too; null where no reply came. */
+  /** The service's `X-Request-Id`, which is also in its log; null without a reply. */
   readonly requestId: string | null
   /** Seconds to wait before the same call may succeed; null where the service does not say. */
   readonly retryAfter: number | null
 
-  /** Made by the SDK; an application has no need to. */
+  /** Created by the SDK; applications do not need to. */
   constructor(message: string, details: ErrorDetails) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = details.code
@@ -187,13 +187,13 @@ export class AuthenticationError extends TollgateError {
   declare readonly code: 'UNAUTHENTICATED' | 'FORBIDDEN'
 }
 
-/** There was no answer, or what answered was not the service. Whether the call had its effect is not known. */
+/** There was no answer, or not one from the service. Whether the call took effect is unknown. */
 export class NetworkError extends TollgateError {
   /** @internal */
   static override readonly kind = 'NetworkError'
   override readonly name = 'NetworkError'
   declare readonly code: NetworkErrorCode
-  /** False: nobody was there to take any of the attempts, so the call certainly had no effect. */
+  /** False: no attempt reached the service, so the call certainly had no effect. */
   mayHaveArrived = true
 }
 
@@ -213,7 +213,7 @@ type PlainErrors = {
 }
 
 /**
- * What a call can come to: always a `TollgateError`, narrowed by its `code`.
+ * The error of a call: always a `TollgateError`, narrowed by its `code`.
  *
  * @example
  * switch (error.code) {
@@ -223,10 +223,10 @@ type PlainErrors = {
  */
 export type CallError = ClassedError | SubscriptionError | PlainErrors[keyof PlainErrors]
 
-/** Whether the service could not be asked, as opposed to having said no. */
+/** Whether the service was unreachable, as opposed to refusing. */
 export const isOutage = (error: TollgateError): boolean =>
   error instanceof NetworkError || error.response.status >= 500
 
-/** The caller gave the call up. */
+/** The caller aborted the call. */
 export const aborted = (cause: unknown): TollgateError =>
   new TollgateError('The call was aborted', { code: 'ABORTED', status: 0, cause })

@@ -4,13 +4,13 @@ import { within } from './within.ts'
 
 export interface Limits {
   timeout: number
-  /** Rejects when the caller gives the call up. */
+  /** Rejects when the caller aborts the call. */
   givenUp: Promise<never>
 }
 
 /**
- * Sends one request and reads the reply to its end. Rejects as soon as the time is up or the call given up, whatever
- * `fetch` makes of that: in Node 20 and 22 a reply that stalls after its headers can outlive the abort of its request.
+ * Sends one request and reads the reply to its end. Rejects as soon as the time is up or the call aborted, whatever
+ * `fetch` does: in Node 20 and 22 a reply that stalls after its headers can outlive the abort of its request.
  */
 export async function exchange(
   fetch: typeof globalThis.fetch,
@@ -33,7 +33,7 @@ export async function exchange(
   }
 }
 
-/** Reads by hand, so that a reply nobody waits for any longer can be let go of with its connection. */
+/** Reads the body itself, so that an abandoned reply can be released with its connection. */
 async function read(response: Response, signal: AbortSignal): Promise<Reply> {
   const { status, headers } = response
   const reader = response.body?.getReader()

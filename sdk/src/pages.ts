@@ -6,13 +6,13 @@ const PAGE_SIZE = 100
 
 /** How a whole list is read, page by page. */
 export interface PageSize {
-  /** Entries that are asked for at once. @default 100 */
+  /** Entries per page. @default 100 */
   pageSize?: number | undefined
 }
 
 /**
- * A list from its first entry to its last, read as it is iterated over. There is no other way to tell whoever
- * iterates: the error that a page comes to is thrown.
+ * A whole list, read while it is iterated over. If a page fails, its error is thrown: an iterator has no other way to
+ * report it.
  */
 export async function* entriesOf<Entry extends { id: string }>(
   args: PageSize | undefined,

@@ -17,35 +17,35 @@ const Context = createContext<TollgateClient | null>(null)
 
 /** The props of `TollgateProvider`. */
 export interface TollgateProviderProps {
-  /** Made once for each user, outside of rendering: in a module, or kept in a state. */
+  /** Created once per user, outside rendering: in a module, or kept in state. */
   client: TollgateClient
-  /** Everything that may ask. */
+  /** The components that may use it. */
   children?: ReactNode
 }
 
-/** Lets everything below ask about the client's user. */
+/** Provides the client to everything below. */
 export function TollgateProvider({ client, children }: TollgateProviderProps): ReactNode {
   return createElement(Context.Provider, { value: client }, children)
 }
 
-/** The client that the provider was given, as for `refresh()` after something that counts. */
+/** The provider's client, for example to `refresh()` after usage. */
 export function useTollgate(): TollgateClient {
   const client = useContext(Context)
   if (!client) throw new Error('Tollgate’s hooks need a <TollgateProvider client={…}> above them')
   return client
 }
 
-/** How things stand with a feature. */
+/** The state of a feature. */
 export interface FeatureState {
-  /** Null: not known yet, so that neither state may be shown. Where it cannot be known, see `error`, it is false. */
+  /** Null: not known yet, so show neither state. False if it cannot be known: see `error`. */
   access: boolean | null
   /** The whole answer; null where there is none. */
   check: CanUseFeatureData | null
-  /** Why the service could not be asked the last time. The last answer holds through an outage. */
+  /** Why the last request failed. The last answer is kept during an outage. */
   error: CallError | null
 }
 
-/** Whether the user can use this much of the feature. `delta` is 1 unless given. */
+/** Whether the user can use this much of the feature. `delta` is 1 by default. */
 export function useFeature(
   featureId: string,
   { delta = 1 }: { delta?: number | undefined } = {},
@@ -54,15 +54,15 @@ export function useFeature(
   return { access: data ? data.access : error ? false : null, check: data ?? null, error }
 }
 
-/** How things stand with the usage of a feature. */
+/** The usage of a feature. */
 export interface UsageState {
   /** True: not known yet. */
   pending: boolean
   /** The current period; null where the feature is not counted for this user, and where it is not known. */
   usage: UsagePeriod | null
-  /** What is left of the budget, at least 0; Infinity: unlimited; null where there is no `usage`. */
+  /** The remaining budget, at least 0; Infinity: unlimited; null where there is no `usage`. */
   remaining: number | null
-  /** Why the service could not be asked the last time. The last answer holds through an outage. */
+  /** Why the last request failed. The last answer is kept during an outage. */
   error: CallError | null
 }
 
@@ -82,17 +82,17 @@ function remainingOf(usage: UsagePeriod | null | undefined): number | null {
 export interface GateProps {
   /** The feature's id. */
   feature: string
-  /** How much the user means to use. @default 1 */
+  /** How much the user wants to use. @default 1 */
   delta?: number | undefined
-  /** Shown to those who may not, and where it cannot be known. @default nothing */
+  /** Shown to users without access, and if access cannot be known. @default nothing */
   fallback?: ReactNode
   /** Shown until it is known. @default nothing */
   pending?: ReactNode
-  /** Shown to those who can. */
+  /** Shown to users with access. */
   children?: ReactNode
 }
 
-/** Shows its children to a user who can use the feature. */
+/** Shows its children to a user with access to the feature. */
 export function Gate({ feature, delta, fallback = null, pending = null, children }: GateProps): ReactNode {
   const { access } = useFeature(feature, { delta })
   if (access === null) return pending
@@ -105,7 +105,7 @@ function useKnown<Data>(key: string): Known<Data> {
   return useSyncExternalStore(
     watch,
     () => client.known<Data>(key),
-    // While a page that the server rendered wakes up, it has to show what the server did.
+    // During hydration it must show what the server rendered.
     () => client.initially<Data>(key),
   )
 }

@@ -1,13 +1,13 @@
 import { type CallError, type ErrorCode, TollgateError } from './errors.ts'
 
-/** A reply as it came, read to its end. */
+/** A reply, read to its end. */
 export interface Reply {
   status: number
   headers: Headers
   text: string
 }
 
-/** An answer may hold both: what could be found, and the first error. */
+/** An answer may contain both: partial data, and the first error. */
 export interface Answer {
   data: Record<string, unknown> | null
   error: CallError | null
@@ -26,7 +26,7 @@ export interface WireError {
   } | null
 }
 
-/** What an error means that comes without some of its extensions. */
+/** The meaning of an error that lacks some extensions. */
 interface Meaning {
   type: string
   status: number

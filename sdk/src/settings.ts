@@ -4,7 +4,7 @@ import type { TollgateOptions } from './options.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:4000'
 
-/** Where to send requests, and with which key. Throws, with what to do about it, when a setting is missing or wrong. */
+/** Where to send requests, and with which key. Throws, saying what to do, when an option is missing or invalid. */
 export function settingsOf(options: TollgateOptions): { url: string; apiKey: string } {
   const apiKey = (options.apiKey ?? environment('TOLLGATE_API_KEY'))?.trim()
   if (!apiKey) {
@@ -26,7 +26,7 @@ export function settingsOf(options: TollgateOptions): { url: string; apiKey: str
   }
 }
 
-/** Whoever opens the page could read the key from it. */
+/** Anyone who opens the page could read the key. */
 export function refuseBrowser({ dangerouslyAllowBrowser = false }: TollgateOptions): void {
   const { window } = globalThis as { window?: { document?: unknown } }
   if (window?.document === undefined || dangerouslyAllowBrowser) return

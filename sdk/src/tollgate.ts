@@ -12,7 +12,7 @@ import type * as T from './types.ts'
 
 /**
  * The client for an application's backend. A method takes its operation's arguments by name (one whose only argument
- * is `input` takes the input itself), then options; it answers `{ data, error }` and never throws.
+ * is `input` takes the input itself), then options; it returns `{ data, error }` and never throws.
  *
  * @example
  * const tollgate = new Tollgate({ apiKey: '…' })
@@ -24,7 +24,7 @@ export class Tollgate {
   readonly #checks: Checks
   readonly #usage: Usage
 
-  /** Throws when a setting is wrong or missing. */
+  /** Throws when an option is invalid or missing. */
   constructor(options: TollgateOptions = {}) {
     refuseBrowser(options)
     const { url, apiKey } = settingsOf(options)
@@ -49,7 +49,7 @@ export class Tollgate {
     return entriesOf(args, (page) => this.features(page, options))
   }
 
-  /** Whether the user can use this much of the feature. `delta` is 1 unless given. Says no, and why, to the unknown. */
+  /** Whether the user can use this much of the feature. `delta` is 1 by default. An unknown user or feature is denied, with the reason. */
   async canUseFeature(args: A.CanUseFeatureArguments, options?: CallOptions): Promise<T.Result<T.Check>> {
     const refusal = await this.#calls.refusal('canUseFeature', args, options)
     if (refusal) return refusal
@@ -94,12 +94,12 @@ export class Tollgate {
     return this.#calls.call('package', withFeatures(args), options)
   }
 
-  /** Those of a `status`, PUBLISHED unless given; with their features if `includeFeatures` is true. */
+  /** Packages with this `status`, PUBLISHED by default; with their features if `includeFeatures` is true. */
   packages(
     args: A.Paging & A.PackagesArguments & { includeFeatures: true },
     options?: CallOptions,
   ): Promise<T.Result<T.PackageWithFeatures[]>>
-  /** Those of a `status`, PUBLISHED unless given; with their features if `includeFeatures` is true. */
+  /** Packages with this `status`, PUBLISHED by default; with their features if `includeFeatures` is true. */
   packages(args?: A.Paging & A.PackagesArguments, options?: CallOptions): Promise<T.Result<T.Package[]>>
   packages(args: A.Paging & A.PackagesArguments = {}, options?: CallOptions): Promise<T.Result<T.Package[]>> {
     return this.#calls.call('packages', withFeatures(args), options)
@@ -148,7 +148,7 @@ export class Tollgate {
     return this.#calls.call('subscription', args, options)
   }
 
-  /** Those of a user, oldest first; without `userId`, all. */
+  /** A user's subscriptions, oldest first; without `userId`, all. */
   subscriptions(
     args: A.Paging & A.SubscriptionsArguments = {},
     options?: CallOptions,
@@ -169,7 +169,7 @@ export class Tollgate {
     return this.#calls.call('createFeature', { input }, options)
   }
 
-  /** Changes the fields that `input` carries. */
+  /** Changes the fields in `input`. */
   updateFeature(
     args: A.Update<T.UpdateFeatureInput>,
     options?: MutationOptions,
@@ -198,14 +198,14 @@ export class Tollgate {
     return this.#calls.call('createUser', { input }, options)
   }
 
-  /** Changes the fields that `input` carries, also the user's id. */
+  /** Changes the fields in `input`, including the user's id. */
   async updateUser(args: A.Update<T.UpdateUserInput>, options?: MutationOptions): Promise<T.Result<T.User>> {
     const result = await this.#calls.call<T.User>('updateUser', args, options)
     for (const id of [args?.id, args?.input?.id]) if (id !== undefined) this.#checks.changed(id)
     return result
   }
 
-  /** Subscribes to one base plan, and to add-ons beside one: all or nothing. */
+  /** Subscribes to a base plan and add-ons: all or nothing. */
   async subscribe(
     args: A.SubscribeArguments,
     options?: MutationOptions,
@@ -215,7 +215,7 @@ export class Tollgate {
     return result
   }
 
-  /** Adds to the usage, sets it (`action: 'SET'`), or takes some back (a negative `delta`). */
+  /** Adds to the usage, sets it (`action: 'SET'`), or reverts some (a negative `delta`). */
   async recordUsage(
     input: T.CreateUsageEventInput,
     options?: MutationOptions,
@@ -224,7 +224,7 @@ export class Tollgate {
     if (refusal) return refusal
     const { idempotencyKey, ...request } = options ?? {}
     const event = this.#usage.withKey(input, idempotencyKey)
-    // One key is enough, and one in the event holds in whichever request it comes.
+    // One key is enough, and one in the event works in any request.
     const key = event.idempotencyKey === undefined ? (idempotencyKey ?? newKey()) : undefined
     const recorded = await this.#usage.record([event], request.signal, async () =>
       listOf(
@@ -238,7 +238,7 @@ export class Tollgate {
     return oneOf(recorded)
   }
 
-  /** Several events at once, at most 100, in their order; each stands for itself. */
+  /** Several events at once, at most 100, in order; each is independent. */
   async recordUsages(
     inputs: readonly T.CreateUsageEventInput[],
     options?: MutationOptions,
@@ -252,14 +252,14 @@ export class Tollgate {
     return this.#usage.record(events, options?.signal, send)
   }
 
-  /** A token, good for an hour, with which this user's browser asks for itself. */
+  /** A token for this user's browser, valid for an hour. */
   generateUserToken(args: A.ByUser, options?: MutationOptions): Promise<T.Result<T.GeneratedUserToken>> {
     return this.#calls.call('generateUserToken', args, options)
   }
 
   /**
    * Any other document. `data` may come together with an `error`, the first of several. It carries an
-   * Idempotency-Key, which the service heeds for mutations.
+   * Idempotency-Key, which the service uses for mutations.
    */
   async graphql<Data = Record<string, unknown>, Variables extends object = Record<string, unknown>>(
     query: string,
@@ -276,18 +276,18 @@ export class Tollgate {
     return { data: data as Data | null, error }
   }
 
-  /** Sends queued usage now. Resolves with how many events still wait: 0 unless the service is unreachable. */
+  /** Sends queued usage now. Resolves with the number of events still waiting: 0 unless the service is unreachable. */
   flush(): Promise<{ waiting: number }> {
     return this.#usage.flush()
   }
 
-  /** Flushes once more and lets go of the queue's file. Events that wait in memory are lost with the process. */
+  /** Flushes once more and releases the queue's file. Events waiting in memory are lost with the process. */
   close(): Promise<{ waiting: number }> {
     return this.#usage.close()
   }
 }
 
-/** The document asks for features or not, and has to be told which. */
+/** The variable that makes the document include features. */
 const withFeatures = (args: A.IncludeFeatures): object =>
   isArguments(args) ? { ...args, includeFeatures: args.includeFeatures ?? false } : args
 

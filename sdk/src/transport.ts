@@ -17,7 +17,7 @@ export interface Request {
   query: string
   variables?: object | undefined
   headers: Record<string, string>
-  /** Rejects when the caller gives the request up. @default never */
+  /** Rejects when the caller aborts the request. @default never */
   givenUp?: Promise<never> | undefined
   /** @default the client's own */
   timeout?: number | undefined
@@ -29,8 +29,8 @@ export interface Request {
 const CLASSES = { AuthenticationError, FeatureNotFoundError, UserNotFoundError }
 
 /**
- * Sends requests, again if need be, and makes an answer of whatever comes of it. This is all that a page needs, and it
- * has to be small; what only a backend can know is in BackendTransport.
+ * Sends requests, with retries, and turns every outcome into an answer. This is all that a page needs, and it must be
+ * small; what only a backend needs is in BackendTransport.
  */
 export class Transport {
   protected readonly url: string
@@ -41,13 +41,13 @@ export class Transport {
 
   constructor(url: string, { fetch, timeout = 10_000, onError }: TransportOptions) {
     this.url = url
-    // The global one is looked up at each call: tests and tracers put theirs in its place later on.
+    // The global one is looked up at each call: tests and tracers may replace it later.
     this.#fetch = fetch ?? ((input, init) => globalThis.fetch(input, init))
     this.#timeout = timeout
     this.#onError = onError
   }
 
-  /** The same bytes and headers for every attempt: the service knows a repeated request by them. */
+  /** The same bytes and headers for every attempt: the service recognises a repeated request by them. */
   async send(request: Request): Promise<Answer> {
     const {
       query,
@@ -61,7 +61,7 @@ export class Transport {
       headers: new Headers({ 'Content-Type': 'application/json', ...request.headers }),
       // A string of JSON within the JSON: the spec's form of variables.
       body: JSON.stringify({ query, variables: variables && JSON.stringify(variables) }),
-      // A redirected POST may arrive as a GET, and elsewhere: neither is wanted with a key in its headers.
+      // A redirected POST may arrive as a GET, or elsewhere: neither is wanted with a key in the headers.
       redirect: 'error',
     }
     const startedAt = performance.now()
@@ -75,19 +75,19 @@ export class Transport {
       if ((await this.observe(() => retry(error, retries))) !== true) return answer
       const wait = waitBefore(error, retries)
       if (wait === 0) continue
-      // By itself the client waits only where a whole attempt still fits into the time of three.
+      // By default the client waits only if a whole attempt still fits into three times `timeout`.
       const isTooLong = wait > MAX_WAIT_MS || performance.now() - startedAt + wait > 2 * timeout
       if (!request.retry && isTooLong) return answer
       await within<void>(Math.min(wait, MAX_WAIT_MS), givenUp, () => {})
     }
   }
 
-  /** Tells `onError`, and waits for it. */
+  /** Calls `onError`, and waits for it. */
   async report(error: TollgateError): Promise<void> {
     await this.observe(() => this.#onError?.(failed(error).error))
   }
 
-  /** What a hook of the application’s says; undefined if it throws, which must not be what the call comes to. */
+  /** The result of an application's hook; undefined if it throws, which must not fail the call. */
   async observe<T>(hook: () => T): Promise<Awaited<T> | undefined> {
     try {
       return await hook()
@@ -120,7 +120,7 @@ export class Transport {
     }
   }
 
-  /** What a reply says, if it is the service's: a proxy in between may say anything. */
+  /** The content of a reply, if it is the service's: a proxy in between may send anything. */
   #read(reply: Reply): Answer {
     const why = `The answer, with status ${reply.status}, is not `
     let body: { data?: Answer['data']; errors?: WireError[] } | null

@@ -1,22 +1,22 @@
 import type { CallError } from './errors.ts'
 
-/** What every call answers: it never throws. Where there is an `error`, its `code` says which. */
+/** The result of every call, which never throws. If there is an `error`, its `code` says which. */
 export type Result<T> = { data: T; error: null } | { data: null; error: CallError }
 
-/** A free-form object; the service keeps up to 16 KiB of it. */
+/** A free-form object of up to 16 KiB. */
 export type JsonObject = { [key: string]: unknown }
 
 /** BINARY: access or none. CONSUMABLE: a budget that is used up. */
 export type FeatureType = 'BINARY' | 'CONSUMABLE'
-/** A user can be subscribed to a PUBLISHED package only. */
+/** A user can only be subscribed to a PUBLISHED package. */
 export type PackageStatus = 'DRAFT' | 'PUBLISHED'
 /** A subscription that was CANCELLED is never revived. */
 export type SubscriptionStatus = 'ACTIVE' | 'CANCELLED'
-/** How often a budget starts anew. */
+/** How often a budget resets. */
 export type ResetPeriod = 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR' | 'NEVER'
-/** ADD counts on, SET makes `delta` the usage. */
+/** ADD adds `delta` to the usage, SET sets it. */
 export type UsageAction = 'ADD' | 'SET'
-/** Why a check says what it says: the first four allow, the others do not. */
+/** The reason of a check's answer: the first four allow, the others deny. */
 export type ReasonCode =
   | 'GRANTED'
   | 'WITHIN_BUDGET'
@@ -58,11 +58,11 @@ export interface Price {
   displayAmount: string
   /** The currency's code, in lower case. */
   currency: string
-  /** Such as `month`; null: paid once. */
+  /** Such as `month`; null: a one-off price. */
   interval: string | null
 }
 
-/** Features with an allowance for each, and prices. */
+/** A set of features with an allowance for each, and prices. */
 export interface Package {
   /** Its id, chosen when it was created. */
   id: string
@@ -80,7 +80,7 @@ export interface Package {
   updatedAt: string
 }
 
-/** A package asked for with `includeFeatures: true`. */
+/** A package requested with `includeFeatures: true`. */
 export interface PackageWithFeatures extends Package {
   /** What it includes, and how much of each. */
   features: PackageFeature[]
@@ -118,11 +118,11 @@ export interface User {
   metadata: JsonObject
 }
 
-/** What ties a user to a package. */
+/** Links a user to a package. */
 export interface PackageSubscription {
   /** Its id, chosen by the service. */
   id: string
-  /** Whose it is. */
+  /** The user's id. */
   userId: string
   /** ACTIVE until it ends. */
   status: SubscriptionStatus
@@ -130,7 +130,7 @@ export interface PackageSubscription {
   package: Package
   /** Whatever is kept with it. */
   metadata: JsonObject
-  /** When it began; ISO 8601, UTC. */
+  /** When it started; ISO 8601, UTC. */
   startedAt: string
   /** It ends then, and is ACTIVE until then. */
   cancelAt: string | null
@@ -148,23 +148,23 @@ export interface Consumption {
   overageEnabled: boolean
 }
 
-/** What a check answers. */
+/** The answer of a check. */
 export interface CanUseFeatureData {
   /** The feature that was asked about. */
   featureId: string
   /** Whether the user can use it. */
   access: boolean
-  /** The answer explained, for people. */
+  /** An explanation for people. */
   reason: string
-  /** The same, for programs. `FALLBACK`: the service could not be asked. */
+  /** The same for programs. `FALLBACK`: the service was unreachable. */
   reasonCode: ReasonCode | 'FALLBACK'
   /** Null for a binary feature, and where nothing is granted. */
   consumption: Consumption | null
 }
 
-/** What a check of the backend's client answers. */
+/** The answer of a check by the backend's client. */
 export interface Check extends CanUseFeatureData {
-  /** Who decided: the service now, the service a while ago, or the declared fallback. */
+  /** Who decided: the service now, the service a while ago, or the configured fallback. */
   source: 'service' | 'cache' | 'fallback'
 }
 
@@ -172,25 +172,25 @@ export interface Check extends CanUseFeatureData {
 export interface UsagePeriod {
   /** ISO 8601, UTC. */
   periodStart: string
-  /** ISO 8601, UTC, and not in the period any more; null: it never ends. */
+  /** ISO 8601, UTC, exclusive; null: it never ends. */
   periodEnd: string | null
   /** How much was used of how much. */
   consumption: Consumption
 }
 
-/** What became of usage. */
+/** The outcome of recording usage. */
 export interface RecordedUsage {
   /** False: nothing was counted. */
   recorded: boolean
   /** Null when recorded. */
   reason: string | null
-  /** As it stands after the call. */
+  /** After the call. */
   consumption: Consumption | null
 }
 
-/** What became of usage that was recorded through the backend's client. */
+/** The outcome of recording usage through the backend's client. */
 export interface Recorded extends RecordedUsage {
-  /** True: the service is unreachable, and the usage waits in the queue. `recorded` is false until then. */
+  /** True: the service is unreachable and the usage is queued; `recorded` is false. */
   queued: boolean
 }
 
@@ -216,15 +216,15 @@ export interface CreateFeatureInput {
   metadata?: JsonObject | null | undefined
 }
 
-/** What to change about a feature; the rest stays. */
+/** Changes to a feature; absent fields stay as they are. */
 export interface UpdateFeatureInput {
-  /** What people call it. @default as before */
+  /** What people call it. @default unchanged */
   name?: string | undefined
-  /** What one unit is called. @default as before */
+  /** What one unit is called. @default unchanged */
   unitLabel?: string | null | undefined
-  /** What several units are called. @default as before */
+  /** What several units are called. @default unchanged */
   unitLabelPlural?: string | null | undefined
-  /** Replaced whole. @default as before */
+  /** Replaced as a whole. @default unchanged */
   metadata?: JsonObject | null | undefined
 }
 
@@ -232,7 +232,7 @@ export interface UpdateFeatureInput {
 export interface Entitlement {
   /** The allowance. @default unlimited */
   limit?: number | null | undefined
-  /** How often the usage starts at 0 again. @default 'MONTH' */
+  /** How often the usage resets to 0. @default 'MONTH' */
   resetPeriod?: ResetPeriod | undefined
   /** True: more than the limit may be used. @default false */
   overageEnabled?: boolean | undefined
@@ -252,9 +252,9 @@ export interface CreatePackageInput {
   features?: { id: string; entitlement?: Entitlement | undefined }[] | undefined
 }
 
-/** What to change about a package: everything else is changed in the dashboard. */
+/** Changes to a package; everything else is changed in the dashboard. */
 export interface UpdatePackageInput {
-  /** Replaced whole. @default as before */
+  /** Replaced as a whole. @default unchanged */
   metadata?: JsonObject | null | undefined
 }
 
@@ -272,13 +272,13 @@ export interface CreateUserInput {
   metadata?: JsonObject | null | undefined
 }
 
-/** What to change about a user; the rest stays. */
+/** Changes to a user; absent fields stay as they are. */
 export interface UpdateUserInput {
-  /** The user's new id. @default as before */
+  /** The user's new id. @default unchanged */
   id?: string | undefined
-  /** Their name. @default as before */
+  /** Their name. @default unchanged */
   name?: string | null | undefined
-  /** Replaced whole. @default as before */
+  /** Replaced as a whole. @default unchanged */
   metadata?: JsonObject | null | undefined
 }
 
@@ -288,10 +288,10 @@ export interface CreateUsageEventInput {
   userId: string
   /** What was used. */
   featureId: string
-  /** How much. Negative: takes usage back. */
+  /** How much. Negative: reverts usage. */
   delta: number
-  /** `SET`: the usage becomes `delta`. @default 'ADD' */
+  /** `SET`: sets the usage to `delta`. @default 'ADD' */
   action?: UsageAction | undefined
-  /** The same key is counted once, whichever request it comes in. @default one for each call */
+  /** The same key is counted once, in whatever request. @default one for each call */
   idempotencyKey?: string | undefined
 }

@@ -1,7 +1,7 @@
 /** As in package.json; a test compares the two. */
 const VERSION = '0.1.0'
 
-/** How the backend's client introduces itself. A page has its browser's name. */
+/** The `User-Agent` of the backend's client. A page has its browser's. */
 export function userAgent(): string | undefined {
   const { window, process } = globalThis as {
     window?: { document?: unknown }

@@ -1,7 +1,7 @@
-/** Beyond this, timers fire at once. */
+/** Beyond this, timers fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** What comes first: the end of `work`, or of `late`, which begins once the time is up. */
+/** The first to finish: `work`, or `late`, which starts once the time is up. */
 export async function within<T>(ms: number, work: Promise<T>, late: () => T | Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<T>((resolve) => {

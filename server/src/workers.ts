@@ -120,7 +120,9 @@ function answering(worker: Worker): Promise<WorkerReady> {
       else reject(new StartError(message.reason))
     }
     worker.on('message', take)
-    worker.once('exit', () => reject(new StartError('A worker could not start; its reason is in the log above.')))
+    worker.once('exit', () =>
+      reject(new StartError('A worker could not start; its reason is in the log above.')),
+    )
   })
 }
 

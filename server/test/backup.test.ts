@@ -197,7 +197,9 @@ describe('a backup', () => {
     const newer = join(folder, 'newer.gz')
     await writeFile(newer, edited(await readFile(file), '"001-initial"', '"001-initial","999-later"'))
     const target = await poolOn(createEmptyDatabase)
-    expect(await refusal(restoreInto(target, newer))).toMatch(/^The data is from a newer version .* 999-later/)
+    expect(await refusal(restoreInto(target, newer))).toMatch(
+      /^The data is from a newer version .* 999-later/,
+    )
     expect(await tablesIn(target)).toEqual([])
   })
 

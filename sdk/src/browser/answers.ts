@@ -1,30 +1,30 @@
 import { type CallError, isOutage } from '../errors.ts'
 import type { Result } from '../types.ts'
 
-/** How a question stands. The object is another one only when something in it changed. */
+/** The state of a question. A new object only when something in it has changed. */
 export interface Known<Data = unknown> {
-  /** The last answer; undefined: there is none yet, or it does not hold any more. */
+  /** The last answer; undefined: there is none yet, or it is no longer valid. */
   readonly data: Data | undefined
-  /** Why the last attempt to ask came to nothing. */
+  /** Why the last attempt failed. */
   readonly error: CallError | null
 }
 
 const NOTHING: Known = { data: undefined, error: null }
 const MAX_KNOWN = 500
-/** For so long an answer that nobody follows may be shown before it is asked for again. */
+/** How long an answer without followers may be shown before it is requested again. */
 const GOOD_FOR_MS = 30_000
 
 interface Entry {
   known: Known
-  /** the number of the request that it was answered by */
+  /** the number of the request that answered it */
   answeredBy: number
   answeredAt: number
-  /** asked for by a call, and so of interest to whoever listens for changes */
+  /** requested by a call, and so of interest to change listeners */
   asked: boolean
   watchers: number
 }
 
-/** What a page starts with is good until it is asked for. */
+/** Initial answers are used until they are requested. */
 const NEW: Entry = {
   known: NOTHING,
   answeredBy: 0,
@@ -33,7 +33,7 @@ const NEW: Entry = {
   watchers: 0,
 }
 
-/** What is known by now, and who wants to hear of changes to it. */
+/** The known answers, and the listeners for changes. */
 export class Answers {
   readonly #entries = new Map<string, Entry>()
   readonly #initial: ReadonlyMap<string, Known>
@@ -49,12 +49,12 @@ export class Answers {
     return entry && !isOld(entry) ? entry.known : NOTHING
   }
 
-  /** As at the beginning: what the server rendered with. */
+  /** The initial state, with which the server rendered. */
   initial(key: string): Known {
     return this.#initial.get(key) ?? NOTHING
   }
 
-  /** What is to be asked again on a refresh. */
+  /** The questions to ask again on a refresh. */
   ofInterest(): string[] {
     return [...this.#entries].flatMap(([key, { asked, watchers }]) => (asked || watchers > 0 ? key : []))
   }
@@ -73,7 +73,7 @@ export class Answers {
   }
 
   listen(listener: () => void): () => void {
-    // A function of its own for each, so that one who listens twice may stop once.
+    // A separate function each time, so that subscribing twice and unsubscribing once works.
     const told = () => listener()
     this.#listeners.add(told)
     return () => this.#listeners.delete(told)
@@ -83,7 +83,7 @@ export class Answers {
     return this.#listeners.size > 0
   }
 
-  /** Takes the answers of one request. Later requests have higher numbers, and their answers stand. */
+  /** Stores the answers of one request. Those of later requests, with higher numbers, take precedence. */
   take(answers: ReadonlyMap<string, Result<unknown>>, request: number): void {
     let changed = false
     for (const [key, answer] of answers) {
@@ -99,7 +99,7 @@ export class Answers {
     if (changed) this.#tell()
   }
 
-  /** Nothing holds any more: another user. */
+  /** Forgets everything, for another user. */
   forget(): void {
     for (const entry of this.#entries.values()) entry.known = NOTHING
     this.#tell()
@@ -124,7 +124,7 @@ export class Answers {
 const isOld = ({ asked, watchers, answeredAt }: Entry): boolean =>
   !asked && watchers === 0 && performance.now() - answeredAt > GOOD_FOR_MS
 
-/** An answer outlives an outage. A refusal ends it. */
+/** An answer survives an outage, but not a refusal. */
 function after(before: Known, { data, error }: Result<unknown>): Known {
   if (!error) return { data, error }
   return { data: isOutage(error) || error.response.status === 429 ? before.data : undefined, error }

@@ -1,6 +1,6 @@
 import { CHECK, PACKAGE, PACKAGE_FEATURE, SUBSCRIPTION, USAGE_PERIOD } from '../selections.ts'
 
-/** The one document of each operation of the client API. Each asks for one field, of its own name. */
+/** The one document of each operation of the client API. Each selects one field, of the same name. */
 export const CLIENT_DOCUMENTS = {
   canUseFeature: `query canUseFeature($featureId: String!, $delta: Int) { canUseFeature(featureId: $featureId, delta: $delta) { ${CHECK} } }`,
   canUseFeatures: `query canUseFeatures($featureIds: [String!]!) { canUseFeatures(featureIds: $featureIds) { ${CHECK} } }`,

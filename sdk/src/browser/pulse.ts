@@ -10,10 +10,10 @@ const { document, window } = globalThis as {
 
 const MAX_DOUBLINGS = 4
 
-/** Beats at intervals while the page is seen, and when it is seen again or back online; slower while beats fail. */
+/** Beats at intervals while the page is visible, and when it becomes visible or is back online; slower while beats fail. */
 export class Pulse {
   readonly #every: number
-  /** Resolves with whether it went well. */
+  /** Resolves with whether it succeeded. */
   readonly #beat: () => Promise<boolean>
   #timer: ReturnType<typeof setTimeout> | undefined
   #failures = 0
@@ -52,7 +52,7 @@ export class Pulse {
     const ms = this.#every * 2 ** Math.min(this.#failures, MAX_DOUBLINGS)
     if (!this.#running || !(ms > 0 && ms < 2 ** 31)) return
     this.#timer = setTimeout(this.#now, ms)
-    // In Node, where pages are rendered, it must not keep the process.
+    // In Node, where pages are rendered, it must not keep the process alive.
     ;(this.#timer as { unref?(): void }).unref?.()
   }
 }

@@ -8,7 +8,7 @@ export type Question =
   | { about: 'packages' }
   | { about: 'subscriptions' }
 
-/** What is not a string stays that: JSON would leave out an undefined one. */
+/** Keeps non-strings recognisable: JSON would omit undefined. */
 export const checkKey = (featureId: string, delta: number): string =>
   keyOf({ about: 'check', featureId: featureId ?? null, delta })
 export const usageKey = (featureId: string): string => keyOf({ about: 'usage', featureId: featureId ?? null })
@@ -22,7 +22,7 @@ function keyOf(question: Question): string {
 
 type Send = <Data>(operation: ClientOperation, variables: object) => Promise<Result<Data>>
 
-/** As many checks as the service takes in one request. */
+/** The maximum number of checks in one request. */
 const MAX_BATCH = 100
 
 /** Asks them all at once; plain checks share requests. Answers by key. */

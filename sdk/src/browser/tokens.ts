@@ -6,13 +6,13 @@ export type TokenSource = string | (() => string | Promise<string>)
 
 interface Held {
   token: string
-  /** From then on another one is fetched first. */
+  /** After this, a new one is fetched first. */
   staleAt: number
 }
 
 const MAX_MARGIN_MS = 60_000
 
-/** The user's token: fetched when it is needed, once for all who wait for it, and again before it runs out. */
+/** The user's token: fetched when needed, once for all waiting calls, and again before it expires. */
 export class Tokens {
   readonly #source: TokenSource
   readonly #timeout: number
@@ -25,7 +25,7 @@ export class Tokens {
     this.#timeout = timeout
   }
 
-  /** Rejects with a NetworkError when there is none to be had. */
+  /** Rejects with a NetworkError when none is available. */
   async current(): Promise<string> {
     if (typeof this.#source === 'string') return this.#source
     const held = this.#held
@@ -33,13 +33,13 @@ export class Tokens {
     try {
       return await this.#fetch(this.#source)
     } catch (error) {
-      // One that runs out soon is better than none; if it has run out, the service says so.
+      // A token that expires soon is better than none; if it has expired, the service says so.
       if (held && held === this.#held) return held.token
       throw error
     }
   }
 
-  /** Another one than the service refused; the same where there is no other. */
+  /** A token other than the refused one; the same if there is no other. */
   insteadOf(refused: string): Promise<string> {
     if (this.#held?.token === refused) this.#held = null
     return this.current()
@@ -79,7 +79,7 @@ function checkToken(token: unknown): asserts token is string {
   )
 }
 
-/** Counted from now and not by the page's clock, which may be wrong. A token that cannot be read is kept until refused. */
+/** By elapsed time, not by the page's clock, which may be wrong. An unreadable token is used until refused. */
 function staleAt(token: string): number {
   try {
     const [, claims = ''] = token.split('.')
@@ -87,7 +87,7 @@ function staleAt(token: string): number {
     const lifetime = (exp - iat) * 1000
     if (lifetime > 0) return performance.now() + lifetime - Math.min(MAX_MARGIN_MS, lifetime / 5)
   } catch {
-    // Not one of ours, as far as can be told here: the service decides.
+    // It does not look like one of ours: the service decides.
   }
   return Number.POSITIVE_INFINITY
 }

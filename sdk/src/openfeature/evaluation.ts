@@ -2,7 +2,7 @@ import type { CanUseFeatureData, Check } from '../types.ts'
 
 type Asked = CanUseFeatureData & Partial<Pick<Check, 'source'>>
 
-/** What OpenFeature calls the ways in which an evaluation comes to nothing. */
+/** OpenFeature's error codes of a failed evaluation. */
 export type Problem = 'FLAG_NOT_FOUND' | 'TYPE_MISMATCH' | 'GENERAL'
 
 export interface Evaluated<Value> {
@@ -15,12 +15,12 @@ export interface Evaluated<Value> {
 
 export type Evaluation<Value> = Evaluated<Value> | { problem: Problem; message: string }
 
-/** A feature as a boolean flag: whether the user can use it. */
+/** A feature as a boolean flag: whether the user has access. */
 export function accessOf(check: Asked): Evaluation<boolean> {
   return notFound(check) ?? { value: check.access, ...detailsOf(check) }
 }
 
-/** A feature as a number: what is left of its budget, at least 0; Infinity where it is unlimited. */
+/** A feature as a number: the remaining budget, at least 0; Infinity if unlimited. */
 export function remainderOf(check: Asked): Evaluation<number> {
   const missing = notFound(check)
   if (missing) return missing

@@ -11,15 +11,15 @@ import type { Tollgate } from '../tollgate.ts'
 import type { Check, CreateUsageEventInput, Recorded, Result } from '../types.ts'
 import { accessOf, type Evaluation, onlyBooleansAndNumbers, remainderOf } from './evaluation.ts'
 
-/** The settings of `TollgateServerProvider`. */
+/** The options of `TollgateServerProvider`. */
 export interface TollgateServerProviderOptions {
-  /** Told what became of each `track`: it may have been refused. @default nobody is told */
+  /** Called with the outcome of each `track`: it may have been refused. @default none */
   onTracked?: ((event: CreateUsageEventInput, result: Result<Recorded>) => unknown) | undefined
 }
 
 /**
- * Features as flags: a boolean is whether the user can use it, a number what is left of its budget. The context's
- * `targetingKey` is the user's id; its `delta`, where there is one, how much they mean to use.
+ * Features as flags: a boolean says whether the user has access, a number is the remaining budget. The context's
+ * `targetingKey` is the user's id; its `delta`, if any, is how much they want to use.
  */
 export class TollgateServerProvider implements Provider {
   /** The provider's name. */
@@ -28,7 +28,7 @@ export class TollgateServerProvider implements Provider {
   readonly #tollgate: Tollgate
   readonly #onTracked: TollgateServerProviderOptions['onTracked']
 
-  /** Takes the client that it asks. */
+  /** Takes the client to use. */
   constructor(tollgate: Tollgate, { onTracked }: TollgateServerProviderOptions = {}) {
     this.#tollgate = tollgate
     this.#onTracked = onTracked
@@ -61,7 +61,7 @@ export class TollgateServerProvider implements Provider {
     return detailsOf(value, onlyBooleansAndNumbers(featureId))
   }
 
-  /** Records usage of the feature with the event's name: as much as the details' `value`, or 1. */
+  /** Records usage of the feature with the event's name: the details' `value`, or 1. */
   track(featureId: string, context: EvaluationContext, details: TrackingEventDetails = {}): void {
     const event = { userId: userOf(context), featureId, delta: details.value ?? 1 }
     this.#tollgate

@@ -14,19 +14,19 @@ import type { TollgateClient } from '../browser.ts'
 import type { CanUseFeatureData } from '../types.ts'
 import { accessOf, type Evaluation, onlyBooleansAndNumbers, remainderOf } from './evaluation.ts'
 
-/** The settings of `TollgateWebProvider`. */
+/** The options of `TollgateWebProvider`. */
 export interface TollgateWebProviderOptions {
-  /** The features that are asked for ahead. @default those of all published packages */
+  /** The features to prefetch. @default those of all published packages */
   features?: readonly string[] | undefined
   /**
-   * Sends what was used to your backend, which records it: a user's token cannot, or users would write their own
-   * bills. When it resolves, the flags are looked at again. @default tracking is refused
+   * Reports usage to your backend, which records it: a user's token cannot, or users would write their own
+   * bills. When it resolves, the flags are refreshed. @default tracking is refused
    */
   track?: ((event: { featureId: string; delta: number }) => unknown) | undefined
 }
 
 /**
- * Features as flags: a boolean is whether the user can use it, a number what is left of its budget. The user is the
+ * Features as flags: a boolean says whether the user has access, a number is the remaining budget. The user is the
  * one whose token the client has; a change of the context's `targetingKey` makes it fetch another.
  */
 export class TollgateWebProvider implements Provider {
@@ -40,13 +40,13 @@ export class TollgateWebProvider implements Provider {
   #stop: () => void = () => {}
   #state: 'loading' | 'missing' | 'fresh' | 'stale' = 'missing'
 
-  /** Takes the client that it asks. */
+  /** Takes the client to use. */
   constructor(client: TollgateClient, options: TollgateWebProviderOptions = {}) {
     this.#client = client
     this.#options = options
   }
 
-  /** Rejects when the service cannot be asked; the provider is in error then, and ready once it can be. */
+  /** Rejects when the service is unreachable; the provider is then in error, and ready once it is back. */
   async initialize(): Promise<void> {
     this.#stop()
     this.#stop = this.#client.onChange(() => this.#onChange())
@@ -80,7 +80,7 @@ export class TollgateWebProvider implements Provider {
     return detailsOf(value, onlyBooleansAndNumbers(featureId))
   }
 
-  /** Hands on the use of the feature with the event's name: as much as the details' `value`, or 1. */
+  /** Reports usage of the feature with the event's name: the details' `value`, or 1. */
   track(
     featureId: string,
     _context: EvaluationContext,
@@ -121,7 +121,7 @@ export class TollgateWebProvider implements Provider {
     if (this.#state === 'missing') {
       this.#load().then(
         () => this.events.emit(ProviderEvents.Ready),
-        // The client's onError has heard of it, and the next change tries again.
+        // The client's onError has been called, and the next change tries again.
         () => {},
       )
       return

@@ -4,7 +4,7 @@ interface Builtins {
   'node:path': typeof import('node:path')
 }
 
-/** A module of Node's, taken when it is needed: an import would keep bundlers from building for anything else. */
+/** A Node module, loaded when needed: an import would keep bundlers from building for other platforms. */
 export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] {
   const found = globalThis.process?.getBuiltinModule?.(name)
   if (!found)

@@ -1,23 +1,23 @@
 import { isOutage } from '../errors.ts'
 import type { CanUseFeatureData, Check, Result } from '../types.ts'
 
-/** How long answers of checks are kept, and how many. */
+/** How long answers of checks are cached, and how many. */
 export interface CacheOptions {
   /**
-   * Milliseconds for which an answer is good. This client's own records and subscriptions end it at once.
+   * Milliseconds for which an answer is used. This client's own records and subscriptions invalidate it at once.
    * @default 5_000
    */
   ttl?: number | undefined
-  /** Answers kept, one for each user and feature; the one longest unused goes first. @default 10_000 */
+  /** Cached answers, one for each user and feature; the least recently used is dropped first. @default 10_000 */
   max?: number | undefined
 }
 
-/** `last-known`: as the service last answered here, counted on for another `delta`; denied if it never did. */
+/** `last-known`: this client's last answer, adjusted for another `delta`; denied if there is none. */
 export type FallbackPolicy = 'allow' | 'deny' | 'last-known'
 
 /** What checks answer while the service is unreachable, by feature id. */
 export interface Fallback {
-  /** For every feature that is not named here. @default none: the check answers with the error */
+  /** For every feature not listed here. @default none: the check returns the error */
   default?: FallbackPolicy | undefined
   /** For this feature. @default what `default` says */
   [featureId: string]: FallbackPolicy | undefined
@@ -26,24 +26,24 @@ export interface Fallback {
 interface Known {
   answer: CanUseFeatureData
   delta: number
-  /** From then on it is only the last known. */
+  /** After this it is only the last known answer. */
   staleAt: number
 }
 
-/** A question under way: an answer from before a change must not be kept after it. */
+/** A running question: an answer from before a change must not be cached after it. */
 interface Question {
   overtaken: boolean
 }
 
 const MAX_KNOWN = 10_000
 
-/** Asks the service, unless a fresh answer is at hand; stands in for it as declared while it is unreachable. */
+/** Asks the service, unless there is a fresh cached answer; applies the fallback while it is unreachable. */
 export class Checks {
   readonly #fallback: Fallback
   readonly #ttl: number
   readonly #max: number
   readonly #now: () => number
-  /** by user and feature, the one longest unused first */
+  /** by user and feature, least recently used first */
   readonly #known = new Map<string, Known>()
   readonly #questions = new Map<string, Set<Question>>()
 
@@ -55,7 +55,7 @@ export class Checks {
     this.#now = now
   }
 
-  /** `ask` gets the features that are not at hand, and answers in their order. */
+  /** `ask` gets the features that are not cached, and answers in their order. */
   async check(
     userId: string,
     featureIds: readonly string[],
@@ -98,7 +98,7 @@ export class Checks {
     return { data: data.map((answer) => ({ ...answer, source: 'service' })), error: null }
   }
 
-  /** What this user may do has changed, with this feature or with any: answers from before are no longer fresh. */
+  /** This user's access to this feature, or to any, has changed: earlier answers are stale. */
   changed(userId: string, featureId?: string): void {
     for (const key of this.#keysOf(this.#known, userId, featureId)) {
       const known = this.#known.get(key)

@@ -3,23 +3,23 @@ import { builtin } from './builtin.ts'
 import { lockFile } from './file-lock.ts'
 import { apply, type QueueChange, type QueuedEvent, type QueueStore } from './queue-store.ts'
 
-/** The first line: a file that begins otherwise is not ours to rewrite. */
+/** The first line: a file that starts otherwise is not ours to rewrite. */
 const HEADER = JSON.stringify({ tollgate: 'usage-queue', version: 1 })
 
-/** Settled events that may lie in the file before it is written anew without them. */
+/** Settled events that may be in the file before it is rewritten without them. */
 const MAX_DEAD = 1_000
 
 /**
- * Keeps the queue in a file that is only appended to, one change a line, and is on the disk before anybody is told.
- * Changes that come while the last write is under way share the next one. Now and then the file is written anew with
- * what still waits, beside the old one, which it then replaces in one step.
+ * Keeps the queue in an append-only file, one change per line, flushed to disk before the caller is answered. Changes
+ * that arrive during a write share the next one. Now and then the file is rewritten with what still waits, beside the
+ * old one, which it then replaces atomically.
  */
 export class DiskStore implements QueueStore {
   readonly events: QueuedEvent[]
   readonly #path: string
   readonly #unlock: () => void
   #file: FileHandle | null = null
-  /** bytes that are known to be whole */
+  /** bytes known to be complete */
   #size = 0
   #dead = 0
   /** changes for the next write, and its promise */
@@ -28,7 +28,7 @@ export class DiskStore implements QueueStore {
   /** one write at a time */
   #last: Promise<void> = Promise.resolve()
 
-  /** Takes the file for this process and reads what an earlier one left. Throws if it cannot be used. */
+  /** Locks the file for this process and reads what an earlier one left. Throws if it cannot be used. */
   constructor(path: string) {
     this.#path = builtin('node:path').resolve(path)
     this.#unlock = lockFile(this.#path)
@@ -73,7 +73,7 @@ export class DiskStore implements QueueStore {
     const changes = this.#changes
     this.#changes = []
     this.#next = null
-    // What an earlier process left may end in half a line: it is written anew before anything is added.
+    // An earlier process may have left half a line at the end: rewrite the file before anything is added.
     this.#file ??= await this.#rewrite()
     await this.#extend(this.#file, changes.map(lineOf).join(''))
     for (const change of changes) {
@@ -82,7 +82,7 @@ export class DiskStore implements QueueStore {
     }
     if (this.#dead < MAX_DEAD && this.events.length > 0) return
     const old = this.#file
-    // The changes are on the disk already: if this fails, nothing is lost, and the next write begins with it.
+    // The changes are already on disk: if this fails, nothing is lost, and the next write starts with it.
     this.#file = await this.#rewrite().catch(() => null)
     await old.close()
   }
@@ -93,8 +93,8 @@ export class DiskStore implements QueueStore {
       await file.datasync()
       this.#size += Buffer.byteLength(text)
     } catch (error) {
-      // Half a line must not stay before the next one, nor an event that its caller is told was not kept. If even
-      // that fails, the next write begins with a new file.
+      // Half a line must not remain before the next one, nor an event that its caller is told was not queued. If even
+      // that fails, the next write starts with a new file.
       await file.truncate(this.#size).catch(async () => {
         this.#file = null
         await file.close()
@@ -103,7 +103,7 @@ export class DiskStore implements QueueStore {
     }
   }
 
-  /** Replaces the file with one that holds what waits now, and returns that one. */
+  /** Replaces the file with one that contains what waits now, and returns it. */
   async #rewrite(): Promise<FileHandle> {
     const { promises } = builtin('node:fs')
     const text = `${HEADER}\n${this.events.map((put) => lineOf({ put })).join('')}`
@@ -125,7 +125,7 @@ export class DiskStore implements QueueStore {
   }
 }
 
-/** A rename lasts once its folder is on the disk. Windows has no such call, and needs none. */
+/** A rename is durable once its folder is flushed. Windows has no such call, and needs none. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const folder = await builtin('node:fs').promises.open(path, 'r')
@@ -145,7 +145,7 @@ function readEvents(path: string): QueuedEvent[] {
   const events: QueuedEvent[] = []
   if (text === '') return events
   const lines = text.split('\n')
-  // After the last line's end comes nothing, or half a line that nobody was ever told about.
+  // After the last line break comes nothing, or half a line that was never acknowledged.
   lines.pop()
   if (lines[0] !== HEADER) throw new Error(`${path} is not a usage queue: its first line is not ${HEADER}`)
   for (const [i, line] of lines.entries()) {

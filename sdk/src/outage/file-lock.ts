@@ -3,7 +3,7 @@ import { builtin } from './builtin.ts'
 interface Holder {
   pid: number
   host: string
-  /** tells a process from a later one with the same pid, where the system says */
+  /** distinguishes a process from a later one with the same pid, if the system says */
   started: string | null
 }
 
@@ -11,8 +11,8 @@ interface Holder {
 const held = new Set<string>()
 
 /**
- * Takes a file for this process, until it is released or the process ends. Throws while another one has it. The
- * file beside it that says so is left behind by a process that was killed; the next one sees that it is gone.
+ * Locks a file for this process, until it is released or the process ends. Throws while another one has it. A killed
+ * process leaves its lock file behind; the next one sees that the process is gone.
  */
 export function lockFile(path: string): () => void {
   const fs = builtin('node:fs')
@@ -55,7 +55,7 @@ function writeNew(lock: string, text: string): void {
   }
 }
 
-/** Removes the lock that was read, and not one that somebody has taken since. */
+/** Removes the lock that was read, but not one taken since. */
 function setAside(lock: string, text: string): void {
   const fs = builtin('node:fs')
   const aside = `${lock}.${crypto.randomUUID()}`
@@ -80,10 +80,10 @@ function lives({ pid, started }: Holder): boolean {
   return started === null || startOf(pid) === started
 }
 
-/** When the process began, in the system's own count; null where it does not say. */
+/** When the process started, in the system's own units; null if unknown. */
 function startOf(pid: number): string | null {
   const stat = readIfThere(`/proc/${pid}/stat`)
-  // The second field is the program's name in brackets, and may hold blanks.
+  // The second field is the program's name in parentheses, and may contain blanks.
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
 }
 

@@ -12,19 +12,19 @@ export interface QueuedEvent {
   sentAt: number | null
 }
 
-/** Where queued events are kept, in their order. What was put is kept once `put` resolves. */
+/** Stores queued events, in order. An event is stored once `put` resolves. */
 export interface QueueStore {
   /** the oldest first */
   readonly events: readonly QueuedEvent[]
   put(events: readonly QueuedEvent[]): Promise<void>
-  /** The first so many are about to be sent. */
+  /** The first `count` are about to be sent. */
   sent(count: number, at: number): Promise<void>
-  /** The first so many are settled, and forgotten. */
+  /** The first `count` are settled, and removed. */
   done(count: number): Promise<void>
   close(): Promise<void>
 }
 
-/** One change of the queue; a queue is what its changes make of an empty one. */
+/** One change of the queue; a queue is the result of its changes. */
 export type QueueChange = { put: QueuedEvent } | { sent: [count: number, at: number] } | { done: number }
 
 export function apply(events: QueuedEvent[], change: QueueChange): void {
@@ -36,7 +36,7 @@ export function apply(events: QueuedEvent[], change: QueueChange): void {
   }
 }
 
-/** Lasts as long as the process does. */
+/** In memory: lost with the process. */
 export class MemoryStore implements QueueStore {
   readonly events: QueuedEvent[] = []
 

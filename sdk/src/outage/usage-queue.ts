@@ -5,50 +5,50 @@ import type { Recorded, RecordedUsage, Result } from '../types.ts'
 import { DiskStore } from './disk-store.ts'
 import { type KeyedEvent, MemoryStore, type QueuedEvent, type QueueStore } from './queue-store.ts'
 
-/** How usage is kept while the service is unreachable. */
+/** How usage is queued while the service is unreachable. */
 export interface QueueOptions {
-  /** Events that may wait; further ones are answered with an error of code `QUEUE_FULL`. @default 10_000 */
+  /** Events that may wait; further ones get an error with code `QUEUE_FULL`. @default 10_000 */
   max?: number | undefined
   /**
-   * A file that keeps the events when the process ends or is killed. One process for each file.
-   * @default none: they are kept in memory
+   * A file that keeps the events when the process ends or is killed. One process per file.
+   * @default none: in memory
    */
   path?: string | undefined
-  /** Milliseconds between two looks whether the service is back. @default 1_000 */
+  /** Milliseconds between two checks whether the service is back. @default 1_000 */
   retryEvery?: number | undefined
   /**
-   * Milliseconds after which an event that may have been counted already is given up, with an error of code
+   * Milliseconds after which an event that may already have been counted is given up, with an error with code
    * `QUEUE_EXPIRED`, since the service forgets keys after 24 hours. One that was never sent is never given up.
    * @default 23 hours
    */
   maxAge?: number | undefined
   /**
-   * Told what became of each queued event: recorded, refused (`recorded` is false), or failed for good.
-   * @default nobody is told
+   * Called with the outcome of each queued event: recorded, refused (`recorded` is false), or failed for good.
+   * @default none
    */
   onSettled?: ((event: KeyedEvent, result: Result<RecordedUsage>) => unknown) | undefined
 }
 
 /** What the queue needs of the client. */
 export interface QueueLine {
-  /** Whether the service answers and lets us in; null: it does. */
+  /** Checks that the service answers and accepts the key; null: it does. */
   probe(): Promise<TollgateError | null>
   /** Sends events, without retries. */
   send(events: KeyedEvent[]): Promise<Result<RecordedUsage[]>>
-  /** Tells the application of an error that no call waits for. */
+  /** Reports an error that no call waits for. */
   report(error: TollgateError): Promise<void>
-  /** Runs a hook of the application's. */
+  /** Runs a hook of the application. */
   observe(hook: () => unknown): Promise<unknown>
   /** milliseconds since 1970 */
   now(): number
 }
 
-/** `recordUsages` takes so many. */
+/** The maximum of `recordUsages`. */
 const MAX_BATCH = 100
 
 /**
- * Usage that the service could not be told of, in the order in which it was recorded. While any waits, later usage
- * waits behind it: a SET that overtook an ADD would end in another sum, and nobody has to sit out a timeout twice.
+ * Usage that could not be sent, in the order in which it was recorded. While any is waiting, later usage waits behind
+ * it: a SET that overtook an ADD would give another sum, and nobody has to sit out a timeout twice.
  */
 export class UsageQueue {
   readonly #options: QueueOptions
@@ -59,9 +59,9 @@ export class UsageQueue {
   #draining: Promise<void> | null = null
   #timer: ReturnType<typeof setTimeout> | undefined
   #closed = false
-  /** the last failure that was reported: the same one again is no news */
+  /** the last reported failure: the same one is not reported again */
   #reported: string | null = null
-  /** milliseconds for which the service asked to be left alone */
+  /** milliseconds to wait, as the service asked */
   #askedToWait = 0
 
   constructor(options: QueueOptions, line: QueueLine) {
@@ -79,7 +79,7 @@ export class UsageQueue {
     return this.#store.events.length + this.#arriving
   }
 
-  /** Sends the events, or queues them: behind those that wait, or because the service is unreachable. */
+  /** Sends the events, or queues them: behind waiting ones, or because the service is unreachable. */
   async record(
     inputs: KeyedEvent[],
     send: () => Promise<Result<RecordedUsage[]>>,
@@ -92,7 +92,7 @@ export class UsageQueue {
     return this.#enqueue(inputs, neverArrived(error) ? null : startedAt)
   }
 
-  /** Sends what waits, now; resolves when all is settled or the service turns out to be unreachable. */
+  /** Sends waiting events now; resolves when all are settled or the service turns out to be unreachable. */
   async flush(): Promise<void> {
     if (this.#closed) return
     this.#draining ??= this.#drain().finally(() => {
@@ -102,7 +102,7 @@ export class UsageQueue {
     await this.#draining
   }
 
-  /** A last flush; then nothing is taken or sent any more, and the file is free for another process. */
+  /** A last flush; then nothing is accepted or sent, and the file is free for another process. */
   async close(): Promise<void> {
     if (this.#closed) return
     await this.flush()
@@ -146,12 +146,12 @@ export class UsageQueue {
       this.#timer = undefined
       void this.flush()
     }, after)
-    // A process that has nothing else to do may end; what waits in a file is sent by the next one.
+    // An otherwise idle process may exit; events in a file are sent by the next one.
     this.#timer.unref?.()
   }
 
   async #drain(): Promise<void> {
-    // Asked first, so that events are marked as sent only when the service was there to take them.
+    // Checked first, so that events are marked as sent only if the service was reachable.
     if (this.#store.events.length === 0 || !(await this.#isUp())) return
     try {
       for (;;) {
@@ -178,7 +178,7 @@ export class UsageQueue {
     await this.#line.report(error)
   }
 
-  /** The first events, as many as go together; one that is too old goes alone. */
+  /** The first events, as many as fit into a batch; one that is too old goes alone. */
   #nextBatch(): QueuedEvent[] {
     const head = this.#store.events.slice(0, MAX_BATCH)
     const tooOld = head.findIndex((event) => this.#isTooOld(event))
@@ -205,7 +205,7 @@ export class UsageQueue {
       return false
     }
     if (batch.length === 1) return this.#settled(batch, result)
-    // One of them is refused, and the others with it: each goes alone.
+    // One of them is refused, and the others with it: send each alone.
     for (const event of batch) if (!(await this.#settle([event]))) return false
     return true
   }
@@ -228,7 +228,7 @@ const notAnswered = () =>
 const waitFor = (error: TollgateError | null): number =>
   Math.min((error?.retryAfter ?? 0) * 1000, MAX_WAIT_MS)
 
-/** Whether asking again cannot help. A key can be put right, and a rate limit passes. */
+/** Whether retrying cannot help. A key can be fixed, and a rate limit passes. */
 const isFinal = (error: TollgateError): boolean =>
   !isOutage(error) && ![401, 403, 429].includes(error.response.status) && error.code !== 'ABORTED'
 

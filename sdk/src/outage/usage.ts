@@ -5,7 +5,7 @@ import type { Checks } from './checks.ts'
 import type { KeyedEvent } from './queue-store.ts'
 import { type QueueOptions, UsageQueue } from './usage-queue.ts'
 
-/** Records usage, by way of the queue if there is one, and lets the checks know that it changed. */
+/** Records usage, through the queue if there is one, and invalidates cached checks. */
 export class Usage {
   readonly #calls: Calls
   readonly #checks: Checks
@@ -25,7 +25,7 @@ export class Usage {
       : null
   }
 
-  /** In the queue an event outlives its request, so its key has to be its own then. */
+  /** A queued event outlives its request, so it needs its own key. */
   withKey(input: CreateUsageEventInput, key?: string): CreateUsageEventInput {
     return this.#queue ? keyed(input, key) : input
   }

@@ -40,8 +40,7 @@ const DENIED = {
 export const deniedReason = (code: keyof typeof DENIED): string => DENIED[code]
 
 export function checkDelta(delta: number): void {
-  if (delta < 0)
-    throw badUserInput('delta must not be negative: a check cannot revert usage', 'delta')
+  if (delta < 0) throw badUserInput('delta must not be negative: a check cannot revert usage', 'delta')
 }
 
 /** May the user take `delta` of the feature, having used `used` in this period? */

@@ -8,7 +8,9 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
     const encoding = request.headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') {
       reject(
-        badRequest(`Content-Encoding ${JSON.stringify(encoding)} is not supported: send the body uncompressed`),
+        badRequest(
+          `Content-Encoding ${JSON.stringify(encoding)} is not supported: send the body uncompressed`,
+        ),
       )
       return
     }

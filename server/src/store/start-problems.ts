@@ -23,7 +23,8 @@ const BY_CODE: Record<string, Line> = {
   '25006': ({ message, setting }) =>
     `The database accepts no writes (${message}): it is a standby, or default_transaction_read_only is on. Point ${setting} to the primary.`,
   '57P03': ({ message }) => `The database accepts no connections yet (${message}): start again once it does.`,
-  '57P01': ({ message }) => `The database was shut down in the meantime (${message}): start again once it is back.`,
+  '57P01': ({ message }) =>
+    `The database was shut down in the meantime (${message}): start again once it is back.`,
   '0A000': ({ message }) =>
     `The database lacks something that is needed (${message}): use PostgreSQL 15 or later.`,
 }

@@ -104,7 +104,10 @@ export async function setOrigins(call: Call, origins: readonly string[]): Promis
     throw badUserInput(`origins must contain at most ${MAX_ORIGINS} origins`, 'origins')
   for (const origin of origins) {
     if (!/^https?:\/\//.test(origin) || parseUrl(origin)?.origin !== origin) {
-      throw badUserInput(`${quote(origin)} is not an origin: write it like https://app.example.com`, 'origins')
+      throw badUserInput(
+        `${quote(origin)} is not an origin: write it like https://app.example.com`,
+        'origins',
+      )
     }
   }
   return mutate(call, async (tx) => {

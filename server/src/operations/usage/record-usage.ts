@@ -32,7 +32,8 @@ export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<R
 
 /** Each event is independent, as if it had come alone. */
 export async function recordUsages(call: Call, events: readonly KeyedUsageEvent[]): Promise<RecordedUsage[]> {
-  if (events.length > MAX_BATCH) throw badUserInput(`inputs must contain at most ${MAX_BATCH} events`, 'inputs')
+  if (events.length > MAX_BATCH)
+    throw badUserInput(`inputs must contain at most ${MAX_BATCH} events`, 'inputs')
   for (const event of events) checkEvent(event)
   if (call.idempotency) return mutate(call, (tx) => recordInTransaction(call, tx, events))
   return Promise.all(events.map((event) => recordUsage(call, event)))
