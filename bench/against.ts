@@ -1,4 +1,4 @@
-// This version and another one (any commit), measured in turn: what a change costs the hot paths.
+// This version and another commit, measured alternately: what a change costs the hot paths.
 import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

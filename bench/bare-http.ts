@@ -1,4 +1,4 @@
-// The least that an HTTP server in Node can do with a request: read it, parse it, answer the same thing always.
+// The least an HTTP server in Node can do with a request: read it, parse it, send a constant answer.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

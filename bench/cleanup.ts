@@ -4,12 +4,12 @@ const steps = new Set<Step>()
 let ending = false
 let program = 'bench'
 
-/** To be called before anything is started: what starts during the clean-up would be left behind. */
+/** Call before starting anything: what starts during the clean-up would be left behind. */
 export function refuseIfEnding(): void {
   if (ending) throw new Error('the run is being stopped')
 }
 
-/** Has `step` done at the end, however the end comes. Returns a function that does it now instead. */
+/** Runs `step` at the end, however that comes. Returns a function that runs it now instead. */
 export function atEnd(step: Step): () => Promise<void> {
   steps.add(step)
   return async () => {
@@ -17,7 +17,7 @@ export function atEnd(step: Step): () => Promise<void> {
   }
 }
 
-/** Undoes everything, the latest first. */
+/** Undoes everything, last first. */
 export async function cleanUp(): Promise<void> {
   for (const step of [...steps].reverse()) {
     steps.delete(step)
@@ -25,7 +25,7 @@ export async function cleanUp(): Promise<void> {
   }
 }
 
-/** True once a signal is ending the run: what fails from then on fails for that reason. */
+/** True once a signal is ending the run: later failures are due to that. */
 export const isEnding = (): boolean => ending
 
 export function cleanUpOnSignals(name = program): void {

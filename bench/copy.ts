@@ -1,13 +1,13 @@
 import type { Client, Connection, Submittable } from 'pg'
 
-/** The part of `pg`'s connection that COPY needs and its types leave out. */
+/** The part of pg's connection that COPY needs and pg's types omit. */
 interface CopyConnection extends Connection {
   query(text: string): void
   sendCopyFromChunk(chunk: Buffer): void
   endCopyFrom(): void
 }
 
-/** COPY FROM STDIN, spoken through the hooks that `pg` calls on the query it is running. */
+/** COPY FROM STDIN, through the hooks that `pg` calls on its running query. */
 class CopyIn implements Submittable {
   readonly done: Promise<void>
   readonly #text: string

@@ -3,11 +3,11 @@ import type { Request } from './requests.ts'
 export interface Load {
   url: string
   request: Request
-  /** requests are for numbers from 1 to this one, at random */
+  /** requests use random numbers from 1 to this one */
   upTo: number
   connections: number
   seconds: number
-  /** looks at every answer, which costs the load generator time */
+  /** checks every answer, which slows the load generator */
   lookAtAnswers?: boolean
 }
 
@@ -27,7 +27,7 @@ export interface RawResult {
   bytes: number
   /** not answered, or not with 200 */
   failures: number
-  /** answered otherwise than expected, as far as anybody looked */
+  /** unexpected answers, as far as they were checked */
   wrong: number
   p50: number
   p99: number

@@ -3,7 +3,7 @@ import { arch, availableParallelism, cpus, loadavg, platform, release, totalmem 
 
 const TMPFS = 0x01021994
 
-/** Null on a quiet machine; otherwise what is wrong with measuring on this one now. Ask before loading it. */
+/** Null on a quiet machine; otherwise why measuring now is unreliable. Call before loading it. */
 export function busyWarning(): string | null {
   const load = loadavg()[0] ?? 0
   const cores = availableParallelism()

@@ -1,7 +1,7 @@
 import type { LoadResult } from './load.ts'
 import { quantile } from './rounds.ts'
 
-/** Makes a call again and again, each when the one before is answered. */
+/** Repeats a call, each after the last one is answered. */
 export async function oneByOne(seconds: number, call: () => Promise<void>): Promise<LoadResult> {
   const times: number[] = []
   const began = performance.now()

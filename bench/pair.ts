@@ -6,15 +6,15 @@ import type { Comparison } from './rounds.ts'
 import type { Database } from './seed.ts'
 import type { Subject } from './subject.ts'
 
-/** What a pair has at hand. */
+/** What a pair can use. */
 export interface Bench {
   scale: Scale
   load: LoadGenerator
   /** null: not installed */
   pgbench: Pgbench | null
-  /** Seeded when it is first asked for. */
+  /** Seeded on first use. */
   database(users: number): Promise<Database>
-  /** The one server that the pairs share which need nothing special of it. */
+  /** The server shared by pairs that need nothing special. */
   subject(): Promise<Subject>
   /** A server for one pair, which stops it. */
   start(database: Database, env?: Record<string, string>): Promise<Subject>
@@ -27,16 +27,16 @@ export interface Figure {
   unit: Unit
 }
 
-/** One line of the table: what is compared, and what it must come to. */
+/** One line of the table: what is compared, and what it must reach. */
 export interface Claim {
   name: string
   /** A ÷ B in words, or what A is */
   what: string
   /** whether more is better, or less */
   bound: '≥' | '≤'
-  /** null: measured for comparison, and nobody's aim */
+  /** null: measured only for comparison */
   must: number | null
-  /** null: there is nothing to aim at beyond what must be */
+  /** null: no aim beyond `must` */
   aim: number | null
   /** of `must`; absent: a ratio */
   unit?: Unit
@@ -58,7 +58,7 @@ export interface Measurement {
 export interface Pair {
   name: string
   claims: readonly Claim[]
-  /** An answer to each claim, in their order: what was measured, or why it was not. */
+  /** The result of each claim, in order: what was measured, or why it was not. */
   run(bench: Bench): Promise<(Measurement | string)[]>
 }
 

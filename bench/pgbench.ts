@@ -76,7 +76,7 @@ async function record(
   return { transactions, perSecond }
 }
 
-/** Its clock runs while it connects, though its rate leaves that out: seconds to add for it. */
+/** pgbench's duration includes connecting, its rate does not: seconds to add. */
 const connecting = (clients: number): number => Math.round(clients / 100)
 
 /** The same counter and ledger row as recordUsage writes. Neither looks anything up or enforces a limit. */

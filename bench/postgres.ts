@@ -47,7 +47,7 @@ async function launch(dataDir: string): Promise<Postgres & { stop(): Promise<voi
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  // A connection that breaks is told to the query that waits on it; unheard, it would end the process too.
+  // The waiting query reports a broken connection; without a listener it would also end the process.
   client.on('error', () => {})
   try {
     return await work(client)

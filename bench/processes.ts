@@ -23,7 +23,7 @@ export function start(
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A Ctrl-C is for the bench, which then ends the others in order.
+    // Ctrl-C goes to the bench, which then stops the others in order.
     detached: true,
     ...account,
   })
@@ -78,7 +78,7 @@ export interface Memory {
   peak: number
 }
 
-/** The memory of a process and its descendants. Null where there is no /proc to tell. */
+/** The memory of a process and its descendants. Null without /proc. */
 export async function memoryOf(pid: number): Promise<Memory | null> {
   if (process.platform !== 'linux') return null
   const pids = await descendants(pid)
@@ -92,13 +92,13 @@ export async function memoryOf(pid: number): Promise<Memory | null> {
   return memory
 }
 
-/** A process and all that it has started, as far as /proc tells. */
+/** A process and its descendants, from /proc. */
 export async function descendants(root: number): Promise<number[]> {
   const children = new Map<number, number[]>()
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue
     const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
-    // The command's name, in parentheses, may hold anything; the parent is the second field after it.
+    // The command's name, in parentheses, may contain anything; the parent is the second field after it.
     const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
     children.set(parent, [...(children.get(parent) ?? []), Number(name)])
   }

@@ -17,7 +17,7 @@ export function verdictOf({ claim: { bound, must, aim }, result }: Row): Verdict
   return aim !== null && reaches(aim) ? 'aim reached' : 'must reached'
 }
 
-/** Whether single rounds would have led to another verdict, or there were too few of them to tell. */
+/** Whether single rounds would have given another verdict, or there were too few of them. */
 function isUncertain({ claim, result }: Row): boolean {
   if (typeof result === 'string' || !result.range) return false
   const [low, high] = result.range

@@ -3,10 +3,10 @@ import { API_KEY, type Server } from './server.ts'
 
 /** A request as an application sends it: one document text, and variables that change from call to call. */
 export interface Request {
-  /** with as many @ as it has digits where a number goes */
+  /** with one @ per digit where a number goes */
   body: string
   headers: Readonly<Record<string, string>>
-  /** what every right answer holds */
+  /** contained in every correct answer */
   expect: string
 }
 
@@ -39,14 +39,14 @@ function request(query: string, variables: object, expect: string): Request {
   return { body, headers: { Authorization: API_KEY }, expect }
 }
 
-/** What a load generator puts a number into the place of. */
+/** The placeholder that a load generator replaces with a number. */
 export function markIn({ body }: Request): string {
   const mark = /@@+/.exec(body)?.[0]
   if (mark === undefined) throw new Error(`no place for a number in ${body}`)
   return mark
 }
 
-/** The text of one answer, after a look at whether it says what it should. */
+/** The text of one answer, after checking it. */
 export async function sampleAnswer(server: Server, { body, expect }: Request, user: number): Promise<string> {
   const response = await server.admin.post(body.replace(ANY_USER, userId(user).slice(-ANY_USER.length)))
   const text = await response.text()
@@ -58,7 +58,7 @@ export async function sampleAnswer(server: Server, { body, expect }: Request, us
   return text
 }
 
-/** What is measured is worth it only if it is right: a recorded call must show in the next check. */
+/** Only correct answers are worth measuring: a recorded call must show in the next check. */
 export async function verifyAnswers(server: Server, users: number): Promise<void> {
   const used = async (user: number): Promise<number> =>
     JSON.parse(await sampleAnswer(server, CHECK, user)).data.canUseFeature.consumption.used

@@ -1,4 +1,4 @@
-/** The value below which that share of the sorted values lies. */
+/** The quantile of sorted values. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
@@ -11,8 +11,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Measures the sides in turn: A, B, A, B. Whatever else the machine does meanwhile then falls on all of them, and
- * a ratio means something where a figure alone would not.
+ * Measures the sides alternately: A, B, A, B. Other load on the machine then affects both, and a ratio is meaningful
+ * where a figure alone would not be.
  */
 export async function interleave<Side extends string, T>(
   rounds: number,

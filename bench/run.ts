@@ -74,7 +74,7 @@ async function scratchFolder(): Promise<string> {
   return folder
 }
 
-/** Makes each thing once, when it is first asked for. */
+/** Creates each value once, on first use. */
 function once<T>(make: (users: number) => Promise<T>): (users: number) => Promise<T> {
   const made = new Map<number, Promise<T>>()
   return (users) => {

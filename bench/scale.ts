@@ -16,7 +16,7 @@ import { APP, FEATURE, seededDatabase, userId } from './seed.ts'
 import { OWNER, type Server, startServer } from './server.ts'
 
 // How long an import of as many rows as there are users takes, and a publish preview over a third of them:
-// `npm run build && npx tsx bench/scale.ts [users]`. No pair: there is nothing to hold it against.
+// `npm run build && npx tsx bench/scale.ts [users]`. Not a pair: there is nothing to compare it with.
 
 const ID = 'scale'
 
@@ -104,7 +104,7 @@ cleanUpOnSignals()
 try {
   await main(Number(process.argv[2] ?? 1_000_000))
 } catch (error) {
-  // What fails once a signal is ending it fails for that reason.
+  // Failures after a signal are due to the signal.
   if (!isEnding()) throw error
 } finally {
   if (!isEnding()) await cleanUp()

@@ -29,7 +29,7 @@ export interface Database {
 
 /**
  * A database with that many users, each on a base plan that grants the feature by the month, and with half of
- * them counting already. One that is there from an earlier run is taken as it is.
+ * them counting already. One from an earlier run is reused.
  */
 export async function seededDatabase(
   postgres: Postgres,
@@ -65,7 +65,7 @@ export async function seededDatabase(
   return database
 }
 
-/** The server has migrated the database and made its app; the catalogue comes in as a customer's would. */
+/** The server has migrated the database and created its app; the catalogue is loaded as a customer would. */
 async function createCatalogue({ url, admin }: Server): Promise<void> {
   await admin.data(
     `mutation ($feature: String!) {
@@ -76,7 +76,7 @@ async function createCatalogue({ url, admin }: Server): Promise<void> {
   )
   const dashboard = await signedIn(url, OWNER)
   for (const id of PACKAGES) {
-    // More than any run records: a refusal is an answer of another kind, and another amount of work.
+    // More than any run records: a refusal is different work.
     const calls = { id: FEATURE, entitlement: { limit: 1_000_000_000_000, resetPeriod: 'MONTH' } }
     const input = { id, name: id, features: [calls, { id: 'sso' }] }
     await admin.data('mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }', {

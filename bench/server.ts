@@ -18,7 +18,7 @@ export interface Server {
 
 export const MAIN = fileURLToPath(new URL('../server/dist/main.js', import.meta.url))
 
-/** The built server as a process of its own, on a database that is there already; `main`: another build of it. */
+/** The built server as a separate process, on an existing database; `main`: another build. */
 export async function startServer(
   databaseUrl: string,
   env: Record<string, string> = {},

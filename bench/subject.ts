@@ -10,12 +10,12 @@ export interface Subject {
   server: Server
   database: Database
   check(connections: number): Promise<LoadResult>
-  /** `users`: for users 1 to this one; all of them unless it is given */
+  /** `users`: for users 1 to this one; by default all */
   record(connections: number, users?: number): Promise<LoadResult>
 }
 
 const WARM_UP_CONNECTIONS = 64
-/** Answers differ by the digits of a number in them; one with an error in it differs by more. */
+/** Sizes of answers differ by the digits of a number; an error differs by more. */
 const SIZE_TOLERANCE = 0.02
 
 export async function startSubject(

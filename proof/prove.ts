@@ -4,12 +4,12 @@ import { Trial, type TrialOptions } from './trial.ts'
 export interface Verdict {
   scenario: Scenario
   trial: Trial
-  /** why it did not run to its end, or could not run at all */
+  /** why it did not finish, or could not run at all */
   failure: string | null
   skipped: string | null
 }
 
-/** Runs a scenario, and ends all that it started. `report` is told now and then how it is going. */
+/** Runs a scenario, and stops everything it started. `report` is called with its progress. */
 export async function prove(
   scenario: Scenario,
   options: TrialOptions,

@@ -1,4 +1,4 @@
-/** Numbers that the seed decides: the same seed and name give the same ones in every run. */
+/** Seeded random numbers: the same seed and name give the same ones in every run. */
 export class Random {
   #state: number
 

@@ -43,7 +43,7 @@ async function runAll(chosen: readonly Scenario[], options: Options, broken: boo
     const seconds = options.seconds === null ? (broken ? 60 : null) : options.seconds * share * part
     const breakage = broken ? scenario.breakage : null
     const verdict = await prove(scenario, { seed, seconds, breakage, previous }, progress(scenario))
-    // What a signal ended has shown nothing, and nothing is written about it.
+    // An interrupted run has shown nothing, and nothing is written about it.
     if (isEnding()) throw new Error('the run was broken off')
     verdicts.push(verdict)
     progress(scenario)(verdict.trial)

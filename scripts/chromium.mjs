@@ -6,7 +6,7 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 
 const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0
 
-/** The tests of pages run in a real Chromium: one that is there, or Debian's, where that may be installed. */
+/** The page tests run in a real Chromium: an installed one, or Debian's if it can be installed. */
 export function installChromium() {
   const named = process.env.TOLLGATE_CHROMIUM
   if ((named ? [named] : NAMES).some((name) => succeeds(name, ['--version']))) return

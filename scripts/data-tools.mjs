@@ -1,9 +1,9 @@
-// Backup, restore and move, from a fresh clone as well.
+// Backup, restore and move; also works from a fresh clone.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildServer, install, root } from './ready.mjs'
 
-// Packages are never replaced under a service that may be running.
+// Never reinstalls packages: a service may be running on them.
 if (!existsSync(join(root, 'node_modules/pg'))) install()
 buildServer()
 await import('../server/dist/data-tools.js')

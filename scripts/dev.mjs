@@ -1,4 +1,4 @@
-// The service from its sources, started again whenever one of them changes, and beside it the dashboard's pages from theirs.
+// The service from its sources, restarted on every change, and beside it the dashboard's pages from theirs.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { buildDashboard, install, root } from './ready.mjs'
@@ -19,18 +19,18 @@ const pages = start(
 )
 let ending = false
 process.on('SIGTERM', end)
-// Of a key press the terminal has told them already; told twice, the service would be cut short.
+// On Ctrl-C the terminal has already signalled them; a second signal would cut the shutdown short.
 process.on('SIGINT', () => {
   ending = true
 })
 
-/** Each as a process of its own, not through npx: what ends this one ends those. */
+/** Separate processes, not through npx, so that stopping this one stops them. */
 function start(program, ...args) {
   const child = spawn(process.execPath, [join(root, 'node_modules', program), ...args], {
     cwd: root,
     stdio: 'inherit',
   })
-  // One without the other is of no use.
+  // One without the other is useless.
   child.on('exit', (code) => {
     end()
     process.exitCode ||= code ?? 1

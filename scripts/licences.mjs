@@ -1,4 +1,4 @@
-// Fails where something that ships depends on a package whose licence is not on the list.
+// Fails if anything that ships depends on a package whose licence is not on the list.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
@@ -39,7 +39,7 @@ function isAllowed(expression) {
     .some((choice) => choice.split(' AND ').every((licence) => ALLOWED.has(licence.trim())))
 }
 
-/** What the lockfile does not say, the package itself may. */
+/** If the lockfile does not say, the package itself may. */
 function licenceIn(folder) {
   const manifest = join(folder, 'package.json')
   if (!existsSync(manifest)) return 'unknown'

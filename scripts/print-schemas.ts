@@ -1,4 +1,4 @@
-// Writes the schemas, as the service builds them, to the files that a change of them is reviewed in.
+// Writes the schemas, as the service builds them, to the committed files in which changes are reviewed.
 import { writeFileSync } from 'node:fs'
 import { printed, SCHEMAS } from '../server/test/harness/schemas.ts'
 

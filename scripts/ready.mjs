@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Runs a command in the repository, its output shown; ends this process when it fails. */
+/** Runs a command in the repository, showing its output; exits if it fails. */
 export function run(command, args, env = {}) {
   const { status, error } = spawnSync(command, args, shown(env))
   if (error) throw error
   if (status !== 0) process.exit(status ?? 1)
 }
 
-/** Runs commands side by side; ends this process when one of them has failed, once all are through. */
+/** Runs commands in parallel; exits if one of them has failed, once all are done. */
 export async function runTogether(commands) {
   const ends = await Promise.all(
     commands.map(([command, ...args]) => once(spawn(command, args, shown()), 'close')),
@@ -28,7 +28,7 @@ const shown = (env = {}) => ({
   shell: process.platform === 'win32',
 })
 
-/** Installs what the lockfile names, unless that has been done. */
+/** Installs the packages of the lockfile, unless already done. */
 export function install() {
   const installed = join(root, 'node_modules/.package-lock.json')
   if (existsSync(installed) && modified(installed) >= modified(join(root, 'package-lock.json'))) return

@@ -1,5 +1,5 @@
-// Prints what a production install holds, as CycloneDX, from the lockfile alone. `npm sbom --omit dev` would leave out
-// whatever something in development needs as well, graphql among them: so the whole list is asked for, and cut here.
+// Prints what a production install contains, as CycloneDX, from the lockfile alone. `npm sbom --omit dev` would leave out
+// whatever development also needs, such as graphql: so the whole list is requested, and filtered here.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

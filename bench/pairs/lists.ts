@@ -26,7 +26,7 @@ export const lists: Pair = {
   ],
   async run({ scale, database, start }) {
     const subject = await start(await database(scale.users))
-    // The server has read no list yet, and its first ones take longer.
+    // Warm-up: the first lists take longer.
     await besideLists(subject, [])
     const took: number[] = []
     const rounds = await interleave(

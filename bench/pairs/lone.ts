@@ -21,7 +21,7 @@ export const lone: Pair = {
     const { database } = tollgate
     return withClient(database.url, async (client) => {
       await roundTrips(client, database.users, scale.warmUpSeconds)
-      // A lone call has a statement of its own, which no load before this one has used.
+      // A lone call uses a separate statement, which no earlier load has warmed up.
       await tollgate.check(1)
       const rounds = await interleave(
         scale.rounds,

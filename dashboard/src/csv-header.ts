@@ -14,7 +14,7 @@ export async function headerOf(file: Blob): Promise<Header> {
 
 export function parseHeader(text: string): Header {
   const candidates = DELIMITERS.map((delimiter) => ({ delimiter, names: firstRecord(text, delimiter) }))
-  // The one that makes the most columns is the one that was meant.
+  // The delimiter that gives the most columns is most likely the right one.
   const best = candidates.reduce((a, b) => (b.names.length > a.names.length ? b : a))
   return {
     delimiter: best.delimiter,
@@ -48,7 +48,7 @@ function firstRecord(text: string, delimiter: string): string[] {
   return [...fields, field]
 }
 
-/** The column that is most likely meant. */
+/** The most likely column. */
 export function guess(names: readonly string[], ...wanted: string[]): string | null {
   const plain = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '')
   for (const word of wanted) {

@@ -33,7 +33,7 @@ const PER: Record<Grant['resetPeriod'], string> = {
   NEVER: ' in all',
 }
 
-/** A grant in words: "1,000 calls a month, more is counted". */
+/** Describes a grant: "1,000 calls a month, more is counted". */
 export function grantText(grant: Grant, feature: CatalogueFeature | undefined): string {
   if (feature?.type === 'BINARY') return 'included'
   if (grant.limit === null) return 'unlimited'
@@ -48,7 +48,7 @@ export interface GrantChange {
   after: Grant | null
 }
 
-/** What two versions of a package grant, feature by feature; those that differ say so. */
+/** The grants of two versions of a package, feature by feature, with the differences marked. */
 export function grantChanges(
   before: readonly Grant[],
   after: readonly Grant[],

@@ -2,8 +2,8 @@ import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 
 /**
- * The secret of a link. It stands behind the `#`, which browsers send to nobody, and is taken out of the address once
- * it is read. Links of earlier versions have it in the query.
+ * The secret of a link. It is behind the `#`, which browsers do not send, and is removed from the address once read.
+ * Links of earlier versions have it in the query.
  */
 export function useLinkToken(from: '/setup' | '/invite'): string | undefined {
   const { token: former } = useSearch({ from })

@@ -10,7 +10,7 @@ import { newRouter } from './router.tsx'
 import { cssVariables, theme } from './theme.ts'
 
 const client = newQueryClient(() => {
-  // Whoever was signed in is so no more: what was on the screen comes back after signing in again.
+  // The session has ended: return to the same page after signing in again.
   const { pathname, href } = router.state.location
   if (!['/sign-in', '/setup', '/invite'].includes(pathname)) {
     client.clear()

@@ -1,6 +1,6 @@
 /**
- * An id as a part of an address. `.` and `..` stand for folders there, however they are escaped, and a browser takes
- * them out: such an id gets a mark before it, and so does one that begins with the mark.
+ * An id as a path segment. `.` and `..` mean folders there, however they are escaped, and browsers remove them: such an
+ * id is prefixed with a mark, and so is one that starts with the mark.
  */
 export const toPath = (id: string): string => (/^(?:~|\.{1,2}$)/.test(id) ? `~${id}` : id)
 

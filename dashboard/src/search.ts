@@ -1,4 +1,4 @@
-/** Addresses hold plain texts: `?search=007` stays as it is, and is no number. */
+/** Search parameters are plain text: `?search=007` is not a number. */
 export const parseSearch = (search: string): Record<string, string> =>
   Object.fromEntries(new URLSearchParams(search))
 
@@ -8,7 +8,7 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text === '' ? '' : `?${text}`
 }
 
-/** What a route keeps in its address: texts… */
+/** A route's search parameters: texts… */
 export function text<Name extends string>(search: Record<string, unknown>, ...names: Name[]) {
   const kept: { [name in Name]?: string } = {}
   for (const name of names) {
@@ -18,7 +18,7 @@ export function text<Name extends string>(search: Record<string, unknown>, ...na
   return kept
 }
 
-/** …and choices; one that is not offered counts as none. */
+/** …and choices; an unknown value counts as none. */
 export function choice<Name extends string, const Value extends string>(
   search: Record<string, unknown>,
   name: Name,

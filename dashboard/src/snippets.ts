@@ -1,4 +1,4 @@
-/** The lines that a reader can paste into a shell or a program, with what is on the screen in them. */
+/** Commands and code to paste, filled in with what is on the screen. */
 
 export interface AdminCall {
   query: string
@@ -10,7 +10,7 @@ export const adminCall = (query: string, variables: Record<string, unknown> = {}
   variables,
 })
 
-/** Stands for the key where it is not known: a shell has it under this name once the first start's line was pasted. */
+/** Used where the key is unknown: the shell has this variable after pasting the first start's line. */
 const KEY = '$TOLLGATE_API_KEY'
 
 export function curl({ query, variables }: AdminCall, key = KEY): string {
@@ -19,7 +19,7 @@ export function curl({ query, variables }: AdminCall, key = KEY): string {
   const body = `{ ${parts.join(',\n        ')} }`
   return [
     `curl ${location.origin}/graphql \\`,
-    // In double quotes the shell puts the variable in; a key has nothing in it that they would change.
+    // In double quotes the shell expands the variable; a key contains nothing that needs quoting.
     `  -H "Authorization: ${key}" \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d ${shellQuoted(body)}`,
@@ -28,13 +28,13 @@ export function curl({ query, variables }: AdminCall, key = KEY): string {
 
 export const shellQuoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** A program that makes one call of the SDK, such as `features()`, and says what came of it. */
+/** A program that makes one SDK call, such as `features()`, and prints the result. */
 export function sdk(call: string, key = 'process.env.TOLLGATE_API_KEY'): string {
   const apiKey = key.startsWith('process') ? key : quoted(key)
   return program("import { Tollgate } from '@tollgate/sdk/node'", `new Tollgate({ apiKey: ${apiKey}`, call)
 }
 
-/** The same for a page, with the token of the user who looks at it. */
+/** The same for a page, with the token of its user. */
 export const pageSdk = (call: string, token: string): string =>
   program(
     "import { TollgateClient } from '@tollgate/sdk/browser'",
@@ -51,6 +51,6 @@ const program = (imported: string, made: string, call: string) =>
     'console.log(data ?? error)',
   ].join('\n')
 
-/** A text as it stands in a program. */
+/** A string literal. */
 export const quoted = (text: string) =>
   /[\\'\n\r\u2028\u2029]/.test(text) ? JSON.stringify(text) : `'${text}'`

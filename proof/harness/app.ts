@@ -4,7 +4,7 @@ import { type Client, signedIn } from '../../server/test/harness/client.ts'
 import type { Trial } from '../trial.ts'
 import { OWNER, type ServiceNode } from './node.ts'
 
-/** Budgets are small enough to be used up, and counted in one period however long a run takes. */
+/** Budgets small enough to be used up, in one period however long a run takes. */
 export const SCARCE_LIMIT = 500
 
 const GRANTS: Record<string, Grant> = {
@@ -32,7 +32,7 @@ export async function furnish(node: ServiceNode, users: readonly string[]): Prom
   return app
 }
 
-/** Breaks the database, where that is how the trial breaks the product. */
+/** Breaks the database, if that is the trial's breakage. */
 export async function breakDatabase({ breakage }: Trial, url: string): Promise<void> {
   const { sql } = breakage ?? {}
   if (sql) await withClient(url, (client) => client.query(sql))

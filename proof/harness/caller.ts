@@ -3,19 +3,19 @@ import type { Answer, Variables } from '../../server/test/harness/client.ts'
 import type { Trial } from '../trial.ts'
 import { API_KEY } from './node.ts'
 
-/** What every request is answered or refused within, unless it is set otherwise. */
+/** The default deadline of a request. */
 export const DEADLINE_MS = 10_000
-/** What a crowded machine may add to the way there and back. */
+/** Extra time for a busy machine. */
 export const ALLOWANCE_MS = 2_500
 
-/** What a caller got: an answer, or null where the connection failed. */
+/** What a caller got: an answer, or null if the connection failed. */
 export type Outcome = Answer | null
 
-/** Asks as an application would, and holds every call to its deadline. */
+/** Calls as an application would, and checks every call's deadline. */
 export class Caller {
   readonly #trial: Trial
   readonly #deadline: number
-  // Let go of long before the service would: one that it closes while we write is a failed call.
+  // Closed long before the service would: one that it closes while we write is a failed call.
   readonly #agent = new Agent({ keepAlive: true, timeout: 1_000 })
 
   constructor(trial: Trial, deadline = DEADLINE_MS) {
@@ -90,6 +90,6 @@ function answerOf(status: number, text: string): Outcome {
 /** The code of an answer's first error. */
 export const codeOf = (outcome: Outcome): string | undefined => outcome?.errors?.[0]?.extensions.code
 
-/** What may be answered while something is down: the caller is to come back. */
+/** Answers allowed while something is down: the caller should retry. */
 export const isPassing = (outcome: Outcome): boolean =>
   outcome === null || ['UNAVAILABLE', 'RATE_LIMITED'].includes(codeOf(outcome) ?? '')

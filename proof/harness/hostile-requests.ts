@@ -35,7 +35,7 @@ const NASTY = [
 
 const SMALL = hostileBodies.filter(({ body }) => body.length < 4_000)
 const LARGE = hostileBodies.filter(({ body }) => body.length >= 4_000)
-/** Of all requests: each takes the service as long as a hundred others. */
+/** Share of all requests: each takes the service as long as a hundred others. */
 const LARGE_SHARE = 0.002
 
 export function hostileRequest(random: Random): HostileRequest {
@@ -60,7 +60,7 @@ export function hostileRequest(random: Random): HostileRequest {
   }
 }
 
-/** A request that is well formed, about something nasty. */
+/** A well-formed request for something nasty. */
 function valid(random: Random, value: string = random.pick(NASTY)): Buffer {
   const [query, name] = random.pick(QUERIES)
   const given = random.pick<unknown>([value, value, value, [value], { [value]: value }, null, 1e308, true])
@@ -101,7 +101,7 @@ function posted(random: Random, body: string | Uint8Array): HostileRequest {
   return { pieces: [Buffer.concat([Buffer.from(head), bytes])], isPost: true }
 }
 
-/** HTTP that no usual client sends, but that is HTTP. */
+/** Valid HTTP that no ordinary client sends. */
 function oddPost(random: Random): HostileRequest {
   const body = valid(random)
   const sized = `Content-Length: ${body.length}\r\n`

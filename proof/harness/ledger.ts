@@ -4,7 +4,7 @@ import type { Trial } from '../trial.ts'
 import { SCARCE_LIMIT } from './app.ts'
 import type { Writers } from './writers.ts'
 
-/** Compares what was acknowledged with what the database holds. Everything that was begun must have been answered. */
+/** Compares what was acknowledged with the database. Everything that was started must have been answered. */
 export async function checkBooks(trial: Trial, databaseUrl: string, writers: Writers): Promise<void> {
   await withClient(databaseUrl, async (client) => {
     await checkEvents(trial, client, writers)
@@ -13,7 +13,7 @@ export async function checkBooks(trial: Trial, databaseUrl: string, writers: Wri
   })
 }
 
-/** The numbers of the events in the ledger. One that is there twice was counted twice. */
+/** The event numbers in the ledger. A repeated one was counted twice. */
 export async function countedEvents(trial: Trial, client: Client): Promise<Set<number>> {
   const { rows } = await client.query<{ number: number; times: number }>(
     `select delta::int as number, count(*)::int as times from usage_ledger where feature_id = 'call' group by 1`,
@@ -46,7 +46,7 @@ async function checkEvents(trial: Trial, client: Client, { recorded }: Writers):
   }
 }
 
-/** A counter is the sum of its ledger rows, and, where nothing is SET above it, no budget is passed. */
+/** A counter is the sum of its ledger rows and, unless SET above it, no budget is exceeded. */
 export async function checkCounters(trial: Trial, client: Client): Promise<void> {
   const astray = await client.query<{ id: string; feature: string; used: string; sum: string }>(
     `select u.id, c.feature_id as feature, c.used::text, l.sum::text
@@ -67,7 +67,7 @@ export async function checkCounters(trial: Trial, client: Client): Promise<void>
     trial.fault('over budget', `${id} has used ${used} of ${SCARCE_LIMIT}`)
 }
 
-/** Of two base plans taken at once a user has one, and who asked for it was told so. */
+/** Of two base plans taken at once a user has one, and its caller got the matching answer. */
 export async function checkBasePlans(
   trial: Trial,
   client: Client,

@@ -18,14 +18,14 @@ export interface ServiceNode {
   start(main?: string | Promise<string>): Promise<void>
   /** Returns when it is gone, with how long that took. */
   kill(signal: NodeJS.Signals): Promise<number>
-  /** resident, in megabytes; null where the system does not tell */
+  /** resident, in megabytes; null if unknown */
   memory(): Promise<number | null>
   output(): string
 }
 
 const builds = new Map<string, Promise<string>>()
 
-/** The service as this trial has it: sound, or broken on purpose. */
+/** The trial's build of the service: sound, or broken on purpose. */
 export function serviceOf({ breakage }: Trial): Promise<string> {
   const changes = breakage?.sources ?? []
   const name = changes.length === 0 ? 'sound' : `broken-${breakage?.what.replaceAll(/\W+/g, '-')}`

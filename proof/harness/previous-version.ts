@@ -11,7 +11,7 @@ const run = promisify(execFile)
 /** How far back "the previous version" is where no tag says so. */
 const COMMITS_AGO = 20
 
-/** The commit to begin with; null where the history does not have it. */
+/** The commit to start with; null if the history does not have it. */
 export async function previousCommit(ref: string | null): Promise<string | null> {
   const git = (...args: string[]) =>
     run('git', args, { cwd: ROOT }).then(

@@ -5,7 +5,7 @@ export interface RawAnswer {
   body: string
 }
 
-/** A connection on which anything may be sent; it reads the answers as HTTP/1.1. */
+/** A connection that can send anything; it parses the answers as HTTP/1.1. */
 export class RawConnection {
   readonly #socket: Socket
   #received = Buffer.alloc(0)

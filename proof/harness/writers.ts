@@ -7,7 +7,7 @@ const CREATE = 'mutation ($id: String!) { createUser(input: { id: $id }) { id } 
 const SUBSCRIBE =
   'mutation ($id: String!, $plan: String!) { subscribe(userId: $id, packageIds: [$plan]) { id } }'
 
-/** How many of `call` an event uses is its number: the ledger tells which were counted, and how often. */
+/** The amount of an event is its number: the ledger shows which were counted, and how often. */
 interface Event {
   number: number
   user: string
@@ -24,13 +24,13 @@ export interface WriterOptions {
   pause?: number
   /** the number before that of the first event */
   first?: number
-  /** no users are made, and nothing scarce is used */
+  /** creates no users, and uses nothing scarce */
   eventsOnly?: boolean
-  /** told of every call that has to be sent again */
+  /** called for every call that has to be retried */
   failed?: (url: string, outcome: Outcome) => void
 }
 
-/** What was begun is answered for good by then, or never. */
+/** By then, what was started has a final answer, or never will. */
 const PATIENCE_MS = 30_000
 
 /**
@@ -64,7 +64,7 @@ export class Writers {
     return this.recorded.length + this.refused.length + this.subscribed.size
   }
 
-  /** Until so many more are acknowledged; false when they are not in time. */
+  /** Until that many more are acknowledged; false if not in time. */
   async reach(more: number, withinMs = 60_000): Promise<boolean> {
     const goal = this.acknowledged + more
     const began = performance.now()
@@ -75,7 +75,7 @@ export class Writers {
     return true
   }
 
-  /** Has every call answered that was begun; returns the number of the last event. */
+  /** Waits until every started call is answered; returns the number of the last event. */
   async finish(): Promise<number> {
     this.#stoppedAt = performance.now()
     await this.#working
@@ -96,7 +96,7 @@ export class Writers {
     const event: Event = { number, user, feature: number % 3 === 0 && !eventsOnly ? 'scarce' : 'call' }
     const input = { userId: user, featureId: event.feature, delta: event.feature === 'call' ? number : 1 }
     const key = `event ${number}`
-    // A key may stand in the event or in the header: two ways, two receipts.
+    // A key may be in the event or in the header: two paths, two receipts.
     const answer =
       number % 2 === 0
         ? await this.#insist(worker, RECORD, { input: { ...input, idempotencyKey: key } })
@@ -129,7 +129,7 @@ export class Writers {
     return true
   }
 
-  /** Sends it until it is answered for good. */
+  /** Sends it until there is a final answer. */
   async #insist(
     worker: number,
     query: string,

@@ -56,7 +56,7 @@ export const clock: Scenario = {
     const caller = new Caller(trial)
     const recorded = new Map<string, number>()
 
-    // A lane that hangs would hang for ever.
+    // A stuck lane would stay stuck forever.
     const hangs = () => (trial.faults.get('unanswered')?.count ?? 0) > 0
     for (let step = 0; trial.goesOn('steps', 6) && !hangs(); step++) {
       await time.step(FIRST_STEPS[step] ?? trial.random.pick(STEPS))
@@ -96,7 +96,7 @@ async function subscribeAll(app: App, users: readonly string[]): Promise<void> {
   }
 }
 
-/** What is shown as used in the present period is what the ledger has for it. */
+/** The usage shown for the current period is what the ledger has for it. */
 async function compare(trial: Trial, caller: Caller, url: string, databaseUrl: string, user: string) {
   for (const feature of ['hourly', 'daily']) {
     const answer = await caller.ask(url, USAGE, { user, feature })
@@ -177,7 +177,7 @@ async function steppedClock(trial: Trial) {
   const file = join(folder, 'offset')
   let offset = 0
   const write = async () => {
-    // Put in place whole: it is read all the time.
+    // Replaced atomically: it is read all the time.
     await writeFile(`${file}.new`, `${offset < 0 ? '-' : '+'}${Math.abs(offset)}\n`, { mode: 0o644 })
     await rename(`${file}.new`, file)
   }
@@ -187,7 +187,7 @@ async function steppedClock(trial: Trial) {
       LD_PRELOAD: (await libfaketime()) ?? '',
       FAKETIME_TIMESTAMP_FILE: file,
       FAKETIME_NO_CACHE: '1',
-      // Timers are to go on as they do when a real clock is set.
+      // Timers must behave as when a real clock is set.
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       DONT_FAKE_MONOTONIC: '1',
     },

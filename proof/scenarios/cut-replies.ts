@@ -48,7 +48,7 @@ export const cutReplies: Scenario = {
     await Promise.all(Array.from({ length: AT_ONCE }, work))
     trial.count('replies cut', proxy.lost)
 
-    // One in 8,000 loses all three replies: it is told so, and asks again under its key.
+    // One in 8,000 loses all three replies: its caller gets an error, and retries with its key.
     proxy.fate = () => 'pass'
     for (const [number, { error }] of answers.entries()) if (error) answers[number] = await record(number)
     const recorded = answers.filter(({ data }) => data?.recorded === true).length

@@ -13,7 +13,7 @@ import type { Scenario } from '../scenario.ts'
 import type { Trial } from '../trial.ts'
 
 const WORKERS = 8
-/** From the moment that connections lead to the new primary. */
+/** From the moment connections go to the new primary. */
 const RECOVERY_MS = 15_000
 const CHECK = '{ canUseFeature(userId: "u1", featureId: "metered") { consumption { budget } } }'
 
@@ -137,7 +137,7 @@ async function caughtUp(primary: Cluster): Promise<void> {
   }
 }
 
-/** A key that every node has let in. */
+/** A key that every node has accepted. */
 async function freshKey({ trial, app, nodes, caller }: Stage): Promise<{ id: string; secret: string }> {
   for (;;) {
     const made = await app.dashboard
@@ -172,7 +172,7 @@ async function changeLimit({ trial, app }: Stage, limit: number): Promise<void> 
   )
 }
 
-/** What each node says that the limit is. */
+/** The limit according to each node. */
 function budgets({ trial, nodes, caller }: Stage): Promise<number[]> {
   return Promise.all(
     nodes.map(async ({ url }) => {
@@ -182,7 +182,7 @@ function budgets({ trial, nodes, caller }: Stage): Promise<number[]> {
   )
 }
 
-/** No limit that the database does not hold, no key that it has revoked. */
+/** No limit that is not in the database, no key that it has revoked. */
 async function checkStale(stage: Stage, key: { id: string; secret: string }): Promise<void> {
   const { trial, app, nodes, caller, primary } = stage
   const held = await primary.sql(
@@ -213,7 +213,7 @@ async function checkEvents({ trial, primary }: Stage, mode: Mode, { recorded }: 
   else trial.fault('lost', `event ${lost[0]?.number} is not on the new primary`, lost.length)
 }
 
-/** Asks until there is an answer for good. */
+/** Asks until there is a final answer. */
 async function insist(trial: Trial, ask: () => Promise<Outcome>): Promise<Outcome> {
   for (let tries = 0; tries < 100; tries++) {
     const outcome = await ask()

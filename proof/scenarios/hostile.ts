@@ -10,9 +10,9 @@ import type { Trial } from '../trial.ts'
 
 const CONNECTIONS = 16
 const MOST_GROWTH_MB = 150
-/** What the service makes ready for every kind of request is there before memory is measured. */
+/** Warms the service up for every kind of request before memory is measured. */
 const WARM_UP = 1_000
-/** What is no HTTP is mostly cut off, and otherwise not worth waiting for. */
+/** What is not HTTP is mostly cut off, and otherwise not worth waiting for. */
 const CUT_OFF_MS = 500
 
 export const hostile: Scenario = {

@@ -59,7 +59,7 @@ export const kills: Scenario = {
       if (await writers.reach(1, RECOVERY_MS)) trial.recovered(performance.now() - began)
       else trial.fault('not back', `no call succeeded within ${RECOVERY_MS} ms of the kill of ${target}`)
       if (node.ended) trial.fault('not back', `the service ended by itself: ${node.output().slice(-300)}`)
-      // Seen as soon as it is there: a broken product need not be killed any more.
+      // Checked early: a product already found broken need not be killed any more.
       if (trial.breakage && (await writers.reach(2 * WORKERS)))
         await withClient(await database(), (client) => countedEvents(trial, client))
     }

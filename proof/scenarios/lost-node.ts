@@ -9,7 +9,7 @@ import { waitForReadiness } from '../harness/readiness.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Trial } from '../trial.ts'
 
-/** How long what a lost node had locked may hold up those on a healthy one. */
+/** How long locks of a lost node may delay calls on a healthy one. */
 const HELD_UP_MS = 6_000
 const COMMIT = Buffer.from('commit\0')
 

@@ -13,9 +13,9 @@ import type { Scenario } from '../scenario.ts'
 import type { Trial } from '../trial.ts'
 
 const DEADLINE_MS = 3_000
-/** For `/readyz` to tell of a silent database, and for calls to succeed again once it is back. */
+/** For `/readyz` to report a silent database, and for calls to succeed again once it is back. */
 const NOTICED_MS = 5_000
-/** What the service takes to end at most, unless it is set otherwise. */
+/** The longest the service takes to stop, by default. */
 const GRACE_MS = 10_000
 const WORKERS = 8
 const RECORD = 'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }'
@@ -93,7 +93,7 @@ export const network: Scenario = {
     ]
     for (let round = 0; trial.goesOn('troubles'); round++) {
       await writers.reach(WORKERS)
-      // Each kind once, in the order of what matters most, and then as the seed has it.
+      // Each kind once, most important first, and then at random.
       const trouble = troubles[round] ?? trial.random.pick(troubles)
       await trouble(stage)
       trial.count('troubles')
@@ -115,7 +115,7 @@ async function pass({ trial, database, front, writers }: Stage, trouble: 'reset'
   await back(trial, writers, performance.now())
 }
 
-/** Nothing gets through to the database any more, and nobody says so. */
+/** Nothing gets through to the database any more, silently. */
 async function swallow(stage: Stage): Promise<void> {
   const { trial, node, database, writers } = stage
   const began = performance.now()
@@ -179,7 +179,7 @@ async function end(stage: Stage): Promise<void> {
   if ((await readiness(node.url)) !== 200) trial.fault('not ready', '/readyz is not 200 after a restart')
 }
 
-/** Who was told that it failed is not counted later. */
+/** A call reported as failed is not counted later. */
 async function checkProbes({ trial, probes }: Stage, databaseUrl: string): Promise<void> {
   const refused = probes.filter((one) => one.refused).map(({ delta }) => delta)
   trial.count('refused during silent drops', refused.length)

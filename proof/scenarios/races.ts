@@ -110,7 +110,7 @@ async function history(trial: Trial, caller: Caller, user: string, urls: readonl
   trial.count('calls', calls.length)
   trial.count('histories')
   for (const { asked, answer } of calls) {
-    // Only a SET may lead above the budget, and none here does.
+    // Only a SET may exceed the budget, and none here does.
     if ('action' in asked && answer.granted && answer.used > SCARCE_LIMIT)
       trial.fault('over budget', `${user} was told of ${answer.used} of ${SCARCE_LIMIT}`)
   }
@@ -118,7 +118,7 @@ async function history(trial: Trial, caller: Caller, user: string, urls: readonl
     trial.fault('no serial order', `no order of the ${calls.length} calls on ${user} explains their answers`)
 }
 
-/** A mix in which the budget is met and left again. */
+/** A mix in which the budget is reached and left again. */
 function someAsk({ random }: Trial): Ask {
   const choice = random.int(0, 9)
   if (choice < 3) return { check: random.int(1, 100) }

@@ -11,10 +11,10 @@ import type { Scenario } from '../scenario.ts'
 import type { Trial } from '../trial.ts'
 
 const READERS = 40
-/** Of each: what they would get comes to hundreds of megabytes. */
+/** Of each: their answers amount to hundreds of megabytes. */
 const REQUESTS = 80
 const HELD_MS = 5_000
-/** A broken product is given the time to show it, however crowded the machine is. */
+/** Time for a broken product to show it, however busy the machine is. */
 const HELD_BROKEN_MS = 30_000
 const MOST_GROWTH_MB = 150
 const USERS = 10_000
@@ -60,7 +60,7 @@ export const storm: Scenario = {
   },
 }
 
-/** Checks, one after the other, on a connection that was there before. */
+/** Checks, one after the other, on an existing connection. */
 function keepChecking(trial: Trial, node: ServiceNode, users: readonly string[]) {
   const caller = new Caller(trial)
   let going = true

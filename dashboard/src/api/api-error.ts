@@ -1,6 +1,6 @@
 export class ApiError extends Error {
   readonly code: string
-  /** the input field whose value was refused; null: none alone */
+  /** the input field whose value was refused; null: no single one */
   readonly field: string | null
 
   constructor(code: string, message: string, field: string | null = null) {
@@ -13,7 +13,7 @@ export class ApiError extends Error {
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.code === 'UNAUTHENTICATED'
 
-/** The one translator of errors: what a person is told. */
+/** Turns any error into a message for people. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof ApiError)) {
     return 'Something went wrong in this page. Reload it; if that does not help, tell your administrator.'
@@ -21,7 +21,7 @@ export function messageOf(error: unknown): string {
   return /[.!?]$/.test(error.message) ? error.message : `${error.message}.`
 }
 
-/** The field of a form that an error is about, with its message; null where it is about the whole. */
+/** The form field an error is about, with its message; null if it is about the whole form. */
 export function fieldErrorOf(error: unknown, fields: readonly string[]): Record<string, string> | null {
   const field = error instanceof ApiError ? error.field : null
   return field !== null && fields.includes(field) ? { [field]: messageOf(error) } : null

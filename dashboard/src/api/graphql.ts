@@ -9,7 +9,7 @@ interface Setup {
 
 type Tada = ReturnType<typeof initGraphQLTada<Setup>>
 
-/** A document, typed by the schema. It stays text: the server parses it, the page need not. */
+/** A document, typed by the schema. It stays text: only the server needs to parse it. */
 export const graphql = ((text: string, fragments: string[] = []) =>
   [text, ...fragments].join('\n')) as unknown as Tada
 

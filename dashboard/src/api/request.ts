@@ -1,7 +1,7 @@
 import type { TadaDocumentNode } from 'gql.tada'
 import { ApiError } from './api-error.ts'
 
-/** Asks the dashboard's API. Throws an ApiError for whatever goes wrong. */
+/** Calls the dashboard's API. Throws an ApiError for any failure. */
 export async function request<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
   variables: Variables,

@@ -20,7 +20,7 @@ export type Me = NonNullable<ResultOf<typeof SESSION>['me']>
 export type App = ResultOf<typeof ACCOUNT>['apps'][number]
 export type Role = Me['role']
 
-/** Who has signed in, from the cache when it is known already. */
+/** The signed-in member, from the cache if already known. */
 export async function whoIsThere(client: QueryClient): Promise<Me | null> {
   const { me } = await client.ensureQueryData({
     queryKey: keyOf(SESSION, {}),
@@ -30,7 +30,7 @@ export async function whoIsThere(client: QueryClient): Promise<Me | null> {
   return me
 }
 
-/** Forgets everything: somebody else may be sitting here now. */
+/** Clears the cache: someone else may be using this browser now. */
 export const forgetSession = (client: QueryClient) => client.clear()
 
 export { ACCOUNT, SESSION }

@@ -15,7 +15,7 @@ interface Upload {
   delimiter: string
 }
 
-/** Sends a CSV file for a dry run. Its rows are asked for afterwards. */
+/** Uploads a CSV file for a dry run. Its rows are requested afterwards. */
 export async function uploadUsers({
   appId,
   importId,

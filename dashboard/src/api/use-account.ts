@@ -4,7 +4,7 @@ import type { ResultOf } from './graphql.ts'
 import { ACCOUNT, type App, type Me, SESSION } from './session.ts'
 import { keyOf, useAsk } from './use-api.ts'
 
-/** The apps; empty while they are being asked for. */
+/** The apps; empty while loading. */
 export function useApps(): App[] {
   return useAsk(ACCOUNT, {}).data?.apps ?? []
 }
@@ -20,14 +20,14 @@ export function useMay(): (mutation: string) => boolean {
   return (mutation) => permissions?.includes(mutation) ?? false
 }
 
-/** The id of the app whose pages these are. */
+/** The id of the current app. */
 export function useAppId(): string {
   const { app } = useParams({ strict: false })
   if (app === undefined) throw new Error('this page belongs to an app')
   return app
 }
 
-/** The app whose pages these are; undefined while it is being asked for, or where there is none. */
+/** The current app; undefined while loading, or if there is none. */
 export function useApp(): App | undefined {
   const { app } = useParams({ strict: false })
   return useApps().find(({ id }) => id === app)

@@ -30,7 +30,7 @@ export const keyOf = (document: unknown, variables: unknown) => [document, varia
 
 interface AskOptions {
   enabled?: boolean
-  /** Goes on showing the last answer while the next one comes, as a list does while one types. */
+  /** Keeps showing the last answer until the next one arrives, for lists filtered by typing. */
   keepPrevious?: boolean
   refetchInterval?: number | false
 }
@@ -49,12 +49,12 @@ export function useAsk<Result, Variables>(
 }
 
 interface ChangeOptions<Result> {
-  /** said once it is done */
+  /** shown once it is done */
   said?: string | ((result: Result) => string)
   done?: (result: Result) => unknown
 }
 
-/** A change, after which everything that is on the screen is asked for again. */
+/** A mutation, after which everything on the screen is reloaded. */
 export function useChange<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
   { said, done }: ChangeOptions<Result> = {},

@@ -40,7 +40,7 @@ interface FeatureFormProps {
 
 export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
   const may = useMay()
-  // Kept from when the form was filled: what comes in while somebody types must not count as seen.
+  // From when the form was filled: changes that arrive while typing must not count as seen.
   const [seen] = useState(feature?.version ?? null)
   const form = useForm({
     initialValues: {

@@ -11,9 +11,9 @@ import { Note } from '../ui/note.tsx'
 
 interface ImportFormProps {
   appId: string
-  /** Told as soon as the upload begins: its progress can be asked for from then on. */
+  /** Called as soon as the upload starts: its progress can be queried from then on. */
   onStarted: (importId: string) => void
-  /** Told when the file was refused as a whole. */
+  /** Called when the whole file was refused. */
   onRefused: () => void
 }
 

@@ -27,7 +27,7 @@ interface ImportPriceFormProps {
   onDone: () => void
 }
 
-/** Takes a price over as the provider has it: nothing is typed twice. */
+/** Imports a price from the provider: nothing is typed twice. */
 export function ImportPriceForm({ appId, packageId, provider, onDone }: ImportPriceFormProps) {
   const choices = useAsk(CHOICES, { appId, provider })
   const prices = choices.data?.providerPrices ?? []

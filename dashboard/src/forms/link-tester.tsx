@@ -15,7 +15,7 @@ const LINK = graphql(`
   }
 `)
 
-/** Makes a payment link of a template, as the Admin API does. */
+/** Creates a payment link from a template, as the Admin API does. */
 export function LinkTester({ appId, templateId }: { appId: string; templateId: string }) {
   const here = `${location.origin}/apps/${encodeURIComponent(toPath(appId))}`
   const form = useForm({

@@ -3,7 +3,7 @@ import { Textarea } from '@mantine/core'
 export const metadataText = (metadata: Record<string, unknown>): string =>
   Object.keys(metadata).length === 0 ? '' : JSON.stringify(metadata, null, 2)
 
-/** The object that was written; nothing is the empty one. Throws when it is none. */
+/** Parses the entered object; empty input is an empty object. Throws if it is not an object. */
 export function metadataOf(text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
   const value: unknown = JSON.parse(text)

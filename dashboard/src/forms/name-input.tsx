@@ -5,11 +5,11 @@ import { idFrom } from './onto-fields.ts'
 interface NameInputProps<Values extends { name: string; id: string }> {
   form: UseFormReturnType<Values>
   placeholder: string
-  /** false: the thing is there already, and keeps its id */
+  /** false: it already exists, and keeps its id */
   proposesId?: boolean
 }
 
-/** The name of something, which proposes an id as long as nobody has written another. */
+/** A name input that proposes an id until one is entered. */
 export function NameInput<Values extends { name: string; id: string }>({
   form,
   placeholder,

@@ -1,7 +1,7 @@
 import type { UseFormReturnType } from '@mantine/form'
 import { fieldErrorOf } from '../api/api-error.ts'
 
-/** Puts what the server refused beside the field that it is about. */
+/** Shows the server's refusal beside the field it is about. */
 // biome-ignore lint/suspicious/noExplicitAny: forms of all shapes
 export function ontoFields(form: UseFormReturnType<any>) {
   return { onError: (error: Error) => form.setErrors(fieldErrorOf(error, fieldsOf(form)) ?? {}) }
@@ -15,13 +15,13 @@ export const required = (label: string) => (value: string | null) =>
 
 const MAX_ID = 255
 
-/** An id as the server takes it; it says the rest. */
+/** A rough check of an id; the server does the rest. */
 export function idProblem(value: string): string | null {
   if (value === '') return 'The id is missing.'
   return value.length > MAX_ID ? `An id has at most ${MAX_ID} characters.` : null
 }
 
-/** An id made of a name, as a proposal: "Team seats" → "team-seats". */
+/** Proposes an id for a name: "Team seats" → "team-seats". */
 export const idFrom = (name: string) =>
   name
     .toLowerCase()

@@ -30,15 +30,15 @@ const EDIT = graphql(`
 interface PackageFormProps {
   appId: string
   id: string
-  /** which version the form was filled from */
+  /** the version the form was filled from */
   version: string
   name: string
   grants: readonly Grant[]
   features: readonly CatalogueFeature[]
-  /** of a published package, edits wait for the next publishing */
+  /** edits of a published package wait until it is published again */
   published: boolean
   readOnly: boolean
-  /** Asks for what is there now, and fills a new form with it. */
+  /** Reloads, and fills a new form. */
   onReload: () => void
 }
 
@@ -48,7 +48,7 @@ export function PackageForm(props: PackageFormProps) {
     initialValues: { name: props.name, grants: props.grants.map(valuesOf) },
     validate: { name: required('The name') },
   })
-  // Kept from when the form was filled: what comes in while somebody types must not count as seen.
+  // From when the form was filled: changes that arrive while typing must not count as seen.
   const [seen, setSeen] = useState(props.version)
   const edit = useChange(EDIT, {
     said: props.published ? 'Saved as a draft. Publish it to put it in force.' : 'Saved.',

@@ -24,7 +24,7 @@ interface RecordUsageFormProps {
 
 export function RecordUsageForm({ appId, userId, feature, onDone }: RecordUsageFormProps) {
   const [refusal, setRefusal] = useState<string | null>(null)
-  // One key for as long as the form is open: a second click, or a try after an answer that was lost, counts once.
+  // One key while the form is open: a second click, or a retry after a lost answer, counts once.
   const [key, setKey] = useState(() => crypto.randomUUID())
   const form = useForm({
     initialValues: { action: 'ADD' as 'ADD' | 'SET', delta: 1 as number | '' },

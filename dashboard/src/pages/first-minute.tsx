@@ -25,7 +25,7 @@ const LOAD_SAMPLE = graphql(`
   }
 `)
 
-/** The way from nothing to the first answer. It fills itself in as things happen, and goes when all are done. */
+/** The steps from nothing to the first answer. They complete by themselves, and disappear when all are done. */
 export function FirstMinute({ appId }: { appId: string }) {
   const may = useMay()
   const [key, setKey] = useState<string | undefined>()
@@ -143,7 +143,7 @@ interface Step {
   code: string
 }
 
-/** The steps, with what is there already in their lines. */
+/** The steps, with existing ids filled into their commands. */
 function stepsOf(ids: { appId: string; featureId: string; packageId: string; userId: string }): Step[] {
   const { appId, featureId, packageId, userId } = ids
   const params = { app: appId }

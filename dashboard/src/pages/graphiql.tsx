@@ -11,11 +11,11 @@ const FIRST = `# The Admin API, with the key above. Ctrl-Enter runs it; the docs
 }
 `
 
-/** The key stays in this page: it is kept nowhere. */
+/** The key stays in this page: it is not stored. */
 export function GraphiqlPage() {
   const scheme = useComputedColorScheme('light')
   const [typed, setKey] = useState('')
-  // It asks for the schema as soon as it has a key: not with every letter of one that is being typed.
+  // It loads the schema as soon as it has a key: not with every letter typed.
   const [key] = useDebouncedValue(typed, 400)
   const ask = useCallback(
     async (body: unknown) => {

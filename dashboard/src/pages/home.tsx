@@ -44,7 +44,7 @@ export function HomePage() {
       <SampleNote appId={appId} />
       <Calls appId={appId} />
       <LatestOf appId={appId} />
-      {/* Of a sample there is something to look at first. */}
+      {/* With a sample loaded, its data comes first. */}
       {app?.sampleLoaded && <FirstMinute appId={appId} />}
     </Page>
   )
@@ -54,7 +54,7 @@ function Calls({ appId }: { appId: string }) {
   const { range = 'day' } = useSearch({ from: '/inside/apps/$app/' })
   const navigate = useNavigate({ from: '/apps/$app' })
   const { span, step, interval } = RANGES[range]
-  // To the whole step, so that the same question is asked again and not another one with every render.
+  // Rounded to the step, so that re-rendering repeats the same query.
   const now = Math.floor(Date.now() / step) * step
   const asked = useAsk(
     ACTIVITY,

@@ -26,7 +26,7 @@ export function ImportPage() {
   const appId = useAppId()
   const { id } = useSearch({ from: '/inside/apps/$app/import' })
   const navigate = useNavigate({ from: '/apps/$app/import' })
-  // The form stays while its file travels, so that a refusal is shown beside what was entered.
+  // The form stays during the upload, so that a refusal is shown beside the inputs.
   const [uploading, setUploading] = useState<string | null>(null)
   const inForm = id === undefined
   return (

@@ -14,7 +14,7 @@ const OFFER = graphql(`
   }
 `)
 
-/** Behind the link that an owner hands to a new member. */
+/** The page of an invitation link. */
 export function InvitePage() {
   const client = useQueryClient()
   const navigate = useNavigate()

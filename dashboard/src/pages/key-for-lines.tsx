@@ -10,7 +10,7 @@ const CREATE = graphql(`
   }
 `)
 
-/** Makes a key and puts it into the lines, so that they work as they stand. */
+/** Creates a key and puts it into the commands, so that they work when pasted. */
 export function KeyForLines({ appId, onKey }: { appId: string; onKey: (secret: string) => void }) {
   const may = useMay()
   const create = useChange(CREATE, {

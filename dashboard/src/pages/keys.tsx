@@ -23,7 +23,7 @@ const KEYS = graphql(`
 `)
 type Key = ResultOf<typeof KEYS>['apiKeys'][number]
 
-/** What is open above the list. A secret is never kept in an address. */
+/** The panel above the list. A secret never goes into an address. */
 type Open = { is: 'new' } | { is: 'rotate' | 'revoke'; key: Key } | { is: 'secret'; key: NewSecret } | null
 
 export function KeysPage() {

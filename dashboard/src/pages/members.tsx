@@ -20,7 +20,7 @@ const MEMBERS = graphql(`
     members { id email role createdAt lastSeenAt }
   }
 `)
-/** For owners alone. */
+/** Only for owners. */
 const INVITATIONS = graphql(`
   query Invitations {
     invitations { id email role expiresAt invitedBy }

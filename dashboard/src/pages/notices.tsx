@@ -46,7 +46,7 @@ const STATES = { PENDING: 'warn', DONE: 'good', FAILED: 'bad' } as const satisfi
 type State = keyof typeof STATES
 const PAGE = 50
 
-/** What the providers sent, and what became of it. */
+/** Provider notices and their outcomes. */
 export function Notices({ appId }: { appId: string }) {
   const may = useMay()
   const { state, after, notice } = useSearch({ from: '/inside/apps/$app/billing' })

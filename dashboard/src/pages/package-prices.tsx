@@ -44,7 +44,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
             </Text>
             <Group gap="xs">
               {providerAccounts
-                // The sandbox has no prices of its own.
+                // The sandbox has no prices to import.
                 .filter(({ provider, enabled }) => enabled && provider !== 'sandbox')
                 .map(({ provider }) => (
                   <Button

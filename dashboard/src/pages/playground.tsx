@@ -68,7 +68,7 @@ export function PlaygroundPage() {
   })
   const ask = form.onSubmit(({ user, feature, delta }) => {
     void navigate({ search: { user, feature: feature ?? '', ...(delta !== 1 && { delta: String(delta) }) } })
-    // The same question again: things may have changed since.
+    // Repeat the same question: the answer may have changed.
     if (asked) void explanation.refetch()
   })
   return (
@@ -193,7 +193,7 @@ function Answer({
   )
 }
 
-/** When the budget began to count, and when it starts again. */
+/** When the current period started, and when it resets. */
 function Period({ start, end }: { start: string; end: string | null }) {
   if (end === null) return ' It never starts again.'
   return (

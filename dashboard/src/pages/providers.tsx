@@ -81,7 +81,7 @@ export function Providers({ appId }: { appId: string }) {
 interface ProviderCardProps {
   appId: string
   account: Account
-  /** some provider of the app takes real money */
+  /** a provider of the app takes real money */
   live: boolean
   onSet: () => void
 }

@@ -37,7 +37,7 @@ interface PublishImpactProps {
   packageId: string
 }
 
-/** Whom publishing touches: how many, and who. */
+/** Who is affected by publishing, and how many. */
 export function PublishImpact({ preview, app, packageId }: PublishImpactProps) {
   const { after } = useSearch({ from: '/inside/apps/$app/packages/$id/publish' })
   const touched = preview.gain + preview.lose > 0

@@ -18,7 +18,7 @@ const PUBLISH = graphql(`
   }
 `)
 
-/** Says whom publishing touches before it is done. */
+/** Shows who is affected before publishing. */
 export function PublishPage() {
   const { app, id } = useParams({ from: '/inside/apps/$app/packages/$id/publish' })
   const navigate = useNavigate()
@@ -75,7 +75,7 @@ export function PublishPage() {
                 <Button
                   onClick={() => publish.mutate({ appId: app, id, version: p.version })}
                   loading={publish.isPending}
-                  // Nobody confirms what is not on the screen yet.
+                  // No confirming before the impact is shown.
                   disabled={!may('publishPackage') || (!firstTime && !preview.data)}
                   {...(preview.data?.publishPreview?.lose && { color: 'red.9' })}
                 >

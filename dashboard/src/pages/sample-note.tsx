@@ -11,7 +11,7 @@ const REMOVE = graphql(`
   }
 `)
 
-/** While the sample is loaded: what it is, and the way to be rid of it. */
+/** While the sample is loaded: what it is, and how to remove it. */
 export function SampleNote({ appId }: { appId: string }) {
   const app = useApp()
   const may = useMay()

@@ -7,7 +7,7 @@ import { useLinkToken } from '../link-token.ts'
 import { Entrance } from '../ui/entrance.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 
-/** Behind the link that the first start prints. */
+/** The page of the setup link printed at the first start. */
 export function SetupPage() {
   const client = useQueryClient()
   const navigate = useNavigate()

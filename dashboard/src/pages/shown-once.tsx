@@ -9,7 +9,7 @@ export interface NewSecret {
   formerExpiresAt: string | null
 }
 
-/** A new secret, with lines that work as they stand. */
+/** A new secret, with commands that work when pasted. */
 export function ShownOnce({
   secret: { name, secret, formerExpiresAt },
   onClose,

@@ -10,7 +10,7 @@ export function SignInPage() {
   const { to } = useSearch({ from: '/sign-in' })
   const enter = () => {
     forgetSession(client)
-    // Only to a page of ours: the address may have come from anywhere.
+    // Only to one of our own pages: the address may come from anywhere.
     void router.navigate({ href: to?.match(/^\/(?![/\\])/) ? to : '/', replace: true })
   }
   return (

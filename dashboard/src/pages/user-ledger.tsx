@@ -22,7 +22,7 @@ const CONSUMABLE = graphql(`
   }
 `)
 
-/** Everything that was recorded for a user, newest first. */
+/** All recorded usage of a user, newest first. */
 export function UserLedger({ appId, userId }: { appId: string; userId: string }) {
   const { feature, after } = useSearch({ strict: false })
   const navigate = useNavigate()

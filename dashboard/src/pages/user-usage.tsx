@@ -38,7 +38,7 @@ interface UserUsageProps {
   onSubscribe: () => void
 }
 
-/** What the user may use, how much of it is gone, and how it was before. */
+/** The user's features, current usage and past periods. */
 export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
   const { feature } = useSearch({ strict: false })
   const navigate = useNavigate()

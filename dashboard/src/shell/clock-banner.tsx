@@ -5,7 +5,7 @@ import { AnchorLink } from '../ui/links.tsx'
 import { dateTimeOf } from '../ui/when.tsx'
 import classes from './shell.module.css'
 
-/** An app with a time of its own says what time it is: dates on its pages make no sense otherwise. */
+/** Shows the time of an app with a test clock: its dates make no sense otherwise. */
 export function ClockBanner() {
   const app = useApp()
   const { app: id } = useParams({ strict: false })

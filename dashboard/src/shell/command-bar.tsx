@@ -18,7 +18,7 @@ const FOUND = graphql(`
   }
 `)
 
-/** ⌘K: every page, every app, and users by what they begin with. */
+/** ⌘K: every page, every app, and users by prefix. */
 export function CommandBar({ app }: { app: string }) {
   const navigate = useNavigate()
   const apps = useApps()

@@ -2,7 +2,7 @@ import { Button, Stack } from '@mantine/core'
 import { messageOf } from '../api/api-error.ts'
 import { Note } from '../ui/note.tsx'
 
-/** A page that broke. A new release takes old files away, so that reloading often is the answer. */
+/** Shown when a page fails. A new release removes old files, so reloading often helps. */
 export function PageFailed({ error }: { error: unknown }) {
   return (
     <Note tone="bad" title="This page could not be shown" role="alert">

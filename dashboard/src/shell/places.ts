@@ -23,7 +23,7 @@ export interface Place {
   words?: string
 }
 
-/** Where one can go, in the order of the menu. `$app` stands for the app's id. */
+/** The menu, in order. `$app` is replaced by the app's id. */
 export const PLACES: { title: string; places: Place[] }[] = [
   { title: '', places: [{ label: 'Home', to: '/apps/$app', icon: IconActivity, words: 'overview charts' }] },
   {

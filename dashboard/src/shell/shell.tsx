@@ -11,7 +11,7 @@ import { lastApp, rememberApp } from './last-app.ts'
 import { Navigation } from './navigation.tsx'
 import classes from './shell.module.css'
 
-/** What stands around every page behind the sign-in. */
+/** The frame around every page behind the sign-in. */
 export function Shell() {
   const [open, { toggle, close }] = useDisclosure()
   const { app = lastApp() } = useParams({ strict: false })

@@ -1,4 +1,4 @@
-/** "Firefox on Linux", as well as a browser says what it is. */
+/** "Firefox on Linux", as far as the browser says. */
 export function browserOf(userAgent: string | null): string {
   if (userAgent === null) return 'Unknown browser'
   const browser = /Edg\//.test(userAgent)

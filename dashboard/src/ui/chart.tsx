@@ -11,7 +11,7 @@ export interface Series {
 }
 
 interface ChartProps {
-  /** what it shows, for those who do not see it */
+  /** a description for screen readers */
   label: string
   /** in seconds */
   times: number[]
@@ -48,7 +48,7 @@ export function Chart({ label, times, series, height = 220 }: ChartProps) {
         cursor: { points: { size: 7 }, drag: { x: false, y: false } },
         hooks: { ready: [showValues], setLegend: [showValues] },
         scales: {
-          // By the times themselves: of a single one uPlot would make years.
+          // From the times themselves: for a single one uPlot would choose years.
           x: { range: (_, min, max) => [(times[0] ?? min) - margin, (times.at(-1) ?? max) + margin] },
           y: { range: (_, _min, max) => [0, Math.max(max * 1.1, 1)] },
         },
@@ -91,11 +91,11 @@ export function Chart({ label, times, series, height = 220 }: ChartProps) {
   )
 }
 
-/** While nothing is pointed at, the legend names the series alone. */
+/** Without a cursor, the legend shows only the series' names. */
 const showValues = ({ root, legend }: UPlot) =>
   root.querySelector('.u-legend')?.classList.toggle('u-live', typeof legend.idx === 'number')
 
-/** What is counted here comes in whole numbers. */
+/** All values are whole numbers. */
 const WHOLE_STEPS = Array.from({ length: 16 }, (_, power) =>
   [1, 2, 5].map((digit) => digit * 10 ** power),
 ).flat()

@@ -6,7 +6,7 @@ interface Column<Row> {
   cell: (row: Row) => ReactNode
   /** for numbers and buttons */
   right?: boolean
-  /** of those that a phone has no room for */
+  /** hidden on a phone */
   wide?: boolean
   /** read out, but not shown */
   hiddenLabel?: boolean
@@ -22,7 +22,7 @@ interface DataTableProps<Row> {
 export function DataTable<Row>({ label, rows, keyOf, columns }: DataTableProps<Row>) {
   return (
     <Paper radius="md" style={{ overflow: 'hidden' }}>
-      {/* A wide table scrolls by itself, what is hidden in it too; the keyboard has to reach it to do so. */}
+      {/* A wide table scrolls on its own; it must be focusable for the keyboard to do so. */}
       <Table.ScrollContainer
         minWidth={0}
         type="native"

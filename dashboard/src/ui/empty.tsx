@@ -10,7 +10,7 @@ interface EmptyProps {
   code?: ReactNode
 }
 
-/** What a list says while there is nothing in it: what it is for, and how to begin. */
+/** Shown for an empty list: what it is for, and how to start. */
 export function Empty({ title, children, action, code }: EmptyProps) {
   return (
     <Paper p="xl" radius="md">

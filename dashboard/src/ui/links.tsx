@@ -4,7 +4,7 @@ import type { ComponentProps } from 'react'
 
 type Plain<Props> = Props & Omit<ComponentProps<'a'>, keyof Props>
 
-/** Mantine's looks on the router's links, whose addresses are checked. */
+/** Mantine's look on the router's links, whose targets are type-checked. */
 export const AnchorLink = createLink((props: Plain<AnchorProps>) => <Anchor component="a" {...props} />)
 export const ButtonLink = createLink((props: Plain<ButtonProps>) => <Button component="a" {...props} />)
 export const MenuItemLink = createLink((props: Plain<MenuItemProps>) => (

@@ -7,11 +7,11 @@ import { Note } from './note.tsx'
 interface LoadedProps<Result> {
   of: UseQueryResult<Result>
   children: (result: Result) => ReactNode
-  /** what stands there until then */
+  /** the placeholder until then */
   skeleton?: ReactNode
 }
 
-/** What was asked for: its outline while it comes, its error when it does not. */
+/** Loaded data: a skeleton while loading, the error if that fails. */
 export function Loaded<Result>({ of, children, skeleton }: LoadedProps<Result>) {
   if (of.data !== undefined) return children(of.data)
   if (of.error) return <Failed error={of.error} retry={() => void of.refetch()} />

@@ -4,12 +4,12 @@ import classes from './note.module.css'
 interface NoteProps {
   tone: 'good' | 'warn' | 'bad' | 'accent'
   title?: string
-  /** `alert` for what went wrong just now, `status` for what came of something */
+  /** `alert` for a failure, `status` for a result */
   role?: 'alert' | 'status'
   children: ReactNode
 }
 
-/** Something that the reader should know before going on. */
+/** Something the reader should know before continuing. */
 export function Note({ tone, title, role, children }: NoteProps) {
   return (
     <div className={classes.note} data-tone={tone} role={role}>

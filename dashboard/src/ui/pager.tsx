@@ -2,7 +2,7 @@ import { Button, Group } from '@mantine/core'
 import { IconArrowLeft, IconArrowRight } from '@tabler/icons-react'
 import { useNavigate, useRouter } from '@tanstack/react-router'
 
-/** Lists go by key: to the next page, and back by the browser's own history. */
+/** Keyset paging: forward by cursor, back by the browser's history. */
 export function Pager({ after, next }: { after: string | undefined; next: string | null | undefined }) {
   const router = useRouter()
   const navigate = useNavigate()

@@ -5,12 +5,12 @@ import { useEffect, useRef, useState } from 'react'
 
 interface SearchInputProps {
   label: string
-  /** what the address says */
+  /** the value in the address */
   value: string
   onSearch: (text: string) => void
 }
 
-/** Writes into the address once the typing pauses; takes over what the address says when that changes. */
+/** Updates the address when typing pauses, and follows the address when that changes. */
 export function SearchInput({ label, value, onSearch }: SearchInputProps) {
   const [text, setText] = useState(value)
   const said = useRef(value)

@@ -3,7 +3,7 @@ import classes from './tag.module.css'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'accent' | 'plain'
 
-/** A word about something's state. */
+/** A status label. */
 export function Tag({
   tone = 'plain',
   title,

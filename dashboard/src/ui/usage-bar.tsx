@@ -5,7 +5,7 @@ import classes from './usage-bar.module.css'
 interface UsageBarProps {
   label: string
   used: number
-  /** null: without limit */
+  /** null: unlimited */
   budget: number | null
   overageEnabled: boolean
   unit?: string | null

@@ -10,7 +10,7 @@ const DATE_TIME = new Intl.DateTimeFormat(undefined, {
 export const dateOf = (iso: string) => DATE.format(new Date(iso))
 export const dateTimeOf = (iso: string) => `${DATE_TIME.format(new Date(iso))} UTC`
 
-/** A moment, to the millisecond in its title. Periods turn at UTC, so UTC it is. */
+/** A time, to the millisecond in its title. In UTC, since periods start and end in UTC. */
 export function When({ at, time = false }: { at: string; time?: boolean }) {
   return (
     <Text component="time" dateTime={at} title={at} inherit className="when">
