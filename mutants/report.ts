@@ -46,7 +46,8 @@ Where fewer were tried than are possible, those were drawn at random. Tests with
 |---|---|---|---|---|---|---|---|
 ${rows.join('\n')}
 
-The score is the share of those tried that were noticed, without the explained ones.
+The score is the share of those tried that were noticed, without the explained ones. Survivors get a test and are tried again,
+so the score of a sample is better than that of what was not tried yet.
 
 ## Survivors
 
