@@ -214,7 +214,7 @@ describe('gap: billing set up in the pages', () => {
     stripe.register({ urls: [setProviderAccount.webhookUrl], secret: SECRET })
   }
 
-  it('takes the keys of a provider and never shows them again', async () => {
+  it('accepts the keys of a provider and never shows them again', async () => {
     const { page, open } = visit
     await open('/apps/default/billing?tab=providers')
     await page.getByRole('button', { name: 'Set up' }).click()

@@ -96,7 +96,7 @@ describe('gap: the keyboard alone', () => {
     expect(problems).toEqual([])
   })
 
-  it('imports users, and takes it back', async () => {
+  it('imports users, and undoes it', async () => {
     const { page, problems } = await signedIn()
     const email = async () =>
       (await dashboard.server.admin.data('{ user(id: "ada") { email } }')).user.email as string

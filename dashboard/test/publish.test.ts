@@ -16,7 +16,7 @@ const PACKAGE =
 const packageNow = async () => (await dashboard.server.dashboard.data(PACKAGE)).package
 
 describe('spec §3: publishing in the dashboard', () => {
-  it('keeps an edit as a draft, says whom it touches, and puts it in force', async () => {
+  it('keeps an edit as a draft, shows who is affected, and publishes it', async () => {
     const { page, open } = visit
     await open('/apps/default/packages/basic')
     await page.getByLabel('Limit').fill('5')
@@ -53,7 +53,7 @@ describe('spec §3: publishing in the dashboard', () => {
     expect(visit.problems).toEqual([])
   })
 
-  it('lists all whom it touches, page by page', async () => {
+  it('lists all affected users, page by page', async () => {
     const { page, open } = visit
     const { admin, dashboard: api } = dashboard.server
     const ids = Array.from({ length: 60 }, (_, i) => `many-${i}`)
@@ -87,7 +87,7 @@ describe('spec §3: publishing in the dashboard', () => {
     await page.getByRole('link', { name: 'many-0', exact: true }).waitFor()
   })
 
-  it('tells the second of two who edit at once, and loses nothing of either', async () => {
+  it('warns the second of two concurrent editors, and loses nothing of either', async () => {
     const [first, second] = [await dashboard.signedIn(), await dashboard.signedIn()]
     for (const { open } of [first, second]) await open('/apps/default/packages/extra')
     const name = '{ package(appId: "default", id: "extra") { draft { name } } }'

@@ -34,7 +34,7 @@ const ended = (page: Page, url: string): Promise<void> =>
     page.on('requestfailed', note)
   })
 
-describe('gap: another site uses the session of who visits it', () => {
+describe('gap: another site uses its visitor’s session', () => {
   const MUTATION = JSON.stringify({
     query:
       'mutation { createFeature(appId: "default", input: {id: "forged", name: "Forged", type: BINARY}) { id } }',
@@ -130,7 +130,7 @@ describe('gap: another site puts the dashboard into a frame', () => {
 })
 
 describe('gap: signing in', () => {
-  it('takes no session that was there before it', async () => {
+  it('accepts no session from before the sign-in', async () => {
     const { url } = dashboard.server
     const { page, close } = await dashboard.visit()
     await page.context().addCookies([{ name: COOKIE, value: 'planted', url }])
@@ -146,7 +146,7 @@ describe('gap: signing in', () => {
     await close()
   })
 
-  it('is made to wait when somebody guesses, and says so', async () => {
+  it('slows down after wrong guesses, and says so', async () => {
     const email = 'guessed@example.com'
     const visitor = dashboardClient(dashboard.server.url)
     for (let tries = 0; tries < SIGN_IN_TRIES; tries++) {
@@ -159,7 +159,7 @@ describe('gap: signing in', () => {
     await close()
   })
 
-  it('leads back to a page of the dashboard and to no other', async () => {
+  it('returns only to a page of the dashboard', async () => {
     const { page, close } = await dashboard.visit()
     await page.goto(`${dashboard.server.url}/sign-in?to=${encodeURIComponent(`${other.far}/`)}`)
     await signIn(page, OWNER)

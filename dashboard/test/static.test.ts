@@ -99,7 +99,7 @@ describe('gap: the pages of the dashboard', () => {
     expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//)
   })
 
-  it('come compressed to whoever takes it, and not again when they have not changed', async () => {
+  it('are compressed for clients that accept it, and not sent again when unchanged', async () => {
     const first = await get('/', { headers: { 'Accept-Encoding': 'gzip' } })
     expect(first.headers.get('content-encoding')).toBe('gzip')
     expect(await first.text()).toContain('<div id="root">')
@@ -112,7 +112,7 @@ describe('gap: the pages of the dashboard', () => {
 
   it.for(
     ASSETS.filter((name) => /^index-.*\.(js|css)$/.test(name)),
-  )('assets/%s may be kept for good', async (name) => {
+  )('assets/%s may be cached forever', async (name) => {
     const response = await get(`/assets/${name}`)
     expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(response.headers.get('content-type')).toMatch(/^text\/(javascript|css); charset=utf-8$/)

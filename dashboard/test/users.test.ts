@@ -102,7 +102,7 @@ describe("gap: a user's page", () => {
     expect(visit.problems).toEqual([])
   })
 
-  it('makes a token that the client API takes', async () => {
+  it('creates a token that the client API accepts', async () => {
     const { page, open } = visit
     await open('/apps/default/users/ada')
     await page.getByRole('button', { name: 'Make a token' }).click()

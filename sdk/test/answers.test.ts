@@ -8,7 +8,7 @@ afterEach(() => {
 const answer = (key: string, data: unknown) => new Map([[key, { data, error: null }]])
 
 describe('what a page knows', () => {
-  it('is bounded: what was asked longest ago goes, what is watched stays', () => {
+  it('is bounded: the least recently asked is dropped, what is watched stays', () => {
     const answers = new Answers([])
     answers.watch('watched')
     for (let i = 0; i < 1_000; i++) answers.asked(`key ${i}`)

@@ -90,7 +90,7 @@ const trap = () => ({
 })
 
 describe('bad arguments', () => {
-  it('come to an error that says which, without a request, and `onError` is told', async () => {
+  it('give an error that says which, without a request, and `onError` is called', async () => {
     for (const row of ROWS) {
       told.length = 0
       const [call, answer, field, message] = row()

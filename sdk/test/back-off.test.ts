@@ -47,7 +47,7 @@ describe('a call that came at a bad time', () => {
     expect(second?.body).toBe(first?.body)
   })
 
-  it('is tried again twice, then told', async () => {
+  it('is retried twice, then returned', async () => {
     const { tollgate, requests } = await clientOf([refuses('RATE_LIMITED', 429, 0.01)])
     const { error } = await tollgate.recordUsage(CALL)
     expect(error).toMatchObject({ name: 'Error', code: 'RATE_LIMITED', response: { status: 429 } })
@@ -57,7 +57,7 @@ describe('a call that came at a bad time', () => {
   it.each([
     ['than is left of the time', 25, 10_000],
     ['than anybody waits', 61, Number.POSITIVE_INFINITY],
-  ])('is told at once where the wait is longer %s', async (_, retryAfter, timeout) => {
+  ])('is returned at once if the wait is longer %s', async (_, retryAfter, timeout) => {
     const { tollgate, requests } = await clientOf([refuses('RATE_LIMITED', 429, retryAfter)], { timeout })
     const { error } = await tollgate.recordUsage(CALL)
     expect(error).toMatchObject({ code: 'RATE_LIMITED', retryAfter })
@@ -75,7 +75,7 @@ describe('a call that came at a bad time', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('can be given up while it waits', async () => {
+  it('can be aborted while it waits', async () => {
     const controller = new AbortController()
     const refusal: Step = (response, request) => {
       response.on('finish', () => setTimeout(() => controller.abort(), 20))

@@ -89,7 +89,7 @@ describe('spec §5.5: a page with a user’s token', () => {
 })
 
 describe('requests', () => {
-  it('calls made in one go share one, equal ones an answer; a delta and usage go for themselves', async () => {
+  it('calls made together share one, equal ones an answer; a delta and usage are separate', async () => {
     const { client, sent } = pageClient(app, server.url)
     const [first, second, same] = await Promise.all([
       client.canUse('calls'),
@@ -148,7 +148,7 @@ describe('requests', () => {
 })
 
 describe('changes', () => {
-  it('a refresh asks again, and tells of what is different', async () => {
+  it('a refresh asks again, and reports differences', async () => {
     const own = await sdkApp(server, 2)
     const { client, sent } = pageClient(own, server.url)
     let told = 0
@@ -170,7 +170,7 @@ describe('changes', () => {
     expect(told).toBe(after)
   })
 
-  it('are looked for while somebody listens, and only then', async () => {
+  it('are polled for while there is a listener, and only then', async () => {
     const own = await sdkApp(server)
     const { client, sent } = pageClient(own, server.url, { refreshEvery: 20 })
     await client.usage('calls')
@@ -211,7 +211,7 @@ describe('changes', () => {
     expect(client.known(key).data).toMatchObject({ consumption: { used: 1 } })
   })
 
-  it('through an outage the last answer holds, and the error shows; a refusal ends it', async () => {
+  it('during an outage the last answer is kept, and the error shows; a refusal drops it', async () => {
     const proxy = await FaultyProxy.before(server.url)
     let token = await tokenOf(app)
     const { client } = pageClient(app, proxy.url, { token: () => token })
@@ -229,7 +229,7 @@ describe('changes', () => {
     await proxy.close()
   })
 
-  it('another user: nothing of the last one is left, or arrives later', async () => {
+  it('another user: nothing of the previous one is left, or arrives later', async () => {
     await server.admin.data('mutation { createUser(input: { id: "eve" }) { id } }')
     const tollgate = new Tollgate({ apiKey: API_KEY, baseUrl: server.url })
     let userId = 'ann'

@@ -69,7 +69,7 @@ describe('cache', () => {
     })
   })
 
-  it('asks only for what is not at hand', async () => {
+  it('asks only for what is not cached', async () => {
     const { fetch, requests } = recordingFetch()
     const tollgate = app.tollgate({ fetch, cache: FOREVER })
     await tollgate.canUseFeature(ASK)

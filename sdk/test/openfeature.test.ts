@@ -184,7 +184,7 @@ describe('OpenFeature in a page', () => {
     expect((await flags()).getNumberValue(flag, -1)).toBe(value)
   })
 
-  it('only what was named, or is in a published package, is there', async () => {
+  it('only listed features, or those in a published package, are there', async () => {
     const client = await flags({ features: ['export', 'none'] })
     expect(client.getBooleanValue('export', false)).toBe(true)
     for (const flag of ['calls', 'none'])

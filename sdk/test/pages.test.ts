@@ -57,7 +57,7 @@ describe('a list read page by page', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('throws the error that a page comes to, with what the call’s options say', async () => {
+  it('throws the error of a failed page, and honours the call’s options', async () => {
     const seen: string[] = []
     const onError = (error: TollgateError) => seen.push(error.code)
     const failing = app.tollgate({ apiKey: 'wrong', onError }).allUsers()

@@ -116,7 +116,7 @@ describe('a queue on disk', () => {
     expect(records).toBeGreaterThanOrEqual(answered)
   })
 
-  it('half a line at the end, which nobody was told of, is left out', async () => {
+  it('half a line at the end, never acknowledged, is dropped', async () => {
     await (await queued(3)).close()
     await appendFile(path, '{"put":{"input":{"userId":"ann"')
     proxy.up(server.url)
@@ -124,7 +124,7 @@ describe('a queue on disk', () => {
     expect(await app.ledger()).toEqual({ records: 3, sum: 3 })
   })
 
-  it('is written anew when nothing waits, readable by its owner alone, and leaves nothing else behind', async () => {
+  it('is rewritten when nothing waits, readable only by its owner, and leaves nothing else behind', async () => {
     const tollgate = await queued(250)
     expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(252)
     proxy.up(server.url)
@@ -135,7 +135,7 @@ describe('a queue on disk', () => {
     expect(await readdir(folder)).toEqual(['usage.queue'])
   })
 
-  it('is written anew now and then while events wait', async () => {
+  it('is rewritten now and then while events wait', async () => {
     const tollgate = await queued(1_500)
     let replies = 0
     proxy.fate = () => (++replies <= 12 ? 'pass' : 'cut')

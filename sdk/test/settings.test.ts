@@ -32,7 +32,7 @@ describe('spec §5: settings', () => {
     expect(await reached({ apiKey: 'k' })).toEqual(['http://127.0.0.1:4000/graphql', 'k'])
   })
 
-  it('the environment stands in for what is not given', async () => {
+  it('the environment provides what is not given', async () => {
     vi.stubEnv('TOLLGATE_API_KEY', 'from the environment')
     vi.stubEnv('TOLLGATE_URL', 'https://tollgate.example/base/')
     expect(await reached({})).toEqual(['https://tollgate.example/base/graphql', 'from the environment'])

@@ -44,7 +44,7 @@ const closed = (socket: Socket | undefined): Promise<unknown> | undefined =>
   socket?.destroyed ? undefined : socket && once(socket, 'close')
 
 describe('a reply that stalls after its headers', () => {
-  it('is a NetworkError once `timeout` has passed, and its connection is let go of', async () => {
+  it('is a NetworkError once `timeout` has passed, and its connection is released', async () => {
     const { error } = await client({ timeout: 300 }).users()
     expect(error).toMatchObject({ name: 'NetworkError', code: 'TIMEOUT', mayHaveArrived: true })
     await closed(connections[0])
@@ -55,7 +55,7 @@ describe('a reply that stalls after its headers', () => {
     expect(error).toMatchObject({ code: 'TIMEOUT' })
   })
 
-  it('is given up when the signal is aborted, and its connection is let go of', async () => {
+  it('is aborted with the signal, and its connection is released', async () => {
     const controller = new AbortController()
     collected = () => controller.abort()
     const answer = client({ timeout: 3_600_000 }).users({}, { signal: controller.signal })
@@ -76,7 +76,7 @@ describe('a reply that stalls after its headers', () => {
 })
 
 describe('a `fetch` that ignores its signal', () => {
-  it('does not hold up a call, and a reply that comes late is let go of', async () => {
+  it('does not delay a call, and a late reply is dropped', async () => {
     let cancelled = () => {}
     const letGo = new Promise<void>((resolve) => {
       cancelled = resolve

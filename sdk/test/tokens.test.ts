@@ -40,7 +40,7 @@ const nextSecond = () => {
 }
 
 describe('spec §5.5: the user’s token', () => {
-  it('is fetched once, when it is needed, for all who wait', async () => {
+  it('is fetched once, when needed, for all waiting calls', async () => {
     const { client, fetched } = fetching()
     expect(fetched).toEqual([])
     await Promise.all([client.canUse('calls'), client.usage('calls'), client.packages()])
@@ -48,7 +48,7 @@ describe('spec §5.5: the user’s token', () => {
     expect(fetched).toHaveLength(1)
   })
 
-  it('is fetched anew a minute before it runs out, by the time passed and not by the page’s clock', async () => {
+  it('is fetched again a minute before it expires, by elapsed time and not by the page’s clock', async () => {
     const { client, fetched, sentTokens } = fetching()
     vi.spyOn(Date, 'now').mockReturnValue(0)
     const start = performance.now()
@@ -65,7 +65,7 @@ describe('spec §5.5: the user’s token', () => {
     expect(sentTokens()).toEqual([fetched[0], fetched[0], fetched[1]])
   })
 
-  it('is fetched anew after a refusal, once for all who were refused, and nobody hears of it', async () => {
+  it('is fetched again after a refusal, once for all refused calls, without an error', async () => {
     const { client, fetched } = fetching()
     await client.canUse('calls')
     ahead = 2 * HOUR
@@ -111,7 +111,7 @@ describe('spec §5.5: the user’s token', () => {
     expect((await client.canUse('calls')).error?.code).toBe('TOKEN_FAILED')
   })
 
-  it('that does not come within the timeout is given up', async () => {
+  it('that does not arrive within the timeout fails', async () => {
     const { client } = pageClient(app, server.url, { token: () => new Promise(() => {}), timeout: 20 })
     expect((await client.canUse('calls')).error).toMatchObject({ code: 'TOKEN_FAILED' })
   })

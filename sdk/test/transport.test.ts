@@ -185,7 +185,7 @@ describe('a call that takes too long', () => {
     expect(requests).toHaveLength(3)
   })
 
-  it('can be given up by its signal, and is not tried again', async () => {
+  it('can be aborted by its signal, and is not retried', async () => {
     const { fetch, requests } = recordingFetch()
     const controller = new AbortController()
     proxy.fate = () => {

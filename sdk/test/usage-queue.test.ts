@@ -142,7 +142,7 @@ describe('queue', () => {
     })
   })
 
-  it('tells what became of each: recorded, refused by a limit, or failed for good, without holding up others', async () => {
+  it('reports the outcome of each: recorded, refused by a limit, or failed for good, without delaying others', async () => {
     const tollgate = queueing()
     proxy.down()
     await tollgate.recordUsage({ ...CALL, delta: 1_000 })
@@ -208,7 +208,7 @@ describe('queue', () => {
     expect(await app.ledger()).toEqual({ records: 3, sum: 3 })
   })
 
-  it('a call that was given up is not queued', async () => {
+  it('an aborted call is not queued', async () => {
     const tollgate = queueing()
     proxy.down()
     await tollgate.recordUsage(CALL)

@@ -17,7 +17,7 @@ interface Running {
   stop(): Promise<void>
 }
 
-/** The service gets this one by its address alone, as it would any PostgreSQL that it does not run itself. */
+/** The service gets only its URL, as for any external PostgreSQL. */
 async function onAnExternalDatabase(): Promise<Running> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-external-'))
   const postgres = await startEmbeddedPostgres({ dataDir, log: () => {} })

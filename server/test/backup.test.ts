@@ -129,7 +129,7 @@ describe('a backup', () => {
     expect((await readFile(file)).equals(before)).toBe(true)
   })
 
-  it('is one moment, whatever is written meanwhile', async () => {
+  it('is one snapshot, whatever is written during it', async () => {
     const writer = openPool({ connectionString: source.url }, { max: 1 }, log)
     let written = 0
     const during = join(folder, 'during.gz')

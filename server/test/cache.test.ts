@@ -6,8 +6,8 @@ import { movable } from './harness/clocks.ts'
 import { adminClient, startTestServer, type TestServer } from './harness/server.ts'
 import { watchStatements } from './harness/statements.ts'
 
-// Catalogues and keys are kept in memory, and yet nothing stale is answered from: what one server has acknowledged
-// holds for the next request on another. Only requests that ask the database nothing rely on a time limit.
+// Catalogues and keys are cached in memory, yet nothing stale is ever answered: what one server has acknowledged
+// applies to the next request on another. Only requests that need no query rely on a time limit.
 
 const time = movable()
 let one: TestServer
@@ -179,7 +179,7 @@ describe('keys in memory', () => {
     const keys = await Promise.all(SILENT.map(async (query) => ({ query, ...(await newKey()) })))
     for (const { client } of keys) await client.data('{ packages { id } }')
     for (const { id } of keys) await revoke(id)
-    // Neither what others do with their keys nor asking time and again prolongs it.
+    // Neither other keys nor repeated requests extend it.
     for (let ms = 0; ms < KEY_CONFIRMED_MS; ms += 50) {
       await other.admin.data('{ packages { id } }')
       await other.admin.data('{ __typename }')

@@ -134,7 +134,7 @@ describe('cancelled at once and subscribed again', () => {
     await app.cancel(plan, 'now')
   })
 
-  it('gap: anchor: within the period, usage and period go on', async () => {
+  it('gap: anchor: within the period, usage and period continue', async () => {
     expect(await app.reasonCode()).toBe('NO_SUBSCRIPTION')
     await app.advance('2091-04-09T23:59:59.999Z')
     await app.subscribe('plan')
@@ -146,7 +146,7 @@ describe('cancelled at once and subscribed again', () => {
     })
   })
 
-  it('gap: anchor: another plan that resets alike goes on too, with its own budget', async () => {
+  it('gap: anchor: another plan with the same reset continues too, with its own budget', async () => {
     await publishPackage(app, 'big', { call: { limit: 100 } })
     await app.advance(midnight('2091-03-25'))
     await app.subscribe('big')
@@ -165,7 +165,7 @@ describe('cancelled at once and subscribed again', () => {
   it.each([
     end,
     midnight('2091-04-25'),
-  ])('gap: anchor: at %s, after the period, all starts anew', async (later) => {
+  ])('gap: anchor: at %s, after the period, everything starts over', async (later) => {
     await app.advance(later)
     await app.subscribe('plan')
     expect(await app.showUsage()).toEqual({ current: [later, later.replace('-04-', '-05-'), 0], past: [] })
@@ -182,7 +182,7 @@ describe('a plan by the year and by the month', () => {
     await app.cancel(both, 'now')
   })
 
-  it('gap: anchor: within the year the year’s usage goes on, and months count from the same day', async () => {
+  it('gap: anchor: within the year the year’s usage continues, and months count from the same day', async () => {
     await app.advance(midnight('2091-12-24'))
     await app.subscribe('both')
     expect((await app.showUsage('year')).current).toEqual([start, midnight('2092-03-10'), 4])
@@ -192,7 +192,7 @@ describe('a plan by the year and by the month', () => {
     expect(month.past).toHaveLength(9)
   })
 
-  it('gap: anchor: after the year both start anew', async () => {
+  it('gap: anchor: after the year both start over', async () => {
     await app.advance(midnight('2092-03-15'))
     await app.subscribe('both')
     expect((await app.showUsage('year')).current).toEqual([midnight('2092-03-15'), midnight('2093-03-15'), 0])

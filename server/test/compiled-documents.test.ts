@@ -17,7 +17,7 @@ afterAll(() => server.stop())
 
 const CHECK =
   'query ($userId: String!, $featureId: String!, $delta: Int) { canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) { access reason consumption { used } } }'
-/** Documents as people write them. `compiled` is stated so that a row cannot pass for want of being compiled. */
+/** Documents as people write them. `compiled` is stated so that a row cannot pass because it was not compiled. */
 const FORMS: { what: string; compiled: boolean; query: string; variables?: Variables }[] = [
   {
     what: 'aliases',

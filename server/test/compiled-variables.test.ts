@@ -88,7 +88,7 @@ describe('a document that keeps coming', () => {
     await expectAlike(server.admin, query, () => variables)
   })
 
-  it('gap: idempotency: tells again what it came to, in the words of the first time', async () => {
+  it('gap: idempotency: repeats the first answer word for word', async () => {
     const variables = { input: { userId: 'ann', featureId: 'calls', delta: 1 } }
     const keyed = server.admin.with({ 'Idempotency-Key': 'compiled' })
     const answers = await fourTimes(keyed, RECORD, () => variables)

@@ -44,7 +44,7 @@ describe('an executable document', () => {
   const schema = buildSchema('type Query { how(text: String): String }')
   const how = schema.getQueryType()?.getFields().how
   if (!how) throw new Error('no field')
-  // Only graphql-js tells in a path which type each step belongs to.
+  // Only graphql-js includes the type of each step in a path.
   how.resolve = (_root, _args, _context, { path }: GraphQLResolveInfo) =>
     path.typename === undefined ? 'compiled' : 'interpreted'
   const usesOf = async (query: string, names: (string | null)[]) => {
@@ -70,7 +70,7 @@ describe('an executable document', () => {
 
 interface Row {
   variables(turn: number): Variables
-  /** where it fails for good reason */
+  /** where it rightly fails */
   code?: string
 }
 type Rows = Record<string, Row>

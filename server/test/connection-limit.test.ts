@@ -70,13 +70,13 @@ describe('gap: too many connections', () => {
     const refused = await Promise.all(Array.from({ length: 10 }, () => ask(server.url, QUERY)))
     for (const answer of refused) expect(answer).toMatch(/^HTTP\/1\.1 503 .*\r\nRetry-After: 1\r\n/s)
     expect(await askOn(first as Socket)).toMatch(/^HTTP\/1\.1 200 OK/)
-    // However many are turned away, it is said once.
+    // However many are refused, it is logged once.
     expect(server.output().match(/too many connections/g)).toHaveLength(1)
 
     for (const socket of others) socket.destroy()
     await vi.waitFor(async () => expect((await fetch(`${server.url}/healthz`)).status).toBe(200), 10_000)
     const metrics = await (await fetch(`${server.url}/metrics`)).text()
-    // Those who asked for its health too soon were turned away as well.
+    // Early health checks were refused as well.
     expect(metrics).toMatch(/^tollgate_connections_cut_total\{reason="limit"\} [1-9]\d$/m)
     expect(metrics).toMatch(/^tollgate_connections [1-9]$/m)
   })
@@ -84,7 +84,7 @@ describe('gap: too many connections', () => {
 
 const OPEN_FILES = 512
 
-// Linux alone tells how many files a process has open, and lets the limit of a running one be lowered.
+// Only Linux shows how many files a process has open, and lets the limit of a running one be lowered.
 describe.runIf(process.platform === 'linux')('gap: the limit of open files', () => {
   let server: ServerProcess
   let first: Socket
@@ -96,7 +96,7 @@ describe.runIf(process.platform === 'linux')('gap: the limit of open files', () 
 
   const openFiles = () => readdirSync(`/proc/${server.process.pid}/fd`).length
 
-  /** Whoever is connected is served, and the process is not busy with what it cannot take. */
+  /** Connected clients are served, and the process is not busy with those it refuses. */
   async function expectServiceUnder(connections: number): Promise<Socket[]> {
     const many = await open(server.url, connections)
     for (let i = 0; i < 20; i++) expect(await askOn(first)).toContain('{"data":{"users":')

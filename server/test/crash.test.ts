@@ -7,7 +7,7 @@ import { rowsOf } from './harness/database.ts'
 import { API_KEY, adminClient, OWNER, type ServerProcess, spawnServer } from './harness/server.ts'
 
 // Invariants under kill -9 of the server and of PostgreSQL: what was acknowledged is there, exactly once, and
-// nothing else is; the counter is the ledger's sum; the next start needs no hand.
+// nothing else is; the counter is the ledger's sum; the next start needs no manual step.
 
 /** A few here; `npm run proof` has hundreds. */
 const ROUNDS = 6
@@ -134,7 +134,7 @@ function startWriting(url: () => string) {
     async reach(count: number) {
       while (acknowledged < count) await sleep(10)
     },
-    /** Lets every event come through; returns how many there were. */
+    /** Waits until every event is acknowledged; returns how many there were. */
     async finish() {
       stopping = true
       await working

@@ -182,7 +182,7 @@ describe('spec §3: cancelling a subscription', () => {
     cancelSubscription(appId: $appId, id: $id, atPeriodEnd: $atPeriodEnd) { id status cancelAt cancelledAt }
   }`
 
-  it("ends it at its period's end unless told otherwise", async () => {
+  it("ends it at its period's end by default", async () => {
     const { app, subscription } = await subscribed()
     const { cancelSubscription } = await app.dashboard.data(CANCEL, { appId: app.id, id: subscription })
     expect(cancelSubscription).toEqual({

@@ -42,7 +42,7 @@ async function cookieOf(client: Client, query: string, variables = {}) {
 }
 
 describe('gap: signing in to the dashboard', () => {
-  it('tells who has signed in, whatever the case of the address', async () => {
+  it('shows who has signed in, whatever the case of the address', async () => {
     const { email, password } = OWNER
     expect(await visitor.data(SIGN_IN, { email: ` ${email.toUpperCase()} `, password })).toEqual({
       signIn: { email },
@@ -106,7 +106,7 @@ describe('gap: signing in to the dashboard', () => {
     }
   })
 
-  it('ends a session when its owner signs out, and takes the cookie away', async () => {
+  it('ends a session when its owner signs out, and removes the cookie', async () => {
     const session = await signedIn(server.url, OWNER)
     expect((await cookieOf(session, 'mutation { signOut }')).flags).toContain('Max-Age=0')
     expect(await session.data('{ me { email } }')).toEqual({ me: null })
@@ -119,7 +119,7 @@ describe('gap: the first owner', () => {
     setOwner(token: $token, email: "first@example.com", password: "a good password") { email }
   }`
 
-  it('is whoever has the link first', async () => {
+  it('is the first to use the link', async () => {
     const fresh = await startTestServer({ env: { TOLLGATE_OWNER_EMAIL: '', TOLLGATE_OWNER_PASSWORD: '' } })
     try {
       const { ownerToken: token } = fresh.firstStart

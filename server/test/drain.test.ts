@@ -35,7 +35,7 @@ class Busy {
   constructor(socket: Socket, name: string, odd: boolean) {
     this.#socket = socket
     this.#name = name
-    // With a header that leaves it to node:http.
+    // With a header that sends it to node:http.
     this.#odd = odd ? 'x_odd: 1\r\n' : ''
     this.closed = closing(socket)
     socket.on('error', (error: NodeJS.ErrnoException) => this.errors.push(error.code ?? error.message))
@@ -104,7 +104,7 @@ describe('gap: SIGTERM', () => {
     expect(await usersIn(database)).toEqual(clients.flatMap(({ answered }) => answered).sort())
   })
 
-  it('resets nobody even without a time to drain: what is not answered was not done', async () => {
+  it('resets nobody even without a drain: what is not answered was not done', async () => {
     const { server, database } = await start({ TOLLGATE_DRAIN_MS: '0' })
     const clients = await busyClients(server.url)
     server.process.kill('SIGTERM')

@@ -93,7 +93,7 @@ describe('who gets in', () => {
   })
 })
 
-/** A cluster as it was made before there were passwords: whoever reaches the socket is superuser. */
+/** An older cluster without passwords: anyone who reaches the socket is superuser. */
 async function oldCluster(): Promise<string> {
   const dataDir = await used.copy()
   const cluster = join(dataDir, 'postgres')
@@ -173,7 +173,7 @@ describe('a cluster from before there were passwords', () => {
 
   it('is upgraded although its server was killed and PostgreSQL still runs', async () => {
     const dataDir = await oldCluster()
-    // A start that gets no further than a running PostgreSQL that trusts everybody.
+    // A start that gets only as far as a running PostgreSQL that trusts everyone.
     const server = hold(dataDir)
     const report = await server.report
     if (!report.connection) throw new Error(report.refused)
@@ -191,7 +191,7 @@ describe('a cluster from before there were passwords', () => {
 })
 
 describe('passwords', () => {
-  it('that are lost are set anew', async () => {
+  it('that are lost are replaced', async () => {
     const dataDir = await used.copy()
     const first = await start(dataDir)
     await write(first.connection)
@@ -203,7 +203,7 @@ describe('passwords', () => {
     expect(await refusal(first.connection)).toContain('password authentication failed')
   })
 
-  it('a start that was killed before PostgreSQL had them leaves nothing that is taken for true', async () => {
+  it('a start killed before PostgreSQL had them leaves nothing that is trusted', async () => {
     const dataDir = await used.copy()
     await cp(join(dataDir, 'pgpass'), join(dataDir, 'pgpass.new'))
     const draft = await readFile(join(dataDir, 'pgpass.new'), 'utf8')

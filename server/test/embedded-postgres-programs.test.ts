@@ -46,7 +46,7 @@ describe('the programs', () => {
     expect(await readlink(join(folder, 'native', 'lib', 'a.so'))).toBe('a.so.1.2')
   })
 
-  it('lack links that cannot be made: says so in one line', async () => {
+  it('lack links that cannot be created: says so in one line', async () => {
     const folder = await makeFolder()
     await mkdir(join(folder, 'native'))
     // A missing folder stands in for one that is read-only, which nothing is for root.

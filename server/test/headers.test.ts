@@ -153,7 +153,7 @@ describe('gap: the cookie of a session', () => {
     [cookies].flat().filter((cookie) => !cookie.startsWith('tollgate_device_'))
   const sessionOf = (cookies: unknown) => /tollgate_session=([\w-]+);/.exec(String(cookies))?.[1]
 
-  it('over https belongs to this host alone, and the former name is given up', async () => {
+  it('over https belongs to this host alone, and the former name is dropped', async () => {
     const { headers } = await get(secure, '/dashboard/graphql', JSON_TYPE, SIGN_IN)
     const [made = '', former, ...others] = sessionCookies(headers['set-cookie'])
     expect(made).toMatch(
@@ -166,7 +166,7 @@ describe('gap: the cookie of a session', () => {
     const session = sessionOf(made)
     const me = { me: { email: OWNER.email } }
     expect(await asked(`__Host-tollgate_session=${session}`)).toEqual(me)
-    // Whoever signed in before the update stays signed in.
+    // Members who signed in before the update stay signed in.
     expect(await asked(`tollgate_session=${session}`)).toEqual(me)
     expect(await asked(`tollgate_session=planted; __Host-tollgate_session=${session}`)).toEqual(me)
   })
@@ -188,7 +188,7 @@ describe('gap: X-Request-Id', () => {
     'abc-1',
     '4bf92f3577b34da6a3ce929d0e0e4736',
     'Root=1-67891233-abcdef',
-  ])('%s is taken over', async (id) => {
+  ])('%s is echoed', async (id) => {
     expect(await asked(id)).toBe(id)
   })
 
@@ -229,7 +229,7 @@ describe('gap: a payment page', () => {
         field: 'successUrl',
       })
     }
-    // One that was taken before such names were refused.
+    // One accepted before such names were refused.
     const made = new URL(await shop.link('pro', null)).pathname
     await rowsOf(
       { connectionString: plain.databaseUrl },

@@ -52,7 +52,7 @@ function memoryMb(): number | null {
   }
 }
 
-/** 200, JSON, and nothing that the service did not foresee. */
+/** 200, JSON, and no internal error. */
 async function answerOf(response: Response): Promise<Answer> {
   const answer = { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) }
   expect(answer.status).toBe(200)
@@ -65,7 +65,7 @@ async function expectService(): Promise<void> {
   expect(await admin.data('{ user(id: "u") { id } }')).toEqual({ user: { id: 'u' } })
 }
 
-// A document that comes a third time is compiled, which is another way to answer it.
+// A document used a third time is compiled, which is another code path.
 const OFTEN_ENOUGH = [1, 2, 3]
 
 describe('spec §7 rule 1: hostile bodies are answered with 200', () => {
@@ -139,7 +139,7 @@ describe('spec §7: hostile connections are answered or closed', () => {
     expect(users).not.toContainEqual({ id: 'smuggled' })
   })
 
-  it('answers what was sent ahead, all of it and in order', async () => {
+  it('answers pipelined requests, all of them and in order', async () => {
     expect(statusesOf(await exchange(server.url, pipelined(50)))).toEqual(Array(50).fill(200))
   })
 

@@ -11,8 +11,8 @@ import type { Client } from './harness/client.ts'
 import { monotonic } from './harness/clocks.ts'
 import { createApp, startTestServer, type TestServer } from './harness/server.ts'
 
-// Invariants: under one key an effect happens once, and whoever asks again is told what the first was told, to the
-// byte; under that key nothing else is ever done.
+// Invariants: with one key an effect happens once, and a repeated request gets the first answer, to the byte; with that
+// key nothing else is ever done.
 
 let server: TestServer
 let app: TestApp
@@ -252,7 +252,7 @@ describe('a mutation with an Idempotency-Key', () => {
     expect(await textOf(keyed('new'), row.operation)).not.toContain(row.refusal)
   })
 
-  it('gap: idempotency: several mutations of one request are all told again', async () => {
+  it('gap: idempotency: the answers of several mutations in one request are all repeated', async () => {
     const operation = `
       a: createUser(input: { id: "eve" }) { id }
       b: createUser(input: { id: "eve" }) { id }

@@ -4,8 +4,8 @@ import { adminSchema } from '../src/graphql/admin/schema.ts'
 import type { Answer, Client } from './harness/client.ts'
 import { adminClient, createApp, startTestServer, type TestServer } from './harness/server.ts'
 
-// Two apps, `left` and `right`, use the same ids for different things, and every text of an app's carries its name:
-// an answer to one that holds the other's name has leaked. `left` also has things that `right` has not.
+// Two apps, `left` and `right`, use the same ids for different things, and every text of an app contains its name: an
+// answer to one that contains the other's name has leaked. `left` also has things that `right` does not.
 
 type Side = 'left' | 'right'
 

@@ -6,8 +6,8 @@ import { addJob, freeStrandedJobs } from '../src/store/jobs.ts'
 import { createDatabase, type TestDatabase } from './harness/database.ts'
 import { startTestServer } from './harness/server.ts'
 
-// Invariants: the jobs of a worker that shows no life are freed; those of one that does are not, however late it is
-// within the bound; those of a process that knows nothing of this are left to the rule of ten minutes.
+// Invariants: the jobs of a dead worker are freed; those of a live one are not, however late it is within the bound;
+// those of a process without a number are left to the rule of ten minutes.
 
 let database: TestDatabase
 let pool: Pool

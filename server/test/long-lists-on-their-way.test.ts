@@ -27,7 +27,7 @@ async function listed(): Promise<string[]> {
   return users.map(({ id }: { id: string }) => id)
 }
 
-/** Asks for a list and hands over the answer as soon as it begins. */
+/** Requests a list and returns the answer as soon as it starts. */
 async function begin(): Promise<IncomingMessage> {
   const asked = request(`${server.url}/graphql`, {
     method: 'POST',

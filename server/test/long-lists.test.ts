@@ -4,7 +4,7 @@ import type { Client, Variables } from './harness/client.ts'
 import { seedUsers } from './harness/seed.ts'
 import { createApp, startTestServer, type TestServer } from './harness/server.ts'
 
-// `users` and `subscriptions` are answered whole, in stretches of 100 rows. The sizes lie around those.
+// `users` and `subscriptions` are complete, in chunks of 100 rows. The sizes are around that.
 
 const SIZES = [0, 1, 99, 100, 101, 200, 201]
 

@@ -4,9 +4,9 @@ import type { Client } from './harness/client.ts'
 import { rowsOf } from './harness/database.ts'
 import { adminClient, startTestServer, type TestServer } from './harness/server.ts'
 
-// A standby that lacked the last commits takes over, or a backup is restored, under a running service: the database goes
-// back in time. What the service has in memory of the lost future is never answered from again, also where the new
-// history has by then counted as many changes as the lost one.
+// A standby that lacked the last commits takes over, or a backup is restored, under a running service: the database
+// goes back in time. What the service has cached of the lost future is never used again, even if the new history has by
+// then counted as many changes as the lost one.
 
 let server: TestServer
 beforeAll(async () => {
@@ -23,7 +23,7 @@ const sql = <Row extends object>(text: string) =>
   rowsOf<Row & Record<string, unknown>>({ connectionString: server.databaseUrl }, text)
 
 const TABLES = ['app', 'api_key', 'feature', 'package', 'package_feature']
-/** Keeps all that the service holds in memory as it is now. */
+/** Saves the service's whole state in the database as it is now. */
 const remember = () =>
   sql(TABLES.map((t) => `drop table if exists kept_${t}; create table kept_${t} as table ${t}`).join(';'))
 /** Makes it so again, all at once. The rows are replaced past their foreign keys, as a restore replaces files. */
@@ -131,7 +131,7 @@ describe('the version of an app', () => {
     return Number(row?.version)
   }
 
-  it('gap: consistency: two changes after one and the same state are told apart', async () => {
+  it('gap: consistency: two different changes to the same state get different versions', async () => {
     await remember()
     const seen = new Set<number>()
     for (let i = 0; i < 5; i++) {
@@ -155,7 +155,7 @@ describe('the version of an app', () => {
     expect(before).toBeLessThan(2 ** 53 / 1_000_000)
   })
 
-  it('gap: consistency: an app that is made again under the same id has another one', async () => {
+  it('gap: consistency: an app created again under the same id has another one', async () => {
     const create = () =>
       server.dashboard
         .data('mutation { createApp(id: "again", name: "Again") { id } }')

@@ -20,7 +20,7 @@ async function newDatabase(): Promise<string> {
   return url
 }
 
-/** What a start said, after it was stopped again. */
+/** The log of a start, after stopping it again. */
 async function startAndStop(env: Record<string, string>): Promise<string> {
   let said = ''
   const take = (line: string) => {
@@ -59,7 +59,7 @@ describe('what secrets are sealed with', () => {
     for (const { value } of await kept(url)) expect(value).toHaveLength(32)
   })
 
-  it('one that is given later seals what is there, and a new one takes over from it', async () => {
+  it('one added later seals what is there, and a new one replaces it', async () => {
     const url = await newDatabase()
     await startAndStop({ DATABASE_URL: url })
     const [one, two] = [`one:${newKey()}`, `two:${newKey()}`]
@@ -84,7 +84,7 @@ describe('what secrets are sealed with', () => {
     )
   })
 
-  it('is made beside the embedded database at the first start, for its user alone, and never again', async () => {
+  it('is generated beside the embedded database at the first start, for its user only, and never again', async () => {
     const dataDir = await makeDataDir()
     const env = { TOLLGATE_DATA_DIR: dataDir }
     const file = join(dataDir, 'master-key')

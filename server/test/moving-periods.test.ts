@@ -6,8 +6,8 @@ import { type ClockedApp, clockedApp, midnight } from './harness/clocked-app.ts'
 import { rowsOf } from './harness/database.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 
-// The current period may start before one that was counted in already: an anchor moves when a plan is paid for, and a
-// clock may be set back. Every call is about the period that holds now, and finds what was counted in it.
+// The current period may start before one that has already been counted in: an anchor moves when a plan is paid for,
+// and a clock may be set back. Every call is about the period that contains now, and finds what was counted in it.
 
 let server: TestServer
 let app: ClockedApp
@@ -33,7 +33,7 @@ describe('an anchor that moves', () => {
     // a trial of 14 days
     { where: 'ahead', to: '2091-03-24', start: '2091-02-24', end: '2091-03-24' },
   ]
-  it.each(ANCHORS)('gap: periods: $where: usage is counted in the period that holds now', async (row) => {
+  it.each(ANCHORS)('gap: periods: $where: usage is counted in the period that contains now', async (row) => {
     await publishPackage(app, 'plan', { call: { limit: 10 } })
     await app.advance(midnight('2091-03-10'))
     await app.subscribe('plan')
@@ -52,7 +52,7 @@ describe('an anchor that moves', () => {
     expect(await app.reasonCode()).toBe('LIMIT_EXCEEDED')
   }, 20_000)
 
-  it('gap: billing: a link made before a plan was taken by hand, and paid after', async () => {
+  it('gap: billing: a link created before a plan was given by hand, and paid after', async () => {
     const shop = await openSandboxShop(server)
     const link = await shop.link('life')
     await shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }')

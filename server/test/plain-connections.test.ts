@@ -89,7 +89,7 @@ describe('a connection', () => {
     expect(text).toContain('{"fine":true}')
   })
 
-  it('gap: plain requests: one whose handler breaks is closed, and that is told', async () => {
+  it('gap: plain requests: one whose handler fails is closed, and logged', async () => {
     const { socket, broken, closed } = await connectTo(async () => {
       throw new Error('broken')
     })

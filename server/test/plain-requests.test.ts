@@ -39,7 +39,7 @@ async function readByNode(bytes: Buffer): Promise<{ requests: Seen[]; kept: bool
   return { requests, kept }
 }
 
-describe('what is taken for plain', () => {
+describe('what counts as plain', () => {
   it('gap: plain requests: means the same to node:http', async () => {
     let plain = 0
     await fc.assert(
@@ -205,11 +205,11 @@ describe('the service', () => {
     expect(answers[4]).toMatch(/^HTTP\/1\.1 200 OK/)
   })
 
-  it('gap: plain requests: who stops sending after a request still gets its answer', async () => {
+  it('gap: plain requests: a client that stops sending after a request still gets its answer', async () => {
     expect(await exchange(server.url, post(QUERY), { hangUp: true })).toContain('{"data":{"features":[]}}')
   })
 
-  it('gap: plain requests: heads that change from request to request are read anew', async () => {
+  it('gap: plain requests: heads that change from request to request are parsed again', async () => {
     const other = (key: string) => post(QUERY).replace(API_KEY, key)
     const wrong = API_KEY.replace(/.$/, 'x')
     const answers = await send([other(API_KEY), other(wrong), other(API_KEY)], 3)

@@ -16,8 +16,8 @@ import { planOf } from './harness/plans.ts'
 import { adminClient, OWNER, startTestServer, type TestServer } from './harness/server.ts'
 import { type Statement, watchStatements } from './harness/statements.ts'
 
-// Every statement of the service, as it is sent, is explained on tables that have grown. An index that nothing uses
-// costs every write and is not wanted; a table that grows with use is never read from end to end.
+// Every statement of the service, exactly as sent, is explained on tables that have grown. An index that nothing uses
+// costs every write and is not wanted; a table that grows with use is never scanned from end to end.
 
 const ROWS = 20_000
 
@@ -223,7 +223,7 @@ it('gap: plans: no statement reads a growing table from end to end', async () =>
   expect(statements.length).toBeGreaterThan(40)
 })
 
-/** Indexes of such tables that no statement reads by: rules that they hold up. */
+/** Indexes of such tables that no statement uses, with the rules they enforce. */
 const UNREAD: Record<string, string> = {
   billing_id_once_per_import: 'no two rows of a file give one billing id away',
   one_live_base_plan: 'a user has one live base plan',
@@ -231,7 +231,7 @@ const UNREAD: Record<string, string> = {
   sign_in_attempt_pkey: 'the version before this one reads by it',
 }
 
-it('gap: plans: every index is used, or holds up a rule', async () => {
+it('gap: plans: every index is used, or enforces a rule', async () => {
   const used = new Set<string | null>()
   for (const statement of statements) {
     for (const { index } of await planOf(explain, statement)) used.add(index)

@@ -12,8 +12,8 @@ import { monotonic } from './harness/clocks.ts'
 import { rowsOf } from './harness/database.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 
-// Calls share statements, but not their fate: where PostgreSQL refuses a statement for what it finds of one user, that
-// user's call fails, and the others are answered as if they had come alone.
+// Calls share statements, but not failures: when PostgreSQL refuses a statement because of one user's data, that user's
+// call fails, and the others are answered as if they had come alone.
 
 let server: TestServer
 let pool: Pool
@@ -114,7 +114,7 @@ it.each([
   expect(await books(feature)).toEqual(
     keyed ? [...others.slice(0, 2), row('eve', 1), ...others.slice(2)] : others,
   )
-  // Eve's key is not used up: once the fault is mended, the same call goes through.
+  // Eve's key is not used up: once the fault is fixed, the same call succeeds.
   await sql(`drop trigger eve_${feature} on usage_counter`)
   if (keyed) expect(await record(feature, true)).toEqual(users.map(() => recorded(2)))
 })
@@ -134,7 +134,7 @@ it('gap: batches: what was recorded before the refusal is not recorded again', a
 })
 
 it('gap: batches: a row that cannot be read fails alone', async () => {
-  // What reads eve's subscription trips over it.
+  // Reading eve's subscription fails.
   await sql(`alter table subscription rename to kept_subscription;
     create view subscription as select app_id, user_uid, package_id, is_addon, started_at, cancel_at, cancelled_at,
       case when user_uid = (select uid from users where id = 'eve') then (user_uid || ' o''clock')::timestamptz(3)
@@ -170,7 +170,7 @@ it('gap: liveness: what nobody waits for once it was read is not written', async
 
 it('gap: batches: what nobody waits for any more is not tried again', async () => {
   const gone = { ...caller, deadline: new Deadline(monotonic, monotonic(), 0) }
-  // Whoever is first to write loses once, and decides again.
+  // The first writer loses once, and decides again.
   await sql(`create sequence all_tries; create function all_lose() returns trigger language plpgsql as
     $$ begin if nextval('all_tries') <= 2 then return null; end if; return new; end $$;
     create trigger all_lose before update on usage_counter for each row execute function all_lose()`)

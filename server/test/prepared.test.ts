@@ -39,7 +39,7 @@ describe('a prepared statement', () => {
     expect(await ECHO.run(client, [null])).toEqual([])
   })
 
-  it('takes any texts for its values', async () => {
+  it('accepts any text as a value', async () => {
     const same = new Prepared<[string | null, string]>('same', 'select $1::text, $2::text')
     const wellFormed = fc.string({ unit: 'binary', maxLength: 300 }).map((text) => text.replaceAll('\0', ''))
     await fc.assert(

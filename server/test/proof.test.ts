@@ -57,7 +57,7 @@ describe('npm run proof, in short', () => {
     )
   })
 
-  it('the seed decides, and each scenario has numbers of its own', () => {
+  it('the seed decides, and each scenario has its own numbers', () => {
     const numbers = (seed: number, name: string) => {
       const random = new Random(seed, name)
       return Array.from({ length: 5 }, () => random.int(0, 1_000))

@@ -128,7 +128,7 @@ describe('old records', () => {
     expect(largest).toBe(10)
   })
 
-  it('leaves the work to another process that is at it, and stops when told', async () => {
+  it('leaves the work to another process already doing it, and stops when told', async () => {
     await audit(11)
     const other = new pg.Client({ connectionString: database.url })
     await other.connect()
@@ -202,7 +202,7 @@ describe('the service', () => {
     }
   })
 
-  it('keeps what an operator expects unless it is told otherwise', () => {
+  it('has the documented defaults', () => {
     expect(readConfig({}).retention).toEqual({
       audit: 400 * DAY,
       notices: 90 * DAY,

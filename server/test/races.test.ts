@@ -216,7 +216,7 @@ describe.each([{ processes: 1 }, { processes: 2 }])('races with $processes serve
     expect(count).toMatchObject({ used: 3, sum: 3, breaks: 0 })
   })
 
-  it('gap: idempotency: 32 concurrent calls of subscribe with one key subscribe once and all are told so', async () => {
+  it('gap: idempotency: 32 concurrent calls of subscribe with one key subscribe once and all get the same answer', async () => {
     await createUsers(servers.admin(0), ['once'])
     const body = JSON.stringify({ query: SUBSCRIBE, variables: { userId: 'once', packageIds: ['plan'] } })
     const client = () => next().with({ 'Idempotency-Key': 'subscribe once' })

@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 
 describe('gap: rate limits of a key', () => {
-  it('say what is left, and refuse with 200, RATE_LIMITED and when to come back', async () => {
+  it('say what is left, and refuse with 200, RATE_LIMITED and when to retry', async () => {
     const key = adminClient(server.url, await newKey())
     const first = await asked(key)
     expect(first.headers.get('ratelimit-limit')).toBe('20')
@@ -76,7 +76,7 @@ describe('gap: rate limits of a key', () => {
     expect(codeOf(await asked(adminClient(server.url, await newKey())))).toBe('ok')
   })
 
-  it('let a caller in again after the time that it was told, and not before', async () => {
+  it('accept a caller again after the time it was given, and not before', async () => {
     const key = adminClient(server.url, await newKey())
     for (let i = 0; i < 20; i++) expect(codeOf(await asked(key))).toBe('ok')
     const { headers } = await asked(key)
@@ -153,7 +153,7 @@ describe('gap: rate limits of an address', () => {
     expect(codeOf(await asked(from(wrong)))).toBe('UNAUTHENTICATED')
   })
 
-  it('do not hold up a key that was let in before, nor a member who has signed in', async () => {
+  it('do not slow down a key that was accepted before, nor a member who has signed in', async () => {
     const address = '198.51.100.1'
     const good = from(adminClient(server.url, await newKey()), address)
     const member = from(await signedIn(server.url, OWNER), address)
@@ -240,7 +240,7 @@ describe('gap: rate limits of an address', () => {
     expect(answer).toContain('RATE_LIMITED')
   })
 
-  it('take the word of no proxy unless one is trusted', async () => {
+  it('believe no proxy unless it is trusted', async () => {
     const alone = await startTestServer({ env: { ...SLOW, TOLLGATE_TRUSTED_PROXIES: '' } })
     try {
       const codes: string[] = []

@@ -10,7 +10,7 @@ import { signedIn } from './harness/client.ts'
 import { type DataFolder, makeDataFolder } from './harness/data-folder.ts'
 import { API_KEY, adminClient, OWNER, type ServerProcess, spawnServer } from './harness/server.ts'
 
-// The drill of docs/operations.md, done as it stands there: its commands are read from the document.
+// The drill of docs/operations.md, exactly as written: its commands are read from the document.
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const USERS = Array.from({ length: 20 }, (_, i) => `u${i}`)

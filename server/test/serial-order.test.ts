@@ -8,8 +8,8 @@ import { type Grant, publishPackage } from './harness/catalogue.ts'
 import { type Recorded, type Step, serialOrder } from './harness/serial-order.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 
-// However calls on one counter overlap, there is an order of them, one after the other, in which the pure rule gives
-// each the answer that it got.
+// However calls on one counter overlap, there is a serial order of them in which the pure rule gives each the answer it
+// got.
 
 type Ask = (UsageCall & { keyed: boolean }) | { check: number }
 /** `granted`: recorded, or access */
@@ -143,7 +143,7 @@ describe('calls on one counter at the same time', () => {
     recordUsage(input: $input) { recorded consumption { used } }
   }`
 
-  /** A mix in which budgets are met, passed and left again; about a third of the calls are checks. */
+  /** A mix in which budgets are reached, exceeded and left again; about a third of the calls are checks. */
   function askNumber(i: number): Ask {
     const choice = (i * 7919) % 16
     if (choice < 5) return { check: 1 + (i % 4) }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUsers, publishPackage } from './harness/catalogue.ts'
 import { openServers, type Servers } from './harness/servers.ts'
 
-// What one process has answered, every other process knows: nothing stale is ever answered from.
+// What one process has answered, every other process knows: no answer is ever stale.
 
 describe('two processes on one database', () => {
   let servers: Servers

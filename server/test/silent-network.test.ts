@@ -7,7 +7,7 @@ import { createDatabase, rowsOf, type TestDatabase } from './harness/database.ts
 import { type NetworkProxy, proxyBefore } from './harness/network-proxy.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 
-// Invariants: every call is answered by its deadline, whatever the network does; a call that was told "unavailable"
+// Invariants: every call is answered by its deadline, whatever the network does; a call answered with "unavailable"
 // before it was sent has no effect afterwards; service returns with the network, without a restart.
 
 const DEADLINE_MS = 1_500
@@ -90,7 +90,7 @@ describe('a network that swallows packets', () => {
     expect(back.ms).toBeLessThan(5_000 + SLACK_MS)
   })
 
-  it('gap: liveness: what was told "unavailable" before it was sent is not recorded afterwards', async () => {
+  it('gap: liveness: a call answered with "unavailable" before it was sent is not recorded afterwards', async () => {
     const used = async () => {
       const { showUsage } = await healthy.admin.data(
         '{ showUsage(userId: "ada", featureId: "calls") { current { consumption { used } } } }',
@@ -137,7 +137,7 @@ describe('a network that swallows packets', () => {
 })
 
 describe('a database in another time zone', () => {
-  it('gap: time: a URL with options of its own changes no time', async () => {
+  it('gap: time: a URL with its own options changes no time', async () => {
     const url = new URL(database.url)
     url.searchParams.set('options', '-c timezone=Asia/Kathmandu -c datestyle=German')
     const abroad = await startTestServer({ databaseUrl: url.href })

@@ -13,7 +13,7 @@ import { seedUsers } from './harness/seed.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 import { watchStatements } from './harness/statements.ts'
 
-// Clients that ask and do not read. What they asked for must not pile up, and they are cut off.
+// Clients that do not read their answers. Those must not pile up, and the clients are cut off.
 
 const STALLED_MS = 1_000
 const REQUESTS = 80

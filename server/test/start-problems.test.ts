@@ -4,7 +4,7 @@ import { StartError } from '../src/domain/errors.ts'
 import { createDatabase, createEmptyDatabase, rowsOf, type TestDatabase } from './harness/database.ts'
 import { refusedStart, startTestServer } from './harness/server.ts'
 
-// What keeps the service from starting is told in one line that says what to do, without a stack trace.
+// What keeps the service from starting is reported in one line that says what to do, without a stack trace.
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -136,7 +136,7 @@ describe('a start', () => {
   })
 })
 
-it('goes on while a newer version brings the schema further', async () => {
+it('keeps working while a newer version migrates the schema', async () => {
   const databaseUrl = await database()
   const server = await startTestServer({ databaseUrl })
   cleanups.push(server.stop)

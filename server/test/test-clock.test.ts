@@ -89,7 +89,7 @@ describe('renewals', () => {
     ['MONTH', '2092-03-28T12:00:00.000Z', '2092-04-28T12:00:00.000Z'],
     ['YEAR', '2093-02-28T12:00:00.000Z', '2094-02-28T12:00:00.000Z'],
   ]
-  it.each(PERIODS)('gap: periods: %s begins anew at %s', async (resetPeriod, second, third) => {
+  it.each(PERIODS)('gap: periods: %s resets at %s', async (resetPeriod, second, third) => {
     await publishPackage(app, 'plan', { call: { limit: 5, resetPeriod } })
     const first = '2092-02-28T12:00:00.000Z'
     await app.advance(first)
@@ -101,7 +101,7 @@ describe('renewals', () => {
     expect(await app.showUsage()).toEqual({ current: [second, third, 0], past: [[first, second, 5]] })
   })
 
-  it('gap: periods: NEVER goes on for ever, also across subscriptions', async () => {
+  it('gap: periods: NEVER lasts forever, even across subscriptions', async () => {
     await publishPackage(app, 'plan', { call: { limit: 5, resetPeriod: 'NEVER' } })
     await app.advance(midnight('2091-01-01'))
     const [first] = await app.subscribe('plan')

@@ -51,7 +51,7 @@ const revoke = (appId: string, id: string | undefined) =>
   )
 
 describe('gap: the keys of user tokens', () => {
-  it('each app has one of its own, named in the token and sealed in the database', async () => {
+  it('each app has its own, named in the token and sealed in the database', async () => {
     const [a, b] = [await newApp('one'), await newApp('two')]
     const [tokenA, tokenB] = [await tokenFrom(a), await tokenFrom(b)]
     expect(kidOf(tokenA)).toMatch(/^[\w-]{16}$/)
@@ -64,7 +64,7 @@ describe('gap: the keys of user tokens', () => {
     for (const { material } of kept) expect(material.toString('latin1')).toMatch(/^sealed1:.m/s)
   })
 
-  it('of two who make the first one at once, the second is told the id of the other', async () => {
+  it('of two processes that create the first one at once, the second gets the id of the other', async () => {
     await newApp('raced')
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()

@@ -154,7 +154,7 @@ describe('TOLLGATE_WORKERS=2', () => {
       socket.once('data', () => waiting.delete(socket)).once('close', () => waiting.delete(socket))
       socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
     }
-    // The other one answers all but what was handed to the one that stands still.
+    // The other one answers everything except what was given to the stopped one.
     await vi.waitFor(() => expect(waiting.size).toBe(1), 20_000)
     process.kill(victim, 'SIGKILL')
     await vi.waitFor(() => expect(waiting.size).toBe(0), 20_000)

@@ -113,7 +113,7 @@ describe('spec §4 queries rule 1: access is monotone', () => {
   const count = fc.oneof(fc.nat(50), fc.maxSafeNat())
   const budget = fc.oneof(count, fc.constant(null))
 
-  it('in delta: who may take d may take any less', () => {
+  it('in delta: a user who may take d may take less', () => {
     fc.assert(
       fc.property(budget, fc.boolean(), count, count, count, (budget, overage, used, a, b) => {
         const may = (delta: number) => decideAccess(metered(budget, overage), used, delta).access

@@ -279,7 +279,7 @@ const ROWS: [
   ],
 ]
 
-describe('gap: billing, what the provider says is made so, at the edges', () => {
+describe('gap: billing, the provider’s state is applied, at the edges', () => {
   it.each(ROWS)('%s', (_, said, all, comesTo, grace = undefined) => {
     const { heldAlready, ...changes } = billingChanges(said, all, grace ?? null, NOW)
     expect(changes).toMatchObject({

@@ -274,7 +274,7 @@ const ROWS: Row[] = [
   },
 ]
 
-describe('gap: billing, what the provider says is made so', () => {
+describe('gap: billing, the provider’s state is applied', () => {
   it.each(ROWS)('$what', ({ said, held, grace, ...expected }) => {
     const { insert, update, end, cancelAtProvider, askAgain, lacksBasePlan, heldAlready } = expected
     const changes = billingChanges(said, held, grace ?? null, NOW)

@@ -119,7 +119,7 @@ describe('spec §7: what subscribe refuses', () => {
 })
 
 describe('gap: when to come back', () => {
-  it('is told with what may be tried again, and with nothing else', () => {
+  it('is set on retryable errors only', () => {
     expect(rateLimited('Too many', 7)).toMatchObject({ code: 'RATE_LIMITED', status: 429, retryAfter: 7 })
     expect(unavailable('No answer')).toMatchObject({ code: 'UNAVAILABLE', status: 503, retryAfter: 1 })
     expect(badRequest('No').retryAfter).toBeNull()

@@ -52,7 +52,7 @@ describe('gap: identifiers', () => {
     }
   })
 
-  it('what is taken survives UTF-8 as it stands, what does not is refused', () => {
+  it('what is accepted survives UTF-8 unchanged, the rest is refused', () => {
     // halves of surrogate pairs among them, in order and out of order
     const codePoint = fc.oneof(fc.nat(0x10ffff), fc.nat(0xff)).map((code) => String.fromCodePoint(code))
     const unit = fc.oneof(fc.constantFrom('a', '\ud83d', '\ude00'), codePoint)

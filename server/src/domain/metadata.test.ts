@@ -53,7 +53,7 @@ describe('spec §2 metadata, a free-form object', () => {
     expect(() => checkMetadata(metadata)).toThrow(badInput(message))
   })
 
-  it('what is taken comes back the same from JSON', () => {
+  it('what is accepted comes back the same from JSON', () => {
     const value = fc.letrec<{ json: Json }>((tie) => ({
       json: fc.oneof(
         { maxDepth: 4 },

@@ -39,7 +39,7 @@ const holds = ({ start, end }: Period, time: number) => start <= time && (end ==
 const ending = fc.constantFrom(...ENDING)
 const instant = fc.integer({ min: FIRST_DAY, max: LAST_DAY + DAY - 1 })
 
-describe('gap: periods, the one that holds now', () => {
+describe('gap: periods, the one that contains now', () => {
   it.each([
     ['HOUR', '2024-03-10T10:15:00Z', '2024-03-10T10:15:00Z', '2024-03-10T10:15:00Z', '2024-03-10T11:15:00Z'],
     ['HOUR', '2024-03-10T10:15:00Z', '2024-03-10T13:14:59Z', '2024-03-10T12:15:00Z', '2024-03-10T13:15:00Z'],
@@ -171,7 +171,7 @@ describe('gap: periods tile time, for every anchor day 2024-01-01 to 2032-12-31'
     expect(faults.slice(0, 5)).toEqual([])
   })
 
-  it('any instant is in the period it is told, and that period has its neighbours', () => {
+  it('any instant is in the period returned for it, and that period has its neighbours', () => {
     fc.assert(
       fc.property(ending, instant, instant, (reset, anchor, now) => {
         const period = periodAt(reset, anchor, now)

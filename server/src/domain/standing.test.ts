@@ -133,7 +133,7 @@ describe('gap: periods count from the base plan', () => {
     })
   })
 
-  it('the period is the one that holds now', () => {
+  it('the period is the one that contains now', () => {
     const at = (iso: string) => standingOf(CATALOGUE, 'calls', liveOf('basic'), utc(iso))
     expect(at('2024-02-28')).toMatchObject({ period: { start: utc('2024-01-31') } })
     expect(at('2024-02-29')).toMatchObject({ period: { start: utc('2024-02-29') } })

@@ -236,7 +236,7 @@ describe('gap: periods, the anchor of a new base plan', () => {
     )
   })
 
-  it('cancelled and taken again any number of times within the period: the anchor stands', () => {
+  it('cancelled and taken again any number of times within the period: the anchor is kept', () => {
     const gaps = fc.array(fc.nat(5 * DAY), { minLength: 1, maxLength: 8 })
     fc.assert(
       fc.property(anchors, gaps, (start, gaps) => {

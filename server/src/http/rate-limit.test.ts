@@ -32,7 +32,7 @@ describe('gap: rate limits', () => {
     expect([asked(), asked(), asked(), asked()]).toEqual([true, true, true, false])
   })
 
-  it('says what is left and when to come back', () => {
+  it('says what is left and when to retry', () => {
     const { limit, wait } = limited(0.5, 2)
     expect(limit.take('a')).toEqual({ allowed: true, limit: 2, remaining: 1, reset: 2, retryAfter: 0 })
     expect(limit.take('a')).toEqual({ allowed: true, limit: 2, remaining: 0, reset: 4, retryAfter: 0 })
@@ -59,7 +59,7 @@ describe('gap: rate limits', () => {
     expect(limit.take('a').remaining).toBe(9)
   })
 
-  it('never lets more through than burst and rate allow, whoever waits how long', () => {
+  it('never lets more through than burst and rate allow, however long anyone waits', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 50 }),
@@ -94,7 +94,7 @@ describe('gap: rate limits', () => {
   })
 })
 
-describe('gap: what is remembered of strangers', () => {
+describe('gap: what is remembered of unknown sources', () => {
   it('is bounded, and pushes out nobody who keeps coming', () => {
     const { limit } = limited(0.001, 2)
     for (let i = 0; i < 2; i++) expect(limit.take('regular').allowed).toBe(true)

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-it('gap: statements: what is paid for a list of subscriptions is read at once, each its own', async () => {
+it('gap: statements: the billing of a list of subscriptions is read at once', async () => {
   const shop = await openSandboxShop(server)
   await shop.buy('both')
   for (let i = 0; i < 3; i++) await shop.buy('pro', null)

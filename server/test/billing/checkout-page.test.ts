@@ -69,7 +69,7 @@ async function enterCard(number: string): Promise<void> {
 const pay = () => page.getByRole('button', { name: /^Pay/ }).click()
 
 describe('gap: billing, the payment page', () => {
-  it('shows what is paid for, takes a card, and leads to successUrl', async () => {
+  it('shows what is paid for, accepts a card, and redirects to successUrl', async () => {
     await open('both', 'ann')
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toMatch(/14\.00 USD\s*every month/)
     expect(await page.locator('dl').innerText()).toMatch(
@@ -104,7 +104,7 @@ describe('gap: billing, the payment page', () => {
     expect(subscriptions).toEqual([{ userId: expect.stringMatching(/^cus_sandbox_/) }])
   })
 
-  it('says beside the field what is wrong, goes there, and keeps what was entered', async () => {
+  it('shows the error beside the field, focuses it, and keeps the input', async () => {
     await open('plan', null)
     await page.getByLabel('Email').fill('nobody')
     await enterCard('4000 0000 0000 0002')
@@ -128,7 +128,7 @@ describe('gap: billing, the payment page', () => {
     await page.waitForURL(`${shopUrl}/paid?a=1`)
   })
 
-  it('leads back to cancelUrl, with nothing entered and nothing charged', async () => {
+  it('redirects to cancelUrl, with nothing entered and nothing charged', async () => {
     await open('plan', 'ann')
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.waitForURL(`${shopUrl}/back`)
@@ -152,7 +152,7 @@ describe('gap: billing, the payment page', () => {
     expect(problems).toEqual([])
   })
 
-  it('lets in no script, no frame and no other form target', async () => {
+  it('allows no script, no frame and no other form target', async () => {
     const url = await open('plan', 'ann')
     const policy = (await fetch(url)).headers.get('content-security-policy')
     expect(policy).toMatch(

@@ -47,7 +47,7 @@ async function until(count: number, connection: pg.ClientConfig, appId: string):
   return performance.now() - began
 }
 
-describe('gap: billing, a process killed with a payment in hand', () => {
+describe('gap: billing, a process killed while handling a payment', () => {
   it('is replaced by another one that runs already, within 15 s', async () => {
     const database = await createDatabase()
     cleanups.push(database.drop)
@@ -78,7 +78,7 @@ describe('gap: billing, a process killed with a payment in hand', () => {
     expect(performance.now() - died).toBeLessThan(TAKEN_UP_MS)
   })
 
-  it('is made good at once by the next start on the embedded database, round after round', async () => {
+  it('is taken over immediately by the next start on the embedded database, every time', async () => {
     const folder = await makeDataFolder()
     cleanups.push(() => folder.remove())
     const env = { TOLLGATE_DATA_DIR: folder.path }

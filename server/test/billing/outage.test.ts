@@ -25,7 +25,7 @@ async function shopAt({ url }: ServerProcess, databaseUrl: string) {
 }
 
 describe('gap: billing, when things break', () => {
-  it('goes on when the connections of the background are cut, again and again', async () => {
+  it('survives repeated loss of its background connections', async () => {
     const database = await createDatabase()
     cleanups.push(database.drop)
     const server = await start(database.url)

@@ -119,7 +119,7 @@ describe.each(PROVIDERS)('gap: billing, what was paid at $name', ({ open, pay, h
     await open()
   })
 
-  it('once takes the place of a plan that was paid before it, though its link is older', async () => {
+  it('once replaces a plan paid before it, though its link is older', async () => {
     const [life, plan] = [await shop.link('life'), await shop.link('plan')]
     await pay(plan)
     await heard()
@@ -145,7 +145,7 @@ describe.each(PROVIDERS)('gap: billing, what was paid at $name', ({ open, pay, h
     expect(row?.startedAt).toEqual(row?.anchor)
   })
 
-  it.each(['older', 'newer'])('once more, by the %s link, gives nothing and says so', async (which) => {
+  it.each(['older', 'newer'])('again, by the %s link, grants nothing and says so', async (which) => {
     const links = [await shop.link('life'), await shop.link('life')]
     if (which === 'older') links.reverse()
     await pay(links[0] ?? '')
@@ -173,7 +173,7 @@ describe.each(PROVIDERS)('gap: billing, what was paid at $name', ({ open, pay, h
     expect(await shop.subscriptions()).toEqual(['life CANCELLED', 'life ACTIVE'])
   })
 
-  it('comes to one subscription or one reason, whatever order all of it has', async () => {
+  it('results in one subscription or one reason, in whatever order', async () => {
     const random: Random = seeded(name === 'stripe' ? 11 : 7)
     const users = Array.from({ length: name === 'stripe' ? 16 : 8 }, (_, i) => `payer-${i}`)
     await rowsOf(
@@ -214,8 +214,8 @@ describe.each(PROVIDERS)('gap: billing, what was paid at $name', ({ open, pay, h
   }, 180_000)
 })
 
-describe('gap: billing, what was paid and no notice tells of', () => {
-  it('is in the inbox all the same where it gives nothing, and can be replayed', async () => {
+describe('gap: billing, what was paid without a notice', () => {
+  it('is in the inbox all the same if it grants nothing, and can be replayed', async () => {
     shop = await openSandboxShop(server)
     await sellAtStripe()
     const links = [await shop.link('life'), await shop.link('life')]
@@ -254,7 +254,7 @@ describe('gap: billing, an app with a test clock that stands still', () => {
 })
 
 describe('gap: billing, from the sandbox to Stripe', () => {
-  it('whoever paid in the sandbox pays at Stripe, as a customer of Stripe’s, and can go back', async () => {
+  it('a payer of the sandbox pays at Stripe as a Stripe customer, and can go back', async () => {
     shop = await openSandboxShop(server)
     await shop.buy('plan')
     const billingId = async () => (await shop.admin.data('{ user(id: "ann") { billingId } }')).user.billingId

@@ -45,7 +45,7 @@ const WAYS_OFF: [string, () => Promise<unknown>][] = [
 ]
 
 describe('gap: billing, a sandbox that is off', () => {
-  it.each(WAYS_OFF)('takes no payment on a link made before, when it %s', async (_, turnOff) => {
+  it.each(WAYS_OFF)('accepts no payment on an earlier link, when it %s', async (_, turnOff) => {
     const url = await shop.link('plan')
     await turnOff()
     const page = await fetch(url)

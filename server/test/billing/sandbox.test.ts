@@ -70,7 +70,7 @@ describe('a payment', () => {
     expect((await shop.submit(url, GOOD_CARD)).status).toBe(303)
   })
 
-  it('spec §4 mutation rule 6: who cancels goes to cancelUrl, subscribes to nothing, and may still pay', async () => {
+  it('spec §4 mutation rule 6: a payer who cancels goes to cancelUrl, subscribes to nothing, and may still pay', async () => {
     const url = await shop.link('plan')
     const left = await shop.submit(url, { action: 'cancel' })
     expect([left.status, left.headers.get('location')]).toEqual([303, CANCEL])
@@ -129,7 +129,7 @@ describe('who pays', () => {
     expect(await refused.text()).toContain('Write your email address')
   })
 
-  it('gap: billing: a user pays as who they are at the provider, or as who they become there', async () => {
+  it('gap: billing: a user pays as their customer at the provider, or becomes one', async () => {
     await shop.admin.data('mutation { createUser(input: { id: "bob", billingId: "cus_bob" }) { id } }')
     await buy('plan', 'bob')
     await buy('plan', 'ann')
@@ -149,7 +149,7 @@ describe('who pays', () => {
 })
 
 describe('a new plan', () => {
-  it('gap: billing: takes the place of the one paid for before, also at the provider', async () => {
+  it('gap: billing: replaces the one paid for before, also at the provider', async () => {
     await buy('both')
     await shop.advance('2090-02-10T12:00:00Z')
     await buy('pro')
@@ -158,20 +158,20 @@ describe('a new plan', () => {
     expect(await shop.canUse()).toMatchObject({ consumption: { budget: 100 } })
   })
 
-  it('gap: billing: takes the place of one that was given by hand, and keeps add-ons taken apart from it', async () => {
+  it('gap: billing: replaces one given by hand, and keeps add-ons taken separately', async () => {
     await shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["plan", "extra"]) { id } }')
     await buy('pro')
     expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'extra ACTIVE', 'pro ACTIVE'])
   })
 
-  it('gap: billing: what is paid for already cannot be paid for twice', async () => {
+  it('gap: billing: what is already paid for cannot be paid for twice', async () => {
     await buy('plan')
     const { extensions, message } = await shop.linkError('both')
     expect(extensions.type).toBe('SubscriptionLinkError')
     expect(message).toContain('pays for the package "plan" already')
   })
 
-  it('gap: billing: add-ons alone are for who has a base plan', async () => {
+  it('gap: billing: a link for add-ons alone needs a base plan', async () => {
     expect((await shop.linkError('extra')).message).toContain('add-ons only')
     expect((await shop.linkError('extra', null)).message).toContain('add-ons only')
     await buy('plan')
@@ -227,7 +227,7 @@ describe('as time goes by', () => {
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
   })
 
-  it('gap: billing: what was paid once lasts', async () => {
+  it('gap: billing: a one-off purchase lasts', async () => {
     await buy('life')
     await shop.advance('2099-01-01T00:00:00Z')
     expect(await shop.billed()).toMatchObject([{ status: 'ACTIVE', cancelAt: null, package: { id: 'life' } }])
@@ -295,7 +295,7 @@ describe('cancelling in the dashboard', () => {
     expect(await atProvider()).toEqual(['active'])
   })
 
-  it('gap: billing: what has ended at the provider is subscribed to anew, not revived', async () => {
+  it('gap: billing: what has ended at the provider becomes a new subscription, not a revived one', async () => {
     await buy('plan')
     const [first] = await shop.billed()
     await shop.cancel(first?.id, false)

@@ -70,7 +70,7 @@ async function buy(template: string, userId: string | null = 'ann'): Promise<str
 }
 
 describe('gap: billing, a subscription at Stripe', () => {
-  it('is made by a payment, with the customer that the payer became', async () => {
+  it('is created by a payment, with the payer’s customer', async () => {
     const ref = await buy('plan')
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
     const { user } = await shop.admin.data('{ user(id: "ann") { billingId email } }')
@@ -85,7 +85,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(later.billingId).toBe(user.billingId)
   })
 
-  it('makes its payer a user where the link named nobody, and follows who that is', async () => {
+  it('makes its payer a user if the link named none, and follows changes of name and email', async () => {
     await buy('plan', null)
     const payers = async () => (await shop.admin.data('{ users { id billingId name email } }')).users.slice(1)
     const [payer] = await payers()
@@ -100,7 +100,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(await shop.subscriptions(payer.id)).toEqual(['plan CANCELLED'])
   })
 
-  it('gives nothing before money that takes days has come', async () => {
+  it('grants nothing until a payment that takes days has arrived', async () => {
     const session = stripe.payLater(sessionOf(await shop.link('plan')))
     await heard()
     expect(await shop.subscriptions()).toEqual([])
@@ -109,7 +109,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
   })
 
-  it.each(['plan', 'life'])('gives nothing when such money does not come (%s)', async (template) => {
+  it.each(['plan', 'life'])('grants nothing when such a payment fails (%s)', async (template) => {
     const session = stripe.payLater(sessionOf(await shop.link(template)))
     stripe.settle(session.id, 'failed')
     await heard()
@@ -122,7 +122,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(row?.state).toMatch(/FAILED|AWAITING/)
   })
 
-  it('is for good when it was paid once', async () => {
+  it('lasts for good after a one-off payment', async () => {
     await buy('life', null)
     const { users } = await shop.admin.data('{ users { id } }')
     expect(await shop.subscriptions(users[1].id)).toEqual(['life ACTIVE'])
@@ -152,7 +152,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(await shop.subscriptions()).toEqual(comes)
   })
 
-  it('is taken anew when it comes back after a pause that was heard of', async () => {
+  it('becomes a new subscription when it resumes after a known pause', async () => {
     const ref = await buy('plan')
     stripe.pause(ref)
     await heard()
@@ -191,7 +191,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(await shop.billed()).toMatchObject([{ status: 'ACTIVE', cancelAt: null }])
   })
 
-  it('ends at the period’s end when that is said there, unless it is taken back', async () => {
+  it('ends at the period’s end when set so there, unless that is undone', async () => {
     const ref = await buy('plan')
     stripe.cancel(ref, 'at period end')
     await heard()
@@ -214,7 +214,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(await shop.subscriptions()).toEqual(['plan CANCELLED'])
   })
 
-  it('cannot be cancelled here while Stripe cannot be told', async () => {
+  it('cannot be cancelled here while Stripe is unreachable', async () => {
     await buy('plan')
     const [plan] = await shop.billed()
     stripe.fail({ outage: { kind: 'unreachable' } })

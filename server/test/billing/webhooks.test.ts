@@ -59,7 +59,7 @@ async function counted(outcome: string, provider = 'sandbox'): Promise<number> {
 }
 
 describe('gap: billing, the inbox', () => {
-  it('takes a signed notice, once, however often it comes', async () => {
+  it('stores a signed notice once, however often it comes', async () => {
     const [accepted, duplicates] = [await counted('accepted'), await counted('duplicate')]
     const body = newEvent()
     expect((await send(body, signed(body))).status).toBe(200)
@@ -132,7 +132,7 @@ describe('gap: billing, the inbox', () => {
     expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST'])
   })
 
-  it('believes nothing of what a notice says but what it is about', async () => {
+  it('believes nothing in a notice except what it is about', async () => {
     await shop.buy('plan')
     const [{ ref }] = (await rowsOf<{ ref: string }>(
       { connectionString: server.databaseUrl },
@@ -173,7 +173,7 @@ describe('gap: billing, the inbox', () => {
     expect(foreign.extensions.code).toBe('NOTICE_NOT_FOUND')
   })
 
-  it('takes up what a process that died had in hand', async () => {
+  it('takes over the jobs of a dead process', async () => {
     await rowsOf(
       { connectionString: server.databaseUrl },
       `begin;

@@ -3,7 +3,7 @@ import type * as limits from '../../src/domain/limits.ts'
 import type { Answer, Client } from '../harness/client.ts'
 import type { TestServer } from '../harness/server.ts'
 
-/** What every row may use: one service, the app `default` of it and a database to look into. */
+/** What every row may use: a service, its app `default`, and the database. */
 export interface World extends TestServer {
   /** an id that nothing has yet */
   fresh(): string
@@ -14,7 +14,7 @@ export interface World extends TestServer {
   now(): number
 }
 
-/** A bound: what just keeps it works, and what just breaks it is told so. */
+/** A bound: just within it works, just beyond it is refused. */
 export interface Bound {
   limit: keyof typeof limits
   what: string
@@ -43,7 +43,7 @@ export function expectAnswer(answer: Answer): void {
   expect(answer.errors).toBeUndefined()
 }
 
-/** One error, in the service's own words: the caller's mistake, told with the bound. */
+/** One error with the service's own message: the caller's mistake, naming the bound. */
 export function expectRefusal(answer: Answer, says: RegExp): void {
   expect(answer.status).toBe(200)
   expect(answer.errors).toEqual([

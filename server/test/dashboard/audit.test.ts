@@ -331,7 +331,7 @@ describe('gap: the audit log', () => {
     expect(Object.keys(SENTENCES).sort()).toEqual([...noted, 'acceptInvitation'].sort())
   })
 
-  it('has nothing of a mutation that was refused', async () => {
+  it('has no entry for a refused mutation', async () => {
     const before = await latest()
     await server.dashboard.error('mutation { createUser(appId: "audited", input: { id: "anna" }) { id } }')
     await server.dashboard.error('mutation { publishPackage(appId: "audited", id: "nothing") { id } }')

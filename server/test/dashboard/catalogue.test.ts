@@ -28,7 +28,7 @@ const EDIT = `mutation ($appId: String!, $id: String!, $input: EditPackageInput!
 }`
 
 describe('gap: editing the catalogue in the dashboard', () => {
-  it('makes features and packages as the Admin API does', async () => {
+  it('creates features and packages as the Admin API does', async () => {
     const { id: appId, admin, dashboard } = await newApp()
     const input = { id: 'calls', name: 'Calls', type: 'CONSUMABLE', unitLabel: 'call', metadata: { a: 1 } }
     expect((await dashboard.data(CREATE_FEATURE, { appId, input })).createFeature).toMatchObject(input)
@@ -92,7 +92,7 @@ describe('gap: editing the catalogue in the dashboard', () => {
     }
   })
 
-  it('tells the second of two who edit a feature, and keeps what the first did', async () => {
+  it('refuses the second of two concurrent edits of a feature, and keeps the first', async () => {
     const { id: appId, dashboard } = await newApp()
     const input = { id: 'calls', name: 'Calls', type: 'CONSUMABLE' }
     const { createFeature } = await dashboard.data(CREATE_FEATURE, { appId, input })
@@ -107,7 +107,7 @@ describe('gap: editing the catalogue in the dashboard', () => {
     expect(updateFeature.name).toBe('Third')
   })
 
-  it('tells the second of two who edit a package, on whatever way the first came', async () => {
+  it('refuses the second of two concurrent edits of a package, however the first was made', async () => {
     const app = await newApp()
     await publishPackage(app, 'plan', { calls: { limit: 10 } })
     const { id: appId, dashboard, admin } = app
@@ -251,7 +251,7 @@ describe('gap: what publishing would do', () => {
     ])
   })
 
-  it('minds add-ons, and leaves out who has cancelled', async () => {
+  it('considers add-ons, and leaves out cancelled subscriptions', async () => {
     const app = await used([9, 9, 9])
     await app.admin.data('mutation { subscribe(userId: "u1", packageIds: ["extra"]) { id } }')
     const { subscriptions } = await app.admin.data('{ subscriptions(userId: "u2") { id } }')

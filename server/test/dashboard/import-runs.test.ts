@@ -40,7 +40,7 @@ describe('gap: a dry run, its report and the way back', () => {
       },
     )
 
-  it('shows what it would do, does it when told to, and takes it back', async () => {
+  it('shows what it would do, does it when told to, and undoes it', async () => {
     const app = await imports.newApp()
     const answer = await imports.send(app, FILE, { dryRun: '1', import: 'mine' })
     expect(answer).toMatchObject({ import: 'mine', dryRun: true, rows: 4, changed: 2, unchanged: 1, bad: 1 })
@@ -93,7 +93,7 @@ describe('gap: a dry run, its report and the way back', () => {
     expect(await usersOf(app)).toEqual(USERS_BEFORE)
   })
 
-  it('leaves alone who was changed meanwhile, on the way and on the way back', async () => {
+  it('skips users changed in the meantime, when applying and when undoing', async () => {
     const app = await imports.newApp()
     await imports.send(app, FILE, { dryRun: '1', import: 'first' })
     await imports.send(app, 'id,email\nann,ann@between.example\n')
@@ -110,7 +110,7 @@ describe('gap: a dry run, its report and the way back', () => {
     expect(userImportRows.rows).toMatchObject([{ userId: 'carl', problem: 'CHANGED_SINCE' }])
   })
 
-  it('passes over a billing id that somebody took meanwhile, and applies the rest', async () => {
+  it('skips a billing id taken in the meantime, and applies the rest', async () => {
     const app = await imports.newApp()
     await imports.send(app, 'id,billingId\nann,cus_1\nbob,cus_2\ncarl,cus_3\n', {
       dryRun: '1',
@@ -152,7 +152,7 @@ describe('gap: a dry run, its report and the way back', () => {
     expect((await fetch(`${address}s`, { headers: { Cookie: imports.cookie } })).status).toBe(404)
   })
 
-  it('one whose process died is taken up where it was left', async () => {
+  it('one whose process died is resumed where it stopped', async () => {
     const app = await imports.newApp()
     await imports.send(app, FILE, { dryRun: '1', import: 'left' })
     await rowsOf(
@@ -163,7 +163,7 @@ describe('gap: a dry run, its report and the way back', () => {
     expect(await finished(app, 'left')).toMatchObject({ state: 'APPLIED', applied: 2 })
   })
 
-  it('one whose reader died has failed, and one that is slow goes on', async () => {
+  it('one whose reader died has failed, and a slow one continues', async () => {
     const app = await imports.newApp()
     const stateOf = async (id: string) => {
       const { userImport, userImports } = await app.dashboard.data(

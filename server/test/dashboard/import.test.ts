@@ -93,7 +93,7 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
     ])
   })
 
-  it('a quote that is never closed spoils what follows it, and is told by its line', async () => {
+  it('an unclosed quote spoils what follows it, and is reported by its line', async () => {
     const app = await imports.newApp()
     const open = await imports.send(
       app,
@@ -107,7 +107,7 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
     expect((await usersOf(app)).bob).toEqual(USERS_BEFORE.bob)
   })
 
-  it('an empty cell leaves a value as it is, or takes it away where that is asked for', async () => {
+  it('an empty cell keeps a value, or clears it on request', async () => {
     const app = await imports.newApp()
     const body = 'id,email,billingId\nann,,\n'
     expect(await imports.send(app, body)).toMatchObject({ changed: 0, unchanged: 1 })

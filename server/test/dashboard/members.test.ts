@@ -51,7 +51,7 @@ async function cookieOf(email: string): Promise<string> {
 }
 
 describe('gap: members', () => {
-  it('an invitation is good once, for its role, until it expires', async () => {
+  it('an invitation is valid once, for its role, until it expires', async () => {
     const { inviteMember } = await server.dashboard.data(INVITE, {
       email: ' New@Example.com ',
       role: 'EDITOR',
@@ -77,7 +77,7 @@ describe('gap: members', () => {
     )
   })
 
-  it('an invitation that was revoked, replaced or left lying is good for nothing', async () => {
+  it('an invitation that was revoked, replaced or has expired is refused', async () => {
     const invite = async () =>
       (await server.dashboard.data(INVITE, { email: 'late@example.com', role: 'VIEWER' })).inviteMember
     const works = async (url: string) => {
@@ -114,7 +114,7 @@ describe('gap: members', () => {
     })
   })
 
-  it('a changed role holds from the next request on, and a removed member is out', async () => {
+  it('a changed role applies from the next request on, and a removed member is signed out', async () => {
     const { id, client } = await newMember('EDITOR')
     const edit = 'mutation { advanceClock(appId: "nowhere", to: "2030-01-01T00:00:00Z") { id } }'
     expect((await client.error(edit)).extensions.code).toBe('APP_NOT_FOUND')
@@ -184,7 +184,7 @@ describe('gap: sessions', () => {
     await signedIn(server.url, { email, password: 'another password' })
   })
 
-  it('signing in gives a new session and ends the one that the browser came with', async () => {
+  it('signing in creates a new session and ends the previous one of that browser', async () => {
     const fixed = await cookieOf((await newMember('VIEWER')).email)
     const visitor = dashboardClient(server.url).with({ Cookie: fixed })
     const response = await visitor.post(
@@ -197,7 +197,7 @@ describe('gap: sessions', () => {
     expect(await visitor.data('{ me { email } }')).toEqual({ me: null })
   })
 
-  it('a cookie that somebody made up never becomes a session', async () => {
+  it('a made-up cookie never becomes a session', async () => {
     const planted = dashboardClient(server.url).with({ Cookie: `tollgate_session=${'a'.repeat(43)}` })
     await planted.data(
       `mutation { signIn(email: "${OWNER.email}", password: "${OWNER.password}") { email } }`,

@@ -25,7 +25,7 @@ async function store(hash: string): Promise<void> {
 }
 
 describe('what a guess at a password costs', () => {
-  it('is what is recommended today, and stands in the hash', async () => {
+  it('is the current recommendation, and is named in the hash', async () => {
     expect(await storedHash()).toMatch(RECOMMENDED)
   })
 

@@ -93,7 +93,7 @@ describe('spec §2 UpdateUserInput: a CSV import of many rows', () => {
     }
   }
 
-  it(`${USERS} rows: every one is told as what it is, applied and taken back, in bounded memory`, async () => {
+  it(`${USERS} rows: every one is classified, applied and undone, in bounded memory`, async () => {
     const changed = of('changed').length
     const bad = numbers(USERS).filter((i) => !['changed', 'unchanged'].includes(kindOf(i)))
     const file = ['id,email,billingId', ...numbers(USERS).map((i) => ROWS[kindOf(i)](i))].join('\n')

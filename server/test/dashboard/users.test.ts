@@ -181,7 +181,7 @@ describe("gap: a user's page", () => {
     expect(await ledger(null)).toEqual([calls[0], calls[1], ['seats', 'ADD', 2, 2], calls[2]])
   })
 
-  it("lists one package's subscriptions and makes tokens", async () => {
+  it("lists one package's subscriptions and creates tokens", async () => {
     const app = await newApp()
     const { id: appId, admin, dashboard } = app
     for (const id of ['ann', 'bob'])

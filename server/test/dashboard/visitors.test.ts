@@ -49,7 +49,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
-describe('gap: who has not signed in', () => {
+describe('gap: visitors', () => {
   it.for([
     '{ __schema { types { name } } }',
     '{ __type(name: "Query") { name } }',
@@ -66,7 +66,7 @@ describe('gap: who has not signed in', () => {
     'mutation { changePassword(current: "a", password: "b") }',
     'subscription { me { email } }',
     `{ ${'a: me { email } '.repeat(40)} }`,
-  ])('is told the same, and nothing of the schema: %s', async (query) => {
+  ])('gets the same answer, and nothing about the schema: %s', async (query) => {
     const answer = await stranger().ask(query)
     expect(answer).toEqual({ status: 200, errors: [NOT_SIGNED_IN] })
   })
@@ -76,7 +76,7 @@ describe('gap: who has not signed in', () => {
     expect(codeOf(answer)).toBe('GRAPHQL_VALIDATION_FAILED')
   })
 
-  it('is told the same of a document that members use', async () => {
+  it('gets the same answer for a document that members use', async () => {
     const query = '{ apps { id name } __typename }'
     for (let i = 0; i < 4; i++) await server.dashboard.data(query)
     expect(await stranger().ask(query)).toEqual({ status: 200, errors: [NOT_SIGNED_IN] })
@@ -169,7 +169,7 @@ describe('gap: wrong passwords', () => {
     for (let i = 0; i < SIGN_IN_TRIES; i++) expect(await signIn(guesser, 'again')).toBe('UNAUTHENTICATED')
   })
 
-  it('are told alike of an account that there is not', async () => {
+  it('get the same answer for an account that does not exist', async () => {
     await tire(stranger(), 'nobody@example.com')
   })
 
@@ -194,7 +194,7 @@ describe('gap: wrong passwords', () => {
     await tire(liar)
   })
 
-  it('are taken back when the clock was set back by more than nodes differ', async () => {
+  it('are reset when the clock was set back by more than nodes differ', async () => {
     const guesser = stranger()
     await tire(guesser)
     const before = now

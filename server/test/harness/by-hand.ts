@@ -5,7 +5,7 @@ import type { ResetPeriod } from '../../src/domain/period.ts'
 const HOUR = 3_600_000
 const HOURS: Partial<Record<ResetPeriod, number>> = { HOUR: 1, DAY: 24, WEEK: 168 }
 
-/** The period that holds `now`: its start, and its end where it has one. */
+/** The period that contains `now`: its start, and its end if it has one. */
 export function periodByHand(
   reset: ResetPeriod,
   anchor: number,

@@ -5,7 +5,7 @@ export interface WireError {
   extensions: { code: string; type: string; status: number; field?: string; retryAfter?: number }
 }
 
-/** Tests say what they expect of the data; an answer that is otherwise fails there. */
+/** Tests state what they expect of the data; any other answer fails there. */
 // biome-ignore lint/suspicious/noExplicitAny: answers are of any shape
 export type Data = Record<string, any>
 
@@ -17,7 +17,7 @@ export interface Answer {
 
 export type Variables = Record<string, unknown>
 
-/** Speaks to one GraphQL endpoint as an outsider would: over HTTP. */
+/** Talks to one GraphQL endpoint as an outsider would: over HTTP. */
 export class Client {
   readonly #url: string
   readonly headers: Readonly<Record<string, string>>

@@ -7,7 +7,7 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** A new database with the schema as it is now, which is copied in a fraction of the time that making it takes. */
+/** A new database with the current schema, copied in a fraction of the time of migrating. */
 export const createDatabase = (): Promise<TestDatabase> => copyOf(inject('schemaDatabase'))
 
 /** A new, empty database, as the very first start finds it. */
@@ -27,7 +27,7 @@ async function once(url: string, sql: string): Promise<void> {
   await rowsOf({ connectionString: url }, sql)
 }
 
-/** What a statement finds, asked past the service on a connection of its own. */
+/** The rows of a statement, on a separate connection that bypasses the service. */
 export async function rowsOf<Row extends pg.QueryResultRow>(
   connection: pg.ClientConfig,
   sql: string,

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { isCompilable } from '../../src/graphql/engine/compilable.ts'
 import type { Answer, Client, Variables } from './client.ts'
 
-/** Whether a document that keeps coming is executed as compiled code. */
+/** Whether a repeated document is executed as compiled code. */
 export function isCompiled(schema: GraphQLSchema, query: string): boolean {
   const document = parse(query)
   return isCompilable(schema, document) && isCompiledQuery(compileQuery(schema, document))
@@ -24,7 +24,7 @@ export async function fourTimes(
   return answers
 }
 
-/** An answer as text, so that the order of keys counts. Which of several errors comes first is a matter of luck. */
+/** An answer as text, so that the order of keys counts. The order of several errors is arbitrary. */
 export function written({ status, data, errors }: Answer | undefined = { status: 0 }): string {
   const sorted = errors?.map((error) => JSON.stringify(error)).sort()
   return JSON.stringify({ status, data, errors: sorted }, null, 1)

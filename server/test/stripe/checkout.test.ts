@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => stripe.stop())
 
 describe('gap: billing, the Stripe stand-in as the official SDK sees it: Checkout', () => {
-  it('takes a subscription through Checkout', async () => {
+  it('sells a subscription through Checkout', async () => {
     const [plan, addon, setup] = [
       stripe.sell({ name: 'Pro', amount: 900 }),
       stripe.sell({ name: 'Seats', amount: 300 }),
@@ -87,7 +87,7 @@ describe('gap: billing, the Stripe stand-in as the official SDK sees it: Checkou
     ])
   })
 
-  it('takes a single payment, with a customer only where one is asked for', async () => {
+  it('takes a single payment, with a customer only if requested', async () => {
     const hat = stripe.sell({ name: 'Hat', amount: 700, interval: null })
     const create = (more: Stripe.Checkout.SessionCreateParams) =>
       sdk.checkout.sessions.create({

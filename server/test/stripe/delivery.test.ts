@@ -47,7 +47,7 @@ const arrived = () => received.map(({ event }) => event.id)
 const inOrder = (ids: string[]) => ids.toSorted()
 
 describe('gap: billing, the delivery of the Stripe stand-in', () => {
-  it('holds back what happened until it is told, signed as the SDK expects', async () => {
+  it('holds events back until told to send them, signed as the SDK expects', async () => {
     expect(received).toEqual([])
     await stripe.deliver()
     expect(arrived()).toEqual(happened())
@@ -87,7 +87,7 @@ describe('gap: billing, the delivery of the Stripe stand-in', () => {
     expect(inOrder([...arrived(), ...stripe.dropped.map(({ id }) => id)])).toEqual(inOrder(happened()))
   })
 
-  it('keeps what was refused for another time', async () => {
+  it('keeps refused events for a retry', async () => {
     answer = 500
     await stripe.deliver()
     expect(stripe.waiting).toHaveLength(happened().length)

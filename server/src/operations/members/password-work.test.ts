@@ -35,7 +35,7 @@ describe('gap: how many passwords are hashed at once', () => {
     expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('lets those go ahead who are known, also where strangers fill the queue', async () => {
+  it('lets known browsers go first, even when strangers fill the queue', async () => {
     const { run, begun, end } = works(1, 2)
     const all = [run('a'), run('b'), run('c'), run('known', true)]
     end('a')
@@ -49,7 +49,7 @@ describe('gap: how many passwords are hashed at once', () => {
     await Promise.all(all)
   })
 
-  it('gives its place back when the work fails', async () => {
+  it('frees its slot when the work fails', async () => {
     const { work, run, end } = works(1, 0)
     await expect(work.run(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
     const next = run('next')

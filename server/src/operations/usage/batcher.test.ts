@@ -159,7 +159,7 @@ describe('a batcher', () => {
     expect(events).toEqual(['answered, with 2 batches sent'])
   })
 
-  it('tells each batch its lane, and gives no lane two at once', async () => {
+  it('gives each batch a lane, and no lane two at once', async () => {
     const busy = new Set<number>()
     const batcher = new Batcher<number, string>(
       async (items, lane) => {
@@ -200,7 +200,7 @@ describe('a batcher', () => {
     ])
   })
 
-  it('fails the calls of a batch that breaks, and goes on with the next', async () => {
+  it('fails the calls of a batch that fails, and continues with the next', async () => {
     const { batcher, batch } = heldBatches({ lanes: 1, most: 2 })
     const calls = [1, 2, 3].map((item) => batcher.add(item))
     const settled = Promise.allSettled(calls)
