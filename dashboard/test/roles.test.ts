@@ -58,6 +58,7 @@ const PLACES: Record<string, Place> = {
   recordUsage: { path: '/apps/default/users/ada', control: button('Record usage of API calls') },
   generateUserToken: { path: '/apps/default/users/ada', control: button('Make a token') },
   cancelSubscription: { path: '/apps/default/subscriptions', control: button(/^Cancel Basic of/) },
+  keepSubscription: { path: '/apps/default/subscriptions', control: button('Keep Basic of bob') },
   importUsers: { path: '/apps/default/import', control: button('Check the file') },
   applyUserImport: { path: '/apps/default/import?id=checked', control: button(/^Apply/) },
   undoUserImport: { path: '/apps/default/import?id=applied', control: button('Undo') },
@@ -104,6 +105,10 @@ async function fill(): Promise<void> {
     generateUserToken(appId: "default", userId: "ada") { token }
     inviteMember(email: "invited@example.com", role: EDITOR) { id }
   }`)
+  const { subscriptions } = await server.admin.data('{ subscriptions(userId: "bob") { id } }')
+  await server.admin.data('mutation ($id: String!) { cancelSubscription(id: $id) { id } }', {
+    id: subscriptions[0].id,
+  })
   const cookie = await sessionCookie(server)
   for (const [id, dryRun, email] of [
     ['applied', '0', 'ada@one.example.com'],

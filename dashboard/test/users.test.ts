@@ -71,7 +71,7 @@ describe("gap: a user's page", () => {
     expect(await ledger.locator('tbody tr').count()).toBe(2)
   })
 
-  it('subscribes to an add-on, and cancels it at once', async () => {
+  it('subscribes to an add-on, cancels it, keeps it, and cancels it at once', async () => {
     const { page, open } = visit
     await open('/apps/default/users/bob')
     await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
@@ -83,6 +83,13 @@ describe("gap: a user's page", () => {
     await page.getByText('2 of 15 calls').waitFor()
 
     await page.getByRole('tab', { name: 'Subscriptions' }).click()
+    await page.getByRole('button', { name: 'Cancel Extra calls of bob' }).click()
+    await page.getByRole('button', { name: 'Cancel the subscription' }).click()
+    await page.getByText(/^Ends /).waitFor()
+    await page.getByRole('button', { name: 'Keep Extra calls of bob' }).click()
+    await page.getByRole('button', { name: 'Keep the subscription' }).click()
+    await page.getByText(/^Ends /).waitFor({ state: 'detached' })
+
     await page.getByRole('button', { name: 'Cancel Extra calls of bob' }).click()
     await page.getByRole('radio', { name: 'Now' }).check()
     await page.getByRole('button', { name: 'Cancel the subscription' }).click()

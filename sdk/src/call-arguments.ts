@@ -62,6 +62,12 @@ export interface SubscribeArguments extends ByUser {
   packageIds: readonly string[]
 }
 
+/** The arguments of `cancelSubscription`. */
+export interface CancelArguments extends ById {
+  /** Whether it stays active until its period ends. @default true */
+  atPeriodEnd?: boolean | undefined
+}
+
 /** The arguments of an update. */
 export interface Update<Input> extends ById {
   /** What to change. */

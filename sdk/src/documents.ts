@@ -51,6 +51,10 @@ export const DOCUMENTS = {
   subscribe: `mutation subscribe($userId: String!, $packageIds: [String!]!) {
     subscribe(userId: $userId, packageIds: $packageIds) { ${SUBSCRIPTION} }
   }`,
+  cancelSubscription: `mutation cancelSubscription($id: String!, $atPeriodEnd: Boolean) {
+    cancelSubscription(id: $id, atPeriodEnd: $atPeriodEnd) { ${SUBSCRIPTION} }
+  }`,
+  keepSubscription: `mutation keepSubscription($id: String!) { keepSubscription(id: $id) { ${SUBSCRIPTION} } }`,
   recordUsage: `mutation recordUsage($input: CreateUsageEventInput!) {
     recordUsage(input: $input) { ${RECORDED} }
   }`,

@@ -215,6 +215,29 @@ export class Tollgate {
     return result
   }
 
+  /**
+   * Cancels a subscription, at the end of its period or now (`atPeriodEnd: false`). A base plan's add-ons end with it.
+   * What is paid for is cancelled at its provider too.
+   */
+  cancelSubscription(
+    args: A.CancelArguments,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.PackageSubscription>> {
+    return this.#changed(this.#calls.call('cancelSubscription', args, options))
+  }
+
+  /** Undoes a scheduled cancellation. A subscription that has ended stays ended. */
+  keepSubscription(args: A.ById, options?: MutationOptions): Promise<T.Result<T.PackageSubscription>> {
+    return this.#changed(this.#calls.call('keepSubscription', args, options))
+  }
+
+  /** Cached checks of the subscription's user are stale now. */
+  async #changed(asked: Promise<T.Result<T.PackageSubscription>>): Promise<T.Result<T.PackageSubscription>> {
+    const result = await asked
+    if (result.data) this.#checks.changed(result.data.userId)
+    return result
+  }
+
   /** Adds to the usage, sets it (`action: 'SET'`), or reverts some (a negative `delta`). */
   async recordUsage(
     input: T.CreateUsageEventInput,

@@ -136,6 +136,9 @@ const QUERIES: Row[] = [
   ],
 ]
 
+const lastOf = async (t: Tollgate, userId: string): Promise<string> =>
+  (await t.subscriptions({ userId })).data?.at(-1)?.id ?? ''
+
 /** In their order: each finds what the ones before it left. */
 const MUTATIONS: Row[] = [
   [
@@ -206,6 +209,21 @@ const MUTATIONS: Row[] = [
       { recorded: true, reason: null, consumption: counted(1), queued: false },
       { recorded: true, reason: null, consumption: counted(9), queued: false },
     ],
+  ],
+  [
+    'cancelSubscription',
+    async (t) => t.cancelSubscription({ id: await lastOf(t, 'eva') }),
+    { ...subscribed('eva', PLAN), cancelAt: TIME },
+  ],
+  [
+    'keepSubscription',
+    async (t) => t.keepSubscription({ id: await lastOf(t, 'eva') }),
+    subscribed('eva', PLAN),
+  ],
+  [
+    'cancelSubscription',
+    async (t) => t.cancelSubscription({ id: await lastOf(t, 'eva'), atPeriodEnd: false }),
+    { ...subscribed('eva', PLAN), status: 'CANCELLED', cancelledAt: TIME },
   ],
   [
     'generateUserToken',

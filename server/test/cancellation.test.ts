@@ -202,3 +202,98 @@ describe('a plan by the year and by the month', () => {
     })
   })
 })
+
+describe('a scheduled end taken back', () => {
+  it('gap: keeping: it goes on, with the add-ons that were to end with it', async () => {
+    const [plan] = await app.subscribe('plan', 'extra')
+    await app.use(4)
+    await app.cancel(plan, 'at period end')
+    expect(await app.keep(plan)).toEqual({ status: 'ACTIVE', cancelAt: null, cancelledAt: null })
+    await app.advance('2091-04-09T23:59:59.999Z')
+    expect(await app.showUsage()).toMatchObject({ current: [start, end, 4] })
+    await app.advance(end)
+    expect(await app.subscriptions()).toEqual([
+      ['plan', 'ACTIVE', null, null],
+      ['extra', 'ACTIVE', null, null],
+    ])
+    expect(await app.showUsage()).toMatchObject({ current: [end, midnight('2091-05-10'), 0] })
+  })
+
+  it('gap: keeping: one that has no end is left as it is', async () => {
+    const [plan] = await app.subscribe('plan')
+    expect(await app.keep(plan)).toEqual({ status: 'ACTIVE', cancelAt: null, cancelledAt: null })
+  })
+
+  it('gap: keeping: one that has ended stays ended', async () => {
+    const [plan] = await app.subscribe('plan')
+    await app.cancel(plan, 'at period end')
+    await app.advance(end)
+    await expect(app.keep(plan)).rejects.toThrow('The subscription has ended')
+    const [again] = await app.subscribe('plan')
+    await app.cancel(again, 'now')
+    await expect(app.keep(again)).rejects.toThrow('The subscription has ended')
+    expect(await app.reasonCode()).toBe('NO_SUBSCRIPTION')
+  })
+
+  it('gap: keeping: no add-on outlives its base plan', async () => {
+    const [plan, extra] = await app.subscribe('plan', 'extra')
+    await app.cancel(plan, 'at period end')
+    await expect(app.keep(extra)).rejects.toThrow('base plan of this add-on is about to end')
+    await app.advance(end)
+    expect(await app.subscriptions()).toEqual([
+      ['plan', 'CANCELLED', end, end],
+      ['extra', 'CANCELLED', end, end],
+    ])
+  })
+
+  it('gap: keeping: an add-on alone goes on beside its base plan', async () => {
+    const [, extra] = await app.subscribe('plan', 'extra')
+    await app.cancel(extra, 'at period end')
+    await app.keep(extra)
+    await app.advance(end)
+    expect(await app.subscriptions()).toEqual([
+      ['plan', 'ACTIVE', null, null],
+      ['extra', 'ACTIVE', null, null],
+    ])
+  })
+})
+
+describe('cancelling by the Admin API', () => {
+  const CANCEL = 'mutation ($id: String!) { cancelSubscription(id: $id) { id status cancelAt } }'
+  const KEEP = 'mutation ($id: String!) { keepSubscription(id: $id) { id status cancelAt } }'
+
+  it('gap: lifecycle: waits for the period’s end unless it is told otherwise', async () => {
+    const [plan] = await app.subscribe('plan')
+    const { cancelSubscription } = await app.admin.data(CANCEL, { id: plan })
+    expect(cancelSubscription).toEqual({ id: plan, status: 'ACTIVE', cancelAt: end })
+    const { now } = await app.admin.data(
+      'mutation ($id: String!) { now: cancelSubscription(id: $id, atPeriodEnd: false) { status } }',
+      { id: plan },
+    )
+    expect(now).toEqual({ status: 'CANCELLED' })
+  })
+
+  it('gap: lifecycle: a key that comes again cancels nothing that was kept since', async () => {
+    const [plan] = await app.subscribe('plan')
+    const keyed = app.admin.with({ 'Idempotency-Key': 'cancel-once' })
+    const first = await keyed.data(CANCEL, { id: plan })
+    await app.admin.data(KEEP, { id: plan })
+    expect(await keyed.data(CANCEL, { id: plan })).toEqual(first)
+    expect(await app.subscriptions()).toEqual([['plan', 'ACTIVE', null, null]])
+  })
+
+  it.each([
+    'cancelSubscription',
+    'keepSubscription',
+  ])('gap: unknown ids: %s refuses what is not there, and what is another app’s', async (operation) => {
+    const other = await clockedApp(server)
+    await publishPackage(other, 'plan', { call: { limit: 10 } })
+    const [theirs] = await other.subscribe('plan')
+    for (const id of ['nothing', theirs]) {
+      const { errors } = await app.admin.ask(`mutation ($id: String!) { ${operation}(id: $id) { id } }`, {
+        id,
+      })
+      expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['SUBSCRIPTION_NOT_FOUND'])
+    }
+  })
+})

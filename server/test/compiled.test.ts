@@ -110,6 +110,8 @@ const ADMIN_MUTATIONS: Rows = {
   createUser: { variables: (turn) => ({ input: { id: `new turn${turn}`, metadata: { c: 'd' } } }) },
   updateUser: { variables: (turn) => ({ id: `user turn${turn}`, input: { metadata: {} } }) },
   subscribe: { variables: (turn) => ({ userId: `user turn${turn}`, packageIds: ['extra', 'plan'] }) },
+  cancelSubscription: given({ id: 'none', atPeriodEnd: true }, 'SUBSCRIPTION_NOT_FOUND'),
+  keepSubscription: given({ id: 'none' }, 'SUBSCRIPTION_NOT_FOUND'),
   recordUsage: given({ input: { userId: 'ann', featureId: 'calls', delta: 3, action: 'SET' } }),
   recordUsages: given({
     inputs: [
@@ -202,6 +204,7 @@ const DASHBOARD_MUTATIONS: Rows = {
   publishPackage: { variables: (turn) => ({ appId: 'default', id: `old turn${turn}` }) },
   discardPackageDraft: given({ appId: 'default', id: 'extra' }),
   cancelSubscription: given({ appId: 'default', id: 'none', atPeriodEnd: false }, 'SUBSCRIPTION_NOT_FOUND'),
+  keepSubscription: given({ appId: 'default', id: 'none' }, 'SUBSCRIPTION_NOT_FOUND'),
   setOrigins: given({ appId: 'default', origins: ['https://app.example'] }),
   createPrice: {
     variables: (turn) => ({

@@ -1,8 +1,9 @@
-import { Stack, Text } from '@mantine/core'
+import { Group, Stack, Text } from '@mantine/core'
 import { Link, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
 import { CancelSubscription } from '../forms/cancel-subscription.tsx'
+import { KeepSubscription } from '../forms/keep-subscription.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
@@ -49,7 +50,14 @@ export function SubscriptionList({ appId, userId, packageId }: SubscriptionListP
       hiddenLabel: true,
       right: true,
       cell: (subscription: Subscription) =>
-        subscription.status === 'ACTIVE' && <CancelSubscription appId={appId} subscription={subscription} />,
+        subscription.status === 'ACTIVE' && (
+          <Group gap={4} justify="flex-end" wrap="nowrap">
+            {subscription.cancelAt && (
+              <KeepSubscription appId={appId} subscription={subscription} cancelAt={subscription.cancelAt} />
+            )}
+            <CancelSubscription appId={appId} subscription={subscription} />
+          </Group>
+        ),
     },
   ]
   return (

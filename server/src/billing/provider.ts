@@ -75,6 +75,10 @@ export interface BillingProvider {
   fetchCustomer(ref: string): Promise<Customer | null>
   /** Ends it, now or when the paid period ends. One that has already ended is left alone. */
   cancel(ref: string, when: 'now' | 'period end'): Promise<void>
+  /** Takes back an end that has been set. One that has already ended is left alone. */
+  keep(ref: string): Promise<void>
+  /** Charges one more price, from the next invoice on. */
+  addPrice(ref: string, priceId: string): Promise<void>
   /** Stops charging one price from now on. */
   dropPrice(ref: string, priceId: string): Promise<void>
   fetchPrice(id: string): Promise<ProviderPrice | null>

@@ -134,6 +134,14 @@ export async function cancelLater(db: Db, appId: string, ids: readonly string[],
   )
 }
 
+/** Takes a scheduled end back. */
+export async function keepOn(db: Db, appId: string, ids: readonly string[]): Promise<void> {
+  await db.query(
+    `update subscription set cancel_at = null where app_id = $1 and id = any($2) and cancelled_at is null`,
+    [appId, ids],
+  )
+}
+
 /** Whether anything was ever granted for this id at the provider. */
 export async function isGiven(db: Db, appId: string, provider: string, ref: string): Promise<boolean> {
   const { rowCount } = await db.query(

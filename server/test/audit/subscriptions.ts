@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { newId, type OwnApp } from './app.ts'
 import type { Audit } from './audit.ts'
-import { ISO_TIME, refuses, SUBSCRIPTION_NOT_FOUND } from './expect.ts'
+import { BAD_USER_INPUT, ISO_TIME, refuses, SUBSCRIPTION_NOT_FOUND } from './expect.ts'
 
 const LIST = 'query ($userId: String) { subscriptions(userId: $userId) { id userId status package { id } } }'
 const SUBSCRIBE = `mutation ($userId: String!, $packageIds: [String!]!) {
@@ -157,6 +157,38 @@ export const subscriptions: Audit[] = [
       assert.equal(cancelSubscription.id, subscriptionId)
       assert.equal(cancelSubscription.status, 'ACTIVE')
       assert.match(cancelSubscription.cancelAt, ISO_TIME)
+    },
+  },
+  {
+    ...cancelling,
+    id: 'G.LIFE.cancel',
+    says: 'The Admin API cancels at the period end unless told otherwise, and at once when told.',
+    needs: 'dashboard',
+    async run({ own, admin }) {
+      const { subscriptionId: id } = await own.makeSubscriber()
+      const later = 'mutation ($id: String!) { cancelSubscription(id: $id) { id status cancelAt } }'
+      const { cancelSubscription: ending } = await admin.data(later, { id })
+      assert.deepEqual([ending.id, ending.status], [id, 'ACTIVE'])
+      assert.match(ending.cancelAt, ISO_TIME)
+      const now = 'mutation ($id: String!) { cancelSubscription(id: $id, atPeriodEnd: false) { status } }'
+      assert.equal((await admin.data(now, { id })).cancelSubscription.status, 'CANCELLED')
+      await refuses(admin, later, { id: newId('subscription') }, SUBSCRIPTION_NOT_FOUND)
+    },
+  },
+  {
+    ...cancelling,
+    id: 'G.LIFE.keep',
+    says: 'keepSubscription takes a scheduled end back; one that has ended stays ended.',
+    needs: 'dashboard',
+    async run({ own, admin }) {
+      const { subscriptionId: id } = await own.makeSubscriber()
+      const keep = 'mutation ($id: String!) { keepSubscription(id: $id) { id status cancelAt } }'
+      await admin.data('mutation ($id: String!) { cancelSubscription(id: $id) { id } }', { id })
+      const { keepSubscription } = await admin.data(keep, { id })
+      assert.deepEqual(keepSubscription, { id, status: 'ACTIVE', cancelAt: null })
+      await admin.data('mutation ($id: String!) { cancelSubscription(id: $id, atPeriodEnd: false) { id } }', { id })
+      await refuses(admin, keep, { id }, BAD_USER_INPUT)
+      await refuses(admin, keep, { id: newId('subscription') }, SUBSCRIPTION_NOT_FOUND)
     },
   },
   {

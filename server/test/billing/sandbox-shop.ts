@@ -130,6 +130,17 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
       return cancelSubscription
     },
 
+    async keep(subscriptionId: string): Promise<Data> {
+      const { keepSubscription } = await dashboard.data(
+        `mutation ($id: String!, $subscription: String!) {
+          keepSubscription(appId: $id, id: $subscription) { status cancelAt }
+        }`,
+        { id, subscription: subscriptionId },
+      )
+      await jobsDone(server.databaseUrl)
+      return keepSubscription
+    },
+
     async notices(fields = 'id type state lastError attempts'): Promise<Data[]> {
       const { notices } = await dashboard.data(`query ($id: String!) { notices(appId: $id) { ${fields} } }`, {
         id,

@@ -168,7 +168,7 @@ describe('a new plan', () => {
     await buy('plan')
     const { extensions, message } = await shop.linkError('both')
     expect(extensions.type).toBe('SubscriptionLinkError')
-    expect(message).toContain('pays for the package "plan" already')
+    expect(message).toContain('already pays for the package "plan"')
   })
 
   it('gap: billing: a link for add-ons alone needs a base plan', async () => {
@@ -293,6 +293,49 @@ describe('cancelling in the dashboard', () => {
     await shop.advance('2090-03-01T00:00:00Z')
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra CANCELLED'])
     expect(await atProvider()).toEqual(['active'])
+  })
+
+  it('gap: keeping: what is paid for goes on at the provider, with all that is on its bill', async () => {
+    await buy('both')
+    const [plan] = await shop.billed()
+    await shop.cancel(plan?.id, true)
+    expect(await shop.keep(plan?.id)).toEqual({ status: 'ACTIVE', cancelAt: null })
+    expect(await shop.billed()).toMatchObject([{ cancelAt: null }, { cancelAt: null }])
+    await shop.advance('2090-03-01T00:00:00Z')
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra ACTIVE'])
+    expect(await atProvider()).toEqual(['active'])
+  })
+
+  it('gap: keeping: an add-on that was taken off the bill is put back on it', async () => {
+    await buy('both')
+    const [, extra] = await shop.billed()
+    await shop.cancel(extra?.id, true)
+    expect(await shop.keep(extra?.id)).toEqual({ status: 'ACTIVE', cancelAt: null })
+    await shop.advance('2090-03-01T00:00:00Z')
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra ACTIVE'])
+  })
+
+  it('gap: keeping: an add-on that was given up by itself is not charged again with its base plan', async () => {
+    await buy('both')
+    const [plan, extra] = await shop.billed()
+    await shop.cancel(extra?.id, true)
+    await shop.cancel(plan?.id, true)
+    await shop.keep(plan?.id)
+    await shop.advance('2090-03-01T00:00:00Z')
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra CANCELLED'])
+  })
+
+  it('gap: keeping: an add-on on a bill of its own is kept by itself', async () => {
+    await buy('plan')
+    await buy('extra')
+    const [plan, extra] = await shop.billed()
+    await shop.cancel(plan?.id, true)
+    await shop.keep(plan?.id)
+    expect(await shop.billed()).toMatchObject([{ cancelAt: null }, { cancelAt: expect.any(String) }])
+    await shop.keep(extra?.id)
+    expect(await shop.billed()).toMatchObject([{ cancelAt: null }, { cancelAt: null }])
+    await shop.advance('2090-03-01T00:00:00Z')
+    expect(await atProvider()).toEqual(['active', 'active'])
   })
 
   it('gap: billing: what has ended at the provider becomes a new subscription, not a revived one', async () => {

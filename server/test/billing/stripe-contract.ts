@@ -194,7 +194,22 @@ export function describeStripe(name: string, account: () => Account): void {
       await expect(sdk.subscriptions.cancel(made.id)).rejects.toMatchObject({ code: 'resource_missing' })
     })
 
-    it('takes one price off a subscription', async () => {
+    it('takes back the end of a subscription, whichever way it was set', async () => {
+      const made = await subscribed()
+      await provider.keep(made.id)
+      await provider.cancel(made.id, 'period end')
+      await provider.keep(made.id)
+      expect(await provider.fetchSubscription(made.id)).toMatchObject({ standing: 'live', cancelAt: null })
+      const [item] = made.items.data
+      await sdk.subscriptions.update(made.id, { cancel_at: Number(item?.current_period_end) + 86_400 })
+      await provider.keep(made.id)
+      expect(await provider.fetchSubscription(made.id)).toMatchObject({ standing: 'live', cancelAt: null })
+      await provider.cancel(made.id, 'now')
+      await provider.keep(made.id)
+      expect(await provider.fetchSubscription(made.id)).toMatchObject({ standing: 'ended', final: true })
+    })
+
+    it('takes one price off a subscription, and puts it back once', async () => {
       const extra = await sdk.prices.create({
         product: String(monthly.product),
         unit_amount: 100,
@@ -204,6 +219,11 @@ export function describeStripe(name: string, account: () => Account): void {
       const made = await subscribed({ items: [{ price: monthly.id }, { price: extra.id }] })
       await provider.dropPrice(made.id, extra.id)
       expect(await provider.fetchSubscription(made.id)).toMatchObject({ priceIds: [monthly.id] })
+      await provider.addPrice(made.id, extra.id)
+      await provider.addPrice(made.id, extra.id)
+      const both = await provider.fetchSubscription(made.id)
+      expect(both?.priceIds.toSorted()).toEqual([monthly.id, extra.id].toSorted())
+      await provider.dropPrice(made.id, extra.id)
       // Nothing is given back for it, nor charged.
       expect((await sdk.invoiceItems.list({ customer, pending: true })).data).toEqual([])
       await provider.cancel(made.id, 'now')

@@ -79,6 +79,7 @@ const MUTATIONS: Record<string, string[]> = {
   generateUserToken: EDITORS,
   importPrice: EDITORS,
   inviteMember: OWNERS,
+  keepSubscription: EDITORS,
   loadSample: EDITORS,
   publishPackage: EDITORS,
   reconcileBilling: EDITORS,

@@ -47,6 +47,14 @@ export async function clockedApp(server: TestServer) {
       return cancelSubscription
     },
 
+    async keep(subscription: string | undefined): Promise<Data> {
+      const { keepSubscription } = await admin.data(
+        'mutation ($id: String!) { keepSubscription(id: $id) { status cancelAt cancelledAt } }',
+        { id: subscription },
+      )
+      return keepSubscription
+    },
+
     /** Subscriptions as `[package, status, cancelAt, cancelledAt]`, oldest first. */
     async subscriptions(): Promise<(string | null)[][]> {
       const { subscriptions } = await admin.data(

@@ -131,6 +131,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   cancelLapsed: (db, app) => subscriptions.cancelLapsed(db, app, UID, Date.UTC(2100, 0)),
   cancelNow: (db, app) => subscriptions.cancelNow(db, app, ['subscription'], NOW),
   cancelLater: (db, app) => subscriptions.cancelLater(db, app, ['subscription'], 0),
+  keepOn: (db, app) => subscriptions.keepOn(db, app, ['subscription']),
   isGiven: (db, app) => subscriptions.isGiven(db, app, 'stripe', 'sub_1'),
   paymentsBehind: (db, app) => subscriptions.paymentsBehind(db, app, UID),
   followProvider: (db, app) =>

@@ -197,6 +197,30 @@ export const subscriptionRoutes: Route[] = [
     },
   },
   {
+    method: 'POST',
+    path: '/v1/subscription_items',
+    answer({ world, form }) {
+      form.without('payment_behavior', 'proration_date')
+      const proration =
+        form.word('proration_behavior', ['create_prorations', 'none', 'always_invoice']) ??
+        'create_prorations'
+      // What a part of a period costs is not worked out here.
+      if (proration !== 'none') throw invalid('This stand-in adds items without proration only.')
+      const subscription = world.subscription(form.required('subscription'))
+      if (isOver(subscription))
+        throw invalid('A canceled subscription can only update its cancellation_details.')
+      const price = world.price(form.required('price'), form.path('price'))
+      if (subscription.items.data.some((item) => item.price.id === price.id)) {
+        throw invalid('Cannot add multiple subscription items with the same plan.', 'price')
+      }
+      const quantity = form.integer('quantity') ?? 1
+      const item = buildItem(world, subscription.id, { price, quantity }, subscription.billing_cycle_anchor)
+      const data = [...subscription.items.data, item]
+      world.change('customer.subscription.updated', subscription, { items: { ...subscription.items, data } })
+      return item
+    },
+  },
+  {
     method: 'DELETE',
     path: '/v1/subscription_items/:id',
     answer({ world, form, id }) {

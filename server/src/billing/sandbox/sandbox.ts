@@ -83,6 +83,11 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string): B
         when === 'now' ? { ...s, status: 'canceled', endedAt: now } : { ...s, cancelAtPeriodEnd: true },
       ),
 
+    keep: (ref) => change(ref, (s) => ({ ...s, cancelAtPeriodEnd: false })),
+
+    addPrice: (ref, priceId) =>
+      change(ref, (s) => ({ ...s, priceIds: [...new Set([...s.priceIds, priceId])] })),
+
     dropPrice: (ref, priceId) =>
       change(ref, (s) => ({ ...s, priceIds: s.priceIds.filter((id) => id !== priceId) })),
 

@@ -64,6 +64,23 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
       )
     },
 
+    async keep(ref) {
+      const current = await found(() => stripe.subscriptions.retrieve(ref))
+      if (!current || current.status === 'canceled' || current.status === 'incomplete_expired') return
+      if (current.cancel_at_period_end) {
+        await asked(() => stripe.subscriptions.update(ref, { cancel_at_period_end: false }))
+      } else if (current.cancel_at !== null) {
+        await asked(() => stripe.subscriptions.update(ref, { cancel_at: '' }))
+      }
+    },
+
+    async addPrice(ref, priceId) {
+      const current = await found(() => stripe.subscriptions.retrieve(ref))
+      if (!current || current.items.data.some(({ price }) => price.id === priceId)) return
+      const item = { subscription: ref, price: priceId, proration_behavior: 'none' } as const
+      await asked(() => stripe.subscriptionItems.create(item))
+    },
+
     async dropPrice(ref, priceId) {
       const current = await found(() => stripe.subscriptions.retrieve(ref))
       const item = current?.items.data.find(({ price }) => price.id === priceId)

@@ -3,6 +3,8 @@ import { createFeature } from '../../operations/catalogue/create-feature.ts'
 import { createPackage } from '../../operations/catalogue/create-package.ts'
 import { updatePackage } from '../../operations/catalogue/edit-package.ts'
 import { updateFeature } from '../../operations/catalogue/update-feature.ts'
+import { cancelSubscription } from '../../operations/subscriptions/cancel-subscription.ts'
+import { keepSubscription } from '../../operations/subscriptions/keep-subscription.ts'
 import { subscribe } from '../../operations/subscriptions/subscribe.ts'
 import { recordUsage, recordUsages } from '../../operations/usage/record-usage.ts'
 import { createUser } from '../../operations/users/create-user.ts'
@@ -75,6 +77,22 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           args: { packageIds: t.arg.stringList({ required: true }), userId },
           resolve: (_, { packageIds, userId }, context, info) =>
             subscribe(mutationCall(context, info), userId, packageIds),
+        }),
+        cancelSubscription: t.field({
+          type: types.subscription,
+          nullable: true,
+          description: 'A base plan takes its add-ons with it. What is paid for ends at its provider too.',
+          args: { id, atPeriodEnd: t.arg.boolean({ defaultValue: true }) },
+          resolve: (_, { id, atPeriodEnd }, context, info) =>
+            cancelSubscription(mutationCall(context, info), id, atPeriodEnd ?? true),
+        }),
+        keepSubscription: t.field({
+          type: types.subscription,
+          nullable: true,
+          description:
+            'Takes back an end that was set, also at the provider. One that has ended stays ended.',
+          args: { id },
+          resolve: (_, { id }, context, info) => keepSubscription(mutationCall(context, info), id),
         }),
         recordUsage: t.field({
           type: types.recordedUsage,

@@ -1,5 +1,6 @@
 import { inApp } from '../../operations/apps/apps.ts'
 import { cancelSubscription } from '../../operations/subscriptions/cancel-subscription.ts'
+import { keepSubscription } from '../../operations/subscriptions/keep-subscription.ts'
 import { dashboardSubscriptions } from '../../operations/subscriptions/newest-subscriptions.ts'
 import { subscribe } from '../../operations/subscriptions/subscribe.ts'
 import { subscription } from '../../operations/subscriptions/subscriptions.ts'
@@ -114,6 +115,13 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
         args: { appId, id, atPeriodEnd: t.arg.boolean({ defaultValue: true }) },
         resolve: (_, { appId, id, atPeriodEnd }, context) =>
           cancelSubscription(appCall(context, appId), id, atPeriodEnd ?? true),
+      }),
+      keepSubscription: t.field({
+        type: types.subscription,
+        nullable: true,
+        description: 'Takes back the end that was set.',
+        args: { appId, id },
+        resolve: (_, { appId, id }, context) => keepSubscription(appCall(context, appId), id),
       }),
       recordUsage: t.field({
         type: own.recordedUsage,

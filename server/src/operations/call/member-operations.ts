@@ -64,6 +64,7 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   updateUser: { least: 'EDITOR', about: { kind: 'user', id: byPresentId } },
   subscribe: { least: 'EDITOR', about: { kind: 'subscriptions', id: by('userId') } },
   cancelSubscription: { least: 'EDITOR', about: { kind: 'subscription', id: byId } },
+  keepSubscription: { least: 'EDITOR', about: { kind: 'subscription', id: byId } },
   recordUsage: { least: 'EDITOR', about: { kind: 'usage', id: byInputOf('userId') } },
   generateUserToken: { least: 'EDITOR', about: { kind: 'token', id: by('userId') } },
   importUsers: { least: 'EDITOR', about: { kind: 'import', id: byId } },

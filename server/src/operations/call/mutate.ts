@@ -4,7 +4,7 @@ import type { Moment } from '../../store/app-cache.ts'
 import { bumpVersion, lockApp } from '../../store/apps.ts'
 import { type LoadedApp, loadApp } from '../../store/catalogue.ts'
 import { type Tx, transaction, withSavepoint } from '../../store/database.ts'
-import { claimKey, storeResults } from '../../store/idempotency.ts'
+import { claimKey, readKeys, storeResults } from '../../store/idempotency.ts'
 import { audited } from './audited.ts'
 import { type Call, type InstallationCall, momentOf } from './call.ts'
 import type { KeptUnder } from './hot-paths.ts'
@@ -47,6 +47,17 @@ export async function mutate<T>(
     if (!checked && appId !== null && error instanceof TollgateError) await momentOf(call)
     throw error
   }
+}
+
+/** The stored answer of this Idempotency-Key, if any: for operations that call a provider before they write. */
+export async function earlierAnswer<T>(call: Call): Promise<{ value: T } | null> {
+  const { service, appId, idempotency } = call
+  if (!idempotency) return null
+  const { key, request, field } = idempotency
+  const [claim] = await readKeys(service.pool, [{ appId, scope: 'request', key }])
+  if (!claim) return null
+  if (!claim.request.equals(request)) throw idempotencyKeyReused()
+  return Object.hasOwn(claim.results, field) ? { value: resultOf(claim.results[field] as Outcome<T>) } : null
 }
 
 /** Runs the effect, unless this key has a stored answer: then that is repeated. */

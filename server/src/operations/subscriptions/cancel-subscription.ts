@@ -20,7 +20,7 @@ import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import { syncSubscription } from '../billing/sync-subscription.ts'
 import type { Call } from '../call/call.ts'
 import { foundPackage, foundSubscription } from '../call/found.ts'
-import { mutate } from '../call/mutate.ts'
+import { earlierAnswer, mutate } from '../call/mutate.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /**
@@ -32,8 +32,9 @@ export async function cancelSubscription(
   id: string,
   atPeriodEnd: boolean,
 ): Promise<PackageSubscription> {
-  const { appId } = call
-  const { service } = call
+  const { service, appId } = call
+  const answered = await earlierAnswer<PackageSubscription>(call)
+  if (answered) return answered.value
   const paid = await paidFor(service.pool, appId, id)
   const when = atPeriodEnd ? 'period end' : 'now'
   const asked = async (provider: string, ask: 'cancel' | 'drop') =>

@@ -1,0 +1,137 @@
+import { badUserInput } from '../../domain/errors.ts'
+import { endedAt } from '../../domain/subscription.ts'
+import { loadApp } from '../../store/catalogue.ts'
+import type { Db, Tx } from '../../store/database.ts'
+import { listPrices } from '../../store/prices.ts'
+import { findProviderSubscription, touchProviderSubscription } from '../../store/provider-subscriptions.ts'
+import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
+import { lockUserByUid } from '../../store/users.ts'
+import { foundApp } from '../apps/apps.ts'
+import { askingProvider, providerOf } from '../billing/provider-of.ts'
+import { syncSubscription } from '../billing/sync-subscription.ts'
+import type { Call } from '../call/call.ts'
+import { foundSubscription } from '../call/found.ts'
+import { earlierAnswer, mutate } from '../call/mutate.ts'
+import type { Service } from '../call/service.ts'
+import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
+
+/**
+ * Takes a scheduled end back. What is paid for goes on at its provider too, and that is asked first: without its word
+ * nobody would be charged for what is kept. With a base plan go on the add-ons that were to end with it, but none that
+ * is charged apart from it: nobody is charged again for what only they may have given up.
+ */
+export async function keepSubscription(call: Call, id: string): Promise<PackageSubscription> {
+  const { service, appId } = call
+  const answered = await earlierAnswer<PackageSubscription>(call)
+  if (answered) return answered.value
+  const paid = await paidFor(service.pool, appId, id)
+  const given = paid ? await resume(service, appId, paid) : []
+  try {
+    return await mutate(call, (tx) => keepHere(tx, appId, id, paid, given))
+  } finally {
+    // Whatever came of it here, the provider has the last word.
+    if (paid) await syncSubscription(service, { appId, provider: paid.provider, ref: paid.ref })
+  }
+}
+
+/** The provider's subscription behind the one that is kept. */
+interface Paid {
+  provider: string
+  ref: string
+  /** the package of the one that is kept, and those of the others on the same bill */
+  packageId: string
+  others: string[]
+  /** Only a payment takes back an end that comes of a missing one. */
+  unpaid: boolean
+}
+
+async function paidFor(db: Db, appId: string, id: string): Promise<Paid | null> {
+  await foundApp(db, appId)
+  const { userUid } = await foundSubscription(db, appId, id)
+  const { now } = await foundApp(db, appId)
+  const [target, ...others] = keptWith(await subscriptionsOfUser(db, appId, userUid), id, now)
+  if (!target || target.provider === null || target.providerRef === null) return null
+  const { provider, providerRef: ref, packageId } = target
+  const known = await findProviderSubscription(db, appId, provider, ref)
+  if (!known?.live) return null
+  const onItsBill = others.filter((s) => s.provider === provider && s.providerRef === ref)
+  return {
+    provider,
+    ref,
+    packageId,
+    others: onItsBill.map((s) => s.packageId),
+    unpaid: known.pastDueSince !== null,
+  }
+}
+
+/** The subscription, if it is about to end, and what goes on with it. */
+function keptWith(held: readonly SubscriptionRow[], id: string, now: number): SubscriptionRow[] {
+  const live = held.filter((s) => endedAt(s, now) === null)
+  const target = live.find((s) => s.id === id)
+  if (!target) throw badUserInput('The subscription has ended: subscribe again', 'id')
+  if (target.cancelAt === null) return []
+  if (!target.isAddon) {
+    const goesOn = (s: SubscriptionRow) =>
+      s.isAddon &&
+      s.cancelAt === target.cancelAt &&
+      (s.provider === null || (s.provider === target.provider && s.providerRef === target.providerRef))
+    return [target, ...live.filter(goesOn)]
+  }
+  const base = live.find((s) => !s.isAddon)
+  if (base && base.cancelAt !== null) {
+    throw badUserInput('The base plan of this add-on is about to end: keep that one', 'id')
+  }
+  return [target]
+}
+
+/** Has the provider go on charging for it. Returns the packages on the same bill that were taken off it before. */
+function resume(
+  service: Service,
+  appId: string,
+  { provider, ref, packageId, others }: Paid,
+): Promise<string[]> {
+  return askingProvider(provider, async () => {
+    const asked = await providerOf(service, appId, provider)
+    const billed = new Set((await asked.fetchSubscription(ref))?.priceIds)
+    const pricesOf = async (of: string) =>
+      (await listPrices(service.pool, appId, of, true)).filter((price) => price.provider === provider)
+    const isBilled = async (of: string) => (await pricesOf(of)).some(({ id }) => billed.has(id))
+    if (!(await isBilled(packageId))) {
+      // One of several on a bill is taken off it as soon as its end is set.
+      const [price, ...more] = (await pricesOf(packageId)).filter(({ archivedAt }) => archivedAt === null)
+      if (!price || more.length > 0) {
+        throw badUserInput(
+          'This is no longer on the bill, and at which price it was is not known: have it paid for by a new link',
+          'id',
+        )
+      }
+      await asked.addPrice(ref, price.id)
+    }
+    await asked.keep(ref)
+    const offTheBill: string[] = []
+    for (const other of others) if (!(await isBilled(other))) offTheBill.push(other)
+    return offTheBill
+  })
+}
+
+async function keepHere(
+  tx: Tx,
+  appId: string,
+  id: string,
+  paid: Paid | null,
+  offTheBill: readonly string[],
+): Promise<PackageSubscription> {
+  const { userUid } = await foundSubscription(tx, appId, id)
+  await lockUserByUid(tx, appId, userUid)
+  const { now } = await foundApp(tx, appId)
+  const app = await loadApp(tx, appId)
+  if (!app) throw new Error(`the app ${appId} vanished`)
+  // Whoever asked the provider before this was done there may not write what it was told.
+  if (paid) await touchProviderSubscription(tx, appId, paid.provider, paid.ref)
+  const kept = keptWith(await subscriptionsOfUser(tx, appId, userUid), id, now)
+  const goesOn = (s: SubscriptionRow) =>
+    s.provider === null || (!paid?.unpaid && !offTheBill.includes(s.packageId))
+  const ids = kept.filter(goesOn).map((s) => s.id)
+  await keepOn(tx, appId, ids)
+  return packageSubscription(await foundSubscription(tx, appId, id), app.catalogue, now)
+}
