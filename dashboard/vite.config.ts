@@ -1,11 +1,20 @@
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 
 // The host stays the page's own: the service answers nobody else's pages.
 const service = { target: process.env.TOLLGATE_URL ?? 'http://127.0.0.1:4000', changeOrigin: false }
 
+/** Styles in the head hold back everything until they are there, unless they are for another medium: main.tsx changes that. */
+const stylesHoldNothingBack: Plugin = {
+  name: 'styles-hold-nothing-back',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (html) => html.replaceAll('<link rel="stylesheet"', '<link rel="stylesheet" media="print"'),
+  },
+}
+
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), stylesHoldNothingBack],
   // Only while the pages are being worked on: `npm run dev` serves them here, beside the service.
   server: { proxy: { '/graphql': service, '/client': service, '/dashboard': service, '/checkout': service } },
   build: {

@@ -27,13 +27,27 @@ declare module '@tanstack/react-router' {
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
-createRoot(root).render(
-  <StrictMode>
-    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
-      <QueryClientProvider client={client}>
-        <Notifications position="bottom-right" />
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    </MantineProvider>
-  </StrictMode>,
+// Until the styles are there, and after a failure outside of every page, what index.html shows by itself is all there is.
+const starting = document.getElementById('starting')
+const onUncaughtError = (error: unknown) => {
+  console.error(error)
+  if (starting) document.body.prepend(starting)
+}
+const styles = [...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet][media=print]')]
+const loaded = styles.map(
+  (link) => link.sheet ?? new Promise((resolve) => link.addEventListener('load', resolve)),
 )
+void Promise.all(loaded).then(() => {
+  for (const link of styles) link.media = 'all'
+  starting?.remove()
+  createRoot(root, { onUncaughtError }).render(
+    <StrictMode>
+      <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+        <QueryClientProvider client={client}>
+          <Notifications position="bottom-right" />
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  )
+})

@@ -3,16 +3,17 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Outlet,
   redirect,
 } from '@tanstack/react-router'
 import { whoIsThere } from './api/session.ts'
+import { lazyPage } from './lazy-page.ts'
 import { fromPath, toPath } from './path-ids.ts'
 import { choice, parseSearch, stringifySearch, text } from './search.ts'
 import { lastApp } from './shell/last-app.ts'
 import { NotFound } from './shell/not-found.tsx'
 import { PageFailed } from './shell/page-failed.tsx'
+import { PageLoading } from './shell/page-loading.tsx'
 import { Shell } from './shell/shell.tsx'
 
 interface Context {
@@ -34,19 +35,19 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: 'sign-in',
   validateSearch: (search) => text(search, 'to'),
-  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./pages/sign-in.tsx'), 'SignInPage'),
 })
 const setup = createRoute({
   getParentRoute: () => root,
   path: 'setup',
   validateSearch: (search) => text(search, 'token'),
-  component: lazyRouteComponent(() => import('./pages/setup.tsx'), 'SetupPage'),
+  component: lazyPage(() => import('./pages/setup.tsx'), 'SetupPage'),
 })
 const invite = createRoute({
   getParentRoute: () => root,
   path: 'invite',
   validateSearch: (search) => text(search, 'token'),
-  component: lazyRouteComponent(() => import('./pages/invite.tsx'), 'InvitePage'),
+  component: lazyPage(() => import('./pages/invite.tsx'), 'InvitePage'),
 })
 
 /** Everything behind the sign-in. */
@@ -71,17 +72,17 @@ const apps = createRoute({
   getParentRoute: () => inside,
   path: 'apps',
   validateSearch: (search) => text(search, 'copyTo', 'copyFrom'),
-  component: lazyRouteComponent(() => import('./pages/apps.tsx'), 'AppsPage'),
+  component: lazyPage(() => import('./pages/apps.tsx'), 'AppsPage'),
 })
 const members = createRoute({
   getParentRoute: () => inside,
   path: 'members',
-  component: lazyRouteComponent(() => import('./pages/members.tsx'), 'MembersPage'),
+  component: lazyPage(() => import('./pages/members.tsx'), 'MembersPage'),
 })
 const account = createRoute({
   getParentRoute: () => inside,
   path: 'account',
-  component: lazyRouteComponent(() => import('./pages/account.tsx'), 'AccountPage'),
+  component: lazyPage(() => import('./pages/account.tsx'), 'AccountPage'),
 })
 
 const app = createRoute({
@@ -94,13 +95,13 @@ const home = createRoute({
   getParentRoute: () => app,
   path: '/',
   validateSearch: (search) => choice(search, 'range', ['hour', 'day', 'month']),
-  component: lazyRouteComponent(() => import('./pages/home.tsx'), 'HomePage'),
+  component: lazyPage(() => import('./pages/home.tsx'), 'HomePage'),
 })
 const features = createRoute({
   getParentRoute: () => app,
   path: 'features',
   validateSearch: (search) => text(search, 'search', 'edit', 'make'),
-  component: lazyRouteComponent(() => import('./pages/features.tsx'), 'FeaturesPage'),
+  component: lazyPage(() => import('./pages/features.tsx'), 'FeaturesPage'),
 })
 const packages = createRoute({
   getParentRoute: () => app,
@@ -109,33 +110,33 @@ const packages = createRoute({
     ...choice(search, 'status', ['draft', 'published']),
     ...text(search, 'make'),
   }),
-  component: lazyRouteComponent(() => import('./pages/packages.tsx'), 'PackagesPage'),
+  component: lazyPage(() => import('./pages/packages.tsx'), 'PackagesPage'),
 })
 const onePackage = createRoute({
   getParentRoute: () => app,
   path: 'packages/$id',
   params: OF_ID,
   validateSearch: (search) => choice(search, 'tab', ['content', 'prices', 'subscribers', 'metadata']),
-  component: lazyRouteComponent(() => import('./pages/package.tsx'), 'PackagePage'),
+  component: lazyPage(() => import('./pages/package.tsx'), 'PackagePage'),
 })
 const publish = createRoute({
   getParentRoute: () => app,
   path: 'packages/$id/publish',
   params: OF_ID,
   validateSearch: (search) => text(search, 'after'),
-  component: lazyRouteComponent(() => import('./pages/publish.tsx'), 'PublishPage'),
+  component: lazyPage(() => import('./pages/publish.tsx'), 'PublishPage'),
 })
 const users = createRoute({
   getParentRoute: () => app,
   path: 'users',
   validateSearch: (search) => text(search, 'search', 'after', 'make'),
-  component: lazyRouteComponent(() => import('./pages/users.tsx'), 'UsersPage'),
+  component: lazyPage(() => import('./pages/users.tsx'), 'UsersPage'),
 })
 const importing = createRoute({
   getParentRoute: () => app,
   path: 'import',
   validateSearch: (search) => text(search, 'id', 'outcome', 'after'),
-  component: lazyRouteComponent(() => import('./pages/import.tsx'), 'ImportPage'),
+  component: lazyPage(() => import('./pages/import.tsx'), 'ImportPage'),
 })
 const user = createRoute({
   getParentRoute: () => app,
@@ -145,13 +146,13 @@ const user = createRoute({
     ...choice(search, 'tab', ['usage', 'subscriptions', 'ledger', 'details']),
     ...text(search, 'feature', 'after'),
   }),
-  component: lazyRouteComponent(() => import('./pages/user.tsx'), 'UserPage'),
+  component: lazyPage(() => import('./pages/user.tsx'), 'UserPage'),
 })
 const subscriptions = createRoute({
   getParentRoute: () => app,
   path: 'subscriptions',
   validateSearch: (search) => text(search, 'package', 'after'),
-  component: lazyRouteComponent(() => import('./pages/subscriptions.tsx'), 'SubscriptionsPage'),
+  component: lazyPage(() => import('./pages/subscriptions.tsx'), 'SubscriptionsPage'),
 })
 const billing = createRoute({
   getParentRoute: () => app,
@@ -160,29 +161,29 @@ const billing = createRoute({
     ...choice(search, 'tab', ['templates', 'providers', 'notices']),
     ...text(search, 'state', 'after', 'notice'),
   }),
-  component: lazyRouteComponent(() => import('./pages/billing.tsx'), 'BillingPage'),
+  component: lazyPage(() => import('./pages/billing.tsx'), 'BillingPage'),
 })
 const keys = createRoute({
   getParentRoute: () => app,
   path: 'keys',
-  component: lazyRouteComponent(() => import('./pages/keys.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('./pages/keys.tsx'), 'KeysPage'),
 })
 const playground = createRoute({
   getParentRoute: () => app,
   path: 'playground',
   validateSearch: (search) => text(search, 'user', 'feature', 'delta'),
-  component: lazyRouteComponent(() => import('./pages/playground.tsx'), 'PlaygroundPage'),
+  component: lazyPage(() => import('./pages/playground.tsx'), 'PlaygroundPage'),
 })
 const graphiql = createRoute({
   getParentRoute: () => app,
   path: 'graphiql',
-  component: lazyRouteComponent(() => import('./pages/graphiql.tsx'), 'GraphiqlPage'),
+  component: lazyPage(() => import('./pages/graphiql.tsx'), 'GraphiqlPage'),
 })
 const audit = createRoute({
   getParentRoute: () => app,
   path: 'audit',
   validateSearch: (search) => ({ ...text(search, 'after'), ...choice(search, 'of', ['app', 'all']) }),
-  component: lazyRouteComponent(() => import('./pages/audit.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./pages/audit.tsx'), 'AuditPage'),
 })
 
 const tree = root.addChildren([
@@ -219,6 +220,7 @@ export function newRouter(client: QueryClient) {
     context: { client },
     defaultPreload: 'intent',
     defaultErrorComponent: PageFailed,
+    defaultPendingComponent: PageLoading,
     defaultPendingMs: 200,
     scrollRestoration: true,
     parseSearch,

@@ -13,13 +13,25 @@ export class ApiError extends Error {
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.code === 'UNAUTHENTICATED'
 
+/** Whether there was no answer at all, so that asking again is all that can be done. */
+export const isUnanswered = (error: unknown): boolean =>
+  error instanceof ApiError && ['UNREACHABLE', 'NO_ANSWER'].includes(error.code)
+
 /** Turns any error into a message for people. */
 export function messageOf(error: unknown): string {
+  if (isMissingCode(error)) {
+    return 'The code of this page could not be loaded. Check the connection, and reload the page.'
+  }
   if (!(error instanceof ApiError)) {
     return 'Something went wrong in this page. Reload it; if that does not help, tell your administrator.'
   }
   return /[.!?]$/.test(error.message) ? error.message : `${error.message}.`
 }
+
+/** A file of the page that does not come; every browser has words of its own for it. */
+const isMissingCode = (error: unknown): boolean =>
+  error instanceof Error &&
+  /dynamically imported module|Importing a module script failed|Unable to preload CSS/i.test(error.message)
 
 /** The form field an error is about, with its message; null if it is about the whole form. */
 export function fieldErrorOf(error: unknown, fields: readonly string[]): Record<string, string> | null {

@@ -1,10 +1,20 @@
 import type { TadaDocumentNode } from 'gql.tada'
+import { answerInTime, patienceFor } from './answer-in-time.ts'
 import { ApiError } from './api-error.ts'
 
-/** Calls the dashboard's API. Throws an ApiError for any failure. */
-export async function request<Result, Variables>(
+/** Calls the dashboard's API. Throws an ApiError for any failure, including an answer that does not come in time. */
+export function request<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
   variables: Variables,
+  patienceMs = patienceFor(document),
+): Promise<Result> {
+  return answerInTime(document, patienceMs, (signal) => ask(document, variables, signal))
+}
+
+async function ask<Result, Variables>(
+  document: TadaDocumentNode<Result, Variables>,
+  variables: Variables,
+  signal: AbortSignal,
 ): Promise<Result> {
   let response: Response
   try {
@@ -12,6 +22,7 @@ export async function request<Result, Variables>(
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ query: document, variables }),
+      signal,
     })
   } catch {
     throw new ApiError('UNREACHABLE', 'Tollgate does not answer. Check that it is running, and try again.')

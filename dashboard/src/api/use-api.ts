@@ -18,7 +18,10 @@ export function newQueryClient(onSignedOut: () => void): QueryClient {
   return new QueryClient({
     queryCache: new QueryCache({ onError: (error) => isSignedOut(error) && onSignedOut() }),
     defaultOptions: {
+      // The service may run on this machine: whether the browser believes that it is online says nothing about that.
+      mutations: { networkMode: 'always' },
       queries: {
+        networkMode: 'always',
         staleTime: 5_000,
         retry: (times, error) => times < 2 && error instanceof ApiError && error.code === 'UNREACHABLE',
       },
@@ -33,16 +36,18 @@ interface AskOptions {
   /** Keeps showing the last answer until the next one arrives, for lists filtered by typing. */
   keepPrevious?: boolean
   refetchInterval?: number | false
+  /** how long an answer may take, where that is longer than usual */
+  patienceMs?: number
 }
 
 export function useAsk<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
   variables: Variables,
-  { keepPrevious, ...options }: AskOptions = {},
+  { keepPrevious, patienceMs, ...options }: AskOptions = {},
 ): UseQueryResult<Result> {
   return useQuery<Result>({
     queryKey: keyOf(document, variables),
-    queryFn: () => request(document, variables),
+    queryFn: () => request(document, variables, patienceMs),
     ...(keepPrevious && { placeholderData: keepPreviousData }),
     ...options,
   })

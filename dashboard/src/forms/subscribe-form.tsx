@@ -23,7 +23,8 @@ interface SubscribeFormProps {
 }
 
 export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
-  const packages = useAsk(PUBLISHED, { appId }).data?.packages ?? []
+  const asked = useAsk(PUBLISHED, { appId })
+  const packages = asked.data?.packages ?? []
   const published = packages.filter(({ status }) => status === 'PUBLISHED')
   const choices = (isAddon: boolean) =>
     published.filter((p) => p.isAddon === isAddon).map(({ id, name }) => ({ value: id, label: name }))
@@ -40,7 +41,7 @@ export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
   return (
     <form noValidate onSubmit={save}>
       <Stack>
-        <FormAlert error={subscribe.error} />
+        <FormAlert error={subscribe.error ?? asked.error} />
         <Select
           label="Base plan"
           description="A user has one at a time"

@@ -21,7 +21,8 @@ const CREATE = graphql(`
 `)
 
 export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => void }) {
-  const choices = useAsk(CHOICES, { appId }).data
+  const asked = useAsk(CHOICES, { appId })
+  const choices = asked.data
   const form = useForm({
     initialValues: { name: '', id: '', packageIds: [] as string[], priceIds: [] as string[] },
     validate: {
@@ -38,7 +39,7 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
   return (
     <form noValidate onSubmit={save}>
       <Stack>
-        <FormAlert error={create.error} fields={fieldsOf(form)} />
+        <FormAlert error={create.error ?? asked.error} fields={fieldsOf(form)} />
         <NameInput form={form} placeholder="Pro, monthly" />
         <TextInput label="Id" description="Your code passes it as templateId" {...form.getInputProps('id')} />
         <MultiSelect

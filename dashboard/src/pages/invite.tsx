@@ -1,6 +1,7 @@
+import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { messageOf } from '../api/api-error.ts'
+import { isUnanswered, messageOf } from '../api/api-error.ts'
 import { graphql } from '../api/graphql.ts'
 import { forgetSession } from '../api/session.ts'
 import { useAsk } from '../api/use-api.ts'
@@ -24,6 +25,15 @@ export function InvitePage() {
   const enter = () => {
     forgetSession(client)
     void navigate({ to: '/', replace: true })
+  }
+  if (isUnanswered(asked.error)) {
+    return (
+      <Entrance title="This invitation could not be loaded" about={messageOf(asked.error)}>
+        <Button variant="default" onClick={() => void asked.refetch()}>
+          Try again
+        </Button>
+      </Entrance>
+    )
   }
   if (asked.error) {
     return (

@@ -12,6 +12,9 @@ import { Page } from '../ui/page.tsx'
 import { PACKAGE } from './package.tsx'
 import { PREVIEW, type Preview, PublishImpact } from './publish-impact.tsx'
 
+/** It looks at everybody who holds the package; the service gives itself five minutes for that. */
+const PREVIEW_MS = 5 * 60 * 1_000
+
 const PUBLISH = graphql(`
   mutation PublishPackage($appId: String!, $id: String!, $version: String) {
     publishPackage(appId: $appId, id: $id, expectedVersion: $version) { id status }
@@ -24,7 +27,7 @@ export function PublishPage() {
   const navigate = useNavigate()
   const may = useMay()
   const asked = useAsk(PACKAGE, { appId: app, id })
-  const preview = useAsk(PREVIEW, { appId: app, packageId: id })
+  const preview = useAsk(PREVIEW, { appId: app, packageId: id }, { patienceMs: PREVIEW_MS })
   const publish = useChange(PUBLISH, {
     said: 'Published: it is in force for everybody now.',
     done: () => navigate({ to: '/apps/$app/packages/$id', params: { app, id } }),

@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql } from '../api/graphql.ts'
 import { useAppId } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
 import { Page } from '../ui/page.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
 
@@ -16,9 +17,11 @@ export function SubscriptionsPage() {
   const appId = useAppId()
   const { package: packageId } = useSearch({ from: '/inside/apps/$app/subscriptions' })
   const navigate = useNavigate({ from: '/apps/$app/subscriptions' })
-  const packages = useAsk(NAMES, { appId }).data?.packages ?? []
+  const asked = useAsk(NAMES, { appId })
+  const packages = asked.data?.packages ?? []
   return (
     <Page title="Subscriptions" about="Who has which package, newest first.">
+      <FormAlert error={asked.error} />
       <Select
         label="Package"
         placeholder="All packages"

@@ -1,17 +1,28 @@
-import { Button, Stack } from '@mantine/core'
-import { messageOf } from '../api/api-error.ts'
+import { Box, Button, Stack } from '@mantine/core'
+import { useRouter } from '@tanstack/react-router'
+import { isUnanswered, messageOf } from '../api/api-error.ts'
 import { Note } from '../ui/note.tsx'
+import { Page } from '../ui/page.tsx'
 
 /** Shown when a page fails. A new release removes old files, so reloading often helps. */
 export function PageFailed({ error }: { error: unknown }) {
+  const router = useRouter()
+  const unanswered = isUnanswered(error)
   return (
-    <Note tone="bad" title="This page could not be shown" role="alert">
-      <Stack align="flex-start" gap="sm">
-        {messageOf(error)}
-        <Button variant="default" onClick={() => location.reload()}>
-          Reload
-        </Button>
-      </Stack>
-    </Note>
+    <Box p="md">
+      <Page title="This page could not be shown">
+        <Note tone="bad" role="alert">
+          <Stack align="flex-start" gap="sm">
+            {messageOf(error)}
+            <Button
+              variant="default"
+              onClick={() => (unanswered ? void router.invalidate() : location.reload())}
+            >
+              {unanswered ? 'Try again' : 'Reload'}
+            </Button>
+          </Stack>
+        </Note>
+      </Page>
+    </Box>
   )
 }

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { Mark } from '../ui/mark.tsx'
+import { AccountFailed } from './account-failed.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { AppSwitcher } from './app-switcher.tsx'
 import { ClockBanner } from './clock-banner.tsx'
@@ -56,6 +57,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1} className={classes.main}>
         <ClockBanner />
+        <AccountFailed />
         <Outlet />
       </AppShell.Main>
       <CommandBar app={app} />

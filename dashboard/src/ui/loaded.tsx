@@ -22,9 +22,9 @@ export function Loaded<Result>({ of, children, skeleton }: LoadedProps<Result>) 
   )
 }
 
-function Failed({ error, retry }: { error: Error; retry: () => void }) {
+export function Failed({ error, retry }: { error: Error; retry: () => void }) {
   return (
-    <Note tone="bad" title="This could not be loaded">
+    <Note tone="bad" title="This could not be loaded" role="alert">
       <Stack align="flex-start" gap="sm">
         {messageOf(error)}
         <Button variant="default" onClick={retry}>
