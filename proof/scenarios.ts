@@ -1,8 +1,11 @@
 import type { Scenario } from './scenario.ts'
+import { audit } from './scenarios/audit.ts'
 import { clock } from './scenarios/clock.ts'
 import { cutReplies } from './scenarios/cut-replies.ts'
 import { failover } from './scenarios/failover.ts'
+import { histories } from './scenarios/histories.ts'
 import { hostile } from './scenarios/hostile.ts'
+import { importing } from './scenarios/import.ts'
 import { kills } from './scenarios/kills.ts'
 import { lostNode } from './scenarios/lost-node.ts'
 import { network } from './scenarios/network.ts'
@@ -21,4 +24,7 @@ export const SCENARIOS: readonly Scenario[] = [
   storm,
   clock,
   rolling,
+  histories,
+  importing,
+  audit,
 ]

@@ -10,7 +10,7 @@ import { API_KEY, adminClient, OWNER, type ServerProcess, spawnServer } from './
 // nothing else is; the counter is the ledger's sum; the next start needs no manual step.
 
 /** A few here; `npm run proof` has hundreds. */
-const ROUNDS = 6
+const ROUNDS = 2
 const WORKERS = 16
 const USERS = ['ann', 'bob', 'eve', 'dan']
 /** Acknowledged writes before each kill, so that it always hits a service at full work. */

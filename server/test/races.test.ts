@@ -83,10 +83,10 @@ describe.each([{ processes: 1 }, { processes: 2 }])('races with $processes serve
     return users
   }
 
-  it('spec §4 mutation rule 3: 64 concurrent subscribe calls for each of 60 users leave one base plan each', {
+  it('spec §4 mutation rule 3: 64 concurrent subscribe calls for each of 16 users leave one base plan each', {
     timeout: 300_000,
   }, async () => {
-    const users = times(60, (i) => `rusher-${i}`)
+    const users = times(16, (i) => `rusher-${i}`)
     await createUsers(servers.admin(0), users)
     await eachOf(users, 8, async (userId) => {
       const answers = await Promise.all(
@@ -109,7 +109,7 @@ describe.each([{ processes: 1 }, { processes: 2 }])('races with $processes serve
          on s.user_uid = u.uid and s.cancelled_at is null and not s.is_addon
        where u.id like 'rusher-%' group by u.id`,
     )
-    expect(live).toHaveLength(60)
+    expect(live).toHaveLength(16)
     expect(live.filter(({ plans }) => plans !== 1)).toEqual([])
   })
 
