@@ -65,7 +65,8 @@ describe.each([{ processes: 1 }, { processes: 2 }])('races with $processes serve
   let servers: Servers
   let next: () => Client
   beforeAll(async () => {
-    servers = await openServers(processes)
+    // A busy machine may take longer than a caller would wait; what is tested is the outcome.
+    servers = await openServers(processes, { TOLLGATE_REQUEST_TIMEOUT_MS: '60000' })
     let turn = 0
     next = () => servers.admin(turn++)
     await publishPackage(servers.app, 'plan', {
@@ -88,7 +89,7 @@ describe.each([{ processes: 1 }, { processes: 2 }])('races with $processes serve
   }, async () => {
     const users = times(16, (i) => `rusher-${i}`)
     await createUsers(servers.admin(0), users)
-    await eachOf(users, 8, async (userId) => {
+    await eachOf(users, 4, async (userId) => {
       const answers = await Promise.all(
         times(64, (i) =>
           askFast(servers.url(i), SUBSCRIBE, {
