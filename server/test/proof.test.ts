@@ -22,12 +22,16 @@ const run = (scenario: Scenario, broken: boolean): Promise<Verdict> =>
   })
 
 describe('npm run proof, in short', () => {
-  it('gap: durability: kills: nothing is lost, doubled, over budget or left without an answer', PATIENCE, async () => {
-    const verdict = await run(kills, false)
-    expect(verdict.failure).toBeNull()
-    expect(findings(verdict.trial, { all: false })).toBe('')
-    expect(holds(verdict)).toBe(true)
-  })
+  it(
+    'gap: durability: kills: nothing is lost, doubled, over budget or left without an answer',
+    PATIENCE,
+    async () => {
+      const verdict = await run(kills, false)
+      expect(verdict.failure).toBeNull()
+      expect(findings(verdict.trial, { all: false })).toBe('')
+      expect(holds(verdict)).toBe(true)
+    },
+  )
 
   it('a product that is broken on purpose turns its scenario red', PATIENCE, async () => {
     const verdict = await run(races, true)
