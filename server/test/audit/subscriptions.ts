@@ -186,7 +186,9 @@ export const subscriptions: Audit[] = [
       await admin.data('mutation ($id: String!) { cancelSubscription(id: $id) { id } }', { id })
       const { keepSubscription } = await admin.data(keep, { id })
       assert.deepEqual(keepSubscription, { id, status: 'ACTIVE', cancelAt: null })
-      await admin.data('mutation ($id: String!) { cancelSubscription(id: $id, atPeriodEnd: false) { id } }', { id })
+      await admin.data('mutation ($id: String!) { cancelSubscription(id: $id, atPeriodEnd: false) { id } }', {
+        id,
+      })
       await refuses(admin, keep, { id }, BAD_USER_INPUT)
       await refuses(admin, keep, { id: newId('subscription') }, SUBSCRIPTION_NOT_FOUND)
     },
