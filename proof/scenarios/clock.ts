@@ -34,9 +34,9 @@ export const clock: Scenario = {
     sources: [
       {
         file: 'store/read-holdings.ts',
-        find: `and c.period_start <= \${APP_NOW} and c.period_start > coalesce(\${APP_NOW} - \${longest}, '-infinity')`,
-        replace: `and (\${longest} is null or true) and c.period_start = (select max(period_start) from usage_counter n
-          where n.app_id = u.app_id and n.user_uid = u.uid and n.feature_id = \${featureId} and n.reset_period = \${resetPeriod})`,
+        find: `and period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - \${longest}, '-infinity')
+  offset 0)`,
+        replace: `and (\${longest} is null or true) order by period_start desc limit 1)`,
       },
     ],
   },

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { buildService } from '../../proof/harness/build.ts'
+import { buildService, ROOT } from '../../proof/harness/build.ts'
 import { readOptions } from '../../proof/options.ts'
 import { holds, prove, type Verdict } from '../../proof/prove.ts'
 import { Random } from '../../proof/random.ts'
@@ -7,6 +9,7 @@ import { findings } from '../../proof/report.ts'
 import type { Scenario } from '../../proof/scenario.ts'
 import { kills } from '../../proof/scenarios/kills.ts'
 import { races } from '../../proof/scenarios/races.ts'
+import { SCENARIOS } from '../../proof/scenarios.ts'
 
 // A short selection of `npm run proof`: each scenario does the least that it ever does.
 
@@ -47,6 +50,15 @@ describe('npm run proof, in short', () => {
     const failing: Scenario = { ...races, run: () => Promise.reject(new Error('it broke off')) }
     expect(holds(await run(failing, false))).toBe(false)
     expect(holds(await run(failing, true))).toBe(false)
+  })
+
+  it('every scenario breaks something that is there', () => {
+    const missing = SCENARIOS.flatMap(({ name, breakage: { sources = [] } }) =>
+      sources
+        .filter(({ file, find }) => !readFileSync(join(ROOT, 'server/src', file), 'utf8').includes(find))
+        .map(({ file, find }) => `${name}: ${file}: ${find}`),
+    )
+    expect(missing).toEqual([])
   })
 
   it('refuses to break what is not there', async () => {
