@@ -61,8 +61,8 @@ export default defineConfig({
     // imported may run hooks or keep what another file would trip over, and every test puts back what it replaces.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // Most of them wait for a server or a browser: one for each core would leave a third of a small machine idle.
-    maxWorkers: availableParallelism() + 1,
+    // Most of them wait for a server or a browser: one at a time would leave a small machine idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

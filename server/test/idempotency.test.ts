@@ -17,6 +17,8 @@ import { createApp, startTestServer, type TestServer } from './harness/server.ts
 let server: TestServer
 let app: TestApp
 let apps = 0
+/** ann's */
+let subscription = ''
 beforeAll(async () => {
   server = await startTestServer()
 })
@@ -27,22 +29,25 @@ beforeEach(async () => {
   app = { id, admin: await createApp(server, id), dashboard: server.dashboard }
   await publishPackage(app, 'plan', { call: { limit: 10 } })
   await publishPackage(app, 'rival', { call: { limit: 10 } })
-  await app.admin.data(`mutation {
+  const { subscribe } = await app.admin.data(`mutation {
     ann: createUser(input: { id: "ann" }) { id }
     bob: createUser(input: { id: "bob" }) { id }
     subscribe(userId: "ann", packageIds: ["plan"]) { id }
     recordUsage(input: { userId: "ann", featureId: "call", delta: 4 }) { recorded }
   }`)
+  subscription = subscribe[0].id
 })
 
 const keyed = (key: string): Client => app.admin.with({ 'Idempotency-Key': key })
 
+const named = (operation: string) => operation.replace('SUBSCRIPTION', subscription)
+
 async function textOf(client: Client, operation: string): Promise<string> {
-  return (await client.post(JSON.stringify({ query: `mutation { ${operation} }` }))).text()
+  return (await client.post(JSON.stringify({ query: `mutation { ${named(operation)} }` }))).text()
 }
 
 const codeOf = async (client: Client, operation: string) =>
-  (await client.error(`mutation { ${operation} }`)).extensions.code
+  (await client.error(`mutation { ${named(operation)} }`)).extensions.code
 
 async function cancelAll(): Promise<void> {
   const { subscriptions } = await app.admin.data('{ subscriptions { id } }')
@@ -133,6 +138,20 @@ const MUTATIONS: Record<string, Row> = {
       ],
     },
   },
+  cancelSubscription: {
+    operation: 'cancelSubscription(id: "SUBSCRIPTION") { status cancelAt }',
+    answered: '"status":"ACTIVE","cancelAt":"2',
+    meanwhile: 'keepSubscription(id: "SUBSCRIPTION") { id }',
+    effect: 'subscriptions { status cancelAt }',
+    once: { subscriptions: [{ status: 'ACTIVE', cancelAt: null }] },
+  },
+  keepSubscription: {
+    operation: 'keepSubscription(id: "SUBSCRIPTION") { status cancelAt }',
+    answered: '"status":"ACTIVE","cancelAt":null',
+    meanwhile: 'cancelSubscription(id: "SUBSCRIPTION", atPeriodEnd: false) { id }',
+    effect: 'subscriptions { status }',
+    once: { subscriptions: [{ status: 'CANCELLED' }] },
+  },
   recordUsage: {
     operation:
       'recordUsage(input: { userId: "ann", featureId: "call", delta: 2 }) { recorded reason consumption { used budget } }',
@@ -179,7 +198,7 @@ describe('a mutation with an Idempotency-Key', () => {
   )('gap: idempotency: %s is done once and answered alike', async (_, row) => {
     const first = await textOf(keyed('k'), row.operation)
     expect(first).toContain(row.answered)
-    await app.admin.data(`mutation { ${row.meanwhile} }`)
+    await app.admin.data(`mutation { ${named(row.meanwhile)} }`)
     expect(await textOf(keyed('k'), row.operation)).toBe(first)
     expect(await app.admin.data(`{ ${row.effect} }`)).toEqual(row.once)
   })

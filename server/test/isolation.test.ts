@@ -51,6 +51,11 @@ const MUTATIONS: Record<string, { operation: string; changes: boolean; refused?:
     operation: 'subscribe(userId: "bob", packageIds: ["plan"]) { userId package { name } }',
     changes: true,
   },
+  cancelSubscription: {
+    operation: 'cancelSubscription(id: "SUBSCRIPTION", atPeriodEnd: false) { status }',
+    changes: true,
+  },
+  keepSubscription: { operation: 'keepSubscription(id: "SUBSCRIPTION") { status }', changes: false },
   recordUsage: {
     operation:
       'recordUsage(input: { userId: "ann", featureId: "call", delta: 2 }) { consumption { used budget } }',

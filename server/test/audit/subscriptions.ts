@@ -164,7 +164,8 @@ export const subscriptions: Audit[] = [
     id: 'G.LIFE.cancel',
     says: 'The Admin API cancels at the period end unless told otherwise, and at once when told.',
     needs: 'dashboard',
-    async run({ own, admin }) {
+    async run({ own }) {
+      const { admin } = own
       const { subscriptionId: id } = await own.makeSubscriber()
       const later = 'mutation ($id: String!) { cancelSubscription(id: $id) { id status cancelAt } }'
       const { cancelSubscription: ending } = await admin.data(later, { id })
@@ -180,7 +181,8 @@ export const subscriptions: Audit[] = [
     id: 'G.LIFE.keep',
     says: 'keepSubscription takes a scheduled end back; one that has ended stays ended.',
     needs: 'dashboard',
-    async run({ own, admin }) {
+    async run({ own }) {
+      const { admin } = own
       const { subscriptionId: id } = await own.makeSubscriber()
       const keep = 'mutation ($id: String!) { keepSubscription(id: $id) { id status cancelAt } }'
       await admin.data('mutation ($id: String!) { cancelSubscription(id: $id) { id } }', { id })

@@ -169,6 +169,15 @@ const STEPS: Step[] = [
     entry: { subjectKind: 'token', subjectId: 'anna', before: null, after: null },
   },
   {
+    mutation: `keepSubscription(${app}, id: "SUBSCRIPTION") { id }`,
+    entry: {
+      sentence: 'kept the subscription of anna to plan',
+      subjectKind: 'subscription',
+      before: { cancelledAt: null },
+      after: { cancelledAt: null },
+    },
+  },
+  {
     mutation: `cancelSubscription(${app}, id: "SUBSCRIPTION", atPeriodEnd: false) { id }`,
     entry: {
       sentence: 'cancelled the subscription of anna to plan',

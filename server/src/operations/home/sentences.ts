@@ -40,6 +40,7 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   updateUser: 'changed the user {name}',
   subscribe: 'subscribed the user {userId}',
   cancelSubscription: 'cancelled the subscription of {userId} to {packageId}',
+  keepSubscription: 'kept the subscription of {userId} to {packageId}',
   recordUsage: 'recorded usage of the user {userId}',
   generateUserToken: 'made a token for the user {id}',
   importUsers: 'uploaded a file of users',
