@@ -53,6 +53,13 @@ const ROWS: (() => Row)[] = [
   () => ['updateUser()', t.updateUser(), null, /must be an object/],
   () => ['subscribe', t.subscribe({ userId: 'ann', packageIds: 'plan' }), 'packageIds', /a list, not "plan"/],
   () => ['subscribe()', t.subscribe(), null, /must be an object/],
+  () => [
+    'cancelSubscription',
+    t.cancelSubscription({ id: 's', atPeriodEnd: 'now' }),
+    'atPeriodEnd',
+    /true or false, not "now"/,
+  ],
+  () => ['keepSubscription', t.keepSubscription({ id: 1 }), 'id', /must be a string, not 1/],
   () => ['recordUsage()', t.recordUsage(), 'input', /must be an object/],
   () => [
     'recordUsage',

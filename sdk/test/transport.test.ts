@@ -103,6 +103,8 @@ describe('gap: idempotency', () => {
     updateUser: (t, idempotencyKey) => t.updateUser({ id: 'ann', input: {} }, { idempotencyKey }),
     subscribe: (t, idempotencyKey) =>
       t.subscribe({ userId: 'ann', packageIds: ['plan'] }, { idempotencyKey }),
+    cancelSubscription: (t, idempotencyKey) => t.cancelSubscription({ id: 's' }, { idempotencyKey }),
+    keepSubscription: (t, idempotencyKey) => t.keepSubscription({ id: 's' }, { idempotencyKey }),
     recordUsage: (t, idempotencyKey) => t.recordUsage(CALL, { idempotencyKey }),
     recordUsages: (t, idempotencyKey) => t.recordUsages([CALL], { idempotencyKey }),
     generateUserToken: (t, idempotencyKey) => t.generateUserToken({ userId: 'ann' }, { idempotencyKey }),

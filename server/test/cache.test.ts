@@ -13,8 +13,8 @@ const time = movable()
 let one: TestServer
 let other: TestServer
 beforeAll(async () => {
-  one = await startTestServer({ clocks: { monotonic: time.monotonic } })
-  other = await startTestServer({ databaseUrl: one.databaseUrl })
+  one = await startTestServer()
+  other = await startTestServer({ databaseUrl: one.databaseUrl, clocks: { monotonic: time.monotonic } })
   await publishPackage({ id: 'default', ...one }, 'plan', { calls: { limit: 10 } })
   await one.admin.data(`mutation {
     createUser(input: { id: "ann" }) { id }

@@ -112,6 +112,16 @@ const MUTATIONS: Record<string, Row> = {
     keyed: [11, 5],
     variables: (count, turn) => ({ userId: `fresh ${turn}`, packageIds: ['plan', ...named('a', count)] }),
   },
+  cancelSubscription: {
+    statements: 14,
+    keyed: [20, 1],
+    variables: () => ({ id: subscriptionId }),
+  },
+  keepSubscription: {
+    statements: 14,
+    keyed: [20, 1],
+    variables: () => ({ id: subscriptionId }),
+  },
   recordUsage: {
     statements: 2,
     keyed: [3, 1],

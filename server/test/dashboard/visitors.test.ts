@@ -92,7 +92,7 @@ describe('gap: visitors', () => {
         t: 'none',
       },
     )
-    expect(invitation.message).toMatch(/^This invitation is not valid/)
+    expect(invitation.message).toMatch(/^This invitation is no longer valid/)
     for (const field of [
       'acceptInvitation(token: "none", password: "a good long password") { email }',
       'setOwner(token: "none", email: "a@example.com", password: "a good long password") { email }',
