@@ -17,17 +17,17 @@ import { type PackageSubscription, packageSubscription } from './subscriptions.t
 
 /**
  * Takes a scheduled end back. What is paid for goes on at its provider too, and that is asked first: without its word
- * nobody would be charged for what is kept. With a base plan go on the add-ons that were to end with it, but none that
- * is charged apart from it: nobody is charged again for what only they may have given up.
+ * nobody would be charged for what is kept. A base plan keeps the add-ons that were to end with it, except those on
+ * another bill and those already removed from its own: nobody is charged again for what was not kept by name.
  */
 export async function keepSubscription(call: Call, id: string): Promise<PackageSubscription> {
   const { service, appId } = call
   const answered = await earlierAnswer<PackageSubscription>(call)
   if (answered) return answered.value
   const paid = await paidFor(service.pool, appId, id)
-  const given = paid ? await resume(service, appId, paid) : []
+  const offTheBill = paid ? await resume(service, appId, paid) : []
   try {
-    return await mutate(call, (tx) => keepHere(tx, appId, id, paid, given))
+    return await mutate(call, (tx) => keepHere(tx, appId, id, paid, offTheBill))
   } finally {
     // Whatever came of it here, the provider has the last word.
     if (paid) await syncSubscription(service, { appId, provider: paid.provider, ref: paid.ref })
