@@ -10,6 +10,7 @@ import * as signInPace from './migrations/007-sign-in-pace.ts'
 import * as retention from './migrations/008-retention.ts'
 import * as tokenKeys from './migrations/009-token-keys.ts'
 import * as payments from './migrations/010-payments.ts'
+import * as lifecycle from './migrations/011-lifecycle.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -22,6 +23,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '008-retention': retention,
   '009-token-keys': tokenKeys,
   '010-payments': payments,
+  '011-lifecycle': lifecycle,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

@@ -21,6 +21,7 @@ const TABLES = [
   'notice',
   'package',
   'package_feature',
+  'package_history',
   'price',
   'provider_account',
   'provider_subscription',
