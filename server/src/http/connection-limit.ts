@@ -16,8 +16,17 @@ export function connectionLimit(asked: number | null, descriptors: number): numb
   return asked
 }
 
-/** How many files and sockets this process may have open. */
+let descriptors: number | undefined
+
+/** How many files and sockets this process may have open; that does not change while it runs. */
 export function descriptorLimit(): number {
+  descriptors ??= readDescriptorLimit()
+  return descriptors
+}
+
+function readDescriptorLimit(): number {
+  // Otherwise the report looks up the name of every peer, and waits for it.
+  Object.assign(process.report, { excludeNetwork: true })
   const { userLimits } = process.report.getReport() as {
     userLimits?: { open_files?: { soft?: number | 'unlimited' } }
   }

@@ -37,7 +37,7 @@ export function dashboardEndpoint(
   admission: Admission,
 ): Endpoint<Visitor> {
   /** Recently valid ones, which are not counted by their address. */
-  const sessions = new LRUCache<string, true>({ max: MAX_RATE_LIMIT_SOURCES })
+  const sessions = new LRUCache<string, true>({ maxSize: MAX_RATE_LIMIT_SOURCES, sizeCalculation: () => 1 })
   return {
     schema: dashboardSchema(),
     limits: { cost: MAX_MEMBER_COST, once: WITH_PASSWORD },

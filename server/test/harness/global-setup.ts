@@ -54,7 +54,12 @@ async function startPostgres(): Promise<{ url: string; stop: Teardown }> {
     url,
     'alter system set fsync = off',
     'alter system set full_page_writes = off',
+    // The kernel copies the files of a new database, at half the cost.
+    'alter system set file_copy_method = clone',
     'select pg_reload_conf()',
+    // Thousands of connections are opened, and each would hash the password 4096 times on both sides.
+    'set scram_iterations = 1',
+    `alter role ${user} password '${password}'`,
   )
   return {
     url,

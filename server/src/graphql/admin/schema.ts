@@ -1,15 +1,14 @@
-import type { GraphQLSchema } from 'graphql'
-import { acceptQuotedEnums, newBuilder } from '../types/builder.ts'
+import { acceptQuotedEnums, builtOnce, newBuilder } from '../types/builder.ts'
 import type { AdminContext } from './context.ts'
 import { defineAdminMutations } from './mutations.ts'
 import { defineAdminQueries } from './queries.ts'
 import { defineAdminTypes } from './types.ts'
 
 /** The Admin API, for an application's backend. */
-export function adminSchema(): GraphQLSchema {
+export const adminSchema = builtOnce(() => {
   const builder = newBuilder<AdminContext>()
   const types = defineAdminTypes(builder)
   defineAdminQueries(builder, types)
   defineAdminMutations(builder, types)
   return acceptQuotedEnums(builder.toSchema())
-}
+})

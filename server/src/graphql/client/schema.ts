@@ -1,4 +1,3 @@
-import type { GraphQLSchema } from 'graphql'
 import type { User } from '../../domain/user.ts'
 import type { Call, UserActor } from '../../operations/call/call.ts'
 import { packages, publishedPackage } from '../../operations/catalogue/packages.ts'
@@ -7,7 +6,7 @@ import { canUseFeature, canUseFeatures } from '../../operations/usage/can-use-fe
 import { showUsage, type UsagePeriod } from '../../operations/usage/show-usage.ts'
 import { asThemselves, me } from '../../operations/users/me.ts'
 import type { LongLists } from '../engine/long-lists.ts'
-import { acceptQuotedEnums, type Builder, newBuilder } from '../types/builder.ts'
+import { acceptQuotedEnums, type Builder, builtOnce, newBuilder } from '../types/builder.ts'
 import { defineCatalogueTypes } from '../types/catalogue-types.ts'
 import { defineSubscriptionTypes } from '../types/subscription-types.ts'
 import { defineUsageTypes } from '../types/usage-types.ts'
@@ -19,11 +18,11 @@ export interface ClientContext {
 }
 
 /** The client API: what a user may read, all of it about themselves. */
-export function clientSchema(): GraphQLSchema {
+export const clientSchema = builtOnce(() => {
   const builder = newBuilder<ClientContext>()
   defineQueries(builder)
   return acceptQuotedEnums(builder.toSchema())
-}
+})
 
 function defineQueries(builder: Builder<ClientContext>): void {
   const catalogue = defineCatalogueTypes(builder)

@@ -1,5 +1,4 @@
-import type { GraphQLSchema } from 'graphql'
-import { acceptQuotedEnums, newBuilder } from '../types/builder.ts'
+import { acceptQuotedEnums, builtOnce, newBuilder } from '../types/builder.ts'
 import { defineApps } from './apps.ts'
 import { defineBilling } from './billing.ts'
 import { defineCatalogue } from './catalogue.ts'
@@ -30,11 +29,11 @@ const AREAS = [
 ]
 
 /** The dashboard's API, for members. One file per area. */
-export function dashboardSchema(): GraphQLSchema {
+export const dashboardSchema = builtOnce(() => {
   const builder = newBuilder<DashboardContext>()
   builder.queryType({})
   builder.mutationType({})
   const types = defineDashboardTypes(builder)
   for (const define of AREAS) define(builder, types)
   return guarded(acceptQuotedEnums(builder.toSchema()))
-}
+})

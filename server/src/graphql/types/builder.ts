@@ -37,6 +37,15 @@ export function newBuilder<Context extends object>(): Builder<Context> {
   return builder
 }
 
+/** The schema that `build` makes, made when it is first asked for. */
+export function builtOnce(build: () => GraphQLSchema): () => GraphQLSchema {
+  let schema: GraphQLSchema | undefined
+  return () => {
+    schema ??= build()
+    return schema
+  }
+}
+
 /** The spec calls its enums "String enum": `"MONTH"` is accepted as well as `MONTH`. */
 export function acceptQuotedEnums(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
