@@ -26,6 +26,7 @@ export type ReasonCode =
   | 'FEATURE_NOT_FOUND'
   | 'NO_SUBSCRIPTION'
   | 'NOT_IN_PACKAGE'
+  | 'DENIED'
   | 'LIMIT_EXCEEDED'
 
 /** Something that a user may use. */
@@ -136,6 +137,22 @@ export interface PackageSubscription {
   cancelAt: string | null
   /** When it ended; null: it has not. */
   cancelledAt: string | null
+  /** It is a trial until then; null: it is none. */
+  trialEndsAt: string | null
+  /** Multiplies the limits of the package. */
+  quantity: number
+  /** The version of the package that applies now. */
+  packageVersion: number
+  /** What it is to be changed to, and when. */
+  scheduled: ScheduledChange | null
+}
+
+/** A change that is to come. */
+export interface ScheduledChange {
+  /** The package that takes over. */
+  packageId: string
+  /** When it does; ISO 8601, UTC. */
+  at: string
 }
 
 /** How much of a budget is used. */

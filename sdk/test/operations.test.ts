@@ -73,6 +73,10 @@ const subscribed = (userId: string, to: unknown) => ({
   startedAt: TIME,
   cancelAt: null,
   cancelledAt: null,
+  trialEndsAt: null,
+  quantity: 1,
+  packageVersion: 1,
+  scheduled: null,
 })
 
 const counted = (used: number) => ({ budget: 15, used, overageEnabled: false })

@@ -24,6 +24,7 @@ function ruleOf({ limit, overageEnabled = false }: Grant): Step<number, Ask, Ans
     kind: 'metered',
     allowance: { budget: limit ?? null, overageEnabled, resetPeriod: 'MONTH' },
     anchor: 0,
+    byOverride: false,
     period: { start: 0, end: 1 },
   }
   return (used, ask, answer) => {

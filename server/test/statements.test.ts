@@ -113,13 +113,13 @@ const MUTATIONS: Record<string, Row> = {
     variables: (count, turn) => ({ userId: `fresh ${turn}`, packageIds: ['plan', ...named('a', count)] }),
   },
   cancelSubscription: {
-    statements: 14,
-    keyed: [20, 1],
+    statements: 17,
+    keyed: [23, 1],
     variables: () => ({ id: subscriptionId }),
   },
   keepSubscription: {
-    statements: 14,
-    keyed: [20, 1],
+    statements: 17,
+    keyed: [23, 1],
     variables: () => ({ id: subscriptionId }),
   },
   recordUsage: {

@@ -15,6 +15,7 @@ const metered = (budget: number | null, overageEnabled = false): Standing => ({
   kind: 'metered',
   allowance: { budget, overageEnabled, resetPeriod: 'MONTH' },
   anchor: 0,
+  byOverride: false,
   period: { start: 0, end: 1 },
 })
 
@@ -49,7 +50,7 @@ describe('spec §4 queries rule 1: access', () => {
   })
 
   it('a binary feature is granted whole, without consumption', () => {
-    expect(decideAccess({ kind: 'binary' }, 0, 1_000)).toMatchObject({
+    expect(decideAccess({ kind: 'binary', byOverride: false }, 0, 1_000)).toMatchObject({
       access: true,
       reasonCode: 'GRANTED',
       consumption: null,
@@ -57,12 +58,15 @@ describe('spec §4 queries rule 1: access', () => {
   })
 })
 
+const byOverride = (standing: Standing): Standing => ({ ...standing, byOverride: true }) as Standing
+
 describe('spec §4 queries rule 2: the reason', () => {
   it.each([
     'USER_NOT_FOUND',
     'FEATURE_NOT_FOUND',
     'NO_SUBSCRIPTION',
     'NOT_IN_PACKAGE',
+    'DENIED',
   ] as const)('%s: no access, the reason in words, no consumption', (code) => {
     const answer = decideAccess({ kind: 'none', code }, 0, 1)
     expect(answer).toEqual({
@@ -79,15 +83,25 @@ describe('spec §4 queries rule 2: the reason', () => {
     [metered(100), 99, 2, 'Limit exceeded: 99 of 100 used, 2 more does not fit.'],
     [metered(100, true), 99, 2, '99 of 100 used, 2 more does not fit; overage is enabled.'],
     [metered(null), 7, 1, 'The feature is unlimited.'],
+    [byOverride(metered(100)), 40, 1, 'Within budget: 40 of 100 used, by an override.'],
+    [byOverride(metered(100)), 99, 2, 'Limit exceeded: 99 of 100 used, by an override, 2 more does not fit.'],
+    [byOverride(metered(null)), 7, 1, 'The feature is unlimited, by an override.'],
+    [{ kind: 'binary', byOverride: true } as const, 0, 1, 'An override grants this feature to the user.'],
   ])('%# names the figures', (standing, used, delta, reason) => {
     expect(decideAccess(standing, used, delta).reason).toBe(reason)
   })
 
-  it('gap: the nine reason codes; each is reached by some answer, each answer has a text of its own', () => {
-    const denials = ['USER_NOT_FOUND', 'FEATURE_NOT_FOUND', 'NO_SUBSCRIPTION', 'NOT_IN_PACKAGE'] as const
+  it('gap: the ten reason codes; each is reached by some answer, each answer has a text of its own', () => {
+    const denials = [
+      'USER_NOT_FOUND',
+      'FEATURE_NOT_FOUND',
+      'NO_SUBSCRIPTION',
+      'NOT_IN_PACKAGE',
+      'DENIED',
+    ] as const
     const answers = [
       ...denials.map((code) => decideAccess({ kind: 'none', code }, 0, 1)),
-      decideAccess({ kind: 'binary' }, 0, 1),
+      decideAccess({ kind: 'binary', byOverride: false }, 0, 1),
       decideAccess(metered(1), 0, 1),
       decideAccess(metered(1), 1, 1),
       decideAccess(metered(1, true), 1, 1),

@@ -7,6 +7,7 @@ export const REASON_CODES = [
   'FEATURE_NOT_FOUND',
   'NO_SUBSCRIPTION',
   'NOT_IN_PACKAGE',
+  'DENIED',
   'LIMIT_EXCEEDED',
   'GRANTED',
   'WITHIN_BUDGET',
@@ -35,6 +36,7 @@ const DENIED = {
   FEATURE_NOT_FOUND: 'There is no feature with this id.',
   NO_SUBSCRIPTION: 'The user has no active subscription.',
   NOT_IN_PACKAGE: "None of the user's packages includes this feature.",
+  DENIED: 'An override denies this feature to the user.',
 } as const
 
 export const deniedReason = (code: keyof typeof DENIED): string => DENIED[code]
@@ -51,26 +53,29 @@ export function decideAccess(standing: Standing, used: number, delta: number): A
   if (standing.kind === 'binary') {
     return {
       access: true,
-      reason: "The user's package includes this feature.",
+      reason: standing.byOverride
+        ? 'An override grants this feature to the user.'
+        : "The user's package includes this feature.",
       reasonCode: 'GRANTED',
       consumption: null,
     }
   }
-  const { allowance } = standing
+  const { allowance, byOverride } = standing
   const consumption = consumptionOf(allowance, used)
   const { budget } = allowance
   if (budget === null) {
-    return { access: true, reason: 'The feature is unlimited.', reasonCode: 'UNLIMITED', consumption }
+    const reason = `The feature is unlimited${byOverride ? ', by an override' : ''}.`
+    return { access: true, reason, reasonCode: 'UNLIMITED', consumption }
   }
   if (fits(allowance, used, delta)) {
     return {
       access: true,
-      reason: `Within budget: ${used} of ${budget} used.`,
+      reason: `Within budget: ${used} of ${budget} used${byOverride ? ', by an override' : ''}.`,
       reasonCode: 'WITHIN_BUDGET',
       consumption,
     }
   }
-  const over = `${used} of ${budget} used, ${delta} more does not fit`
+  const over = `${used} of ${budget} used${byOverride ? ', by an override' : ''}, ${delta} more does not fit`
   return allowance.overageEnabled
     ? { access: true, reason: `${over}; overage is enabled.`, reasonCode: 'OVERAGE', consumption }
     : { access: false, reason: `Limit exceeded: ${over}.`, reasonCode: 'LIMIT_EXCEEDED', consumption }

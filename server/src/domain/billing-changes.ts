@@ -1,4 +1,4 @@
-import { endedAt, type Subscription } from './subscription.ts'
+import { endedAt, type Span } from './subscription.ts'
 
 /**
  * How a provider's report about one of its subscriptions changes a user's subscriptions.
@@ -36,7 +36,7 @@ export interface Billed {
 }
 
 /** A subscription of the user, with the provider's subscription behind it, if any. */
-export interface HeldSubscription extends Subscription {
+export interface HeldSubscription extends Span {
   provider: string | null
   providerRef: string | null
   /** when the provider's subscription was paid, in real time */
@@ -46,7 +46,7 @@ export interface HeldSubscription extends Subscription {
 }
 
 export interface BillingChanges {
-  insert: Omit<Subscription, 'id' | 'metadata'>[]
+  insert: Omit<Span, 'id' | 'metadata'>[]
   update: { id: string; anchor: number; cancelAt: number | null }[]
   end: { id: string; at: number }[]
   /** to be ended at the provider: replaced by another, or its base plan is gone */
@@ -170,7 +170,7 @@ function started(
   { id, isAddon }: { id: string; isAddon: boolean },
   { anchor }: Billed,
   startedAt: number,
-): Omit<Subscription, 'id' | 'metadata'> {
+): Omit<Span, 'id' | 'metadata'> {
   return { packageId: id, isAddon, startedAt, anchor, cancelAt: null, cancelledAt: null }
 }
 

@@ -26,6 +26,7 @@ function catalogue(
       unitLabel: null,
       unitLabelPlural: null,
       metadata: {},
+      overridePeriods: [],
       ...more,
     })),
     Object.entries(packages).map(([id, { name = id, isAddon = false, features = [], draft = null }]) => ({
@@ -38,6 +39,9 @@ function catalogue(
       metadata: {},
       updatedAt: 0,
       prices: [],
+      version: 1,
+      history: 1,
+      entries: [],
     })),
   )
 }

@@ -1,16 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { buildCatalogue, catalogueWith, type PackageContent } from './catalogue.ts'
+import { buildCatalogue, catalogueWith, type FeatureContent, type PackageContent } from './catalogue.ts'
 import type { Feature } from './feature.ts'
 import type { Entitlement } from './package.ts'
 
-const feature = (id: string): Feature => ({
+const feature = (id: string): FeatureContent => ({
   id,
   name: id,
   type: 'CONSUMABLE',
   unitLabel: null,
   unitLabelPlural: null,
   metadata: {},
+  overridePeriods: [],
 })
+const bare = (id: string): Feature => {
+  const { overridePeriods, ...rest } = feature(id)
+  return rest
+}
 const grant = (featureId: string, resetPeriod: Entitlement['resetPeriod'] = 'MONTH'): Entitlement => ({
   featureId,
   limit: 1,
@@ -27,6 +32,9 @@ const content = (id: string, features: Entitlement[]): PackageContent => ({
   features,
   prices: [],
   draft: null,
+  version: 1,
+  history: 1,
+  entries: [],
 })
 
 const FEATURES = ['calls', 'seats', 'unused'].map(feature)
@@ -52,8 +60,8 @@ describe('a catalogue', () => {
   it('knows what a package grants, with the feature itself', () => {
     expect([...packages.keys()]).toEqual(['basic', 'pro', 'daily'])
     expect(packages.get('pro')?.features).toEqual([
-      { ...grant('calls'), feature: feature('calls') },
-      { ...grant('seats', 'YEAR'), feature: feature('seats') },
+      { ...grant('calls'), feature: bare('calls') },
+      { ...grant('seats', 'YEAR'), feature: bare('seats') },
     ])
     expect(grants.get('pro')?.get('seats')).toBe(packages.get('pro')?.features[1])
     expect(grants.get('basic')?.has('seats')).toBe(false)
@@ -67,7 +75,7 @@ describe('a catalogue', () => {
     const edit = { name: 'Basic 2', features: [grant('seats', 'WEEK')] }
     const drafted = PACKAGES.map((p) => (p.id === 'basic' ? { ...p, draft: edit } : p))
     const before = buildCatalogue(FEATURES, drafted)
-    const after = catalogueWith(before, 'basic', edit)
+    const after = catalogueWith(before, 'basic', edit, 'ALL', 0)
     expect(after.packages.get('basic')).toMatchObject({ name: 'Basic 2', draft: null })
     expect([...(after.grants.get('basic')?.keys() ?? [])]).toEqual(['seats'])
     expect(after.packages.get('pro')).toEqual(before.packages.get('pro'))

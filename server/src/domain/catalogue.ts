@@ -1,5 +1,18 @@
 import type { Feature } from './feature.ts'
-import type { Entitlement, Package, PackageEdit, PackageFeature } from './package.ts'
+import {
+  countedPeriods,
+  type Entitlement,
+  type Package,
+  type PackageEdit,
+  type PackageFeature,
+} from './package.ts'
+import {
+  type HistoryEntry,
+  type PackageHistory,
+  type Reach,
+  type Versioned,
+  versionAt,
+} from './package-version.ts'
 import type { ResetPeriod } from './period.ts'
 
 /** All features and packages of one app, oldest first. */
@@ -8,6 +21,49 @@ export interface Catalogue {
   packages: ReadonlyMap<string, Package>
   /** What each package grants, by package id and feature id. */
   grants: ReadonlyMap<string, ReadonlyMap<string, PackageFeature>>
+  /** Only of packages that somebody may have in an earlier version. */
+  histories: ReadonlyMap<string, PackageHistory>
+}
+
+/** What a subscription grants now, by feature id: the newest version of its package, or the one it has. */
+export function grantsOf(
+  catalogue: Catalogue,
+  subscription: Versioned & { packageId: string },
+  now: number,
+): ReadonlyMap<string, PackageFeature> | undefined {
+  const { packageId } = subscription
+  const newest = catalogue.grants.get(packageId)
+  const history = catalogue.histories.get(packageId)
+  if (!history) return newest
+  return history.versions.get(versionOf(catalogue, subscription, now)) ?? newest
+}
+
+/** The version of its package that a subscription has now. */
+export function versionOf(
+  catalogue: Catalogue,
+  subscription: Versioned & { packageId: string },
+  now: number,
+): number {
+  const { packageId } = subscription
+  const newest = catalogue.packages.get(packageId)?.version ?? subscription.version
+  const history = catalogue.histories.get(packageId)
+  if (!history) return newest
+  const contentOf = (version: number) => history.versions.get(version) ?? catalogue.grants.get(packageId)
+  return versionAt(
+    history,
+    subscription,
+    (version) => countedPeriods({ features: [...(contentOf(version)?.values() ?? [])] }),
+    now,
+  )
+}
+
+/** The reset periods of the consumable features that a subscription grants now. */
+export function countedPeriodsOf(
+  catalogue: Catalogue,
+  subscription: Versioned & { packageId: string },
+  now: number,
+): ResetPeriod[] {
+  return countedPeriods({ features: [...(grantsOf(catalogue, subscription, now)?.values() ?? [])] })
 }
 
 /** A feature together with the packages that grant it. */
@@ -15,37 +71,92 @@ export interface CataloguedFeature extends Feature {
   packages: Package[]
   /** The reset periods it is granted with: nearly always just one. */
   resetPeriods: ResetPeriod[]
+  /** those of overrides */
+  overridePeriods: ResetPeriod[]
 }
 
-/** A package as it is stored, naming its features by id. */
-export type PackageContent = Omit<Package, 'features'> & { features: Entitlement[] }
+/** A feature as it is stored. */
+export type FeatureContent = Feature & { overridePeriods: ResetPeriod[] }
 
-export function buildCatalogue(stored: readonly Feature[], contents: readonly PackageContent[]): Catalogue {
+/** A package as it is stored, naming its features by id. */
+export type PackageContent = Omit<Package, 'features'> & {
+  features: Entitlement[]
+  /** empty where everybody has the newest version */
+  entries: HistoryContent[]
+}
+
+/** An entry with what its version `from` granted; null of a migration. */
+type HistoryContent = HistoryEntry & { features: Entitlement[] | null }
+
+export function buildCatalogue(
+  stored: readonly FeatureContent[],
+  contents: readonly PackageContent[],
+): Catalogue {
   const features = new Map<string, CataloguedFeature>()
-  for (const feature of stored) features.set(feature.id, { ...feature, packages: [], resetPeriods: [] })
+  for (const feature of stored)
+    features.set(feature.id, { ...feature, packages: [], resetPeriods: [...feature.overridePeriods] })
   const packages = new Map<string, Package>()
   const grants = new Map<string, Map<string, PackageFeature>>()
-  for (const content of contents) {
+  const histories = new Map<string, PackageHistory>()
+  for (const { entries, ...content } of contents) {
     const made: Package = { ...content, features: [] }
-    for (const entitlement of content.features) {
+    const granted = (entitlement: Entitlement): PackageFeature => {
       const feature = features.get(entitlement.featureId)
       if (!feature) throw new Error(`package ${made.id} grants the unknown feature ${entitlement.featureId}`)
       // A package holds the bare feature, or it would contain itself.
-      const { packages, resetPeriods, ...plain } = feature
-      packages.push(made)
+      const { packages, resetPeriods, overridePeriods, ...plain } = feature
       if (!resetPeriods.includes(entitlement.resetPeriod)) resetPeriods.push(entitlement.resetPeriod)
-      made.features.push({ ...entitlement, feature: plain })
+      return { ...entitlement, feature: plain }
+    }
+    for (const entitlement of content.features) {
+      made.features.push(granted(entitlement))
+      features.get(entitlement.featureId)?.packages.push(made)
     }
     packages.set(made.id, made)
-    grants.set(made.id, new Map(made.features.map((f) => [f.featureId, f])))
+    grants.set(made.id, byFeature(made.features))
+    if (entries.length > 0) {
+      const versions = new Map<number, ReadonlyMap<string, PackageFeature>>()
+      for (const { from, features } of entries)
+        if (features) versions.set(from, byFeature(features.map(granted)))
+      histories.set(made.id, { entries: entries.map(({ features, ...entry }) => entry), versions })
+    }
   }
-  return { features, packages, grants }
+  return { features, packages, grants, histories }
 }
 
+const byFeature = (features: readonly PackageFeature[]) => new Map(features.map((f) => [f.featureId, f]))
+
 /** The catalogue as it will be once the edit of a package is published. */
-export function catalogueWith(catalogue: Catalogue, packageId: string, edit: PackageEdit): Catalogue {
-  const contents = [...catalogue.packages.values()].map((p) =>
-    p.id === packageId ? { ...p, ...edit, draft: null } : p,
-  )
+export function catalogueWith(
+  catalogue: Catalogue,
+  packageId: string,
+  edit: PackageEdit,
+  reach: Reach,
+  now: number,
+): Catalogue {
+  const contents = [...catalogue.packages.values()].map((p): PackageContent => {
+    const entries = entriesOf(catalogue.histories.get(p.id))
+    if (p.id !== packageId) return { ...p, entries }
+    const [version, history] = [p.version + 1, p.history + 1]
+    const published: HistoryContent = {
+      position: history,
+      kind: 'PUBLISHED',
+      from: p.version,
+      to: version,
+      reach,
+      at: now,
+      features: p.features,
+    }
+    const after = reach === 'ALL' ? [] : [...entries, published]
+    return { ...p, ...edit, draft: null, version, history, entries: after }
+  })
   return buildCatalogue([...catalogue.features.values()], contents)
+}
+
+function entriesOf(history: PackageHistory | undefined): HistoryContent[] {
+  if (!history) return []
+  return history.entries.map((entry) => ({
+    ...entry,
+    features: entry.kind === 'PUBLISHED' ? [...(history.versions.get(entry.from)?.values() ?? [])] : null,
+  }))
 }

@@ -23,6 +23,8 @@ const sold = (id: string, more: Partial<Package> = {}): Package => ({
   features: [],
   prices: [price(`${id}-1`)],
   draft: null,
+  version: 1,
+  history: 1,
   ...more,
 })
 

@@ -30,6 +30,10 @@ export interface Package {
   updatedAt: number
   features: PackageFeature[]
   prices: Price[]
+  /** the number of its publications, the first included */
+  version: number
+  /** the position of the last entry in its history: see package-version.ts */
+  history: number
   /** Edits made in the dashboard since it was published; they take effect when it is published again. */
   draft: PackageEdit | null
 }

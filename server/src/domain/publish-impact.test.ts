@@ -41,6 +41,7 @@ const metered = (budget: number | null, overageEnabled = false): Standing => ({
   kind: 'metered',
   allowance: { budget, overageEnabled, resetPeriod: 'MONTH' },
   anchor: 0,
+  byOverride: false,
   period: { start: 5, end: 9 },
 })
 const NONE: Standing = { kind: 'none', code: 'NOT_IN_PACKAGE' }
@@ -60,8 +61,8 @@ describe('gap: publishing, what it does to a subscriber', () => {
     [metered(5), metered(5, true), 5, 'GAINS'],
     [NONE, metered(1), 0, 'GAINS'],
     [metered(null), NONE, 0, 'LOSES'],
-    [NONE, { kind: 'binary' }, 0, 'GAINS'],
-    [{ kind: 'binary' }, { kind: 'binary' }, 0, null],
+    [NONE, { kind: 'binary', byOverride: false }, 0, 'GAINS'],
+    [{ kind: 'binary', byOverride: false }, { kind: 'binary', byOverride: false }, 0, null],
   ] satisfies [
     Standing,
     Standing,
@@ -83,7 +84,7 @@ describe('gap: publishing, what it does to a subscriber', () => {
 
   it('depends on the counter of a metered feature alone', () => {
     expect(counterOf(metered(5))).toEqual({ resetPeriod: 'MONTH', periodStart: 5 })
-    expect([counterOf({ kind: 'binary' }), counterOf(NONE)]).toEqual([null, null])
+    expect([counterOf({ kind: 'binary', byOverride: false }), counterOf(NONE)]).toEqual([null, null])
   })
 
   it('is found by the two catalogues', () => {
@@ -97,6 +98,7 @@ describe('gap: publishing, what it does to a subscriber', () => {
             unitLabel: null,
             unitLabelPlural: null,
             metadata: {},
+            overridePeriods: [],
           },
         ],
         [
@@ -110,12 +112,16 @@ describe('gap: publishing, what it does to a subscriber', () => {
             features: [grant({ limit })],
             prices: [],
             draft: null,
+            version: 1,
+            history: 1,
+            entries: [],
           },
         ],
       )
-    const live = [{ packageId: 'plan', isAddon: false, startedAt: 0, anchor: 0 }]
+    const plan = { packageId: 'plan', isAddon: false, startedAt: 0, anchor: 0 }
+    const live = [{ ...plan, quantity: 1, version: 1, versionAsOf: 1 }]
     const catalogues = { before: catalogue(10), after: catalogue(20) }
-    expect(standingChanges(catalogues, ['calls', 'gone'], live, 1)).toMatchObject([
+    expect(standingChanges(catalogues, ['calls', 'gone'], { live, overrides: null }, 1)).toMatchObject([
       { featureId: 'calls', before: { allowance: { budget: 10 } }, after: { allowance: { budget: 20 } } },
       { featureId: 'gone', before: { code: 'FEATURE_NOT_FOUND' }, after: { code: 'FEATURE_NOT_FOUND' } },
     ])

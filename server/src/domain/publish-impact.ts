@@ -2,7 +2,7 @@ import { type Access, decideAccess } from './access.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Entitlement } from './package.ts'
 import type { ResetPeriod } from './period.ts'
-import { type LiveSubscription, type Standing, standingOf } from './standing.ts'
+import { type Holder, type Standing, standingOf } from './standing.ts'
 
 /** A feature whose entitlement an edit changes. */
 export interface TouchedFeature {
@@ -40,13 +40,13 @@ export interface StandingChange {
 export function standingChanges(
   catalogues: { before: Catalogue; after: Catalogue },
   featureIds: readonly string[],
-  live: readonly LiveSubscription[],
+  holder: Holder,
   now: number,
 ): StandingChange[] {
   return featureIds.map((featureId) => ({
     featureId,
-    before: standingOf(catalogues.before, featureId, live, now),
-    after: standingOf(catalogues.after, featureId, live, now),
+    before: standingOf(catalogues.before, featureId, holder, now),
+    after: standingOf(catalogues.after, featureId, holder, now),
   }))
 }
 

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { buildCatalogue, type Catalogue } from './catalogue.ts'
 import type { FeatureType } from './feature.ts'
 import type { ResetPeriod } from './period.ts'
-import { type LiveSubscription, standingOf } from './standing.ts'
+import { type Holder, type LiveSubscription, standingOf } from './standing.ts'
 
 const NOW = Date.UTC(2024, 4, 20)
 const BASE_ANCHOR = Date.UTC(2024, 0, 31)
@@ -26,6 +26,7 @@ function catalogue(features: Record<string, FeatureType>, packages: Record<strin
       unitLabel: null,
       unitLabelPlural: null,
       metadata: {},
+      overridePeriods: [],
     })),
     Object.entries(packages).map(([id, grants]) => ({
       id,
@@ -42,6 +43,9 @@ function catalogue(features: Record<string, FeatureType>, packages: Record<strin
       })),
       prices: [],
       draft: null,
+      version: 1,
+      history: 1,
+      entries: [],
     })),
   )
 }
@@ -69,7 +73,12 @@ const liveOf = (...ids: string[]): LiveSubscription[] =>
     isAddon: packageId.startsWith('addon'),
     startedAt: BASE_ANCHOR + i * DAY,
     anchor: packageId.startsWith('addon') ? BASE_ANCHOR + i * DAY : BASE_ANCHOR,
+    quantity: 1,
+    version: 1,
+    versionAsOf: 1,
   }))
+
+const has = (live: LiveSubscription[]): Holder => ({ live, overrides: null })
 
 describe('gap: canUseFeature, why there is no access', () => {
   it.each([
@@ -85,14 +94,14 @@ describe('gap: canUseFeature, why there is no access', () => {
     ['a package that the catalogue lacks', 'calls', liveOf('gone'), 'NOT_IN_PACKAGE'],
     ['a name of Object.prototype', 'constructor', liveOf('basic'), 'FEATURE_NOT_FOUND'],
   ])('%s', (_, featureId, live, code) => {
-    expect(standingOf(CATALOGUE, featureId, live, NOW)).toEqual({ kind: 'none', code })
+    expect(standingOf(CATALOGUE, featureId, live && has(live), NOW)).toEqual({ kind: 'none', code })
   })
 })
 
 describe('spec §1 a feature is either binary or consumable', () => {
   it.each([
-    ['export', ['basic'], { kind: 'binary' }],
-    ['export', ['bare', 'addon-export'], { kind: 'binary' }],
+    ['export', ['basic'], { kind: 'binary', byOverride: false }],
+    ['export', ['bare', 'addon-export'], { kind: 'binary', byOverride: false }],
     ['calls', ['basic'], { budget: 100, overageEnabled: false, resetPeriod: 'MONTH' }],
     ['calls', ['unlimited'], { budget: null, overageEnabled: false, resetPeriod: 'MONTH' }],
     ['calls', ['basic', 'addon-seats'], { budget: 100, overageEnabled: false, resetPeriod: 'MONTH' }],
@@ -112,7 +121,7 @@ describe('spec §1 a feature is either binary or consumable', () => {
       { budget: 12, overageEnabled: false, resetPeriod: 'WEEK' },
     ],
   ])('%s with %j', (featureId, ids, expected) => {
-    const standing = standingOf(CATALOGUE, featureId, liveOf(...ids), NOW)
+    const standing = standingOf(CATALOGUE, featureId, has(liveOf(...ids)), NOW)
     expect(standing.kind === 'metered' ? standing.allowance : standing).toEqual(expected)
   })
 })
@@ -126,7 +135,7 @@ describe('gap: periods count from the base plan', () => {
     ['calls', ['bare', 'addon-calls'], '2024-05-20', '2024-05-21'],
     ['seats', ['basic', 'addon-seats'], '2024-01-31', '2025-01-31'],
   ])('%s with %j: %s to %s', (featureId, ids, start, end) => {
-    expect(standingOf(CATALOGUE, featureId, liveOf(...ids), NOW)).toMatchObject({
+    expect(standingOf(CATALOGUE, featureId, has(liveOf(...ids)), NOW)).toMatchObject({
       kind: 'metered',
       anchor: BASE_ANCHOR,
       period: { start: utc(start), end: utc(end) },
@@ -134,7 +143,7 @@ describe('gap: periods count from the base plan', () => {
   })
 
   it('the period is the one that contains now', () => {
-    const at = (iso: string) => standingOf(CATALOGUE, 'calls', liveOf('basic'), utc(iso))
+    const at = (iso: string) => standingOf(CATALOGUE, 'calls', has(liveOf('basic')), utc(iso))
     expect(at('2024-02-28')).toMatchObject({ period: { start: utc('2024-01-31') } })
     expect(at('2024-02-29')).toMatchObject({ period: { start: utc('2024-02-29') } })
   })
@@ -148,8 +157,8 @@ it('gap: the order in which the live subscriptions are read decides nothing', ()
       fc.constantFrom('calls', 'seats', 'export', 'unused'),
       (shuffled, featureId) => {
         const asRead = [...shuffled]
-        const expected = standingOf(CATALOGUE, featureId, live, NOW)
-        expect(standingOf(CATALOGUE, featureId, shuffled, NOW)).toEqual(expected)
+        const expected = standingOf(CATALOGUE, featureId, has(live), NOW)
+        expect(standingOf(CATALOGUE, featureId, has(shuffled), NOW)).toEqual(expected)
         expect(shuffled).toEqual(asRead)
       },
     ),

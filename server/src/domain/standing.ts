@@ -1,5 +1,7 @@
 import { type Allowance, allowanceOf } from './allowance.ts'
-import type { Catalogue } from './catalogue.ts'
+import { type Catalogue, grantsOf } from './catalogue.ts'
+import { MAX_COUNT } from './limits.ts'
+import { type Override, overridden, overrideAt } from './override.ts'
 import type { PackageFeature } from './package.ts'
 import { type Period, periodAt } from './period.ts'
 
@@ -9,37 +11,66 @@ export interface LiveSubscription {
   isAddon: boolean
   startedAt: number
   anchor: number
+  quantity: number
+  version: number
+  versionAsOf: number
+}
+
+/** What a user has: subscriptions and exceptions. */
+export interface Holder {
+  live: readonly LiveSubscription[]
+  overrides: readonly Override[] | null
 }
 
 /** How a user stands towards a feature: what `canUseFeature`, `recordUsage` and `showUsage` all start from. */
 export type Standing =
-  | { kind: 'none'; code: 'USER_NOT_FOUND' | 'FEATURE_NOT_FOUND' | 'NO_SUBSCRIPTION' | 'NOT_IN_PACKAGE' }
-  | { kind: 'binary' }
-  | { kind: 'metered'; allowance: Allowance; anchor: number; period: Period }
+  | {
+      kind: 'none'
+      code: 'USER_NOT_FOUND' | 'FEATURE_NOT_FOUND' | 'NO_SUBSCRIPTION' | 'NOT_IN_PACKAGE' | 'DENIED'
+    }
+  | { kind: 'binary'; byOverride: boolean }
+  | { kind: 'metered'; allowance: Allowance; anchor: number; period: Period; byOverride: boolean }
 
-/** `live` is null for a user who does not exist. */
+/** `holder` is null for a user who does not exist. */
 export function standingOf(
   catalogue: Catalogue,
   featureId: string,
-  live: readonly LiveSubscription[] | null,
+  holder: Holder | null,
   now: number,
 ): Standing {
-  if (live === null) return { kind: 'none', code: 'USER_NOT_FOUND' }
+  if (holder === null) return { kind: 'none', code: 'USER_NOT_FOUND' }
   const feature = catalogue.features.get(featureId)
   if (!feature) return { kind: 'none', code: 'FEATURE_NOT_FOUND' }
-  if (live.length === 0) return { kind: 'none', code: 'NO_SUBSCRIPTION' }
+  const { live } = holder
+  const override = overrideAt(holder.overrides, featureId, now)
+  if (override?.mode === 'DENY') return { kind: 'none', code: 'DENIED' }
+  if (live.length === 0 && !override) return { kind: 'none', code: 'NO_SUBSCRIPTION' }
 
   const grants: PackageFeature[] = []
-  const ordered = live.length === 1 ? live : [...live].sort(basePlanFirst)
-  for (const { packageId } of ordered) {
-    const grant = catalogue.grants.get(packageId)?.get(featureId)
-    if (grant) grants.push(grant)
+  const ordered = live.length <= 1 ? live : [...live].sort(basePlanFirst)
+  for (const subscription of ordered) {
+    const grant = grantsOf(catalogue, subscription, now)?.get(featureId)
+    if (grant) grants.push(times(grant, subscription.quantity))
   }
-  const allowance = allowanceOf(grants)
-  const anchor = ordered[0]?.anchor
-  if (!allowance || anchor === undefined) return { kind: 'none', code: 'NOT_IN_PACKAGE' }
-  if (feature.type === 'BINARY') return { kind: 'binary' }
-  return { kind: 'metered', allowance, anchor, period: periodAt(allowance.resetPeriod, anchor, now) }
+  const granted = allowanceOf(grants)
+  const allowance = override ? overridden(granted, override) : granted
+  if (!allowance) return { kind: 'none', code: 'NOT_IN_PACKAGE' }
+  const byOverride = override !== null
+  if (feature.type === 'BINARY') return { kind: 'binary', byOverride }
+  // Without a subscription, periods are counted from the start of the override.
+  const anchor = ordered[0]?.anchor ?? override?.startedAt ?? now
+  return {
+    kind: 'metered',
+    allowance,
+    anchor,
+    period: periodAt(allowance.resetPeriod, anchor, now),
+    byOverride,
+  }
+}
+
+function times(grant: PackageFeature, quantity: number): PackageFeature {
+  if (quantity === 1 || grant.limit === null) return grant
+  return { ...grant, limit: Math.min(grant.limit * quantity, MAX_COUNT) }
 }
 
 function basePlanFirst(a: LiveSubscription, b: LiveSubscription): number {

@@ -1,10 +1,12 @@
 import type { JsonObject } from './metadata.ts'
+import { periodEnd } from './package-version.ts'
 import { longestEnding, periodAt, type ResetPeriod } from './period.ts'
 
 export const SUBSCRIPTION_STATUSES = ['ACTIVE', 'CANCELLED'] as const
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number]
 
-export interface Subscription {
+/** When a subscription lasts, and to what. */
+export interface Span {
   id: string
   packageId: string
   isAddon: boolean
@@ -15,6 +17,21 @@ export interface Subscription {
   cancelAt: number | null
   cancelledAt: number | null
   metadata: JsonObject
+}
+
+export interface Subscription extends Span {
+  /** A trial until then; what follows it, if anything, is planned already. */
+  trialEndsAt: number | null
+  /** multiplies the limits of the package */
+  quantity: number
+  /** The package's version when it was bought, and how far its history had got: see package-version.ts. */
+  version: number
+  versionAsOf: number
+}
+
+/** The terms on which a package is bought now: its newest version, once. */
+export function termsOf(bought: { version: number; history: number }): Omit<Subscription, keyof Span> {
+  return { trialEndsAt: null, quantity: 1, version: bought.version, versionAsOf: bought.history }
 }
 
 /** No job updates expired rows: a subscription past its `cancelAt` is cancelled by the clock alone. */
@@ -72,6 +89,5 @@ export function anchorFor(earlier: readonly EarlierBase[], now: number): number 
  * it counts nothing.
  */
 export function cancellationTime(anchor: number, resetPeriods: readonly ResetPeriod[], now: number): number {
-  const { end } = periodAt(longestEnding(resetPeriods) ?? 'MONTH', anchor, now)
-  return end ?? now
+  return periodEnd(anchor, resetPeriods, now)
 }

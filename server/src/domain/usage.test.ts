@@ -18,6 +18,7 @@ const metered = (budget: number | null, overageEnabled = false): Standing => ({
   kind: 'metered',
   allowance: { budget, overageEnabled, resetPeriod: 'MONTH' },
   anchor: 0,
+  byOverride: false,
   period: { start: 0, end: 1 },
 })
 
@@ -77,7 +78,7 @@ describe('spec §4 mutations rules 4 and 5: recordUsage', () => {
     [{ kind: 'none', code: 'FEATURE_NOT_FOUND' }, /feature/],
     [{ kind: 'none', code: 'NO_SUBSCRIPTION' }, /subscription/],
     [{ kind: 'none', code: 'NOT_IN_PACKAGE' }, /packages/],
-    [{ kind: 'binary' }, /binary/],
+    [{ kind: 'binary', byOverride: false }, /binary/],
   ] as const)('gap: %j has no usage to record, whatever the action', (standing, reason) => {
     for (const action of USAGE_ACTIONS) {
       expect(applyUsage(standing, 0, { action, delta: 1 })).toEqual({

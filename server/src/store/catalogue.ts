@@ -1,5 +1,9 @@
-import { buildCatalogue, type Catalogue, type PackageContent } from '../domain/catalogue.ts'
-import type { Feature } from '../domain/feature.ts'
+import {
+  buildCatalogue,
+  type Catalogue,
+  type FeatureContent,
+  type PackageContent,
+} from '../domain/catalogue.ts'
 import type { Db } from './database.ts'
 
 export interface LoadedApp {
@@ -13,7 +17,10 @@ export interface LoadedApp {
   origins: readonly string[]
 }
 
-type PackageRow = Omit<PackageContent, 'updatedAt'> & { updatedAt: string }
+type PackageRow = Omit<PackageContent, 'updatedAt' | 'entries'> & {
+  updatedAt: string
+  entries: (Omit<PackageContent['entries'][number], 'at'> & { at: string })[]
+}
 
 interface Row {
   version: number
@@ -21,9 +28,24 @@ interface Row {
   keys: { hash: string; left: number | null }[]
   revokedTokenKeys: string[]
   origins: string[]
-  features: Feature[]
+  features: FeatureContent[]
   packages: PackageRow[]
 }
+
+/**
+ * The package's history since everybody last had one version, if anything has happened since, and what the versions in
+ * use then granted.
+ */
+const ENTRIES = `(select coalesce(json_agg(json_build_object('position', h.position, 'kind', h.kind,
+     'from', h.from_version, 'to', h.to_version, 'reach', h.reach, 'at', h.at, 'features', h.features)
+     order by h.position), '[]')
+   from (select coalesce(max(position), 1) as position from package_history
+     where app_id = p.app_id and package_id = p.id and kind = 'PUBLISHED' and reach = 'ALL') last_for_all
+   join package_history h on h.app_id = p.app_id and h.package_id = p.id and h.undone_at is null
+     and (h.position >= last_for_all.position or h.from_version in (
+       select to_version from package_history
+       where app_id = p.app_id and package_id = p.id and kind = 'MIGRATED' and undone_at is null))
+   where last_for_all.position < p.history)`
 
 /** Everything that changes rarely, in one statement: one snapshot, so version and content match. */
 export async function loadApp(db: Db, appId: string): Promise<LoadedApp | null> {
@@ -38,10 +60,11 @@ select app.version, app.origins,
     as "revokedTokenKeys",
   (select coalesce(json_agg(json_build_object(
      'id', id, 'name', name, 'type', type, 'unitLabel', unit_label, 'unitLabelPlural', unit_label_plural,
-     'metadata', metadata) order by seq), '[]') from feature where app_id = app.id) as features,
+     'metadata', metadata, 'overridePeriods', override_periods) order by seq), '[]') from feature where app_id = app.id) as features,
   (select coalesce(json_agg(json_build_object(
      'id', p.id, 'name', p.name, 'status', p.status, 'isAddon', p.is_addon, 'metadata', p.metadata,
-     'draft', p.draft, 'updatedAt', p.updated_at,
+     'draft', p.draft, 'updatedAt', p.updated_at, 'version', p.version, 'history', p.history,
+     'entries', ${ENTRIES},
      'features', (select coalesce(json_agg(json_build_object(
         'featureId', feature_id, 'limit', "limit", 'resetPeriod', reset_period,
         'overageEnabled', overage_enabled) order by position), '[]')
@@ -66,5 +89,9 @@ from app where id = $1`,
 }
 
 function fromRow(row: PackageRow): PackageContent {
-  return { ...row, updatedAt: Date.parse(row.updatedAt) }
+  return {
+    ...row,
+    updatedAt: Date.parse(row.updatedAt),
+    entries: row.entries.map((entry) => ({ ...entry, at: Date.parse(entry.at) })),
+  }
 }

@@ -1,3 +1,4 @@
+import type { Override } from '../domain/override.ts'
 import { longestMs, RESET_PERIODS, type ResetPeriod } from '../domain/period.ts'
 import type { LiveSubscription } from '../domain/standing.ts'
 import { APP_NOW } from './apps.ts'
@@ -20,6 +21,7 @@ export interface Holding {
   /** null: no such user */
   uid: number | null
   live: LiveSubscription[]
+  overrides: Override[] | null
   /**
    * The counters of that reset period whose period may contain `now`. Rarely more than one: periods overlap where the
    * anchor has moved or the clock was set back, and only the one whose start is asked for counts.
@@ -40,10 +42,14 @@ type Row = [
   version: string,
   now: string,
   uid: string | null,
+  overrides: string | null,
   packageId: string | null,
   isAddon: string,
   startedAt: string,
   anchor: string,
+  quantity: string,
+  version: string,
+  versionAsOf: string,
   periodStart: string | null,
   used: string,
   place: string,
@@ -68,14 +74,15 @@ from ${source}
 left join users u on u.app_id = ${appId} and u.id = ${userId}
 left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
   and s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > ${APP_NOW})
+  and (s.follows is null or s.started_at <= ${APP_NOW})
 left join lateral (
   select period_start, used, ctid from usage_counter
   where app_id = u.app_id and user_uid = u.uid and feature_id = ${featureId} and reset_period = ${resetPeriod}
     and period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - ${longest}, '-infinity')
   offset 0) c on true`
 
-const COLUMNS = `app.version, ${APP_NOW} as now, u.uid,
-  s.package_id, s.is_addon, s.started_at, s.anchor, c.period_start, c.used, c.ctid as place`
+const COLUMNS = `app.version, ${APP_NOW} as now, u.uid, u.overrides,
+  s.package_id, s.is_addon, s.started_at, s.anchor, s.quantity, s.package_version, s.version_as_of, c.period_start, c.used, c.ctid as place`
 
 /** Choosing one of these is faster than parsing an interval for each question. */
 const CHOSEN = [...LONGEST].map(([reset, longest]) => `when '${reset}' then interval '${longest}'`).join(' ')
@@ -105,28 +112,33 @@ export async function readHoldings(
   const holdings = new Array<Holding | undefined>(questions.length)
   const firsts = new Array<Row>(questions.length)
   for (const row of await read(client, questions)) {
-    const [ord, version, now, uid, packageId, isAddon, startedAt, anchor, periodStart, used, place] = row
+    const [ord, appVersion, now, uid, overrides, packageId, isAddon, startedAt, anchor] = row
+    const [, , , , , , , , , quantity, version, versionAsOf, periodStart, used, place] = row
     const at = Number(ord) - 1
     let holding = holdings[at]
     if (!holding) {
       holding = {
-        version: Number(version),
+        version: Number(appVersion),
         now: parseTimestamp(now),
         uid: uid === null ? null : Number(uid),
         live: [],
+        overrides: overrides === null ? null : (JSON.parse(overrides) as Override[]),
         counters: [],
       }
       holdings[at] = holding
       firsts[at] = row
     }
     // The rows are every subscription times every counter: take each from the rows where the other is the first row's.
-    const [, , , , firstPackageId, , , , firstPeriodStart] = firsts[at] as Row
+    const [, , , , , firstPackageId, , , , , , , firstPeriodStart] = firsts[at] as Row
     if (packageId !== null && periodStart === firstPeriodStart) {
       holding.live.push({
         packageId,
         isAddon: isAddon === 't',
         startedAt: parseTimestamp(startedAt),
         anchor: parseTimestamp(anchor),
+        quantity: Number(quantity),
+        version: Number(version),
+        versionAsOf: Number(versionAsOf),
       })
     }
     if (periodStart !== null && packageId === firstPackageId) {

@@ -1,5 +1,6 @@
+import type { Override } from '../domain/override.ts'
 import type { ResetPeriod } from '../domain/period.ts'
-import type { LiveSubscription } from '../domain/standing.ts'
+import type { Holder, LiveSubscription } from '../domain/standing.ts'
 import { numberArray, textArray } from './arrays.ts'
 import { type Db, timestamp } from './database.ts'
 
@@ -23,6 +24,7 @@ export async function liveSubscribers(
     `select seq, user_uid as uid from subscription
      where app_id = $1 and package_id = $2 and seq > $3
        and cancelled_at is null and (cancel_at is null or cancel_at > $4)
+       and (follows is null or started_at <= $4)
      order by seq limit $5`,
     [appId, packageId, after, timestamp(now), limit],
   )
@@ -44,21 +46,30 @@ export async function peopleOf(db: Db, appId: string, uids: readonly number[]): 
   return new Map(rows.map(({ uid, ...person }) => [uid, person]))
 }
 
-/** All live subscriptions of these users, by uid. */
-export async function liveSubscriptions(
+/** What these users have now, by uid. */
+export async function holders(
   db: Db,
   appId: string,
   uids: readonly number[],
   now: number,
-): Promise<Map<number, LiveSubscription[]>> {
+): Promise<Map<number, Holder>> {
   const { rows } = await db.query<LiveSubscription & { uid: number }>(
-    `select user_uid as uid, package_id as "packageId", is_addon as "isAddon", started_at as "startedAt", anchor
+    `select user_uid as uid, package_id as "packageId", is_addon as "isAddon", started_at as "startedAt", anchor,
+       quantity, package_version as "version", version_as_of as "versionAsOf"
      from subscription where app_id = $1 and user_uid = any($2::bigint[])
-       and cancelled_at is null and (cancel_at is null or cancel_at > $3) order by seq`,
+       and cancelled_at is null and (cancel_at is null or cancel_at > $3)
+       and (follows is null or started_at <= $3) order by seq`,
     [appId, numberArray(uids, (uid) => uid), timestamp(now)],
   )
-  const held = new Map<number, LiveSubscription[]>(uids.map((uid) => [uid, []]))
-  for (const { uid, ...subscription } of rows) held.get(uid)?.push(subscription)
+  const overridden = await db.query<{ uid: number; overrides: Override[] }>(
+    `select uid, overrides from users where app_id = $1 and uid = any($2::bigint[]) and overrides is not null`,
+    [appId, numberArray(uids, (uid) => uid)],
+  )
+  const overrides = new Map(overridden.rows.map((row) => [row.uid, row.overrides]))
+  const held = new Map(
+    uids.map((uid) => [uid, { live: [] as LiveSubscription[], overrides: overrides.get(uid) ?? null }]),
+  )
+  for (const { uid, ...subscription } of rows) held.get(uid)?.live.push(subscription)
   return held
 }
 

@@ -13,12 +13,43 @@ export interface SubscriptionRow extends Subscription, PaidFor {
   seq: number
   userId: string
   userUid: number
+  /** what is to succeed it, and when; once that has happened, null */
+  next: PlannedSuccessor | null
 }
 
-const SELECT = `
+interface PlannedSuccessor {
+  id: string
+  packageId: string
+  quantity: number
+  at: number
+}
+
+/**
+ * As of `now`, which every reader passes: a subscription that has not yet succeeded the one it follows is no row of its
+ * own, only the `next` of that one.
+ */
+const select = (now: string) => `
 select s.app_id as "appId", s.seq, s.provider, s.provider_ref as "providerRef", s.id, s.user_uid as "userUid", u.id as "userId", s.package_id as "packageId", s.is_addon as "isAddon",
-  s.started_at as "startedAt", s.anchor, s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt", s.metadata
-from subscription s join users u on u.app_id = s.app_id and u.uid = s.user_uid`
+  s.started_at as "startedAt", s.anchor, s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt",
+  s.trial_ends_at as "trialEndsAt", s.quantity, s.package_version as "version", s.version_as_of as "versionAsOf",
+  n.id as "nextId", n.package_id as "nextPackageId", n.quantity as "nextQuantity", n.started_at as "nextAt", s.metadata
+from subscription s join users u on u.app_id = s.app_id and u.uid = s.user_uid
+left join subscription n on n.app_id = s.app_id and n.follows = s.id and n.cancelled_at is null and n.started_at > ${now}`
+
+const isShown = (now: string) => `(s.follows is null or s.started_at <= ${now})`
+
+type Read = Omit<SubscriptionRow, 'next'> & {
+  nextId: string | null
+  nextPackageId: string
+  nextQuantity: number
+  nextAt: number
+}
+
+function fromRow({ nextId, nextPackageId, nextQuantity, nextAt, ...row }: Read): SubscriptionRow {
+  const next =
+    nextId === null ? null : { id: nextId, packageId: nextPackageId, quantity: nextQuantity, at: nextAt }
+  return { ...row, next }
+}
 
 export async function insertSubscriptions(
   db: Db,
@@ -27,11 +58,28 @@ export async function insertSubscriptions(
   made: readonly Subscription[],
   paid: { provider: string; ref: string } | null = null,
 ): Promise<void> {
+  await insert(
+    db,
+    appId,
+    userUid,
+    made.map((s) => ({ ...s, follows: null })),
+    paid,
+  )
+}
+
+async function insert(
+  db: Db,
+  appId: string,
+  userUid: number,
+  made: readonly (Subscription & { follows: string | null })[],
+  paid: { provider: string; ref: string } | null,
+): Promise<void> {
   await db.query(
     `insert into subscription (app_id, user_uid, provider, provider_ref, id, package_id, is_addon, started_at, anchor,
-       cancel_at, cancelled_at, metadata)
+       cancel_at, cancelled_at, trial_ends_at, quantity, package_version, version_as_of, follows, metadata)
      select $1, $2, $3, $4, s.* from unnest($5::text[], $6::text[], $7::boolean[], $8::timestamptz[],
-       $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::json[]) as s`,
+       $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::int[], $14::int[], $15::int[],
+       $16::text[], $17::json[]) as s`,
     [
       appId,
       userUid,
@@ -44,26 +92,53 @@ export async function insertSubscriptions(
       made.map((s) => timestamp(s.anchor)),
       made.map((s) => timestampOrNull(s.cancelAt)),
       made.map((s) => timestampOrNull(s.cancelledAt)),
+      made.map((s) => timestampOrNull(s.trialEndsAt)),
+      made.map((s) => s.quantity),
+      made.map((s) => s.version),
+      made.map((s) => s.versionAsOf),
+      made.map((s) => s.follows),
       made.map((s) => JSON.stringify(s.metadata)),
     ],
   )
 }
 
-export async function findSubscription(db: Db, appId: string, id: string): Promise<SubscriptionRow | null> {
-  const { rows } = await db.query<SubscriptionRow>(`${SELECT} where s.app_id = $1 and s.id = $2`, [appId, id])
-  return rows[0] ?? null
+/** Forgets what was planned to succeed these. What has taken over already stays. */
+export async function deleteSuccessors(
+  db: Db,
+  appId: string,
+  ids: readonly string[],
+  now: number,
+): Promise<void> {
+  await db.query(
+    `delete from subscription where app_id = $1 and follows = any($2) and cancelled_at is null and started_at > $3`,
+    [appId, ids, timestamp(now)],
+  )
+}
+
+export async function findSubscription(
+  db: Db,
+  appId: string,
+  id: string,
+  now: number,
+): Promise<SubscriptionRow | null> {
+  const { rows } = await db.query<Read>(
+    `${select('$3')} where s.app_id = $1 and s.id = $2 and ${isShown('$3')}`,
+    [appId, id, timestamp(now)],
+  )
+  return rows[0] ? fromRow(rows[0]) : null
 }
 
 export async function subscriptionsOfUser(
   db: Db,
   appId: string,
   userUid: number,
+  now: number,
 ): Promise<SubscriptionRow[]> {
-  const { rows } = await db.query<SubscriptionRow>(
-    `${SELECT} where s.app_id = $1 and s.user_uid = $2 order by s.seq`,
-    [appId, userUid],
+  const { rows } = await db.query<Read>(
+    `${select('$3')} where s.app_id = $1 and s.user_uid = $2 and ${isShown('$3')} order by s.seq`,
+    [appId, userUid, timestamp(now)],
   )
-  return rows
+  return rows.map(fromRow)
 }
 
 /** Oldest first, starting after `after`: all, or one user's. */
@@ -73,21 +148,23 @@ export async function listSubscriptions(
   userUid: number | null,
   after: number,
   limit: number,
+  now: number,
 ): Promise<SubscriptionRow[]> {
-  const { rows } = await db.query<SubscriptionRow>(
+  const { rows } = await db.query<Read>(
     userUid === null
       ? {
           name: 'list-subscriptions',
-          text: `${SELECT} where s.app_id = $1 and s.seq > $2 order by s.seq limit $3`,
-          values: [appId, after, limit],
+          text: `${select('$4')} where s.app_id = $1 and s.seq > $2 and ${isShown('$4')} order by s.seq limit $3`,
+          values: [appId, after, limit, timestamp(now)],
         }
       : {
           name: 'list-subscriptions-of-user',
-          text: `${SELECT} where s.app_id = $1 and s.seq > $2 and s.user_uid = $4 order by s.seq limit $3`,
-          values: [appId, after, limit, userUid],
+          text: `${select('$4')} where s.app_id = $1 and s.seq > $2 and s.user_uid = $5 and ${isShown('$4')}
+order by s.seq limit $3`,
+          values: [appId, after, limit, timestamp(now), userUid],
         },
   )
-  return rows
+  return rows.map(fromRow)
 }
 
 /** Newest first, starting before `before`: all, one user's or one package's. */
@@ -97,23 +174,32 @@ export async function newestSubscriptions(
   { userUid, packageId }: { userUid: number | null; packageId: string | null },
   before: number,
   limit: number,
+  now: number,
 ): Promise<SubscriptionRow[]> {
-  const values: unknown[] = [appId, before, limit]
+  const values: unknown[] = [appId, before, limit, timestamp(now)]
   const of = (column: string, value: unknown) =>
     value === null ? '' : `and s.${column} = $${values.push(value)}`
-  const { rows } = await db.query<SubscriptionRow>(
-    `${SELECT} where s.app_id = $1 and s.seq < $2 ${of('user_uid', userUid)} ${of('package_id', packageId)}
+  const { rows } = await db.query<Read>(
+    `${select('$4')} where s.app_id = $1 and s.seq < $2 and ${isShown('$4')} ${of('user_uid', userUid)} ${of('package_id', packageId)}
      order by s.seq desc limit $3`,
     values,
   )
-  return rows
+  return rows.map(fromRow)
 }
 
-/** Marks subscriptions past their `cancelAt` as cancelled, so that the unique indexes see it. */
-export async function cancelLapsed(db: Db, appId: string, userUid: number, now: number): Promise<void> {
+/**
+ * Writes down what the clock has already decided, so that the unique indexes see it: what has passed its `cancelAt` is
+ * cancelled, and what succeeded it is planned no more.
+ */
+export async function settleByClock(db: Db, appId: string, userUid: number, now: number): Promise<void> {
   await db.query(
     `update subscription set cancelled_at = cancel_at
      where app_id = $1 and user_uid = $2 and cancelled_at is null and cancel_at <= $3`,
+    [appId, userUid, timestamp(now)],
+  )
+  await db.query(
+    `update subscription set follows = null
+     where app_id = $1 and user_uid = $2 and follows is not null and started_at <= $3`,
     [appId, userUid, timestamp(now)],
   )
 }

@@ -1,14 +1,16 @@
+import type { Override } from '../domain/override.ts'
 import type { User } from '../domain/user.ts'
 import type { Db } from './database.ts'
 
 export interface UserRow extends User {
   uid: number
+  overrides: Override[] | null
 }
 
 export const USER_ID_TAKEN = 'users_app_id_id_key'
 export const BILLING_ID_TAKEN = 'users_billing_id'
 
-const COLUMNS = `uid, id, billing_id as "billingId", name, email, metadata`
+const COLUMNS = `uid, id, billing_id as "billingId", name, email, metadata, overrides`
 
 export async function insertUser(db: Db, appId: string, user: User): Promise<void> {
   await db.query(

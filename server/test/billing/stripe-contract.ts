@@ -20,6 +20,8 @@ const PLAN = {
   features: [],
   prices: [],
   draft: null,
+  version: 1,
+  history: 1,
   updatedAt: 0,
 } satisfies Package
 const PRICE = { provider: 'stripe', amount: 900, currency: 'usd', interval: 'month' } as const

@@ -16,8 +16,8 @@ insert into package (app_id, id, name, status, is_addon, metadata, draft, update
   values ('ours', 'plan', 'Plan', 'DRAFT', false, '{}', '{"name":"Next","features":[]}', now());
 insert into package_feature (app_id, package_id, feature_id, position, "limit", reset_period, overage_enabled)
   values ('ours', 'plan', 'calls', 1, 10, 'MONTH', false);
-insert into users (app_id, id, billing_id, name, email, metadata)
-  values ('ours', 'ann', 'cus_1', 'Ann', 'ann@example.com', '{}');
+insert into users (app_id, id, billing_id, name, email, metadata, overrides)
+  values ('ours', 'ann', 'cus_1', 'Ann', 'ann@example.com', '{}', '[]');
 insert into price (app_id, provider, id, package_id, amount, currency, interval)
   values ('ours', 'stripe', 'price_1', 'plan', 900, 'usd', 'month');
 insert into billing_template (app_id, id, name) values ('ours', 'template', 'Template');
@@ -30,6 +30,10 @@ insert into provider_subscription (app_id, provider, ref, user_uid, customer_ref
   values ('ours', 'stripe', 'sub_1', ${UID}, 'cus_1', 'active', now(), now() - interval '1 day', now(), true);
 insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancel_at, provider, provider_ref)
   values ('ours', 'subscription', ${UID}, 'plan', false, now(), now(), now() + interval '1 day', 'stripe', 'sub_1');
+insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, follows)
+  values ('ours', 'successor', ${UID}, 'plan', false, now() + interval '1 day', now(), 'subscription');
+insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, features)
+  values ('ours', 'plan', 2, 'PUBLISHED', 1, 2, 'NEW_ONLY', now(), '[]');
 insert into notice (app_id, provider, event_id, type, payload, payment_ref)
   values ('ours', 'stripe', 'evt_pending', 'x', '{}', null);
 insert into notice (app_id, provider, event_id, type, payload, state, payment_ref)

@@ -96,7 +96,7 @@ describe('an end that is set already', () => {
   it('gap: subscriptions: is made earlier by a cancellation, never later', async () => {
     const ends = async (at: number) => {
       await cancelLater(tx, 'ours', ['subscription'], at)
-      return (await findSubscription(tx, 'ours', 'subscription'))?.cancelAt
+      return (await findSubscription(tx, 'ours', 'subscription', 0))?.cancelAt
     }
     expect(await ends(5_000)).toBe(5_000)
     expect(await ends(9_000)).toBe(5_000)

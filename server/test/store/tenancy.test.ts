@@ -37,7 +37,15 @@ import { allOf, furnishApp, UID } from './furnished-app.ts'
 
 const NOW = 1_800_000_000_000
 const LAST = Number.MAX_SAFE_INTEGER
-const ANN = { uid: UID, id: 'ann', billingId: 'cus_1', name: 'Ann', email: 'ann@example.com', metadata: {} }
+const ANN = {
+  uid: UID,
+  id: 'ann',
+  billingId: 'cus_1',
+  name: 'Ann',
+  email: 'ann@example.com',
+  metadata: {},
+  overrides: null,
+}
 const COUNTER = { uid: UID, featureId: 'calls', resetPeriod: 'MONTH', periodStart: 0 } as const
 const FEATURE = {
   id: 'calls',
@@ -120,15 +128,16 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   snapshot: (db, app) => snapshot(db, 'user', app, 'ann'),
   liveSubscribers: (db, app) => subscribers.liveSubscribers(db, app, 'plan', 0, 0, 9),
   peopleOf: (db, app) => subscribers.peopleOf(db, app, [UID]),
-  liveSubscriptions: async (db, app) => (await subscribers.liveSubscriptions(db, app, [UID], 0)).get(UID),
+  holders: async (db, app) => (await subscribers.holders(db, app, [UID], 0)).get(UID),
   usedOf: (db, app) => subscribers.usedOf(db, app, [COUNTER]),
-  findSubscription: (db, app) => subscriptions.findSubscription(db, app, 'subscription'),
-  subscriptionsOfUser: (db, app) => subscriptions.subscriptionsOfUser(db, app, UID),
-  listSubscriptions: (db, app) => subscriptions.listSubscriptions(db, app, null, 0, 9),
-  'listSubscriptions, of a user': (db, app) => subscriptions.listSubscriptions(db, app, UID, 0, 9),
+  findSubscription: (db, app) => subscriptions.findSubscription(db, app, 'subscription', NOW),
+  subscriptionsOfUser: (db, app) => subscriptions.subscriptionsOfUser(db, app, UID, NOW),
+  listSubscriptions: (db, app) => subscriptions.listSubscriptions(db, app, null, 0, 9, NOW),
+  'listSubscriptions, of a user': (db, app) => subscriptions.listSubscriptions(db, app, UID, 0, 9, NOW),
   newestSubscriptions: (db, app) =>
-    subscriptions.newestSubscriptions(db, app, { userUid: UID, packageId: 'plan' }, LAST, 9),
-  cancelLapsed: (db, app) => subscriptions.cancelLapsed(db, app, UID, Date.UTC(2100, 0)),
+    subscriptions.newestSubscriptions(db, app, { userUid: UID, packageId: 'plan' }, LAST, 9, NOW),
+  settleByClock: (db, app) => subscriptions.settleByClock(db, app, UID, Date.UTC(2100, 0)),
+  deleteSuccessors: (db, app) => subscriptions.deleteSuccessors(db, app, ['subscription'], 0),
   cancelNow: (db, app) => subscriptions.cancelNow(db, app, ['subscription'], NOW),
   cancelLater: (db, app) => subscriptions.cancelLater(db, app, ['subscription'], 0),
   keepOn: (db, app) => subscriptions.keepOn(db, app, ['subscription']),

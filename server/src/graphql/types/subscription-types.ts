@@ -9,6 +9,14 @@ export function defineSubscriptionTypes<Context extends object>(
   packageRef: ReturnType<typeof defineCatalogueTypes<Context>>['package'],
 ) {
   const subscriptionStatus = builder.enumType('SubscriptionStatus', { values: SUBSCRIPTION_STATUSES })
+  const scheduledChange = builder
+    .objectRef<NonNullable<PackageSubscription['scheduled']>>('ScheduledChange')
+    .implement({
+      fields: (t) => ({
+        packageId: t.exposeString('packageId'),
+        at: t.string({ resolve: (change) => isoTime(change.at) }),
+      }),
+    })
   return builder.objectRef<PackageSubscription>('PackageSubscription').implement({
     fields: (t) => ({
       id: t.exposeString('id'),
@@ -23,6 +31,26 @@ export function defineSubscriptionTypes<Context extends object>(
         resolve: (s) => isoTimeOrNull(s.cancelAt),
       }),
       cancelledAt: t.string({ nullable: true, resolve: (s) => isoTimeOrNull(s.cancelledAt) }),
+      // A stored answer of an earlier version has none of the following.
+      trialEndsAt: t.string({
+        nullable: true,
+        description: 'It is a trial until then.',
+        resolve: (s) => isoTimeOrNull(s.trialEndsAt ?? null),
+      }),
+      quantity: t.int({
+        description: 'Multiplies the limits of the package.',
+        resolve: (s) => s.quantity ?? 1,
+      }),
+      packageVersion: t.int({
+        description: 'The version of the package that applies now.',
+        resolve: (s) => s.packageVersion ?? 1,
+      }),
+      scheduled: t.field({
+        type: scheduledChange,
+        nullable: true,
+        description: 'What it is to be changed to, and when.',
+        resolve: (s) => s.scheduled ?? null,
+      }),
     }),
   })
 }

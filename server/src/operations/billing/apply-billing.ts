@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { SANDBOX_CUSTOMERS } from '../../billing/customer-refs.ts'
 import type { Customer, ProviderSubscription } from '../../billing/provider.ts'
 import { type BillingChanges, billingChanges } from '../../domain/billing-changes.ts'
+import type { Catalogue } from '../../domain/catalogue.ts'
 import { quote } from '../../domain/errors.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
+import { termsOf } from '../../domain/subscription.ts'
 import { graceDays } from '../../store/apps.ts'
 import { type Tx, transaction } from '../../store/database.ts'
 import { addJob, addJobs } from '../../store/jobs.ts'
@@ -14,11 +16,11 @@ import {
   writeProviderSubscription,
 } from '../../store/provider-subscriptions.ts'
 import {
-  cancelLapsed,
   cancelNow,
   followProvider,
   insertSubscriptions,
   paymentsBehind,
+  settleByClock,
   subscriptionsOfUser,
 } from '../../store/subscriptions.ts'
 import {
@@ -103,7 +105,7 @@ function apply(
 
     const grace = pastDueSince === null ? null : pastDueSince + (await graceDays(tx, appId)) * DAY_MS
     const payments = await paymentsBehind(tx, appId, uid)
-    const held = (await subscriptionsOfUser(tx, appId, uid)).map((s) => ({
+    const held = (await subscriptionsOfUser(tx, appId, uid, now)).map((s) => ({
       ...s,
       ...(payments.get(`${s.provider}/${s.providerRef}`) ?? { paidAt: null, forGood: false }),
     }))
@@ -119,8 +121,8 @@ function apply(
       const behind = { provider: same.provider ?? '', ref: same.providerRef ?? '' }
       await notePaidAgain(tx, appId, behind.provider, behind.ref, said.paidAt)
     }
-    await cancelLapsed(tx, appId, uid, now)
-    await write(tx, at, uid, changes)
+    await settleByClock(tx, appId, uid, now)
+    await write(tx, at, uid, changes, app.catalogue)
     return { written, problem: heldAlready(at, said, changes) }
   })
 }
@@ -166,12 +168,23 @@ async function packagesPaid(tx: Tx, at: ProviderRef, said: ProviderSubscription)
 }
 
 /** Endings first: otherwise the unique indexes would refuse what starts. */
-async function write(tx: Tx, at: ProviderRef, uid: number, changes: BillingChanges): Promise<void> {
+async function write(
+  tx: Tx,
+  at: ProviderRef,
+  uid: number,
+  changes: BillingChanges,
+  catalogue: Catalogue,
+): Promise<void> {
   const { appId } = at
   for (const { id, at: time } of changes.end) await cancelNow(tx, appId, [id], time)
   for (const change of changes.update) await followProvider(tx, appId, change)
   if (changes.insert.length > 0) {
-    const made = changes.insert.map((s) => ({ ...s, id: `sub_${randomUUID()}`, metadata: {} }))
+    const made = changes.insert.map((s) => ({
+      ...s,
+      ...termsOf(foundPackage(catalogue, s.packageId)),
+      id: `sub_${randomUUID()}`,
+      metadata: {},
+    }))
     await insertSubscriptions(tx, appId, uid, made, at)
   }
   for (const { provider, ref } of changes.cancelAtProvider) {

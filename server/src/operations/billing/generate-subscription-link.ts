@@ -88,7 +88,7 @@ async function checkPayer(
   offer: Offer,
   now: number,
 ): Promise<void> {
-  const held = userUid === null ? [] : await subscriptionsOfUser(tx, appId, userUid)
+  const held = userUid === null ? [] : await subscriptionsOfUser(tx, appId, userUid, now)
   const live = held.filter((s) => endedAt(s, now) === null)
   // One that is about to end, by choice or for lack of payment, may be bought again.
   const lasting = live.filter((s) => s.provider !== null && s.cancelAt === null)

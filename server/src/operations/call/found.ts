@@ -33,8 +33,13 @@ export async function lockedUser(db: Db, appId: string, id: string): Promise<Use
   return user
 }
 
-export async function foundSubscription(db: Db, appId: string, id: string): Promise<SubscriptionRow> {
-  const subscription = isIdentifier(id) ? await findSubscription(db, appId, id) : null
+export async function foundSubscription(
+  db: Db,
+  appId: string,
+  id: string,
+  now: number,
+): Promise<SubscriptionRow> {
+  const subscription = isIdentifier(id) ? await findSubscription(db, appId, id, now) : null
   if (!subscription) throw subscriptionNotFound(id)
   return subscription
 }

@@ -14,8 +14,8 @@ import {
 import { type Db, lookUpKeys, type Tx, transaction } from '../../store/database.ts'
 import {
   type Counter,
+  holders,
   liveSubscribers,
-  liveSubscriptions,
   type Person,
   peopleOf,
   type Subscriber,
@@ -194,9 +194,11 @@ async function draftOf(call: Call, packageId: string) {
   if (!found) throw packageNotFound(packageId)
   const edit = found.draft ?? found
   const touched = touchedFeatures(found.features, edit.features)
-  const after = catalogueWith(before, packageId, edit)
+  const after = catalogueWith(before, packageId, edit, 'ALL', now)
   return { appId, packageId, now, touched, catalogues: { before, after } }
 }
+
+const NOTHING = { live: [], overrides: null }
 
 /** Deciding about this many blocks other requests for some ten milliseconds. */
 const STRETCH = 2_000
@@ -214,7 +216,7 @@ async function* touches(db: Db, draft: Draft, after: number): AsyncGenerator<Tou
     const end = subscribers.at(-1)
     if (!end) return
     last = end.seq
-    const live = await liveSubscriptions(
+    const held = await holders(
       db,
       appId,
       subscribers.map(({ uid }) => uid),
@@ -222,10 +224,12 @@ async function* touches(db: Db, draft: Draft, after: number): AsyncGenerator<Tou
     )
     const featureIds = draft.touched.map(({ featureId }) => featureId)
     const changes = subscribers.flatMap((subscriber) =>
-      standingChanges(draft.catalogues, featureIds, live.get(subscriber.uid) ?? [], now).map((change) => ({
-        uid: subscriber.uid,
-        change,
-      })),
+      standingChanges(draft.catalogues, featureIds, held.get(subscriber.uid) ?? NOTHING, now).map(
+        (change) => ({
+          uid: subscriber.uid,
+          change,
+        }),
+      ),
     )
     const used = await usedBy(db, appId, changes)
     let at = 0

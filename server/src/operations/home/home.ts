@@ -11,7 +11,7 @@ import {
   readChecklist,
 } from '../../store/activity.ts'
 import { listAuditEntries } from '../../store/audit.ts'
-import { liveSubscriptions, usedOf } from '../../store/subscribers.ts'
+import { holders, usedOf } from '../../store/subscribers.ts'
 import { newestSubscriptions } from '../../store/subscriptions.ts'
 import { findUsers } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
@@ -80,7 +80,7 @@ export async function nearLimits(call: Call, first: number | null | undefined): 
   const recent = await listRecentUsage(pool, appId)
   const catalogue = await catalogueOf(call)
   const users = await findUsers(pool, appId, [...new Set(recent.map(({ userId }) => userId))])
-  const live = await liveSubscriptions(
+  const held = await holders(
     pool,
     appId,
     [...users.values()].map(({ uid }) => uid),
@@ -89,7 +89,7 @@ export async function nearLimits(call: Call, first: number | null | undefined): 
   const metered = recent.flatMap(({ userId, featureId }) => {
     const user = users.get(userId)
     if (!user) return []
-    const standing = standingOf(catalogue, featureId, live.get(user.uid) ?? [], now)
+    const standing = standingOf(catalogue, featureId, held.get(user.uid) ?? null, now)
     if (standing.kind !== 'metered' || standing.allowance.budget === null) return []
     return [{ user, featureId, ...standing, budget: standing.allowance.budget }]
   })
@@ -139,7 +139,7 @@ export async function latestEvents(call: Call, first: number | null | undefined)
   await call.service.activity.flush(pool)
   const usage = (await listRecentUsage(pool, appId)).slice(0, size)
   const any = { userUid: null, packageId: null }
-  const subscriptions = await newestSubscriptions(pool, appId, any, Number.MAX_SAFE_INTEGER, size)
+  const subscriptions = await newestSubscriptions(pool, appId, any, Number.MAX_SAFE_INTEGER, size, now)
   const changes = await listAuditEntries(pool, appId, Number.MAX_SAFE_INTEGER, size)
   const nothing = { userId: null, featureId: null, packageId: null }
   const events: LatestEvent[] = [

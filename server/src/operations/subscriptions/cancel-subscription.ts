@@ -1,4 +1,4 @@
-import { countedPeriods } from '../../domain/package.ts'
+import { countedPeriodsOf } from '../../domain/catalogue.ts'
 import { cancellationTime, endedAt } from '../../domain/subscription.ts'
 import { loadApp } from '../../store/catalogue.ts'
 import type { Db, Tx } from '../../store/database.ts'
@@ -11,7 +11,9 @@ import {
 import {
   cancelLater,
   cancelNow,
+  deleteSuccessors,
   type SubscriptionRow,
+  settleByClock,
   subscriptionsOfUser,
 } from '../../store/subscriptions.ts'
 import { lockUserByUid } from '../../store/users.ts'
@@ -19,7 +21,7 @@ import { foundApp } from '../apps/apps.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import { syncSubscription } from '../billing/sync-subscription.ts'
 import type { Call } from '../call/call.ts'
-import { foundPackage, foundSubscription } from '../call/found.ts'
+import { foundSubscription } from '../call/found.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
@@ -67,10 +69,9 @@ interface Paid extends Pick<ProviderSubscriptionRow, 'paidUntil'> {
 
 /** What to end at the providers when this subscription ends. */
 async function paidFor(db: Db, appId: string, id: string): Promise<Paid[]> {
-  await foundApp(db, appId)
-  const { userUid } = await foundSubscription(db, appId, id)
   const { now } = await foundApp(db, appId)
-  const live = (await subscriptionsOfUser(db, appId, userUid)).filter((s) => endedAt(s, now) === null)
+  const { userUid } = await foundSubscription(db, appId, id, now)
+  const live = (await subscriptionsOfUser(db, appId, userUid, now)).filter((s) => endedAt(s, now) === null)
   const target = live.find((s) => s.id === id)
   if (!target) return []
   const ending = target.isAddon ? [target] : live
@@ -105,11 +106,13 @@ async function cancelHere(
   atPeriodEnd: boolean,
   paid: readonly Paid[],
 ): Promise<PackageSubscription> {
-  const { userUid } = await foundSubscription(tx, appId, id)
+  const before = await foundApp(tx, appId)
+  const { userUid } = await foundSubscription(tx, appId, id, before.now)
   await lockUserByUid(tx, appId, userUid)
   const { now } = await foundApp(tx, appId)
+  await settleByClock(tx, appId, userUid, now)
   const app = await loadApp(tx, appId)
-  const held = await subscriptionsOfUser(tx, appId, userUid)
+  const held = await subscriptionsOfUser(tx, appId, userUid, now)
   const target = held.find((s) => s.id === id)
   if (!app || !target) throw new Error(`the subscription ${id} vanished`)
 
@@ -118,15 +121,17 @@ async function cancelHere(
   if (endedAt(target, now) === null) {
     const live = held.filter((s) => endedAt(s, now) === null)
     const ids = target.isAddon ? [id] : live.map((s) => s.id)
+    // What was to follow is not wanted any more either.
+    await deleteSuccessors(tx, appId, ids, now)
     if (atPeriodEnd) {
-      const resetPeriods = countedPeriods(foundPackage(app.catalogue, target.packageId))
+      const resetPeriods = countedPeriodsOf(app.catalogue, target, now)
       const paidUntil = paid.find((p) => behind(p, target))?.paidUntil ?? null
       await cancelLater(tx, appId, ids, paidUntil ?? cancellationTime(target.anchor, resetPeriods, now))
     } else {
       await cancelNow(tx, appId, ids, now)
     }
   }
-  return packageSubscription(await foundSubscription(tx, appId, id), app.catalogue, now)
+  return packageSubscription(await foundSubscription(tx, appId, id, now), app.catalogue, now)
 }
 
 const behind = (paid: Paid, s: SubscriptionRow): boolean =>

@@ -4,7 +4,13 @@ import { loadApp } from '../../store/catalogue.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { listPrices } from '../../store/prices.ts'
 import { findProviderSubscription, touchProviderSubscription } from '../../store/provider-subscriptions.ts'
-import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
+import {
+  deleteSuccessors,
+  keepOn,
+  type SubscriptionRow,
+  settleByClock,
+  subscriptionsOfUser,
+} from '../../store/subscriptions.ts'
 import { lockUserByUid } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
@@ -46,10 +52,9 @@ interface Paid {
 }
 
 async function paidFor(db: Db, appId: string, id: string): Promise<Paid | null> {
-  await foundApp(db, appId)
-  const { userUid } = await foundSubscription(db, appId, id)
   const { now } = await foundApp(db, appId)
-  const [target, ...others] = keptWith(await subscriptionsOfUser(db, appId, userUid), id, now)
+  const { userUid } = await foundSubscription(db, appId, id, now)
+  const [target, ...others] = keptWith(await subscriptionsOfUser(db, appId, userUid, now), id, now)
   if (!target || target.provider === null || target.providerRef === null) return null
   const { provider, providerRef: ref, packageId } = target
   const known = await findProviderSubscription(db, appId, provider, ref)
@@ -121,17 +126,20 @@ async function keepHere(
   paid: Paid | null,
   offTheBill: readonly string[],
 ): Promise<PackageSubscription> {
-  const { userUid } = await foundSubscription(tx, appId, id)
+  const before = await foundApp(tx, appId)
+  const { userUid } = await foundSubscription(tx, appId, id, before.now)
   await lockUserByUid(tx, appId, userUid)
   const { now } = await foundApp(tx, appId)
+  await settleByClock(tx, appId, userUid, now)
   const app = await loadApp(tx, appId)
   if (!app) throw new Error(`the app ${appId} vanished`)
   // Whoever asked the provider before this was done there may not write what it was told.
   if (paid) await touchProviderSubscription(tx, appId, paid.provider, paid.ref)
-  const kept = keptWith(await subscriptionsOfUser(tx, appId, userUid), id, now)
+  const kept = keptWith(await subscriptionsOfUser(tx, appId, userUid, now), id, now)
   const goesOn = (s: SubscriptionRow) =>
     s.provider === null || (!paid?.unpaid && !offTheBill.includes(s.packageId))
   const ids = kept.filter(goesOn).map((s) => s.id)
   await keepOn(tx, appId, ids)
-  return packageSubscription(await foundSubscription(tx, appId, id), app.catalogue, now)
+  await deleteSuccessors(tx, appId, ids, now)
+  return packageSubscription(await foundSubscription(tx, appId, id, now), app.catalogue, now)
 }

@@ -24,6 +24,7 @@ export async function dashboardSubscriptions(
     { userUid, packageId: of.packageId ?? null },
     keyBefore(after),
     size + 1,
+    now,
   )
   // Loaded after the rows, so that it includes the packages of all of them.
   const catalogue = await catalogueOf(call)

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Catalogue } from '../../domain/catalogue.ts'
-import { countedPeriods } from '../../domain/package.ts'
+import { type Catalogue, countedPeriodsOf } from '../../domain/catalogue.ts'
 import { checkSubscribe } from '../../domain/subscribe-rules.ts'
 import {
   anchorFor,
@@ -8,15 +7,16 @@ import {
   endedAt,
   lastLiveAt,
   type Subscription,
+  termsOf,
 } from '../../domain/subscription.ts'
 import {
-  cancelLapsed,
   insertSubscriptions,
   type SubscriptionRow,
+  settleByClock,
   subscriptionsOfUser,
 } from '../../store/subscriptions.ts'
 import type { Call } from '../call/call.ts'
-import { foundPackage, lockedUser } from '../call/found.ts'
+import { lockedUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
@@ -29,7 +29,7 @@ export async function subscribe(
     const user = await lockedUser(tx, call.appId, userId)
     // Read after locking the user: nothing this decision depends on changes any more.
     const { app, now } = await moment()
-    const held = await subscriptionsOfUser(tx, call.appId, user.uid)
+    const held = await subscriptionsOfUser(tx, call.appId, user.uid, now)
     const live = held.filter((s) => endedAt(s, now) === null)
 
     const packages = checkSubscribe(
@@ -50,10 +50,11 @@ export async function subscribe(
         cancelAt: base?.cancelAt ?? null,
         cancelledAt: null,
         metadata: {},
+        ...termsOf(p),
       }),
     )
     const lapsed = held.some((s) => s.cancelledAt === null && !live.includes(s))
-    if (lapsed) await cancelLapsed(tx, call.appId, user.uid, now)
+    if (lapsed) await settleByClock(tx, call.appId, user.uid, now)
     await insertSubscriptions(tx, call.appId, user.uid, made)
     return made.map((s) => packageSubscription({ ...s, userId }, app.catalogue, now))
   })
@@ -63,7 +64,7 @@ function earlierBases(held: readonly SubscriptionRow[], catalogue: Catalogue, no
   return held.flatMap((s) => {
     const last = lastLiveAt(s, now)
     if (s.isAddon || last === null) return []
-    const resetPeriods = countedPeriods(foundPackage(catalogue, s.packageId))
+    const resetPeriods = countedPeriodsOf(catalogue, s, last)
     return [{ anchor: s.anchor, lastLiveAt: last, resetPeriods }]
   })
 }

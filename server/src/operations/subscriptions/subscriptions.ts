@@ -1,11 +1,16 @@
-import type { Catalogue } from '../../domain/catalogue.ts'
+import { type Catalogue, versionOf } from '../../domain/catalogue.ts'
 import { subscriptionNotFound } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { Package } from '../../domain/package.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { endedAt, type Subscription, type SubscriptionStatus, statusAt } from '../../domain/subscription.ts'
-import { findSubscription, listSubscriptions, type PaidFor } from '../../store/subscriptions.ts'
+import {
+  findSubscription,
+  listSubscriptions,
+  type PaidFor,
+  type SubscriptionRow,
+} from '../../store/subscriptions.ts'
 import { findUser } from '../../store/users.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
@@ -20,13 +25,19 @@ export interface PackageSubscription {
   startedAt: number
   cancelAt: number | null
   cancelledAt: number | null
+  trialEndsAt: number | null
+  quantity: number
+  /** the version of the package that it has now */
+  packageVersion: number
+  /** what it is to be changed to, and when */
+  scheduled: { packageId: string; at: number } | null
   /** who is paid for it, and that one's id of what is paid for; null: it was made by hand */
   paid: ProviderRef | null
 }
 
 /** A subscription as of `now`. */
 export function packageSubscription(
-  row: Subscription & { userId: string } & Partial<PaidFor>,
+  row: Subscription & { userId: string } & Partial<PaidFor & Pick<SubscriptionRow, 'next'>>,
   catalogue: Catalogue,
   now: number,
 ): PackageSubscription {
@@ -39,6 +50,11 @@ export function packageSubscription(
     startedAt: row.startedAt,
     cancelAt: row.cancelAt,
     cancelledAt: endedAt(row, now),
+    trialEndsAt: row.trialEndsAt,
+    quantity: row.quantity,
+    packageVersion: versionOf(catalogue, row, now),
+    scheduled:
+      row.next && endedAt(row, now) === null ? { packageId: row.next.packageId, at: row.next.at } : null,
     paid:
       row.appId && row.provider && row.providerRef
         ? { appId: row.appId, provider: row.provider, ref: row.providerRef }
@@ -46,14 +62,15 @@ export function packageSubscription(
   }
 }
 
-// The rows are read before the catalogue: packages are never deleted, so the later catalogue has all of them.
-// Only a caller whose key is still valid learns that nothing was found.
+// Everything is as of one moment, or a plan that changes just then would be missing. Packages are never deleted, so a
+// catalogue that is loaded after the rows has all of theirs.
 
 export async function subscription(call: Call, id: string): Promise<PackageSubscription> {
-  const row = isIdentifier(id) ? await findSubscription(call.service.pool, call.appId, id) : null
   const { app, now } = await momentOf(call)
+  const row = isIdentifier(id) ? await findSubscription(call.service.pool, call.appId, id, now) : null
   if (!row) throw subscriptionNotFound(id)
-  return packageSubscription(row, app.catalogue, now)
+  const known = app.catalogue.packages.has(row.packageId) ? app : (await momentOf(call)).app
+  return packageSubscription(row, known.catalogue, now)
 }
 
 export async function subscriptions(
@@ -62,25 +79,30 @@ export async function subscriptions(
   page: Page,
   cursor: Cursor | null,
 ): Promise<Stretch<PackageSubscription>> {
-  await momentOf(call)
+  const { now } = await momentOf(call)
   const { pool } = call.service
   const user = userId !== null && isIdentifier(userId) ? await findUser(pool, call.appId, userId) : null
   // An unknown user has no subscriptions, which is not an error.
   if (userId !== null && !user) return { rows: [], next: null }
   const userUid = user?.uid ?? null
   const { rows, next } = await stretch(
-    cursor ?? (await start(call, userUid, page)),
-    (after, limit) => listSubscriptions(pool, call.appId, userUid, after, limit),
+    cursor ?? (await start(call, userUid, page, now)),
+    (after, limit) => listSubscriptions(pool, call.appId, userUid, after, limit, now),
     (row) => row.seq,
   )
-  const { app, now } = await momentOf(call)
+  const { app } = await momentOf(call)
   return { rows: rows.map((row) => packageSubscription(row, app.catalogue, now)), next }
 }
 
-async function start(call: Call, userUid: number | null, { first, after }: Page): Promise<Cursor> {
+async function start(
+  call: Call,
+  userUid: number | null,
+  { first, after }: Page,
+  now: number,
+): Promise<Cursor> {
   checkFirst(first)
   if (after === null || after === undefined) return { after: 0, left: first ?? null }
-  const last = isIdentifier(after) ? await findSubscription(call.service.pool, call.appId, after) : null
+  const last = isIdentifier(after) ? await findSubscription(call.service.pool, call.appId, after, now) : null
   if (!last || (userUid !== null && last.userUid !== userUid)) throw unknownAfter()
   return { after: last.seq, left: first ?? null }
 }

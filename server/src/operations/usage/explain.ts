@@ -1,5 +1,5 @@
 import { type Access, checkDelta, decideAccess } from '../../domain/access.ts'
-import type { Catalogue } from '../../domain/catalogue.ts'
+import { type Catalogue, grantsOf } from '../../domain/catalogue.ts'
 import { quote } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { Entitlement } from '../../domain/package.ts'
@@ -63,10 +63,10 @@ export async function explain(
   const { now } = await foundApp(pool, appId)
   checkDelta(delta)
   const user = isIdentifier(userId) ? await findUser(pool, appId, userId) : null
-  const held = user ? await subscriptionsOfUser(pool, appId, user.uid) : []
+  const held = user ? await subscriptionsOfUser(pool, appId, user.uid, now) : []
   const catalogue = await catalogueOf(call)
   const live = held.filter((s) => endedAt(s, now) === null)
-  const standing = standingOf(catalogue, featureId, user ? live : null, now)
+  const standing = standingOf(catalogue, featureId, user && { live, overrides: user.overrides }, now)
   const metered = standing.kind === 'metered' ? standing : null
   const [used = 0] =
     user && metered
@@ -120,7 +120,7 @@ function explained(
     startedAt: row.startedAt,
     cancelAt: row.cancelAt,
     cancelledAt: ended,
-    grant: catalogue.grants.get(row.packageId)?.get(featureId) ?? null,
+    grant: grantsOf(catalogue, row, now)?.get(featureId) ?? null,
   }
 }
 

@@ -139,9 +139,10 @@ function stand(
   asked: readonly Question[],
   holdings: readonly (Holding | undefined)[],
   from: number,
-  { uid, now, live }: Holding,
+  holding: Holding,
 ): FoundStanding {
-  const standing = standingOf(catalogue, featureId, uid === null ? null : live, now)
+  const { uid, now } = holding
+  const standing = standingOf(catalogue, featureId, uid === null ? null : holding, now)
   if (standing.kind !== 'metered') return { featureId, standing, used: 0, now, uid, place: null }
   const { allowance, period } = standing
   let at = from

@@ -3,7 +3,7 @@ import type { Feature } from '../../domain/feature.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
 import { standingOf } from '../../domain/standing.ts'
 import { type LedgerRow, ledgerOfUser } from '../../store/ledger.ts'
-import { liveSubscriptions, usedOf } from '../../store/subscribers.ts'
+import { holders, usedOf } from '../../store/subscribers.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { foundFeature, foundUser } from '../call/found.ts'
@@ -25,9 +25,9 @@ export async function grantedFeatures(call: Call, userId: string): Promise<Grant
   const { now } = await foundApp(pool, appId)
   const catalogue = await catalogueOf(call)
   const { uid } = await foundUser(pool, appId, userId)
-  const live = (await liveSubscriptions(pool, appId, [uid], now)).get(uid) ?? []
+  const holder = (await holders(pool, appId, [uid], now)).get(uid) ?? null
   const granted = [...catalogue.features.values()]
-    .map((feature) => ({ feature, standing: standingOf(catalogue, feature.id, live, now) }))
+    .map((feature) => ({ feature, standing: standingOf(catalogue, feature.id, holder, now) }))
     .filter(({ standing }) => standing.kind !== 'none')
   const used = await usedOf(
     pool,

@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Allowance } from './allowance.ts'
+import { type Override, overridden, overrideAt } from './override.ts'
+
+const override = (more: Partial<Override>): Override => ({
+  featureId: 'calls',
+  mode: 'REPLACE',
+  limit: 5,
+  overageEnabled: null,
+  resetPeriod: 'DAY',
+  startedAt: 0,
+  expiresAt: null,
+  reason: null,
+  ...more,
+})
+const granted = (budget: number | null): Allowance => ({
+  budget,
+  overageEnabled: false,
+  resetPeriod: 'MONTH',
+})
+
+describe('gap: an override', () => {
+  it.each([
+    ['REPLACE', 10, 5],
+    ['REPLACE', null, 5],
+    ['ADD', 10, 15],
+    ['ADD', null, null],
+    ['UNLIMITED', 10, null],
+    ['GRANT', 10, null],
+  ] as const)('%s 5 makes a budget of %s one of %s', (mode, budget, expected) => {
+    expect(overridden(granted(budget), override({ mode })).budget).toBe(expected)
+  })
+
+  it('counts by the packages, and by itself where there are none', () => {
+    expect(overridden(granted(1), override({})).resetPeriod).toBe('MONTH')
+    expect(overridden(null, override({ mode: 'ADD' }))).toEqual({
+      budget: 5,
+      overageEnabled: false,
+      resetPeriod: 'DAY',
+    })
+  })
+
+  it('allows overage, forbids it, or leaves it to the packages', () => {
+    const open = { ...granted(1), overageEnabled: true }
+    const overage = (overageEnabled: boolean | null) =>
+      overridden(open, override({ overageEnabled })).overageEnabled
+    expect([overage(true), overage(false), overage(null)]).toEqual([true, false, true])
+  })
+
+  it('property: is over at its expiry, by the clock, and concerns its own feature alone', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 0, max: 200 }), (expiresAt, now) => {
+        const all = [override({ featureId: 'other' }), override({ expiresAt })]
+        expect(overrideAt(all, 'calls', now)).toEqual(now < expiresAt ? all[1] : null)
+        expect(overrideAt(all, 'third', now)).toBeNull()
+        expect(overrideAt(null, 'calls', now)).toBeNull()
+      }),
+    )
+  })
+})

@@ -1,0 +1,162 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { buildCatalogue, type Catalogue, catalogueWith, grantsOf, versionOf } from './catalogue.ts'
+import { type HistoryEntry, periodEnd, type Reach, versionAt } from './package-version.ts'
+
+const DAY = 86_400_000
+const START = Date.UTC(2024, 0, 31)
+
+const published = (position: number, reach: Reach, at: number): HistoryEntry => ({
+  position,
+  kind: 'PUBLISHED',
+  from: position - 1,
+  to: position,
+  reach,
+  at,
+})
+const migrated = (position: number, from: number, to: number, reach: Reach, at: number): HistoryEntry => ({
+  position,
+  kind: 'MIGRATED',
+  from,
+  to,
+  reach,
+  at,
+})
+const at = (entries: HistoryEntry[], now: number, bought = { version: 1, versionAsOf: 1 }) =>
+  versionAt({ entries, versions: new Map() }, { ...bought, anchor: START }, () => ['MONTH'], now)
+
+describe('gap: the version of a package that a subscription has', () => {
+  const PUBLISHED_AT = Date.UTC(2024, 1, 10)
+
+  it('moves on at once when a version is published for all', () => {
+    expect(at([published(2, 'ALL', PUBLISHED_AT)], PUBLISHED_AT)).toBe(2)
+  })
+
+  it('stays when one is published for new customers only, who have it', () => {
+    const entries = [published(2, 'NEW_ONLY', PUBLISHED_AT)]
+    expect(at(entries, PUBLISHED_AT + 900 * DAY)).toBe(1)
+    expect(at(entries, PUBLISHED_AT, { version: 2, versionAsOf: 2 })).toBe(2)
+  })
+
+  it('moves on when the period ends that it was published in, not a millisecond before', () => {
+    const entries = [published(2, 'AT_PERIOD_END', PUBLISHED_AT)]
+    const end = Date.UTC(2024, 1, 29)
+    expect([at(entries, end - 1), at(entries, end)]).toEqual([1, 2])
+  })
+
+  it('is moved by a migration from that very version, and by no other', () => {
+    const entries = [
+      published(2, 'NEW_ONLY', PUBLISHED_AT),
+      published(3, 'NEW_ONLY', PUBLISHED_AT),
+      migrated(4, 2, 3, 'ALL', PUBLISHED_AT),
+    ]
+    expect(at(entries, PUBLISHED_AT)).toBe(1)
+    expect(at(entries, PUBLISHED_AT, { version: 2, versionAsOf: 2 })).toBe(3)
+  })
+
+  it('is moved back by a migration to an earlier version, and on by the next publication for all', () => {
+    const entries = [published(2, 'ALL', PUBLISHED_AT), migrated(3, 2, 1, 'ALL', PUBLISHED_AT)]
+    expect(at(entries, PUBLISHED_AT)).toBe(1)
+    expect(at([...entries, { ...published(4, 'ALL', PUBLISHED_AT), from: 2, to: 3 }], PUBLISHED_AT)).toBe(3)
+  })
+
+  const entry = fc.record({
+    kind: fc.constantFrom('PUBLISHED' as const, 'MIGRATED' as const),
+    reach: fc.constantFrom<Reach>('ALL', 'NEW_ONLY', 'AT_PERIOD_END'),
+    from: fc.integer({ min: 1, max: 4 }),
+    after: fc.integer({ min: 0, max: 40 * DAY }),
+  })
+  const histories = fc.array(entry, { maxLength: 8 }).map((made) => {
+    let [version, time] = [1, START]
+    return made.map(({ kind, reach, from, after }, i): HistoryEntry => {
+      time += after
+      const base = { position: i + 2, reach, at: time }
+      if (kind === 'PUBLISHED') return { ...base, kind, from: version, to: ++version }
+      return { ...base, kind, reach: reach === 'NEW_ONLY' ? 'ALL' : reach, from, to: version }
+    })
+  })
+
+  it('property: follows a replay, moment by moment, of what happened', () => {
+    fc.assert(
+      fc.property(histories, fc.integer({ min: 0, max: 400 * DAY }), (entries, after) => {
+        const now = START + after
+        const known = entries.filter((e) => e.at <= now)
+        // One that lives through it: at each moment it looks whether something moves it.
+        let version = 1
+        for (const e of known) {
+          const applies = e.kind === 'PUBLISHED' || version === e.from
+          if (e.reach === 'ALL' && applies) version = e.to
+          if (e.reach === 'AT_PERIOD_END' && applies && periodEnd(START, ['MONTH'], e.at) <= now)
+            version = e.to
+        }
+        expect(at(known, now)).toBe(version)
+      }),
+    )
+  })
+
+  it('property: taking a migration out of the history restores everybody whom it moved', () => {
+    fc.assert(
+      fc.property(histories, fc.integer({ min: 1, max: 4 }), (entries, from) => {
+        const end = (entries.at(-1)?.at ?? START) + 1
+        const before = at(entries, end)
+        const moved = [...entries, migrated(entries.length + 2, from, 9, 'ALL', end)]
+        expect(at(moved, end)).toBe(before === from ? 9 : before)
+        expect(at(entries, end)).toBe(before)
+      }),
+    )
+  })
+})
+
+describe('gap: what a version grants', () => {
+  const plan = (limit: number) =>
+    ({ featureId: 'calls', limit, resetPeriod: 'MONTH', overageEnabled: false }) as const
+  const catalogue: Catalogue = buildCatalogue(
+    [
+      {
+        id: 'calls',
+        name: 'Calls',
+        type: 'CONSUMABLE',
+        unitLabel: null,
+        unitLabelPlural: null,
+        metadata: {},
+        overridePeriods: [],
+      },
+    ],
+    [
+      {
+        id: 'plan',
+        name: 'Plan',
+        status: 'PUBLISHED',
+        isAddon: false,
+        metadata: {},
+        updatedAt: 0,
+        features: [plan(10)],
+        prices: [],
+        draft: null,
+        version: 1,
+        history: 1,
+        entries: [],
+      },
+    ],
+  )
+  const held = (version: number) => ({ packageId: 'plan', version, versionAsOf: version, anchor: START })
+  const limits = (of: Catalogue, now: number) =>
+    [1, 2].map((version) => grantsOf(of, held(version), now)?.get('calls')?.limit)
+
+  it.each([
+    ['ALL', [20, 20], [20, 20]],
+    ['NEW_ONLY', [10, 20], [10, 20]],
+    ['AT_PERIOD_END', [10, 20], [20, 20]],
+  ] as const)('%s: who bought the first and the second version, now and a month later', (reach, now, later) => {
+    const after = catalogueWith(catalogue, 'plan', { name: 'Plan', features: [plan(20)] }, reach, START)
+    expect(limits(after, START)).toEqual(now)
+    expect(limits(after, START + 31 * DAY)).toEqual(later)
+    expect(versionOf(after, held(2), START)).toBe(2)
+  })
+
+  it('a third version keeps what the first two granted', () => {
+    const second = catalogueWith(catalogue, 'plan', { name: 'Plan', features: [plan(20)] }, 'NEW_ONLY', START)
+    const third = catalogueWith(second, 'plan', { name: 'Plan', features: [plan(30)] }, 'NEW_ONLY', START)
+    expect([1, 2, 3].map((v) => grantsOf(third, held(v), START)?.get('calls')?.limit)).toEqual([10, 20, 30])
+  })
+})
