@@ -35,6 +35,31 @@ export interface ProviderCheckout {
   paymentRef: string | null
 }
 
+/** A price on a bill, and how many of it are charged. */
+export interface BilledItem {
+  priceId: string
+  quantity: number
+}
+
+/** One price of a subscription replaced by another, or its quantity changed. */
+export interface PriceChange {
+  from: string
+  to: string
+  quantity: number
+}
+
+/**
+ * What a change gives back and what it charges, in minor units, neither below 0. At the period's end nothing is given
+ * back, and the charge is that of the first period after it.
+ */
+export interface ChangeQuote {
+  credit: number
+  charge: number
+  currency: string
+}
+
+export type ChangeTime = 'now' | 'period end'
+
 /** A subscription as the provider knows it now. */
 export interface ProviderSubscription {
   ref: string
@@ -45,7 +70,11 @@ export interface ProviderSubscription {
   standing: BillingStanding
   /** it will not change any more */
   final: boolean
-  priceIds: string[]
+  items: BilledItem[]
+  /** what it will be charged for instead, from a moment on that may have passed */
+  scheduled: { at: number; items: BilledItem[] } | null
+  /** null: it is in no trial */
+  trialEndsAt: number | null
   madeAt: number
   anchor: number
   paidUntil: number | null
@@ -73,14 +102,24 @@ export interface BillingProvider {
   fetchSubscription(ref: string): Promise<ProviderSubscription | null>
   /** null: it no longer exists */
   fetchCustomer(ref: string): Promise<Customer | null>
-  /** Ends it, now or when the paid period ends. One that has already ended is left alone. */
-  cancel(ref: string, when: 'now' | 'period end'): Promise<void>
+  /** Ends it, now or when the paid period ends, and with it a scheduled change. One that has ended is left alone. */
+  cancel(ref: string, when: ChangeTime): Promise<void>
   /** Takes back an end that has been set. One that has already ended is left alone. */
   keep(ref: string): Promise<void>
   /** Charges one more price, from the next invoice on. */
   addPrice(ref: string, priceId: string): Promise<void>
   /** Stops charging one price from now on. */
   dropPrice(ref: string, priceId: string): Promise<void>
+  /** What `changePrice` would charge. Refused where that would be. */
+  previewChange(ref: string, change: PriceChange, when: ChangeTime): Promise<ChangeQuote>
+  /**
+   * Idempotent: a change that has been made or scheduled already changes nothing. One at the period's end replaces
+   * another that is scheduled, and takes back a scheduled end; one that is made now ends a scheduled one. A charge
+   * that fails changes nothing, nor can anything be changed now while a payment is due.
+   */
+  changePrice(ref: string, change: PriceChange, when: ChangeTime): Promise<void>
+  /** Takes a scheduled change back, if there is one. */
+  dropScheduledChange(ref: string): Promise<void>
   fetchPrice(id: string): Promise<ProviderPrice | null>
   listPrices(): Promise<ProviderPrice[]>
 }

@@ -11,6 +11,7 @@ import * as retention from './migrations/008-retention.ts'
 import * as tokenKeys from './migrations/009-token-keys.ts'
 import * as payments from './migrations/010-payments.ts'
 import * as lifecycle from './migrations/011-lifecycle.ts'
+import * as priceChanges from './migrations/012-price-changes.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -24,6 +25,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '009-token-keys': tokenKeys,
   '010-payments': payments,
   '011-lifecycle': lifecycle,
+  '012-price-changes': priceChanges,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

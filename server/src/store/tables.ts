@@ -31,6 +31,7 @@ const TABLES = [
   'sandbox_checkout',
   'sandbox_customer',
   'sandbox_event',
+  'sandbox_invoice',
   'sandbox_subscription',
   'secret',
   'session',

@@ -176,7 +176,9 @@ export function describeStripe(name: string, account: () => Account): void {
         status: 'active',
         standing: 'live',
         final: false,
-        priceIds: [monthly.id],
+        items: [{ priceId: monthly.id, quantity: 1 }],
+        scheduled: null,
+        trialEndsAt: null,
         anchor: made.billing_cycle_anchor * 1000,
         paidUntil: Number(item?.current_period_end) * 1000,
         cancelAt: null,
@@ -220,11 +222,13 @@ export function describeStripe(name: string, account: () => Account): void {
       })
       const made = await subscribed({ items: [{ price: monthly.id }, { price: extra.id }] })
       await provider.dropPrice(made.id, extra.id)
-      expect(await provider.fetchSubscription(made.id)).toMatchObject({ priceIds: [monthly.id] })
+      expect(await provider.fetchSubscription(made.id)).toMatchObject({
+        items: [{ priceId: monthly.id }],
+      })
       await provider.addPrice(made.id, extra.id)
       await provider.addPrice(made.id, extra.id)
       const both = await provider.fetchSubscription(made.id)
-      expect(both?.priceIds.toSorted()).toEqual([monthly.id, extra.id].toSorted())
+      expect(both?.items.map(({ priceId }) => priceId).toSorted()).toEqual([monthly.id, extra.id].toSorted())
       await provider.dropPrice(made.id, extra.id)
       // Nothing is given back for it, nor charged.
       expect((await sdk.invoiceItems.list({ customer, pending: true })).data).toEqual([])

@@ -2,6 +2,7 @@ import type Stripe from 'stripe'
 import { expire } from './checkout-sessions.ts'
 import { subscriptionOf } from './invoices.ts'
 import { behaviourOf } from './payment-methods.ts'
+import { endPhase } from './schedules.ts'
 import { cancelNow, collect, endTrial, failToCollect, renew } from './subscription-lifecycle.ts'
 import { isOver, periodEnd } from './subscriptions.ts'
 import { idOf, type World } from './world.ts'
@@ -30,6 +31,12 @@ function dues(world: World): Due[] {
     ...[...world.sessions.values()]
       .filter(({ status }) => status === 'open')
       .map((session) => ({ at: session.expires_at, happen: () => expire(world, session) })),
+    // At one moment the phase comes first: the period that begins is charged at its prices.
+    ...[...world.schedules.values()].flatMap((schedule) =>
+      schedule.status === 'active' && schedule.current_phase
+        ? [{ at: schedule.current_phase.end_date, happen: () => endPhase(world, schedule) }]
+        : [],
+    ),
     ...[...world.subscriptions.values()].flatMap((subscription) => nextOf(world, subscription)),
     ...[...world.invoices.values()].flatMap((invoice) => retryOf(world, invoice)),
   ]

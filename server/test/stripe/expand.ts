@@ -15,6 +15,7 @@ const NAMED: Record<string, (world: World) => ReadonlyMap<string, unknown>> = {
   payment_intent: (world) => world.paymentIntents,
   payment_method: (world) => world.paymentMethods,
   product: (world) => world.products,
+  schedule: (world) => world.schedules,
   subscription: (world) => world.subscriptions,
 }
 

@@ -1,11 +1,30 @@
 import type Stripe from 'stripe'
-import { createInvoice, finalize, subscriptionOf } from './invoices.ts'
+import { Form } from './form.ts'
+import { buildInvoice, createInvoice, finalize, subscriptionOf } from './invoices.ts'
+import { changedItems, lineOf, PRORATIONS } from './item-changes.ts'
 import { page } from './lists.ts'
 import { attach, behaviourOf } from './payment-methods.ts'
 import { cardDeclined, invalid } from './refusals.ts'
 import type { Route } from './route.ts'
 import { collect, failToCollect } from './subscription-lifecycle.ts'
-import { idOf, type PendingItem } from './world.ts'
+import { idOf, type PendingItem, type World } from './world.ts'
+
+/** The invoice that a change would result in, or the next one; nothing is kept of it. */
+function preview(world: World, form: Form): Stripe.Invoice {
+  const subscription = world.subscription(form.required('subscription'))
+  const details = form.form('subscription_details') ?? new Form()
+  const proration = details.word('proration_behavior', PRORATIONS) ?? 'create_prorations'
+  const change = changedItems(world, subscription, details)
+  const charged = change.lines.filter((line) => proration !== 'none' || !line.proration)
+  const upcoming = change.items.map((item) => ({ ...lineOf(item, 1, 1), proration: false }))
+  return buildInvoice(world, {
+    customer: idOf(subscription.customer) ?? '',
+    currency: subscription.currency,
+    reason: 'upcoming',
+    subscription,
+    lines: proration === 'always_invoice' || change.anew ? charged : [...charged, ...upcoming],
+  })
+}
 
 export const invoiceRoutes: Route[] = [
   {
@@ -79,6 +98,7 @@ export const invoiceRoutes: Route[] = [
       return page('/v1/invoices', world.invoices.values(), form, keep)
     },
   },
+  { method: 'POST', path: '/v1/invoices/create_preview', answer: ({ world, form }) => preview(world, form) },
   { method: 'GET', path: '/v1/invoices/:id', answer: ({ world, id }) => world.invoice(id) },
   {
     method: 'POST',

@@ -1,16 +1,6 @@
 import Stripe from 'stripe'
 import { whole } from './lists.ts'
-import { idOf, type World } from './world.ts'
-
-interface NewLine {
-  amount: number
-  currency: string
-  description: string | null
-  period: { start: number; end: number }
-  quantity: number
-  price: Stripe.Price | null
-  subscriptionItem: string | null
-}
+import { idOf, type NewLine, type World } from './world.ts'
 
 interface NewInvoice {
   customer: string
@@ -23,19 +13,27 @@ interface NewInvoice {
 
 /** An invoice as a draft. */
 export function createInvoice(world: World, given: NewInvoice): Stripe.Invoice {
+  const invoice = buildInvoice(world, given)
+  world.invoices.set(invoice.id, invoice)
+  world.emit('invoice.created', invoice)
+  return invoice
+}
+
+/** An invoice that nobody has been told of yet. */
+export function buildInvoice(world: World, given: NewInvoice): Stripe.Invoice {
   const id = world.id('in')
   const total = given.lines.reduce((sum, { amount }) => sum + amount, 0)
   const customer = world.customer(given.customer)
-  const invoice: Stripe.Invoice = {
+  return {
     id,
     object: 'invoice',
     account_country: 'US',
     account_name: 'Stand-in',
     account_tax_ids: null,
-    amount_due: total,
+    amount_due: Math.max(total, 0),
     amount_overpaid: 0,
     amount_paid: 0,
-    amount_remaining: total,
+    amount_remaining: Math.max(total, 0),
     amount_shipping: 0,
     application: null,
     attempt_count: 0,
@@ -106,9 +104,6 @@ export function createInvoice(world: World, given: NewInvoice): Stripe.Invoice {
     total_taxes: [],
     webhooks_delivered_at: null,
   }
-  world.invoices.set(id, invoice)
-  world.emit('invoice.created', invoice)
-  return invoice
 }
 
 function invoiceLine(
@@ -136,7 +131,7 @@ function invoiceLine(
             invoice_item_details: null,
             subscription_item_details: {
               invoice_item: null,
-              proration: false,
+              proration: line.proration ?? false,
               proration_details: null,
               subscription: given.subscription.id,
               subscription_item: line.subscriptionItem,
@@ -164,11 +159,24 @@ function invoiceLine(
 
 export function finalize(world: World, invoice: Stripe.Invoice): void {
   if (invoice.status !== 'draft') return
+  settleBalance(world, invoice)
   invoice.status = 'open'
   invoice.number = `STAND-${invoice.id.slice(-6)}`
   invoice.effective_at = world.now
   invoice.status_transitions.finalized_at = world.now
   world.emit('invoice.finalized', invoice)
+}
+
+/** What is owed to the customer comes off what is due; what an invoice gives back is owed to them. */
+function settleBalance(world: World, invoice: Stripe.Invoice): void {
+  const customer = world.customers.get(idOf(invoice.customer) ?? '')
+  if (!customer || customer.deleted) return
+  const total = invoice.total + customer.balance
+  invoice.starting_balance = customer.balance
+  invoice.amount_due = Math.max(total, 0)
+  invoice.amount_remaining = invoice.amount_due
+  customer.balance = Math.min(total, 0)
+  invoice.ending_balance = customer.balance
 }
 
 /** Marks an invoice as paid. What becomes of its subscription is told by the caller. */
@@ -177,8 +185,8 @@ export function markPaid(world: World, invoice: Stripe.Invoice): void {
   Object.assign(invoice, {
     status: 'paid',
     attempted: true,
-    attempt_count: invoice.attempt_count + (invoice.total > 0 ? 1 : 0),
-    amount_paid: invoice.total,
+    attempt_count: invoice.attempt_count + (invoice.amount_due > 0 ? 1 : 0),
+    amount_paid: invoice.amount_due,
     amount_remaining: 0,
     next_payment_attempt: null,
   })

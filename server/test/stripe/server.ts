@@ -10,6 +10,7 @@ import { payPage } from './pay-page.ts'
 import { paymentMethodRoutes } from './payment-methods.ts'
 import { broken, keyReused, Refusal, unknownRoute, wrongKey } from './refusals.ts'
 import type { Route } from './route.ts'
+import { scheduleRoutes } from './schedule-routes.ts'
 import { subscriptionRoutes } from './subscription-routes.ts'
 import type { World } from './world.ts'
 
@@ -20,6 +21,7 @@ const ROUTES: Route[] = [
   ...eventRoutes,
   ...invoiceRoutes,
   ...paymentMethodRoutes,
+  ...scheduleRoutes,
   ...subscriptionRoutes,
 ]
 

@@ -1,5 +1,6 @@
 import type Stripe from 'stripe'
 import { createInvoice, markFailed, markPaid, subscriptionOf } from './invoices.ts'
+import { lineOf } from './item-changes.ts'
 import { behaviourOf } from './payment-methods.ts'
 import { invalid } from './refusals.ts'
 import { buildSubscription, isOver, type NewItem, type NewSubscription, periodEnd } from './subscriptions.ts'
@@ -48,15 +49,9 @@ function bill(
   share: 0 | 1,
   once: NewItem[] = [],
 ): Stripe.Invoice {
-  const recurring = subscription.items.data.map((item) => ({
-    amount: share * (item.price.unit_amount ?? 0) * (item.quantity ?? 1),
-    currency: item.price.currency,
-    description: item.price.nickname,
-    period: { start: item.current_period_start, end: item.current_period_end },
-    quantity: item.quantity ?? 1,
-    price: item.price,
-    subscriptionItem: item.id,
-  }))
+  const recurring = subscription.items.data.map((item) => ({ ...lineOf(item, 1, share), proration: false }))
+  const pending = [...world.invoiceItems.values()].filter((item) => item.subscription === subscription.id)
+  for (const { id } of pending) world.invoiceItems.delete(id)
   const single = once.map(({ price, quantity }) => ({
     amount: (price.unit_amount ?? 0) * quantity,
     currency: price.currency,
@@ -71,7 +66,7 @@ function bill(
     currency: subscription.currency,
     reason,
     subscription,
-    lines: [...recurring, ...single],
+    lines: [...pending.flatMap(({ line }) => line ?? []), ...recurring, ...single],
   })
 }
 
@@ -141,6 +136,9 @@ export function cancelNow(
   subscription.status = 'canceled'
   subscription.canceled_at ??= world.now
   subscription.ended_at = world.now
+  const schedule = world.schedules.get(idOf(subscription.schedule) ?? '')
+  if (schedule) Object.assign(schedule, { status: 'canceled', canceled_at: world.now })
+  subscription.schedule = null
   if (subscription.cancellation_details) subscription.cancellation_details.reason = reason
   world.emit('customer.subscription.deleted', subscription)
 }

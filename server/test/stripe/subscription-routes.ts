@@ -1,5 +1,7 @@
 import type Stripe from 'stripe'
 import type { Form } from './form.ts'
+import { createInvoice } from './invoices.ts'
+import { changedItems, lineOf, newItem, PRORATIONS } from './item-changes.ts'
 import { page } from './lists.ts'
 import { attach, behaviourOf } from './payment-methods.ts'
 import { cardDeclined, invalid, noSuch } from './refusals.ts'
@@ -8,22 +10,18 @@ import {
   cancelAt,
   cancelAtPeriodEnd,
   cancelNow,
+  collect,
   endTrial,
+  failToCollect,
   pause,
   resume,
   start,
 } from './subscription-lifecycle.ts'
-import { buildItem, isOver, type NewItem, periodEnd } from './subscriptions.ts'
-import { idOf, type World } from './world.ts'
+import { buildItem, isOver, periodEnd } from './subscriptions.ts'
+import { idOf, type NewLine, type World } from './world.ts'
 
-/** Settings that are taken and change nothing here: no prorations, no taxes, no invoices by mail. */
-const IGNORED = ['off_session', 'proration_behavior', 'payment_settings', 'collection_method', 'description']
-
-function newItem(world: World, form: Form): NewItem {
-  const price = world.price(form.required('price'), form.path('price'))
-  if (!price.recurring) throw invalid('The price specified is set to `type=one_time`.', form.path('price'))
-  return { price, quantity: form.integer('quantity') ?? 1 }
-}
+/** Settings that are taken and change nothing here: no taxes, no invoices by mail. */
+const IGNORED = ['off_session', 'payment_settings', 'collection_method', 'description']
 
 function create(world: World, form: Form): Stripe.Subscription {
   const customer = world.customer(form.required('customer'))
@@ -42,9 +40,9 @@ function create(world: World, form: Form): Stripe.Subscription {
   const items = form.forms('items').map((item) => newItem(world, item))
   if (items.length === 0) throw invalid('Missing required param: items.', 'items', 'parameter_missing')
   const ending = form.form('trial_settings')?.form('end_behavior')
-  form.without(...IGNORED)
+  form.without('proration_behavior', ...IGNORED)
   const fails = behaviourOf(world, method) === 'declines' && trialDays === 0
-  const behavior = form.word('payment_behavior', ['allow_incomplete', 'error_if_incomplete'])
+  const behavior = form.word('payment_behavior', BEHAVIOURS)
   if (fails && behavior === 'error_if_incomplete') throw cardDeclined()
   const ends = form.flag('cancel_at_period_end')
   const anchor = form.integer('billing_cycle_anchor') ?? null
@@ -67,46 +65,69 @@ function create(world: World, form: Form): Stripe.Subscription {
   return subscription
 }
 
-function changedItems(
-  world: World,
-  subscription: Stripe.Subscription,
-  form: Form,
-): Stripe.SubscriptionItem[] {
-  const items = [...subscription.items.data]
-  for (const change of form.forms('items')) {
-    const id = change.text('id')
-    if (id === undefined) {
-      items.push(buildItem(world, subscription.id, newItem(world, change), subscription.billing_cycle_anchor))
-      continue
-    }
-    const at = items.findIndex((item) => item.id === id)
-    const item = items[at]
-    if (!item) throw noSuch('subscription_item', id, change.path('id'), 400)
-    if (change.flag('deleted')) {
-      items.splice(at, 1)
-      continue
-    }
-    const price = change.text('price')
-    const next = { price: price ? world.price(price, change.path('price')) : item.price }
-    const quantity = change.integer('quantity') ?? item.quantity ?? 1
-    items[at] = {
-      ...buildItem(world, subscription.id, { ...next, quantity }, subscription.billing_cycle_anchor),
-      id,
-    }
-  }
-  if (items.length === 0) throw invalid('A subscription must have at least one active plan.', 'items')
-  return items
+const BEHAVIOURS = ['allow_incomplete', 'error_if_incomplete'] as const
+
+/** Changes what is charged: at once, on the next invoice, or from the next period on. */
+function updateItems(world: World, subscription: Stripe.Subscription, form: Form): void {
+  const proration = form.word('proration_behavior', PRORATIONS) ?? 'create_prorations'
+  const behaviour = form.word('payment_behavior', BEHAVIOURS) ?? 'allow_incomplete'
+  const { items, anchor, anew, lines } = changedItems(world, subscription, form)
+  const charged = lines.filter((line) => proration !== 'none' || !line.proration)
+  const atOnce = charged.length > 0 && (proration === 'always_invoice' || anew)
+  const customer = world.customer(idOf(subscription.customer) ?? '')
+  const due = customer.balance + charged.reduce((sum, { amount }) => sum + amount, 0)
+  const pays = behaviourOf(world, idOf(subscription.default_payment_method)).startsWith('pays')
+  if (atOnce && due > 0 && !pays && behaviour === 'error_if_incomplete') throw cardDeclined()
+  const invoice = atOnce
+    ? createInvoice(world, {
+        customer: customer.id,
+        currency: subscription.currency,
+        reason: 'subscription_update',
+        subscription,
+        lines: charged,
+      })
+    : null
+  world.change('customer.subscription.updated', subscription, {
+    items: { ...subscription.items, data: items },
+    billing_cycle_anchor: anchor,
+    ...(invoice && { latest_invoice: invoice.id }),
+  })
+  if (!invoice) for (const line of charged) addPending(world, subscription, line)
+  else if (pays || due <= 0) collect(world, invoice)
+  else failToCollect(world, invoice)
+}
+
+/** Waits for the subscription's next invoice. */
+function addPending(world: World, { id: subscription, customer }: Stripe.Subscription, line: NewLine): void {
+  const id = world.id('ii')
+  const { amount, currency, description } = line
+  world.invoiceItems.set(id, {
+    id,
+    object: 'invoiceitem',
+    amount,
+    currency,
+    customer: idOf(customer) ?? '',
+    date: world.now,
+    description,
+    livemode: false,
+    line,
+    subscription,
+  })
 }
 
 function update(world: World, subscription: Stripe.Subscription, form: Form): Stripe.Subscription {
   if (isOver(subscription)) throw invalid('A canceled subscription can only update its cancellation_details.')
-  form.without(...IGNORED)
+  const schedule = idOf(subscription.schedule)
+  if (schedule !== null && (form.has('cancel_at_period_end') || form.has('cancel_at'))) {
+    throw invalid(
+      `The subscription is managed by the subscription schedule \`${schedule}\`, and updating any cancelation behavior directly is not allowed. Please update the schedule instead.`,
+    )
+  }
+  if (form.has('items')) updateItems(world, subscription, form)
+  form.without('proration_behavior', 'payment_behavior', ...IGNORED)
   const paused = form.form('pause_collection')
   world.change('customer.subscription.updated', subscription, {
     metadata: form.metadata(subscription.metadata),
-    ...(form.has('items') && {
-      items: { ...subscription.items, data: changedItems(world, subscription, form) },
-    }),
     ...(form.has('pause_collection') && {
       pause_collection: paused
         ? { behavior: paused.required('behavior'), resumes_at: paused.integer('resumes_at') ?? null }
@@ -128,20 +149,10 @@ function update(world: World, subscription: Stripe.Subscription, form: Form): St
 }
 
 /** What is left of a period that was paid for comes off the next invoice. */
-function giveBack(world: World, { customer }: Stripe.Subscription, item: Stripe.SubscriptionItem): void {
+function giveBack(world: World, subscription: Stripe.Subscription, item: Stripe.SubscriptionItem): void {
   const left = item.current_period_end - world.now
   const share = left / (item.current_period_end - item.current_period_start)
-  const id = world.id('ii')
-  world.invoiceItems.set(id, {
-    id,
-    object: 'invoiceitem',
-    amount: -Math.round((item.price.unit_amount ?? 0) * (item.quantity ?? 1) * share),
-    currency: item.price.currency,
-    customer: idOf(customer) ?? '',
-    date: world.now,
-    description: 'Unused time',
-    livemode: false,
-  })
+  addPending(world, subscription, { ...lineOf(item, -1, share), description: 'Unused time' })
 }
 
 const PATH = '/v1/subscriptions'
@@ -201,9 +212,7 @@ export const subscriptionRoutes: Route[] = [
     path: '/v1/subscription_items',
     answer({ world, form }) {
       form.without('payment_behavior', 'proration_date')
-      const proration =
-        form.word('proration_behavior', ['create_prorations', 'none', 'always_invoice']) ??
-        'create_prorations'
+      const proration = form.word('proration_behavior', PRORATIONS) ?? 'create_prorations'
       // What a part of a period costs is not worked out here.
       if (proration !== 'none') throw invalid('This stand-in adds items without proration only.')
       const subscription = world.subscription(form.required('subscription'))
@@ -225,9 +234,7 @@ export const subscriptionRoutes: Route[] = [
     path: '/v1/subscription_items/:id',
     answer({ world, form, id }) {
       form.without('clear_usage', 'payment_behavior')
-      const proration =
-        form.word('proration_behavior', ['create_prorations', 'none', 'always_invoice']) ??
-        'create_prorations'
+      const proration = form.word('proration_behavior', PRORATIONS) ?? 'create_prorations'
       const owner = [...world.subscriptions.values()].find(({ items }) =>
         items.data.some((item) => item.id === id),
       )

@@ -5,7 +5,11 @@ type Recurring = Pick<Stripe.Price.Recurring, 'interval' | 'interval_count'>
 const SECONDS: Record<string, number> = { day: 86_400, week: 7 * 86_400 }
 
 /** The end of the nth period, counted from the anchor: months end on the anchor's day or on their last one. */
-function afterPeriods(anchor: number, { interval, interval_count }: Recurring, periods: number): number {
+export function afterPeriods(
+  anchor: number,
+  { interval, interval_count }: Recurring,
+  periods: number,
+): number {
   const count = interval_count * periods
   const seconds = SECONDS[interval]
   if (seconds !== undefined) return anchor + seconds * count

@@ -11,10 +11,27 @@ type Reference = string | { id: string } | null | undefined
 export const idOf = (reference: Reference): string | null =>
   typeof reference === 'string' ? reference : (reference?.id ?? null)
 
+/** A line of an invoice to be made. */
+export interface NewLine {
+  amount: number
+  currency: string
+  description: string | null
+  period: { start: number; end: number }
+  quantity: number
+  price: Stripe.Price | null
+  subscriptionItem: string | null
+  /** for a part of a period */
+  proration?: boolean
+}
+
 export type PendingItem = Pick<
   Stripe.InvoiceItem,
   'id' | 'object' | 'amount' | 'currency' | 'customer' | 'date' | 'description' | 'livemode'
->
+> & {
+  /** of a change that is not invoiced at once: the line that its next invoice carries */
+  line?: NewLine
+  subscription?: string
+}
 
 interface Promised {
   metadata: Stripe.Metadata
@@ -35,6 +52,7 @@ export class World {
   /** what Checkout was told about the subscription or the payment that it will make */
   readonly promises = new Map<string, Promised>()
   readonly subscriptions = new Map<string, Stripe.Subscription>()
+  readonly schedules = new Map<string, Stripe.SubscriptionSchedule>()
   readonly invoices = new Map<string, Stripe.Invoice>()
   /** waiting to be put on an invoice */
   readonly invoiceItems = new Map<string, PendingItem>()

@@ -1,6 +1,6 @@
 import type { Interval } from '../../domain/price.ts'
 import { APP_NOW } from '../../store/apps.ts'
-import { type Db, timestamp, timestampOrNull } from '../../store/database.ts'
+import { type Db, timestamp } from '../../store/database.ts'
 
 // The books of the built-in provider. Only the provider itself reads them.
 
@@ -123,92 +123,6 @@ export async function findCustomer(db: Db, appId: string, id: string): Promise<S
     [appId, id],
   )
   return rows[0] ?? null
-}
-
-export interface SandboxSubscription {
-  id: string
-  sessionId: string
-  customerId: string
-  priceIds: string[]
-  interval: Interval
-  status: 'active' | 'past_due' | 'canceled'
-  madeAt: number
-  periodEnd: number
-  pastDueSince: number | null
-  cancelAtPeriodEnd: boolean
-  endedAt: number | null
-  cardRenews: boolean
-}
-
-const SUBSCRIPTION = `
-select id, session_id as "sessionId", customer_id as "customerId", price_ids as "priceIds", interval, status,
-  made_at as "madeAt", period_end as "periodEnd", past_due_since as "pastDueSince",
-  cancel_at_period_end as "cancelAtPeriodEnd", ended_at as "endedAt", card_renews as "cardRenews"
-from sandbox_subscription`
-
-/** Inserts or updates it. */
-export async function writeSubscription(db: Db, appId: string, s: SandboxSubscription): Promise<void> {
-  await db.query(
-    `insert into sandbox_subscription (app_id, id, session_id, customer_id, price_ids, interval, status, made_at,
-       period_end, past_due_since, cancel_at_period_end, ended_at, card_renews)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-     on conflict (app_id, id) do update set price_ids = excluded.price_ids, status = excluded.status,
-       period_end = excluded.period_end, past_due_since = excluded.past_due_since,
-       cancel_at_period_end = excluded.cancel_at_period_end, ended_at = excluded.ended_at`,
-    [
-      appId,
-      s.id,
-      s.sessionId,
-      s.customerId,
-      s.priceIds,
-      s.interval,
-      s.status,
-      timestamp(s.madeAt),
-      timestamp(s.periodEnd),
-      timestampOrNull(s.pastDueSince),
-      s.cancelAtPeriodEnd,
-      timestampOrNull(s.endedAt),
-      s.cardRenews,
-    ],
-  )
-}
-
-export async function findSubscription(
-  db: Db,
-  appId: string,
-  id: string,
-): Promise<SandboxSubscription | null> {
-  const { rows } = await db.query<SandboxSubscription>(`${SUBSCRIPTION} where app_id = $1 and id = $2`, [
-    appId,
-    id,
-  ])
-  return rows[0] ?? null
-}
-
-export async function lockSubscription(
-  db: Db,
-  appId: string,
-  id: string,
-): Promise<SandboxSubscription | null> {
-  const { rows } = await db.query<SandboxSubscription>(
-    `${SUBSCRIPTION} where app_id = $1 and id = $2 for update`,
-    [appId, id],
-  )
-  return rows[0] ?? null
-}
-
-/** Subscriptions whose paid period is over. */
-export async function lockDueSubscriptions(
-  db: Db,
-  appId: string,
-  now: number,
-): Promise<SandboxSubscription[]> {
-  const { rows } = await db.query<SandboxSubscription>(
-    `${SUBSCRIPTION} where app_id = $1 and status <> 'canceled' and period_end <= $2
-     order by id limit 500 for update skip locked`,
-    [appId, timestamp(now)],
-  )
-  return rows
 }
 
 /** The apps with something due in their books. */

@@ -1,9 +1,10 @@
 import { type CardEntry, cardOutcome, cardProblems } from '../../domain/card.ts'
-import { periodAt, type ResetPeriod } from '../../domain/period.ts'
-import type { Interval } from '../../domain/price.ts'
 import { type Pool, type Tx, transaction } from '../../store/database.ts'
+import { billOf, keepInvoice, pricesOf, wholePeriod } from './bill.ts'
 import * as books from './books.ts'
+import { byTheClock, periodEndAt } from './change-price.ts'
 import { announce, newRef } from './events.ts'
+import { lockDueSubscriptions, type SandboxSubscription, writeSubscription } from './subscription-books.ts'
 
 /** What a payer enters. Name and email count only if the link was not made for a user. */
 export interface PayerEntry extends CardEntry {
@@ -18,7 +19,7 @@ export type PaymentOutcome =
   | { kind: 'refused'; checkout: books.SandboxCheckout; problems: FieldProblems }
 
 /** Whether the sandbox of an app currently accepts payments. */
-type IsOn = (tx: Tx, appId: string) => Promise<boolean>
+export type IsOn = (tx: Tx, appId: string) => Promise<boolean>
 
 /** Pays a checkout, once: paying again gives the same result. Null: there is no such checkout. */
 export async function payCheckout(
@@ -46,20 +47,33 @@ export async function payCheckout(
     const interval = item?.interval ?? null
     const subscriptionId = interval === null ? null : newRef('sub')
     if (interval !== null && subscriptionId !== null) {
-      await books.writeSubscription(tx, appId, {
+      const made: SandboxSubscription = {
         id: subscriptionId,
         sessionId: checkout.sessionId,
         customerId,
-        priceIds: checkout.items.map(({ priceId }) => priceId),
+        items: checkout.items.map(({ priceId }) => ({ priceId, quantity: 1 })),
         interval,
         status: 'active',
         madeAt: now,
+        anchor: now,
         periodEnd: periodEndAt(interval, now, now),
+        trialEndsAt: null,
+        scheduled: null,
+        credit: 0,
         pastDueSince: null,
         cancelAtPeriodEnd: false,
         endedAt: null,
         cardRenews: outcome === 'pays',
-      })
+      }
+      await writeSubscription(tx, appId, made)
+      const lines = checkout.items.map(({ priceId, amount }) => ({
+        priceId,
+        quantity: 1,
+        amount,
+        proration: false,
+      }))
+      const first = { reason: 'subscription_create', currency: item?.currency ?? '', paid: true } as const
+      await keepInvoice(tx, appId, made, billOf(made, lines), { ...first, at: now })
     }
     await books.closeCheckout(tx, appId, id, { state: 'paid', customerId, subscriptionId })
     await announce(tx, appId, 'checkout.session.completed', {
@@ -126,12 +140,17 @@ async function turnOnce(tx: Tx, appId: string, isOn: IsOn): Promise<boolean> {
       customer: null,
     })
   }
-  const due = await books.lockDueSubscriptions(tx, appId, now)
+  const due = (await lockDueSubscriptions(tx, appId, now)).map((s) => byTheClock(s, now))
   const on = due.length === 0 || (await isOn(tx, appId))
+  const prices = await pricesOf(
+    tx,
+    appId,
+    due.flatMap(({ items }) => items),
+  )
   for (const s of due) {
     const about = { customer: s.customerId, subscription: s.id }
     if (s.cancelAtPeriodEnd || !on) {
-      await books.writeSubscription(tx, appId, { ...s, status: 'canceled', endedAt: s.periodEnd })
+      await writeSubscription(tx, appId, { ...s, status: 'canceled', endedAt: s.periodEnd })
       await announce(tx, appId, 'customer.subscription.deleted', {
         object: 'subscription',
         id: s.id,
@@ -140,19 +159,23 @@ async function turnOnce(tx: Tx, appId: string, isOn: IsOn): Promise<boolean> {
       continue
     }
     // Periods skipped by a jump of a test clock are not charged one by one: only the current one counts.
-    const periodEnd = periodEndAt(s.interval, s.madeAt, now)
-    const renewed: books.SandboxSubscription = s.cardRenews
-      ? { ...s, periodEnd }
+    const periodEnd = periodEndAt(s.interval, s.anchor, now)
+    const bill = billOf(s, wholePeriod(s.items, prices))
+    const paid = s.cardRenews || bill.due === 0
+    const renewed: SandboxSubscription = paid
+      ? { ...s, periodEnd, credit: bill.credit }
       : { ...s, periodEnd, status: 'past_due', pastDueSince: s.pastDueSince ?? s.periodEnd }
-    await books.writeSubscription(tx, appId, renewed)
-    const type = s.cardRenews ? 'invoice.paid' : 'invoice.payment_failed'
-    await announce(tx, appId, type, { object: 'invoice', id: newRef('in'), ...about })
+    await writeSubscription(tx, appId, renewed)
+    const [first] = s.items
+    const currency = prices.get(first?.priceId ?? '')?.currency ?? ''
+    const id = await keepInvoice(tx, appId, s, bill, {
+      reason: 'subscription_cycle',
+      currency,
+      paid,
+      at: now,
+    })
+    const type = paid ? 'invoice.paid' : 'invoice.payment_failed'
+    await announce(tx, appId, type, { object: 'invoice', id, ...about })
   }
   return due.length > 0
-}
-
-function periodEndAt(interval: Interval, anchor: number, now: number): number {
-  const { end } = periodAt(interval.toUpperCase() as ResetPeriod, anchor, now)
-  if (end === null) throw new Error(`the interval ${interval} never ends`)
-  return end
 }

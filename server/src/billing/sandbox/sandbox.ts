@@ -1,8 +1,26 @@
 import { randomBytes } from 'node:crypto'
-import { type Pool, transaction } from '../../store/database.ts'
-import type { BillingProvider, Customer, ProviderCheckout, ProviderSubscription } from '../provider.ts'
+import { type Db, type Pool, type Tx, transaction } from '../../store/database.ts'
+import {
+  type BilledItem,
+  type BillingProvider,
+  type ChangeTime,
+  type Customer,
+  type PriceChange,
+  type ProviderCheckout,
+  ProviderError,
+  type ProviderSubscription,
+} from '../provider.ts'
+import { billOf, keepInvoice, pricesOf } from './bill.ts'
 import * as books from './books.ts'
+import { byTheClock, planChange } from './change-price.ts'
 import { announce, newRef } from './events.ts'
+import type { IsOn } from './payments.ts'
+import {
+  findSubscription,
+  lockSubscription,
+  type SandboxSubscription,
+  writeSubscription,
+} from './subscription-books.ts'
 
 /** How long a link may be paid, by the app's clock. */
 const LIFE_HOURS = 24
@@ -11,7 +29,7 @@ const CHECKOUT_STATES = { open: 'OPEN', paid: 'PAID', cancelled: 'OPEN', expired
 const STANDINGS = { active: 'live', past_due: 'past due', canceled: 'ended' } as const
 
 /** The built-in provider: no money moves, everything else works as with any other. */
-export function sandboxProvider(pool: Pool, appId: string, publicUrl: string): BillingProvider {
+export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, isOn: IsOn): BillingProvider {
   return {
     async createCheckout({ id: sessionId, offer, user, successUrl, cancelUrl }) {
       let customerId: string | null = null
@@ -57,22 +75,27 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string): B
     },
 
     async fetchSubscription(ref): Promise<ProviderSubscription | null> {
-      const found = await books.findSubscription(pool, appId, ref)
-      if (!found) return null
+      const stored = await findSubscription(pool, appId, ref)
+      if (!stored) return null
+      const now = await books.nowOf(pool, appId)
+      const s = byTheClock(stored, now)
+      const inTrial = s.status === 'active' && s.trialEndsAt !== null && now < s.trialEndsAt
       return {
         ref,
-        sessionId: found.sessionId,
-        customer: await customerOf(found.customerId),
-        status: found.status,
-        standing: STANDINGS[found.status],
-        final: found.status === 'canceled',
-        priceIds: found.priceIds,
-        madeAt: found.madeAt,
-        anchor: found.madeAt,
-        paidUntil: found.pastDueSince ?? found.periodEnd,
-        cancelAt: found.cancelAtPeriodEnd ? found.periodEnd : null,
-        endedAt: found.endedAt,
-        pastDueSince: found.pastDueSince,
+        sessionId: s.sessionId,
+        customer: await customerOf(s.customerId),
+        status: inTrial ? 'trialing' : s.status,
+        standing: STANDINGS[s.status],
+        final: s.status === 'canceled',
+        items: s.items,
+        scheduled: s.scheduled && { at: s.scheduled.at, items: s.scheduled.items },
+        trialEndsAt: inTrial ? s.trialEndsAt : null,
+        madeAt: s.madeAt,
+        anchor: s.anchor,
+        paidUntil: s.pastDueSince ?? s.periodEnd,
+        cancelAt: s.cancelAtPeriodEnd ? s.periodEnd : null,
+        endedAt: s.endedAt,
+        pastDueSince: s.pastDueSince,
       }
     },
 
@@ -80,16 +103,43 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string): B
 
     cancel: (ref, when) =>
       change(ref, (s, now) =>
-        when === 'now' ? { ...s, status: 'canceled', endedAt: now } : { ...s, cancelAtPeriodEnd: true },
+        when === 'now'
+          ? { ...s, status: 'canceled', endedAt: now, scheduled: null }
+          : { ...s, cancelAtPeriodEnd: true, scheduled: null },
       ),
 
     keep: (ref) => change(ref, (s) => ({ ...s, cancelAtPeriodEnd: false })),
 
     addPrice: (ref, priceId) =>
-      change(ref, (s) => ({ ...s, priceIds: [...new Set([...s.priceIds, priceId])] })),
+      changeItems(ref, (items) =>
+        items.some((item) => item.priceId === priceId) ? items : [...items, { priceId, quantity: 1 }],
+      ),
 
     dropPrice: (ref, priceId) =>
-      change(ref, (s) => ({ ...s, priceIds: s.priceIds.filter((id) => id !== priceId) })),
+      changeItems(ref, (items) => items.filter((item) => item.priceId !== priceId)),
+
+    async previewChange(ref, wanted, when) {
+      const stored = await findSubscription(pool, appId, ref)
+      return (await planned(pool, stored, wanted, when)).quote
+    },
+
+    changePrice: (ref, wanted, when) =>
+      transaction(pool, async (tx) => {
+        const stored = await lockSubscription(tx, appId, ref)
+        const { before, after, quote, lines, now } = await planned(tx, stored, wanted, when)
+        if (JSON.stringify(before) === JSON.stringify(after)) return
+        const bill = billOf(before, lines)
+        if (bill.due > 0 && !(await isOn(tx, appId))) throw new ProviderError('refused', 'the sandbox is off')
+        if (bill.due > 0 && !before.cardRenews) throw new ProviderError('refused', 'the card was declined')
+        await write(tx, lines.length > 0 ? { ...after, credit: bill.credit } : after)
+        if (lines.length === 0) return
+        const made = { reason: 'subscription_update', currency: quote.currency, paid: true, at: now } as const
+        const id = await keepInvoice(tx, appId, after, bill, made)
+        const about = { customer: after.customerId, subscription: ref }
+        await announce(tx, appId, 'invoice.paid', { object: 'invoice', id, ...about })
+      }),
+
+    dropScheduledChange: (ref) => change(ref, (s) => ({ ...s, scheduled: null })),
 
     // Its prices are the app's own: there is nothing to import.
     fetchPrice: async () => null,
@@ -101,22 +151,44 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string): B
     return found && { ref: found.id, email: found.email, name: found.name }
   }
 
-  /** Changes a subscription that has not ended, and sends an event, as any provider would. */
+  async function planned(db: Db, stored: SandboxSubscription | null, wanted: PriceChange, when: ChangeTime) {
+    if (!stored) throw new ProviderError('refused', 'there is no such subscription', true)
+    const now = await books.nowOf(db, appId)
+    const before = byTheClock(stored, now)
+    const asked = [wanted.from, wanted.to].map((priceId) => ({ priceId, quantity: 1 }))
+    return { before, now, ...planChange(before, await pricesOf(db, appId, asked), wanted, when, now) }
+  }
+
+  /** Changes what is on the bill, also after a scheduled change. */
+  function changeItems(ref: string, next: (items: BilledItem[]) => BilledItem[]): Promise<void> {
+    return change(ref, (s) => ({
+      ...s,
+      items: next(s.items),
+      scheduled: s.scheduled && { ...s.scheduled, items: next(s.scheduled.items) },
+    }))
+  }
+
+  /** Changes a subscription that has not ended. */
   function change(
     ref: string,
-    next: (s: books.SandboxSubscription, now: number) => books.SandboxSubscription,
+    next: (s: SandboxSubscription, now: number) => SandboxSubscription,
   ): Promise<void> {
     return transaction(pool, async (tx) => {
-      const found = await books.lockSubscription(tx, appId, ref)
+      const found = await lockSubscription(tx, appId, ref)
       if (!found || found.status === 'canceled') return
-      const changed = next(found, await books.nowOf(tx, appId))
-      await books.writeSubscription(tx, appId, changed)
-      const type = changed.status === 'canceled' ? 'deleted' : 'updated'
-      await announce(tx, appId, `customer.subscription.${type}`, {
-        object: 'subscription',
-        id: ref,
-        customer: found.customerId,
-      })
+      const now = await books.nowOf(tx, appId)
+      await write(tx, next(byTheClock(found, now), now))
+    })
+  }
+
+  /** Writes it, and sends an event, as any provider would. */
+  async function write(tx: Tx, s: SandboxSubscription): Promise<void> {
+    await writeSubscription(tx, appId, s)
+    const type = s.status === 'canceled' ? 'deleted' : 'updated'
+    await announce(tx, appId, `customer.subscription.${type}`, {
+      object: 'subscription',
+      id: s.id,
+      customer: s.customerId,
     })
   }
 }

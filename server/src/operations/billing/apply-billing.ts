@@ -86,7 +86,7 @@ function apply(
     await lockUserByUid(tx, appId, uid)
     // Read after locking the user: nothing this decision depends on changes any more.
     const { app, now } = await service.apps.at(tx, { appId, actor: { kind: 'service' } })
-    const packageIds = await packagesPaid(tx, at, said)
+    const packageIds = await packagesPaid(tx, at, said, now)
     const pastDueSince =
       said.standing === 'past due' ? (said.pastDueSince ?? known?.pastDueSince ?? now) : null
     const written = await writeProviderSubscription(tx, appId, provider, ref, {
@@ -155,9 +155,17 @@ async function becomeUser(
   return made.uid
 }
 
-async function packagesPaid(tx: Tx, at: ProviderRef, said: ProviderSubscription): Promise<string[]> {
-  const prices = await findPrices(tx, at.appId, at.provider, said.priceIds)
-  const unknown = said.priceIds.find((id) => !prices.some((price) => price.id === id))
+async function packagesPaid(
+  tx: Tx,
+  at: ProviderRef,
+  said: ProviderSubscription,
+  now: number,
+): Promise<string[]> {
+  // A scheduled change whose time has come counts as made, whether or not the provider has got to it.
+  const { items } = said.scheduled !== null && said.scheduled.at <= now ? said.scheduled : said
+  const priceIds = items.map(({ priceId }) => priceId)
+  const prices = await findPrices(tx, at.appId, at.provider, priceIds)
+  const unknown = priceIds.find((id) => !prices.some((price) => price.id === id))
   if (unknown !== undefined && (said.standing === 'live' || said.standing === 'past due')) {
     throw new BillingProblem(
       at.ref,

@@ -98,7 +98,7 @@ export async function providerOf(service: Service, appId: string, name: string):
   const provider = checkProvider(name)
   switch (provider) {
     case 'sandbox':
-      return sandboxProvider(service.pool, appId, service.billing.publicUrl())
+      return sandboxProvider(service.pool, appId, service.billing.publicUrl(), sandboxIsOn(service.billing))
     case 'stripe': {
       const { secretKey } = await accountOf(service, appId, provider)
       if (secretKey !== null)

@@ -97,7 +97,7 @@ function resume(
 ): Promise<string[]> {
   return askingProvider(provider, async () => {
     const asked = await providerOf(service, appId, provider)
-    const billed = new Set((await asked.fetchSubscription(ref))?.priceIds)
+    const billed = new Set((await asked.fetchSubscription(ref))?.items.map(({ priceId }) => priceId))
     const pricesOf = async (of: string) =>
       (await listPrices(service.pool, appId, of, true)).filter((price) => price.provider === provider)
     const isBilled = async (of: string) => (await pricesOf(of)).some(({ id }) => billed.has(id))

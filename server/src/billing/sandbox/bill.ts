@@ -1,0 +1,76 @@
+import { MAX_COUNT } from '../../domain/limits.ts'
+import type { Price } from '../../domain/price.ts'
+import type { Db } from '../../store/database.ts'
+import { findPrices } from '../../store/prices.ts'
+import { type BilledItem, ProviderError } from '../provider.ts'
+import { newRef } from './events.ts'
+import { type InvoiceLine, insertInvoice, type SandboxSubscription } from './subscription-books.ts'
+
+/** Of each subscription; older ones are dropped. */
+const KEPT_INVOICES = 24
+
+/** The prices of these items, by id. The sandbox sells at the app's own. */
+export async function pricesOf(
+  db: Db,
+  appId: string,
+  items: readonly BilledItem[],
+): Promise<ReadonlyMap<string, Price>> {
+  const ids = [...new Set(items.map(({ priceId }) => priceId))]
+  const found = await findPrices(db, appId, 'sandbox', ids)
+  return new Map(found.map((price) => [price.id, price]))
+}
+
+export function priceOf(prices: ReadonlyMap<string, Price>, id: string): Price {
+  const price = prices.get(id)
+  if (!price) throw new ProviderError('refused', `there is no price ${id}`, true)
+  return price
+}
+
+/** What these items cost for a whole period. */
+export function wholePeriod(items: readonly BilledItem[], prices: ReadonlyMap<string, Price>): InvoiceLine[] {
+  return items.map(({ priceId, quantity }) => ({
+    priceId,
+    quantity,
+    amount: costOf(priceOf(prices, priceId), quantity),
+    proration: false,
+  }))
+}
+
+export function costOf({ id, amount }: Price, quantity: number): number {
+  const cost = BigInt(amount) * BigInt(quantity)
+  if (cost > BigInt(MAX_COUNT)) {
+    throw new ProviderError('refused', `${quantity} of the price ${id} cost more than can be charged`)
+  }
+  return Number(cost)
+}
+
+export interface Bill {
+  lines: readonly InvoiceLine[]
+  /** what is to be paid now, and what is left to be credited */
+  due: number
+  credit: number
+}
+
+/** An invoice of these lines, after what has been credited. */
+export function billOf({ credit }: SandboxSubscription, lines: readonly InvoiceLine[]): Bill {
+  const total = lines.reduce((sum, { amount }) => sum + amount, 0) - credit
+  return { lines, due: Math.max(total, 0), credit: Math.max(-total, 0) }
+}
+
+export async function keepInvoice(
+  db: Db,
+  appId: string,
+  s: SandboxSubscription,
+  { lines, due }: Bill,
+  made: {
+    reason: Parameters<typeof insertInvoice>[3]['reason']
+    currency: string
+    paid: boolean
+    at: number
+  },
+): Promise<string> {
+  const { reason, currency, paid, at } = made
+  const id = newRef('in')
+  await insertInvoice(db, appId, s.id, { id, reason, currency, lines, due, paid, madeAt: at }, KEPT_INVOICES)
+  return id
+}

@@ -1,0 +1,100 @@
+import { periodAt, type ResetPeriod } from '../../domain/period.ts'
+import type { Interval, Price } from '../../domain/price.ts'
+import { prorate } from '../../domain/proration.ts'
+import { itemsAfter, sameItems } from '../price-change.ts'
+import { type ChangeQuote, type ChangeTime, type PriceChange, ProviderError } from '../provider.ts'
+import { costOf, priceOf } from './bill.ts'
+import type { InvoiceLine, SandboxSubscription } from './subscription-books.ts'
+
+interface PlannedChange {
+  after: SandboxSubscription
+  quote: ChangeQuote
+  /** of the invoice that is made at once; empty: none is */
+  lines: InvoiceLine[]
+}
+
+/** What a change does to a subscription and what it costs; used for the preview and for the change itself. */
+export function planChange(
+  s: SandboxSubscription,
+  prices: ReadonlyMap<string, Price>,
+  change: PriceChange,
+  when: ChangeTime,
+  now: number,
+): PlannedChange {
+  if (s.status === 'canceled') throw new ProviderError('refused', 'the subscription has ended')
+  const items = itemsAfter(s.items, change)
+  const to = priceOf(prices, change.to)
+  const none: ChangeQuote = { credit: 0, charge: 0, currency: to.currency }
+  // As it is now, it stays.
+  if (sameItems(items, s.items)) return { after: { ...s, scheduled: null }, quote: none, lines: [] }
+  const from = priceOf(prices, change.from)
+  const interval = checkTogether(s, from, to)
+  const whole = costOf(to, change.quantity)
+
+  if (when === 'period end') {
+    // The renewal may be late: the period that has ended is not meant.
+    const at = now < s.periodEnd ? s.periodEnd : periodEndAt(s.interval, s.anchor, now)
+    return {
+      after: { ...s, cancelAtPeriodEnd: false, scheduled: { at, interval, items } },
+      quote: { ...none, charge: whole },
+      lines: [],
+    }
+  }
+  if (s.status === 'past_due') throw new ProviderError('refused', 'a payment is due: it has to be paid first')
+  const after: SandboxSubscription = { ...s, items, interval, scheduled: null }
+  // Until the trial ends nothing has been paid, nor is anything due.
+  if (s.trialEndsAt !== null && now < s.trialEndsAt) return { after, quote: none, lines: [] }
+  const { quantity } = s.items.find(({ priceId }) => priceId === from.id) ?? change
+  const { credit, charge } = prorate(
+    { amount: from.amount, quantity, interval: s.interval },
+    { amount: to.amount, quantity: change.quantity, interval },
+    { start: periodOf(s).start, end: s.periodEnd },
+    now,
+  )
+  const anew = interval !== s.interval
+  return {
+    after: anew ? { ...after, anchor: now, periodEnd: periodEndAt(interval, now, now) } : after,
+    quote: { credit, charge, currency: to.currency },
+    lines: [
+      { priceId: from.id, quantity, amount: -credit, proration: true },
+      { priceId: to.id, quantity: change.quantity, amount: charge, proration: !anew },
+    ],
+  }
+}
+
+/** All on one bill is charged together. Returns the interval that results. */
+function checkTogether(s: SandboxSubscription, from: Price, to: Price): Interval {
+  if (to.interval === null) throw new ProviderError('refused', `the price ${to.id} is charged only once`)
+  if (to.currency !== from.currency) {
+    throw new ProviderError(
+      'refused',
+      `the price ${to.id} is in ${to.currency}, the bill in ${from.currency}`,
+    )
+  }
+  if (to.interval !== s.interval && s.items.length > 1) {
+    throw new ProviderError(
+      'refused',
+      `the price ${to.id} is charged every ${to.interval}, the others on the bill every ${s.interval}`,
+    )
+  }
+  return to.interval
+}
+
+/** With the scheduled change made if its time has come, even where the renewal is late. */
+export function byTheClock(s: SandboxSubscription, now: number): SandboxSubscription {
+  if (s.scheduled === null || s.status === 'canceled' || now < s.scheduled.at) return s
+  const { at, interval, items } = s.scheduled
+  return { ...s, items, interval, anchor: interval === s.interval ? s.anchor : at, scheduled: null }
+}
+
+/** The paid period that runs. */
+const periodOf = ({ interval, anchor, periodEnd }: SandboxSubscription) =>
+  periodAt(resetOf(interval), anchor, periodEnd - 1)
+
+export function periodEndAt(interval: Interval, anchor: number, now: number): number {
+  const { end } = periodAt(resetOf(interval), anchor, now)
+  if (end === null) throw new Error(`the interval ${interval} never ends`)
+  return end
+}
+
+const resetOf = (interval: Interval) => interval.toUpperCase() as ResetPeriod

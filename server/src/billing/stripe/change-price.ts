@@ -1,0 +1,118 @@
+import type Stripe from 'stripe'
+import { itemsAfter, sameItems } from '../price-change.ts'
+import {
+  type BilledItem,
+  type ChangeQuote,
+  type ChangeTime,
+  type PriceChange,
+  ProviderError,
+} from '../provider.ts'
+import { asked, idOf } from './asked.ts'
+import { releaseSchedule, scheduleItems } from './schedule.ts'
+import { itemsOf, STANDINGS, scheduledOf } from './subscription.ts'
+
+/** Stripe's own preview of the invoice that the change results in. */
+export async function previewChange(
+  stripe: Stripe,
+  ref: string,
+  change: PriceChange,
+  when: ChangeTime,
+): Promise<ChangeQuote> {
+  const { current, after } = await planned(stripe, ref, change, when)
+  const { currency } = current
+  if (sameItems(after, itemsOf(current))) return { credit: 0, charge: 0, currency }
+  const invoice = await asked(() =>
+    stripe.invoices.createPreview({
+      subscription: ref,
+      subscription_details: {
+        items: [itemChange(current, change)],
+        // Without proration it is the invoice of the first period at the new price.
+        proration_behavior: when === 'now' ? 'always_invoice' : 'none',
+      },
+    }),
+  )
+  const amounts = invoice.lines.data
+    .filter((line) => isOfChange(line, change, when))
+    .map(({ amount }) => amount)
+  const sum = (sign: 1 | -1) => amounts.reduce((total, amount) => total + Math.max(sign * amount, 0), 0)
+  return { credit: sum(-1), charge: sum(1), currency }
+}
+
+/** An invoice may carry more: what is pending for the customer, and the other prices on the bill. */
+function isOfChange(
+  { parent, pricing }: Stripe.InvoiceLineItem,
+  { to }: PriceChange,
+  when: ChangeTime,
+): boolean {
+  const proration =
+    parent?.subscription_item_details?.proration ?? parent?.invoice_item_details?.proration ?? false
+  return when === 'now' && proration ? true : !proration && pricing?.price_details?.price === to
+}
+
+export async function changePrice(
+  stripe: Stripe,
+  ref: string,
+  change: PriceChange,
+  when: ChangeTime,
+): Promise<void> {
+  const { current, after } = await planned(stripe, ref, change, when)
+  const before = scheduledOf(current)?.items ?? null
+  if (sameItems(after, itemsOf(current))) return releaseSchedule(stripe, current)
+  if (when === 'period end') {
+    if (before && sameItems(before, after)) return
+    if (current.schedule === null) await takeBackEnd(stripe, current)
+    return scheduleItems(stripe, current, itemsOf(current), after)
+  }
+  await releaseSchedule(stripe, current)
+  try {
+    await asked(() =>
+      stripe.subscriptions.update(ref, {
+        items: [itemChange(current, change)],
+        proration_behavior: 'always_invoice',
+        payment_behavior: 'error_if_incomplete',
+      }),
+    )
+  } catch (error) {
+    // What was scheduled stays so.
+    if (before) await scheduleItems(stripe, { ...current, schedule: null }, itemsOf(current), before)
+    throw error
+  }
+}
+
+export async function dropScheduledChange(stripe: Stripe, ref: string): Promise<void> {
+  const current = await asked(() => stripe.subscriptions.retrieve(ref))
+  await releaseSchedule(stripe, current)
+}
+
+export async function takeBackEnd(stripe: Stripe, current: Stripe.Subscription): Promise<void> {
+  const { id } = current
+  if (current.cancel_at_period_end) {
+    await asked(() => stripe.subscriptions.update(id, { cancel_at_period_end: false }))
+  } else if (current.cancel_at !== null) {
+    await asked(() => stripe.subscriptions.update(id, { cancel_at: '' }))
+  }
+}
+
+async function planned(
+  stripe: Stripe,
+  ref: string,
+  change: PriceChange,
+  when: ChangeTime,
+): Promise<{ current: Stripe.Subscription; after: BilledItem[] }> {
+  const current = await asked(() => stripe.subscriptions.retrieve(ref, { expand: ['schedule'] }))
+  const after = itemsAfter(itemsOf(current), change)
+  const standing = STANDINGS[current.status]
+  if (standing === 'past due' && when === 'now') {
+    throw new ProviderError('refused', 'a payment is due: it has to be paid first')
+  }
+  if (standing !== 'live' && standing !== 'past due') {
+    throw new ProviderError('refused', `the subscription is ${current.status}`)
+  }
+  return { current, after }
+}
+
+function itemChange({ items }: Stripe.Subscription, { from, to, quantity }: PriceChange) {
+  const item = items.data.find(({ price }) => idOf(price) === from)
+  if (!item) throw new ProviderError('refused', `the price ${from} is not on the bill`)
+  return { id: item.id, price: to, quantity }
+}

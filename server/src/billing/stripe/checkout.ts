@@ -1,0 +1,101 @@
+import type Stripe from 'stripe'
+import { isSandboxCustomer } from '../customer-refs.ts'
+import type { CheckoutRequest, Customer, ProviderCheckout } from '../provider.ts'
+import { idOf } from './asked.ts'
+
+/** The metadata key under which everything created by a link carries our id of it. */
+export const SESSION = 'tollgate_session'
+
+export function checkoutParams({ id, offer, user, successUrl, cancelUrl }: CheckoutRequest) {
+  const metadata = { [SESSION]: id }
+  const recurring = offer.interval !== null
+  const params: Stripe.Checkout.SessionCreateParams = {
+    mode: recurring ? 'subscription' : 'payment',
+    line_items: offer.items.map(({ price }) => ({ price: price.id, quantity: 1 })),
+    success_url: successUrl,
+    cancel_url: cancelUrl,
+    client_reference_id: id,
+    metadata,
+  }
+  if (recurring) params.subscription_data = { metadata }
+  else params.payment_intent_data = { metadata }
+  if (user?.billingId && !isSandboxCustomer(user.billingId)) params.customer = user.billingId
+  else {
+    if (user?.email) params.customer_email = user.email
+    // A subscription has a customer anyway; a one-off payment would have none, and nobody to become a user.
+    if (!recurring) params.customer_creation = 'always'
+  }
+  return params
+}
+
+export function checkoutFrom(session: Stripe.Checkout.Session, paid: boolean): ProviderCheckout {
+  const paidAt = paid ? paidAtOf(session) : null
+  return {
+    ref: session.id,
+    sessionId: session.client_reference_id ?? session.metadata?.[SESSION] ?? null,
+    state: stateOf(session, paid),
+    customer: payerOf(session),
+    subscriptionRef: idOf(session.subscription),
+    paidAt,
+    startsAt: paidAt,
+    paymentRef: idOf(session.payment_intent),
+  }
+}
+
+/**
+ * When the payer paid. A session does not say; what it creates at that moment does: the charge, or the subscription.
+ * Payments that take days also count from the payer's action. A free checkout creates neither.
+ */
+function paidAtOf({ payment_intent: payment, subscription }: Stripe.Checkout.Session): number | null {
+  const charge = typeof payment === 'object' ? payment?.latest_charge : null
+  const made =
+    typeof subscription === 'object' && subscription !== null
+      ? subscription.created
+      : typeof charge === 'object' && charge !== null
+        ? charge.created
+        : null
+  return made === null ? null : made * 1000
+}
+
+function stateOf(session: Stripe.Checkout.Session, paid: boolean): ProviderCheckout['state'] {
+  if (session.status === 'expired') return 'EXPIRED'
+  if (session.status !== 'complete') return 'OPEN'
+  if (paid) return 'PAID'
+  // Some payment methods take days: the session is complete, and the money still pending, or failed.
+  const { payment_intent: payment, subscription } = session
+  const failed =
+    (typeof payment === 'object' &&
+      payment !== null &&
+      (payment.status === 'requires_payment_method' || payment.status === 'canceled')) ||
+    (typeof subscription === 'object' &&
+      subscription !== null &&
+      (subscription.status === 'canceled' || subscription.status === 'incomplete_expired'))
+  return failed ? 'FAILED' : 'AWAITING'
+}
+
+/** A failed first payment may still be paid later; the invoices say so, the session does not. */
+export async function isPaid(stripe: Stripe, session: Stripe.Checkout.Session): Promise<boolean> {
+  if (session.payment_status !== 'unpaid') return true
+  const subscription = idOf(session.subscription)
+  if (subscription === null) return false
+  const { data } = await stripe.invoices.list({ subscription, status: 'paid', limit: 1 })
+  return data.length > 0
+}
+
+/** What the payer entered is in the session, even if the customer no longer exists. */
+function payerOf(session: Stripe.Checkout.Session): Customer | null {
+  const ref = idOf(session.customer)
+  if (ref === null) return null
+  const entered = session.customer_details
+  const known = typeof session.customer === 'object' ? customerFrom(session.customer) : null
+  return {
+    ref,
+    email: known?.email ?? entered?.email ?? null,
+    name: known?.name ?? entered?.name ?? null,
+  }
+}
+
+export function customerFrom(customer: Stripe.Customer | Stripe.DeletedCustomer | null): Customer | null {
+  if (!customer || customer.deleted) return null
+  return { ref: customer.id, email: customer.email, name: customer.name ?? null }
+}

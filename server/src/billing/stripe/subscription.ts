@@ -1,0 +1,66 @@
+import type Stripe from 'stripe'
+import type { BillingStanding } from '../../domain/billing-changes.ts'
+import { sameItems } from '../price-change.ts'
+import type { BilledItem, ProviderSubscription } from '../provider.ts'
+import { idOf } from './asked.ts'
+import { customerFrom, SESSION } from './checkout.ts'
+
+export const STANDINGS: Record<Stripe.Subscription.Status, BillingStanding> = {
+  active: 'live',
+  trialing: 'live',
+  past_due: 'past due',
+  unpaid: 'past due',
+  paused: 'paused',
+  canceled: 'ended',
+  incomplete: 'never',
+  incomplete_expired: 'never',
+}
+
+/** When the oldest unpaid payment was due. */
+export async function owingSince(stripe: Stripe, { id, created }: Stripe.Subscription): Promise<number> {
+  const { data } = await stripe.invoices.list({ subscription: id, status: 'open', limit: 100 })
+  return (data.at(-1)?.created ?? created) * 1000
+}
+
+export function subscriptionFrom(s: Stripe.Subscription, pastDueSince: number | null): ProviderSubscription {
+  const ends = s.items.data.map((item) => item.current_period_end * 1000)
+  const paidUntil = ends.length > 0 ? Math.max(...ends) : null
+  const standing = STANDINGS[s.status] ?? 'never'
+  const cancelAt = s.cancel_at !== null ? s.cancel_at * 1000 : s.cancel_at_period_end ? paidUntil : null
+  const ref = idOf(s.customer)
+  const customer = typeof s.customer === 'object' ? customerFrom(s.customer) : null
+  return {
+    ref: s.id,
+    sessionId: s.metadata[SESSION] ?? null,
+    customer: customer ?? (ref === null ? null : { ref, email: null, name: null }),
+    status: s.status,
+    standing,
+    final: s.status === 'canceled' || s.status === 'incomplete_expired',
+    items: itemsOf(s),
+    scheduled: scheduledOf(s),
+    trialEndsAt: s.status === 'trialing' && s.trial_end !== null ? s.trial_end * 1000 : null,
+    madeAt: s.created * 1000,
+    anchor: s.billing_cycle_anchor * 1000,
+    paidUntil,
+    cancelAt,
+    endedAt: s.ended_at === null ? null : s.ended_at * 1000,
+    pastDueSince,
+  }
+}
+
+export const itemsOf = ({ items }: Stripe.Subscription): BilledItem[] =>
+  items.data.map(({ price, quantity }) => ({ priceId: price.id, quantity: quantity ?? 1 }))
+
+/** What the phase after the current one changes; `schedule` must be expanded. */
+export function scheduledOf(s: Stripe.Subscription): ProviderSubscription['scheduled'] {
+  const { schedule } = s
+  if (schedule === null || typeof schedule === 'string' || schedule.current_phase === null) return null
+  const { end_date: end } = schedule.current_phase
+  const next = schedule.phases.find(({ start_date }) => start_date >= end)
+  if (!next) return null
+  const items = next.items.map(({ price, quantity }) => ({
+    priceId: idOf(price) ?? '',
+    quantity: quantity ?? 1,
+  }))
+  return sameItems(items, itemsOf(s)) ? null : { at: next.start_date * 1000, items }
+}

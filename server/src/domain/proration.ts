@@ -1,0 +1,47 @@
+import type { Interval } from './price.ts'
+
+/**
+ * What a change of price in the middle of a paid period gives back and charges.
+ *
+ * Invariants (proration.test.ts):
+ * - credit is the unused share of what was paid for the period, and never more than that;
+ * - a change to the same price and quantity charges exactly what it gives back;
+ * - at the period's start everything is unused, at its end nothing is;
+ * - halves are rounded up, on either side, without an intermediate result that loses a unit;
+ * - a period without length has nothing left of it to give back or to charge;
+ * - another interval starts a period of its own, charged in full.
+ */
+
+/** A price and how many of it are charged for each period. */
+export interface Charged {
+  /** minor units, of one */
+  amount: number
+  quantity: number
+  interval: Interval
+}
+
+export interface Prorated {
+  credit: number
+  charge: number
+}
+
+/** Times in any one unit; `amount` times `quantity` must be a safe integer. */
+export function prorate(
+  from: Charged,
+  to: Charged,
+  period: { start: number; end: number },
+  now: number,
+): Prorated {
+  const whole = Math.max(period.end - period.start, 0)
+  const unused = Math.min(Math.max(period.end - now, 0), whole)
+  return {
+    credit: share(from, unused, whole),
+    charge: to.interval === from.interval ? share(to, unused, whole) : share(to, 1, 1),
+  }
+}
+
+function share({ amount, quantity }: Charged, part: number, whole: number): number {
+  if (whole === 0) return 0
+  const [of, parts] = [BigInt(amount) * BigInt(quantity) * BigInt(part), BigInt(whole)]
+  return Number((2n * of + parts) / (2n * parts))
+}
