@@ -20,7 +20,7 @@ export interface Charged {
   interval: Interval
 }
 
-export interface Prorated {
+interface Prorated {
   credit: number
   charge: number
 }

@@ -44,7 +44,7 @@ export function costOf({ id, amount }: Price, quantity: number): number {
   return Number(cost)
 }
 
-export interface Bill {
+interface Bill {
   lines: readonly InvoiceLine[]
   /** what is to be paid now, and what is left to be credited */
   due: number
