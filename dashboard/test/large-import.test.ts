@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, rowsOf, type TestDatabase } from '../../server/test/harness/database.ts'
-import { type ServerProcess, spawnServer } from '../../server/test/harness/server.ts'
+import { OWNER_SETTINGS, type ServerProcess, spawnServer } from '../../server/test/harness/server.ts'
 import { openBrowser, type Visitors } from './harness/dashboard.ts'
 
 const ROWS = 10_000
@@ -25,6 +25,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tollgate-large-import-'))
   database = await createDatabase()
   server = await spawnServer({
+    ...OWNER_SETTINGS,
     DATABASE_URL: database.url,
     TOLLGATE_LOG_LEVEL: 'error',
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,

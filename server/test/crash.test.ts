@@ -4,7 +4,14 @@ import { createUsers, publishPackage } from './harness/catalogue.ts'
 import { signedIn, type WireError } from './harness/client.ts'
 import { type DataFolder, makeDataFolder } from './harness/data-folder.ts'
 import { rowsOf } from './harness/database.ts'
-import { API_KEY, adminClient, OWNER, type ServerProcess, spawnServer } from './harness/server.ts'
+import {
+  API_KEY,
+  adminClient,
+  OWNER,
+  OWNER_SETTINGS,
+  type ServerProcess,
+  spawnServer,
+} from './harness/server.ts'
 
 // Invariants under kill -9 of the server and of PostgreSQL: what was acknowledged is there, exactly once, and
 // nothing else is; the counter is the ledger's sum; the next start needs no manual step.
@@ -35,7 +42,8 @@ describe('kill -9 under writes, on the embedded database', () => {
     await folder?.remove()
   })
 
-  const start = () => spawnServer({ TOLLGATE_DATA_DIR: folder.path, TOLLGATE_LOG_LEVEL: 'fatal' })
+  const start = () =>
+    spawnServer({ ...OWNER_SETTINGS, TOLLGATE_DATA_DIR: folder.path, TOLLGATE_LOG_LEVEL: 'fatal' })
 
   it(`gap: durability: in ${ROUNDS} rounds no acknowledged write is lost or counted twice`, {
     timeout: 300_000,

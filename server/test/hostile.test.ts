@@ -9,7 +9,14 @@ import { type Answer, Client, signedIn, type Variables } from './harness/client.
 import { createDatabase, type TestDatabase } from './harness/database.ts'
 import { exampleCalls } from './harness/example-calls.ts'
 import { closing, exchange, openSocket, statusesOf } from './harness/raw.ts'
-import { API_KEY, adminClient, OWNER, type ServerProcess, spawnServer } from './harness/server.ts'
+import {
+  API_KEY,
+  adminClient,
+  OWNER,
+  OWNER_SETTINGS,
+  type ServerProcess,
+  spawnServer,
+} from './harness/server.ts'
 import { hostileBodies } from './hostile/bodies.ts'
 import { endless, hostileConnections, pipelined } from './hostile/connections.ts'
 
@@ -28,7 +35,7 @@ beforeAll(async () => {
   database = await createDatabase()
   // A heap in which nothing that grows without bound would fit.
   const NODE_OPTIONS = '--max-old-space-size=128'
-  server = await spawnServer({ DATABASE_URL: database.url, NODE_OPTIONS })
+  server = await spawnServer({ ...OWNER_SETTINGS, DATABASE_URL: database.url, NODE_OPTIONS })
   admin = adminClient(server.url, API_KEY)
   dashboard = await signedIn(server.url, OWNER)
   await admin.data('mutation { createUser(input: {id: "u"}) { id } }')

@@ -8,7 +8,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createUsers, publishPackage } from './harness/catalogue.ts'
 import { signedIn } from './harness/client.ts'
 import { type DataFolder, makeDataFolder } from './harness/data-folder.ts'
-import { API_KEY, adminClient, OWNER, type ServerProcess, spawnServer } from './harness/server.ts'
+import {
+  API_KEY,
+  adminClient,
+  OWNER,
+  OWNER_SETTINGS,
+  type ServerProcess,
+  spawnServer,
+} from './harness/server.ts'
 
 // The drill of docs/operations.md, exactly as written: its commands are read from the document.
 
@@ -46,7 +53,8 @@ afterAll(async () => {
   await home?.remove()
 })
 
-const start = () => spawnServer({ TOLLGATE_DATA_DIR: folder.path, TOLLGATE_LOG_LEVEL: 'error' })
+const start = () =>
+  spawnServer({ ...OWNER_SETTINGS, TOLLGATE_DATA_DIR: folder.path, TOLLGATE_LOG_LEVEL: 'error' })
 
 /** Runs a line of the drill as an operator's shell would. */
 async function run(line: string, pid: number): Promise<string> {

@@ -10,6 +10,7 @@ import {
   API_KEY,
   adminClient,
   OWNER,
+  OWNER_SETTINGS,
   refusedStart,
   type ServerProcess,
   spawnServer,
@@ -54,7 +55,7 @@ describe('SIGTERM', () => {
   ] as const)('gap: shutdown: requests under way at %s are answered, new ones refused, and it ends with 0', async (signal) => {
     const database = await createDatabase()
     cleanups.push(database.drop)
-    const server = await start({ DATABASE_URL: database.url })
+    const server = await start({ ...OWNER_SETTINGS, DATABASE_URL: database.url })
     const admin = adminClient(server.url, API_KEY)
     await publishPackage({ id: 'default', admin, dashboard: await signedIn(server.url, OWNER) }, 'plan', {
       call: { limit: 10 },

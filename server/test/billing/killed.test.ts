@@ -4,7 +4,14 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { signedIn } from '../harness/client.ts'
 import { makeDataFolder } from '../harness/data-folder.ts'
 import { createDatabase, rowsOf } from '../harness/database.ts'
-import { API_KEY, adminClient, OWNER, type ServerProcess, spawnServer } from '../harness/server.ts'
+import {
+  API_KEY,
+  adminClient,
+  OWNER,
+  OWNER_SETTINGS,
+  type ServerProcess,
+  spawnServer,
+} from '../harness/server.ts'
 import { GOOD_CARD, openSandboxShop } from './sandbox-shop.ts'
 
 // Whoever has paid has access soon, also when the process that had the payment in hand is killed.
@@ -18,7 +25,7 @@ afterEach(async () => {
 })
 
 async function start(env: Record<string, string>): Promise<ServerProcess> {
-  const server = await spawnServer({ TOLLGATE_LOG_LEVEL: 'fatal', ...env })
+  const server = await spawnServer({ ...OWNER_SETTINGS, TOLLGATE_LOG_LEVEL: 'fatal', ...env })
   cleanups.push(() => server.kill('SIGKILL'))
   return server
 }

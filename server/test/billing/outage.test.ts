@@ -2,7 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { signedIn } from '../harness/client.ts'
 import { createDatabase, rowsOf } from '../harness/database.ts'
-import { API_KEY, adminClient, OWNER, type ServerProcess, spawnServer } from '../harness/server.ts'
+import {
+  API_KEY,
+  adminClient,
+  OWNER,
+  OWNER_SETTINGS,
+  type ServerProcess,
+  spawnServer,
+} from '../harness/server.ts'
 import { openSandboxShop } from './sandbox-shop.ts'
 
 // The background work outlives its database, and the process it is in.
@@ -13,7 +20,12 @@ afterEach(async () => {
 })
 
 async function start(databaseUrl: string, env: Record<string, string> = {}): Promise<ServerProcess> {
-  const server = await spawnServer({ DATABASE_URL: databaseUrl, TOLLGATE_LOG_LEVEL: 'fatal', ...env })
+  const server = await spawnServer({
+    ...OWNER_SETTINGS,
+    DATABASE_URL: databaseUrl,
+    TOLLGATE_LOG_LEVEL: 'fatal',
+    ...env,
+  })
   cleanups.push(() => server.kill('SIGKILL'))
   return server
 }

@@ -21,6 +21,10 @@ const SETTINGS = {
   PORT: '0',
   TOLLGATE_DRAIN_MS: '0',
   TOLLGATE_API_KEY: API_KEY,
+}
+
+/** For a process whose owner signs in: the others save half a second of CPU without one. */
+export const OWNER_SETTINGS = {
   TOLLGATE_OWNER_EMAIL: OWNER.email,
   TOLLGATE_OWNER_PASSWORD: OWNER.password,
 }
@@ -49,7 +53,7 @@ export interface TestServerOptions {
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const database = options.databaseUrl ? null : await createDatabase()
   const databaseUrl = options.databaseUrl ?? database?.url ?? ''
-  const config = readConfig({ ...SETTINGS, ...options.env, DATABASE_URL: databaseUrl })
+  const config = readConfig({ ...SETTINGS, ...OWNER_SETTINGS, ...options.env, DATABASE_URL: databaseUrl })
   const level = process.env.TOLLGATE_LOG_LEVEL ?? 'silent'
   const service = await startService(config, { ...REAL_CLOCKS, ...options.clocks }, pino({ level }), {
     passwordCost: options.passwordCost ?? CHEAP_PASSWORDS,

@@ -1,7 +1,7 @@
 import type { TestApp } from './catalogue.ts'
 import { type Client, signedIn } from './client.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
-import { API_KEY, adminClient, OWNER, type ServerProcess, spawnServer } from './server.ts'
+import { API_KEY, adminClient, OWNER, OWNER_SETTINGS, type ServerProcess, spawnServer } from './server.ts'
 
 /** Several server processes on one database. */
 export interface Servers {
@@ -20,7 +20,14 @@ export async function openServers(count: number, env: Record<string, string> = {
   const database = await createDatabase()
   const processes: ServerProcess[] = []
   while (processes.length < count) {
-    processes.push(await spawnServer({ DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: 'error', ...env }))
+    processes.push(
+      await spawnServer({
+        ...OWNER_SETTINGS,
+        DATABASE_URL: database.url,
+        TOLLGATE_LOG_LEVEL: 'error',
+        ...env,
+      }),
+    )
   }
   const url = (process: number) => processes[process % count]?.url ?? ''
   const admin = (process: number, key = API_KEY) => adminClient(url(process), key)
