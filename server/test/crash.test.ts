@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUsers, publishPackage } from './harness/catalogue.ts'
 import { signedIn, type WireError } from './harness/client.ts'
-import { type DataFolder, makeDataFolder } from './harness/data-folder.ts'
+import type { DataFolder } from './harness/data-folder.ts'
 import { rowsOf } from './harness/database.ts'
 import {
   API_KEY,
@@ -12,6 +12,7 @@ import {
   type ServerProcess,
   spawnServer,
 } from './harness/server.ts'
+import { usedDataFolder } from './harness/used-data.ts'
 
 // Invariants under kill -9 of the server and of PostgreSQL: what was acknowledged is there, exactly once, and
 // nothing else is; the counter is the ledger's sum; the next start needs no manual step.
@@ -27,7 +28,7 @@ describe('kill -9 under writes, on the embedded database', () => {
   let folder: DataFolder
   let server: ServerProcess
   beforeAll(async () => {
-    folder = await makeDataFolder()
+    folder = await usedDataFolder()
     server = await start()
     const admin = adminClient(server.url, API_KEY)
     const dashboard = await signedIn(server.url, OWNER)

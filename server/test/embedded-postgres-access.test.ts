@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { chmod, cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { locateBinaries } from '../src/embedded-postgres/places.ts'
 import { connectionToRunning } from '../src/embedded-postgres/start.ts'
 import {
@@ -23,16 +23,11 @@ const refusal = (connection: Parameters<typeof query>[0]) =>
     (error: Error) => error.message,
   )
 
-let used: Awaited<ReturnType<typeof usedDataDir>>
-beforeAll(async () => {
-  used = await usedDataDir()
-})
 afterEach(cleanUp)
-afterAll(() => used?.remove())
 
 describe('who gets in', () => {
   it('needs a password from a file that only the server’s user can read', async () => {
-    const dataDir = await used.copy()
+    const dataDir = await usedDataDir()
     const { connection, admin } = await start(dataDir)
     for (const role of [connection, admin]) {
       expect(await refusal({ ...role, password: 'a guess' })).toContain('password authentication failed')
@@ -48,7 +43,7 @@ describe('who gets in', () => {
   it.runIf(isRoot)(
     'is not the account that PostgreSQL runs as, nor any other without the password',
     async () => {
-      const dataDir = await used.copy()
+      const dataDir = await usedDataDir()
       const { connection } = await start(dataDir)
       const { uid, gid } = await stat(connection.host)
       // What a program of that account can try: the socket, and the file.
@@ -61,7 +56,7 @@ describe('who gets in', () => {
   )
 
   it('the service is no superuser, owns its database, and cannot get at the administrator’s', async () => {
-    const { connection } = await start(await used.copy())
+    const { connection } = await start(await usedDataDir())
     const [role] = await query(
       connection,
       `select rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls,
@@ -83,7 +78,7 @@ describe('who gets in', () => {
   })
 
   it('an administrator finds the running one by its data folder', async () => {
-    const dataDir = await used.copy()
+    const dataDir = await usedDataDir()
     expect(await connectionToRunning(dataDir)).toBeUndefined()
     const { admin } = await start(dataDir)
     expect(await connectionToRunning(dataDir)).toEqual(admin)
@@ -95,7 +90,7 @@ describe('who gets in', () => {
 
 /** An older cluster without passwords: anyone who reaches the socket is superuser. */
 async function oldCluster(): Promise<string> {
-  const dataDir = await used.copy()
+  const dataDir = await usedDataDir()
   const cluster = join(dataDir, 'postgres')
   const { uid, gid } = await stat(cluster)
   const account = isRoot ? { uid, gid } : undefined
@@ -192,7 +187,7 @@ describe('a cluster from before there were passwords', () => {
 
 describe('passwords', () => {
   it('that are lost are replaced', async () => {
-    const dataDir = await used.copy()
+    const dataDir = await usedDataDir()
     const first = await start(dataDir)
     await write(first.connection)
     await first.stop()
@@ -204,7 +199,7 @@ describe('passwords', () => {
   })
 
   it('a start killed before PostgreSQL had them leaves nothing that is trusted', async () => {
-    const dataDir = await used.copy()
+    const dataDir = await usedDataDir()
     await cp(join(dataDir, 'pgpass'), join(dataDir, 'pgpass.new'))
     const draft = await readFile(join(dataDir, 'pgpass.new'), 'utf8')
     await writeFile(join(dataDir, 'pgpass.new'), draft.replaceAll(/:[0-9a-f]+$/gm, `:${'ab'.repeat(24)}`))

@@ -3,7 +3,7 @@ import { chown, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { StartError } from '../src/domain/errors.ts'
 import { isPostmaster } from '../src/embedded-postgres/process.ts'
 
@@ -25,16 +25,11 @@ import {
   write,
 } from './harness/clusters.ts'
 
-let used: Awaited<ReturnType<typeof usedDataDir>>
-beforeAll(async () => {
-  used = await usedDataDir()
-})
 afterEach(cleanUp)
-afterAll(() => used?.remove())
 
 describe('ownership', () => {
   it('refuses a second server while the first one lives, and takes over when it is killed', async () => {
-    const dataDir = await used.copy()
+    const dataDir = await usedDataDir()
     const first = hold(dataDir)
     const report = await first.report
     if (!report.connection) throw new Error(report.refused)
@@ -54,7 +49,7 @@ describe('ownership', () => {
   })
 
   it('starts after both server and PostgreSQL were killed', async () => {
-    const dataDir = await used.copy()
+    const dataDir = await usedDataDir()
     const server = hold(dataDir)
     const report = await server.report
     if (!report.connection) throw new Error(report.refused)
@@ -65,7 +60,7 @@ describe('ownership', () => {
   })
 
   it('starts when another process has the id that a killed PostgreSQL left in its lock files', async () => {
-    const dataDir = await used.copy()
+    const dataDir = await usedDataDir()
     const { connection, stop } = await start(dataDir)
     await write(connection)
     const lockFile = await readFile(join(connection.host, 'postmaster.pid'), 'utf8')
@@ -112,7 +107,7 @@ describe('ownership', () => {
 
 describe('supervision', () => {
   it('starts PostgreSQL again after it was killed, and still owns the folder', async () => {
-    const dataDir = await used.copy()
+    const dataDir = await usedDataDir()
     const postgres = await start(dataDir)
     const { pid, connection } = postgres
     await write(connection)
@@ -129,7 +124,7 @@ describe('supervision', () => {
   })
 
   it('starts PostgreSQL again after it was told to stop', async () => {
-    const postgres = await start(await used.copy())
+    const postgres = await start(await usedDataDir())
     const { pid, connection } = postgres
     await write(connection)
     process.kill(pid, 'SIGTERM')
@@ -138,7 +133,7 @@ describe('supervision', () => {
   })
 
   it('takes the lock again when the session that held it is killed', async () => {
-    const dataDir = await used.copy()
+    const dataDir = await usedDataDir()
     const postgres = await start(dataDir)
     const { pid, admin } = postgres
     const [holder] = await query(
@@ -152,7 +147,7 @@ describe('supervision', () => {
   })
 
   it('can be stopped while it is being started again', async () => {
-    const dataDir = await used.copy()
+    const dataDir = await usedDataDir()
     const postgres = await start(dataDir)
     process.kill(postgres.pid, 'SIGKILL')
     await sleep(40)

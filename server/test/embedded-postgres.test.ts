@@ -18,6 +18,7 @@ import {
   othersMayRead,
   query,
   start,
+  usedDataDir,
   write,
 } from './harness/clusters.ts'
 
@@ -51,7 +52,7 @@ describe('starting', () => {
   })
 
   it('keeps the data over a stop, leaves nothing running and starts again at once', async () => {
-    const dataDir = await makeDataDir()
+    const dataDir = await usedDataDir()
     const first = await start(dataDir)
     await write(first.connection)
     await Promise.all([first.stop(), first.stop()])
@@ -82,7 +83,7 @@ describe('starting', () => {
   })
 
   it('accepts a data folder whose path has blanks, commas and quotes', async () => {
-    const { connection } = await start(await makeDataDir('a, "b" c'))
+    const { connection } = await start(await usedDataDir('a, "b" c'))
     expect(await answers(connection)).toBe(true)
   })
 

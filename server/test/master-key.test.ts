@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { startService } from '../src/service.ts'
 import { REAL_CLOCKS } from './harness/clocks.ts'
-import { cleanUp, cleanups, makeDataDir } from './harness/clusters.ts'
+import { cleanUp, cleanups, usedDataDir } from './harness/clusters.ts'
 import { createDatabase, rowsOf } from './harness/database.ts'
 import { CHEAP_PASSWORDS } from './harness/server.ts'
 
@@ -85,7 +85,7 @@ describe('what secrets are sealed with', () => {
   })
 
   it('is generated beside the embedded database at the first start, for its user only, and never again', async () => {
-    const dataDir = await makeDataDir()
+    const dataDir = await usedDataDir()
     const env = { TOLLGATE_DATA_DIR: dataDir }
     const file = join(dataDir, 'master-key')
     expect((await startAndStop(env)).split('\n').filter((line) => line.includes(file))).toHaveLength(1)

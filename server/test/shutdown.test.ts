@@ -4,7 +4,6 @@ import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createUsers, publishPackage } from './harness/catalogue.ts'
 import { signedIn } from './harness/client.ts'
-import { makeDataFolder } from './harness/data-folder.ts'
 import { createDatabase, rowsOf } from './harness/database.ts'
 import {
   API_KEY,
@@ -15,6 +14,7 @@ import {
   type ServerProcess,
   spawnServer,
 } from './harness/server.ts'
+import { usedDataFolder } from './harness/used-data.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -29,7 +29,7 @@ async function start(env: Record<string, string>): Promise<ServerProcess> {
 
 describe('one data folder', () => {
   it('gap: one process per data folder: a second start is refused in one line, the first one serves on', async () => {
-    const folder = await makeDataFolder()
+    const folder = await usedDataFolder()
     cleanups.push(folder.remove)
     const first = await start({ TOLLGATE_DATA_DIR: folder.path })
 

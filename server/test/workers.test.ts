@@ -8,10 +8,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { StartError } from '../src/domain/errors.ts'
 import type { Answer } from './harness/client.ts'
-import { makeDataFolder } from './harness/data-folder.ts'
 import { createDatabase } from './harness/database.ts'
 import { openSocket } from './harness/raw.ts'
 import { API_KEY, refusedStart, type ServerProcess, spawnServer } from './harness/server.ts'
+import { usedDataFolder } from './harness/used-data.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -92,21 +92,24 @@ async function answerers(server: ServerProcess, key = API_KEY): Promise<Set<stri
 }
 
 describe('TOLLGATE_WORKERS=2', () => {
-  it('gap: workers: both answer behind one port, with one embedded PostgreSQL and one key, shown once', async () => {
-    const folder = await makeDataFolder()
+  it('gap: workers: both answer behind one port, with one embedded PostgreSQL and one key, shown once; SIGTERM ends all', async () => {
+    const folder = await usedDataFolder()
     cleanups.push(folder.remove)
     const server = await start({ TOLLGATE_DATA_DIR: folder.path, TOLLGATE_API_KEY: '' })
-    expect(await workersOf(server)).toHaveLength(2)
+    const workers = await workersOf(server)
+    expect(workers).toHaveLength(2)
 
     const keys = [...server.output().matchAll(/^export TOLLGATE_API_KEY=(\S+)$/gm)].map(([, key]) => key)
     expect(keys).toHaveLength(1)
     expect((await answerers(server, keys[0])).size).toBe(2)
 
     expect(await server.kill('SIGTERM')).toBe(0)
+    expect(await living(workers)).toEqual([])
     expect(await folder.postmaster()).toBeNull()
+    await expect(ask(server, '{ packages { id } }')).rejects.toThrow('ECONNREFUSED')
   })
 
-  it('gap: workers: what one has recorded the other sees; one that dies is replaced; SIGTERM ends all', async () => {
+  it('gap: workers: what one has recorded the other sees; one that dies is replaced; none is left when the process that keeps them is killed', async () => {
     const server = await startOnDatabase()
     const answered = new Set<string>()
     for (let i = 0; i < 10; i++) {
@@ -129,17 +132,8 @@ describe('TOLLGATE_WORKERS=2', () => {
     expect(after).not.toContain(victim)
     expect(after.filter((pid) => before.includes(pid))).toHaveLength(1)
 
-    expect(await server.kill('SIGTERM')).toBe(0)
-    expect(await living(after)).toEqual([])
-    await expect(ask(server, '{ packages { id } }')).rejects.toThrow('ECONNREFUSED')
-  })
-
-  it('gap: workers: none is left when the process that keeps them is killed', async () => {
-    const server = await startOnDatabase()
-    const workers = await workersOf(server)
-    expect(workers).toHaveLength(2)
     await server.kill('SIGKILL')
-    await until(async () => (await living(workers)).length === 0)
+    await until(async () => (await living(after)).length === 0)
     await expect(ask(server, '{ packages { id } }')).rejects.toThrow('ECONNREFUSED')
   })
 

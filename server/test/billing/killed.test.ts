@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { signedIn } from '../harness/client.ts'
-import { makeDataFolder } from '../harness/data-folder.ts'
 import { createDatabase, rowsOf } from '../harness/database.ts'
 import {
   API_KEY,
@@ -12,6 +11,7 @@ import {
   type ServerProcess,
   spawnServer,
 } from '../harness/server.ts'
+import { usedDataFolder } from '../harness/used-data.ts'
 import { GOOD_CARD, openSandboxShop } from './sandbox-shop.ts'
 
 // Whoever has paid has access soon, also when the process that had the payment in hand is killed.
@@ -86,7 +86,7 @@ describe('gap: billing, a process killed while handling a payment', () => {
   })
 
   it('is taken over immediately by the next start on the embedded database, every time', async () => {
-    const folder = await makeDataFolder()
+    const folder = await usedDataFolder()
     cleanups.push(() => folder.remove())
     const env = { TOLLGATE_DATA_DIR: folder.path }
     let server = await start(env)

@@ -1,18 +1,18 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm, rmdir } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { expect } from 'vitest'
 import { StartError } from '../../src/domain/errors.ts'
 import { isPostmaster } from '../../src/embedded-postgres/process.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
 import { builtScript } from './scripts.ts'
+import { copyUsedData } from './used-data.ts'
 
 type Connection = EmbeddedPostgres['connection']
 type Report =
@@ -52,21 +52,12 @@ export async function makeDataDir(...parts: string[]): Promise<string> {
   return dataDir
 }
 
-/** A data folder that a server has used, and copies of it: PostgreSQL sets up its files only once. */
-export async function usedDataDir(): Promise<{ copy(): Promise<string>; remove(): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'tollgate-test-'))
-  await chmod(folder, 0o755)
-  const used = join(folder, 'data')
-  await (await startEmbeddedPostgres({ dataDir: used, log: () => {} })).stop()
-  return {
-    async copy() {
-      const dataDir = await makeDataDir()
-      // With its owner, which the function of Node does not keep.
-      await promisify(execFile)('cp', ['-a', used, dataDir])
-      return dataDir
-    },
-    remove: () => rm(folder, { recursive: true, force: true }),
-  }
+/** One in which PostgreSQL has run before: setting up its files takes most of a first start. */
+export async function usedDataDir(...parts: string[]): Promise<string> {
+  const dataDir = await makeDataDir(...parts)
+  await mkdir(dirname(dataDir), { recursive: true })
+  await copyUsedData(dataDir)
+  return dataDir
 }
 
 export function locationOf(dataDir: string): string | undefined {
