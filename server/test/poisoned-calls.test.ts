@@ -137,7 +137,7 @@ it('gap: batches: a row that cannot be read fails alone', async () => {
   // Reading eve's subscription fails.
   await sql(`alter table subscription rename to kept_subscription;
     create view subscription as select app_id, user_uid, package_id, is_addon, started_at, cancel_at, cancelled_at,
-      case when user_uid = (select uid from users where id = 'eve') then (user_uid || ' o''clock')::timestamptz(3)
+      follows, quantity, package_version, version_as_of, case when user_uid = (select uid from users where id = 'eve') then (user_uid || ' o''clock')::timestamptz(3)
       else anchor end as anchor from kept_subscription`)
   const eve = { error: expect.objectContaining({ code: '22007' }) }
   const questions = users.map((userId) => ({ caller, userId, featureId: 'reads' }))

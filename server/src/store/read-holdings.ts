@@ -67,14 +67,18 @@ const LONGEST = new Map<ResetPeriod | null, string>(
  * The rows for one question, given where its parts come from. The period depends on the subscriptions read here; all
  * that is known beforehand is how long ago it may have started. That bound skips the truncation to milliseconds, which
  * would be computed again for every question. `offset 0` keeps the bound inside the index scan: as part of the join,
- * PostgreSQL read every counter of that kind the user ever had.
+ * PostgreSQL read every counter of that kind the user ever had, and, with a plan made while the table was new, every live
+ * subscription of the app.
  */
 const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod, longest]: readonly string[]) => `
 from ${source}
 left join users u on u.app_id = ${appId} and u.id = ${userId}
-left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
-  and s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > ${APP_NOW})
-  and (s.follows is null or s.started_at <= ${APP_NOW})
+left join lateral (
+  select package_id, is_addon, started_at, anchor, quantity, package_version, version_as_of from subscription
+  where app_id = u.app_id and user_uid = u.uid
+    and cancelled_at is null and (cancel_at is null or cancel_at > ${APP_NOW})
+    and (follows is null or started_at <= ${APP_NOW})
+  offset 0) s on true
 left join lateral (
   select period_start, used, ctid from usage_counter
   where app_id = u.app_id and user_uid = u.uid and feature_id = ${featureId} and reset_period = ${resetPeriod}
