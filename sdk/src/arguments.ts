@@ -7,6 +7,7 @@ export const REQUIRED_FIELDS: Record<string, string> = {
   CreateFeatureInput: '$id: String! $name: String! $type: FeatureType!',
   CreatePackageInput: '$id: String! $name: String!',
   CreateUserInput: '$id: String!',
+  OverrideInput: '$userId: String! $featureId: String! $mode: OverrideMode!',
   CreateUsageEventInput: '$userId: String! $featureId: String! $delta: SafeInt!',
 }
 

@@ -1,4 +1,12 @@
-import { CHECK, CONSUMPTION, PACKAGE, PACKAGE_FEATURE, SUBSCRIPTION, USAGE_PERIOD } from './selections.ts'
+import {
+  CHECK,
+  CONSUMPTION,
+  OVERRIDE,
+  PACKAGE,
+  PACKAGE_FEATURE,
+  SUBSCRIPTION,
+  USAGE_PERIOD,
+} from './selections.ts'
 
 const FEATURES_IF_ASKED = `features @include(if: $includeFeatures) { ${PACKAGE_FEATURE} }`
 const FEATURE = `id name type unitLabel unitLabelPlural metadata packages { ${PACKAGE} }`
@@ -32,6 +40,7 @@ export const DOCUMENTS = {
   subscriptions: `query subscriptions($userId: String, $first: Int, $after: String) {
     subscriptions(userId: $userId, first: $first, after: $after) { ${SUBSCRIPTION} }
   }`,
+  overrides: `query overrides($userId: String!) { overrides(userId: $userId) { ${OVERRIDE} } }`,
   createFeature: `mutation createFeature($input: CreateFeatureInput!) {
     createFeature(input: $input) { ${FEATURE} }
   }`,
@@ -55,6 +64,10 @@ export const DOCUMENTS = {
     cancelSubscription(id: $id, atPeriodEnd: $atPeriodEnd) { ${SUBSCRIPTION} }
   }`,
   keepSubscription: `mutation keepSubscription($id: String!) { keepSubscription(id: $id) { ${SUBSCRIPTION} } }`,
+  setOverride: `mutation setOverride($input: OverrideInput!) { setOverride(input: $input) { ${OVERRIDE} } }`,
+  removeOverride: `mutation removeOverride($userId: String!, $featureId: String!) {
+    removeOverride(userId: $userId, featureId: $featureId) { ${OVERRIDE} }
+  }`,
   recordUsage: `mutation recordUsage($input: CreateUsageEventInput!) {
     recordUsage(input: $input) { ${RECORDED} }
   }`,

@@ -2,6 +2,7 @@ const PRICE = 'id provider amount displayAmount currency interval'
 export const PACKAGE = `id name status metadata isAddon updatedAt prices { ${PRICE} }`
 export const PACKAGE_FEATURE = 'id name limit type unitLabel unitLabelPlural metadata'
 export const SUBSCRIPTION = `id userId status metadata startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion scheduled { packageId at } package { ${PACKAGE} }`
+export const OVERRIDE = 'userId featureId mode limit overageEnabled resetPeriod startedAt expiresAt reason'
 export const CONSUMPTION = 'consumption { budget used overageEnabled }'
 export const CHECK = `featureId access reason reasonCode ${CONSUMPTION}`
 export const USAGE_PERIOD = `periodStart periodEnd ${CONSUMPTION}`

@@ -238,6 +238,31 @@ export class Tollgate {
     return result
   }
 
+  /** The user's overrides that are in force. `USER_NOT_FOUND` where there is no such user. */
+  overrides(args: A.ByUser, options?: CallOptions): Promise<T.Result<T.Override[]>> {
+    return this.#calls.call('overrides', args, options)
+  }
+
+  /**
+   * Makes an exception for one user and feature, which wins over their packages. It replaces the one there is, and
+   * keeps its count.
+   */
+  async setOverride(input: T.OverrideInput, options?: MutationOptions): Promise<T.Result<T.Override>> {
+    const result = await this.#calls.call<T.Override>('setOverride', { input }, options)
+    this.#checks.changed(input?.userId)
+    return result
+  }
+
+  /** Ends an exception. `data` is the override that was in force; null: there was none. */
+  async removeOverride(
+    args: A.ByUserAndFeature,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.Override | null>> {
+    const result = await this.#calls.call<T.Override | null>('removeOverride', args, options)
+    this.#checks.changed(args?.userId)
+    return result
+  }
+
   /** Adds to the usage, sets it (`action: 'SET'`), or reverts some (a negative `delta`). */
   async recordUsage(
     input: T.CreateUsageEventInput,

@@ -60,6 +60,10 @@ const ROWS: (() => Row)[] = [
     /true or false, not "now"/,
   ],
   () => ['keepSubscription', t.keepSubscription({ id: 1 }), 'id', /must be a string, not 1/],
+  () => ['overrides', t.overrides({ userId: 5 }), 'userId', /must be a string, not 5/],
+  () => ['setOverride()', t.setOverride(), 'input', /must be an object/],
+  () => ['setOverride', t.setOverride(CALL), 'mode', /^input.mode must be a string/],
+  () => ['removeOverride', t.removeOverride({ userId: 'ann' }), 'featureId', /must be a string/],
   () => ['recordUsage()', t.recordUsage(), 'input', /must be an object/],
   () => [
     'recordUsage',

@@ -64,6 +64,18 @@ const ANN = {
 }
 const BOB = { id: 'bob', name: null, email: null, billingId: null, metadata: {} }
 
+const OVERRIDE = {
+  userId: 'eva',
+  featureId: 'calls',
+  mode: 'REPLACE',
+  limit: 50,
+  overageEnabled: true,
+  resetPeriod: 'MONTH',
+  startedAt: TIME,
+  expiresAt: '2100-01-01T00:00:00.000Z',
+  reason: 'a big customer',
+}
+
 const subscribed = (userId: string, to: unknown) => ({
   id: TEXT,
   userId,
@@ -214,6 +226,23 @@ const MUTATIONS: Row[] = [
       { recorded: true, reason: null, consumption: counted(9), queued: false },
     ],
   ],
+  [
+    'setOverride',
+    (t) =>
+      t.setOverride({
+        userId: 'eva',
+        featureId: 'calls',
+        mode: 'REPLACE',
+        limit: 50,
+        overageEnabled: true,
+        expiresAt: '2100-01-01T00:00:00Z',
+        reason: 'a big customer',
+      }),
+    OVERRIDE,
+  ],
+  ['overrides', (t) => t.overrides({ userId: 'eva' }), [OVERRIDE]],
+  ['removeOverride', (t) => t.removeOverride({ userId: 'eva', featureId: 'calls' }), OVERRIDE],
+  ['removeOverride', (t) => t.removeOverride({ userId: 'eva', featureId: 'calls' }), null],
   [
     'cancelSubscription',
     async (t) => t.cancelSubscription({ id: await lastOf(t, 'eva') }),

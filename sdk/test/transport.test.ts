@@ -105,6 +105,10 @@ describe('gap: idempotency', () => {
       t.subscribe({ userId: 'ann', packageIds: ['plan'] }, { idempotencyKey }),
     cancelSubscription: (t, idempotencyKey) => t.cancelSubscription({ id: 's' }, { idempotencyKey }),
     keepSubscription: (t, idempotencyKey) => t.keepSubscription({ id: 's' }, { idempotencyKey }),
+    setOverride: (t, idempotencyKey) =>
+      t.setOverride({ userId: 'ann', featureId: 'calls', mode: 'UNLIMITED' }, { idempotencyKey }),
+    removeOverride: (t, idempotencyKey) =>
+      t.removeOverride({ userId: 'ann', featureId: 'calls' }, { idempotencyKey }),
     recordUsage: (t, idempotencyKey) => t.recordUsage(CALL, { idempotencyKey }),
     recordUsages: (t, idempotencyKey) => t.recordUsages([CALL], { idempotencyKey }),
     generateUserToken: (t, idempotencyKey) => t.generateUserToken({ userId: 'ann' }, { idempotencyKey }),

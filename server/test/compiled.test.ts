@@ -92,6 +92,7 @@ const ADMIN_QUERIES: Rows = {
   users: given({ first: 2 }),
   subscription: given({ id: 'none' }, 'SUBSCRIPTION_NOT_FOUND'),
   subscriptions: given({ userId: 'ann' }),
+  overrides: given({ userId: 'ann' }),
 }
 
 const ADMIN_MUTATIONS: Rows = {
@@ -112,6 +113,14 @@ const ADMIN_MUTATIONS: Rows = {
   subscribe: { variables: (turn) => ({ userId: `user turn${turn}`, packageIds: ['extra', 'plan'] }) },
   cancelSubscription: given({ id: 'none', atPeriodEnd: true }, 'SUBSCRIPTION_NOT_FOUND'),
   keepSubscription: given({ id: 'none' }, 'SUBSCRIPTION_NOT_FOUND'),
+  setOverride: {
+    variables: (turn) => ({
+      input: { userId: `user turn${turn}`, featureId: 'calls', mode: 'REPLACE', limit: 5, reason: 'r' },
+    }),
+  },
+  removeOverride: {
+    variables: (turn) => ({ userId: `user turn${turn}`, featureId: 'calls' }),
+  },
   recordUsage: given({ input: { userId: 'ann', featureId: 'calls', delta: 3, action: 'SET' } }),
   recordUsages: given({
     inputs: [

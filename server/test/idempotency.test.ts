@@ -152,6 +152,21 @@ const MUTATIONS: Record<string, Row> = {
     effect: 'subscriptions { status }',
     once: { subscriptions: [{ status: 'CANCELLED' }] },
   },
+  setOverride: {
+    operation:
+      'setOverride(input: { userId: "bob", featureId: "call", mode: REPLACE, limit: 5, reason: "r" }) { limit startedAt reason }',
+    answered: '"limit":5,"startedAt":"2',
+    meanwhile: 'setOverride(input: { userId: "bob", featureId: "call", mode: UNLIMITED }) { mode }',
+    effect: 'overrides(userId: "bob") { mode }',
+    once: { overrides: [{ mode: 'UNLIMITED' }] },
+  },
+  removeOverride: {
+    operation: 'removeOverride(userId: "bob", featureId: "call") { limit }',
+    answered: '"removeOverride":null',
+    meanwhile: 'setOverride(input: { userId: "bob", featureId: "call", mode: UNLIMITED }) { mode }',
+    effect: 'overrides(userId: "bob") { mode }',
+    once: { overrides: [{ mode: 'UNLIMITED' }] },
+  },
   recordUsage: {
     operation:
       'recordUsage(input: { userId: "ann", featureId: "call", delta: 2 }) { recorded reason consumption { used budget } }',

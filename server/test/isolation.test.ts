@@ -25,6 +25,7 @@ const QUERIES: Record<string, string> = {
   users: 'users { id name email billingId metadata }',
   subscription: 'subscription(id: "SUBSCRIPTION") { id userId package { name } }',
   subscriptions: 'subscriptions { id userId package { name } }',
+  overrides: 'overrides(userId: "bob") { reason } anns: overrides(userId: "ann") { limit }',
 }
 
 /** What each does to `right` by an id that `left` uses too. */
@@ -56,6 +57,15 @@ const MUTATIONS: Record<string, { operation: string; changes: boolean; refused?:
     changes: true,
   },
   keepSubscription: { operation: 'keepSubscription(id: "SUBSCRIPTION") { status }', changes: false },
+  setOverride: {
+    operation:
+      'setOverride(input: { userId: "ann", featureId: "call", mode: ADD, limit: 5 }) { userId featureId limit }',
+    changes: true,
+  },
+  removeOverride: {
+    operation: 'removeOverride(userId: "bob", featureId: "call") { reason }',
+    changes: true,
+  },
   recordUsage: {
     operation:
       'recordUsage(input: { userId: "ann", featureId: "call", delta: 2 }) { consumption { used budget } }',
@@ -120,6 +130,7 @@ async function furnished(side: Side, used: number, limit: number): Promise<App> 
   const { subscribe } = await admin.data(`mutation {
     subscribe(userId: "ann", packageIds: ["plan"]) { id }
     recordUsage(input: { userId: "ann", featureId: "call", delta: ${used}, idempotencyKey: "first" }) { recorded }
+    setOverride(input: { userId: "bob", featureId: "call", mode: DENY, reason: "${side}" }) { mode }
   }`)
   return { id, admin, subscription: subscribe[0].id }
 }

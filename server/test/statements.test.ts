@@ -80,6 +80,7 @@ const QUERIES: Record<string, Row> = {
   users: { statements: 2, variables: (first) => ({ first }) },
   subscription: { statements: 2, variables: () => ({ id: subscriptionId }) },
   subscriptions: { statements: 3, variables: (first) => ({ first }) },
+  overrides: { statements: 2, variables: () => ({ userId: 'u1' }) },
 }
 
 const MUTATIONS: Record<string, Row> = {
@@ -122,6 +123,19 @@ const MUTATIONS: Record<string, Row> = {
     keyed: [23, 1],
     variables: () => ({ id: subscriptionId }),
   },
+  // The catalogue changes with the first override of a feature, and then no more.
+  setOverride: {
+    statements: 5,
+    keyed: [10, 5],
+    variables: (count) => ({
+      input: { userId: count === 1 ? 'u3' : 'u4', featureId: 'f3', mode: 'ADD', limit: 5 },
+    }),
+  },
+  removeOverride: {
+    statements: 4,
+    keyed: [9, 5],
+    variables: () => ({ userId: 'u5', featureId: 'f3' }),
+  },
   recordUsage: {
     statements: 2,
     keyed: [3, 1],
@@ -151,6 +165,9 @@ let subscriptionId = ''
 beforeAll(async () => {
   const { subscriptions } = await server.admin.data('{ subscriptions(first: 1) { id } }')
   subscriptionId = subscriptions[0].id
+  await server.admin.data(
+    'mutation { setOverride(input: { userId: "u6", featureId: "f3", mode: ADD, limit: 1 }) { mode } }',
+  )
   // The first token of an app makes the key that signs them.
   await server.admin.data('mutation { generateUserToken(userId: "u1") { token } }')
   for (const turn of ['1 plain', '1 keyed', `${MANY} plain`, `${MANY} keyed`]) {

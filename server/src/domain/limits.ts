@@ -12,6 +12,8 @@ export const MAX_PACKAGE_FEATURES = 1_000
 export const MAX_SUBSCRIBE_PACKAGES = 100
 /** `canUseFeatures` and `recordUsages`: one request is one round trip, not a bulk loader. */
 export const MAX_BATCH = 100
+/** Of one user, in force: every check of that user reads them all. */
+export const MAX_OVERRIDES = 100
 export const MAX_ORIGINS = 100
 /** What browsers and providers can handle. */
 export const MAX_URL_CHARACTERS = 2_048

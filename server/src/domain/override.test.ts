@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Allowance } from './allowance.ts'
-import { type Override, overridden, overrideAt } from './override.ts'
+import {
+  type NewOverride,
+  type Override,
+  overridden,
+  overrideAt,
+  overridesAt,
+  withOverride,
+} from './override.ts'
 
 const override = (more: Partial<Override>): Override => ({
   featureId: 'calls',
@@ -55,6 +62,40 @@ describe('gap: an override', () => {
         expect(overrideAt(all, 'calls', now)).toEqual(now < expiresAt ? all[1] : null)
         expect(overrideAt(all, 'third', now)).toBeNull()
         expect(overrideAt(null, 'calls', now)).toBeNull()
+      }),
+    )
+  })
+
+  const asked = (more: Partial<NewOverride>): NewOverride => {
+    const { startedAt, ...rest } = override({})
+    return { ...rest, resetPeriod: null, ...more }
+  }
+
+  it('keeps the start and the reset period of the one it replaces, unless that is over', () => {
+    const earlier = [override({ startedAt: 3, expiresAt: 10, resetPeriod: 'WEEK' })]
+    const setAt = (now: number, resetPeriod: NewOverride['resetPeriod'] = null) => {
+      const { set } = withOverride(earlier, asked({ resetPeriod }), 'CONSUMABLE', now)
+      return [set.startedAt, set.resetPeriod]
+    }
+    expect(setAt(9)).toEqual([3, 'WEEK'])
+    expect(setAt(9, 'HOUR')).toEqual([3, 'HOUR'])
+    expect(setAt(10)).toEqual([10, 'MONTH'])
+  })
+
+  it('property: setting one leaves the others that are in force, and only those', () => {
+    const stored = fc.uniqueArray(
+      fc.record({ featureId: fc.constantFrom('a', 'b', 'calls', 'd'), expiresAt: fc.option(fc.nat(20)) }),
+      { selector: ({ featureId }) => featureId },
+    )
+    fc.assert(
+      fc.property(stored, fc.nat(20), (rows, now) => {
+        const before = rows.map((row) => override(row))
+        const { set, all } = withOverride(before, asked({ limit: 7 }), 'CONSUMABLE', now)
+        expect(all.at(-1)).toBe(set)
+        expect(overrideAt(all, 'calls', now)?.limit).toBe(7)
+        const others = before.filter((o) => o.featureId !== 'calls' && (o.expiresAt ?? Infinity) > now)
+        expect(all.slice(0, -1)).toEqual(others)
+        expect(overridesAt(all, now)).toEqual(all)
       }),
     )
   })

@@ -1,13 +1,16 @@
 import type { Allowance } from './allowance.ts'
-import { MAX_COUNT } from './limits.ts'
+import { badUserInput } from './errors.ts'
+import type { FeatureType } from './feature.ts'
+import { checkText } from './identifier.ts'
+import { LATEST_TEST_CLOCK, MAX_COUNT, MAX_OVERRIDES } from './limits.ts'
 import type { ResetPeriod } from './period.ts'
 
 /**
  * An exception for one user and feature, whatever their packages say. GRANT and DENY are for any feature, the others
  * for consumable ones. Granting a consumable feature means without a limit.
  */
-const OVERRIDE_MODES = ['REPLACE', 'ADD', 'UNLIMITED', 'GRANT', 'DENY'] as const
-type OverrideMode = (typeof OVERRIDE_MODES)[number]
+export const OVERRIDE_MODES = ['REPLACE', 'ADD', 'UNLIMITED', 'GRANT', 'DENY'] as const
+export type OverrideMode = (typeof OVERRIDE_MODES)[number]
 
 export interface Override {
   featureId: string
@@ -21,8 +24,81 @@ export interface Override {
   /** where periods are counted from for a user without a subscription */
   startedAt: number
   expiresAt: number | null
-  /** for whoever reads about it later; never shown to the user */
+  /** a note for the application's own people; never shown to the user */
   reason: string | null
+}
+
+/** An override as a caller asks for it. */
+export interface NewOverride extends Omit<Override, 'resetPeriod' | 'startedAt'> {
+  /** null: as before, or MONTH */
+  resetPeriod: ResetPeriod | null
+}
+
+export const DEFAULT_RESET_PERIOD: ResetPeriod = 'MONTH'
+
+/**
+ * All overrides of a user once this one is set. It replaces the one in force, whose start and, unless another is asked
+ * for, reset period it keeps: a higher limit must not begin a new count. Expired ones are dropped.
+ */
+export function withOverride(
+  overrides: readonly Override[] | null,
+  { resetPeriod, ...asked }: NewOverride,
+  type: FeatureType,
+  now: number,
+): { set: Override; all: Override[] } {
+  const earlier = overrideAt(overrides, asked.featureId, now)
+  const set: Override = {
+    ...asked,
+    resetPeriod: resetPeriod ?? earlier?.resetPeriod ?? DEFAULT_RESET_PERIOD,
+    startedAt: earlier?.startedAt ?? now,
+  }
+  checkOverride(set, type, now)
+  const all = [...withoutOverride(overrides, asked.featureId, now), set]
+  if (all.length > MAX_OVERRIDES) {
+    throw badUserInput(`A user can have at most ${MAX_OVERRIDES} overrides: remove one first`, 'userId')
+  }
+  return { set, all }
+}
+
+/** Those in force, except the one of this feature. */
+export function withoutOverride(
+  overrides: readonly Override[] | null,
+  featureId: string,
+  now: number,
+): Override[] {
+  return overridesAt(overrides, now).filter((override) => override.featureId !== featureId)
+}
+
+/** Those in force, in the order in which they were last set. */
+export function overridesAt(overrides: readonly Override[] | null, now: number): Override[] {
+  return (overrides ?? []).filter((override) => isInForce(override, now))
+}
+
+function checkOverride(override: Override, type: FeatureType, now: number): void {
+  const { mode, limit, overageEnabled, expiresAt, reason } = override
+  const counts = mode === 'REPLACE' || mode === 'ADD'
+  if (type === 'BINARY' && mode !== 'GRANT' && mode !== 'DENY') {
+    throw badUserInput(
+      `A BINARY feature can only be granted or denied: ${mode} is for consumable ones`,
+      'mode',
+    )
+  }
+  if (counts && limit === null) throw badUserInput(`${mode} needs a limit`, 'limit')
+  if (!counts && limit !== null) throw badUserInput(`${mode} takes no limit`, 'limit')
+  if (limit !== null && !(Number.isInteger(limit) && limit >= 0 && limit <= MAX_COUNT)) {
+    throw badUserInput(`limit must be a whole number from 0 to ${MAX_COUNT}`, 'limit')
+  }
+  if (!counts && overageEnabled !== null) {
+    throw badUserInput(`${mode} takes no overageEnabled`, 'overageEnabled')
+  }
+  if (expiresAt !== null && expiresAt <= now) {
+    throw badUserInput('expiresAt must be in the future', 'expiresAt')
+  }
+  if (expiresAt !== null && expiresAt > LATEST_TEST_CLOCK) {
+    const latest = new Date(LATEST_TEST_CLOCK).toISOString()
+    throw badUserInput(`expiresAt must not be after ${latest}: leave it out if there is no end`, 'expiresAt')
+  }
+  checkText('reason', reason)
 }
 
 /** The override that applies to a feature now: an expired one is over by the clock alone. */

@@ -159,7 +159,8 @@ const REMOVALS: Record<SampleKind, string[]> = {
     `delete from package where app_id = $1 and id = any($2) returning id`,
   ],
   feature: [
-    `delete from feature where app_id = $1 and id = any($2) and not exists (
+    // A user may have an override of it, which would apply to another feature of that id.
+    `delete from feature where app_id = $1 and id = any($2) and override_periods = '{}' and not exists (
        select from package p, json_array_elements(p.draft->'features') g
        where p.app_id = $1 and g->>'featureId' = feature.id) returning id`,
   ],

@@ -27,6 +27,13 @@ const SNAPSHOTS = {
       filter (where s.id is not null), '[]') as subscriptions
     from users u left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
     where u.app_id = $1 and u.id = $2 group by u.id`,
+  overrides: `select u.id as "userId", coalesce(json_agg(json_build_object('featureId', o.value->'featureId',
+      'mode', o.value->'mode', 'limit', o.value->'limit', 'overageEnabled', o.value->'overageEnabled',
+      'resetPeriod', o.value->'resetPeriod', 'startedAt', to_timestamp((o.value->>'startedAt')::float8 / 1000),
+      'expiresAt', to_timestamp((o.value->>'expiresAt')::float8 / 1000), 'reason', o.value->'reason') order by o.ordinality)
+      filter (where o.value is not null), '[]') as overrides
+    from users u left join lateral json_array_elements(u.overrides) with ordinality o on true
+    where u.app_id = $1 and u.id = $2 group by u.id`,
   usage: `select u.id as "userId", coalesce(json_agg(json_build_object('featureId', c.feature_id, 'used', c.used,
       'resetPeriod', c.reset_period, 'periodStart', c.period_start) order by c.feature_id)
       filter (where c.feature_id is not null), '[]') as usage

@@ -10,6 +10,7 @@ import { http } from './http.ts'
 import { idempotency } from './idempotency.ts'
 import { inputs } from './inputs.ts'
 import { operations } from './operations.ts'
+import { overrides } from './overrides.ts'
 import { packages } from './packages.ts'
 import { paging } from './paging.ts'
 import { periods } from './periods.ts'
@@ -34,6 +35,7 @@ export const audits: Audit[] = [
   ...inputs,
   ...subscribe,
   ...subscriptions,
+  ...overrides,
   ...access,
   ...severalPackages,
   ...usage,

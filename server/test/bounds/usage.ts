@@ -1,5 +1,11 @@
 import { expect } from 'vitest'
-import { MAX_BATCH, MAX_COUNT, MAX_PAST_PERIODS, MAX_SUBSCRIBE_PACKAGES } from '../../src/domain/limits.ts'
+import {
+  MAX_BATCH,
+  MAX_COUNT,
+  MAX_OVERRIDES,
+  MAX_PAST_PERIODS,
+  MAX_SUBSCRIBE_PACKAGES,
+} from '../../src/domain/limits.ts'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import { rowsOf } from '../harness/database.ts'
 import { createApp } from '../harness/server.ts'
@@ -17,6 +23,10 @@ const SUBSCRIBE = `mutation ($userId: String!, $packageIds: [String!]!) {
   subscribe(userId: $userId, packageIds: $packageIds) { id }
 }`
 
+const SET_OVERRIDE = `mutation ($userId: String!, $featureId: String!) {
+  setOverride(input: { userId: $userId, featureId: $featureId, mode: GRANT }) { mode }
+}`
+
 const CAN_USE = `query ($userId: String!, $featureId: String!) {
   canUseFeature(userId: $userId, featureId: $featureId) { access consumption { used budget } }
 }`
@@ -25,6 +35,24 @@ const CAN_USE = `query ($userId: String!, $featureId: String!) {
 const counts = { within: MAX_COUNT, beyond: MAX_COUNT + 1 }
 
 export const usageBounds: Bound[] = [
+  valueBound(
+    'MAX_OVERRIDES',
+    'overrides of one user',
+    { within: MAX_OVERRIDES, beyond: MAX_OVERRIDES + 1 },
+    async ({ admin, fresh, databaseUrl }, count) => {
+      const [userId, featureId] = [fresh(), await consumable(admin, fresh())]
+      await admin.data(CREATE_USER, { input: { id: userId } })
+      await rowsOf(
+        { connectionString: databaseUrl },
+        `update users set overrides = (select json_agg(json_build_object('featureId', 'f' || n, 'mode', 'GRANT',
+           'resetPeriod', 'MONTH', 'startedAt', 0, 'limit', null, 'overageEnabled', null, 'expiresAt', null, 'reason', null))
+         from generate_series(1, $2::int) n) where id = $1`,
+        [userId, count - 1],
+      )
+      return admin.ask(SET_OVERRIDE, { userId, featureId })
+    },
+    /A user can have at most 100 overrides/,
+  ),
   valueBound(
     'MAX_COUNT',
     'the limit of an entitlement',

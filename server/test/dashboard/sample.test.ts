@@ -148,6 +148,19 @@ describe('gap: the sample catalogue', () => {
     expect(canUseFeature.reasonCode).toBe('WITHIN_BUDGET')
   })
 
+  it('a feature that somebody has an override of stays', async () => {
+    const app = await newApp()
+    const { id: appId, admin, dashboard } = app
+    await dashboard.data(LOAD, { appId })
+    await admin.data(`mutation { createUser(input: { id: "real" }) { id }
+      setOverride(input: { userId: "real", featureId: "demo-seats", mode: REPLACE, limit: 2 }) { mode } }`)
+    expect((await dashboard.data(REMOVE, { appId })).removeSample.kept).toEqual(['demo-seats'])
+    const { canUseFeature } = await admin.data(
+      '{ canUseFeature(userId: "real", featureId: "demo-seats") { reasonCode } }',
+    )
+    expect(canUseFeature.reasonCode).toBe('WITHIN_BUDGET')
+  })
+
   it('names the users who stay by their ids', async () => {
     const app = await newApp()
     const { id: appId, admin, dashboard } = app

@@ -15,6 +15,7 @@ import { Keyring } from '../../src/store/keyring.ts'
 import { ledgerOfUser } from '../../src/store/ledger.ts'
 import { moveRows } from '../../src/store/move-user-import.ts'
 import * as notices from '../../src/store/notices.ts'
+import * as overrides from '../../src/store/overrides.ts'
 import * as packages from '../../src/store/packages.ts'
 import * as prices from '../../src/store/prices.ts'
 import * as accounts from '../../src/store/provider-accounts.ts'
@@ -54,6 +55,16 @@ const FEATURE = {
   unitLabel: null,
   unitLabelPlural: null,
   metadata: {},
+} as const
+const OVERRIDE = {
+  featureId: 'calls',
+  mode: 'GRANT',
+  limit: null,
+  overageEnabled: null,
+  resetPeriod: 'MONTH',
+  startedAt: 0,
+  expiresAt: null,
+  reason: null,
 } as const
 const PROGRESS = { bytesRead: 1, rows: 1, bad: 1, unchanged: 1, changed: 1 }
 
@@ -107,6 +118,8 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   applyPackageEdit: (db, app) =>
     packages.applyPackageEdit(db, app, 'plan', { name: 'Other', features: [] }, NOW),
   publishPackage: (db, app) => packages.publishPackage(db, app, 'plan', NOW),
+  storeOverrides: (db, app) => overrides.storeOverrides(db, app, UID, [OVERRIDE]),
+  addOverridePeriod: (db, app) => overrides.addOverridePeriod(db, app, 'calls', 'HOUR'),
   findPrice: (db, app) => prices.findPrice(db, app, 'stripe', 'price_1'),
   findPrices: (db, app) => prices.findPrices(db, app, 'stripe', ['price_1']),
   listPrices: (db, app) => prices.listPrices(db, app, null, true),

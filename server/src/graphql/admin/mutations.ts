@@ -3,6 +3,8 @@ import { createFeature } from '../../operations/catalogue/create-feature.ts'
 import { createPackage } from '../../operations/catalogue/create-package.ts'
 import { updatePackage } from '../../operations/catalogue/edit-package.ts'
 import { updateFeature } from '../../operations/catalogue/update-feature.ts'
+import { removeOverride } from '../../operations/overrides/remove-override.ts'
+import { setOverride } from '../../operations/overrides/set-override.ts'
 import { cancelSubscription } from '../../operations/subscriptions/cancel-subscription.ts'
 import { keepSubscription } from '../../operations/subscriptions/keep-subscription.ts'
 import { subscribe } from '../../operations/subscriptions/subscribe.ts'
@@ -14,6 +16,7 @@ import type { Builder } from '../types/builder.ts'
 import {
   featureChange,
   newFeature,
+  newOverride,
   newPackage,
   newUser,
   packageChange,
@@ -93,6 +96,22 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
             'Takes back an end that was set, also at the provider. One that has ended stays ended.',
           args: { id },
           resolve: (_, { id }, context, info) => keepSubscription(mutationCall(context, info), id),
+        }),
+        setOverride: t.field({
+          type: types.override,
+          nullable: true,
+          description: 'Replaces the override of this user and feature, if there is one.',
+          args: { input: t.arg({ type: inputs.override, required: true }) },
+          resolve: (_, { input }, context, info) =>
+            setOverride(mutationCall(context, info), newOverride(input)),
+        }),
+        removeOverride: t.field({
+          type: types.override,
+          nullable: true,
+          description: 'Returns the override that was in force; null: there was none.',
+          args: { userId, featureId: t.arg.string({ required: true }) },
+          resolve: (_, { userId, featureId }, context, info) =>
+            removeOverride(mutationCall(context, info), userId, featureId),
         }),
         recordUsage: t.field({
           type: types.recordedUsage,

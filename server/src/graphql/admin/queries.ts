@@ -1,5 +1,6 @@
 import { feature, features } from '../../operations/catalogue/features.ts'
 import { packageById, packages } from '../../operations/catalogue/packages.ts'
+import { overrides } from '../../operations/overrides/overrides.ts'
 import { subscription, subscriptions } from '../../operations/subscriptions/subscriptions.ts'
 import { canUseFeature, canUseFeatures } from '../../operations/usage/can-use-feature.ts'
 import { showUsage } from '../../operations/usage/show-usage.ts'
@@ -102,6 +103,12 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
             context.lists.read(info, (cursor) =>
               subscriptions(queryCall(context), args.userId ?? null, args, cursor),
             ),
+        }),
+        overrides: t.field({
+          type: [types.override],
+          description: "The user's overrides that are in force.",
+          args: { userId: t.arg.string({ required: true }) },
+          resolve: (_, args, context) => overrides(queryCall(context), args.userId),
         }),
       }
     },

@@ -3,6 +3,7 @@ import type { Builder } from '../types/builder.ts'
 import { defineCatalogueInputs } from '../types/catalogue-inputs.ts'
 import { defineCatalogueTypes } from '../types/catalogue-types.ts'
 import { defineEntitlementInput } from '../types/entitlement-input.ts'
+import { defineOverrideTypes } from '../types/override-types.ts'
 import { defineSubscriptionTypes } from '../types/subscription-types.ts'
 import { defineUsageTypes } from '../types/usage-types.ts'
 import { defineUserTypes } from '../types/user-types.ts'
@@ -33,7 +34,8 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
   })
 
   const { createUser, updateUser, createUsageEvent, ...users } = defineUserTypes(builder, usage)
-  const { entitlement } = defineEntitlementInput(builder)
+  const { resetPeriod, entitlement } = defineEntitlementInput(builder)
+  const { override, overrideInput } = defineOverrideTypes(builder, resetPeriod)
   const written = { ...catalogue, entitlement }
 
   return {
@@ -43,10 +45,12 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
     subscription,
     user,
     subscriptionLink,
+    override,
     inputs: {
       createUser,
       updateUser,
       createUsageEvent,
+      override: overrideInput,
       ...defineCatalogueInputs(builder, written, 'CreatePackageFeatureInput'),
     },
   }

@@ -1,7 +1,10 @@
 import { badUserInput } from '../../domain/errors.ts'
 import type { Feature, FeatureChange, FeatureType } from '../../domain/feature.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
+import type { NewOverride, OverrideMode } from '../../domain/override.ts'
 import type { EntitlementInput } from '../../domain/package.ts'
+import type { ResetPeriod } from '../../domain/period.ts'
+import { timeOf } from '../../domain/time.ts'
 import type { UsageAction } from '../../domain/usage.ts'
 import type { User, UserChange } from '../../domain/user.ts'
 import type { NewPackage } from '../../operations/catalogue/create-package.ts'
@@ -104,6 +107,28 @@ export function usageEvent(input: {
     delta: input.delta,
     action: input.action ?? 'ADD',
     idempotencyKey: input.idempotencyKey ?? null,
+  }
+}
+
+export function newOverride(input: {
+  userId: string
+  featureId: string
+  mode: OverrideMode
+  limit?: Maybe<number>
+  overageEnabled?: Maybe<boolean>
+  resetPeriod?: Maybe<ResetPeriod>
+  expiresAt?: Maybe<string>
+  reason?: Maybe<string>
+}): NewOverride & { userId: string } {
+  return {
+    userId: input.userId,
+    featureId: input.featureId,
+    mode: input.mode,
+    limit: input.limit ?? null,
+    overageEnabled: input.overageEnabled ?? null,
+    resetPeriod: input.resetPeriod ?? null,
+    expiresAt: typeof input.expiresAt === 'string' ? timeOf('expiresAt', input.expiresAt) : null,
+    reason: input.reason ?? null,
   }
 }
 

@@ -1,6 +1,7 @@
 import { appNotFound, badUserInput, quote } from '../../domain/errors.ts'
 import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
 import { LATEST_TEST_CLOCK, MAX_ORIGINS } from '../../domain/limits.ts'
+import { timeOf } from '../../domain/time.ts'
 import { parseUrl } from '../../domain/url.ts'
 import {
   type AppRow,
@@ -59,10 +60,7 @@ export async function renameApp(call: Call, name: string): Promise<AppRow> {
 /** Moves an app's test clock forward; renewals and cancellations due by then take effect. */
 export async function advanceClock(call: Call, to: string): Promise<AppRow> {
   const { appId } = call
-  const time = timeOf(to)
-  if (Number.isNaN(time)) {
-    throw badUserInput('to must be a time in ISO 8601, such as 2027-01-31T00:00:00Z', 'to')
-  }
+  const time = timeOf('to', to)
   if (time > LATEST_TEST_CLOCK) {
     throw badUserInput(`A test clock cannot go beyond ${new Date(LATEST_TEST_CLOCK).toISOString()}`, 'to')
   }
@@ -82,13 +80,6 @@ export async function advanceClock(call: Call, to: string): Promise<AppRow> {
     await addJob(tx, 'turn-sandbox', { appId }, `turn:${appId}`)
     return foundApp(tx, appId)
   })
-}
-
-/** A time without a zone is UTC, wherever this runs. `Date.parse` alone reads 30 February as 2 March. */
-function timeOf(text: string): number {
-  const [, year, month, day, zone] = /^(\d{4})-(\d\d)-(\d\d)T[\d:.]+(Z|[+-]\d\d:?\d\d)?$/i.exec(text) ?? []
-  const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
-  return Number(day) <= lastDay ? Date.parse(zone ? text : `${text}Z`) : Number.NaN
 }
 
 export async function foundApp(db: Db, id: string): Promise<AppRow> {

@@ -1,0 +1,15 @@
+import { badUserInput } from './errors.ts'
+
+/**
+ * The milliseconds of a time in ISO 8601. One without a zone is UTC, wherever this runs. `Date.parse` alone reads
+ * 30 February as 2 March.
+ */
+export function timeOf(field: string, text: string): number {
+  const [, year, month, day, zone] = /^(\d{4})-(\d\d)-(\d\d)T[\d:.]+(Z|[+-]\d\d:?\d\d)?$/i.exec(text) ?? []
+  const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
+  const time = Number(day) <= lastDay ? Date.parse(zone ? text : `${text}Z`) : Number.NaN
+  if (Number.isNaN(time)) {
+    throw badUserInput(`${field} must be a time in ISO 8601, such as 2027-01-31T00:00:00Z`, field)
+  }
+  return time
+}

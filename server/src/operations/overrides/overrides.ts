@@ -1,0 +1,14 @@
+import { type Override, overridesAt } from '../../domain/override.ts'
+import { type Call, momentOf } from '../call/call.ts'
+import { foundUser } from '../call/found.ts'
+
+export interface UserOverride extends Override {
+  userId: string
+}
+
+/** The user's overrides in force, in the order in which they were last set. */
+export async function overrides(call: Call, userId: string): Promise<UserOverride[]> {
+  const { now } = await momentOf(call)
+  const user = await foundUser(call.service.pool, call.appId, userId)
+  return overridesAt(user.overrides, now).map((override) => ({ userId, ...override }))
+}

@@ -1,0 +1,24 @@
+import { overrideAt, withoutOverride } from '../../domain/override.ts'
+import { storeOverrides } from '../../store/overrides.ts'
+import type { Call } from '../call/call.ts'
+import { foundFeature, lockedUser } from '../call/found.ts'
+import { mutate } from '../call/mutate.ts'
+import type { UserOverride } from './overrides.ts'
+
+/** From now on the user has what their packages say. Returns the override that was in force, or null. */
+export async function removeOverride(
+  call: Call,
+  userId: string,
+  featureId: string,
+): Promise<UserOverride | null> {
+  const { appId } = call
+  return mutate(call, async (tx, moment) => {
+    const user = await lockedUser(tx, appId, userId)
+    const { app, now } = await moment()
+    foundFeature(app.catalogue, featureId)
+    const removed = overrideAt(user.overrides, featureId, now)
+    if (!removed) return null
+    await storeOverrides(tx, appId, user.uid, withoutOverride(user.overrides, featureId, now))
+    return { userId, ...removed }
+  })
+}

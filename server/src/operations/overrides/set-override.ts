@@ -1,0 +1,35 @@
+import { DEFAULT_RESET_PERIOD, type NewOverride, withOverride } from '../../domain/override.ts'
+import { bumpVersion, lockApp } from '../../store/apps.ts'
+import { addOverridePeriod, storeOverrides } from '../../store/overrides.ts'
+import type { Call } from '../call/call.ts'
+import { foundFeature, lockedUser } from '../call/found.ts'
+import { mutate } from '../call/mutate.ts'
+import type { UserOverride } from './overrides.ts'
+
+/** Makes an exception for one user and feature, in place of any earlier one. */
+export async function setOverride(
+  call: Call,
+  { userId, ...asked }: NewOverride & { userId: string },
+): Promise<UserOverride> {
+  const { appId } = call
+  return mutate(call, async (tx, moment) => {
+    // Whoever locks both locks the app first. Nearly always the catalogue stays as it is and only the user is locked.
+    if (!isCounted(call, asked)) await lockApp(tx, appId)
+    const user = await lockedUser(tx, appId, userId)
+    const { app, now } = await moment()
+    const feature = foundFeature(app.catalogue, asked.featureId)
+    const { set, all } = withOverride(user.overrides, asked, feature.type, now)
+    if (!feature.overridePeriods.includes(set.resetPeriod)) {
+      await addOverridePeriod(tx, appId, feature.id, set.resetPeriod)
+      await bumpVersion(tx, appId)
+    }
+    await storeOverrides(tx, appId, user.uid, all)
+    return { userId, ...set }
+  })
+}
+
+/** Whether overrides of the feature already count by this reset period, as far as this process knows. */
+function isCounted({ service, appId }: Call, { featureId, resetPeriod }: NewOverride): boolean {
+  const feature = service.apps.known(appId)?.catalogue.features.get(featureId)
+  return feature?.overridePeriods.includes(resetPeriod ?? DEFAULT_RESET_PERIOD) ?? false
+}
