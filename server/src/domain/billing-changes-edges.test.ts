@@ -4,9 +4,9 @@ import { type Billed, billingChanges, type HeldSubscription } from './billing-ch
 // Cases that differ from those of billing-changes.test.ts in one thing, which decides.
 
 const NOW = 1_000
-const PLAN = { id: 'plan', isAddon: false }
-const PRO = { id: 'pro', isAddon: false }
-const EXTRA = { id: 'extra', isAddon: true }
+const PLAN = { id: 'plan', isAddon: false, quantity: 1 }
+const PRO = { id: 'pro', isAddon: false, quantity: 1 }
+const EXTRA = { id: 'extra', isAddon: true, quantity: 1 }
 
 const billed = (more: Partial<Billed> = {}): Billed => ({
   provider: 'p',
@@ -15,6 +15,9 @@ const billed = (more: Partial<Billed> = {}): Billed => ({
   paidAt: 100,
   madeAt: 100,
   anchor: 100,
+  keepsAnchor: false,
+  trialEndsAt: null,
+  scheduled: null,
   forGood: false,
   cancelAt: null,
   endedAt: null,
@@ -39,6 +42,9 @@ const held = (
   providerRef: null,
   paidAt: null,
   forGood: false,
+  quantity: 1,
+  trialEndsAt: null,
+  next: null,
   ...more,
 })
 

@@ -5,9 +5,9 @@ import { endedAt } from './subscription.ts'
 
 const NOW = 1_000
 
-const PLAN = { id: 'plan', isAddon: false }
-const PRO = { id: 'pro', isAddon: false }
-const EXTRA = { id: 'extra', isAddon: true }
+const PLAN = { id: 'plan', isAddon: false, quantity: 1 }
+const PRO = { id: 'pro', isAddon: false, quantity: 1 }
+const EXTRA = { id: 'extra', isAddon: true, quantity: 1 }
 
 const billed = (more: Partial<Billed> = {}): Billed => ({
   provider: 'p',
@@ -16,6 +16,9 @@ const billed = (more: Partial<Billed> = {}): Billed => ({
   paidAt: 100,
   madeAt: 100,
   anchor: 100,
+  keepsAnchor: false,
+  trialEndsAt: null,
+  scheduled: null,
   forGood: false,
   cancelAt: null,
   endedAt: null,
@@ -36,10 +39,16 @@ const held = (id: string, sold: { id: string; isAddon: boolean }, more: Partial<
   providerRef: null,
   paidAt: null,
   forGood: false,
+  quantity: 1,
+  trialEndsAt: null,
+  next: null,
   ...more,
 })
 
 const by = (ref: string, paidAt: number) => ({ provider: 'p', providerRef: ref, paidAt, anchor: 100 })
+
+/** Paid for on the same bill. */
+const planned = (sold: { id: string }) => ({ packageId: sold.id, quantity: 1, at: 4_000, provider: 'p' })
 
 const once = (ref: string, paidAt: number) => ({ ...by(ref, paidAt), forGood: true })
 
@@ -51,6 +60,8 @@ interface Row {
   insert?: object[]
   update?: object[]
   end?: object[]
+  unplan?: string[]
+  plan?: object | null
   cancelAtProvider?: string[]
   askAgain?: string[]
   lacksBasePlan?: boolean
@@ -267,6 +278,136 @@ const ROWS: Row[] = [
     insert: [{ packageId: 'extra', anchor: 50, cancelAt: 4_000 }],
   },
   {
+    what: 'another quantity is the same subscription',
+    said: billed({ packages: [{ ...PLAN, quantity: 5 }] }),
+    held: [held('s', PLAN, by('r1', 100))],
+    update: [{ id: 's', quantity: 5, cancelAt: null }],
+  },
+  {
+    what: 'a trial is told, until it is over',
+    said: billed({ trialEndsAt: 3_000 }),
+    held: [held('s', PLAN, by('r1', 100))],
+    update: [{ id: 's', trialEndsAt: 3_000, cancelAt: null }],
+  },
+  {
+    what: 'of a trial that is over nothing is left',
+    said: billed(),
+    held: [held('s', PLAN, { ...by('r1', 100), trialEndsAt: 900 })],
+    update: [{ id: 's', trialEndsAt: null }],
+  },
+  {
+    what: 'a plan exchanged for one of another interval counts on as before',
+    said: billed({ packages: [PRO], anchor: 950, keepsAnchor: true }),
+    held: [held('s', PLAN, by('r1', 100))],
+    insert: [{ packageId: 'pro', startedAt: NOW, anchor: 100 }],
+    end: [{ id: 's', at: NOW }],
+  },
+  {
+    what: 'and so does one that only its interval has changed of',
+    said: billed({ anchor: 950, keepsAnchor: true }),
+    held: [held('s', PLAN, by('r1', 100))],
+  },
+  {
+    what: 'a billing cycle that starts again is followed',
+    said: billed({ anchor: 950 }),
+    held: [held('s', PLAN, by('r1', 100))],
+    update: [{ id: 's', anchor: 950 }],
+  },
+  {
+    what: 'a scheduled change is planned, and the plan ends where its successor begins',
+    said: billed({ scheduled: { at: 4_000, packages: [PRO] } }),
+    held: [held('s', PLAN, by('r1', 100))],
+    update: [{ id: 's', cancelAt: 4_000, quantity: 1 }],
+    plan: {
+      follows: 's',
+      successor: {
+        packageId: 'pro',
+        isAddon: false,
+        startedAt: 4_000,
+        anchor: 100,
+        cancelAt: null,
+        cancelledAt: null,
+        quantity: 1,
+        trialEndsAt: null,
+      },
+    },
+  },
+  {
+    what: 'a scheduled change that is planned already changes nothing',
+    said: billed({ scheduled: { at: 4_000, packages: [PRO] } }),
+    held: [held('s', PLAN, { ...by('r1', 100), cancelAt: 4_000, next: planned(PRO) })],
+  },
+  {
+    what: 'another scheduled change takes the place of the first',
+    said: billed({ scheduled: { at: 4_000, packages: [{ ...PRO, quantity: 3 }] } }),
+    held: [held('s', PLAN, { ...by('r1', 100), cancelAt: 4_000, next: planned(PRO) })],
+    unplan: ['s'],
+    plan: { follows: 's', successor: expect.objectContaining({ packageId: 'pro', quantity: 3 }) },
+  },
+  {
+    what: 'a scheduled change that was taken back is planned no more',
+    said: billed(),
+    held: [held('s', PLAN, { ...by('r1', 100), cancelAt: 4_000, next: planned(PRO) })],
+    update: [{ id: 's', cancelAt: null }],
+    unplan: ['s'],
+  },
+  {
+    what: 'nor is one whose place an end has taken, at the same moment',
+    said: billed({ cancelAt: 4_000 }),
+    held: [held('s', PLAN, { ...by('r1', 100), cancelAt: 4_000, next: planned(PRO) })],
+    unplan: ['s'],
+  },
+  {
+    what: 'a plan that costs nothing may follow one that ends',
+    said: billed({ cancelAt: 4_000 }),
+    held: [held('s', PLAN, { ...by('r1', 100), cancelAt: 4_000, next: { ...planned(PRO), provider: null } })],
+  },
+  {
+    what: 'a scheduled change of what ends before it is none',
+    said: billed({ standing: 'past due', scheduled: { at: 4_000, packages: [PRO] } }),
+    grace: 3_000,
+    held: [held('s', PLAN, { ...by('r1', 100), cancelAt: 4_000, next: planned(PRO) })],
+    update: [{ id: 's', cancelAt: 3_000 }],
+    unplan: ['s'],
+  },
+  {
+    what: 'a scheduled change whose time has come is made, at that time',
+    said: billed({ scheduled: { at: 800, packages: [PRO] } }),
+    held: [held('s', PLAN, by('r1', 100))],
+    insert: [{ packageId: 'pro', startedAt: 800, anchor: 100 }],
+    end: [{ id: 's', at: 800 }],
+  },
+  {
+    what: 'an add-on that a scheduled change leaves out ends with it, one that it has goes on',
+    said: billed({
+      packages: [PLAN, EXTRA, { id: 'more', isAddon: true, quantity: 1 }],
+      scheduled: { at: 4_000, packages: [PRO, { ...EXTRA, quantity: 2 }] },
+    }),
+    held: [
+      held('s', PLAN, { ...by('r1', 100), cancelAt: 4_000, next: planned(PRO) }),
+      held('a', EXTRA, by('r1', 100)),
+      held('b', { id: 'more', isAddon: true }, by('r1', 100)),
+    ],
+    update: [{ id: 'b', cancelAt: 4_000 }],
+  },
+  {
+    what: 'heard of for the first time, it is planned all the same',
+    said: billed({ scheduled: { at: 4_000, packages: [PRO] } }),
+    held: [],
+    insert: [{ packageId: 'plan', cancelAt: 4_000 }],
+    plan: { follows: null, successor: expect.objectContaining({ packageId: 'pro', startedAt: 4_000 }) },
+  },
+  {
+    what: 'an add-on by hand that ends with the period still does when the plan changes there',
+    said: billed(),
+    held: [
+      held('s', PLAN, { ...by('r1', 100), cancelAt: 4_000, next: planned(PRO) }),
+      held('a', EXTRA, { anchor: 100, cancelAt: 4_000 }),
+    ],
+    update: [{ id: 's', cancelAt: null }],
+    unplan: ['s'],
+  },
+  {
     what: 'add-ons without a plan are told of',
     said: billed({ packages: [EXTRA] }),
     held: [],
@@ -276,10 +417,13 @@ const ROWS: Row[] = [
 
 describe('gap: billing, the provider’s state is applied', () => {
   it.each(ROWS)('$what', ({ said, held, grace, ...expected }) => {
-    const { insert, update, end, cancelAtProvider, askAgain, lacksBasePlan, heldAlready } = expected
+    const { insert, update, end, unplan, plan, cancelAtProvider, askAgain, lacksBasePlan, heldAlready } =
+      expected
     const changes = billingChanges(said, held, grace ?? null, NOW)
     expect(changes.insert).toEqual((insert ?? []).map((row) => expect.objectContaining(row)))
-    expect(changes.update).toEqual(update ?? [])
+    expect(changes.update).toEqual((update ?? []).map((row) => expect.objectContaining(row)))
+    expect(changes.unplan).toEqual(unplan ?? [])
+    expect(changes.plan).toEqual(plan ?? null)
     expect(changes.end).toEqual(end ?? [])
     expect(changes.cancelAtProvider.map(({ ref }) => ref)).toEqual(cancelAtProvider ?? [])
     expect(changes.askAgain.map(({ ref }) => ref)).toEqual(askAgain ?? [])

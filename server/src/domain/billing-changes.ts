@@ -8,7 +8,8 @@ import { endedAt, type Span } from './subscription.ts'
  * - whichever report arrives first, of two base plans the one paid later is the one that stays live;
  * - every payment results in a subscription, even if already ended, or is reported as granting nothing;
  * - a user has at most one live base plan and each package at most once;
- * - a subscription that has ended is never revived: a new one is created instead.
+ * - a subscription that has ended is never revived: a new one is created instead;
+ * - a plan that is exchanged on one bill ends in the millisecond in which the other begins, and usage is kept.
  */
 
 /**
@@ -27,12 +28,23 @@ export interface Billed {
   madeAt: number
   /** where its periods are counted from */
   anchor: number
+  /** The provider's periods begin elsewhere only because their length has changed: usage is counted on as before. */
+  keepsAnchor: boolean
+  trialEndsAt: number | null
   /** a one-off payment that does not renew */
   forGood: boolean
   /** set: it ends then */
   cancelAt: number | null
   endedAt: number | null
-  packages: readonly { id: string; isAddon: boolean }[]
+  packages: readonly BilledPackage[]
+  /** what is charged for instead from then on, which may have passed */
+  scheduled: { at: number; packages: readonly BilledPackage[] } | null
+}
+
+export interface BilledPackage {
+  id: string
+  isAddon: boolean
+  quantity: number
 }
 
 /** A subscription of the user, with the provider's subscription behind it, if any. */
@@ -43,12 +55,22 @@ export interface HeldSubscription extends Span {
   paidAt: number | null
   /** the provider's subscription was a one-off payment */
   forGood: boolean
+  quantity: number
+  trialEndsAt: number | null
+  /** what is planned to succeed it; paid for at `provider`, if that is not null */
+  next: { packageId: string; quantity: number; at: number; provider: string | null } | null
 }
 
+type Started = Omit<Span, 'id' | 'metadata'> & Pick<HeldSubscription, 'quantity' | 'trialEndsAt'>
+
 export interface BillingChanges {
-  insert: Omit<Span, 'id' | 'metadata'>[]
-  update: { id: string; anchor: number; cancelAt: number | null }[]
+  insert: Started[]
+  update: ({ id: string } & Pick<HeldSubscription, 'anchor' | 'cancelAt' | 'quantity' | 'trialEndsAt'>)[]
   end: { id: string; at: number }[]
+  /** subscriptions whose planned successors are no longer so */
+  unplan: string[]
+  /** what succeeds a subscription, or the base plan that is inserted where `follows` is null */
+  plan: { follows: string | null; successor: Started } | null
   /** to be ended at the provider: replaced by another, or its base plan is gone */
   cancelAtProvider: { provider: string; ref: string }[]
   /** to be asked about again at the provider: the end of its base plan has changed */
@@ -70,6 +92,8 @@ export function billingChanges(
     insert: [],
     update: [],
     end: [],
+    unplan: [],
+    plan: null,
     cancelAtProvider: [],
     askAgain: [],
     lacksBasePlan: false,
@@ -80,6 +104,9 @@ export function billingChanges(
   const mine = live.filter(isMine)
   const others = live.filter((s) => !isMine(s))
 
+  const due = billed.scheduled !== null && billed.scheduled.at <= now ? billed.scheduled : null
+  const packages = due?.packages ?? billed.packages
+  const switchedAt = due?.at ?? now
   const end = earliest(billed.cancelAt, graceEnd)
   const over = billed.standing === 'ended' || (end !== null && end <= now)
   if (over || billed.standing === 'paused' || billed.standing === 'never') {
@@ -87,7 +114,7 @@ export function billingChanges(
     for (const s of mine) changes.end.push({ id: s.id, at: Math.max(at, s.startedAt) })
     // It started and ended before we heard of it: record it as it was.
     if (billed.standing !== 'never' && !held.some(isMine)) {
-      changes.insert = billed.packages.map((p) => ({
+      changes.insert = packages.map((p) => ({
         ...started(p, billed, Math.min(billed.madeAt, at)),
         cancelAt: null,
         cancelledAt: at,
@@ -99,22 +126,22 @@ export function billingChanges(
 
   if (billed.forGood && mine.length === 0) {
     const same = others.filter(
-      (s) => s.forGood && s.cancelAt === null && billed.packages.some((p) => p.id === s.packageId),
+      (s) => s.forGood && s.cancelAt === null && packages.some((p) => p.id === s.packageId),
     )
-    if (same.length === billed.packages.length) {
+    if (same.length === packages.length) {
       changes.heldAlready = same
       return changes
     }
   }
-  const rivals = others.filter((s) => billed.packages.some((p) => p.id === s.packageId || bothBase(p, s)))
-  const later = rivals.filter((s) => isLater(s, billed))
-  if (later.length > 0) {
+  const rivals = others.filter((s) => packages.some((p) => p.id === s.packageId || bothBase(p, s)))
+  const laterPaid = rivals.filter((s) => isLater(s, billed))
+  if (laterPaid.length > 0) {
     for (const s of mine) changes.end.push({ id: s.id, at: now })
     // It was replaced before we heard of it: record it as it was.
     if (!held.some(isMine)) {
       const startedAt = Math.min(billed.madeAt, now)
-      const cancelledAt = Math.max(startedAt, Math.min(...later.map((s) => s.startedAt)))
-      changes.insert = billed.packages.map((p) => ({ ...started(p, billed, startedAt), cancelledAt }))
+      const cancelledAt = Math.max(startedAt, Math.min(...laterPaid.map((s) => s.startedAt)))
+      changes.insert = packages.map((p) => ({ ...started(p, billed, startedAt), cancelledAt }))
     }
     if (!billed.forGood) changes.cancelAtProvider.push({ provider: billed.provider, ref: billed.ref })
     return changes
@@ -127,38 +154,52 @@ export function billingChanges(
 
   const remaining = others.filter((s) => !replaced.includes(s))
   const base = remaining.find((s) => !s.isAddon)
-  const bringsBase = billed.packages.some((p) => !p.isAddon)
+  const bringsBase = packages.some((p) => !p.isAddon)
   if (!bringsBase && !base) {
     for (const s of mine) changes.end.push({ id: s.id, at: now })
     changes.lacksBasePlan = true
     return changes
   }
-  const anchor = bringsBase ? billed.anchor : (base?.anchor ?? billed.anchor)
-  // An add-on ends with its base plan at the latest.
-  const cancelAt = bringsBase ? end : earliest(end, base?.cancelAt ?? null)
+  const mineBase = mine.find((s) => !s.isAddon)
+  const ownAnchor = billed.keepsAnchor && mineBase ? mineBase.anchor : billed.anchor
+  const anchor = bringsBase ? ownAnchor : (base?.anchor ?? ownAnchor)
+  const later =
+    !due && billed.scheduled && (end === null || billed.scheduled.at < end) ? billed.scheduled : null
   const first = !held.some(isMine)
-  for (const p of billed.packages) {
+  for (const p of packages) {
+    // What the scheduled change replaces ends with it, and an add-on with its base plan at the latest.
+    const stays = later?.packages.some((next) => (p.isAddon ? p.id === next.id : isSame(p, next))) ?? true
+    const own = earliest(end, later && !stays ? later.at : null)
+    const cancelAt = bringsBase ? own : earliest(own, base?.cancelAt ?? null)
+    const terms = { anchor, cancelAt, quantity: p.quantity, trialEndsAt: billed.trialEndsAt }
     const kept = mine.find((s) => s.packageId === p.id)
     if (!kept) {
-      const startedAt = first ? Math.min(billed.madeAt, now) : now
-      changes.insert.push({ ...started(p, billed, startedAt), anchor, cancelAt })
-    } else if (kept.anchor !== anchor || kept.cancelAt !== cancelAt) {
-      changes.update.push({ id: kept.id, anchor, cancelAt })
-    }
+      const startedAt = first ? Math.min(billed.madeAt, now) : switchedAt
+      changes.insert.push({ ...started(p, billed, startedAt), ...terms })
+    } else if (!isOn(kept, terms)) changes.update.push({ id: kept.id, ...terms })
+    if (!p.isAddon)
+      planNext(changes, later, p, kept ?? null, { ...started(p, billed, now), ...terms, cancelAt: end })
   }
   for (const s of mine) {
-    const dropped = !billed.packages.some((p) => p.id === s.packageId)
+    const dropped = !packages.some((p) => p.id === s.packageId)
     // An add-on that is paid until its end, and already off the bill, lasts until then.
-    if (dropped && (s.cancelAt === null || !s.isAddon)) changes.end.push({ id: s.id, at: now })
+    if (dropped && (s.cancelAt === null || !s.isAddon))
+      changes.end.push({ id: s.id, at: Math.max(switchedAt, s.startedAt) })
   }
   if (bringsBase) {
-    const was = mine.find((s) => !s.isAddon)?.cancelAt ?? null
+    const was = mineBase && mineBase.next === null ? mineBase.cancelAt : null
     for (const s of remaining) {
       // An add-on that was to end with its base plan still does, whenever that is.
       const followed = was !== null && was !== billed.cancelAt && s.cancelAt === was
       const ends = earliest(followed ? null : s.cancelAt, billed.cancelAt)
       if (s.anchor !== anchor || s.cancelAt !== ends)
-        changes.update.push({ id: s.id, anchor, cancelAt: ends })
+        changes.update.push({
+          id: s.id,
+          anchor,
+          cancelAt: ends,
+          quantity: s.quantity,
+          trialEndsAt: s.trialEndsAt,
+        })
       // Only its provider knows whether its own payments end then as well.
       if (followed) addBehind(changes.askAgain, s)
     }
@@ -167,12 +208,56 @@ export function billingChanges(
 }
 
 function started(
-  { id, isAddon }: { id: string; isAddon: boolean },
-  { anchor }: Billed,
+  { id, isAddon, quantity }: BilledPackage,
+  { anchor, trialEndsAt }: Billed,
   startedAt: number,
-): Omit<Span, 'id' | 'metadata'> {
-  return { packageId: id, isAddon, startedAt, anchor, cancelAt: null, cancelledAt: null }
+): Started {
+  return {
+    packageId: id,
+    isAddon,
+    startedAt,
+    anchor,
+    cancelAt: null,
+    cancelledAt: null,
+    quantity,
+    trialEndsAt,
+  }
 }
+
+/** Has the base plan succeeded by what the provider has scheduled, and by nothing else that would be paid there. */
+function planNext(
+  changes: BillingChanges,
+  later: Billed['scheduled'],
+  current: BilledPackage,
+  kept: HeldSubscription | null,
+  plan: Started,
+): void {
+  const next = later?.packages.find((p) => !p.isAddon)
+  const wanted = later && next && !isSame(current, next) ? { ...next, at: later.at } : null
+  const known = kept?.next ?? null
+  const agrees =
+    wanted !== null &&
+    known !== null &&
+    known.provider !== null &&
+    known.packageId === wanted.id &&
+    known.quantity === wanted.quantity &&
+    known.at === wanted.at
+  if (agrees) return
+  // A plan that costs nothing may follow one whose payments end.
+  if (kept && known && (wanted || known.provider !== null)) changes.unplan.push(kept.id)
+  if (!wanted) return
+  const { id: packageId, quantity, at: startedAt } = wanted
+  const successor = { ...plan, packageId, quantity, startedAt, trialEndsAt: null }
+  changes.plan = { follows: kept?.id ?? null, successor }
+}
+
+const isSame = (a: BilledPackage, b: BilledPackage) => a.id === b.id && a.quantity === b.quantity
+
+const isOn = (s: HeldSubscription, terms: Omit<BillingChanges['update'][number], 'id'>) =>
+  s.anchor === terms.anchor &&
+  s.cancelAt === terms.cancelAt &&
+  s.quantity === terms.quantity &&
+  s.trialEndsAt === terms.trialEndsAt
 
 /** Whether a subscription was paid for later. One created by hand never was. */
 function isLater(s: HeldSubscription, billed: Billed): boolean {

@@ -12,6 +12,7 @@ import * as tokenKeys from './migrations/009-token-keys.ts'
 import * as payments from './migrations/010-payments.ts'
 import * as lifecycle from './migrations/011-lifecycle.ts'
 import * as priceChanges from './migrations/012-price-changes.ts'
+import * as providerPeriods from './migrations/013-provider-periods.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -26,6 +27,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '010-payments': payments,
   '011-lifecycle': lifecycle,
   '012-price-changes': priceChanges,
+  '013-provider-periods': providerPeriods,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

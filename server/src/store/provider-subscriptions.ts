@@ -1,3 +1,4 @@
+import type { Interval } from '../domain/price.ts'
 import type { ProviderRef } from '../domain/provider-ref.ts'
 import { APP_NOW } from './apps.ts'
 import { type Db, timestamp, timestampOrNull } from './database.ts'
@@ -14,6 +15,9 @@ export interface ProviderSubscriptionRow {
   paidUntil: number | null
   pastDueSince: number | null
   live: boolean
+  /** where its periods are counted from, and how long they are; null: not known, or it does not renew */
+  anchor: number | null
+  interval: Interval | null
   version: number
 }
 
@@ -21,7 +25,7 @@ export interface ProviderSubscriptionRow {
 export const PAID_AT = 'coalesce(paid_at, least(made_at, now()))'
 
 const COLUMNS = `user_uid as "userUid", customer_ref as "customerRef", status, made_at as "madeAt",
-  ${PAID_AT} as "paidAt", paid_until as "paidUntil", past_due_since as "pastDueSince", live, version`
+  ${PAID_AT} as "paidAt", paid_until as "paidUntil", past_due_since as "pastDueSince", live, anchor, interval, version`
 
 export async function findProviderSubscription(
   db: Db,
@@ -65,11 +69,11 @@ export async function writeProviderSubscription(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into provider_subscription as p (app_id, provider, ref, user_uid, customer_ref, status, made_at,
-       paid_at, paid_until, past_due_since, live)
-     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
+       paid_at, paid_until, past_due_since, live, anchor, interval)
+     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14
      on conflict (app_id, provider, ref) do update set customer_ref = excluded.customer_ref,
        status = excluded.status, paid_until = excluded.paid_until, past_due_since = excluded.past_due_since,
-       live = excluded.live, version = p.version + 1
+       live = excluded.live, anchor = excluded.anchor, interval = excluded.interval, version = p.version + 1
      where p.version = $12`,
     [
       appId,
@@ -84,6 +88,8 @@ export async function writeProviderSubscription(
       timestampOrNull(s.pastDueSince),
       s.live,
       s.version,
+      timestampOrNull(s.anchor),
+      s.interval,
     ],
   )
   return rowCount === 1

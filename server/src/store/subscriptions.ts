@@ -22,6 +22,8 @@ interface PlannedSuccessor {
   packageId: string
   quantity: number
   at: number
+  /** null: nobody is paid for it */
+  provider: string | null
 }
 
 /**
@@ -32,7 +34,8 @@ const select = (now: string) => `
 select s.app_id as "appId", s.seq, s.provider, s.provider_ref as "providerRef", s.id, s.user_uid as "userUid", u.id as "userId", s.package_id as "packageId", s.is_addon as "isAddon",
   s.started_at as "startedAt", s.anchor, s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt",
   s.trial_ends_at as "trialEndsAt", s.quantity, s.package_version as "version", s.version_as_of as "versionAsOf",
-  n.id as "nextId", n.package_id as "nextPackageId", n.quantity as "nextQuantity", n.started_at as "nextAt", s.metadata
+  n.id as "nextId", n.package_id as "nextPackageId", n.quantity as "nextQuantity", n.started_at as "nextAt",
+  n.provider as "nextProvider", s.metadata
 from subscription s join users u on u.app_id = s.app_id and u.uid = s.user_uid
 left join subscription n on n.app_id = s.app_id and n.follows = s.id and n.cancelled_at is null and n.started_at > ${now}`
 
@@ -43,11 +46,15 @@ type Read = Omit<SubscriptionRow, 'next'> & {
   nextPackageId: string
   nextQuantity: number
   nextAt: number
+  nextProvider: string | null
 }
 
-function fromRow({ nextId, nextPackageId, nextQuantity, nextAt, ...row }: Read): SubscriptionRow {
+function fromRow(read: Read): SubscriptionRow {
+  const { nextId, nextPackageId, nextQuantity, nextAt, nextProvider, ...row } = read
   const next =
-    nextId === null ? null : { id: nextId, packageId: nextPackageId, quantity: nextQuantity, at: nextAt }
+    nextId === null
+      ? null
+      : { id: nextId, packageId: nextPackageId, quantity: nextQuantity, at: nextAt, provider: nextProvider }
   return { ...row, next }
 }
 
@@ -65,6 +72,18 @@ export async function insertSubscriptions(
     made.map((s) => ({ ...s, follows: null })),
     paid,
   )
+}
+
+/** Plans what succeeds a subscription at its end. */
+export async function insertSuccessor(
+  db: Db,
+  appId: string,
+  userUid: number,
+  follows: string,
+  successor: Subscription,
+  paid: { provider: string; ref: string } | null = null,
+): Promise<void> {
+  await insert(db, appId, userUid, [{ ...successor, follows }], paid)
 }
 
 async function insert(
@@ -252,14 +271,22 @@ export async function paymentsBehind(
   return new Map(rows.map(({ provider, ref, ...payment }) => [`${provider}/${ref}`, payment]))
 }
 
-/** Sets its anchor and end to the provider's. */
+/** Has it as the provider does. */
 export async function followProvider(
   db: Db,
   appId: string,
-  { id, anchor, cancelAt }: { id: string; anchor: number; cancelAt: number | null },
+  s: Pick<Subscription, 'id' | 'anchor' | 'cancelAt' | 'quantity' | 'trialEndsAt'>,
 ): Promise<void> {
   await db.query(
-    `update subscription set anchor = $3, cancel_at = $4 where app_id = $1 and id = $2 and cancelled_at is null`,
-    [appId, id, timestamp(anchor), timestampOrNull(cancelAt)],
+    `update subscription set anchor = $3, cancel_at = $4, quantity = $5, trial_ends_at = $6
+     where app_id = $1 and id = $2 and cancelled_at is null`,
+    [
+      appId,
+      s.id,
+      timestamp(s.anchor),
+      timestampOrNull(s.cancelAt),
+      s.quantity,
+      timestampOrNull(s.trialEndsAt),
+    ],
   )
 }

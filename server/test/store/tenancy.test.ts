@@ -157,7 +157,13 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   isGiven: (db, app) => subscriptions.isGiven(db, app, 'stripe', 'sub_1'),
   paymentsBehind: (db, app) => subscriptions.paymentsBehind(db, app, UID),
   followProvider: (db, app) =>
-    subscriptions.followProvider(db, app, { id: 'subscription', anchor: 0, cancelAt: null }),
+    subscriptions.followProvider(db, app, {
+      id: 'subscription',
+      anchor: 0,
+      cancelAt: null,
+      quantity: 1,
+      trialEndsAt: null,
+    }),
   currentTokenKey: (db, app) => tokenKeys.currentTokenKey(db, app),
   findTokenKey: (db, app) => tokenKeys.findTokenKey(db, new Keyring([]), app, 'signer', 60),
   listTokenKeys: (db, app) => tokenKeys.listTokenKeys(db, app),
@@ -208,7 +214,14 @@ const ONLY_INSERT = [
     'insertRevokedKey',
   ],
   ...['insertSampleCalls', 'insertSampleRecent', 'insertSampleSubscriptions', 'insertSampleUsage'],
-  ...['insertSampleUsers', 'insertSubscriptions', 'insertTemplate', 'insertTokenKey', 'insertUser'],
+  ...[
+    'insertSampleUsers',
+    'insertSubscriptions',
+    'insertSuccessor',
+    'insertTemplate',
+    'insertTokenKey',
+    'insertUser',
+  ],
   ...['insertUserImport', 'noteSample', 'stageRows', 'upsertApiKey', 'upsertProviderAccount'],
   ...['writeProviderSubscription', 'lockUserByUid'],
 ]

@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { SANDBOX_CUSTOMERS } from '../../billing/customer-refs.ts'
-import type { Customer, ProviderSubscription } from '../../billing/provider.ts'
-import { type BillingChanges, billingChanges } from '../../domain/billing-changes.ts'
+import type { BilledItem, Customer, ProviderSubscription } from '../../billing/provider.ts'
+import {
+  type Billed,
+  type BilledPackage,
+  type BillingChanges,
+  billingChanges,
+} from '../../domain/billing-changes.ts'
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { quote } from '../../domain/errors.ts'
+import type { Interval } from '../../domain/price.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { termsOf } from '../../domain/subscription.ts'
 import { graceDays } from '../../store/apps.ts'
 import { type Tx, transaction } from '../../store/database.ts'
 import { addJob, addJobs } from '../../store/jobs.ts'
-import { findPrices } from '../../store/prices.ts'
+import { findPrices, type PriceRow } from '../../store/prices.ts'
 import {
   notePaidAgain,
   type ProviderSubscriptionRow,
@@ -17,8 +23,10 @@ import {
 } from '../../store/provider-subscriptions.ts'
 import {
   cancelNow,
+  deleteSuccessors,
   followProvider,
   insertSubscriptions,
+  insertSuccessor,
   paymentsBehind,
   settleByClock,
   subscriptionsOfUser,
@@ -55,6 +63,8 @@ export interface PaidSubscription extends ProviderSubscription {
 }
 
 const DAY_MS = 86_400_000
+/** What a subscription may have at most. */
+const MAX_QUANTITY = 1_000_000
 
 /**
  * Applies a provider's report of a subscription, all or nothing. `known` is the stored version from before the provider
@@ -86,7 +96,7 @@ function apply(
     await lockUserByUid(tx, appId, uid)
     // Read after locking the user: nothing this decision depends on changes any more.
     const { app, now } = await service.apps.at(tx, { appId, actor: { kind: 'service' } })
-    const packageIds = await packagesPaid(tx, at, said, now)
+    const bill = await billOf(tx, at, said, app.catalogue, now)
     const pastDueSince =
       said.standing === 'past due' ? (said.pastDueSince ?? known?.pastDueSince ?? now) : null
     const written = await writeProviderSubscription(tx, appId, provider, ref, {
@@ -98,6 +108,8 @@ function apply(
       paidUntil: said.paidUntil,
       pastDueSince,
       live: !said.final,
+      anchor: said.anchor,
+      interval: bill.interval ?? known?.interval ?? null,
       version: known?.version ?? 0,
     })
     if (!written) return { written, problem: null }
@@ -109,8 +121,17 @@ function apply(
       ...s,
       ...(payments.get(`${s.provider}/${s.providerRef}`) ?? { paidAt: null, forGood: false }),
     }))
-    const packages = packageIds.map((id) => foundPackage(app.catalogue, id))
-    const changes = billingChanges({ ...said, provider, ref, packages }, held, grace, now)
+    const { packages, scheduled } = bill
+    const keepsAnchor =
+      known !== null &&
+      known.anchor !== null &&
+      (known.anchor === said.anchor || (bill.interval !== null && known.interval !== bill.interval))
+    const changes = billingChanges(
+      { ...said, provider, ref, packages, scheduled, keepsAnchor },
+      held,
+      grace,
+      now,
+    )
     if (changes.lacksBasePlan && changes.end.length === 0) {
       throw new BillingProblem(
         ref,
@@ -122,7 +143,7 @@ function apply(
       await notePaidAgain(tx, appId, behind.provider, behind.ref, said.paidAt)
     }
     await settleByClock(tx, appId, uid, now)
-    await write(tx, at, uid, changes, app.catalogue)
+    await write(tx, at, uid, changes, { catalogue: app.catalogue, now })
     return { written, problem: heldAlready(at, said, changes) }
   })
 }
@@ -155,24 +176,61 @@ async function becomeUser(
   return made.uid
 }
 
-async function packagesPaid(
+/** The packages that are charged for, now and after a scheduled change, and how often. */
+async function billOf(
   tx: Tx,
   at: ProviderRef,
   said: ProviderSubscription,
+  catalogue: Catalogue,
   now: number,
-): Promise<string[]> {
+): Promise<Pick<Billed, 'packages' | 'scheduled'> & { interval: Interval | null }> {
+  const { items, scheduled } = said
+  const all = [...items, ...(scheduled?.items ?? [])]
+  const prices = await findPrices(
+    tx,
+    at.appId,
+    at.provider,
+    all.map(({ priceId }) => priceId),
+  )
+  const unknownIn = (some: readonly BilledItem[]) =>
+    some.find(({ priceId }) => !prices.some((price) => price.id === priceId))
   // A scheduled change whose time has come counts as made, whether or not the provider has got to it.
-  const { items } = said.scheduled !== null && said.scheduled.at <= now ? said.scheduled : said
-  const priceIds = items.map(({ priceId }) => priceId)
-  const prices = await findPrices(tx, at.appId, at.provider, priceIds)
-  const unknown = priceIds.find((id) => !prices.some((price) => price.id === id))
+  const charged = scheduled !== null && scheduled.at <= now ? scheduled.items : items
+  const unknown = unknownIn(charged)
   if (unknown !== undefined && (said.standing === 'live' || said.standing === 'past due')) {
     throw new BillingProblem(
       at.ref,
-      `${quote(unknown)} is the price of no package: import it in the dashboard, and replay this notice`,
+      `${quote(unknown.priceId)} is the price of no package: import it in the dashboard, and replay this notice`,
     )
   }
-  return [...new Set(prices.map((price) => price.packageId))]
+  const packagesOf = (some: readonly BilledItem[]) => packagesPaid(some, prices, catalogue)
+  const [first] = charged
+  return {
+    packages: packagesOf(items),
+    scheduled:
+      scheduled && unknownIn(scheduled.items) === undefined
+        ? { at: scheduled.at, packages: packagesOf(scheduled.items) }
+        : null,
+    interval: prices.find(({ id }) => id === first?.priceId)?.interval ?? null,
+  }
+}
+
+/** A package has as many as its prices are charged for; none of it is charged for no package at all. */
+function packagesPaid(
+  items: readonly BilledItem[],
+  prices: readonly PriceRow[],
+  catalogue: Catalogue,
+): BilledPackage[] {
+  const quantities = new Map<string, number>()
+  for (const { id, packageId } of prices) {
+    const quantity = items.find(({ priceId }) => priceId === id)?.quantity ?? 0
+    if (quantity > 0) quantities.set(packageId, (quantities.get(packageId) ?? 0) + quantity)
+  }
+  return [...quantities].map(([id, quantity]) => ({
+    id,
+    isAddon: foundPackage(catalogue, id).isAddon,
+    quantity: Math.min(quantity, MAX_QUANTITY),
+  }))
 }
 
 /** Endings first: otherwise the unique indexes would refuse what starts. */
@@ -181,19 +239,20 @@ async function write(
   at: ProviderRef,
   uid: number,
   changes: BillingChanges,
-  catalogue: Catalogue,
+  { catalogue, now }: { catalogue: Catalogue; now: number },
 ): Promise<void> {
   const { appId } = at
   for (const { id, at: time } of changes.end) await cancelNow(tx, appId, [id], time)
   for (const change of changes.update) await followProvider(tx, appId, change)
-  if (changes.insert.length > 0) {
-    const made = changes.insert.map((s) => ({
-      ...s,
-      ...termsOf(foundPackage(catalogue, s.packageId)),
-      id: `sub_${randomUUID()}`,
-      metadata: {},
-    }))
-    await insertSubscriptions(tx, appId, uid, made, at)
+  const made = changes.insert.map((s) => ({ ...boughtNow(s, catalogue), id: `sub_${randomUUID()}` }))
+  if (made.length > 0) await insertSubscriptions(tx, appId, uid, made, at)
+  await deleteSuccessors(tx, appId, changes.unplan, now)
+  if (changes.plan) {
+    const { follows, successor } = changes.plan
+    const id = follows ?? made.find((s) => !s.isAddon)?.id
+    if (id === undefined) throw new Error('a successor of nothing')
+    const planned = { ...boughtNow(successor, catalogue), id: `sub_${randomUUID()}` }
+    await insertSuccessor(tx, appId, uid, id, planned, at)
   }
   for (const { provider, ref } of changes.cancelAtProvider) {
     await addJob(tx, 'cancel-at-provider', { appId, provider, ref }, `cancel:${appId}:${provider}:${ref}`)
@@ -204,3 +263,9 @@ async function write(
     changes.askAgain.map((behind) => ({ appId, ...behind })),
   )
 }
+
+const boughtNow = (s: BillingChanges['insert'][number], catalogue: Catalogue) => ({
+  ...termsOf(foundPackage(catalogue, s.packageId)),
+  ...s,
+  metadata: {},
+})

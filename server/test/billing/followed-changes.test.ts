@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Data } from '../harness/client.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
+import { jobsDone } from './jobs-done.ts'
+import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+
+// What is changed at Stripe, by its own dashboard or customer portal, and what that comes to here.
+
+const SECRET = 'whsec_of_these_tests'
+const DAY = 86_400
+
+let server: TestServer
+let stripe: StripeStandIn
+let shop: SandboxShop
+let prices: Record<string, string>
+let unregister: () => void
+beforeAll(async () => {
+  stripe = await startStripe({ now: Date.UTC(2090, 0, 15) / 1000 })
+  server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
+})
+afterAll(async () => {
+  await server.stop()
+  await stripe.stop()
+})
+beforeEach(async () => {
+  shop = await openSandboxShop(server, { testClock: true })
+  await shop.dashboard.data(
+    `mutation ($appId: String!, $input: ProviderAccountInput!) {
+      setProviderAccount(appId: $appId, provider: "stripe", input: $input) { enabled }
+    }`,
+    { appId: shop.id, input: { secretKey: stripe.key, webhookSecret: SECRET } },
+  )
+  unregister = stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
+  prices = {}
+  for (const [name, packageId, interval] of [
+    ['plan', 'plan', 'month'],
+    ['pro', 'pro', 'month'],
+    ['pro yearly', 'pro', 'year'],
+  ] as const) {
+    const { id } = stripe.sell({ name, amount: 1500, interval })
+    prices[name] = id
+    await shop.dashboard.data(
+      `mutation ($appId: String!, $packageId: String!, $id: String!) {
+        importPrice(appId: $appId, packageId: $packageId, provider: "stripe", id: $id) { id }
+      }`,
+      { appId: shop.id, packageId, id },
+    )
+  }
+  await shop.template('at stripe', ['plan'], [String(prices.plan)])
+  await together()
+})
+afterEach(() => unregister())
+
+/** The app's clock is where Stripe's is, a second later than before. */
+async function together(): Promise<void> {
+  stripe.advance(1)
+  await shop.advance(new Date(stripe.world.now * 1000).toISOString())
+}
+
+async function heard(): Promise<void> {
+  await stripe.deliver()
+  await jobsDone(server.databaseUrl)
+}
+
+async function buy(): Promise<string> {
+  const url = await shop.link('at stripe')
+  const { subscription } = stripe.pay(/cs_\w+/.exec(url)?.[0] ?? '', { email: 'pat@example.com' })
+  await heard()
+  return String(subscription)
+}
+
+const subscriptions = async (): Promise<Data[]> =>
+  (
+    await shop.admin.data(
+      `{ subscriptions(userId: "ann") { package { id } status quantity startedAt cancelAt cancelledAt trialEndsAt
+          scheduled { packageId at } } }`,
+    )
+  ).subscriptions
+
+const itemOf = (ref: string) => String(stripe.world.subscription(ref).items.data[0]?.id)
+
+const record = (delta: number) =>
+  shop.admin.data(
+    'mutation ($delta: SafeInt!) { recordUsage(input: { userId: "ann", featureId: "call", delta: $delta }) { recorded } }',
+    { delta },
+  )
+
+const consumption = async () => {
+  const { canUseFeature } = await shop.admin.data(
+    '{ canUseFeature(userId: "ann", featureId: "call") { consumption { budget used } } }',
+  )
+  return canUseFeature.consumption
+}
+
+describe('gap: billing, a change made at Stripe', () => {
+  it('of the quantity multiplies the limits, and back', async () => {
+    const ref = await buy()
+    await stripe.sdk().subscriptions.update(ref, { items: [{ id: itemOf(ref), quantity: 3 }] })
+    await heard()
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE', quantity: 3 }])
+    expect(await consumption()).toEqual({ budget: 30, used: 0 })
+    await stripe.sdk().subscriptions.update(ref, { items: [{ id: itemOf(ref), quantity: 1 }] })
+    await heard()
+    expect(await subscriptions()).toMatchObject([{ quantity: 1 }])
+  })
+
+  it.each([
+    'pro',
+    'pro yearly',
+  ])('of the price to %s is one plan after the other, and keeps usage', async (name) => {
+    const ref = await buy()
+    await record(4)
+    await together()
+    const items = [{ id: itemOf(ref), price: String(prices[name]) }]
+    await stripe.sdk().subscriptions.update(ref, { items, proration_behavior: 'always_invoice' })
+    await heard()
+    const [old, plan, ...more] = await subscriptions()
+    expect([old?.status, plan?.status, plan?.package.id, more]).toEqual(['CANCELLED', 'ACTIVE', 'pro', []])
+    expect(old?.cancelledAt).toBe(plan?.startedAt)
+    expect(await consumption()).toEqual({ budget: 100, used: 4 })
+  })
+
+  it('for the period’s end is shown, happens by the clock alone, and keeps usage', async () => {
+    const ref = await buy()
+    const sdk = stripe.sdk()
+    const schedule = await sdk.subscriptionSchedules.create({ from_subscription: ref })
+    const [current] = schedule.phases
+    const phases = [
+      {
+        items: [{ price: String(prices.plan), quantity: 1 }],
+        start_date: Number(current?.start_date),
+        end_date: Number(current?.end_date),
+      },
+      {
+        items: [{ price: String(prices.pro), quantity: 2 }],
+        duration: { interval: 'month' as const, interval_count: 1 },
+      },
+    ]
+    const options = { end_behavior: 'release', proration_behavior: 'none' } as const
+    await sdk.subscriptionSchedules.update(schedule.id, { ...options, phases })
+    await heard()
+    const at = new Date(Number(current?.end_date) * 1000).toISOString()
+    const planned = { status: 'ACTIVE', package: { id: 'plan' }, scheduled: { packageId: 'pro', at } }
+    expect(await subscriptions()).toMatchObject([planned])
+
+    await sdk.subscriptionSchedules.release(schedule.id)
+    await heard()
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE', scheduled: null, cancelAt: null }])
+
+    const again = await sdk.subscriptionSchedules.create({ from_subscription: ref })
+    await sdk.subscriptionSchedules.update(again.id, { ...options, phases })
+    await heard()
+    expect(await subscriptions()).toMatchObject([planned])
+    // Stripe's clock stands still: nobody has said anything when the moment comes.
+    await shop.advance(at)
+    const [old, successor, ...more] = await subscriptions()
+    expect([old?.status, successor?.status, more]).toEqual(['CANCELLED', 'ACTIVE', []])
+    expect(successor).toMatchObject({ package: { id: 'pro' }, quantity: 2, startedAt: at, scheduled: null })
+    expect(old?.cancelledAt).toBe(at)
+
+    // And when Stripe gets to it, or is asked before it has, nothing changes any more.
+    for (const seconds of [0, 32 * DAY]) {
+      stripe.advance(seconds)
+      await shop.dashboard.data(`mutation { reconcileBilling(appId: "${shop.id}") }`)
+      await jobsDone(server.databaseUrl)
+      await heard()
+      expect(await subscriptions()).toMatchObject([
+        { status: 'CANCELLED' },
+        { status: 'ACTIVE', startedAt: at },
+      ])
+    }
+  })
+
+  it('of a trial is told as such, and of its end too', async () => {
+    await buy()
+    await together()
+    const { billingId } = (await shop.admin.data('{ user(id: "ann") { billingId } }')).user
+    const made = await stripe.sdk().subscriptions.create({
+      customer: billingId,
+      items: [{ price: String(prices.pro) }],
+      trial_period_days: 7,
+    })
+    await heard()
+    const live = async () => (await subscriptions()).filter(({ status }) => status === 'ACTIVE')
+    const trialEndsAt = new Date(Number(made.trial_end) * 1000).toISOString()
+    expect(await live()).toMatchObject([{ package: { id: 'pro' }, trialEndsAt, cancelAt: null }])
+    stripe.advance(8 * DAY)
+    await together()
+    await heard()
+    expect(await live()).toMatchObject([{ package: { id: 'pro' }, trialEndsAt: null }])
+  })
+})
