@@ -63,7 +63,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Most of them wait for a server or a browser: one at a time would leave a small machine idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Bounds for what never comes, not for how long it takes: the machine may be busy with other work.
+    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 })

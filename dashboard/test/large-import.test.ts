@@ -31,7 +31,7 @@ beforeAll(async () => {
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
   })
   visitors = await openBrowser(server.url)
-}, 120_000)
+})
 afterAll(async () => {
   await visitors?.close()
   await server?.kill('SIGTERM')

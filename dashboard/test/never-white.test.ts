@@ -192,7 +192,9 @@ describe('gap: before anything runs', () => {
   it('what breaks outside of every page leaves the same message', async () => {
     await page.addInitScript('matchMedia = () => { throw new Error("no media") }')
     await to('/account')
+    const message = page.getByText('The dashboard has not started')
+    await message.waitFor({ state: 'attached' })
     await late()
-    await page.getByText('The dashboard has not started').waitFor()
+    await message.waitFor()
   })
 })

@@ -110,5 +110,5 @@ describe('gap: the sample catalogue', () => {
     await light.idle()
     expect(await server.admin.data(EVERYTHING)).toEqual({ features: [], packages: [], users: [] })
     expect(problems).toEqual([])
-  }, 120_000)
+  })
 })

@@ -19,7 +19,7 @@ beforeAll(async () => {
     typeRoots: [join(SDK, '../node_modules/@types')],
   })
   checker = program.getTypeChecker()
-}, 120_000)
+})
 
 /** Every exported symbol of an entry, and every member that is declared in this package. */
 function exportedBy(entry: string): { name: string; symbol: ts.Symbol }[] {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sharedBrowser } from '../../server/test/harness/browser.ts'
+import { PATIENCE_MS, sharedBrowser } from '../../server/test/harness/browser.ts'
 import { freePort } from '../../server/test/harness/free-port.ts'
 import { API_KEY, OWNER, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import { Tollgate } from '../src/node.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
   await run(process.execPath, ['build.mjs', '--if-stale'], { cwd: SDK })
   server = await startTestServer()
   browser = await sharedBrowser()
-})
+}, 180_000)
 afterAll(async () => {
   for (const child of started) await stopped(child)
   await server.stop()
@@ -71,6 +71,7 @@ describe('the examples', () => {
     })
     const url = await start('page', { PORT: pagePort, BACKEND_URL: backend, TOLLGATE_URL: server.url })
     const page = await browser.newPage()
+    page.setDefaultTimeout(PATIENCE_MS)
     await page.goto(url)
     const shows = (text: string) => page.getByText(text).waitFor()
     await shows('0 of 5 used, 5 left')

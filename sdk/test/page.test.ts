@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { buildSchema } from 'graphql'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sharedBrowser } from '../../server/test/harness/browser.ts'
+import { PATIENCE_MS, sharedBrowser } from '../../server/test/harness/browser.ts'
 import { createUsers } from '../../server/test/harness/catalogue.ts'
 import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import { DOCUMENTS, type Operation } from '../src/documents.ts'
@@ -52,6 +52,7 @@ beforeEach(async () => {
     token: () => tokenOf(app),
   })
   page = await browser.newPage()
+  page.setDefaultTimeout(PATIENCE_MS)
 })
 afterEach(async () => {
   await page.close()

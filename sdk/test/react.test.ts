@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { createElement as h } from 'react'
 import { renderToString } from 'react-dom/server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sharedBrowser } from '../../server/test/harness/browser.ts'
+import { PATIENCE_MS, sharedBrowser } from '../../server/test/harness/browser.ts'
 import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import { type InitialAnswers, TollgateClient, type TollgateClientOptions } from '../src/browser.ts'
 import { useFeature } from '../src/react.ts'
@@ -28,6 +28,7 @@ afterAll(async () => {
 beforeEach(async () => {
   app = await sdkApp(server, 3)
   page = await browser.newPage()
+  page.setDefaultTimeout(PATIENCE_MS)
   complaints = []
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text())

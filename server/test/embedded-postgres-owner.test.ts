@@ -88,7 +88,7 @@ describe('ownership', () => {
       for (const line of refusals) expectRefusalLine(line, dataDir, winner?.child.pid)
       await Promise.all(servers.map((server) => server.end('SIGKILL')))
     }
-  }, 60_000)
+  })
 
   it('lets exactly one win when the race is closest', async () => {
     const dataDir = await makeDataDir()
@@ -102,7 +102,7 @@ describe('ownership', () => {
       }
       for (const result of results) if (result.status === 'fulfilled') await result.value.stop()
     }
-  }, 60_000)
+  })
 })
 
 describe('supervision', () => {

@@ -61,7 +61,8 @@ describe('starting', () => {
 
     const began = performance.now()
     const second = await start(dataDir)
-    expect(performance.now() - began).toBeLessThan(5_000)
+    // Half of the time for which a start waits for a folder that is still in use.
+    expect(performance.now() - began).toBeLessThan(30_000)
     await expectKept(second.connection)
   })
 

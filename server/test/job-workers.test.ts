@@ -99,7 +99,7 @@ describe('gap: durability, the jobs of a dead process', () => {
   it('a process that stops in order leaves no worker behind to be taken for dead', async () => {
     const count = async () => Number((await pool.query('select count(*) from job_worker')).rows[0]?.count)
     const server = await startTestServer({ databaseUrl: database.url })
-    await vi.waitFor(async () => expect(await count()).toBeGreaterThan(0), 10_000)
+    await vi.waitFor(async () => expect(await count()).toBeGreaterThan(0), 30_000)
     await server.stop()
     expect(await count()).toBe(0)
   })

@@ -106,7 +106,7 @@ describe('a connection', () => {
     await sleep(20)
     await answering(exchange)
     const left = () => new Promise((resolve) => server.getConnections((_, count) => resolve(count)))
-    await vi.waitFor(async () => expect(await left()).toBe(0))
+    await vi.waitFor(async () => expect(await left()).toBe(0), 30_000)
     expect(broken).toEqual([])
   })
 

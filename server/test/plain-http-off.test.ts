@@ -88,13 +88,13 @@ describe('gap: plain requests: TOLLGATE_PLAIN_HTTP=off answers alike', () => {
       return Buffer.concat([Buffer.from(head), Buffer.from(body)])
     })
     while (requests.length > 0) await Promise.all(requests.splice(0, 10).map((bytes) => expectAlike(bytes)))
-  }, 60_000)
+  })
 
   it('heads that are plain, or nearly so', async () => {
     const requests = fc.sample(ODD_REQUEST, { numRuns: 300, seed: 11 })
     expect(requests.filter((bytes) => readPlainHead(bytes) !== null).length).toBeGreaterThan(30)
     while (requests.length > 0) await Promise.all(requests.splice(0, 30).map((bytes) => expectAlike(bytes)))
-  }, 60_000)
+  })
 
   const JSON_TYPE = 'Content-Type: application/json\r\n'
   it.for<[name: string, pieces: string[], answers: number]>([

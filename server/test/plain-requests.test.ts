@@ -104,7 +104,7 @@ describe('the service', () => {
       if (i > 0) await sleep(20)
       socket.write(piece)
     }
-    await vi.waitFor(() => expect(answersIn(text)).toHaveLength(answers), { timeout: 10_000 })
+    await vi.waitFor(() => expect(answersIn(text)).toHaveLength(answers), { timeout: 30_000 })
     socket.destroy()
     return answersIn(text)
   }

@@ -194,7 +194,7 @@ describe('the service', () => {
           ])
           expect(await ask('select key from idempotency')).toEqual([{ key: '4 days' }])
         },
-        { timeout: 5_000 },
+        { timeout: 30_000 },
       )
     } finally {
       await server.stop()

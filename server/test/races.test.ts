@@ -84,12 +84,12 @@ describe.each([{ processes: 1 }, { processes: 2 }])('races with $processes serve
     return users
   }
 
-  it('spec §4 mutation rule 3: 64 concurrent subscribe calls for each of 16 users leave one base plan each', {
+  it('spec §4 mutation rule 3: 64 concurrent subscribe calls for each of 6 users leave one base plan each', {
     timeout: 300_000,
   }, async () => {
-    const users = times(16, (i) => `rusher-${i}`)
+    const users = times(6, (i) => `rusher-${i}`)
     await createUsers(servers.admin(0), users)
-    await eachOf(users, 4, async (userId) => {
+    await eachOf(users, 3, async (userId) => {
       const answers = await Promise.all(
         times(64, (i) =>
           askFast(servers.url(i), SUBSCRIBE, {
@@ -110,7 +110,7 @@ describe.each([{ processes: 1 }, { processes: 2 }])('races with $processes serve
          on s.user_uid = u.uid and s.cancelled_at is null and not s.is_addon
        where u.id like 'rusher-%' group by u.id`,
     )
-    expect(live).toHaveLength(16)
+    expect(live).toHaveLength(6)
     expect(live.filter(({ plans }) => plans !== 1)).toEqual([])
   })
 

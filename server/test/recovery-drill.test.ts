@@ -148,4 +148,4 @@ it('brings back every call that was answered before the backup began', async () 
       'mutation { recordUsage(input: { userId: "u0", featureId: "call", delta: 1 }) { recorded } }',
     ),
   ).resolves.toEqual({ recordUsage: { recorded: true } })
-}, 120_000)
+})

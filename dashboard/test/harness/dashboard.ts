@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core'
 import { vi } from 'vitest'
-import { sharedBrowser } from '../../../server/test/harness/browser.ts'
+import { PATIENCE_MS, sharedBrowser } from '../../../server/test/harness/browser.ts'
 import { sessionCookie } from '../../../server/test/harness/import.ts'
 import {
   OWNER,
@@ -64,6 +64,7 @@ export async function openBrowser(url: string): Promise<Visitors> {
   const contexts: BrowserContext[] = []
   const visit = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+    context.setDefaultTimeout(PATIENCE_MS)
     contexts.push(context)
     return visitIn(context, url)
   }
@@ -127,7 +128,7 @@ const IDLE = `(async () => {
     await scheduler.postTask(() => {}, { priority: 'background' })
   }
 })()`
-const SOON = { timeout: 30_000, interval: 10 }
+const SOON = { timeout: PATIENCE_MS, interval: 10 }
 
 export async function signIn(
   page: Page,

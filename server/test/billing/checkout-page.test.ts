@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { violations } from '../harness/axe.ts'
-import { sharedBrowser } from '../harness/browser.ts'
+import { PATIENCE_MS, sharedBrowser } from '../harness/browser.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
@@ -53,6 +53,7 @@ async function open(
     { templateId: template, userId, base: `${shopUrl}/paid?a=1`, back: `${shopUrl}/back` },
   )
   const context = await browser.newContext(options)
+  context.setDefaultTimeout(PATIENCE_MS)
   page = await context.newPage()
   page.on('console', (message) => problems.push(message.text()))
   page.on('pageerror', (error) => problems.push(error.message))

@@ -6,7 +6,7 @@ import { type PayingWorld, runHistories } from './run-histories.ts'
 import { NOTICES, openShop } from './stripe-shop.ts'
 
 /** `npm run proof -- --only histories` runs thousands. */
-const HISTORIES = Number(process.env.TOLLGATE_HISTORIES ?? 60)
+const HISTORIES = Number(process.env.TOLLGATE_HISTORIES ?? 30)
 const SECRET = 'whsec_of_the_histories'
 const HOURS = 3600
 

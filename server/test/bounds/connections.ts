@@ -253,7 +253,7 @@ async function isKeptUnread(ms: number): Promise<boolean> {
     connections.admit(socket)
     socket.write(Buffer.alloc(16 * 1024 * 1024))
     // The system takes in what it has room for.
-    await sleep(50)
+    for (let left = -1; left !== unsent(socket); await sleep(50)) left = unsent(socket)
     vi.advanceTimersByTime(STALLED_READER_MS / 10)
     vi.advanceTimersByTime(ms)
     const kept = !socket.destroyed
@@ -266,6 +266,10 @@ async function isKeptUnread(ms: number): Promise<boolean> {
     server.close()
   }
 }
+
+/** What the system has not taken in yet; `writableLength` counts a chunk until all of it is gone. */
+const unsent = (socket: Socket): number =>
+  (socket as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0
 
 /** Whether so many requests are answered that came while one before them was under way. */
 async function isTakenAhead(count: number): Promise<boolean> {

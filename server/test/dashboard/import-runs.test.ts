@@ -186,7 +186,10 @@ describe('gap: a dry run, its report and the way back', () => {
     try {
       await other.query('begin; lock table users in access exclusive mode')
       const answer = imports.send(app, FILE, { dryRun: '1', import: 'slow' })
-      await vi.waitFor(async () => expect(await stateOf('slow')).toEqual({ state: 'READING', failure: null }))
+      await vi.waitFor(
+        async () => expect(await stateOf('slow')).toEqual({ state: 'READING', failure: null }),
+        30_000,
+      )
       await silence()
       expect(await stateOf('slow')).toEqual({
         state: 'FAILED',

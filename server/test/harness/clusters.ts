@@ -76,7 +76,7 @@ async function endPostmaster(cluster: string): Promise<void> {
 export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
   const began = performance.now()
   while (!(await condition())) {
-    if (performance.now() - began > 25_000) throw new Error('waited in vain')
+    if (performance.now() - began > 50_000) throw new Error('waited in vain')
     await sleep(20)
   }
 }
