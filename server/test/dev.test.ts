@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type DataFolder, makeDataFolder } from './harness/data-folder.ts'
+import type { DataFolder } from './harness/data-folder.ts'
 import { freePort } from './harness/free-port.ts'
 import { API_KEY, adminClient } from './harness/server.ts'
+import { usedDataFolder } from './harness/used-data.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -27,7 +28,7 @@ function isThere(): boolean {
 
 describe('npm run dev', () => {
   it('serves the pages from their sources before the service from its own, and ends with both', async () => {
-    folder = await makeDataFolder()
+    folder = await usedDataFolder()
     const child = spawn('npm', ['run', 'dev', '--silent'], {
       cwd: ROOT,
       env: {
