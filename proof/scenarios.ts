@@ -8,6 +8,7 @@ import { hostile } from './scenarios/hostile.ts'
 import { importing } from './scenarios/import.ts'
 import { kills } from './scenarios/kills.ts'
 import { lostNode } from './scenarios/lost-node.ts'
+import { migrations } from './scenarios/migrations.ts'
 import { network } from './scenarios/network.ts'
 import { races } from './scenarios/races.ts'
 import { rolling } from './scenarios/rolling.ts'
@@ -26,5 +27,6 @@ export const SCENARIOS: readonly Scenario[] = [
   rolling,
   histories,
   importing,
+  migrations,
   audit,
 ]

@@ -1,4 +1,4 @@
-import type { PackageStatus } from './types.ts'
+import type { ChangeTime, PackageStatus } from './types.ts'
 
 /** Identifies one object. */
 export interface ById {
@@ -66,6 +66,20 @@ export interface SubscribeArguments extends ByUser {
 export interface CancelArguments extends ById {
   /** Whether it stays active until its period ends. @default true */
   atPeriodEnd?: boolean | undefined
+}
+
+/** The arguments of `migrateSubscriptions`. */
+export interface MigrateArguments {
+  /** The package's id. */
+  packageId: string
+  /** Those who have this version are moved. */
+  fromVersion: number
+  /** The version they get. */
+  toVersion: number
+  /** Whether they are moved now or each at the end of their period. BEST is NOW. @default 'NOW' */
+  when?: ChangeTime | undefined
+  /** Only counts who would be moved, gain and lose. @default false */
+  dryRun?: boolean | undefined
 }
 
 /** The arguments of an update. */

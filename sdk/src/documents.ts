@@ -1,6 +1,7 @@
 import {
   CHECK,
   CONSUMPTION,
+  MIGRATION,
   OVERRIDE,
   PACKAGE,
   PACKAGE_FEATURE,
@@ -41,6 +42,7 @@ export const DOCUMENTS = {
     subscriptions(userId: $userId, first: $first, after: $after) { ${SUBSCRIPTION} }
   }`,
   overrides: `query overrides($userId: String!) { overrides(userId: $userId) { ${OVERRIDE} } }`,
+  migration: `query migration($id: String!) { migration(id: $id) { ${MIGRATION} } }`,
   createFeature: `mutation createFeature($input: CreateFeatureInput!) {
     createFeature(input: $input) { ${FEATURE} }
   }`,
@@ -68,6 +70,10 @@ export const DOCUMENTS = {
   removeOverride: `mutation removeOverride($userId: String!, $featureId: String!) {
     removeOverride(userId: $userId, featureId: $featureId) { ${OVERRIDE} }
   }`,
+  migrateSubscriptions: `mutation migrateSubscriptions($packageId: String!, $fromVersion: Int!, $toVersion: Int!, $when: ChangeTime, $dryRun: Boolean) {
+    migrateSubscriptions(packageId: $packageId, fromVersion: $fromVersion, toVersion: $toVersion, when: $when, dryRun: $dryRun) { ${MIGRATION} }
+  }`,
+  undoMigration: `mutation undoMigration($id: String!) { undoMigration(id: $id) { ${MIGRATION} } }`,
   recordUsage: `mutation recordUsage($input: CreateUsageEventInput!) {
     recordUsage(input: $input) { ${RECORDED} }
   }`,

@@ -3,6 +3,8 @@ export const PACKAGE = `id name status metadata isAddon updatedAt prices { ${PRI
 export const PACKAGE_FEATURE = 'id name limit type unitLabel unitLabelPlural metadata'
 export const SUBSCRIPTION = `id userId status metadata startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion scheduled { packageId at } package { ${PACKAGE} }`
 export const OVERRIDE = 'userId featureId mode limit overageEnabled resetPeriod startedAt expiresAt reason'
+export const MIGRATION =
+  'id packageId fromVersion toVersion when at status subscriptions moved gains loses features { featureId gains loses } undoneAt'
 export const CONSUMPTION = 'consumption { budget used overageEnabled }'
 export const CHECK = `featureId access reason reasonCode ${CONSUMPTION}`
 export const USAGE_PERIOD = `periodStart periodEnd ${CONSUMPTION}`

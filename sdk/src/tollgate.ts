@@ -231,6 +231,31 @@ export class Tollgate {
     return this.#changed(this.#calls.call('keepSubscription', args, options))
   }
 
+  /** A migration as it stands now. `MIGRATION_NOT_FOUND` where there is none with this id. */
+  migration(args: A.ById, options?: CallOptions): Promise<T.Result<T.Migration>> {
+    return this.#calls.call('migration', args, options)
+  }
+
+  /**
+   * Moves everybody who has one version of a package to another, now or each at the end of their period. With `dryRun`
+   * it only counts who would gain and lose.
+   */
+  async migrateSubscriptions(
+    args: A.MigrateArguments,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.Migration>> {
+    const result = await this.#calls.call<T.Migration>('migrateSubscriptions', args, options)
+    this.#checks.allChanged()
+    return result
+  }
+
+  /** Restores everybody whom the migration moved. A later migration of the package has to be undone first. */
+  async undoMigration(args: A.ById, options?: MutationOptions): Promise<T.Result<T.Migration>> {
+    const result = await this.#calls.call<T.Migration>('undoMigration', args, options)
+    this.#checks.allChanged()
+    return result
+  }
+
   /** Cached checks of the subscription's user are stale now. */
   async #changed(asked: Promise<T.Result<T.PackageSubscription>>): Promise<T.Result<T.PackageSubscription>> {
     const result = await asked

@@ -153,6 +153,49 @@ export interface PackageSubscription {
   scheduled: ScheduledChange | null
 }
 
+/** When a change takes effect. */
+export type ChangeTime = 'NOW' | 'PERIOD_END' | 'BEST'
+
+/** A move of those who have one version of a package to another. */
+export interface Migration {
+  /** Its id, chosen by the service; null: a dry run. */
+  id: string | null
+  /** The package's id. */
+  packageId: string
+  /** Those who had this version are moved. */
+  fromVersion: number
+  /** The version they get. */
+  toVersion: number
+  /** NOW, or each at the end of their period. */
+  when: ChangeTime
+  /** When it was decided; ISO 8601, UTC. */
+  at: string
+  /** SCHEDULED while some are still to be moved. */
+  status: 'DRY_RUN' | 'SCHEDULED' | 'DONE' | 'UNDONE'
+  /** How many live subscriptions it moves in all. */
+  subscriptions: number
+  /** How many of them have been moved so far. */
+  moved: number
+  /** How many of them gain access to at least one feature. */
+  gains: number
+  /** How many of them lose access to at least one feature. */
+  loses: number
+  /** The same for each feature that differs between the two versions. */
+  features: MigratedFeature[]
+  /** When it was undone; null: it was not. */
+  undoneAt: string | null
+}
+
+/** What a migration does to one feature. */
+export interface MigratedFeature {
+  /** The feature's id. */
+  featureId: string
+  /** How many subscribers gain access to it. */
+  gains: number
+  /** How many subscribers lose access to it. */
+  loses: number
+}
+
 /** A change that is to come. */
 export interface ScheduledChange {
   /** The package that takes over. */

@@ -64,6 +64,14 @@ const ROWS: (() => Row)[] = [
   () => ['setOverride()', t.setOverride(), 'input', /must be an object/],
   () => ['setOverride', t.setOverride(CALL), 'mode', /^input.mode must be a string/],
   () => ['removeOverride', t.removeOverride({ userId: 'ann' }), 'featureId', /must be a string/],
+  () => ['migration', t.migration({ id: 1 }), 'id', /must be a string, not 1/],
+  () => [
+    'migrateSubscriptions',
+    t.migrateSubscriptions({ packageId: 'plan', fromVersion: '1', toVersion: 2 }),
+    'fromVersion',
+    /must be a whole number, not "1"/,
+  ],
+  () => ['undoMigration', t.undoMigration({}), 'id', /must be a string/],
   () => ['recordUsage()', t.recordUsage(), 'input', /must be an object/],
   () => [
     'recordUsage',

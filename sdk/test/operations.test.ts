@@ -13,6 +13,15 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
+async function makeVersions({ admin, dashboard }: TestServer): Promise<void> {
+  await admin.data('mutation { createPackage(input: { id: "versioned", name: "Versioned" }) { id } }')
+  await dashboard.data(`mutation {
+    first: publishPackage(appId: "default", id: "versioned") { id }
+    editPackage(appId: "default", id: "versioned", input: { features: [{ id: "calls" }] }) { id }
+    second: publishPackage(appId: "default", id: "versioned", for: NEW_ONLY) { id }
+  }`)
+}
+
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const TEXT = expect.any(String)
 
@@ -152,6 +161,25 @@ const QUERIES: Row[] = [
   ],
 ]
 
+/** A migration of `versioned`, whose two versions nobody has. */
+const migrated = (status: string) => ({
+  id: status === 'DRY_RUN' ? null : TEXT,
+  packageId: 'versioned',
+  fromVersion: 1,
+  toVersion: 2,
+  when: 'NOW',
+  at: TIME,
+  status,
+  subscriptions: 0,
+  moved: 0,
+  gains: 0,
+  loses: 0,
+  features: [{ featureId: 'calls', gains: 0, loses: 0 }],
+  undoneAt: status === 'UNDONE' ? TIME : null,
+})
+const MIGRATE = { packageId: 'versioned', fromVersion: 1, toVersion: 2 }
+const migrate = async (t: Tollgate) => (await t.migrateSubscriptions(MIGRATE)).data?.id ?? ''
+
 const lastOf = async (t: Tollgate, userId: string): Promise<string> =>
   (await t.subscriptions({ userId })).data?.at(-1)?.id ?? ''
 
@@ -258,6 +286,17 @@ const MUTATIONS: Row[] = [
     async (t) => t.cancelSubscription({ id: await lastOf(t, 'eva'), atPeriodEnd: false }),
     { ...subscribed('eva', PLAN), status: 'CANCELLED', cancelledAt: TIME },
   ],
+  [
+    'migrateSubscriptions',
+    async (t) => {
+      await makeVersions(server)
+      return t.migrateSubscriptions({ ...MIGRATE, when: 'BEST', dryRun: true })
+    },
+    migrated('DRY_RUN'),
+  ],
+  ['migrateSubscriptions', (t) => t.migrateSubscriptions(MIGRATE), migrated('DONE')],
+  ['migration', async (t) => t.migration({ id: await migrate(t) }), migrated('DONE')],
+  ['undoMigration', async (t) => t.undoMigration({ id: await migrate(t) }), migrated('UNDONE')],
   [
     'generateUserToken',
     (t) => t.generateUserToken({ userId: 'eva' }),

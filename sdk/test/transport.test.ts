@@ -109,6 +109,9 @@ describe('gap: idempotency', () => {
       t.setOverride({ userId: 'ann', featureId: 'calls', mode: 'UNLIMITED' }, { idempotencyKey }),
     removeOverride: (t, idempotencyKey) =>
       t.removeOverride({ userId: 'ann', featureId: 'calls' }, { idempotencyKey }),
+    migrateSubscriptions: (t, idempotencyKey) =>
+      t.migrateSubscriptions({ packageId: 'plan', fromVersion: 1, toVersion: 2 }, { idempotencyKey }),
+    undoMigration: (t, idempotencyKey) => t.undoMigration({ id: 'm' }, { idempotencyKey }),
     recordUsage: (t, idempotencyKey) => t.recordUsage(CALL, { idempotencyKey }),
     recordUsages: (t, idempotencyKey) => t.recordUsages([CALL], { idempotencyKey }),
     generateUserToken: (t, idempotencyKey) => t.generateUserToken({ userId: 'ann' }, { idempotencyKey }),

@@ -88,6 +88,7 @@ const ADMIN_QUERIES: Rows = {
   showUsage: given({ userId: 'ann', featureId: 'calls' }),
   package: given({ id: 'plan', includeFeatures: true }),
   packages: given({ status: 'PUBLISHED' }),
+  migration: given({ id: 'none' }, 'MIGRATION_NOT_FOUND'),
   user: given({ id: 'ann' }),
   users: given({ first: 2 }),
   subscription: given({ id: 'none' }, 'SUBSCRIPTION_NOT_FOUND'),
@@ -121,6 +122,11 @@ const ADMIN_MUTATIONS: Rows = {
   removeOverride: {
     variables: (turn) => ({ userId: `user turn${turn}`, featureId: 'calls' }),
   },
+  migrateSubscriptions: given(
+    { packageId: 'plan', fromVersion: 1, toVersion: 9, when: 'BEST', dryRun: true },
+    'BAD_USER_INPUT',
+  ),
+  undoMigration: given({ id: 'none' }, 'MIGRATION_NOT_FOUND'),
   recordUsage: given({ input: { userId: 'ann', featureId: 'calls', delta: 3, action: 'SET' } }),
   recordUsages: given({
     inputs: [
@@ -150,8 +156,14 @@ const DASHBOARD_QUERIES: Rows = {
   sessions: given({}),
   feature: given({ appId: 'default', id: 'calls' }),
   features: given({ appId: 'default', search: 's' }),
-  publishPreview: given({ appId: 'default', packageId: 'plan', first: 5 }),
-  publishTouched: given({ appId: 'default', packageId: 'plan', first: 5, after: 'LOSES 0' }),
+  publishPreview: given({ appId: 'default', packageId: 'plan', for: 'AT_PERIOD_END', first: 5 }),
+  publishTouched: given({ appId: 'default', packageId: 'plan', for: 'ALL', first: 5, after: 'LOSES 0' }),
+  packageVersions: given({ appId: 'default', packageId: 'plan' }),
+  migration: given({ appId: 'default', id: 'none' }, 'MIGRATION_NOT_FOUND'),
+  migrationPreview: given(
+    { appId: 'default', packageId: 'plan', fromVersion: 1, toVersion: 9, when: 'NOW' },
+    'BAD_USER_INPUT',
+  ),
   catalogueDiff: given({ appId: 'default', fromAppId: 'default' }),
   user: given({ appId: 'default', id: 'ann' }),
   users: given({ appId: 'default', search: 'a', first: 2 }),
@@ -210,7 +222,12 @@ const DASHBOARD_MUTATIONS: Rows = {
       input: { features: [{ id: 'calls', entitlement: { resetPeriod: 'DAY' } }] },
     }),
   },
-  publishPackage: { variables: (turn) => ({ appId: 'default', id: `old turn${turn}` }) },
+  publishPackage: { variables: (turn) => ({ appId: 'default', id: `old turn${turn}`, for: 'NEW_ONLY' }) },
+  migrateSubscriptions: given(
+    { appId: 'default', packageId: 'plan', fromVersion: 1, toVersion: 9, when: 'NOW' },
+    'BAD_USER_INPUT',
+  ),
+  undoMigration: given({ appId: 'default', id: 'none' }, 'MIGRATION_NOT_FOUND'),
   discardPackageDraft: given({ appId: 'default', id: 'extra' }),
   cancelSubscription: given({ appId: 'default', id: 'none', atPeriodEnd: false }, 'SUBSCRIPTION_NOT_FOUND'),
   keepSubscription: given({ appId: 'default', id: 'none' }, 'SUBSCRIPTION_NOT_FOUND'),

@@ -19,6 +19,8 @@ let app: TestApp
 let apps = 0
 /** ann's */
 let subscription = ''
+/** of those with version 2 of `plan`, which nobody has, to 1 */
+let migration = ''
 beforeAll(async () => {
   server = await startTestServer()
 })
@@ -36,11 +38,20 @@ beforeEach(async () => {
     recordUsage(input: { userId: "ann", featureId: "call", delta: 4 }) { recorded }
   }`)
   subscription = subscribe[0].id
+  await app.dashboard.data(`mutation {
+    editPackage(appId: "${app.id}", id: "plan", input: { name: "plan" }) { id }
+    publishPackage(appId: "${app.id}", id: "plan", for: NEW_ONLY) { id }
+  }`)
+  const { migrateSubscriptions } = await app.admin.data(
+    'mutation { migrateSubscriptions(packageId: "plan", fromVersion: 2, toVersion: 1) { id } }',
+  )
+  migration = migrateSubscriptions.id
 })
 
 const keyed = (key: string): Client => app.admin.with({ 'Idempotency-Key': key })
 
-const named = (operation: string) => operation.replace('SUBSCRIPTION', subscription)
+const named = (operation: string) =>
+  operation.replace('SUBSCRIPTION', subscription).replace('MIGRATION', migration)
 
 async function textOf(client: Client, operation: string): Promise<string> {
   return (await client.post(JSON.stringify({ query: `mutation { ${named(operation)} }` }))).text()
@@ -166,6 +177,20 @@ const MUTATIONS: Record<string, Row> = {
     meanwhile: 'setOverride(input: { userId: "bob", featureId: "call", mode: UNLIMITED }) { mode }',
     effect: 'overrides(userId: "bob") { mode }',
     once: { overrides: [{ mode: 'UNLIMITED' }] },
+  },
+  migrateSubscriptions: {
+    operation: 'migrateSubscriptions(packageId: "plan", fromVersion: 1, toVersion: 2) { id status moved }',
+    answered: '"status":"DONE","moved":1',
+    meanwhile: 'migrateSubscriptions(packageId: "plan", fromVersion: 2, toVersion: 1) { id }',
+    effect: 'subscriptions { packageVersion }',
+    once: { subscriptions: [{ packageVersion: 1 }] },
+  },
+  undoMigration: {
+    operation: 'undoMigration(id: "MIGRATION") { status undoneAt }',
+    answered: '"status":"UNDONE","undoneAt":"2',
+    meanwhile: 'migrateSubscriptions(packageId: "plan", fromVersion: 1, toVersion: 2) { id }',
+    effect: 'subscriptions { packageVersion }',
+    once: { subscriptions: [{ packageVersion: 2 }] },
   },
   recordUsage: {
     operation:

@@ -21,11 +21,12 @@ const QUERIES: Record<string, string> = {
   package: 'package(id: "plan") { name metadata features { name limit } }',
   packages:
     'packages { id name metadata features { name limit } } drafts: packages(status: "DRAFT") { id name }',
+  migration: 'migration(id: "MIGRATION") { id subscriptions status }',
   user: 'user(id: "ann") { name email billingId metadata }',
   users: 'users { id name email billingId metadata }',
   subscription: 'subscription(id: "SUBSCRIPTION") { id userId package { name } }',
-  subscriptions: 'subscriptions { id userId package { name } }',
   overrides: 'overrides(userId: "bob") { reason } anns: overrides(userId: "ann") { limit }',
+  subscriptions: 'subscriptions { id userId packageVersion package { name } }',
 }
 
 /** What each does to `right` by an id that `left` uses too. */
@@ -66,6 +67,11 @@ const MUTATIONS: Record<string, { operation: string; changes: boolean; refused?:
     operation: 'removeOverride(userId: "bob", featureId: "call") { reason }',
     changes: true,
   },
+  migrateSubscriptions: {
+    operation: 'migrateSubscriptions(packageId: "plan", fromVersion: 1, toVersion: 2) { moved }',
+    changes: true,
+  },
+  undoMigration: { operation: 'undoMigration(id: "MIGRATION") { status }', changes: true },
   recordUsage: {
     operation:
       'recordUsage(input: { userId: "ann", featureId: "call", delta: 2 }) { consumption { used budget } }',
@@ -95,6 +101,7 @@ interface App {
   id: string
   admin: Client
   subscription: string
+  migration: string
 }
 let apps: Record<Side, App>
 let pairs = 0
@@ -132,11 +139,21 @@ async function furnished(side: Side, used: number, limit: number): Promise<App> 
     recordUsage(input: { userId: "ann", featureId: "call", delta: ${used}, idempotencyKey: "first" }) { recorded }
     setOverride(input: { userId: "bob", featureId: "call", mode: DENY, reason: "${side}" }) { mode }
   }`)
-  return { id, admin, subscription: subscribe[0].id }
+  // The next version grants the same, and nobody has it.
+  await server.dashboard.data(`mutation {
+    editPackage(appId: "${id}", id: "plan", input: { name: "${side}" }) { id }
+    publishPackage(appId: "${id}", id: "plan", for: NEW_ONLY) { id }
+  }`)
+  const { migrateSubscriptions } = await admin.data(
+    'mutation { migrateSubscriptions(packageId: "plan", fromVersion: 2, toVersion: 1) { id } }',
+  )
+  return { id, admin, subscription: subscribe[0].id, migration: migrateSubscriptions.id }
 }
 
 const ask = (side: Side, operation: string): Promise<Answer> =>
-  apps[side].admin.ask(operation.replace('SUBSCRIPTION', apps[side].subscription))
+  apps[side].admin.ask(
+    operation.replace('SUBSCRIPTION', apps[side].subscription).replace('MIGRATION', apps[side].migration),
+  )
 
 /** All that an app can see of itself. */
 async function everything(side: Side): Promise<string> {
@@ -195,6 +212,7 @@ describe('what only the other app has', () => {
     ['package(id: "only") { id }', 'PACKAGE_NOT_FOUND'],
     ['user(id: "only") { id }', 'USER_NOT_FOUND'],
     ['subscription(id: "OTHER") { id }', 'SUBSCRIPTION_NOT_FOUND'],
+    ['migration(id: "MIGRATION") { id }', 'MIGRATION_NOT_FOUND'],
     ['showUsage(userId: "only", featureId: "call") { past { periodStart } }', 'USER_NOT_FOUND'],
     ['showUsage(userId: "ann", featureId: "only") { past { periodStart } }', 'FEATURE_NOT_FOUND'],
     ['features(after: "only") { id }', 'BAD_USER_INPUT'],
@@ -203,7 +221,7 @@ describe('what only the other app has', () => {
     ['subscriptions(after: "OTHER") { id }', 'BAD_USER_INPUT'],
   ] as const
   it.each(NOT_FOUND)('spec §4 query rule 4: %s is %s', async (query, code) => {
-    const mine = query.replace('OTHER', apps.left.subscription)
+    const mine = query.replace('OTHER', apps.left.subscription).replace('MIGRATION', apps.left.migration)
     expect((await apps.left.admin.ask(`{ ${mine} }`)).errors).toBeUndefined()
     expect((await apps.right.admin.error(`{ ${mine} }`)).extensions.code).toBe(code)
   })

@@ -76,6 +76,7 @@ const QUERIES: Record<string, Row> = {
   },
   package: { statements: 1, variables: (count) => ({ id: count === 1 ? 'a1' : 'plan' }) },
   packages: { statements: 1, variables: (first) => ({ first }) },
+  migration: { statements: 10, variables: () => ({ id: migrationId }) },
   user: { statements: 2, variables: () => ({ id: 'u1' }) },
   users: { statements: 2, variables: (first) => ({ first }) },
   subscription: { statements: 2, variables: () => ({ id: subscriptionId }) },
@@ -136,6 +137,20 @@ const MUTATIONS: Record<string, Row> = {
     keyed: [9, 5],
     variables: () => ({ userId: 'u5', featureId: 'f3' }),
   },
+  migrateSubscriptions: {
+    statements: 18,
+    keyed: [24, 1],
+    // There and back, so that there is always somebody to move.
+    variables: (_, turn) =>
+      turn.endsWith('plain')
+        ? { packageId: 'a1', fromVersion: 1, toVersion: 2 }
+        : { packageId: 'a1', fromVersion: 2, toVersion: 1 },
+  },
+  undoMigration: {
+    statements: 19,
+    keyed: [25, 1],
+    variables: () => ({ id: migrationId }),
+  },
   recordUsage: {
     statements: 2,
     keyed: [3, 1],
@@ -162,12 +177,23 @@ const MUTATIONS: Record<string, Row> = {
 }
 
 let subscriptionId = ''
+/** undone */
+let migrationId = ''
 beforeAll(async () => {
   const { subscriptions } = await server.admin.data('{ subscriptions(first: 1) { id } }')
   subscriptionId = subscriptions[0].id
   await server.admin.data(
     'mutation { setOverride(input: { userId: "u6", featureId: "f3", mode: ADD, limit: 1 }) { mode } }',
   )
+  await server.dashboard.data(`mutation {
+    editPackage(appId: "default", id: "a1", input: { name: "Next" }) { id }
+    publishPackage(appId: "default", id: "a1", for: NEW_ONLY) { id }
+  }`)
+  const { migrateSubscriptions } = await server.admin.data(
+    'mutation { migrateSubscriptions(packageId: "a1", fromVersion: 1, toVersion: 2) { id } }',
+  )
+  migrationId = migrateSubscriptions.id
+  await server.admin.data('mutation ($id: String!) { undoMigration(id: $id) { id } }', { id: migrationId })
   // The first token of an app makes the key that signs them.
   await server.admin.data('mutation { generateUserToken(userId: "u1") { token } }')
   for (const turn of ['1 plain', '1 keyed', `${MANY} plain`, `${MANY} keyed`]) {

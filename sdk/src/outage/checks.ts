@@ -109,6 +109,14 @@ export class Checks {
     }
   }
 
+  /** Anybody's access may have changed. */
+  allChanged(): void {
+    for (const known of this.#known.values()) known.staleAt = Number.NEGATIVE_INFINITY
+    for (const questions of this.#questions.values()) {
+      for (const question of questions) question.overtaken = true
+    }
+  }
+
   #keysOf(map: Map<string, unknown>, userId: string, featureId: string | undefined): string[] {
     if (featureId !== undefined) return [keyOf(userId, featureId)]
     const prefix = `${JSON.stringify([userId]).slice(0, -1)},`

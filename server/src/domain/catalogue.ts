@@ -1,4 +1,6 @@
+import { badUserInput } from './errors.ts'
 import type { Feature } from './feature.ts'
+import { MAX_PACKAGE_HISTORY } from './limits.ts'
 import {
   countedPeriods,
   type Entitlement,
@@ -86,7 +88,7 @@ export type PackageContent = Omit<Package, 'features'> & {
 }
 
 /** An entry with what its version `from` granted; null of a migration. */
-type HistoryContent = HistoryEntry & { features: Entitlement[] | null }
+export type HistoryContent = HistoryEntry & { features: Entitlement[] | null }
 
 export function buildCatalogue(
   stored: readonly FeatureContent[],
@@ -126,6 +128,14 @@ export function buildCatalogue(
 
 const byFeature = (features: readonly PackageFeature[]) => new Map(features.map((f) => [f.featureId, f]))
 
+/** Refuses another entry that leaves somebody at an earlier version, once there are too many. */
+export function checkRoomInHistory({ histories }: Catalogue, packageId: string): void {
+  if ((histories.get(packageId)?.entries.length ?? 0) < MAX_PACKAGE_HISTORY) return
+  throw badUserInput(
+    `The package has been published or migrated ${MAX_PACKAGE_HISTORY} times since everybody had the same version: publish it for ALL first`,
+  )
+}
+
 /** The catalogue as it will be once the edit of a package is published. */
 export function catalogueWith(
   catalogue: Catalogue,
@@ -134,9 +144,7 @@ export function catalogueWith(
   reach: Reach,
   now: number,
 ): Catalogue {
-  const contents = [...catalogue.packages.values()].map((p): PackageContent => {
-    const entries = entriesOf(catalogue.histories.get(p.id))
-    if (p.id !== packageId) return { ...p, entries }
+  return rebuilt(catalogue, packageId, (p, entries) => {
     const [version, history] = [p.version + 1, p.history + 1]
     const published: HistoryContent = {
       position: history,
@@ -147,16 +155,43 @@ export function catalogueWith(
       at: now,
       features: p.features,
     }
-    const after = reach === 'ALL' ? [] : [...entries, published]
+    const after = reach === 'ALL' ? [] : [...(entries.length > 0 ? entries : lastForAll(p)), published]
     return { ...p, ...edit, draft: null, version, history, entries: after }
+  })
+}
+
+/** The catalogue with another history of one package. */
+export function catalogueWithHistory(
+  catalogue: Catalogue,
+  packageId: string,
+  entries: HistoryContent[],
+): Catalogue {
+  return rebuilt(catalogue, packageId, (p) => ({ ...p, entries }))
+}
+
+function rebuilt(
+  catalogue: Catalogue,
+  packageId: string,
+  change: (found: Package, entries: HistoryContent[]) => PackageContent,
+): Catalogue {
+  const contents = [...catalogue.packages.values()].map((p): PackageContent => {
+    const entries = entriesOf(catalogue.histories.get(p.id))
+    return p.id === packageId ? change(p, entries) : { ...p, entries }
   })
   return buildCatalogue([...catalogue.features.values()], contents)
 }
 
+/** A package without a history, because everybody has its newest version. */
+function lastForAll({ version, history }: Package): HistoryContent[] {
+  if (version === 1) return []
+  const entry = { position: history, kind: 'PUBLISHED', from: version - 1, to: version } as const
+  return [{ ...entry, reach: 'ALL', at: 0, features: null }]
+}
+
 function entriesOf(history: PackageHistory | undefined): HistoryContent[] {
   if (!history) return []
-  return history.entries.map((entry) => ({
-    ...entry,
-    features: entry.kind === 'PUBLISHED' ? [...(history.versions.get(entry.from)?.values() ?? [])] : null,
-  }))
+  return history.entries.map((entry) => {
+    const granted = entry.kind === 'PUBLISHED' ? history.versions.get(entry.from) : undefined
+    return { ...entry, features: granted ? [...granted.values()] : null }
+  })
 }

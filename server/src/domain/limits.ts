@@ -9,6 +9,8 @@ export const MAX_METADATA_BYTES = 16 * 1024
 export const MAX_METADATA_DEPTH = 32
 
 export const MAX_PACKAGE_FEATURES = 1_000
+/** Publications and migrations since a package was last published for all: what its versions granted is in memory. */
+export const MAX_PACKAGE_HISTORY = 100
 export const MAX_SUBSCRIBE_PACKAGES = 100
 /** `canUseFeatures` and `recordUsages`: one request is one round trip, not a bulk loader. */
 export const MAX_BATCH = 100

@@ -60,34 +60,52 @@ describe('gap: the version of a package that a subscription has', () => {
     expect(at([...entries, { ...published(4, 'ALL', PUBLISHED_AT), from: 2, to: 3 }], PUBLISHED_AT)).toBe(3)
   })
 
+  it('keeps the version of a later decision: a move that was still to come is dropped', () => {
+    const toCome = published(2, 'AT_PERIOD_END', PUBLISHED_AT)
+    const others = [published(3, 'NEW_ONLY', PUBLISHED_AT), migrated(4, 1, 3, 'ALL', PUBLISHED_AT)]
+    const end = Date.UTC(2024, 1, 29)
+    expect([PUBLISHED_AT, end].map((now) => at([toCome, ...others], now))).toEqual([3, 3])
+    const atEnd = [
+      toCome,
+      published(3, 'NEW_ONLY', PUBLISHED_AT),
+      migrated(4, 1, 3, 'AT_PERIOD_END', end - 1),
+    ]
+    expect([end - 1, end].map((now) => at(atEnd, now))).toEqual([1, 3])
+  })
+
   const entry = fc.record({
     kind: fc.constantFrom('PUBLISHED' as const, 'MIGRATED' as const),
     reach: fc.constantFrom<Reach>('ALL', 'NEW_ONLY', 'AT_PERIOD_END'),
     from: fc.integer({ min: 1, max: 4 }),
-    after: fc.integer({ min: 0, max: 40 * DAY }),
+    days: fc.integer({ min: 0, max: 40 }),
   })
   const histories = fc.array(entry, { maxLength: 8 }).map((made) => {
     let [version, time] = [1, START]
-    return made.map(({ kind, reach, from, after }, i): HistoryEntry => {
-      time += after
+    return made.map(({ kind, reach, from, days }, i): HistoryEntry => {
+      time += days * DAY
       const base = { position: i + 2, reach, at: time }
       if (kind === 'PUBLISHED') return { ...base, kind, from: version, to: ++version }
       return { ...base, kind, reach: reach === 'NEW_ONLY' ? 'ALL' : reach, from, to: version }
     })
   })
 
-  it('property: follows a replay, moment by moment, of what happened', () => {
+  it('property: follows one who lives through it day by day', () => {
     fc.assert(
-      fc.property(histories, fc.integer({ min: 0, max: 400 * DAY }), (entries, after) => {
-        const now = START + after
+      fc.property(histories, fc.integer({ min: 0, max: 400 }), (entries, days) => {
+        const now = START + days * DAY
         const known = entries.filter((e) => e.at <= now)
-        // One that lives through it: at each moment it looks whether something moves it.
         let version = 1
-        for (const e of known) {
-          const applies = e.kind === 'PUBLISHED' || version === e.from
-          if (e.reach === 'ALL' && applies) version = e.to
-          if (e.reach === 'AT_PERIOD_END' && applies && periodEnd(START, ['MONTH'], e.at) <= now)
-            version = e.to
+        let planned = null as { to: number; on: number } | null
+        for (let today = START; today <= now; today += DAY) {
+          if (planned?.on === today) {
+            version = planned.to
+            planned = null
+          }
+          for (const e of known.filter(({ at, reach }) => at === today && reach !== 'NEW_ONLY')) {
+            if (e.kind === 'MIGRATED' && version !== e.from) continue
+            planned = e.reach === 'ALL' ? null : { to: e.to, on: periodEnd(START, ['MONTH'], today) }
+            if (e.reach === 'ALL') version = e.to
+          }
         }
         expect(at(known, now)).toBe(version)
       }),
@@ -158,5 +176,11 @@ describe('gap: what a version grants', () => {
     const second = catalogueWith(catalogue, 'plan', { name: 'Plan', features: [plan(20)] }, 'NEW_ONLY', START)
     const third = catalogueWith(second, 'plan', { name: 'Plan', features: [plan(30)] }, 'NEW_ONLY', START)
     expect([1, 2, 3].map((v) => grantsOf(third, held(v), START)?.get('calls')?.limit)).toEqual([10, 20, 30])
+  })
+
+  it('a version for new customers leaves alone who was moved on by earlier ones for all', () => {
+    const second = catalogueWith(catalogue, 'plan', { name: 'Plan', features: [plan(20)] }, 'ALL', START)
+    const third = catalogueWith(second, 'plan', { name: 'Plan', features: [plan(30)] }, 'NEW_ONLY', START)
+    expect([1, 2, 3].map((v) => grantsOf(third, held(v), START)?.get('calls')?.limit)).toEqual([20, 20, 30])
   })
 })

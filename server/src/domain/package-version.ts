@@ -7,11 +7,12 @@ import { longestEnding, periodAt, type ResetPeriod } from './period.ts'
  * twice, or not at all.
  *
  * Invariants (package-version.test.ts): after a publication for ALL everybody has it; NEW_ONLY changes nobody's version;
- * at AT_PERIOD_END each moves exactly when their period ends, not before; undoing a migration restores all it moved.
+ * at AT_PERIOD_END each moves exactly when the period ends that it was decided in, unless a later decision moves them
+ * before; undoing a migration restores all it moved.
  */
 
 /** Whom a publication reaches: everybody now, only who subscribes from now on, or each at the end of their period. */
-const REACHES = ['ALL', 'NEW_ONLY', 'AT_PERIOD_END'] as const
+export const REACHES = ['ALL', 'NEW_ONLY', 'AT_PERIOD_END'] as const
 export type Reach = (typeof REACHES)[number]
 
 /** A publication of a version, or a move of those who had one version to another. */
@@ -48,12 +49,22 @@ export function versionAt(
   now: number,
 ): number {
   let current = version
+  let due: { to: number; at: number } | null = null
   for (const { position, kind, from, to, reach, at } of entries) {
     if (position <= versionAsOf || reach === 'NEW_ONLY') continue
+    if (due && due.at <= at) {
+      current = due.to
+      due = null
+    }
     if (kind === 'MIGRATED' && current !== from) continue
-    if (reach === 'ALL' || now >= periodEnd(anchor, resetPeriodsOf(current), at)) current = to
+    if (reach === 'ALL') {
+      current = to
+      due = null
+    } else {
+      due = { to, at: periodEnd(anchor, resetPeriodsOf(current), at) }
+    }
   }
-  return current
+  return due && due.at <= now ? due.to : current
 }
 
 /** When the period of a package that contains `at` ends: its longest, or the month if it counts nothing. */

@@ -34,7 +34,7 @@ interface Row {
 
 /**
  * The package's history since everybody last had one version, if anything has happened since, and what the versions in
- * use then granted.
+ * use then granted: also an older one, if people were moved back to it.
  */
 const ENTRIES = `(select coalesce(json_agg(json_build_object('position', h.position, 'kind', h.kind,
      'from', h.from_version, 'to', h.to_version, 'reach', h.reach, 'at', h.at, 'features', h.features)
@@ -42,9 +42,10 @@ const ENTRIES = `(select coalesce(json_agg(json_build_object('position', h.posit
    from (select coalesce(max(position), 1) as position from package_history
      where app_id = p.app_id and package_id = p.id and kind = 'PUBLISHED' and reach = 'ALL') last_for_all
    join package_history h on h.app_id = p.app_id and h.package_id = p.id and h.undone_at is null
-     and (h.position >= last_for_all.position or h.from_version in (
-       select to_version from package_history
-       where app_id = p.app_id and package_id = p.id and kind = 'MIGRATED' and undone_at is null))
+     and (h.position >= last_for_all.position or h.kind = 'PUBLISHED' and h.from_version in (
+       select m.to_version from package_history m
+       where m.app_id = p.app_id and m.package_id = p.id and m.kind = 'MIGRATED' and m.undone_at is null
+         and m.position > last_for_all.position))
    where last_for_all.position < p.history)`
 
 /** Everything that changes rarely, in one statement: one snapshot, so version and content match. */

@@ -155,6 +155,7 @@ const REMOVALS: Record<SampleKind, string[]> = {
     `delete from users where app_id = $1 and uid = any($2::text[]::bigint[]) returning uid::text as id`,
   ],
   package: [
+    `delete from package_history where app_id = $1 and package_id = any($2)`,
     `delete from package_feature where app_id = $1 and package_id = any($2)`,
     `delete from package where app_id = $1 and id = any($2) returning id`,
   ],
@@ -162,7 +163,9 @@ const REMOVALS: Record<SampleKind, string[]> = {
     // A user may have an override of it, which would apply to another feature of that id.
     `delete from feature where app_id = $1 and id = any($2) and override_periods = '{}' and not exists (
        select from package p, json_array_elements(p.draft->'features') g
-       where p.app_id = $1 and g->>'featureId' = feature.id) returning id`,
+       where p.app_id = $1 and g->>'featureId' = feature.id) and not exists (
+       select from package_history h, json_array_elements(h.features) g
+       where h.app_id = $1 and g->>'featureId' = feature.id) returning id`,
   ],
 }
 

@@ -12,11 +12,15 @@ const SNAPSHOTS = {
     from token_key where app_id = $1 and id = $2`,
   feature: `select id, name, type, unit_label as "unitLabel", unit_label_plural as "unitLabelPlural", metadata
     from feature where app_id = $1 and id = $2`,
-  package: `select id, name, status, is_addon as "isAddon", metadata, draft,
+  package: `select id, name, status, is_addon as "isAddon", metadata, draft, version,
+      (select reach from package_history h where h.app_id = p.app_id and h.package_id = p.id and h.to_version = p.version
+         and h.kind = 'PUBLISHED') as "publishedFor",
       (select coalesce(json_agg(json_build_object('featureId', feature_id, 'limit', "limit",
          'resetPeriod', reset_period, 'overageEnabled', overage_enabled) order by position), '[]')
        from package_feature f where f.app_id = p.app_id and f.package_id = p.id) as features
     from package p where app_id = $1 and id = $2`,
+  migration: `select id, package_id as "packageId", from_version as "fromVersion", to_version as "toVersion",
+      reach, at, undone_at as "undoneAt" from package_history where app_id = $1 and id = $2`,
   user: `select id, name, email, billing_id as "billingId", metadata from users where app_id = $1 and id = $2`,
   subscription: `select s.id, u.id as "userId", s.package_id as "packageId", s.started_at as "startedAt",
       s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt"

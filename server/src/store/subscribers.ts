@@ -1,11 +1,12 @@
 import type { Override } from '../domain/override.ts'
+import type { Versioned } from '../domain/package-version.ts'
 import type { ResetPeriod } from '../domain/period.ts'
 import type { Holder, LiveSubscription } from '../domain/standing.ts'
 import { numberArray, textArray } from './arrays.ts'
 import { type Db, timestamp } from './database.ts'
 
-/** A user who currently holds a package. */
-export interface Subscriber {
+/** A user who currently holds a package, and in which version. */
+export interface Subscriber extends Versioned {
   /** of the subscription: the page cursor */
   seq: number
   uid: number
@@ -21,7 +22,7 @@ export async function liveSubscribers(
   limit: number,
 ): Promise<Subscriber[]> {
   const { rows } = await db.query<Subscriber>(
-    `select seq, user_uid as uid from subscription
+    `select seq, user_uid as uid, anchor, package_version as "version", version_as_of as "versionAsOf" from subscription
      where app_id = $1 and package_id = $2 and seq > $3
        and cancelled_at is null and (cancel_at is null or cancel_at > $4)
        and (follows is null or started_at <= $4)
@@ -46,20 +47,33 @@ export async function peopleOf(db: Db, appId: string, uids: readonly number[]): 
   return new Map(rows.map(({ uid, ...person }) => [uid, person]))
 }
 
-/** What these users have now, by uid. */
+/** What a user has, or will have: see `heldAt`. */
+export interface Holding extends Holder {
+  live: HeldSubscription[]
+}
+
+interface HeldSubscription extends LiveSubscription {
+  cancelAt: number | null
+  /** It only begins at its `startedAt`. */
+  planned: boolean
+}
+
+/** What these users have now, by uid; with `planned`, also what they will have later. */
 export async function holders(
   db: Db,
   appId: string,
   uids: readonly number[],
   now: number,
-): Promise<Map<number, Holder>> {
-  const { rows } = await db.query<LiveSubscription & { uid: number }>(
+  planned = false,
+): Promise<Map<number, Holding>> {
+  const { rows } = await db.query<HeldSubscription & { uid: number }>(
     `select user_uid as uid, package_id as "packageId", is_addon as "isAddon", started_at as "startedAt", anchor,
-       quantity, package_version as "version", version_as_of as "versionAsOf"
+       quantity, package_version as "version", version_as_of as "versionAsOf", cancel_at as "cancelAt",
+       follows is not null as planned
      from subscription where app_id = $1 and user_uid = any($2::bigint[])
        and cancelled_at is null and (cancel_at is null or cancel_at > $3)
-       and (follows is null or started_at <= $3) order by seq`,
-    [appId, numberArray(uids, (uid) => uid), timestamp(now)],
+       and (follows is null or started_at <= $3 or $4) order by seq`,
+    [appId, numberArray(uids, (uid) => uid), timestamp(now), planned],
   )
   const overridden = await db.query<{ uid: number; overrides: Override[] }>(
     `select uid, overrides from users where app_id = $1 and uid = any($2::bigint[]) and overrides is not null`,
@@ -67,10 +81,17 @@ export async function holders(
   )
   const overrides = new Map(overridden.rows.map((row) => [row.uid, row.overrides]))
   const held = new Map(
-    uids.map((uid) => [uid, { live: [] as LiveSubscription[], overrides: overrides.get(uid) ?? null }]),
+    uids.map((uid) => [uid, { live: [] as HeldSubscription[], overrides: overrides.get(uid) ?? null }]),
   )
   for (const { uid, ...subscription } of rows) held.get(uid)?.live.push(subscription)
   return held
+}
+
+/** Those of them that are live at that moment. */
+export function heldAt({ live, overrides }: Holding, at: number): Holder {
+  const isLive = (s: HeldSubscription) =>
+    !(s.planned && s.startedAt > at) && (s.cancelAt === null || s.cancelAt > at)
+  return { live: live.filter(isLive), overrides }
 }
 
 export interface Counter {

@@ -23,6 +23,7 @@ import { testClock } from './test-clock.ts'
 import { tokens } from './tokens.ts'
 import { usage } from './usage.ts'
 import { users } from './users.ts'
+import { versions } from './versions.ts'
 
 /** The spec as a list of what must hold. The order is for reading: each stands for itself. */
 export const audits: Audit[] = [
@@ -36,6 +37,7 @@ export const audits: Audit[] = [
   ...subscribe,
   ...subscriptions,
   ...overrides,
+  ...versions,
   ...access,
   ...severalPackages,
   ...usage,

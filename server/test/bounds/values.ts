@@ -5,6 +5,7 @@ import {
   MAX_METADATA_DEPTH,
   MAX_ORIGINS,
   MAX_PACKAGE_FEATURES,
+  MAX_PACKAGE_HISTORY,
   MAX_TEXT_CHARACTERS,
 } from '../../src/domain/limits.ts'
 import type { Answer } from '../harness/client.ts'
@@ -86,6 +87,13 @@ function ofDepth(levels: number, wrap: (inner: object) => object): object {
 }
 
 export const valueBounds: Bound[] = [
+  valueBound(
+    'MAX_PACKAGE_HISTORY',
+    'versions since everybody had the same one',
+    { within: MAX_PACKAGE_HISTORY - 1, beyond: MAX_PACKAGE_HISTORY },
+    publishedAfter,
+    /published or migrated 100 times since everybody had the same version: publish it for ALL first/,
+  ),
   ...identifiers.flatMap(([what, call]) => [
     valueBound(
       'MAX_IDENTIFIER_CHARACTERS',
@@ -203,5 +211,28 @@ function packageFeatures(
       return call(world, world.fresh(), features)
     },
     /may have at most 1000 features/,
+  )
+}
+
+/** Publishes a package for new customers only, after so many such publications. */
+async function publishedAfter(world: World, earlier: number): Promise<Answer> {
+  const { admin, dashboard, fresh, databaseUrl } = world
+  const id = fresh()
+  await admin.data(CREATE_PACKAGE, { input: { id, name: 'P' } })
+  await dashboard.data('mutation ($id: String!) { publishPackage(appId: "default", id: $id) { id } }', { id })
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `with published as (
+       insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, features)
+       select 'default', $1, n, 'PUBLISHED', n - 1, n, 'NEW_ONLY', now(), '[]' from generate_series(2, $2 + 1) n)
+     update package set version = $2 + 1, history = $2 + 1 where app_id = 'default' and id = $1`,
+    [id, earlier],
+  )
+  return dashboard.ask(
+    `mutation ($id: String!) {
+      editPackage(appId: "default", id: $id, input: { name: "Next" }) { id }
+      publishPackage(appId: "default", id: $id, for: NEW_ONLY) { id }
+    }`,
+    { id },
   )
 }

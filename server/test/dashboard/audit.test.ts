@@ -169,6 +169,31 @@ const STEPS: Step[] = [
     entry: { subjectKind: 'token', subjectId: 'anna', before: null, after: null },
   },
   {
+    mutation: `editPackage(${app}, id: "plan", input: { features: [] }) { id }`,
+    entry: { after: { version: 1, draft: { features: [] } } },
+  },
+  {
+    mutation: `publishPackage(${app}, id: "plan", for: NEW_ONLY) { id }`,
+    entry: { before: { version: 1 }, after: { version: 2, publishedFor: 'NEW_ONLY', features: [] } },
+  },
+  {
+    mutation: `migrateSubscriptions(${app}, packageId: "plan", fromVersion: 1, toVersion: 2) { id }`,
+    entry: {
+      sentence: 'moved those with version 1 of the package plan to version 2',
+      subjectKind: 'migration',
+      before: null,
+      after: { packageId: 'plan', reach: 'ALL', undoneAt: null },
+    },
+  },
+  {
+    mutation: `undoMigration(${app}, id: "MIGRATION") { id }`,
+    entry: {
+      sentence: 'undid the move from version 1 of the package plan to version 2',
+      before: { undoneAt: null },
+      after: { undoneAt: expect.any(String) },
+    },
+  },
+  {
     mutation: `keepSubscription(${app}, id: "SUBSCRIPTION") { id }`,
     entry: {
       sentence: 'kept the subscription of anna to plan',
@@ -315,6 +340,7 @@ describe('gap: the audit log', () => {
       if (operation === 'createApiKey') known.KEY = answer.id
       if (operation === 'rotateTokenKey') known.TOKENKEY = answer.id
       if (operation === 'createPrice') known.PRICE = answer.id
+      if (operation === 'migrateSubscriptions') known.MIGRATION = answer.id
       if (operation === 'subscribe') known.SUBSCRIPTION = answer[0].id
       if (operation === 'inviteMember') known.INVITATION = answer.id
       const [shown, before] = (await server.dashboard.data(LOG, { first: 2 })).auditLog.rows

@@ -34,6 +34,8 @@ insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at
   values ('ours', 'successor', ${UID}, 'plan', false, now() + interval '1 day', now(), 'subscription');
 insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, features)
   values ('ours', 'plan', 2, 'PUBLISHED', 1, 2, 'NEW_ONLY', now(), '[]');
+insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, id)
+  values ('ours', 'plan', 3, 'MIGRATED', 1, 2, 'ALL', now(), 'migration');
 insert into notice (app_id, provider, event_id, type, payload, payment_ref)
   values ('ours', 'stripe', 'evt_pending', 'x', '{}', null);
 insert into notice (app_id, provider, event_id, type, payload, state, payment_ref)

@@ -16,6 +16,7 @@ import { ledgerOfUser } from '../../src/store/ledger.ts'
 import { moveRows } from '../../src/store/move-user-import.ts'
 import * as notices from '../../src/store/notices.ts'
 import * as overrides from '../../src/store/overrides.ts'
+import * as history from '../../src/store/package-history.ts'
 import * as packages from '../../src/store/packages.ts'
 import * as prices from '../../src/store/prices.ts'
 import * as accounts from '../../src/store/provider-accounts.ts'
@@ -120,6 +121,9 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   publishPackage: (db, app) => packages.publishPackage(db, app, 'plan', NOW),
   storeOverrides: (db, app) => overrides.storeOverrides(db, app, UID, [OVERRIDE]),
   addOverridePeriod: (db, app) => overrides.addOverridePeriod(db, app, 'calls', 'HOUR'),
+  packageHistory: (db, app) => history.packageHistory(db, app, 'plan'),
+  packageOfMigration: (db, app) => history.packageOfMigration(db, app, 'migration'),
+  markUndone: (db, app) => history.markUndone(db, app, 'migration', NOW),
   findPrice: (db, app) => prices.findPrice(db, app, 'stripe', 'price_1'),
   findPrices: (db, app) => prices.findPrices(db, app, 'stripe', ['price_1']),
   listPrices: (db, app) => prices.listPrices(db, app, null, true),
@@ -197,6 +201,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
 
 /** These write rows under the app that they are given and look for none; the last only waits. */
 const ONLY_INSERT = [
+  'addToHistory',
   ...[
     'claimKey',
     'insertApiKey',

@@ -2,6 +2,11 @@ import { generateSubscriptionLink } from '../../operations/billing/generate-subs
 import { createFeature } from '../../operations/catalogue/create-feature.ts'
 import { createPackage } from '../../operations/catalogue/create-package.ts'
 import { updatePackage } from '../../operations/catalogue/edit-package.ts'
+import {
+  migrateSubscriptions,
+  migrationPreview,
+  undoMigration,
+} from '../../operations/catalogue/migrations.ts'
 import { updateFeature } from '../../operations/catalogue/update-feature.ts'
 import { removeOverride } from '../../operations/overrides/remove-override.ts'
 import { setOverride } from '../../operations/overrides/set-override.ts'
@@ -112,6 +117,30 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           args: { userId, featureId: t.arg.string({ required: true }) },
           resolve: (_, { userId, featureId }, context, info) =>
             removeOverride(mutationCall(context, info), userId, featureId),
+        }),
+        migrateSubscriptions: t.field({
+          type: types.migration,
+          nullable: true,
+          description:
+            'Moves those who have one version of a package to another, all at once or each at the end of their period.',
+          args: {
+            packageId: t.arg.string({ required: true }),
+            fromVersion: t.arg.int({ required: true }),
+            toVersion: t.arg.int({ required: true }),
+            when: t.arg({ type: types.changeTime, defaultValue: 'NOW', description: 'BEST is NOW.' }),
+            dryRun: t.arg.boolean({ defaultValue: false }),
+          },
+          resolve: (_, { packageId, fromVersion, toVersion, when, dryRun }, context, info) => {
+            const migrate = dryRun ? migrationPreview : migrateSubscriptions
+            return migrate(mutationCall(context, info), packageId, fromVersion, toVersion, when ?? 'NOW')
+          },
+        }),
+        undoMigration: t.field({
+          type: types.migration,
+          nullable: true,
+          description: 'Restores all whom it moved. A later migration of the package is to be undone first.',
+          args: { id },
+          resolve: (_, { id }, context, info) => undoMigration(mutationCall(context, info), id),
         }),
         recordUsage: t.field({
           type: types.recordedUsage,

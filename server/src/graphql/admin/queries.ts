@@ -1,4 +1,5 @@
 import { feature, features } from '../../operations/catalogue/features.ts'
+import { migration } from '../../operations/catalogue/migrations.ts'
 import { packageById, packages } from '../../operations/catalogue/packages.ts'
 import { overrides } from '../../operations/overrides/overrides.ts'
 import { subscription, subscriptions } from '../../operations/subscriptions/subscriptions.ts'
@@ -77,6 +78,12 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
             ...page,
           },
           resolve: (_, args, context) => packages(queryCall(context), args.status ?? 'PUBLISHED', args),
+        }),
+        migration: t.field({
+          type: types.migration,
+          nullable: true,
+          args: { id },
+          resolve: (_, args, context) => migration(queryCall(context), args.id),
         }),
         user: t.field({
           type: types.user,

@@ -3,6 +3,7 @@ import type { Builder } from '../types/builder.ts'
 import { defineCatalogueInputs } from '../types/catalogue-inputs.ts'
 import { defineCatalogueTypes } from '../types/catalogue-types.ts'
 import { defineEntitlementInput } from '../types/entitlement-input.ts'
+import { defineMigration } from '../types/migration-type.ts'
 import { defineOverrideTypes } from '../types/override-types.ts'
 import { defineSubscriptionTypes } from '../types/subscription-types.ts'
 import { defineUsageTypes } from '../types/usage-types.ts'
@@ -42,6 +43,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
     ...catalogue,
     ...usage,
     ...users,
+    ...defineMigration(builder),
     subscription,
     user,
     subscriptionLink,

@@ -100,9 +100,15 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
       publishPackage: t.field({
         type: types.package,
         nullable: true,
-        args: { appId, id, expectedVersion },
-        resolve: (_, { appId, id, expectedVersion }, context) =>
-          publishPackage(appCall(context, appId, expectedVersion), id),
+        description: 'Publishing the draft of a published package makes its next version.',
+        args: {
+          appId,
+          id,
+          for: t.arg({ type: types.reach, defaultValue: 'ALL', description: 'Who gets the new version.' }),
+          expectedVersion,
+        },
+        resolve: (_, { appId, id, for: reach, expectedVersion }, context) =>
+          publishPackage(appCall(context, appId, expectedVersion), id, reach ?? 'ALL'),
       }),
       discardPackageDraft: t.field({
         type: types.package,

@@ -1,10 +1,9 @@
 import {
-  type FeatureImpact,
   type PublishPreview,
   publishPreview,
   publishTouched,
-  type Touch,
 } from '../../operations/catalogue/publish-preview.ts'
+import type { FeatureImpact, Touch } from '../../operations/catalogue/reach.ts'
 import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { appCall, type DashboardContext } from './context.ts'
@@ -47,7 +46,7 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
   const touchPage = definePage(builder, 'PublishTouchPage', touch)
   const preview = builder.objectRef<PublishPreview>('PublishPreview').implement({
     description:
-      'What publishing does to those who hold the package, for one more of each feature at this moment.',
+      'What publishing does to those who hold the package, for one more of each feature at the moment they get it.',
     fields: (t) => ({
       subscribers: t.expose('subscribers', {
         type: 'SafeInt',
@@ -73,21 +72,22 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
     const appId = t.arg.string({ required: true })
     const packageId = t.arg.string({ required: true })
     const first = t.arg.int({ defaultValue: 50 })
+    const reach = t.arg({ type: types.reach, defaultValue: 'ALL' })
     return {
       publishPreview: t.field({
         type: preview,
         nullable: true,
-        args: { appId, packageId, first },
-        resolve: (_, { appId, packageId, first }, context) =>
-          publishPreview(appCall(context, appId), packageId, first),
+        args: { appId, packageId, for: reach, first },
+        resolve: (_, { appId, packageId, for: reach, first }, context) =>
+          publishPreview(appCall(context, appId), packageId, reach ?? 'ALL', first),
       }),
       publishTouched: t.field({
         type: touchPage,
         nullable: true,
         description: 'The rest of those who gain or lose.',
-        args: { appId, packageId, first, after: t.arg.string({ required: true }) },
-        resolve: (_, { appId, packageId, first, after }, context) =>
-          publishTouched(appCall(context, appId), packageId, first, after),
+        args: { appId, packageId, for: reach, first, after: t.arg.string({ required: true }) },
+        resolve: (_, { appId, packageId, for: reach, first, after }, context) =>
+          publishTouched(appCall(context, appId), packageId, reach ?? 'ALL', first, after),
       }),
     }
   })

@@ -13,6 +13,7 @@ import { definePublishing } from './publish.ts'
 import { defineTokenKeys } from './token-keys.ts'
 import { defineDashboardTypes } from './types.ts'
 import { defineUsers } from './users.ts'
+import { defineVersions } from './versions.ts'
 
 const AREAS = [
   defineMembers,
@@ -20,6 +21,7 @@ const AREAS = [
   defineTokenKeys,
   defineCatalogue,
   definePublishing,
+  defineVersions,
   defineCopies,
   defineUsers,
   defineImports,

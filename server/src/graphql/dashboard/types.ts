@@ -1,5 +1,6 @@
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
 import type { Package, PackageEdit } from '../../domain/package.ts'
+import { REACHES } from '../../domain/package-version.ts'
 import { ROLES } from '../../domain/role.ts'
 import { featureVersion, packageVersion } from '../../operations/call/version.ts'
 import type { AppRow } from '../../store/apps.ts'
@@ -21,6 +22,11 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
   const subscription = defineSubscriptionTypes(builder, catalogue.package)
   const { resetPeriod, entitlement } = defineEntitlementInput(builder)
   const role = builder.enumType('Role', { values: ROLES })
+  const reach = builder.enumType('Reach', {
+    description:
+      'Who gets a new version: all who have the package, only those who get it from now on, or each when their period ends.',
+    values: REACHES,
+  })
 
   const member = builder.objectRef<Member>('Member').implement({
     fields: (t) => ({
@@ -74,11 +80,15 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
       description: 'Edits made since it was published; nobody gets them before it is published again.',
       resolve: (p: Package) => p.draft,
     }),
+    publishedVersion: t.int({
+      description: 'The number of its publications so far; what subscriptions call their packageVersion.',
+      resolve: (p: Package) => p.version,
+    }),
     version: t.string({ description: version, resolve: (p: Package) => packageVersion(p) }),
   }))
   builder.objectFields(catalogue.feature, (t) => ({
     version: t.string({ description: version, resolve: (f: CataloguedFeature) => featureVersion(f) }),
   }))
 
-  return { ...catalogue, ...usage, subscription, resetPeriod, entitlement, role, member, app, grant }
+  return { ...catalogue, ...usage, subscription, resetPeriod, entitlement, role, reach, member, app, grant }
 }

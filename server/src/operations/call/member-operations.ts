@@ -56,6 +56,8 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   editPackage: { least: 'EDITOR', about: { kind: 'package', id: byId } },
   publishPackage: { least: 'EDITOR', about: { kind: 'package', id: byId } },
   discardPackageDraft: { least: 'EDITOR', about: { kind: 'package', id: byId } },
+  migrateSubscriptions: { least: 'EDITOR', about: { kind: 'migration', id: byResult } },
+  undoMigration: { least: 'EDITOR', about: { kind: 'migration', id: byId } },
   copyCatalogue: { least: 'EDITOR', about: { kind: 'catalogue', id: by('fromAppId') } },
   loadSample: { least: 'EDITOR', about: { kind: 'sample', id: none } },
   removeSample: { least: 'EDITOR', about: { kind: 'sample', id: none } },

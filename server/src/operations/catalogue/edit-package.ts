@@ -1,3 +1,4 @@
+import { checkRoomInHistory } from '../../domain/catalogue.ts'
 import { checkMetadata, type JsonObject } from '../../domain/metadata.ts'
 import {
   checkPackageEdit,
@@ -6,8 +7,10 @@ import {
   type Package,
   type PackageEdit,
 } from '../../domain/package.ts'
+import type { Reach } from '../../domain/package-version.ts'
 import type { LoadedApp } from '../../store/catalogue.ts'
 import type { Tx } from '../../store/database.ts'
+import { addToHistory } from '../../store/package-history.ts'
 import {
   applyPackageEdit,
   publishPackage as markPublished,
@@ -44,11 +47,26 @@ export function editPackage(call: Call, id: string, input: EditInput): Promise<P
   })
 }
 
-/** Publishes a package, or its draft. Publishing again without a draft changes nothing. */
-export function publishPackage(call: Call, id: string): Promise<Package> {
-  return mutatePackage(call, id, async (tx, found, _app, now) => {
-    if (found.draft) await applyPackageEdit(tx, call.appId, id, found.draft, now)
+/**
+ * Publishes a package, or its draft, which makes its next version: for all who have the package, or only for those who
+ * get it from now on, or for each when their period ends. Publishing again without a draft changes nothing.
+ */
+export function publishPackage(call: Call, id: string, reach: Reach): Promise<Package> {
+  return mutatePackage(call, id, async (tx, found, { catalogue }, now) => {
     if (found.status === 'DRAFT') await markPublished(tx, call.appId, id, now)
+    if (!found.draft) return
+    if (reach !== 'ALL') checkRoomInHistory(catalogue, id)
+    await addToHistory(tx, call.appId, id, {
+      position: found.history + 1,
+      kind: 'PUBLISHED',
+      from: found.version,
+      to: found.version + 1,
+      reach,
+      at: now,
+      features: found.features,
+      id: null,
+    })
+    await applyPackageEdit(tx, call.appId, id, found.draft, now)
   })
 }
 

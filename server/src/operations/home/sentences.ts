@@ -32,6 +32,10 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   editPackage: 'changed the package {name}',
   publishPackage: 'published the package {name}',
   discardPackageDraft: 'discarded the draft of the package {name}',
+  migrateSubscriptions:
+    'moved those with version {fromVersion} of the package {packageId} to version {toVersion}',
+  undoMigration:
+    'undid the move from version {fromVersion} of the package {packageId} to version {toVersion}',
   copyCatalogue: 'copied the catalogue of the app {id}',
   loadSample: 'loaded the sample',
   removeSample: 'removed the sample',

@@ -1,5 +1,5 @@
 import { type Access, checkDelta, decideAccess } from '../../domain/access.ts'
-import { type Catalogue, grantsOf } from '../../domain/catalogue.ts'
+import { type Catalogue, grantsOf, versionOf } from '../../domain/catalogue.ts'
 import { quote } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { Entitlement } from '../../domain/package.ts'
@@ -38,6 +38,8 @@ export interface ExplainedSubscription {
   startedAt: number
   cancelAt: number | null
   cancelledAt: number | null
+  /** the version of the package that it has; null: the newest */
+  earlierVersion: number | null
   /** its entitlement to the feature; null: none */
   grant: Entitlement | null
 }
@@ -111,6 +113,7 @@ function explained(
   now: number,
 ): ExplainedSubscription {
   const ended = endedAt(row, now)
+  const version = versionOf(catalogue, row, now)
   return {
     id: row.id,
     packageId: row.packageId,
@@ -120,6 +123,7 @@ function explained(
     startedAt: row.startedAt,
     cancelAt: row.cancelAt,
     cancelledAt: ended,
+    earlierVersion: version === catalogue.packages.get(row.packageId)?.version ? null : version,
     grant: grantsOf(catalogue, row, now)?.get(featureId) ?? null,
   }
 }
@@ -181,10 +185,13 @@ function grants({ subscriptions }: Found): ExplainedStep {
     passed: granting.length > 0,
     text:
       granting.length > 0
-        ? `Granted by ${granting.map((s) => `${quote(s.packageName)} (${limitOf(s.grant)})`).join(', ')}.`
+        ? `Granted by ${granting.map((s) => `${nameOf(s)} (${limitOf(s.grant)})`).join(', ')}.`
         : 'None of the live packages includes the feature.',
   }
 }
+
+const nameOf = ({ packageName, earlierVersion }: ExplainedSubscription): string =>
+  earlierVersion === null ? quote(packageName) : `version ${earlierVersion} of ${quote(packageName)}`
 
 const limitOf = (grant: Entitlement | null): string =>
   grant?.limit === null || !grant

@@ -1,0 +1,120 @@
+import { inApp } from '../../operations/apps/apps.ts'
+import {
+  migrateSubscriptions,
+  migration,
+  migrationPreview,
+  undoMigration,
+} from '../../operations/catalogue/migrations.ts'
+import {
+  type PackageVersion,
+  type PackageVersions,
+  packageVersions,
+} from '../../operations/catalogue/package-versions.ts'
+import type { HistoryRow } from '../../store/package-history.ts'
+import type { Builder } from '../types/builder.ts'
+import { defineMigration } from '../types/migration-type.ts'
+import { isoTime, isoTimeOrNull } from '../types/time.ts'
+import { appCall, type DashboardContext } from './context.ts'
+import type { DashboardTypes } from './types.ts'
+
+/** A package's versions, and moving those who have one to another. */
+export function defineVersions(builder: Builder<DashboardContext>, types: DashboardTypes): void {
+  const { changeTime, migration: migrationType } = defineMigration(builder)
+  const version = builder.objectRef<PackageVersion>('PackageVersion').implement({
+    fields: (t) => ({
+      version: t.exposeInt('version'),
+      grants: t.field({ type: [types.grant], resolve: (v) => [...v.features] }),
+      publishedAt: t.string({ nullable: true, resolve: (v) => isoTimeOrNull(v.publishedAt) }),
+      for: t.expose('reach', {
+        type: types.reach,
+        nullable: true,
+        description: 'Whom it was published for; null: the first version, which nobody had before.',
+      }),
+      held: t.expose('held', { type: 'SafeInt', description: 'How many live subscriptions have it now.' }),
+    }),
+  })
+  const past = builder.objectRef<HistoryRow>('PastMigration').implement({
+    fields: (t) => ({
+      id: t.string({ resolve: (m) => m.id ?? '' }),
+      fromVersion: t.exposeInt('from'),
+      toVersion: t.exposeInt('to'),
+      when: t.field({ type: changeTime, resolve: (m) => (m.reach === 'ALL' ? 'NOW' : 'PERIOD_END') }),
+      at: t.string({ resolve: (m) => isoTime(m.at) }),
+      undoneAt: t.string({ nullable: true, resolve: (m) => isoTimeOrNull(m.undoneAt) }),
+    }),
+  })
+  const versions = builder.objectRef<PackageVersions>('PackageVersions').implement({
+    fields: (t) => ({
+      versions: t.expose('versions', { type: [version], description: 'Newest first.' }),
+      migrations: t.expose('migrations', { type: [past], description: 'Newest first.' }),
+    }),
+  })
+
+  builder.queryFields((t) => {
+    const appId = t.arg.string({ required: true })
+    return {
+      packageVersions: t.field({
+        type: versions,
+        nullable: true,
+        args: { appId, packageId: t.arg.string({ required: true }) },
+        resolve: (_, { appId, packageId }, context) => packageVersions(appCall(context, appId), packageId),
+      }),
+      migration: t.field({
+        type: migrationType,
+        nullable: true,
+        args: { appId, id: t.arg.string({ required: true }) },
+        resolve: async (_, { appId, id }, context) => migration(await inApp(appCall(context, appId)), id),
+      }),
+      migrationPreview: t.field({
+        type: migrationType,
+        nullable: true,
+        args: {
+          appId,
+          packageId: t.arg.string({ required: true }),
+          fromVersion: t.arg.int({ required: true }),
+          toVersion: t.arg.int({ required: true }),
+          when: t.arg({ type: changeTime, defaultValue: 'NOW' }),
+        },
+        resolve: async (_, { appId, packageId, fromVersion, toVersion, when }, context) =>
+          migrationPreview(
+            await inApp(appCall(context, appId)),
+            packageId,
+            fromVersion,
+            toVersion,
+            when ?? 'NOW',
+          ),
+      }),
+    }
+  })
+
+  builder.mutationFields((t) => {
+    const appId = t.arg.string({ required: true })
+    return {
+      migrateSubscriptions: t.field({
+        type: migrationType,
+        nullable: true,
+        args: {
+          appId,
+          packageId: t.arg.string({ required: true }),
+          fromVersion: t.arg.int({ required: true }),
+          toVersion: t.arg.int({ required: true }),
+          when: t.arg({ type: changeTime, defaultValue: 'NOW' }),
+        },
+        resolve: async (_, { appId, packageId, fromVersion, toVersion, when }, context) =>
+          migrateSubscriptions(
+            await inApp(appCall(context, appId)),
+            packageId,
+            fromVersion,
+            toVersion,
+            when ?? 'NOW',
+          ),
+      }),
+      undoMigration: t.field({
+        type: migrationType,
+        nullable: true,
+        args: { appId, id: t.arg.string({ required: true }) },
+        resolve: async (_, { appId, id }, context) => undoMigration(await inApp(appCall(context, appId)), id),
+      }),
+    }
+  })
+}

@@ -1,0 +1,50 @@
+import { CHANGE_TIMES } from '../../domain/change-time.ts'
+import { MIGRATION_STATUSES } from '../../domain/migration.ts'
+import type { Migration } from '../../operations/catalogue/migrations.ts'
+import type { FeatureImpact } from '../../operations/catalogue/reach.ts'
+import type { Builder } from './builder.ts'
+import { isoTime, isoTimeOrNull } from './time.ts'
+
+export function defineMigration<Context extends object>(builder: Builder<Context>) {
+  const changeTime = builder.enumType('ChangeTime', { values: CHANGE_TIMES })
+  const status = builder.enumType('MigrationStatus', { values: MIGRATION_STATUSES })
+  const impact = builder.objectRef<FeatureImpact>('MigratedFeature').implement({
+    fields: (t) => ({
+      featureId: t.exposeString('featureId'),
+      gains: t.expose('gain', { type: 'SafeInt' }),
+      loses: t.expose('lose', { type: 'SafeInt' }),
+    }),
+  })
+  const migration = builder.objectRef<Migration>('Migration').implement({
+    description: 'A move of those who hold one version of a package to another.',
+    fields: (t) => ({
+      id: t.exposeString('id', { nullable: true, description: 'Null of a dry run.' }),
+      packageId: t.exposeString('packageId'),
+      fromVersion: t.exposeInt('fromVersion'),
+      toVersion: t.exposeInt('toVersion'),
+      when: t.expose('when', { type: changeTime, description: 'NOW or PERIOD_END.' }),
+      at: t.string({ description: 'When it was decided.', resolve: (m) => isoTime(m.at) }),
+      status: t.expose('status', {
+        type: status,
+        description: 'SCHEDULED while some are still to be moved, at the end of their period.',
+      }),
+      subscriptions: t.expose('subscriptions', {
+        type: 'SafeInt',
+        description: 'How many live subscriptions it moves in all.',
+      }),
+      moved: t.expose('moved', { type: 'SafeInt', description: 'How many of them have been moved so far.' }),
+      gains: t.expose('gains', {
+        type: 'SafeInt',
+        description:
+          'How many of them gain access to at least one feature, for one more of it when they are moved.',
+      }),
+      loses: t.expose('loses', { type: 'SafeInt' }),
+      features: t.expose('features', {
+        type: [impact],
+        description: 'One entry for each feature that differs between the two versions.',
+      }),
+      undoneAt: t.string({ nullable: true, resolve: (m) => isoTimeOrNull(m.undoneAt) }),
+    }),
+  })
+  return { changeTime, migration }
+}

@@ -1,0 +1,74 @@
+import { type Catalogue, versionOf } from '../../domain/catalogue.ts'
+import type { Entitlement } from '../../domain/package.ts'
+import type { Reach } from '../../domain/package-version.ts'
+import type { Tx } from '../../store/database.ts'
+import { type HistoryRow, packageHistory } from '../../store/package-history.ts'
+import { liveSubscribers } from '../../store/subscribers.ts'
+import { foundApp } from '../apps/apps.ts'
+import type { Call } from '../call/call.ts'
+import { foundPackage } from '../call/found.ts'
+import { catalogueOf } from './catalogue.ts'
+import { lookingUp } from './reach.ts'
+
+export interface PackageVersion {
+  version: number
+  features: readonly Entitlement[]
+  /** when and for whom it was published; null: the first one, whose publication is not recorded */
+  publishedAt: number | null
+  reach: Reach | null
+  /** how many live subscriptions have it now */
+  held: number
+}
+
+export interface PackageVersions {
+  /** newest first */
+  versions: PackageVersion[]
+  /** newest first */
+  migrations: HistoryRow[]
+}
+
+/** All versions of a package, who has which, and how they were moved. */
+export async function packageVersions(call: Call, packageId: string): Promise<PackageVersions> {
+  const { appId } = call
+  const { now } = await foundApp(call.service.pool, appId)
+  const catalogue = await catalogueOf(call)
+  const { version, features } = foundPackage(catalogue, packageId)
+  const history = await packageHistory(call.service.pool, appId, packageId)
+  const published = history.filter((e) => e.kind === 'PUBLISHED')
+  const held = await lookingUp(call, (tx) => heldBy(tx, appId, packageId, catalogue, now))
+  const versions = Array.from({ length: version }, (_, i): PackageVersion => {
+    const number = version - i
+    const made = published.find((e) => e.to === number)
+    return {
+      version: number,
+      features: published.find((e) => e.from === number)?.features ?? features,
+      publishedAt: made?.at ?? null,
+      reach: made?.reach ?? null,
+      held: held.get(number) ?? 0,
+    }
+  })
+  return { versions, migrations: history.filter((e) => e.kind === 'MIGRATED').reverse() }
+}
+
+/** Enough that reading takes longer than deciding. */
+const STRETCH = 5_000
+
+async function heldBy(
+  tx: Tx,
+  appId: string,
+  packageId: string,
+  catalogue: Catalogue,
+  now: number,
+): Promise<Map<number, number>> {
+  const counts = new Map<number, number>()
+  let last = 0
+  for (;;) {
+    const stretch = await liveSubscribers(tx, appId, packageId, now, last, STRETCH)
+    for (const { anchor, version, versionAsOf, seq } of stretch) {
+      const held = versionOf(catalogue, { packageId, anchor, version, versionAsOf }, now)
+      counts.set(held, (counts.get(held) ?? 0) + 1)
+      last = seq
+    }
+    if (stretch.length < STRETCH) return counts
+  }
+}

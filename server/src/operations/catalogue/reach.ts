@@ -1,0 +1,261 @@
+import type { Access } from '../../domain/access.ts'
+import type { Catalogue } from '../../domain/catalogue.ts'
+import { LONG_REQUEST_DEADLINE_MS } from '../../domain/limits.ts'
+import {
+  type AccessChange,
+  accessChange,
+  counterOf,
+  type StandingChange,
+  standingChanges,
+  type TouchedFeature,
+} from '../../domain/publish-impact.ts'
+import { type Db, lookUpKeys, type Tx, transaction } from '../../store/database.ts'
+import {
+  type Counter,
+  heldAt,
+  holders,
+  liveSubscribers,
+  type Person,
+  peopleOf,
+  type Subscriber,
+  usedOf,
+} from '../../store/subscribers.ts'
+import type { Call } from '../call/call.ts'
+import { type KeyedPage, keyAfter, unknownCursor } from '../call/pages.ts'
+
+// Whom a publication or a migration reaches, and what it does to them: who gains or loses one more of a feature. Each
+// is judged at the moment of their move, or now if that has passed, by their usage so far. Subscribers are read in
+// chunks, so that memory does not grow with their number.
+
+/** A change of a package's content for those who hold it. */
+export interface Reaching {
+  appId: string
+  packageId: string
+  now: number
+  /** without the change, and with it */
+  catalogues: { before: Catalogue; after: Catalogue }
+  touched: readonly TouchedFeature[]
+  /** When it moves the subscriber; null: never. */
+  movesAt(subscriber: Subscriber): number | null
+}
+
+/** What happens to a feature for one user. */
+interface FeatureTouch {
+  featureId: string
+  change: AccessChange
+  before: Access
+  after: Access
+}
+
+export type Touch = Person & FeatureTouch
+
+export type FeatureImpact = TouchedFeature & { name: string; gain: number; lose: number }
+
+export interface Impact {
+  /** how many hold the package */
+  subscribers: number
+  /** how many of them it moves, and how many of those by now */
+  reached: number
+  moved: number
+  gain: number
+  lose: number
+  features: FeatureImpact[]
+}
+
+/** Counts over all subscribers; `take` sees each. */
+export async function impactOf(
+  tx: Tx,
+  reaching: Reaching,
+  take?: (one: TouchedSubscriber) => void,
+): Promise<Impact> {
+  const { catalogues, now } = reaching
+  const features = new Map(
+    reaching.touched.map((t) => [
+      t.featureId,
+      { ...t, name: catalogues.before.features.get(t.featureId)?.name ?? '', gain: 0, lose: 0 },
+    ]),
+  )
+  const counts = { subscribers: 0, reached: 0, moved: 0, gain: 0, lose: 0 }
+  for await (const stretch of touches(tx, reaching, 0)) {
+    for (const one of stretch) {
+      const { touched, movesAt } = one
+      counts.subscribers += 1
+      if (movesAt !== null) counts.reached += 1
+      if (movesAt !== null && movesAt <= now) counts.moved += 1
+      if (touched.some(({ change }) => change === 'GAINS')) counts.gain += 1
+      if (touched.some(({ change }) => change === 'LOSES')) counts.lose += 1
+      for (const { featureId, change } of touched) {
+        const feature = features.get(featureId)
+        if (feature) feature[change === 'GAINS' ? 'gain' : 'lose'] += 1
+      }
+      take?.(one)
+    }
+  }
+  return { ...counts, features: [...features.values()] }
+}
+
+/** The next page of affected subscribers. */
+export async function touchedAfter(
+  tx: Tx,
+  reaching: Reaching,
+  size: number,
+  after: Place,
+): Promise<KeyedPage<Touch>> {
+  const page = new TouchPage(size)
+  for (const change of CHANGES.slice(CHANGES.indexOf(after.change))) {
+    const seq = change === after.change ? after.seq : 0
+    for await (const stretch of touches(tx, reaching, seq)) {
+      for (const one of stretch) if (changeOf(one) === change) page.take(one)
+      if (page.full) return page.result(tx, reaching.appId)
+    }
+  }
+  return page.result(tx, reaching.appId)
+}
+
+/** Everything is looked up by key: an app that has grown since the last statistics must not take minutes. */
+export function lookingUp<T>({ service, deadline }: Call, work: (tx: Tx) => Promise<T>): Promise<T> {
+  deadline?.renew(LONG_REQUEST_DEADLINE_MS)
+  return transaction(service.patient, async (tx) => {
+    await lookUpKeys(tx)
+    return work(tx)
+  })
+}
+
+/** Those who lose something come first, then those who only gain. */
+const CHANGES = ['LOSES', 'GAINS'] as const
+
+const changeOf = ({ touched }: TouchedSubscriber): AccessChange | null =>
+  CHANGES.find((change) => touched.some((touch) => touch.change === change)) ?? null
+
+interface Place {
+  change: AccessChange
+  seq: number
+}
+
+/** A page cursor: "LOSES 17" is subscriber 17 among those who lose. */
+export function placeOf(text: string): Place {
+  const [name, seq = ''] = text.split(' ')
+  const change = CHANGES.find((known) => known === name)
+  if (!change) throw unknownCursor()
+  return { change, seq: keyAfter(seq) }
+}
+
+/** Contains whole subscribers, so that the next page starts after one. */
+export class TouchPage {
+  readonly #size: number
+  readonly #taken: Record<AccessChange, TouchedSubscriber[]> = { LOSES: [], GAINS: [] }
+
+  constructor(size: number) {
+    this.#size = size
+  }
+
+  /** At most a page of each kind, plus one to know whether there are more. */
+  take(one: TouchedSubscriber): void {
+    const change = changeOf(one)
+    if (change && this.#taken[change].length <= this.#size) this.#taken[change].push(one)
+  }
+
+  /** Enough that later ones of the same kind change nothing. */
+  get full(): boolean {
+    return this.#taken.LOSES.length + this.#taken.GAINS.length > this.#size
+  }
+
+  async result(db: Db, appId: string): Promise<KeyedPage<Touch>> {
+    const taken = CHANGES.flatMap((change) => this.#taken[change])
+    const shown: TouchedSubscriber[] = []
+    let rows = 0
+    for (const one of taken) {
+      if (rows >= this.#size) break
+      shown.push(one)
+      rows += one.touched.length
+    }
+    const people = await peopleOf(
+      db,
+      appId,
+      shown.map(({ subscriber }) => subscriber.uid),
+    )
+    const last = shown.at(-1)
+    return {
+      rows: shown.flatMap(({ subscriber, touched }) => {
+        const person = people.get(subscriber.uid)
+        return person ? losesFirst(touched).map((touch) => ({ ...person, ...touch })) : []
+      }),
+      next: last && taken.length > shown.length ? `${changeOf(last)} ${last.subscriber.seq}` : null,
+    }
+  }
+}
+
+const losesFirst = (touched: readonly FeatureTouch[]): FeatureTouch[] =>
+  CHANGES.flatMap((change) => touched.filter((touch) => touch.change === change))
+
+/** Deciding about this many blocks other requests for some ten milliseconds. */
+const STRETCH = 2_000
+
+interface TouchedSubscriber {
+  subscriber: Subscriber
+  movesAt: number | null
+  touched: FeatureTouch[]
+}
+
+async function* touches(db: Db, reaching: Reaching, after: number): AsyncGenerator<TouchedSubscriber[]> {
+  const { appId, packageId, now, catalogues } = reaching
+  const featureIds = reaching.touched.map(({ featureId }) => featureId)
+  let last = after
+  for (;;) {
+    const subscribers = await liveSubscribers(db, appId, packageId, now, last, STRETCH)
+    const end = subscribers.at(-1)
+    if (!end) return
+    last = end.seq
+    const reached = subscribers.map((subscriber) => ({ subscriber, movesAt: reaching.movesAt(subscriber) }))
+    const uids = reached.flatMap(({ subscriber, movesAt }) => (movesAt === null ? [] : [subscriber.uid]))
+    const held = uids.length > 0 ? await holders(db, appId, uids, now, true) : new Map<number, never>()
+    const changes = reached.flatMap(({ subscriber: { uid }, movesAt }) => {
+      const holding = held.get(uid)
+      if (movesAt === null || !holding) return []
+      const at = Math.max(movesAt, now)
+      return standingChanges(catalogues, featureIds, heldAt(holding, at), at).map((change) => ({
+        uid,
+        change,
+      }))
+    })
+    const used = await usedBy(db, appId, changes)
+    let at = 0
+    yield reached.map((one) => {
+      if (!held.has(one.subscriber.uid)) return { ...one, touched: [] }
+      const touched = featureIds.flatMap((featureId): FeatureTouch[] => {
+        const { change } = changes[at] as Change
+        const made = accessChange(change, used[at] as Used)
+        at += 1
+        return made ? [{ featureId, ...made }] : []
+      })
+      return { ...one, touched }
+    })
+  }
+}
+
+interface Change {
+  uid: number
+  change: StandingChange
+}
+
+interface Used {
+  before: number
+  after: number
+}
+
+/** The usage of each, in the period before the change and in the one after. */
+async function usedBy(db: Db, appId: string, changes: readonly Change[]): Promise<Used[]> {
+  const counters: Counter[] = []
+  const places = changes.map(({ uid, change: { featureId, before, after } }) => {
+    const place = (counter: ReturnType<typeof counterOf>) =>
+      counter && counters.push({ uid, featureId, ...counter }) - 1
+    const [was, is] = [counterOf(before), counterOf(after)]
+    const placed = place(was)
+    // Nearly always the same counter: only another reset period counts elsewhere.
+    const same = was?.resetPeriod === is?.resetPeriod && was?.periodStart === is?.periodStart
+    return { before: placed, after: same ? placed : place(is) }
+  })
+  const used = await usedOf(db, appId, counters)
+  const at = (place: number | null) => (place === null ? 0 : (used[place] ?? 0))
+  return places.map(({ before, after }) => ({ before: at(before), after: at(after) }))
+}
