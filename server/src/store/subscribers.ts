@@ -48,7 +48,7 @@ export async function peopleOf(db: Db, appId: string, uids: readonly number[]): 
 }
 
 /** What a user has, or will have: see `heldAt`. */
-export interface Holding extends Holder {
+interface Holding extends Holder {
   live: HeldSubscription[]
 }
 
