@@ -143,7 +143,7 @@ const user = createRoute({
   path: 'users/$id',
   params: OF_ID,
   validateSearch: (search) => ({
-    ...choice(search, 'tab', ['usage', 'subscriptions', 'ledger', 'details']),
+    ...choice(search, 'tab', ['usage', 'subscriptions', 'overrides', 'ledger', 'details']),
     ...text(search, 'feature', 'after'),
   }),
   component: lazyPage(() => import('./pages/user.tsx'), 'UserPage'),

@@ -55,6 +55,11 @@ const PLACES: Record<string, Place> = {
   createUser: { path: '/apps/default/users', control: button('New user') },
   updateUser: { path: '/apps/default/users/ada?tab=details', control: button('Save') },
   subscribe: { path: '/apps/default/users/ada', control: button('Subscribe') },
+  setOverride: { path: '/apps/default/users/ada?tab=overrides', control: button('New override') },
+  removeOverride: {
+    path: '/apps/default/users/ada?tab=overrides',
+    control: button('Remove the override of Single sign-on'),
+  },
   recordUsage: { path: '/apps/default/users/ada', control: button('Record usage of API calls') },
   generateUserToken: { path: '/apps/default/users/ada', control: button('Make a token') },
   cancelSubscription: { path: '/apps/default/subscriptions', control: button(/^Cancel Basic of/) },
@@ -103,6 +108,7 @@ async function fill(): Promise<void> {
     createBillingTemplate(appId: "default", input: {id: "card", name: "Basic by card", packageIds: ["basic"]}) { id }
     setProviderAccount(appId: "default", provider: "stripe", input: {secretKey: "sk_test_nothing", enabled: false}) { provider }
     generateUserToken(appId: "default", userId: "ada") { token }
+    setOverride(appId: "default", input: {userId: "ada", featureId: "sso", mode: GRANT}) { mode }
     inviteMember(email: "invited@example.com", role: EDITOR) { id }
   }`)
   const { subscriptions } = await server.admin.data('{ subscriptions(userId: "bob") { id } }')

@@ -71,6 +71,52 @@ describe("gap: a user's page", () => {
     expect(await ledger.locator('tbody tr').count()).toBe(2)
   })
 
+  it('gives an override until a date, changes it and removes it', async () => {
+    const { page, open } = visit
+    await open('/apps/default/users/ada?tab=overrides')
+    await page.getByRole('button', { name: 'New override' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: 'Feature' }).click()
+    await page.getByRole('option', { name: 'Single sign-on' }).click()
+    // A binary feature has no limit.
+    await dialog.getByLabel('Limit').waitFor({ state: 'detached' })
+    expect(await dialog.getByRole('combobox', { name: 'What it does' }).inputValue()).toBe(
+      'Grant the feature',
+    )
+    await dialog.getByLabel('Until (UTC)').fill('2001-01-01T00:00')
+    await dialog.getByRole('button', { name: 'Set the override' }).click()
+    await dialog.getByText('expiresAt must be in the future').waitFor()
+    await dialog.getByLabel('Until (UTC)').fill('2090-03-01T12:30')
+    await dialog.getByLabel('Reason').fill('a pilot')
+    await dialog.getByRole('button', { name: 'Set the override' }).click()
+    const row = page.getByRole('table', { name: 'Overrides' }).locator('tbody tr')
+    await row.getByText('a pilot').waitFor()
+    expect(await row.locator('time').getAttribute('title')).toBe('2090-03-01T12:30:00.000Z')
+    const code = async () => {
+      const { canUseFeature } = await dashboard.server.admin.data(
+        '{ canUseFeature(userId: "ada", featureId: "sso") { reasonCode } }',
+      )
+      return canUseFeature.reasonCode
+    }
+    expect(await code()).toBe('GRANTED')
+
+    await open('/apps/default/playground?user=ada&feature=sso')
+    await page.getByText('An override grants the feature, until 2090-03-01 12:30 UTC.').waitFor()
+
+    await open('/apps/default/users/ada?tab=overrides')
+    await page.getByRole('button', { name: 'Change the override of Single sign-on' }).click()
+    await dialog.getByRole('combobox', { name: 'What it does' }).click()
+    await page.getByRole('option', { name: 'Deny the feature' }).click()
+    await dialog.getByRole('button', { name: 'Set the override' }).click()
+    await row.getByText('no access').waitFor()
+    expect(await code()).toBe('DENIED')
+
+    await page.getByRole('button', { name: 'Remove the override of Single sign-on' }).click()
+    await dialog.getByRole('button', { name: 'Remove the override', exact: true }).click()
+    await page.getByText('No exceptions').waitFor()
+    expect(await code()).toBe('NOT_IN_PACKAGE')
+  })
+
   it('subscribes to an add-on, cancels it, keeps it, and cancels it at once', async () => {
     const { page, open } = visit
     await open('/apps/default/users/bob')

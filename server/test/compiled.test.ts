@@ -172,6 +172,7 @@ const DASHBOARD_QUERIES: Rows = {
   ledger: given({ appId: 'default', userId: 'ann', first: 2 }),
   subscription: given({ appId: 'default', id: 'none' }, 'SUBSCRIPTION_NOT_FOUND'),
   subscriptions: given({ appId: 'default', userId: 'ann' }),
+  overrides: given({ appId: 'default', userId: 'ann' }),
   userImports: given({ appId: 'default' }),
   userImport: given({ appId: 'default', id: 'none' }, 'IMPORT_NOT_FOUND'),
   userImportRows: given({ appId: 'default', id: 'none', outcome: 'BAD' }, 'IMPORT_NOT_FOUND'),
@@ -231,6 +232,17 @@ const DASHBOARD_MUTATIONS: Rows = {
   discardPackageDraft: given({ appId: 'default', id: 'extra' }),
   cancelSubscription: given({ appId: 'default', id: 'none', atPeriodEnd: false }, 'SUBSCRIPTION_NOT_FOUND'),
   keepSubscription: given({ appId: 'default', id: 'none' }, 'SUBSCRIPTION_NOT_FOUND'),
+  setOverride: given({
+    appId: 'default',
+    input: {
+      userId: 'ann',
+      featureId: 'calls',
+      mode: 'REPLACE',
+      limit: 5,
+      expiresAt: '2090-01-01T00:00:00Z',
+    },
+  }),
+  removeOverride: given({ appId: 'default', userId: 'ann', featureId: 'calls' }),
   setOrigins: given({ appId: 'default', origins: ['https://app.example'] }),
   createPrice: {
     variables: (turn) => ({

@@ -12,6 +12,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
 import { UserLedger } from './user-ledger.tsx'
+import { UserOverrides } from './user-overrides.tsx'
 import { UserUsage } from './user-usage.tsx'
 
 const USER = graphql(`
@@ -68,6 +69,7 @@ export function UserPage() {
               <Tabs.List mb="md" aria-label="About the user">
                 <Tabs.Tab value="usage">Usage</Tabs.Tab>
                 <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
+                <Tabs.Tab value="overrides">Overrides</Tabs.Tab>
                 <Tabs.Tab value="ledger">Ledger</Tabs.Tab>
                 <Tabs.Tab value="details">Details</Tabs.Tab>
               </Tabs.List>
@@ -76,6 +78,9 @@ export function UserPage() {
               </Tabs.Panel>
               <Tabs.Panel value="subscriptions">
                 <SubscriptionList appId={app} userId={id} />
+              </Tabs.Panel>
+              <Tabs.Panel value="overrides">
+                <UserOverrides appId={app} userId={id} />
               </Tabs.Panel>
               <Tabs.Panel value="ledger">
                 <UserLedger appId={app} userId={id} />

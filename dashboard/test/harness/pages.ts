@@ -17,6 +17,7 @@ export const INSIDE = [
   '/apps/default/users?make=1',
   '/apps/default/users/ada?feature=calls',
   '/apps/default/users/ada?tab=subscriptions',
+  '/apps/default/users/ada?tab=overrides',
   '/apps/default/users/ada?tab=ledger',
   '/apps/default/users/ada?tab=details',
   '/apps/default/subscriptions',

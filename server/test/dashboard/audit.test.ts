@@ -165,6 +165,36 @@ const STEPS: Step[] = [
     },
   },
   {
+    mutation: `setOverride(${app}, input: { userId: "anna", featureId: "calls", mode: ADD, limit: 5,
+      expiresAt: "2050-01-01T00:00:00Z", reason: "goodwill" }) { mode }`,
+    entry: {
+      sentence: 'set an override for the user anna',
+      subjectKind: 'overrides',
+      subjectId: 'anna',
+      before: { userId: 'anna', overrides: [] },
+      after: {
+        overrides: [
+          {
+            featureId: 'calls',
+            mode: 'ADD',
+            limit: 5,
+            expiresAt: expect.stringMatching(/^2050-01-01T00:00:00/),
+            reason: 'goodwill',
+          },
+        ],
+      },
+    },
+  },
+  {
+    mutation: `removeOverride(${app}, userId: "anna", featureId: "calls") { mode }`,
+    entry: {
+      sentence: 'removed an override of the user anna',
+      subjectKind: 'overrides',
+      before: { overrides: [{ featureId: 'calls' }] },
+      after: { overrides: [] },
+    },
+  },
+  {
     mutation: `generateUserToken(${app}, userId: "anna") { token }`,
     entry: { subjectKind: 'token', subjectId: 'anna', before: null, after: null },
   },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { clockedApp } from '../harness/clocked-app.ts'
+import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 
 let server: TestServer
@@ -83,5 +84,72 @@ describe('gap: the playground', () => {
     expect(
       (await dashboard.error(EXPLAIN, { appId, userId: 'ann', featureId: 'call', delta: -1 })).message,
     ).toMatch(/^delta must not be negative/)
+  })
+
+  it('tells an override, and what is to come of a subscription, in a sentence each', async () => {
+    const app = await clockedApp(server)
+    const { id: appId, admin, dashboard } = app
+    await admin.data('mutation { createFeature(input: { id: "sso", name: "SSO", type: BINARY }) { id } }')
+    await publishPackage(app, 'plan', { call: { limit: 10 } })
+    await publishPackage(app, 'pro', { call: { limit: 100 } })
+    await app.advance('2091-03-10T00:00:00Z')
+    const told = async (featureId: string) => {
+      const { explain } = await dashboard.data(EXPLAIN, { appId, userId: 'ann', featureId, delta: 1 })
+      const { canUseFeature } = await admin.data(
+        `query ($featureId: String!) { canUseFeature(userId: "ann", featureId: $featureId) { access reason reasonCode } }`,
+        { featureId },
+      )
+      expect(explain).toMatchObject(canUseFeature)
+      return explain.steps.slice(2).map(({ step, passed, text }: Data) => `${step} ${passed}: ${text}`)
+    }
+    const set = (input: object) =>
+      admin.data('mutation ($input: OverrideInput!) { setOverride(input: $input) { mode } }', {
+        input: { userId: 'ann', ...input },
+      })
+
+    await set({ featureId: 'call', mode: 'ADD', limit: 5, overageEnabled: true })
+    expect(await told('call')).toEqual([
+      'OVERRIDE true: An override adds 5 to the limit, overage allowed.',
+      'SUBSCRIPTIONS true: No live subscription.',
+      'GRANTS true: None of the live packages includes the feature.',
+      'BUDGET true: 5 per month, with the override, with overage.',
+      'USED true: 0 used in this period, 1 asked for: 0 + 1 ≤ 5.',
+      'ANSWER true: Within budget: 0 of 5 used, by an override.',
+    ])
+    await set({ featureId: 'sso', mode: 'GRANT', expiresAt: '2091-05-01T12:30:00Z', reason: 'a pilot' })
+    expect((await told('sso'))[0]).toBe(
+      'OVERRIDE true: An override grants the feature, until 2091-05-01 12:30 UTC. Its note: "a pilot".',
+    )
+    const [plan] = await app.subscribe('plan')
+    await set({ featureId: 'call', mode: 'DENY' })
+    expect(await told('call')).toEqual([
+      'OVERRIDE false: An override denies the feature.',
+      'ANSWER false: An override denies this feature to the user.',
+    ])
+    for (const [input, text] of [
+      [{ mode: 'REPLACE', limit: 3, overageEnabled: false }, 'sets the limit to 3, overage not allowed'],
+      [{ mode: 'UNLIMITED' }, 'lifts the limit'],
+      [{ mode: 'GRANT' }, 'grants the feature without a limit'],
+    ] as const) {
+      await set({ featureId: 'call', ...input })
+      expect((await told('call'))[0]).toBe(`OVERRIDE true: An override ${text}.`)
+    }
+
+    await app.cancel(plan, 'at period end')
+    expect((await told('call'))[1]).toBe(
+      'SUBSCRIPTIONS true: Live: "plan". "plan" ends at 2091-04-10 00:00 UTC.',
+    )
+    // What starts a trial and schedules a change has tests of its own: here only how they are told.
+    await rowsOf(
+      { connectionString: server.databaseUrl },
+      `with held as (
+         update subscription set quantity = 5, trial_ends_at = cancel_at where app_id = $1 and id = $2 returning *)
+       insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, follows, metadata)
+       select app_id, user_uid, 'planned', 'pro', false, cancel_at, anchor, id, '{}' from held`,
+      [appId, plan],
+    )
+    expect((await told('call'))[1]).toBe(
+      'SUBSCRIPTIONS true: Live: "plan" × 5. "plan" is a trial until 2091-04-10 00:00 UTC. "pro" takes over from "plan" at 2091-04-10 00:00 UTC.',
+    )
   })
 })

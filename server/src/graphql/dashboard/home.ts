@@ -10,12 +10,8 @@ import {
 } from '../../operations/home/home.ts'
 import { sentenceOf } from '../../operations/home/sentences.ts'
 import { auditLog } from '../../operations/members/audit-log.ts'
-import {
-  EXPLANATION_STEPS,
-  type ExplainedSubscription,
-  type Explanation,
-  explain,
-} from '../../operations/usage/explain.ts'
+import { type Explanation, explain } from '../../operations/usage/explain.ts'
+import { EXPLANATION_STEPS, type ExplainedSubscription } from '../../operations/usage/explanation-steps.ts'
 import type { Calls, Checklist } from '../../store/activity.ts'
 import type { AuditRow } from '../../store/audit.ts'
 import type { Builder } from '../types/builder.ts'

@@ -8,6 +8,7 @@ import { guarded } from './guard.ts'
 import { defineHome } from './home.ts'
 import { defineImports } from './imports.ts'
 import { defineMembers } from './members.ts'
+import { defineOverrides } from './overrides.ts'
 import { defineProviders } from './providers.ts'
 import { definePublishing } from './publish.ts'
 import { defineTokenKeys } from './token-keys.ts'
@@ -24,6 +25,7 @@ const AREAS = [
   defineVersions,
   defineCopies,
   defineUsers,
+  defineOverrides,
   defineImports,
   defineHome,
   defineBilling,

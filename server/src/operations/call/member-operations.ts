@@ -67,6 +67,8 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   subscribe: { least: 'EDITOR', about: { kind: 'subscriptions', id: by('userId') } },
   cancelSubscription: { least: 'EDITOR', about: { kind: 'subscription', id: byId } },
   keepSubscription: { least: 'EDITOR', about: { kind: 'subscription', id: byId } },
+  setOverride: { least: 'EDITOR', about: { kind: 'overrides', id: byInputOf('userId') } },
+  removeOverride: { least: 'EDITOR', about: { kind: 'overrides', id: by('userId') } },
   recordUsage: { least: 'EDITOR', about: { kind: 'usage', id: byInputOf('userId') } },
   generateUserToken: { least: 'EDITOR', about: { kind: 'token', id: by('userId') } },
   importUsers: { least: 'EDITOR', about: { kind: 'import', id: byId } },

@@ -45,6 +45,8 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   subscribe: 'subscribed the user {userId}',
   cancelSubscription: 'cancelled the subscription of {userId} to {packageId}',
   keepSubscription: 'kept the subscription of {userId} to {packageId}',
+  setOverride: 'set an override for the user {userId}',
+  removeOverride: 'removed an override of the user {userId}',
   recordUsage: 'recorded usage of the user {userId}',
   generateUserToken: 'made a token for the user {id}',
   importUsers: 'uploaded a file of users',

@@ -1,10 +1,9 @@
 import { type Access, checkDelta, decideAccess } from '../../domain/access.ts'
 import { type Catalogue, grantsOf, versionOf } from '../../domain/catalogue.ts'
-import { quote } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
-import type { Entitlement } from '../../domain/package.ts'
+import { overrideAt } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
-import { type Standing, standingOf } from '../../domain/standing.ts'
+import { standingOf } from '../../domain/standing.ts'
 import { endedAt } from '../../domain/subscription.ts'
 import { usedOf } from '../../store/subscribers.ts'
 import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
@@ -12,37 +11,7 @@ import { findUser } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
-
-export const EXPLANATION_STEPS = [
-  'USER',
-  'FEATURE',
-  'SUBSCRIPTIONS',
-  'GRANTS',
-  'BUDGET',
-  'USED',
-  'ANSWER',
-] as const
-
-interface ExplainedStep {
-  step: (typeof EXPLANATION_STEPS)[number]
-  passed: boolean
-  text: string
-}
-
-export interface ExplainedSubscription {
-  id: string
-  packageId: string
-  packageName: string
-  isAddon: boolean
-  live: boolean
-  startedAt: number
-  cancelAt: number | null
-  cancelledAt: number | null
-  /** the version of the package that it has; null: the newest */
-  earlierVersion: number | null
-  /** its entitlement to the feature; null: none */
-  grant: Entitlement | null
-}
+import { type ExplainedStep, type ExplainedSubscription, stepsOf } from './explanation-steps.ts'
 
 export interface Explanation extends Access {
   now: number
@@ -97,6 +66,7 @@ export async function explain(
       known: user !== null,
       featureId,
       catalogue,
+      override: overrideAt(user?.overrides ?? null, featureId, now),
       subscriptions,
       standing,
       used,
@@ -114,111 +84,20 @@ function explained(
 ): ExplainedSubscription {
   const ended = endedAt(row, now)
   const version = versionOf(catalogue, row, now)
+  const nameOf = (packageId: string) => catalogue.packages.get(packageId)?.name ?? packageId
   return {
     id: row.id,
     packageId: row.packageId,
-    packageName: catalogue.packages.get(row.packageId)?.name ?? row.packageId,
+    packageName: nameOf(row.packageId),
     isAddon: row.isAddon,
     live: ended === null,
     startedAt: row.startedAt,
     cancelAt: row.cancelAt,
     cancelledAt: ended,
+    quantity: row.quantity,
     earlierVersion: version === catalogue.packages.get(row.packageId)?.version ? null : version,
+    trialEndsAt: row.trialEndsAt,
+    next: row.next && { packageName: nameOf(row.next.packageId), at: row.next.at },
     grant: grantsOf(catalogue, row, now)?.get(featureId) ?? null,
-  }
-}
-
-interface Found {
-  userId: string
-  known: boolean
-  featureId: string
-  catalogue: Catalogue
-  subscriptions: ExplainedSubscription[]
-  standing: Standing
-  used: number
-  delta: number
-  access: Access
-}
-
-/** Up to the step that decides, and the answer. */
-function stepsOf(found: Found): ExplainedStep[] {
-  const steps: ExplainedStep[] = []
-  for (const step of [user, feature, live, grants, budget, used]) {
-    const made = step(found)
-    if (!made) break
-    steps.push(made)
-    if (!made.passed) break
-  }
-  return [...steps, { step: 'ANSWER', passed: found.access.access, text: found.access.reason }]
-}
-
-const user = ({ userId, known }: Found): ExplainedStep => ({
-  step: 'USER',
-  passed: known,
-  text: known ? `${quote(userId)} is a user of this app.` : `There is no user ${quote(userId)}.`,
-})
-
-function feature({ featureId, catalogue }: Found): ExplainedStep {
-  const found = catalogue.features.get(featureId)
-  const kind = found?.type === 'BINARY' ? 'binary: a user has it or has it not' : 'consumable: it is counted'
-  return {
-    step: 'FEATURE',
-    passed: found !== undefined,
-    text: found ? `${quote(featureId)} is ${kind}.` : `There is no feature ${quote(featureId)}.`,
-  }
-}
-
-function live({ subscriptions }: Found): ExplainedStep {
-  const names = subscriptions.filter((s) => s.live).map((s) => quote(s.packageName))
-  const ended = subscriptions.length - names.length
-  return {
-    step: 'SUBSCRIPTIONS',
-    passed: names.length > 0,
-    text: `${names.length > 0 ? `Live: ${names.join(', ')}` : 'No live subscription'}${ended > 0 ? `; ${ended} ended` : ''}.`,
-  }
-}
-
-function grants({ subscriptions }: Found): ExplainedStep {
-  const granting = subscriptions.filter((s) => s.live && s.grant)
-  return {
-    step: 'GRANTS',
-    passed: granting.length > 0,
-    text:
-      granting.length > 0
-        ? `Granted by ${granting.map((s) => `${nameOf(s)} (${limitOf(s.grant)})`).join(', ')}.`
-        : 'None of the live packages includes the feature.',
-  }
-}
-
-const nameOf = ({ packageName, earlierVersion }: ExplainedSubscription): string =>
-  earlierVersion === null ? quote(packageName) : `version ${earlierVersion} of ${quote(packageName)}`
-
-const limitOf = (grant: Entitlement | null): string =>
-  grant?.limit === null || !grant
-    ? 'without limit'
-    : `${grant.limit} ${per(grant.resetPeriod)}${grant.overageEnabled ? ', overage allowed' : ''}`
-
-const per = (reset: ResetPeriod): string => (reset === 'NEVER' ? 'in all' : `per ${reset.toLowerCase()}`)
-
-/** Without the period's dates: the page formats those for its reader. */
-function budget({ standing }: Found): ExplainedStep | null {
-  if (standing.kind !== 'metered') return null
-  const { budget, overageEnabled, resetPeriod } = standing.allowance
-  const amount = budget === null ? 'Unlimited' : `${budget} ${per(resetPeriod)}`
-  return {
-    step: 'BUDGET',
-    passed: true,
-    text: `${amount}, all packages together${overageEnabled ? ', with overage' : ''}.`,
-  }
-}
-
-function used({ standing, used, delta, access }: Found): ExplainedStep | null {
-  if (standing.kind !== 'metered') return null
-  const { budget } = standing.allowance
-  const room = budget === null ? '' : `: ${used} + ${delta} ${used + delta <= budget ? '≤' : '>'} ${budget}`
-  return {
-    step: 'USED',
-    passed: access.access,
-    text: `${used} used in this period, ${delta} asked for${room}.`,
   }
 }

@@ -1,0 +1,145 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { useState } from 'react'
+import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { useAsk } from '../api/use-api.ts'
+import { OverrideForm } from '../forms/override-form.tsx'
+import { RemoveOverride } from '../forms/remove-override.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { number } from '../ui/number.ts'
+import { RowActions } from '../ui/row-actions.tsx'
+import { When } from '../ui/when.tsx'
+
+const OVERRIDES = graphql(`
+  query Overrides($appId: String!, $userId: String!) {
+    overrides(appId: $appId, userId: $userId) {
+      featureId mode limit overageEnabled resetPeriod startedAt expiresAt reason
+    }
+    features(appId: $appId) { id name type unitLabel unitLabelPlural }
+  }
+`)
+type Answer = ResultOf<typeof OVERRIDES>
+type Override = Answer['overrides'][number]
+type Feature = Answer['features'][number]
+
+/** The exceptions made for a user. */
+export function UserOverrides({ appId, userId }: { appId: string; userId: string }) {
+  const may = useMay()
+  const asked = useAsk(OVERRIDES, { appId, userId })
+  /** the override that is changed, `new` for one that is made */
+  const [open, setOpen] = useState<Override | 'new' | null>(null)
+  const make = (
+    <Button
+      leftSection={<IconPlus size={16} aria-hidden />}
+      disabled={!may('setOverride')}
+      onClick={() => setOpen('new')}
+    >
+      New override
+    </Button>
+  )
+  return (
+    <Loaded of={asked}>
+      {({ overrides, features }) => {
+        const featureOf = (id: string) => features.find((feature) => feature.id === id)
+        const nameOf = (id: string) => featureOf(id)?.name ?? id
+        return (
+          <>
+            {overrides.length === 0 ? (
+              <Empty title="No exceptions" action={make}>
+                An override changes what this user gets of one feature, whatever their packages say: a higher
+                limit for a while, say, or a feature that is in none of them.
+              </Empty>
+            ) : (
+              <Stack>
+                <Group justify="flex-end">{make}</Group>
+                <DataTable
+                  label="Overrides"
+                  rows={overrides}
+                  keyOf={({ featureId }) => featureId}
+                  columns={[
+                    { label: 'Feature', cell: ({ featureId }) => nameOf(featureId) },
+                    {
+                      label: 'Override',
+                      cell: (override) => effect(override, featureOf(override.featureId)),
+                    },
+                    {
+                      label: 'Until',
+                      cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} time /> : 'removed'),
+                    },
+                    {
+                      label: 'Reason',
+                      wide: true,
+                      cell: ({ reason }) => (
+                        <Text size="sm" className="break">
+                          {reason}
+                        </Text>
+                      ),
+                    },
+                    {
+                      label: 'Actions',
+                      hiddenLabel: true,
+                      right: true,
+                      cell: (override) => (
+                        <RowActions>
+                          <Button
+                            size="compact-sm"
+                            variant="default"
+                            disabled={!may('setOverride')}
+                            aria-label={`Change the override of ${nameOf(override.featureId)}`}
+                            onClick={() => setOpen(override)}
+                          >
+                            Change
+                          </Button>
+                          <RemoveOverride
+                            appId={appId}
+                            userId={userId}
+                            featureId={override.featureId}
+                            name={nameOf(override.featureId)}
+                          />
+                        </RowActions>
+                      ),
+                    },
+                  ]}
+                />
+              </Stack>
+            )}
+            <Modal
+              opened={open !== null}
+              onClose={() => setOpen(null)}
+              title={
+                open === 'new' || open === null
+                  ? 'New override'
+                  : `Change the override of ${nameOf(open.featureId)}`
+              }
+            >
+              {open !== null && (
+                <OverrideForm
+                  appId={appId}
+                  userId={userId}
+                  features={features}
+                  override={open === 'new' ? null : open}
+                  onDone={() => setOpen(null)}
+                />
+              )}
+            </Modal>
+          </>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+/** "500 calls more, overage allowed" */
+function effect({ mode, limit, overageEnabled }: Override, feature: Feature | undefined): string {
+  if (mode === 'DENY') return 'no access'
+  if (mode === 'UNLIMITED') return 'no limit'
+  if (mode === 'GRANT') return feature?.type === 'BINARY' ? 'access' : 'access, no limit'
+  const unit = limit === 1 ? feature?.unitLabel : (feature?.unitLabelPlural ?? feature?.unitLabel)
+  const amount = unit ? `${number(limit ?? 0)} ${unit}` : number(limit ?? 0)
+  const overage =
+    overageEnabled === null ? '' : overageEnabled ? ', overage allowed' : ', overage not allowed'
+  return `${amount}${mode === 'ADD' ? ' more' : ''}${overage}`
+}

@@ -1,0 +1,45 @@
+import { inApp } from '../../operations/apps/apps.ts'
+import { overrides } from '../../operations/overrides/overrides.ts'
+import { removeOverride } from '../../operations/overrides/remove-override.ts'
+import { setOverride } from '../../operations/overrides/set-override.ts'
+import type { Builder } from '../types/builder.ts'
+import { newOverride } from '../types/inputs.ts'
+import { defineOverrideTypes } from '../types/override-types.ts'
+import { appCall, type DashboardContext } from './context.ts'
+import type { DashboardTypes } from './types.ts'
+
+/** Exceptions for one user and feature. */
+export function defineOverrides(builder: Builder<DashboardContext>, types: DashboardTypes): void {
+  const { override, overrideInput } = defineOverrideTypes(builder, types.resetPeriod)
+  builder.queryFields((t) => ({
+    overrides: t.field({
+      type: [override],
+      description: "The user's overrides that are in force.",
+      args: { appId: t.arg.string({ required: true }), userId: t.arg.string({ required: true }) },
+      resolve: async (_, { appId, userId }, context) =>
+        overrides(await inApp(appCall(context, appId)), userId),
+    }),
+  }))
+  builder.mutationFields((t) => {
+    const appId = t.arg.string({ required: true })
+    return {
+      setOverride: t.field({
+        type: override,
+        nullable: true,
+        args: { appId, input: t.arg({ type: overrideInput, required: true }) },
+        resolve: (_, { appId, input }, context) => setOverride(appCall(context, appId), newOverride(input)),
+      }),
+      removeOverride: t.field({
+        type: override,
+        nullable: true,
+        args: {
+          appId,
+          userId: t.arg.string({ required: true }),
+          featureId: t.arg.string({ required: true }),
+        },
+        resolve: (_, { appId, userId, featureId }, context) =>
+          removeOverride(appCall(context, appId), userId, featureId),
+      }),
+    }
+  })
+}
