@@ -1,4 +1,4 @@
-import { MultiSelect, Stack, TextInput } from '@mantine/core'
+import { Checkbox, MultiSelect, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { graphql } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
@@ -24,7 +24,15 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
   const asked = useAsk(CHOICES, { appId })
   const choices = asked.data
   const form = useForm({
-    initialValues: { name: '', id: '', packageIds: [] as string[], priceIds: [] as string[] },
+    initialValues: {
+      name: '',
+      id: '',
+      packageIds: [] as string[],
+      priceIds: [] as string[],
+      trialDays: '' as number | '',
+      trialNeedsCard: true,
+      promotionCodes: false,
+    },
     validate: {
       name: required('The name'),
       id: idProblem,
@@ -32,8 +40,18 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
     },
   })
   const create = useChange(CREATE, { done: onDone, said: 'The template is there. Try its link.' })
-  const save = form.onSubmit(({ priceIds, ...input }) =>
-    create.mutate({ appId, input: { ...input, ...(priceIds.length > 0 && { priceIds }) } }, ontoFields(form)),
+  const save = form.onSubmit(({ priceIds, trialDays, ...input }) =>
+    create.mutate(
+      {
+        appId,
+        input: {
+          ...input,
+          ...(priceIds.length > 0 && { priceIds }),
+          ...(typeof trialDays === 'number' && { trialDays }),
+        },
+      },
+      ontoFields(form),
+    ),
   )
   const prices = choices?.prices.filter(({ packageId }) => form.values.packageIds.includes(packageId)) ?? []
   return (
@@ -54,6 +72,25 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
           description="Left empty, each package's newest price"
           data={prices.map((price) => ({ value: price.id, label: `${priceText(price)} (${price.id})` }))}
           {...form.getInputProps('priceIds')}
+        />
+        <NumberInput
+          label="Free trial, in days"
+          description="Left empty, it is paid at once. Nobody tries the same package twice."
+          allowDecimal={false}
+          allowNegative={false}
+          {...form.getInputProps('trialDays')}
+        />
+        {form.values.trialDays !== '' && (
+          <Checkbox
+            label="Ask for a card when the trial starts"
+            description="Without one, the trial ends when it is over"
+            {...form.getInputProps('trialNeedsCard', { type: 'checkbox' })}
+          />
+        )}
+        <Checkbox
+          label="Allow promotion codes"
+          description="Codes are created at Stripe; the sandbox has none"
+          {...form.getInputProps('promotionCodes', { type: 'checkbox' })}
         />
         <FormActions submit="Create template" busy={create.isPending} onCancel={onDone} />
       </Stack>

@@ -18,7 +18,7 @@ import { SandboxWarning } from './sandbox-warning.tsx'
 const TEMPLATES = graphql(`
   query BillingTemplates($appId: String!) {
     billingTemplates(appId: $appId) {
-      id name provider problem
+      id name provider problem trialDays trialNeedsCard promotionCodes
       packages { id name }
       prices { id displayAmount currency interval }
     }
@@ -82,7 +82,18 @@ export function BillingTemplates({ appId }: { appId: string }) {
                     wide: true,
                     cell: ({ packages }) => packages.map(({ name }) => name).join(', '),
                   },
-                  { label: 'Price', wide: true, cell: ({ prices }) => prices.map(priceText).join(' + ') },
+                  {
+                    label: 'Price',
+                    wide: true,
+                    cell: ({ prices, ...terms }) => (
+                      <>
+                        <Text size="sm">{prices.map(priceText).join(' + ')}</Text>
+                        <Text size="xs" c="dimmed">
+                          {termsText(terms)}
+                        </Text>
+                      </>
+                    ),
+                  },
                   {
                     label: 'State',
                     cell: ({ problem, provider }) =>
@@ -144,4 +155,14 @@ export function BillingTemplates({ appId }: { appId: string }) {
       </Modal>
     </Stack>
   )
+}
+
+function termsText(terms: {
+  trialDays?: number | null
+  trialNeedsCard: boolean
+  promotionCodes: boolean
+}): string {
+  const { trialDays, trialNeedsCard, promotionCodes } = terms
+  const trial = trialDays ? `${trialDays}-day trial${trialNeedsCard ? '' : ' without a card'}` : ''
+  return [trial, promotionCodes ? 'promotion codes' : ''].filter((text) => text !== '').join(', ')
 }

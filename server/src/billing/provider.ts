@@ -1,11 +1,13 @@
 import type { BillingStanding } from '../domain/billing-changes.ts'
 import type { Offer } from '../domain/offer.ts'
 import type { Price } from '../domain/price.ts'
+import type { SaleTerms } from '../domain/sale-terms.ts'
 
 /** A payment link to create. The id comes back with everything that results from it. */
 export interface CheckoutRequest {
   id: string
   offer: Offer
+  terms: SaleTerms
   /** null: the payer becomes a user */
   user: { billingId: string | null; email: string | null } | null
   successUrl: string

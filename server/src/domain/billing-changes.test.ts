@@ -290,10 +290,15 @@ const ROWS: Row[] = [
     update: [{ id: 's', trialEndsAt: 3_000, cancelAt: null }],
   },
   {
-    what: 'of a trial that is over nothing is left',
+    what: 'a trial that was ended early ended now',
+    said: billed(),
+    held: [held('s', PLAN, { ...by('r1', 100), trialEndsAt: 3_000 })],
+    update: [{ id: 's', trialEndsAt: NOW }],
+  },
+  {
+    what: 'a trial that is over stays on record',
     said: billed(),
     held: [held('s', PLAN, { ...by('r1', 100), trialEndsAt: 900 })],
-    update: [{ id: 's', trialEndsAt: null }],
   },
   {
     what: 'a plan exchanged for one of another interval counts on as before',

@@ -171,8 +171,10 @@ export function billingChanges(
     const stays = later?.packages.some((next) => (p.isAddon ? p.id === next.id : isSame(p, next))) ?? true
     const own = earliest(end, later && !stays ? later.at : null)
     const cancelAt = bringsBase ? own : earliest(own, base?.cancelAt ?? null)
-    const terms = { anchor, cancelAt, quantity: p.quantity, trialEndsAt: billed.trialEndsAt }
     const kept = mine.find((s) => s.packageId === p.id)
+    // That there was a trial is remembered: nobody has a second one.
+    const tried = kept?.trialEndsAt == null ? null : Math.min(kept.trialEndsAt, now)
+    const terms = { anchor, cancelAt, quantity: p.quantity, trialEndsAt: billed.trialEndsAt ?? tried }
     if (!kept) {
       const startedAt = first ? Math.min(billed.madeAt, now) : switchedAt
       changes.insert.push({ ...started(p, billed, startedAt), ...terms })

@@ -1,6 +1,7 @@
 import { badUserInput, quote, SUBSCRIBE_REFUSALS, TollgateError } from './errors.ts'
 import type { Package } from './package.ts'
 import type { Interval, Price } from './price.ts'
+import { PLAIN_TERMS, type SaleTerms } from './sale-terms.ts'
 import { checkSubscribe } from './subscribe-rules.ts'
 
 /** One line of an offer. */
@@ -35,7 +36,10 @@ export function pricesOf(items: readonly TemplateItem[]): (Price | null)[] {
  * The offer of a template, or why there is none today, with what to do about it. A provider takes one payment in
  * one currency, and renews all of it together.
  */
-export function offerOf(templateItems: readonly TemplateItem[]): Offer | { problem: string } {
+export function offerOf(
+  templateItems: readonly TemplateItem[],
+  { trialDays }: SaleTerms = PLAIN_TERMS,
+): Offer | { problem: string } {
   const prices = pricesOf(templateItems)
   const items: OfferItem[] = []
   for (const [i, { package: sold, chosen }] of templateItems.entries()) {
@@ -69,6 +73,9 @@ export function offerOf(templateItems: readonly TemplateItem[]): Offer | { probl
         problem: `The price of ${quote(sold.id)} ${differs}: choose prices that go together with priceIds`,
       }
     }
+  }
+  if (interval === null && trialDays !== null) {
+    return { problem: 'A one-off payment has no trial: make a template without one' }
   }
   return { items, provider, currency, interval }
 }

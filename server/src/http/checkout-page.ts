@@ -1,4 +1,5 @@
 import { amountText, type Interval } from '../domain/price.ts'
+import { asksForCard, PLAIN_TERMS } from '../domain/sale-terms.ts'
 import type { CheckoutView } from '../operations/billing/sandbox-checkout.ts'
 import { CHECKOUT_STYLE } from './checkout-style.ts'
 
@@ -44,7 +45,12 @@ export function messagePage(
 }
 
 function paymentPage(nonce: string, view: CheckoutView): string {
-  const total = sum(view)
+  const { trialDays } = view.terms ?? PLAIN_TERMS
+  const later = sum(view)
+  const total = trialDays === null ? later : nothing(view)
+  const due = `${later}${every(view.items[0]?.interval ?? null)}`
+  const card = asksForCard(view.terms ?? PLAIN_TERMS)
+  const act = trialDays === null ? `Pay ${total}` : 'Start the trial'
   const wrong = Object.keys(view.problems).length > 0
   const payer =
     view.customerId === null
@@ -53,30 +59,44 @@ function paymentPage(nonce: string, view: CheckoutView): string {
       : ''
   return page(
     nonce,
-    `${wrong ? 'Not paid yet: ' : ''}Pay ${total}`,
+    `${wrong ? 'Not paid yet: ' : ''}${act}`,
     `<main>
   <section class="summary" aria-labelledby="what">
     <p class="app">${escaped(view.appName)}</p>
-    <h1 id="what"><span class="visually-hidden">Pay </span>${total}<small>${every(view.items[0]?.interval ?? null)}</small></h1>
+    ${
+      trialDays === null
+        ? `<h1 id="what"><span class="visually-hidden">Pay </span>${total}<small>${every(view.items[0]?.interval ?? null)}</small></h1>`
+        : `<h1 id="what">${days(trialDays)} free<small> then ${due}</small></h1>`
+    }
     <dl>${view.items.map((item) => `<div><dt>${escaped(item.name)}</dt><dd>${amount(item)}</dd></div>`).join('')}
       <div class="total"><dt>Total today</dt><dd>${total}</dd></div></dl>
   </section>
   <section class="payment" aria-labelledby="how">
-    <h2 id="how">Pay by card</h2>
-    <p class="sandbox"><strong>Sandbox.</strong> No money moves. Use a test card from below.</p>
+    <h2 id="how">${card ? 'Pay by card' : 'No card needed'}</h2>
+    <p class="sandbox"><strong>Sandbox.</strong> No money moves.${card ? ' Use a test card from below.' : ''}</p>
     ${view.state === 'cancelled' ? '<p class="note" role="status">You went back before; nothing was charged.</p>' : ''}
     ${wrong ? '<p class="alert" role="alert">The payment did not go through. See what is marked below.</p>' : ''}
     <form method="post" novalidate>
       ${payer}
-      ${field(view, 'number', 'Card number', { inputmode: 'numeric', autocomplete: 'cc-number', placeholder: '4242 4242 4242 4242', required: '' })}
+      ${card ? cardFields(view) : ''}
+      <button name="action" value="pay">${act}</button>
+      <button name="action" value="cancel" class="quiet">Cancel</button>
+    </form>
+    ${card ? TEST_CARDS : ''}
+  </section>
+</main>`,
+  )
+}
+
+const cardFields = (
+  view: CheckoutView,
+) => `${field(view, 'number', 'Card number', { inputmode: 'numeric', autocomplete: 'cc-number', placeholder: '4242 4242 4242 4242', required: '' })}
       <div class="pair">
         ${field(view, 'expiry', 'Expires (MM/YY)', { inputmode: 'numeric', autocomplete: 'cc-exp', placeholder: '12/34', required: '' })}
         ${field(view, 'cvc', 'Security code', { inputmode: 'numeric', autocomplete: 'cc-csc', placeholder: '123', required: '' })}
-      </div>
-      <button name="action" value="pay">Pay ${total}</button>
-      <button name="action" value="cancel" class="quiet">Cancel</button>
-    </form>
-    <table>
+      </div>`
+
+const TEST_CARDS = `<table>
       <caption>Test cards, with any later month and any code</caption>
       <thead><tr><th scope="col">Number</th><th scope="col">What happens</th></tr></thead>
       <tbody>
@@ -84,11 +104,7 @@ function paymentPage(nonce: string, view: CheckoutView): string {
         <tr><td>4000 0000 0000 0002</td><td>is declined</td></tr>
         <tr><td>4000 0000 0000 0341</td><td>pays, and fails to renew</td></tr>
       </tbody>
-    </table>
-  </section>
-</main>`,
-  )
-}
+    </table>`
 
 type FieldName = keyof CheckoutView['entry']
 
@@ -117,6 +133,11 @@ type Item = CheckoutView['items'][number]
 
 const amount = (item: Pick<Item, 'amount' | 'currency'>): string =>
   escaped(amountText({ ...item, provider: 'sandbox' }))
+
+const nothing = ({ items: [first] }: CheckoutView): string =>
+  amount({ amount: 0, currency: first?.currency ?? '' })
+
+const days = (count: number): string => (count === 1 ? '1 day' : `${count} days`)
 
 function sum({ items }: CheckoutView): string {
   const [first] = items

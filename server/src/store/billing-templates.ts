@@ -1,4 +1,5 @@
 import type { Price } from '../domain/price.ts'
+import type { SaleTerms } from '../domain/sale-terms.ts'
 import type { Db } from './database.ts'
 
 export interface TemplateRow {
@@ -7,10 +8,12 @@ export interface TemplateRow {
   createdAt: number
   archivedAt: number | null
   items: { packageId: string; chosen: (Price & { archived: boolean }) | null }[]
+  /** null: as of a template that an earlier version made */
+  terms: SaleTerms | null
 }
 
 const SELECT = `
-select t.id, t.name, t.created_at as "createdAt", t.archived_at as "archivedAt",
+select t.id, t.name, t.created_at as "createdAt", t.archived_at as "archivedAt", t.terms,
   (select coalesce(json_agg(json_build_object('packageId', i.package_id, 'chosen', case when p.id is not null then
      json_build_object('id', p.id, 'provider', p.provider, 'amount', p.amount, 'currency', p.currency,
        'interval', p.interval, 'archived', p.archived_at is not null) end) order by i.position), '[]')
@@ -19,15 +22,22 @@ select t.id, t.name, t.created_at as "createdAt", t.archived_at as "archivedAt",
    where i.app_id = t.app_id and i.template_id = t.id) as items
 from billing_template t`
 
+interface NewTemplate {
+  id: string
+  name: string
+  items: { packageId: string; price: Price | null }[]
+  terms: SaleTerms
+}
+
 /** False when the id is taken. */
 export async function insertTemplate(
   db: Db,
   appId: string,
-  { id, name, items }: { id: string; name: string; items: { packageId: string; price: Price | null }[] },
+  { id, name, items, terms }: NewTemplate,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `insert into billing_template (app_id, id, name) values ($1, $2, $3) on conflict do nothing`,
-    [appId, id, name],
+    `insert into billing_template (app_id, id, name, terms) values ($1, $2, $3, $4) on conflict do nothing`,
+    [appId, id, name, JSON.stringify(terms)],
   )
   if (rowCount !== 1) return false
   await db.query(

@@ -1,4 +1,5 @@
 import type { ProviderRef } from '../domain/provider-ref.ts'
+import type { SaleTerms } from '../domain/sale-terms.ts'
 import { type Db, timestampOrNull } from './database.ts'
 
 type CheckoutState = 'OPEN' | 'AWAITING' | 'PAID' | 'FAILED' | 'EXPIRED'
@@ -9,6 +10,8 @@ export interface CheckoutSession {
   userUid: number | null
   provider: string
   items: { packageId: string; priceId: string }[]
+  /** null: as of a link that an earlier version made */
+  terms: SaleTerms | null
   successUrl: string
   cancelUrl: string
   providerRef: string | null
@@ -18,7 +21,7 @@ export interface CheckoutSession {
   paidAt: number | null
 }
 
-const COLUMNS = `id, template_id as "templateId", user_uid as "userUid", provider, items, success_url as "successUrl",
+const COLUMNS = `id, template_id as "templateId", user_uid as "userUid", provider, items, terms, success_url as "successUrl",
   cancel_url as "cancelUrl", provider_ref as "providerRef", url, state, paid_at as "paidAt"`
 
 export async function insertCheckoutSession(
@@ -27,9 +30,20 @@ export async function insertCheckoutSession(
   s: Omit<CheckoutSession, 'providerRef' | 'url' | 'state' | 'paidAt'>,
 ): Promise<void> {
   await db.query(
-    `insert into checkout_session (app_id, id, template_id, user_uid, provider, items, success_url, cancel_url)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [appId, s.id, s.templateId, s.userUid, s.provider, JSON.stringify(s.items), s.successUrl, s.cancelUrl],
+    `insert into checkout_session (app_id, id, template_id, user_uid, provider, items, terms, success_url,
+       cancel_url)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      appId,
+      s.id,
+      s.templateId,
+      s.userUid,
+      s.provider,
+      JSON.stringify(s.items),
+      s.terms && JSON.stringify(s.terms),
+      s.successUrl,
+      s.cancelUrl,
+    ],
   )
 }
 

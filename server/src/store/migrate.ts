@@ -13,6 +13,7 @@ import * as payments from './migrations/010-payments.ts'
 import * as lifecycle from './migrations/011-lifecycle.ts'
 import * as priceChanges from './migrations/012-price-changes.ts'
 import * as providerPeriods from './migrations/013-provider-periods.ts'
+import * as saleTerms from './migrations/014-sale-terms.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -28,6 +29,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '011-lifecycle': lifecycle,
   '012-price-changes': priceChanges,
   '013-provider-periods': providerPeriods,
+  '014-sale-terms': saleTerms,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

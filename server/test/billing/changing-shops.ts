@@ -88,6 +88,7 @@ export async function sandboxShop(): Promise<ChangingShop> {
         cancelAtPeriodEnd: false,
         endedAt: null,
         cardRenews: card === 'pays',
+        cardMissing: false,
       })
       return id
     },

@@ -188,6 +188,6 @@ describe('gap: billing, a change made at Stripe', () => {
     stripe.advance(8 * DAY)
     await together()
     await heard()
-    expect(await live()).toMatchObject([{ package: { id: 'pro' }, trialEndsAt: null }])
+    expect(await live()).toMatchObject([{ package: { id: 'pro' }, trialEndsAt }])
   })
 })

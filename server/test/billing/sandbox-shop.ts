@@ -41,12 +41,20 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
       return createPrice
     },
 
-    async template(templateId: string, packageIds: string[], priceIds?: string[]): Promise<void> {
+    async template(
+      templateId: string,
+      packageIds: string[],
+      priceIds?: string[],
+      terms: Data = {},
+    ): Promise<void> {
       await dashboard.data(
         `mutation ($appId: String!, $input: CreateBillingTemplateInput!) {
           createBillingTemplate(appId: $appId, input: $input) { id }
         }`,
-        { appId: id, input: { id: templateId, name: templateId, packageIds, ...(priceIds && { priceIds }) } },
+        {
+          appId: id,
+          input: { id: templateId, name: templateId, packageIds, ...(priceIds && { priceIds }), ...terms },
+        },
       )
     },
 

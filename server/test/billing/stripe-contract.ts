@@ -134,6 +134,7 @@ export function describeStripe(name: string, account: () => Account): void {
           interval: 'month' as const,
           items: [{ package: PLAN, price: { ...PRICE, id: monthly.id } }],
         },
+        terms: { trialDays: null, trialNeedsCard: true, promotionCodes: false },
         user: { billingId: customer, email: 'ann@example.com' },
         successUrl: URLS.success_url,
         cancelUrl: URLS.cancel_url,
@@ -141,6 +142,24 @@ export function describeStripe(name: string, account: () => Account): void {
       const first = await provider.createCheckout(request('one'))
       expect(await provider.createCheckout(request('one'))).toEqual(first)
       expect((await provider.createCheckout(request('other'))).ref).not.toBe(first.ref)
+    })
+
+    it('offers a trial without a card, and promotion codes', async () => {
+      const session = await checkout({
+        customer,
+        allow_promotion_codes: true,
+        payment_method_collection: 'if_required',
+        subscription_data: {
+          trial_period_days: 14,
+          trial_settings: { end_behavior: { missing_payment_method: 'cancel' } },
+        },
+      })
+      expect(session).toMatchObject({
+        status: 'open',
+        allow_promotion_codes: true,
+        payment_method_collection: 'if_required',
+      })
+      await sdk.checkout.sessions.expire(session.id)
     })
 
     const REFUSED: [string, () => Stripe.Checkout.SessionCreateParams][] = [

@@ -1,5 +1,11 @@
 import { expect } from 'vitest'
-import { MAX_COUNT, MAX_GRACE_DAYS, MAX_NOTICES, MAX_URL_CHARACTERS } from '../../src/domain/limits.ts'
+import {
+  MAX_COUNT,
+  MAX_GRACE_DAYS,
+  MAX_NOTICES,
+  MAX_TRIAL_DAYS,
+  MAX_URL_CHARACTERS,
+} from '../../src/domain/limits.ts'
 import { type Bound, expectRefusal, valueBound, type World } from './bound.ts'
 
 const LINK = `mutation ($url: String!) {
@@ -31,6 +37,24 @@ export const billingBounds: Bound[] = [
         days,
       }),
     /days must be from 0 to 365/,
+  ),
+  valueBound(
+    'MAX_TRIAL_DAYS',
+    'the trial of a payment link',
+    { within: MAX_TRIAL_DAYS, beyond: MAX_TRIAL_DAYS + 1 },
+    async ({ dashboard, admin, fresh }, trialDays) => {
+      const id = fresh()
+      await admin.data('mutation ($id: String!) { createPackage(input: { id: $id, name: "P" }) { id } }', {
+        id,
+      })
+      return dashboard.ask(
+        `mutation ($id: String!, $trialDays: Int!) {
+          createBillingTemplate(appId: "default", input: { id: $id, name: "T", packageIds: [$id], trialDays: $trialDays }) { id }
+        }`,
+        { id, trialDays },
+      )
+    },
+    /trialDays must be from 1 to 730/,
   ),
   valueBound(
     'MAX_NOTICES',

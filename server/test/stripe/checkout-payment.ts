@@ -8,8 +8,8 @@ import { idOf, type World } from './world.ts'
 export interface Payer {
   email?: string
   name?: string
-  /** a payment method's id; a card that pays unless told */
-  method?: string
+  /** a payment method's id; a card that pays unless told; null: none, where Checkout asks for none */
+  method?: string | null
 }
 
 /** What Checkout does when its payer presses Pay. */
@@ -19,12 +19,13 @@ export function pay(
   payer: Payer = {},
 ): Stripe.Checkout.Session {
   if (session.status !== 'open') throw invalid(`This Checkout Session is ${session.status}.`)
-  const method = payer.method ?? createPaymentMethod(world).id
-  const behaviour = behaviourOf(world, method)
+  const method = payer.method === undefined ? createPaymentMethod(world).id : payer.method
+  if (method === null && !mayPayNothing(world, session)) throw invalid('A payment method is required.')
+  const behaviour = method === null ? 'pays' : behaviourOf(world, method)
   if (behaviour === 'declines' || behaviour === 'needs action') throw cardDeclined()
   const payment: FirstPayment = behaviour === 'pays' ? 'paid' : 'pending'
   const customer = payingCustomer(world, session, payer)
-  if (customer) attach(world, method, customer.id)
+  if (customer && method !== null) attach(world, method, customer.id)
   session.customer = customer?.id ?? null
   session.customer_details = {
     address: null,
@@ -39,13 +40,17 @@ export function pay(
   const due =
     session.mode === 'subscription'
       ? subscribe(world, session, method, payment)
-      : charge(world, session, method, payment)
+      : charge(world, session, method ?? '', payment)
   session.status = 'complete'
   session.url = null
   session.payment_status = due === 0 ? 'no_payment_required' : payment === 'paid' ? 'paid' : 'unpaid'
   world.emit('checkout.session.completed', session)
   return session
 }
+
+/** Nothing is due today, and no card is asked for. */
+const mayPayNothing = (world: World, session: Stripe.Checkout.Session) =>
+  session.payment_method_collection === 'if_required' && (world.promises.get(session.id)?.trialDays ?? 0) > 0
 
 function payingCustomer(
   world: World,
@@ -65,7 +70,7 @@ function payingCustomer(
 function subscribe(
   world: World,
   session: Stripe.Checkout.Session,
-  method: string,
+  method: string | null,
   payment: FirstPayment,
 ): number {
   const items = (world.lineItems.get(session.id) ?? []).flatMap(({ price, quantity }) =>
@@ -80,6 +85,7 @@ function subscribe(
       metadata: told?.metadata ?? {},
       method,
       trialDays: told?.trialDays ?? 0,
+      missingMethod: told?.missingMethod ?? 'create_invoice',
       anchor: told?.anchor ?? null,
     },
     payment,

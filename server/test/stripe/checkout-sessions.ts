@@ -9,7 +9,6 @@ const MODES = ['subscription', 'payment'] as const
 
 /** Parameters of Checkout that change nothing here: how its page looks and what else it would ask for. */
 const IGNORED = [
-  'allow_promotion_codes',
   'automatic_tax',
   'billing_address_collection',
   'consent_collection',
@@ -19,7 +18,6 @@ const IGNORED = [
   'invoice_creation',
   'locale',
   'origin_context',
-  'payment_method_collection',
   'phone_number_collection',
   'saved_payment_method_options',
   'submit_type',
@@ -114,7 +112,7 @@ export function createSession(world: World, form: Form): Stripe.Checkout.Session
     object: 'checkout.session',
     adaptive_pricing: { enabled: false },
     after_expiration: null,
-    allow_promotion_codes: null,
+    allow_promotion_codes: form.flag('allow_promotion_codes') ?? null,
     allowed_payment_method_types: null,
     amount_subtotal: total,
     amount_total: total,
@@ -154,7 +152,7 @@ export function createSession(world: World, form: Form): Stripe.Checkout.Session
     origin_context: null,
     payment_intent: null,
     payment_link: null,
-    payment_method_collection: 'always',
+    payment_method_collection: form.word('payment_method_collection', ['always', 'if_required']) ?? 'always',
     payment_method_configuration_details: null,
     payment_method_options: {},
     payment_method_types: methods.length > 0 ? methods : ['card'],
@@ -188,9 +186,12 @@ function keepPromise(world: World, session: string, mode: (typeof MODES)[number]
   if (form.has(other)) throw invalid(`You can not pass \`${other}\` in \`${mode}\` mode.`, other)
   const data = form.form(own)
   data?.without('description', 'proration_behavior', 'billing_mode', 'shipping', 'setup_future_usage')
+  const ending = data?.form('trial_settings')?.form('end_behavior')
   world.promises.set(session, {
     metadata: data?.metadata() ?? {},
     trialDays: data?.integer('trial_period_days') ?? 0,
+    missingMethod:
+      ending?.word('missing_payment_method', ['pause', 'cancel', 'create_invoice']) ?? 'create_invoice',
     anchor: data?.integer('billing_cycle_anchor') ?? null,
   })
 }

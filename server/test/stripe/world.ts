@@ -36,6 +36,7 @@ export type PendingItem = Pick<
 interface Promised {
   metadata: Stripe.Metadata
   trialDays: number
+  missingMethod: Stripe.Subscription.TrialSettings.EndBehavior.MissingPaymentMethod
   anchor: number | null
 }
 

@@ -1,4 +1,5 @@
 import type { Interval } from '../../domain/price.ts'
+import type { SaleTerms } from '../../domain/sale-terms.ts'
 import { APP_NOW } from '../../store/apps.ts'
 import { type Db, timestamp } from '../../store/database.ts'
 
@@ -19,6 +20,8 @@ export interface SandboxCheckout {
   /** null: the payer enters their own */
   customerId: string | null
   items: SandboxItem[]
+  /** null: as of a checkout that an earlier version made */
+  terms: SaleTerms | null
   successUrl: string
   cancelUrl: string
   state: 'open' | 'paid' | 'cancelled' | 'expired'
@@ -34,7 +37,7 @@ export interface SandboxCheckout {
 }
 
 const CHECKOUT = `
-select c.app_id as "appId", c.id, c.session_id as "sessionId", c.customer_id as "customerId", c.items,
+select c.app_id as "appId", c.id, c.session_id as "sessionId", c.customer_id as "customerId", c.items, c.terms,
   c.success_url as "successUrl", c.cancel_url as "cancelUrl", c.state, c.subscription_id as "subscriptionId",
   c.made_at as "madeAt", c.paid_at as "paidAt", c.paid_really_at as "paidReallyAt", c.expires_at as "expiresAt", app.name as "appName", ${APP_NOW} as now
 from sandbox_checkout c join app on app.id = c.app_id`
@@ -44,17 +47,27 @@ export async function insertCheckout(
   db: Db,
   c: Pick<
     SandboxCheckout,
-    'appId' | 'id' | 'sessionId' | 'customerId' | 'items' | 'successUrl' | 'cancelUrl'
+    'appId' | 'id' | 'sessionId' | 'customerId' | 'items' | 'terms' | 'successUrl' | 'cancelUrl'
   >,
   lifeHours: number,
 ): Promise<string> {
   await db.query(
     `insert into sandbox_checkout (app_id, id, session_id, customer_id, items, success_url, cancel_url, made_at,
-       expires_at)
-     select app.id, $2, $3, $4, $5, $6, $7, ${APP_NOW}, ${APP_NOW} + make_interval(hours => $8)
+       expires_at, terms)
+     select app.id, $2, $3, $4, $5, $6, $7, ${APP_NOW}, ${APP_NOW} + make_interval(hours => $8), $9
      from app where id = $1
      on conflict (app_id, session_id) do nothing`,
-    [c.appId, c.id, c.sessionId, c.customerId, JSON.stringify(c.items), c.successUrl, c.cancelUrl, lifeHours],
+    [
+      c.appId,
+      c.id,
+      c.sessionId,
+      c.customerId,
+      JSON.stringify(c.items),
+      c.successUrl,
+      c.cancelUrl,
+      lifeHours,
+      JSON.stringify(c.terms),
+    ],
   )
   const { rows } = await db.query<{ id: string }>(
     `select id from sandbox_checkout where app_id = $1 and session_id = $2`,

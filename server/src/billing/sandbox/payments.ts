@@ -1,10 +1,13 @@
 import { type CardEntry, cardOutcome, cardProblems } from '../../domain/card.ts'
+import { asksForCard, PLAIN_TERMS } from '../../domain/sale-terms.ts'
 import { type Pool, type Tx, transaction } from '../../store/database.ts'
 import { billOf, keepInvoice, pricesOf, wholePeriod } from './bill.ts'
 import * as books from './books.ts'
 import { byTheClock, periodEndAt } from './change-price.ts'
 import { announce, newRef } from './events.ts'
 import { lockDueSubscriptions, type SandboxSubscription, writeSubscription } from './subscription-books.ts'
+
+const DAY_MS = 86_400_000
 
 /** What a payer enters. Name and email count only if the link was not made for a user. */
 export interface PayerEntry extends CardEntry {
@@ -32,7 +35,9 @@ export async function payCheckout(
     if (!(await isOn(tx, checkout.appId))) return { kind: 'off', checkout }
     const problems = problemsOf(entry, checkout)
     if (Object.keys(problems).length > 0) return { kind: 'refused', checkout, problems }
-    const outcome = cardOutcome(entry.number)
+    const terms = checkout.terms ?? PLAIN_TERMS
+    const cardMissing = !asksForCard(terms)
+    const outcome = cardMissing ? null : cardOutcome(entry.number)
     if (outcome === 'declined') {
       return { kind: 'refused', checkout, problems: { number: 'The card was declined. Try another one.' } }
     }
@@ -47,6 +52,7 @@ export async function payCheckout(
     const interval = item?.interval ?? null
     const subscriptionId = interval === null ? null : newRef('sub')
     if (interval !== null && subscriptionId !== null) {
+      const trialEndsAt = terms.trialDays === null ? null : now + terms.trialDays * DAY_MS
       const made: SandboxSubscription = {
         id: subscriptionId,
         sessionId: checkout.sessionId,
@@ -55,21 +61,22 @@ export async function payCheckout(
         interval,
         status: 'active',
         madeAt: now,
-        anchor: now,
-        periodEnd: periodEndAt(interval, now, now),
-        trialEndsAt: null,
+        anchor: trialEndsAt ?? now,
+        periodEnd: trialEndsAt ?? periodEndAt(interval, now, now),
+        trialEndsAt,
         scheduled: null,
         credit: 0,
         pastDueSince: null,
         cancelAtPeriodEnd: false,
         endedAt: null,
         cardRenews: outcome === 'pays',
+        cardMissing,
       }
       await writeSubscription(tx, appId, made)
       const lines = checkout.items.map(({ priceId, amount }) => ({
         priceId,
         quantity: 1,
-        amount,
+        amount: trialEndsAt === null ? amount : 0,
         proration: false,
       }))
       const first = { reason: 'subscription_create', currency: item?.currency ?? '', paid: true } as const
@@ -112,8 +119,8 @@ function withOpenCheckout(
   })
 }
 
-function problemsOf(entry: PayerEntry, { customerId, now }: books.SandboxCheckout): FieldProblems {
-  const problems: FieldProblems = cardProblems(entry, now)
+function problemsOf(entry: PayerEntry, { customerId, now, terms }: books.SandboxCheckout): FieldProblems {
+  const problems: FieldProblems = asksForCard(terms ?? PLAIN_TERMS) ? cardProblems(entry, now) : {}
   if (customerId === null && !/^[^\s@]+@[^\s@]+$/.test(entry.email.trim())) {
     problems.email = 'Write your email address, such as ann@example.com.'
   }
@@ -149,7 +156,7 @@ async function turnOnce(tx: Tx, appId: string, isOn: IsOn): Promise<boolean> {
   )
   for (const s of due) {
     const about = { customer: s.customerId, subscription: s.id }
-    if (s.cancelAtPeriodEnd || !on) {
+    if (s.cancelAtPeriodEnd || s.cardMissing || !on) {
       await writeSubscription(tx, appId, { ...s, status: 'canceled', endedAt: s.periodEnd })
       await announce(tx, appId, 'customer.subscription.deleted', {
         object: 'subscription',

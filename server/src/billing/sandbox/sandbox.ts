@@ -31,7 +31,7 @@ const STANDINGS = { active: 'live', past_due: 'past due', canceled: 'ended' } as
 /** The built-in provider: no money moves, everything else works as with any other. */
 export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, isOn: IsOn): BillingProvider {
   return {
-    async createCheckout({ id: sessionId, offer, user, successUrl, cancelUrl }) {
+    async createCheckout({ id: sessionId, offer, terms, user, successUrl, cancelUrl }) {
       let customerId: string | null = null
       if (user) {
         customerId = user.billingId ?? newRef('cus')
@@ -51,6 +51,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
             currency,
             interval,
           })),
+          terms,
           successUrl,
           cancelUrl,
         },
@@ -93,7 +94,8 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
         madeAt: s.madeAt,
         anchor: s.anchor,
         paidUntil: s.pastDueSince ?? s.periodEnd,
-        cancelAt: s.cancelAtPeriodEnd ? s.periodEnd : null,
+        // Without a card there is nothing to charge when a trial ends.
+        cancelAt: s.cancelAtPeriodEnd || s.cardMissing ? s.periodEnd : null,
         endedAt: s.endedAt,
         pastDueSince: s.pastDueSince,
       }

@@ -22,6 +22,8 @@ export interface SandboxSubscription {
   cancelAtPeriodEnd: boolean
   endedAt: number | null
   cardRenews: boolean
+  /** it started with a trial that asked for none */
+  cardMissing: boolean
 }
 
 interface Row extends Omit<SandboxSubscription, 'items'> {
@@ -33,7 +35,7 @@ const SUBSCRIPTION = `
 select id, session_id as "sessionId", customer_id as "customerId", price_ids as "priceIds", quantities, interval, status,
   made_at as "madeAt", coalesce(anchor, made_at) as anchor, period_end as "periodEnd", trial_ends_at as "trialEndsAt",
   scheduled, credit, past_due_since as "pastDueSince", cancel_at_period_end as "cancelAtPeriodEnd",
-  ended_at as "endedAt", card_renews as "cardRenews"
+  ended_at as "endedAt", card_renews as "cardRenews", card_missing as "cardMissing"
 from sandbox_subscription`
 
 const fromRow = ({ priceIds, quantities, ...row }: Row): SandboxSubscription => ({
@@ -46,8 +48,8 @@ export async function writeSubscription(db: Db, appId: string, s: SandboxSubscri
   await db.query(
     `insert into sandbox_subscription (app_id, id, session_id, customer_id, price_ids, quantities, interval, status,
        made_at, anchor, period_end, trial_ends_at, scheduled, credit, past_due_since, cancel_at_period_end, ended_at,
-       card_renews)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+       card_renews, card_missing)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
      on conflict (app_id, id) do update set price_ids = excluded.price_ids, quantities = excluded.quantities,
        interval = excluded.interval, status = excluded.status, anchor = excluded.anchor,
        period_end = excluded.period_end, trial_ends_at = excluded.trial_ends_at, scheduled = excluded.scheduled,
@@ -72,6 +74,7 @@ export async function writeSubscription(db: Db, appId: string, s: SandboxSubscri
       s.cancelAtPeriodEnd,
       timestampOrNull(s.endedAt),
       s.cardRenews,
+      s.cardMissing,
     ],
   )
 }

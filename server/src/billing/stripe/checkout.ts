@@ -1,4 +1,5 @@
 import type Stripe from 'stripe'
+import type { SaleTerms } from '../../domain/sale-terms.ts'
 import { isSandboxCustomer } from '../customer-refs.ts'
 import type { CheckoutRequest, Customer, ProviderCheckout } from '../provider.ts'
 import { idOf } from './asked.ts'
@@ -6,7 +7,7 @@ import { idOf } from './asked.ts'
 /** The metadata key under which everything created by a link carries our id of it. */
 export const SESSION = 'tollgate_session'
 
-export function checkoutParams({ id, offer, user, successUrl, cancelUrl }: CheckoutRequest) {
+export function checkoutParams({ id, offer, terms, user, successUrl, cancelUrl }: CheckoutRequest) {
   const metadata = { [SESSION]: id }
   const recurring = offer.interval !== null
   const params: Stripe.Checkout.SessionCreateParams = {
@@ -17,7 +18,9 @@ export function checkoutParams({ id, offer, user, successUrl, cancelUrl }: Check
     client_reference_id: id,
     metadata,
   }
-  if (recurring) params.subscription_data = { metadata }
+  if (terms.trialDays !== null && !terms.trialNeedsCard) params.payment_method_collection = 'if_required'
+  if (terms.promotionCodes) params.allow_promotion_codes = true
+  if (recurring) params.subscription_data = { metadata, ...trialOf(terms) }
   else params.payment_intent_data = { metadata }
   if (user?.billingId && !isSandboxCustomer(user.billingId)) params.customer = user.billingId
   else {
@@ -26,6 +29,14 @@ export function checkoutParams({ id, offer, user, successUrl, cancelUrl }: Check
     if (!recurring) params.customer_creation = 'always'
   }
   return params
+}
+
+function trialOf({ trialDays, trialNeedsCard }: SaleTerms) {
+  if (trialDays === null) return {}
+  if (trialNeedsCard) return { trial_period_days: trialDays }
+  // Where nobody can be charged after it, it ends.
+  const end_behavior = { missing_payment_method: 'cancel' } as const
+  return { trial_period_days: trialDays, trial_settings: { end_behavior } }
 }
 
 export function checkoutFrom(session: Stripe.Checkout.Session, paid: boolean): ProviderCheckout {

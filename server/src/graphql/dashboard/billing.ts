@@ -98,7 +98,13 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
         nullable: true,
         args: { appId, input: t.arg({ type: own.createTemplate, required: true }) },
         resolve: (_, { appId, input }, context) =>
-          createBillingTemplate(appCall(context, appId), { ...input, priceIds: input.priceIds ?? [] }),
+          createBillingTemplate(appCall(context, appId), {
+            ...input,
+            priceIds: input.priceIds ?? [],
+            trialDays: input.trialDays ?? null,
+            trialNeedsCard: input.trialNeedsCard ?? true,
+            promotionCodes: input.promotionCodes ?? false,
+          }),
       }),
       archiveBillingTemplate: t.field({
         type: own.template,
@@ -178,6 +184,9 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
         nullable: true,
         description: 'Why no link can be made of it now, and what to do; null: one can.',
       }),
+      trialDays: t.exposeInt('trialDays', { nullable: true, description: TRIAL_DAYS }),
+      trialNeedsCard: t.exposeBoolean('trialNeedsCard', { description: TRIAL_CARD }),
+      promotionCodes: t.exposeBoolean('promotionCodes', { description: PROMOTION_CODES }),
       createdAt: t.string({ resolve: (row) => isoTime(row.createdAt) }),
       archivedAt: t.string({ nullable: true, resolve: (row) => isoTimeOrNull(row.archivedAt) }),
     }),
@@ -207,9 +216,16 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
       priceIds: t.stringList({
         description: 'Which price of each package; a package not named here has its newest live price.',
       }),
+      trialDays: t.int({ description: TRIAL_DAYS }),
+      trialNeedsCard: t.boolean({ defaultValue: true, description: TRIAL_CARD }),
+      promotionCodes: t.boolean({ defaultValue: false, description: PROMOTION_CODES }),
     }),
   })
   return { price, providerPrice, template, link, createPrice, createTemplate }
 }
 
+const TRIAL_DAYS = 'How long its links may be tried before they are charged; null: paid at once.'
+const TRIAL_CARD =
+  'Whether a trial asks for a card. One without ends when it is over, unless a card was given by then.'
+const PROMOTION_CODES = 'Whether payers may enter promotion codes of the provider. The sandbox has none.'
 const INTERVAL = 'day, week, month or year; null: paid once.'

@@ -3,6 +3,7 @@ import { appNotFound, badUserInput, quote, TollgateError } from '../../domain/er
 import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
 import { checkTemplatePackages, offerOf, pricesOf } from '../../domain/offer.ts'
 import type { Package } from '../../domain/package.ts'
+import { checkTerms, PLAIN_TERMS, type SaleTerms } from '../../domain/sale-terms.ts'
 import * as store from '../../store/billing-templates.ts'
 import { type LoadedApp, loadApp } from '../../store/catalogue.ts'
 import type { Db } from '../../store/database.ts'
@@ -13,14 +14,14 @@ import { mutate } from '../call/mutate.ts'
 import { templateItems } from './template-items.ts'
 
 /** A template with its current prices. */
-export interface BillingTemplate extends Omit<store.TemplateRow, 'items'> {
+export interface BillingTemplate extends Omit<store.TemplateRow, 'items' | 'terms'>, SaleTerms {
   packages: Package[]
   prices: PriceRow[]
   provider: string | null
   problem: string | null
 }
 
-interface TemplateInput {
+interface TemplateInput extends SaleTerms {
   id: string
   name: string
   packageIds: string[]
@@ -45,11 +46,12 @@ export async function billingTemplate({ service, appId }: Reading, id: string): 
 
 export async function createBillingTemplate(
   call: Call,
-  { id, name, packageIds, priceIds }: TemplateInput,
+  { id, name, packageIds, priceIds, ...given }: TemplateInput,
 ): Promise<BillingTemplate> {
   const { appId } = call
   checkIdentifier('id', id)
   checkText('name', name)
+  const terms = checkTerms(given)
   return mutate(call, async (tx) => {
     const { catalogue } = await loadedApp(tx, appId)
     const packages = packageIds.map((packageId) => foundPackage(catalogue, packageId))
@@ -62,7 +64,7 @@ export async function createBillingTemplate(
         'priceIds',
       )
     }
-    if (!(await store.insertTemplate(tx, appId, { id, name, items }))) {
+    if (!(await store.insertTemplate(tx, appId, { id, name, items, terms }))) {
       throw badUserInput(`A billing template with the id ${quote(id)} already exists`, 'id')
     }
     return foundTemplate(tx, appId, id, catalogue)
@@ -106,14 +108,15 @@ async function shown(
   rows: readonly store.TemplateRow[],
 ): Promise<BillingTemplate[]> {
   const known = rows.length === 0 ? [] : await listPrices(db, appId, null, true)
-  return rows.map(({ items: stored, ...row }) => {
+  return rows.map(({ items: stored, terms, ...row }) => {
     const items = templateItems({ items: stored }, catalogue)
-    const offer = offerOf(items)
+    const offer = offerOf(items, terms ?? PLAIN_TERMS)
     const prices = pricesOf(items).flatMap(
       (price) => known.find((k) => k.id === price?.id && k.provider === price.provider) ?? [],
     )
     return {
       ...row,
+      ...(terms ?? PLAIN_TERMS),
       packages: items.map((item) => item.package),
       prices,
       provider: 'problem' in offer ? null : offer.provider,

@@ -4,6 +4,7 @@ import { quote, subscriptionLinkError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { type Offer, offerOf } from '../../domain/offer.ts'
 import { checkRedirect } from '../../domain/redirect.ts'
+import { PLAIN_TERMS, termsFor } from '../../domain/sale-terms.ts'
 import { endedAt } from '../../domain/subscription.ts'
 import { findTemplate } from '../../store/billing-templates.ts'
 import {
@@ -12,9 +13,8 @@ import {
   insertCheckoutSession,
   placeCheckoutSession,
 } from '../../store/checkout-sessions.ts'
-import type { Tx } from '../../store/database.ts'
 import { findPrices } from '../../store/prices.ts'
-import { subscriptionsOfUser } from '../../store/subscriptions.ts'
+import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
 import { findUserByUid } from '../../store/users.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundPackage, foundUser } from '../call/found.ts'
@@ -48,13 +48,15 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
           : `There is no billing template ${quote(templateId)} in this app: create one, with a price, in the dashboard`,
       )
     }
-    const offer = offerOf(templateItems(template, app.catalogue))
+    const terms = template.terms ?? PLAIN_TERMS
+    const offer = offerOf(templateItems(template, app.catalogue), terms)
     if ('problem' in offer) {
       throw subscriptionLinkError(
         `The billing template ${quote(templateId)} cannot be paid for. ${offer.problem}`,
       )
     }
-    await checkPayer(tx, call.appId, user?.uid ?? null, offer, now)
+    const held = user ? await subscriptionsOfUser(tx, call.appId, user.uid, now) : []
+    checkPayer(held, offer, now)
     const { enabled } = await accountOf(
       { pool: tx, billing: call.service.billing },
       call.appId,
@@ -71,6 +73,7 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
       userUid: user?.uid ?? null,
       provider: offer.provider,
       items: offer.items.map((item) => ({ packageId: item.package.id, priceId: item.price.id })),
+      terms: termsFor(terms, hasTried(held, offer)),
       successUrl: input.successUrl,
       cancelUrl: input.cancelUrl,
     }
@@ -81,14 +84,7 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
 }
 
 /** Refuses before the payment what would fail after it. */
-async function checkPayer(
-  tx: Tx,
-  appId: string,
-  userUid: number | null,
-  offer: Offer,
-  now: number,
-): Promise<void> {
-  const held = userUid === null ? [] : await subscriptionsOfUser(tx, appId, userUid, now)
+function checkPayer(held: readonly SubscriptionRow[], offer: Offer, now: number): void {
   const live = held.filter((s) => endedAt(s, now) === null)
   // One that is about to end, by choice or for lack of payment, may be bought again.
   const lasting = live.filter((s) => s.provider !== null && s.cancelAt === null)
@@ -106,6 +102,9 @@ async function checkPayer(
   }
 }
 
+const hasTried = (held: readonly SubscriptionRow[], { items }: Offer): boolean =>
+  held.some((s) => s.trialEndsAt !== null && items.some((item) => item.package.id === s.packageId))
+
 /** The link of a session: the stored one, or one created now. */
 async function linkOf(call: Call, id: string): Promise<{ url: string }> {
   const { service, appId } = call
@@ -117,6 +116,7 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
     const placed = await provider.createCheckout({
       id,
       offer: await offerAgain(call, session),
+      terms: session.terms ?? PLAIN_TERMS,
       user: session.userUid === null ? null : await findUserByUid(service.pool, appId, session.userUid),
       successUrl: session.successUrl,
       cancelUrl: session.cancelUrl,

@@ -1,0 +1,180 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Data } from '../harness/client.ts'
+import { rowsOf } from '../harness/database.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
+import { jobsDone } from './jobs-done.ts'
+import { FAILING_CARD, GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+
+// Payment links that may be tried before they are paid, and links that take promotion codes.
+
+const SECRET = 'whsec_of_these_tests'
+const START = Date.UTC(2090, 0, 15)
+const DAY = 86_400_000
+
+let server: TestServer
+let stripe: StripeStandIn
+let shop: SandboxShop
+let unregister: () => void
+beforeAll(async () => {
+  stripe = await startStripe({ now: START / 1000 })
+  server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
+})
+afterAll(async () => {
+  await server.stop()
+  await stripe.stop()
+})
+beforeEach(async () => {
+  shop = await openSandboxShop(server, { testClock: true })
+  await shop.dashboard.data(
+    `mutation ($appId: String!, $input: ProviderAccountInput!) {
+      setProviderAccount(appId: $appId, provider: "stripe", input: $input) { enabled }
+    }`,
+    { appId: shop.id, input: { secretKey: stripe.key, webhookSecret: SECRET } },
+  )
+  unregister = stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
+  await shop.advance(iso(stripe.world.now * 1000))
+})
+afterEach(() => unregister())
+
+const iso = (time: number) => new Date(time).toISOString()
+
+const subscriptions = async (): Promise<Data[]> =>
+  (
+    await shop.admin.data(
+      '{ subscriptions(userId: "ann") { package { id } status startedAt cancelAt cancelledAt trialEndsAt } }',
+    )
+  ).subscriptions
+
+const tryOut = (more: Data = {}) => shop.template('try', ['plan'], undefined, { trialDays: 14, ...more })
+
+describe('gap: billing, a trial of a payment link in the sandbox', () => {
+  it('is free until it ends, then charged, and usage is counted from there', async () => {
+    await tryOut()
+    const page = await (await fetch(await shop.link('try'))).text()
+    expect(page).toContain('14 days free')
+    expect(page).toContain('then 12.00 USD every month')
+    expect(page).toContain('Card number')
+    const { now } = await started()
+    const trialEndsAt = iso(now + 14 * DAY)
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE', trialEndsAt, cancelAt: null }])
+    expect(await shop.canUse()).toMatchObject({ access: true })
+    await shop.advance(trialEndsAt)
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE', trialEndsAt, cancelAt: null }])
+    expect(await invoices()).toEqual([0, 1200])
+  })
+
+  it('without a card asks for none, and ends when it is over, by the clock', async () => {
+    await tryOut({ trialNeedsCard: false })
+    const url = await shop.link('try')
+    expect(await (await fetch(url)).text()).not.toContain('Card number')
+    expect((await shop.submit(url, {})).status).toBe(303)
+    await jobsDone(server.databaseUrl)
+    const [made] = await subscriptions()
+    expect(made).toMatchObject({ status: 'ACTIVE', cancelAt: made?.trialEndsAt })
+    await shop.advance(String(made?.trialEndsAt))
+    expect(await subscriptions()).toMatchObject([{ status: 'CANCELLED', cancelledAt: made?.trialEndsAt }])
+    expect(await invoices()).toEqual([0])
+  })
+
+  it('ends in the days of grace where its card does not pay', async () => {
+    await tryOut()
+    await shop.buy('try', 'ann', FAILING_CARD)
+    const [made] = await subscriptions()
+    await shop.advance(String(made?.trialEndsAt))
+    const end = Date.parse(String(made?.trialEndsAt)) + 7 * DAY
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE', cancelAt: iso(end) }])
+  })
+
+  it('is given once: another link for the same package is paid at once', async () => {
+    await tryOut()
+    await shop.buy('try')
+    const [{ id }] = (await shop.billed()) as [{ id: string }]
+    await shop.cancel(id, false)
+    expect(await (await fetch(await shop.link('try'))).text()).toContain('Total today</dt><dd>12.00 USD')
+    await shop.admin.data('mutation { createUser(input: { id: "bob" }) { id } }')
+    expect(await (await fetch(await shop.link('try', 'bob'))).text()).toContain('14 days free')
+  })
+
+  it('is refused for what is paid once, before anyone asks for a link', async () => {
+    await shop.template('never', ['life'], undefined, { trialDays: 3 })
+    const { billingTemplate } = await shop.dashboard.data(
+      `{ billingTemplate(appId: "${shop.id}", id: "never") { problem trialDays trialNeedsCard promotionCodes } }`,
+    )
+    expect(billingTemplate).toEqual({
+      problem: expect.stringMatching(/one-off payment has no trial/),
+      trialDays: 3,
+      trialNeedsCard: true,
+      promotionCodes: false,
+    })
+    expect((await shop.linkError('never')).message).toMatch(/one-off payment has no trial/)
+  })
+
+  async function started(): Promise<{ now: number }> {
+    await shop.buy('try', 'ann', GOOD_CARD)
+    const [made] = await subscriptions()
+    return { now: Date.parse(String(made?.startedAt)) }
+  }
+
+  async function invoices(): Promise<number[]> {
+    const rows = await rowsOf<{ due: string }>(
+      { connectionString: server.databaseUrl },
+      'select due from sandbox_invoice where app_id = $1 order by number',
+      [shop.id],
+    )
+    return rows.map(({ due }) => Number(due))
+  }
+})
+
+describe('gap: billing, a trial of a payment link at Stripe', () => {
+  const sold = async (terms: Data) => {
+    const { id } = stripe.sell({ name: 'plan', amount: 1500 })
+    await shop.dashboard.data(
+      `mutation ($appId: String!, $id: String!) {
+        importPrice(appId: $appId, packageId: "plan", provider: "stripe", id: $id) { id }
+      }`,
+      { appId: shop.id, id },
+    )
+    await shop.template('at stripe', ['plan'], [id], terms)
+    return stripe.world.session(/cs_\w+/.exec(await shop.link('at stripe'))?.[0] ?? '')
+  }
+  const heard = async () => {
+    await stripe.deliver()
+    await jobsDone(server.databaseUrl)
+  }
+  /** Both clocks, on by so many days. */
+  const later = async (days: number) => {
+    stripe.advance(days * 86_400)
+    await shop.advance(iso(stripe.world.now * 1000))
+    await heard()
+  }
+
+  it('is Stripe’s own, with a card that is charged when it ends', async () => {
+    const session = await sold({ trialDays: 7 })
+    expect(session.payment_method_collection).toBe('always')
+    stripe.pay(session.id)
+    await heard()
+    const trialEndsAt = iso((stripe.world.now + 7 * 86_400) * 1000)
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE', trialEndsAt, cancelAt: null }])
+    await later(8)
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE', trialEndsAt, cancelAt: null }])
+    expect([...stripe.world.invoices.values()].at(-1)).toMatchObject({ total: 1500, status: 'paid' })
+  })
+
+  it('without a card ends when it is over', async () => {
+    const session = await sold({ trialDays: 7, trialNeedsCard: false })
+    expect(session.payment_method_collection).toBe('if_required')
+    stripe.pay(session.id, { method: null })
+    await heard()
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE' }])
+    await later(8)
+    expect(await subscriptions()).toMatchObject([{ status: 'CANCELLED' }])
+  })
+
+  it('takes promotion codes where the template says so, and not otherwise', async () => {
+    expect((await sold({ promotionCodes: true })).allow_promotion_codes).toBe(true)
+    await shop.template('plain', ['plan'])
+    const plain = /cs_\w+/.exec(await shop.link('plain'))?.[0] ?? ''
+    expect(stripe.world.session(plain).allow_promotion_codes).toBeNull()
+  })
+})
