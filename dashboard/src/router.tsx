@@ -116,14 +116,18 @@ const onePackage = createRoute({
   getParentRoute: () => app,
   path: 'packages/$id',
   params: OF_ID,
-  validateSearch: (search) => choice(search, 'tab', ['content', 'prices', 'subscribers', 'metadata']),
+  validateSearch: (search) =>
+    choice(search, 'tab', ['content', 'prices', 'subscribers', 'versions', 'metadata']),
   component: lazyPage(() => import('./pages/package.tsx'), 'PackagePage'),
 })
 const publish = createRoute({
   getParentRoute: () => app,
   path: 'packages/$id/publish',
   params: OF_ID,
-  validateSearch: (search) => text(search, 'after'),
+  validateSearch: (search) => ({
+    ...choice(search, 'for', ['ALL', 'NEW_ONLY', 'AT_PERIOD_END']),
+    ...text(search, 'after'),
+  }),
   component: lazyPage(() => import('./pages/publish.tsx'), 'PublishPage'),
 })
 const users = createRoute({

@@ -87,6 +87,54 @@ describe('spec §3: publishing in the dashboard', () => {
     await page.getByRole('link', { name: 'many-0', exact: true }).waitFor()
   })
 
+  it('publishes for new customers only, moves the old ones later, and takes that back', async () => {
+    const { page, open } = visit
+    const { admin, dashboard: api } = dashboard.server
+    await api.data(`mutation {
+      createPackage(appId: "default", input: {id: "kept", name: "Kept", features: [{id: "calls", entitlement: {limit: 10}}]}) { id }
+      publishPackage(appId: "default", id: "kept") { id }
+    }`)
+    await admin.data(`mutation {
+      createUser(input: {id: "old"}) { id } subscribe(userId: "old", packageIds: ["kept"]) { id }
+      recordUsage(input: {userId: "old", featureId: "calls", delta: 6}) { recorded }
+    }`)
+    await api.data(
+      'mutation { editPackage(appId: "default", id: "kept", input: {features: [{id: "calls", entitlement: {limit: 5}}]}) { id } }',
+    )
+    const version = async () =>
+      (await admin.data('{ subscriptions(userId: "old") { packageVersion } }')).subscriptions[0]
+        .packageVersion
+
+    await open('/apps/default/packages/kept/publish')
+    await page.getByRole('button', { name: 'Publish, though 1 lose access' }).waitFor()
+    await page.getByRole('radio', { name: 'New customers only' }).check()
+    await page.getByText('Nobody who has the package now is touched.').waitFor()
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByText('Published for new customers.').waitFor()
+    expect(await version()).toBe(1)
+
+    await page.getByRole('tab', { name: 'Versions' }).click()
+    const versions = page.getByRole('table', { name: 'Versions' }).locator('tbody tr')
+    const held = async () =>
+      (await versions.allInnerTexts()).map((row) => row.split('\t').slice(0, 2).join(' '))
+    await versions.first().waitFor()
+    expect(await held()).toEqual(['2 nobody', '1 1'])
+    await page.getByRole('button', { name: 'Move subscribers' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Move subscribers to another version' })
+    await dialog.getByText('1 will be moved. 0 gain access to something, 1 lose access.').waitFor()
+    await dialog.getByRole('button', { name: 'Move them, though 1 lose access' }).click()
+    const undo = page.getByRole('button', { name: 'Undo the move from version 1 to 2' })
+    await undo.waitFor()
+    expect(await version()).toBe(2)
+
+    await undo.click()
+    await page.getByText('1 of 1 have been moved.').waitFor()
+    await page.getByRole('button', { name: 'Undo the move', exact: true }).click()
+    await page.getByRole('table', { name: 'Moves between versions' }).getByText('undone').waitFor()
+    expect(await version()).toBe(1)
+    expect(visit.problems).toEqual([])
+  })
+
   it('warns the second of two concurrent editors, and loses nothing of either', async () => {
     const [first, second] = [await dashboard.signedIn(), await dashboard.signedIn()]
     for (const { open } of [first, second]) await open('/apps/default/packages/extra')

@@ -50,6 +50,14 @@ const PLACES: Record<string, Place> = {
   editPackage: { path: '/apps/default/packages/basic', control: button('Take API calls out of the package') },
   discardPackageDraft: { path: '/apps/default/packages/basic', control: button('Discard the draft') },
   publishPackage: { path: '/apps/default/packages/basic/publish', control: button(/^Publish/) },
+  migrateSubscriptions: {
+    path: '/apps/default/packages/extra?tab=versions',
+    control: button('Move subscribers'),
+  },
+  undoMigration: {
+    path: '/apps/default/packages/extra?tab=versions',
+    control: button('Undo the move from version 1 to 2'),
+  },
   loadSample: { path: '/apps/clocked', control: button('Load a sample catalogue') },
   removeSample: { path: '/apps/sampled', control: button('Remove the sample') },
   createUser: { path: '/apps/default/users', control: button('New user') },
@@ -104,6 +112,9 @@ async function fill(): Promise<void> {
     sampled: createApp(id: "sampled", name: "Sampled") { id }
     loadSample(appId: "sampled") { users }
     editPackage(appId: "default", id: "basic", input: {name: "Basic", features: [{id: "calls", entitlement: {limit: 5}}]}) { id }
+    extra: editPackage(appId: "default", id: "extra", input: {name: "Extra calls"}) { id }
+    publishPackage(appId: "default", id: "extra", for: NEW_ONLY) { id }
+    migrateSubscriptions(appId: "default", packageId: "extra", fromVersion: 1, toVersion: 2) { id }
     createPrice(appId: "default", packageId: "basic", input: {amount: 1200, currency: "usd"}) { id }
     createBillingTemplate(appId: "default", input: {id: "card", name: "Basic by card", packageIds: ["basic"]}) { id }
     setProviderAccount(appId: "default", provider: "stripe", input: {secretKey: "sk_test_nothing", enabled: false}) { provider }

@@ -4,6 +4,8 @@ import { ApiError } from './api-error.ts'
 const READ_MS = 15_000
 /** A change may wait for a payment provider. */
 const CHANGE_MS = 60_000
+/** For what looks at all users of an app; the service gives itself as long. */
+export const OVER_ALL_USERS_MS = 5 * 60 * 1_000
 
 /** How long an answer is waited for. */
 export const patienceFor = (document: unknown): number => (isChange(document) ? CHANGE_MS : READ_MS)

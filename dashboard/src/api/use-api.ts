@@ -57,16 +57,18 @@ interface ChangeOptions<Result> {
   /** shown once it is done */
   said?: string | ((result: Result) => string)
   done?: (result: Result) => unknown
+  /** how long it may take, where that is longer than usual */
+  patienceMs?: number
 }
 
 /** A mutation, after which everything on the screen is reloaded. */
 export function useChange<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
-  { said, done }: ChangeOptions<Result> = {},
+  { said, done, patienceMs }: ChangeOptions<Result> = {},
 ): UseMutationResult<Result, Error, Variables> {
   const client = useQueryClient()
   return useMutation<Result, Error, Variables>({
-    mutationFn: (variables) => request(document, variables),
+    mutationFn: (variables) => request(document, variables, patienceMs),
     async onSuccess(result) {
       await done?.(result)
       void client.invalidateQueries()

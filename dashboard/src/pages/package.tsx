@@ -15,6 +15,7 @@ import { PackageStatusTag } from '../ui/package-status.tsx'
 import { Page } from '../ui/page.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { PackagePrices } from './package-prices.tsx'
+import { PackageVersions } from './package-versions.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
 
 export const PACKAGE = graphql(`
@@ -93,6 +94,7 @@ export function PackagePage() {
                 <Tabs.Tab value="content">Content</Tabs.Tab>
                 <Tabs.Tab value="prices">Prices</Tabs.Tab>
                 <Tabs.Tab value="subscribers">Subscribers</Tabs.Tab>
+                <Tabs.Tab value="versions">Versions</Tabs.Tab>
                 <Tabs.Tab value="metadata">Metadata</Tabs.Tab>
               </Tabs.List>
               <Tabs.Panel value="content">
@@ -138,6 +140,9 @@ export function PackagePage() {
               </Tabs.Panel>
               <Tabs.Panel value="subscribers">
                 <SubscriptionList appId={app} packageId={id} />
+              </Tabs.Panel>
+              <Tabs.Panel value="versions">
+                <PackageVersions appId={app} packageId={id} features={features} />
               </Tabs.Panel>
               <Tabs.Panel value="metadata">
                 <PackageMetadataForm

@@ -1,5 +1,6 @@
 import { Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { Link, useSearch } from '@tanstack/react-router'
+import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -10,8 +11,8 @@ import { Pager } from '../ui/pager.tsx'
 import { Tag } from '../ui/tag.tsx'
 
 export const PREVIEW = graphql(`
-  query PublishPreview($appId: String!, $packageId: String!) {
-    publishPreview(appId: $appId, packageId: $packageId) {
+  query PublishPreview($appId: String!, $packageId: String!, $for: Reach!) {
+    publishPreview(appId: $appId, packageId: $packageId, for: $for) {
       subscribers gain lose
       features { featureId name gain lose }
       touched {
@@ -22,8 +23,8 @@ export const PREVIEW = graphql(`
   }
 `)
 const TOUCHED = graphql(`
-  query PublishTouched($appId: String!, $packageId: String!, $after: String!) {
-    publishTouched(appId: $appId, packageId: $packageId, after: $after) {
+  query PublishTouched($appId: String!, $packageId: String!, $for: Reach!, $after: String!) {
+    publishTouched(appId: $appId, packageId: $packageId, for: $for, after: $after) {
       next
       rows { userId name email featureId change before { reason } after { reason } }
     }
@@ -39,7 +40,7 @@ interface PublishImpactProps {
 
 /** Who is affected by publishing, and how many. */
 export function PublishImpact({ preview, app, packageId }: PublishImpactProps) {
-  const { after } = useSearch({ from: '/inside/apps/$app/packages/$id/publish' })
+  const { after, for: reach = 'ALL' } = useSearch({ from: '/inside/apps/$app/packages/$id/publish' })
   const touched = preview.gain + preview.lose > 0
   return (
     <Stack gap="md">
@@ -49,7 +50,7 @@ export function PublishImpact({ preview, app, packageId }: PublishImpactProps) {
         <Figure label="gain access" value={preview.gain} tone="good" />
         <Figure label="lose access" value={preview.lose} tone="bad" />
       </SimpleGrid>
-      {!touched && <Text c="dimmed">At their present usage nobody gains or loses access to anything.</Text>}
+      {!touched && <Text c="dimmed">{UNTOUCHED[reach]}</Text>}
       {preview.lose > 0 && (
         <Note tone="bad">
           Those who lose access have used more than the new budget allows, or the feature is no longer theirs.
@@ -59,14 +60,29 @@ export function PublishImpact({ preview, app, packageId }: PublishImpactProps) {
         (after === undefined ? (
           <Touched page={preview.touched} preview={preview} app={app} />
         ) : (
-          <FurtherTouched after={after} preview={preview} app={app} packageId={packageId} />
+          <FurtherTouched after={after} reach={reach} preview={preview} app={app} packageId={packageId} />
         ))}
     </Stack>
   )
 }
 
-function FurtherTouched({ after, preview, app, packageId }: PublishImpactProps & { after: string }) {
-  const asked = useAsk(TOUCHED, { appId: app, packageId, after }, { keepPrevious: true })
+const UNTOUCHED = {
+  ALL: 'At their present usage nobody gains or loses access to anything.',
+  NEW_ONLY: 'Nobody who has the package now is touched.',
+  AT_PERIOD_END: 'When their periods end, nobody gains or loses access to anything by it.',
+}
+
+interface FurtherTouchedProps extends PublishImpactProps {
+  after: string
+  reach: keyof typeof UNTOUCHED
+}
+
+function FurtherTouched({ after, reach, preview, app, packageId }: FurtherTouchedProps) {
+  const asked = useAsk(
+    TOUCHED,
+    { appId: app, packageId, for: reach, after },
+    { keepPrevious: true, patienceMs: OVER_ALL_USERS_MS },
+  )
   return (
     <Loaded of={asked}>
       {({ publishTouched }) =>

@@ -1,5 +1,6 @@
-import { Button, Group, Stack, Text, Title } from '@mantine/core'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Button, Group, Radio, Stack, Text, Title } from '@mantine/core'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
@@ -12,14 +13,34 @@ import { Page } from '../ui/page.tsx'
 import { PACKAGE } from './package.tsx'
 import { PREVIEW, type Preview, PublishImpact } from './publish-impact.tsx'
 
-/** It looks at everybody who holds the package; the service gives itself five minutes for that. */
-const PREVIEW_MS = 5 * 60 * 1_000
-
 const PUBLISH = graphql(`
-  mutation PublishPackage($appId: String!, $id: String!, $version: String) {
-    publishPackage(appId: $appId, id: $id, expectedVersion: $version) { id status }
+  mutation PublishPackage($appId: String!, $id: String!, $for: Reach!, $version: String) {
+    publishPackage(appId: $appId, id: $id, for: $for, expectedVersion: $version) { id status }
   }
 `)
+
+type Reach = 'ALL' | 'NEW_ONLY' | 'AT_PERIOD_END'
+
+const REACHES: { value: Reach; label: string; about: string; said: string }[] = [
+  {
+    value: 'ALL',
+    label: 'Everybody, now',
+    about: 'All who have the package get the new version at once.',
+    said: 'Published: it is in force for everybody now.',
+  },
+  {
+    value: 'NEW_ONLY',
+    label: 'New customers only',
+    about: 'Who has the package keeps the version they bought. You can move them later.',
+    said: 'Published for new customers.',
+  },
+  {
+    value: 'AT_PERIOD_END',
+    label: 'Everybody, when their period ends',
+    about: 'Each keeps the present version until their own period ends. New customers get the new one now.',
+    said: 'Published: each gets it when their period ends.',
+  },
+]
 
 /** Shows who is affected before publishing. */
 export function PublishPage() {
@@ -27,9 +48,14 @@ export function PublishPage() {
   const navigate = useNavigate()
   const may = useMay()
   const asked = useAsk(PACKAGE, { appId: app, id })
-  const preview = useAsk(PREVIEW, { appId: app, packageId: id }, { patienceMs: PREVIEW_MS })
+  const { for: reach = 'ALL' } = useSearch({ from: '/inside/apps/$app/packages/$id/publish' })
+  const preview = useAsk(
+    PREVIEW,
+    { appId: app, packageId: id, for: reach },
+    { patienceMs: OVER_ALL_USERS_MS },
+  )
   const publish = useChange(PUBLISH, {
-    said: 'Published: it is in force for everybody now.',
+    said: REACHES.find(({ value }) => value === reach)?.said ?? '',
     done: () => navigate({ to: '/apps/$app/packages/$id', params: { app, id } }),
   })
   const name = asked.data?.package?.name ?? id
@@ -68,15 +94,35 @@ export function PublishPage() {
               {firstTime ? (
                 <Text c="dimmed">Nobody has it yet. From then on users can be subscribed to it.</Text>
               ) : (
-                <Loaded of={preview}>
-                  {({ publishPreview }) =>
-                    publishPreview && <PublishImpact preview={publishPreview} app={app} packageId={id} />
-                  }
-                </Loaded>
+                <>
+                  <Radio.Group
+                    label="Who gets it?"
+                    value={reach}
+                    onChange={(value) =>
+                      void navigate({
+                        to: '/apps/$app/packages/$id/publish',
+                        params: { app, id },
+                        search: { for: value as Reach },
+                        replace: true,
+                      })
+                    }
+                  >
+                    <Stack gap="sm" mt="xs">
+                      {REACHES.map(({ value, label, about }) => (
+                        <Radio key={value} value={value} label={label} description={about} />
+                      ))}
+                    </Stack>
+                  </Radio.Group>
+                  <Loaded of={preview}>
+                    {({ publishPreview }) =>
+                      publishPreview && <PublishImpact preview={publishPreview} app={app} packageId={id} />
+                    }
+                  </Loaded>
+                </>
               )}
               <Group gap="xs">
                 <Button
-                  onClick={() => publish.mutate({ appId: app, id, version: p.version })}
+                  onClick={() => publish.mutate({ appId: app, id, for: reach, version: p.version })}
                   loading={publish.isPending}
                   // No confirming before the impact is shown.
                   disabled={!may('publishPackage') || (!firstTime && !preview.data)}

@@ -11,6 +11,7 @@ export const INSIDE = [
   '/apps/default/packages/basic',
   '/apps/default/packages/basic?tab=prices',
   '/apps/default/packages/basic?tab=subscribers',
+  '/apps/default/packages/basic?tab=versions',
   '/apps/default/packages/basic?tab=metadata',
   '/apps/default/packages/basic/publish',
   '/apps/default/users',

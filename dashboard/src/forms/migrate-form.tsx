@@ -1,0 +1,110 @@
+import { Button, Group, Modal, Radio, Select, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
+import { graphql } from '../api/graphql.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { number } from '../ui/number.ts'
+
+const PREVIEW = graphql(`
+  query MigrationPreview($appId: String!, $packageId: String!, $from: Int!, $to: Int!, $when: ChangeTime!) {
+    migrationPreview(appId: $appId, packageId: $packageId, fromVersion: $from, toVersion: $to, when: $when) {
+      subscriptions gains loses
+    }
+  }
+`)
+const MIGRATE = graphql(`
+  mutation MigrateSubscriptions($appId: String!, $packageId: String!, $from: Int!, $to: Int!, $when: ChangeTime!) {
+    migrateSubscriptions(appId: $appId, packageId: $packageId, fromVersion: $from, toVersion: $to, when: $when) {
+      id
+    }
+  }
+`)
+
+interface MigrateFormProps {
+  appId: string
+  packageId: string
+  /** newest first */
+  versions: readonly { version: number; held: number }[]
+  onDone: () => void
+}
+
+/** Moves those who have one version to another, after showing what that does to them. */
+export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormProps) {
+  const newest = versions[0]?.version ?? 1
+  const held = versions.find(({ version, held }) => version !== newest && held > 0)
+  const [from, setFrom] = useState(held?.version ?? newest - 1)
+  const [to, setTo] = useState(newest)
+  const [when, setWhen] = useState<'NOW' | 'PERIOD_END'>('NOW')
+  const move = { appId, packageId, from, to, when }
+  const preview = useAsk(PREVIEW, move, { enabled: from !== to, patienceMs: OVER_ALL_USERS_MS })
+  const migrate = useChange(MIGRATE, {
+    done: onDone,
+    said: when === 'NOW' ? 'Moved.' : 'Each moves when their period ends.',
+    patienceMs: OVER_ALL_USERS_MS,
+  })
+  const choices = versions.map(({ version, held }) => ({
+    value: String(version),
+    label: `Version ${version}, held by ${held === 0 ? 'nobody' : number(held)}`,
+  }))
+  const loses = preview.data?.migrationPreview?.loses ?? 0
+  return (
+    <Modal opened onClose={onDone} title="Move subscribers to another version">
+      <Stack>
+        <FormAlert error={migrate.error} />
+        <Select
+          label="Those who have"
+          data={choices}
+          value={String(from)}
+          onChange={(value) => setFrom(Number(value))}
+          allowDeselect={false}
+        />
+        <Select
+          label="get"
+          data={choices}
+          value={String(to)}
+          onChange={(value) => setTo(Number(value))}
+          allowDeselect={false}
+        />
+        <Radio.Group label="When" value={when} onChange={(value) => setWhen(value as typeof when)}>
+          <Stack gap="xs" mt="xs">
+            <Radio value="NOW" label="Now" description="All at once." />
+            <Radio
+              value="PERIOD_END"
+              label="When their period ends"
+              description="Each at the end of their own."
+            />
+          </Stack>
+        </Radio.Group>
+        {from === to ? (
+          <Text size="sm">Choose two different versions.</Text>
+        ) : (
+          <Loaded of={preview}>
+            {({ migrationPreview }) =>
+              migrationPreview && (
+                <Text size="sm">
+                  {number(migrationPreview.subscriptions)} will be moved. {number(migrationPreview.gains)}{' '}
+                  gain access to something, {number(migrationPreview.loses)} lose access.
+                </Text>
+              )
+            }
+          </Loaded>
+        )}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onDone}>
+            Leave them
+          </Button>
+          <Button
+            loading={migrate.isPending}
+            disabled={from === to || !preview.data}
+            onClick={() => migrate.mutate(move)}
+            {...(loses > 0 && { color: 'red.9' })}
+          >
+            {loses > 0 ? `Move them, though ${number(loses)} lose access` : 'Move them'}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
