@@ -99,6 +99,20 @@ export async function updateCheckoutState(
 }
 
 /**
+ * Closes sessions whose provider never answered: nobody was given their link, and a checkout that was made all the same
+ * has expired by now. Returns how many.
+ */
+export async function closeUnanswered(db: Db, appId: string | null): Promise<number> {
+  const { rowCount } = await db.query(
+    `update checkout_session set state = 'EXPIRED'
+     where state = 'OPEN' and provider_ref is null and created_at < now() - interval '25 hours'
+       and ($1::text is null or app_id = $1)`,
+    [appId],
+  )
+  return rowCount ?? 0
+}
+
+/**
  * Sessions that may still change at the provider: all of them, or those likely to, because they are new or should have
  * expired. The provider is not asked about the rest every few minutes.
  */

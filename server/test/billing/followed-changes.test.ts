@@ -78,6 +78,21 @@ const subscriptions = async (): Promise<Data[]> =>
     )
   ).subscriptions
 
+/** Both clocks go on by a month. */
+async function month(): Promise<void> {
+  stripe.advance(32 * DAY)
+  await together()
+  await heard()
+}
+
+const billed = async (): Promise<string[]> => {
+  const [{ id }] = (await shop.billed()) as [{ id: string }]
+  const { subscription } = await shop.dashboard.data(
+    `{ subscription(appId: "${shop.id}", id: "${id}") { billing { status } } }`,
+  )
+  return [subscription.billing.status]
+}
+
 const itemOf = (ref: string) => String(stripe.world.subscription(ref).items.data[0]?.id)
 
 const record = (delta: number) =>
@@ -170,6 +185,45 @@ describe('gap: billing, a change made at Stripe', () => {
         { status: 'ACTIVE', startedAt: at },
       ])
     }
+  })
+
+  it.each([
+    'keep_as_draft',
+    'mark_uncollectible',
+  ] as const)('that pauses its collection (%s) is shown, and keeps access', async (behavior) => {
+    const ref = await buy()
+    await stripe.sdk().subscriptions.update(ref, { pause_collection: { behavior } })
+    await month()
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE', cancelAt: null }])
+    expect(await billed()).toEqual(['active, collection paused'])
+    await stripe.sdk().subscriptions.update(ref, { pause_collection: '' })
+    await heard()
+    expect(await billed()).toEqual(['active'])
+  })
+
+  it('that voids its invoices lasts for what is paid, and starts again when that is over', async () => {
+    const ref = await buy()
+    const until = new Date(Number(stripe.world.subscription(ref).items.data[0]?.current_period_end) * 1000)
+    await stripe.sdk().subscriptions.update(ref, { pause_collection: { behavior: 'void' } })
+    await heard()
+    const paused = { status: 'ACTIVE', cancelAt: until.toISOString() }
+    expect(await subscriptions()).toMatchObject([paused])
+    await stripe.sdk().subscriptions.update(ref, { pause_collection: '' })
+    await heard()
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE', cancelAt: null }])
+    const resumes = stripe.world.now + 70 * DAY
+    await stripe
+      .sdk()
+      .subscriptions.update(ref, { pause_collection: { behavior: 'void', resumes_at: resumes } })
+    await month()
+    expect(await subscriptions()).toMatchObject([{ status: 'CANCELLED', cancelledAt: until.toISOString() }])
+    await month()
+    expect(await subscriptions()).toHaveLength(1)
+    await month()
+    expect(await subscriptions()).toMatchObject([
+      { status: 'CANCELLED' },
+      { status: 'ACTIVE', cancelAt: null },
+    ])
   })
 
   it('of a trial is told as such, and of its end too', async () => {

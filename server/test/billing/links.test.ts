@@ -196,4 +196,42 @@ describe('gap: idempotency, of payment links', () => {
     expect(await keyed.data(query)).toEqual(first)
     expect(await sessions()).toBe(1)
   })
+
+  it('a link that the provider never answered for is closed after a day, by reconciliation', async () => {
+    await setStripe(stripe.key)
+    await sellAtStripe()
+    const keyed = shop.admin.with({ 'Idempotency-Key': 'never' })
+    const query = QUERY.replace('"plan"', '"at-stripe"')
+    stripe.fail({ outage: { kind: 'unreachable' } })
+    await keyed.error(query)
+    await shop.linkError('at-stripe')
+    stripe.fail(null)
+    await shop.link('at-stripe')
+    const states = async () => {
+      await shop.dashboard.data(`mutation { reconcileBilling(appId: "${shop.id}") }`)
+      const rows = await rowsOf<{ state: string }>(
+        { connectionString: server.databaseUrl },
+        'select state from checkout_session where app_id = $1 order by created_at',
+        [shop.id],
+      )
+      return rows.map(({ state }) => state)
+    }
+    const age = (hours: number, first: number) =>
+      rowsOf(
+        { connectionString: server.databaseUrl },
+        `update checkout_session set created_at = created_at - make_interval(hours => $2)
+         where id in (select id from checkout_session where app_id = $1 order by created_at limit $3)`,
+        [shop.id, hours, first],
+      )
+    await age(24, 3)
+    expect(await states()).toEqual(['OPEN', 'OPEN', 'OPEN'])
+    await age(2, 1)
+    expect(await states()).toEqual(['EXPIRED', 'OPEN', 'OPEN'])
+    await age(2, 3)
+    expect(await states()).toEqual(['EXPIRED', 'EXPIRED', 'OPEN'])
+    expect(await keyed.error(query)).toMatchObject({
+      message: expect.stringMatching(/never answered for this link: ask for a new one/),
+      extensions: { code: 'SUBSCRIPTION_LINK_ERROR' },
+    })
+  })
 })

@@ -25,6 +25,7 @@ insert into billing_template_item (app_id, template_id, position, package_id) va
 insert into checkout_session (app_id, id, template_id, user_uid, provider, items, success_url, cancel_url, provider_ref)
   values ('ours', 'session', 'template', ${UID}, 'stripe', '[]', 'https://a.example', 'https://b.example', 'cs_1'),
     ('ours', 'unplaced', 'template', ${UID}, 'stripe', '[]', 'https://a.example', 'https://b.example', null);
+  update checkout_session set created_at = now() - interval '2 days' where id = 'unplaced';
 insert into provider_account (app_id, provider, secret_key, beside_live) values ('ours', 'stripe', '\\x04', true);
 insert into provider_subscription (app_id, provider, ref, user_uid, customer_ref, status, made_at, paid_at, paid_until, live)
   values ('ours', 'stripe', 'sub_1', ${UID}, 'cus_1', 'active', now(), now() - interval '1 day', now(), true);

@@ -100,6 +100,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
     checkouts.placeCheckoutSession(db, app, 'unplaced', { ref: 'cs_2', url: 'https://c.example' }),
   updateCheckoutState: (db, app) =>
     checkouts.updateCheckoutState(db, app, 'stripe', 'session', 'cs_1', 'PAID', NOW),
+  closeUnanswered: (db, app) => checkouts.closeUnanswered(db, app),
   openCheckouts: (db, app) => checkouts.openCheckouts(db, app, 'all'),
   updateFeature: (db, app) => updateFeature(db, app, FEATURE),
   storeResults: (db, app) => storeResults(db, { appId: app, scope: 'request', key: 'k' }, { field: 1 }),

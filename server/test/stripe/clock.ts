@@ -44,6 +44,12 @@ function dues(world: World): Due[] {
 
 function nextOf(world: World, subscription: Stripe.Subscription): Due[] {
   if (isOver(subscription) || subscription.status === 'paused') return []
+  const resumes = subscription.pause_collection?.resumes_at ?? null
+  if (resumes !== null && resumes <= periodEnd(subscription)) {
+    const resume = () =>
+      world.change('customer.subscription.updated', subscription, { pause_collection: null })
+    return [{ at: resumes, happen: resume }]
+  }
   const end = periodEnd(subscription)
   const ends = subscription.cancel_at
   if (ends !== null && ends <= end) return [{ at: ends, happen: () => cancelNow(world, subscription) }]

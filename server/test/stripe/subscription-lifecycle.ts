@@ -91,6 +91,12 @@ export function renew(
     latest_invoice: invoice.id,
     ...(subscription.status === 'trialing' && { status: 'active' }),
   })
+  if (subscription.pause_collection) {
+    const kept = { keep_as_draft: 'draft', mark_uncollectible: 'uncollectible', void: 'void' } as const
+    const behaviour = subscription.pause_collection.behavior
+    if (behaviour in kept) invoice.status = kept[behaviour as keyof typeof kept]
+    return invoice
+  }
   const charges = behaviourOf(world, idOf(subscription.default_payment_method))
   const fails = outcome ? outcome === 'failed' : charges !== 'pays' && charges !== 'pays later'
   if (fails) failToCollect(world, invoice)

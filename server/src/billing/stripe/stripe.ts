@@ -6,7 +6,7 @@ import { changePrice, dropScheduledChange, previewChange, takeBackEnd } from './
 import { checkoutFrom, checkoutParams, customerFrom, isPaid } from './checkout.ts'
 import { priceFrom, problemOf } from './price.ts'
 import { releaseSchedule, scheduleItems } from './schedule.ts'
-import { itemsOf, owingSince, STANDINGS, scheduledOf, subscriptionFrom } from './subscription.ts'
+import { itemsOf, owingSince, paidThrough, STANDINGS, scheduledOf, subscriptionFrom } from './subscription.ts'
 
 const MOST_PRICES = 500
 
@@ -32,7 +32,11 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
       found(async () => {
         const current = await stripe.subscriptions.retrieve(ref, { expand: ['customer', 'schedule'] })
         const owes = STANDINGS[current.status] === 'past due'
-        return subscriptionFrom(current, owes ? await owingSince(stripe, current) : null)
+        const unserved = current.pause_collection?.behavior === 'void'
+        return subscriptionFrom(current, {
+          pastDueSince: owes ? await owingSince(stripe, current) : null,
+          paidThrough: unserved ? await paidThrough(stripe, current) : null,
+        })
       }),
 
     fetchCustomer: (ref) => found(async () => customerFrom(await stripe.customers.retrieve(ref))),

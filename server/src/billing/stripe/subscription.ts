@@ -22,18 +22,36 @@ export async function owingSince(stripe: Stripe, { id, created }: Stripe.Subscri
   return (data.at(-1)?.created ?? created) * 1000
 }
 
-export function subscriptionFrom(s: Stripe.Subscription, pastDueSince: number | null): ProviderSubscription {
-  const ends = s.items.data.map((item) => item.current_period_end * 1000)
-  const paidUntil = ends.length > 0 ? Math.max(...ends) : null
+/**
+ * The end of the last period that was paid. Where collection is paused and invoices are voided, service is not owed
+ * beyond it; where they are kept or written off, it is.
+ */
+export async function paidThrough(stripe: Stripe, { id, created }: Stripe.Subscription): Promise<number> {
+  const { data } = await stripe.invoices.list({ subscription: id, status: 'paid', limit: 1 })
+  const ends = data.flatMap(({ lines }) => lines.data.map(({ period }) => period.end))
+  return Math.max(created, ...ends) * 1000
+}
+
+export function subscriptionFrom(
+  s: Stripe.Subscription,
+  { pastDueSince, paidThrough }: { pastDueSince: number | null; paidThrough: number | null },
+): ProviderSubscription {
+  const periods = s.items.data.map((item) => item.current_period_end * 1000)
+  const paidUntil = periods.length > 0 ? Math.max(...periods) : null
   const standing = STANDINGS[s.status] ?? 'never'
-  const cancelAt = s.cancel_at !== null ? s.cancel_at * 1000 : s.cancel_at_period_end ? paidUntil : null
+  const ends = [
+    s.cancel_at === null ? null : s.cancel_at * 1000,
+    s.cancel_at_period_end ? paidUntil : null,
+    paidThrough,
+  ]
+  const cancelAt = ends.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)), null)
   const ref = idOf(s.customer)
   const customer = typeof s.customer === 'object' ? customerFrom(s.customer) : null
   return {
     ref: s.id,
     sessionId: s.metadata[SESSION] ?? null,
     customer: customer ?? (ref === null ? null : { ref, email: null, name: null }),
-    status: s.status,
+    status: s.pause_collection ? `${s.status}, collection paused` : s.status,
     standing,
     final: s.status === 'canceled' || s.status === 'incomplete_expired',
     items: itemsOf(s),

@@ -111,6 +111,9 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
   const session = await findCheckoutSession(service.pool, appId, id)
   if (!session) throw new Error(`the checkout session ${id} vanished`)
   if (session.url !== null) return { url: session.url }
+  if (session.state === 'EXPIRED') {
+    throw subscriptionLinkError(`${session.provider} never answered for this link: ask for a new one`)
+  }
   try {
     const provider = await providerOf(service, appId, session.provider)
     const placed = await provider.createCheckout({
