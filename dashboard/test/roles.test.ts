@@ -62,6 +62,7 @@ const PLACES: Record<string, Place> = {
   removeSample: { path: '/apps/sampled', control: button('Remove the sample') },
   createUser: { path: '/apps/default/users', control: button('New user') },
   updateUser: { path: '/apps/default/users/ada?tab=details', control: button('Save') },
+  deleteUser: { path: '/apps/default/users/ada?tab=details', control: button('Delete the user') },
   subscribe: { path: '/apps/default/users/ada', control: button('Subscribe') },
   setOverride: { path: '/apps/default/users/ada?tab=overrides', control: button('New override') },
   removeOverride: {

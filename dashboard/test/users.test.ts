@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
@@ -144,6 +145,20 @@ describe("gap: a user's page", () => {
     await page.getByText('2 of 10 calls').waitFor()
   })
 
+  it('changes email and billing id, and says beside the field why not', async () => {
+    const { page, open } = visit
+    await open('/apps/default/users/bob?tab=details')
+    await page.getByLabel('Email').fill('bob@elsewhere.example')
+    await page.getByLabel('Billing id').fill('cus_ada')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Another user has the billingId "cus_ada"').waitFor()
+    await page.getByLabel('Billing id').fill('cus_bob')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    const { user } = await dashboard.server.admin.data('{ user(id: "bob") { email billingId } }')
+    expect(user).toEqual({ email: 'bob@elsewhere.example', billingId: 'cus_bob' })
+  })
+
   it('shows what the server refuses beside the form', async () => {
     const { page, open } = visit
     await open('/apps/default/users/ada')
@@ -152,6 +167,32 @@ describe("gap: a user's page", () => {
     await page.getByRole('option', { name: 'Basic' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Subscribe' }).click()
     expect(await page.getByRole('alert').innerText()).toBe('Cannot subscribe to multiple tiers.')
+    expect(visit.problems).toEqual([])
+  })
+
+  it('downloads all data of a user, and deletes them once their id is typed', async () => {
+    const { page, open } = visit
+    const { admin } = dashboard.server
+    await admin.data('mutation { createUser(input: { id: "leaver", name: "Lea Ver" }) { id } }')
+    await admin.data('mutation { subscribe(userId: "leaver", packageIds: ["basic"]) { id } }')
+    await open('/apps/default/users/leaver?tab=details')
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download all data' }).click()
+    const file = await download
+    expect(file.suggestedFilename()).toBe('leaver.json')
+    const content = JSON.parse(await readFile(await file.path(), 'utf8'))
+    expect(content).toMatchObject({ user: { name: 'Lea Ver' }, subscriptions: [{ packageId: 'basic' }] })
+
+    await page.getByRole('button', { name: 'Delete the user' }).click()
+    await page.getByText('1 live subscription ends now.').waitFor()
+    await page.getByText('This cannot be undone.').waitFor()
+    const confirm = page.getByRole('button', { name: 'Delete for good' })
+    expect(await confirm.isDisabled()).toBe(true)
+    await page.getByLabel("Type the user's id to confirm").fill('leaver')
+    await confirm.click()
+    await page.getByText('The user is deleted.').waitFor()
+    await page.getByRole('heading', { name: 'Users' }).waitFor()
+    expect((await admin.error('{ user(id: "leaver") { id } }')).extensions.code).toBe('USER_NOT_FOUND')
     expect(visit.problems).toEqual([])
   })
 

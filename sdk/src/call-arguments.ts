@@ -14,6 +14,12 @@ export interface Paging {
   after?: string | undefined
 }
 
+/** The arguments of `exportUser`. */
+export interface ExportUserArguments extends ById {
+  /** The `next` of the part before. @default the first part */
+  after?: string | undefined
+}
+
 /** Names a user. */
 export interface ByUser {
   /** The user's id. */

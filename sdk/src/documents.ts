@@ -36,6 +36,7 @@ export const DOCUMENTS = {
     packages(status: $status, first: $first, after: $after) { ${PACKAGE} ${FEATURES_IF_ASKED} }
   }`,
   user: `query user($id: String!) { user(id: $id) { ${USER} } }`,
+  exportUser: `query exportUser($id: String!, $after: String) { exportUser(id: $id, after: $after) }`,
   users: `query users($first: Int, $after: String) { users(first: $first, after: $after) { ${USER} } }`,
   subscription: `query subscription($id: String!) { subscription(id: $id) { ${SUBSCRIPTION} } }`,
   subscriptions: `query subscriptions($userId: String, $first: Int, $after: String) {
@@ -59,6 +60,7 @@ export const DOCUMENTS = {
   updateUser: `mutation updateUser($id: String!, $input: UpdateUserInput!) {
     updateUser(id: $id, input: $input) { ${USER} }
   }`,
+  deleteUser: `mutation deleteUser($id: String!) { deleteUser(id: $id) { id } }`,
   subscribe: `mutation subscribe($userId: String!, $packageIds: [String!]!) {
     subscribe(userId: $userId, packageIds: $packageIds) { ${SUBSCRIPTION} }
   }`,

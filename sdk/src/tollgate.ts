@@ -143,6 +143,21 @@ export class Tollgate {
     return entriesOf(args, (page) => this.users(page, options))
   }
 
+  /**
+   * All that is stored about a user, as JSON.
+   *
+   * @example
+   * for (let after: string | null | undefined; after !== null; ) {
+   *   const { data, error } = await tollgate.exportUser({ id: 'ada', after })
+   *   if (error) throw error
+   *   save(data)
+   *   after = data.next
+   * }
+   */
+  exportUser(args: A.ExportUserArguments, options?: CallOptions): Promise<T.Result<T.UserExport>> {
+    return this.#calls.call('exportUser', args, options)
+  }
+
   /** One subscription. `SUBSCRIPTION_NOT_FOUND` where there is none with this id. */
   subscription(args: A.ById, options?: CallOptions): Promise<T.Result<T.PackageSubscription>> {
     return this.#calls.call('subscription', args, options)
@@ -202,6 +217,16 @@ export class Tollgate {
   async updateUser(args: A.Update<T.UpdateUserInput>, options?: MutationOptions): Promise<T.Result<T.User>> {
     const result = await this.#calls.call<T.User>('updateUser', args, options)
     for (const id of [args?.id, args?.input?.id]) if (id !== undefined) this.#checks.changed(id)
+    return result
+  }
+
+  /**
+   * Deletes a user for good: what they pay for is cancelled at its provider, then they are erased everywhere. What was
+   * used stays in the sums. It cannot be undone.
+   */
+  async deleteUser(args: A.ById, options?: MutationOptions): Promise<T.Result<T.DeletedUser>> {
+    const result = await this.#calls.call<T.DeletedUser>('deleteUser', args, options)
+    this.#checks.changed(args?.id)
     return result
   }
 

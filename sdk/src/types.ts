@@ -282,6 +282,18 @@ export interface Recorded extends RecordedUsage {
   queued: boolean
 }
 
+/** A user who no longer exists. */
+export interface DeletedUser {
+  /** The id, which is free again. */
+  id: string
+}
+
+/** All that is stored about a user, or a part of it. */
+export interface UserExport extends JsonObject {
+  /** Not null: there is more, to be asked for with this as `after`. */
+  next: string | null
+}
+
 /** For the page of one user. */
 export interface GeneratedUserToken {
   /** What `TollgateClient` takes as its `token`. */
@@ -364,8 +376,12 @@ export interface CreateUserInput {
 export interface UpdateUserInput {
   /** The user's new id. @default unchanged */
   id?: string | undefined
+  /** Their id at the billing provider; refused while it is being charged. @default unchanged */
+  billingId?: string | null | undefined
   /** Their name. @default unchanged */
   name?: string | null | undefined
+  /** Their email address. @default unchanged */
+  email?: string | null | undefined
   /** Replaced as a whole. @default unchanged */
   metadata?: JsonObject | null | undefined
 }

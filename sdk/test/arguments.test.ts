@@ -51,6 +51,8 @@ const ROWS: (() => Row)[] = [
   () => ['updatePackage', t.updatePackage({ input: {} }), 'id', /must be a string/],
   () => ['createUser', t.createUser(null), 'input', /not null/],
   () => ['updateUser()', t.updateUser(), null, /must be an object/],
+  () => ['deleteUser()', t.deleteUser(), null, /must be an object/],
+  () => ['exportUser', t.exportUser({ id: 'ann', after: 1 }), 'after', /must be a string, not 1/],
   () => ['subscribe', t.subscribe({ userId: 'ann', packageIds: 'plan' }), 'packageIds', /a list, not "plan"/],
   () => ['subscribe()', t.subscribe(), null, /must be an object/],
   () => [

@@ -152,6 +152,11 @@ const QUERIES: Row[] = [
   ],
   ['user', (t) => t.user({ id: 'ann' }), ANN],
   ['users', (t) => t.users(), [ANN, BOB]],
+  [
+    'exportUser',
+    (t) => t.exportUser({ id: 'bob' }),
+    expect.objectContaining({ user: expect.objectContaining({ id: 'bob' }), subscriptions: [], next: null }),
+  ],
   ['subscriptions', (t) => t.subscriptions(), [subscribed('ann', PLAN), subscribed('ann', EXTRA)]],
   ['subscriptions', (t) => t.subscriptions({ userId: 'bob' }), []],
   [
@@ -224,8 +229,8 @@ const MUTATIONS: Row[] = [
   ],
   [
     'updateUser',
-    (t) => t.updateUser({ id: 'eve', input: { id: 'eva', name: 'Eva', metadata: {} } }),
-    { ...BOB, id: 'eva', name: 'Eva', email: 'eve@example.com' },
+    (t) => t.updateUser({ id: 'eve', input: { id: 'eva', name: 'Eva', billingId: 'cus_eva', metadata: {} } }),
+    { ...BOB, id: 'eva', name: 'Eva', email: 'eve@example.com', billingId: 'cus_eva' },
   ],
   [
     'subscribe',
@@ -302,6 +307,7 @@ const MUTATIONS: Row[] = [
     (t) => t.generateUserToken({ userId: 'eva' }),
     { token: expect.stringMatching(/^ey[\w-]+\.[\w-]+\.[\w-]+$/) },
   ],
+  ['deleteUser', (t) => t.deleteUser({ id: 'eva' }), { id: 'eva' }],
 ]
 
 describe('spec §4: every operation', () => {

@@ -101,6 +101,7 @@ describe('gap: idempotency', () => {
     updatePackage: (t, idempotencyKey) => t.updatePackage({ id: 'plan', input: {} }, { idempotencyKey }),
     createUser: (t, idempotencyKey) => t.createUser({ id: 'u' }, { idempotencyKey }),
     updateUser: (t, idempotencyKey) => t.updateUser({ id: 'ann', input: {} }, { idempotencyKey }),
+    deleteUser: (t, idempotencyKey) => t.deleteUser({ id: 'ann' }, { idempotencyKey }),
     subscribe: (t, idempotencyKey) =>
       t.subscribe({ userId: 'ann', packageIds: ['plan'] }, { idempotencyKey }),
     cancelSubscription: (t, idempotencyKey) => t.cancelSubscription({ id: 's' }, { idempotencyKey }),

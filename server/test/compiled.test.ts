@@ -91,6 +91,7 @@ const ADMIN_QUERIES: Rows = {
   migration: given({ id: 'none' }, 'MIGRATION_NOT_FOUND'),
   user: given({ id: 'ann' }),
   users: given({ first: 2 }),
+  exportUser: given({ id: 'ann' }),
   subscription: given({ id: 'none' }, 'SUBSCRIPTION_NOT_FOUND'),
   subscriptions: given({ userId: 'ann' }),
   overrides: given({ userId: 'ann' }),
@@ -139,6 +140,7 @@ const ADMIN_MUTATIONS: Rows = {
     'SUBSCRIPTION_LINK_ERROR',
   ),
   generateUserToken: given({ userId: 'ann' }),
+  deleteUser: { variables: (turn) => ({ id: `user turn${turn}` }) },
 }
 
 const DASHBOARD_QUERIES: Rows = {
@@ -167,6 +169,8 @@ const DASHBOARD_QUERIES: Rows = {
   catalogueDiff: given({ appId: 'default', fromAppId: 'default' }),
   user: given({ appId: 'default', id: 'ann' }),
   users: given({ appId: 'default', search: 'a', first: 2 }),
+  exportUser: given({ appId: 'default', id: 'ann' }),
+  userDeletion: given({ appId: 'default', id: 'ann' }),
   grantedFeatures: given({ appId: 'default', userId: 'ann' }),
   showUsage: given({ appId: 'default', userId: 'ann', featureId: 'calls' }),
   ledger: given({ appId: 'default', userId: 'ann', first: 2 }),
@@ -243,6 +247,7 @@ const DASHBOARD_MUTATIONS: Rows = {
     },
   }),
   removeOverride: given({ appId: 'default', userId: 'ann', featureId: 'calls' }),
+  deleteUser: given({ appId: 'default', id: 'none' }, 'USER_NOT_FOUND'),
   setOrigins: given({ appId: 'default', origins: ['https://app.example'] }),
   createPrice: {
     variables: (turn) => ({

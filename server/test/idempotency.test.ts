@@ -136,6 +136,13 @@ const MUTATIONS: Record<string, Row> = {
       ],
     },
   },
+  deleteUser: {
+    operation: 'deleteUser(id: "bob") { id }',
+    answered: '"id":"bob"',
+    meanwhile: 'createUser(input: { id: "bob" }) { id }',
+    effect: 'users { id }',
+    once: { users: [{ id: 'ann' }, { id: 'bob' }] },
+  },
   subscribe: {
     operation:
       'subscribe(userId: "bob", packageIds: ["plan"]) { id userId status startedAt package { id updatedAt } }',

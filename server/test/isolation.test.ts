@@ -24,6 +24,7 @@ const QUERIES: Record<string, string> = {
   migration: 'migration(id: "MIGRATION") { id subscriptions status }',
   user: 'user(id: "ann") { name email billingId metadata }',
   users: 'users { id name email billingId metadata }',
+  exportUser: 'exportUser(id: "ann")',
   subscription: 'subscription(id: "SUBSCRIPTION") { id userId package { name } }',
   overrides: 'overrides(userId: "bob") { reason } anns: overrides(userId: "ann") { limit }',
   subscriptions: 'subscriptions { id userId packageVersion package { name } }',
@@ -57,6 +58,7 @@ const MUTATIONS: Record<string, { operation: string; changes: boolean; refused?:
     operation: 'cancelSubscription(id: "SUBSCRIPTION", atPeriodEnd: false) { status }',
     changes: true,
   },
+  deleteUser: { operation: 'deleteUser(id: "bob") { id }', changes: true },
   keepSubscription: { operation: 'keepSubscription(id: "SUBSCRIPTION") { status }', changes: false },
   setOverride: {
     operation:

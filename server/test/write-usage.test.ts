@@ -34,7 +34,14 @@ it('gap: idempotency: two writers with the same keys in opposite orders never wa
   for (let round = 0; round < 6; round++) {
     const receipts = Array.from({ length: 3_000 }, (_, i): Receipt => {
       const key = `${round} ${i}`
-      return { appId: 'default', scope: 'usage', key, request: Buffer.alloc(32), results: '{}' }
+      return {
+        appId: 'default',
+        scope: 'usage',
+        key,
+        request: Buffer.alloc(32),
+        results: '{}',
+        userUid: null,
+      }
     })
     const outcomes = await Promise.all([outcome(client, receipts), outcome(other, receipts.toReversed())])
     expect(outcomes.sort()).toEqual([KEY_TAKEN, 'written'])

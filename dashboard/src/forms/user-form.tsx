@@ -30,7 +30,13 @@ interface UserFormProps {
 export function UserForm({ appId, user, onRenamed }: UserFormProps) {
   const may = useMay()
   const form = useForm({
-    initialValues: { id: user.id, name: user.name ?? '', metadata: metadataText(user.metadata) },
+    initialValues: {
+      id: user.id,
+      name: user.name ?? '',
+      email: user.email ?? '',
+      billingId: user.billingId ?? '',
+      metadata: metadataText(user.metadata),
+    },
     validate: { id: idProblem, metadata: metadataProblem },
   })
   const update = useChange(UPDATE, {
@@ -39,8 +45,15 @@ export function UserForm({ appId, user, onRenamed }: UserFormProps) {
       if (updateUser && updateUser.id !== user.id) onRenamed(updateUser.id)
     },
   })
-  const save = form.onSubmit(({ id, name, metadata }) => {
-    const input = { name: name || null, metadata: metadataOf(metadata), ...(id !== user.id && { id }) }
+  const save = form.onSubmit(({ id, name, email, billingId, metadata }) => {
+    // Only what was changed here: an import may have changed the rest since the page was loaded.
+    const input = {
+      name: name || null,
+      metadata: metadataOf(metadata),
+      ...(id !== user.id && { id }),
+      ...(email !== (user.email ?? '') && { email: email || null }),
+      ...(billingId !== (user.billingId ?? '') && { billingId: billingId || null }),
+    }
     update.mutate({ appId, id: user.id, input }, ontoFields(form))
   })
   return (
@@ -54,10 +67,14 @@ export function UserForm({ appId, user, onRenamed }: UserFormProps) {
             Your application has to ask for the new id from then on. Subscriptions, usage and tokens stay.
           </Note>
         )}
-        <TextInput label="Email" value={user.email ?? ''} readOnly />
-        <TextInput label="Billing id" value={user.billingId ?? ''} readOnly />
+        <TextInput label="Email" type="email" {...form.getInputProps('email')} />
+        <TextInput
+          label="Billing id"
+          description="The customer's id at the billing provider. It cannot be changed while something is charged to it."
+          {...form.getInputProps('billingId')}
+        />
         <Text size="sm" c="dimmed">
-          Email and billing id are changed by a{' '}
+          Email and billing id of many users are changed by a{' '}
           <AnchorLink to="/apps/$app/import" params={{ app: appId }} size="sm" underline="always">
             CSV import
           </AnchorLink>

@@ -1,9 +1,11 @@
-import { Breadcrumbs, Button, Group, Modal, Tabs, Text } from '@mantine/core'
+import { Breadcrumbs, Button, Divider, Group, Modal, Tabs, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { DeleteUser } from '../forms/delete-user.tsx'
+import { ExportUser } from '../forms/export-user.tsx'
 import { SubscribeForm } from '../forms/subscribe-form.tsx'
 import { UserForm } from '../forms/user-form.tsx'
 import { UserToken } from '../forms/user-token.tsx'
@@ -91,6 +93,15 @@ export function UserPage() {
                   user={user}
                   onRenamed={(id) => void navigate({ params: { app, id }, search: { tab: 'details' } })}
                 />
+                <Divider my="xl" maw={560} />
+                <Group gap="xs" align="flex-start">
+                  <ExportUser appId={app} id={id} />
+                  <DeleteUser
+                    appId={app}
+                    id={id}
+                    onDeleted={() => navigate({ to: '/apps/$app/users', params: { app } })}
+                  />
+                </Group>
               </Tabs.Panel>
             </Tabs>
           )

@@ -76,6 +76,17 @@ export function subjectOf({ type, payload }: Pick<ReadNotice, 'type' | 'payload'
   return nothing
 }
 
+/** All of the provider's ids and ours that its object names: whose it is. */
+export function refsIn(payload: JsonObject): string[] {
+  const object = objectIn(objectIn(payload.data)?.object)
+  return [
+    textIn(object, 'id'),
+    refIn(object, 'customer'),
+    subscriptionOfInvoice(object),
+    textIn(object, 'client_reference_id'),
+  ].filter((ref) => ref !== null)
+}
+
 /** Its position depends on the API version the webhook was created with. */
 function subscriptionOfInvoice(invoice: JsonObject | null): string | null {
   const details = objectIn(objectIn(invoice?.parent)?.subscription_details)

@@ -102,6 +102,8 @@ export interface BillingProvider {
   createCheckout(request: CheckoutRequest): Promise<{ ref: string; url: string }>
   fetchCheckout(ref: string): Promise<ProviderCheckout | null>
   fetchSubscription(ref: string): Promise<ProviderSubscription | null>
+  /** Nobody can pay it any more. One that is paid, or has ended, is left alone. */
+  closeCheckout(ref: string): Promise<void>
   /** null: it no longer exists */
   fetchCustomer(ref: string): Promise<Customer | null>
   /** Ends it, now or when the paid period ends, and with it a scheduled change. One that has ended is left alone. */

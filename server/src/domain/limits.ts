@@ -149,4 +149,6 @@ export const MAX_IMPORT_BYTES = 128 * 1024 * 1024
 export const MAX_IMPORT_ROW_CHARACTERS = 16 * 1024
 /** Imports of an app that keep their report and can be undone. */
 export const KEPT_IMPORTS = 20
+/** Rows of one answer of exportUser; the rest is in the next. */
+export const MAX_EXPORTED_ROWS = 2_000
 export const MAX_ACTIVITY_POINTS = 1_000

@@ -9,21 +9,11 @@ export interface User {
   metadata: JsonObject
 }
 
-/** What `updateUser` may change. Email and billing id change only by CSV import. */
-export interface UserChange {
-  id?: string
-  name?: string | null
-  metadata?: JsonObject
-}
-
-export function checkNewUser(user: User): void {
+/** A new user, or what `updateUser` changes. Null clears a value. */
+export function checkUser(user: Partial<User>): void {
+  if (user.id !== undefined) checkIdentifier('id', user.id)
+  if (user.billingId !== undefined && user.billingId !== null) checkIdentifier('billingId', user.billingId)
+  checkText('name', user.name)
   checkText('email', user.email)
-  if (user.billingId !== null) checkIdentifier('billingId', user.billingId)
-  checkUserChange(user)
-}
-
-export function checkUserChange(change: UserChange): void {
-  if (change.id !== undefined) checkIdentifier('id', change.id)
-  checkText('name', change.name)
-  if (change.metadata) checkMetadata(change.metadata)
+  if (user.metadata) checkMetadata(user.metadata)
 }

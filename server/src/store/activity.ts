@@ -48,11 +48,14 @@ export interface RecentUsage {
 /** Only the newest rows of an app are kept. */
 const KEPT = 200
 
+/** A user who is being deleted has no usage to show: their row is locked until then, and gone afterwards. */
 export async function noteRecentUsage(db: Db, recent: readonly RecentUsage[]): Promise<void> {
   await db.query(
     `insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
      select r.*, now() from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
-       as r (app_id, user_id, feature_id, used, budget) order by 1, 2, 3
+       as r (app_id, user_id, feature_id, used, budget)
+     join users u on u.app_id = r.app_id and u.id = r.user_id
+     order by 1, 2, 3 for key share of u
      on conflict (app_id, user_id, feature_id)
        do update set used = excluded.used, budget = excluded.budget, recorded_at = excluded.recorded_at`,
     [

@@ -31,6 +31,9 @@ export async function insertAuditEntry(db: Db, entry: Omit<AuditEntry, 'at'>): P
   )
 }
 
+export const AUDIT_COLUMNS = `seq, at, member_email as "memberEmail", nullif(app_id, '') as "appId", operation,
+  subject_kind as "subjectKind", subject_id as "subjectId", before, after`
+
 /** Newest first, starting before `before`: of all apps, or of one. */
 export async function listAuditEntries(
   db: Db,
@@ -39,9 +42,7 @@ export async function listAuditEntries(
   limit: number,
 ): Promise<AuditRow[]> {
   const { rows } = await db.query<AuditRow>(
-    `select seq, at, member_email as "memberEmail", nullif(app_id, '') as "appId", operation,
-       subject_kind as "subjectKind", subject_id as "subjectId", before, after
-     from audit_entry where seq < $1 ${appId === null ? '' : 'and app_id = $3'} order by seq desc limit $2`,
+    `select ${AUDIT_COLUMNS} from audit_entry where seq < $1 ${appId === null ? '' : 'and app_id = $3'} order by seq desc limit $2`,
     appId === null ? [before, limit] : [before, limit, appId],
   )
   return rows

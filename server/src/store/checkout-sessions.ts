@@ -59,6 +59,51 @@ export async function findCheckoutSession(
   return rows[0] ?? null
 }
 
+/** Whether there is such a session; it is not deleted before the transaction ends. */
+export async function holdCheckoutSession(db: Db, appId: string, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select from checkout_session where app_id = $1 and id = $2 for key share`,
+    [appId, id],
+  )
+  return rowCount === 1
+}
+
+/** A user's payment links. */
+export async function checkoutsOfUser(db: Db, appId: string, userUid: number): Promise<CheckoutSession[]> {
+  const { rows } = await db.query<CheckoutSession>(
+    `select ${COLUMNS} from checkout_session where app_id = $1 and user_uid = $2 order by created_at, id`,
+    [appId, userUid],
+  )
+  return rows
+}
+
+/** The same, deleting them: a provider that shares our database makes no more of them from here on. */
+export async function deleteCheckoutsOfUser(
+  db: Db,
+  appId: string,
+  userUid: number,
+): Promise<CheckoutSession[]> {
+  const { rows } = await db.query<CheckoutSession>(
+    `delete from checkout_session where app_id = $1 and user_uid = $2 returning ${COLUMNS}`,
+    [appId, userUid],
+  )
+  return rows
+}
+
+/** Payment links that were made for nobody in particular, by the provider's ids of them. */
+export async function deletePaidCheckouts(
+  db: Db,
+  appId: string,
+  refs: readonly { provider: string; ref: string }[],
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `delete from checkout_session s using unnest($2::text[], $3::text[]) as r (provider, ref)
+     where s.app_id = $1 and s.provider = r.provider and s.provider_ref = r.ref returning s.id`,
+    [appId, refs.map(({ provider }) => provider), refs.map(({ ref }) => ref)],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Stores the provider's id and URL of it. */
 export async function placeCheckoutSession(
   db: Db,

@@ -14,6 +14,7 @@ import * as lifecycle from './migrations/011-lifecycle.ts'
 import * as priceChanges from './migrations/012-price-changes.ts'
 import * as providerPeriods from './migrations/013-provider-periods.ts'
 import * as saleTerms from './migrations/014-sale-terms.ts'
+import * as erasure from './migrations/015-erasure.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -30,6 +31,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '012-price-changes': priceChanges,
   '013-provider-periods': providerPeriods,
   '014-sale-terms': saleTerms,
+  '015-erasure': erasure,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

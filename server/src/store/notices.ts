@@ -17,8 +17,10 @@ export interface NoticeRow {
   handledAt: number | null
 }
 
-const SELECT = `select seq, provider, event_id as "eventId", type, payload, state, attempts,
-  last_error as "lastError", received_at as "receivedAt", handled_at as "handledAt" from notice`
+export const NOTICE_COLUMNS = `seq, provider, event_id as "eventId", type, payload, state, attempts,
+  last_error as "lastError", received_at as "receivedAt", handled_at as "handledAt"`
+
+const SELECT = `select ${NOTICE_COLUMNS} from notice`
 
 /** Its number; null when the provider had sent it before. */
 export async function insertNotice(

@@ -123,6 +123,35 @@ export async function touchProviderSubscription(
   )
 }
 
+/** What a user pays or has paid for. */
+export async function providerSubscriptionsOfUser(
+  db: Db,
+  appId: string,
+  userUid: number,
+): Promise<(ProviderSubscriptionRow & { provider: string; ref: string })[]> {
+  const { rows } = await db.query<ProviderSubscriptionRow & { provider: string; ref: string }>(
+    `select provider, ref, ${COLUMNS} from provider_subscription where app_id = $1 and user_uid = $2
+     order by provider, ref`,
+    [appId, userUid],
+  )
+  return rows
+}
+
+/** The provider that still charges this customer for something of the user's; null: none does. */
+export async function chargedProvider(
+  db: Db,
+  appId: string,
+  userUid: number,
+  customerRef: string,
+): Promise<string | null> {
+  const { rows } = await db.query<{ provider: string }>(
+    `select provider from provider_subscription
+     where app_id = $1 and user_uid = $2 and customer_ref = $3 and live order by ref limit 1`,
+    [appId, userUid, customerRef],
+  )
+  return rows[0]?.provider ?? null
+}
+
 /** Subscriptions that may still change at the provider: all, or those that should have changed by now. */
 export async function liveProviderSubscriptions(
   db: Db,

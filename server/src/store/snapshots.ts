@@ -69,6 +69,34 @@ const SNAPSHOTS = {
 
 export type SubjectKind = keyof typeof SNAPSHOTS
 
+/** Whose entries a user's deletion clears: those whose subject is known by an id of the user or of a subscription. */
+export const subjectOwner = (kind: string): 'user' | 'subscription' | 'other' =>
+  Object.hasOwn(OWNERS, kind) ? OWNERS[kind as SubjectKind] : 'other'
+
+const OWNERS: Record<SubjectKind, 'user' | 'subscription' | 'other'> = {
+  user: 'user',
+  subscriptions: 'user',
+  usage: 'user',
+  token: 'user',
+  overrides: 'user',
+  subscription: 'subscription',
+  app: 'other',
+  apiKey: 'other',
+  tokenKey: 'other',
+  feature: 'other',
+  package: 'other',
+  member: 'other',
+  invitation: 'other',
+  import: 'other',
+  price: 'other',
+  billingTemplate: 'other',
+  providerAccount: 'other',
+  session: 'other',
+  catalogue: 'other',
+  sample: 'other',
+  notice: 'other',
+}
+
 /** Null where there is no such subject, or nothing to show. */
 export async function snapshot(
   db: Db,

@@ -12,6 +12,7 @@ const TABLES = [
   'billing_template',
   'billing_template_item',
   'checkout_session',
+  'erased_ref',
   'feature',
   'idempotency',
   'invitation',

@@ -17,3 +17,11 @@ export async function usageSince(
   )
   return new Map(rows.map((row) => [row.period_start, row.used]))
 }
+
+export async function countCounters(db: Db, appId: string, userUid: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*) from usage_counter where app_id = $1 and user_uid = $2`,
+    [appId, userUid],
+  )
+  return rows[0]?.count ?? 0
+}

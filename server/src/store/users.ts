@@ -19,14 +19,17 @@ export async function insertUser(db: Db, appId: string, user: User): Promise<voi
   )
 }
 
+/** Of ids that change all the time, the last hundred are remembered. */
+const withFormerId = `jsonb_path_query_array(
+  coalesce(former_ids, '[]') || jsonb_build_object('id', id, 'until', now()), '$[last - 99 to last]')`
+
 export async function updateUser(db: Db, appId: string, user: UserRow): Promise<void> {
-  await db.query(`update users set id = $3, name = $4, metadata = $5 where app_id = $1 and uid = $2`, [
-    appId,
-    user.uid,
-    user.id,
-    user.name,
-    JSON.stringify(user.metadata),
-  ])
+  await db.query(
+    `update users set id = $3, billing_id = $4, name = $5, email = $6, metadata = $7,
+       former_ids = case when id = $3 then former_ids else ${withFormerId} end
+     where app_id = $1 and uid = $2`,
+    [appId, user.uid, user.id, user.billingId, user.name, user.email, JSON.stringify(user.metadata)],
+  )
 }
 
 export async function findUser(db: Db, appId: string, id: string): Promise<UserRow | null> {
@@ -94,8 +97,13 @@ export async function lockUser(db: Db, appId: string, id: string): Promise<UserR
   return rows[0] ?? null
 }
 
-export async function lockUserByUid(db: Db, appId: string, uid: number): Promise<void> {
-  await db.query(`select from users where app_id = $1 and uid = $2 for no key update`, [appId, uid])
+/** The same; false: the user was deleted. */
+export async function lockUserByUid(db: Db, appId: string, uid: number): Promise<boolean> {
+  const { rowCount } = await db.query(`select from users where app_id = $1 and uid = $2 for no key update`, [
+    appId,
+    uid,
+  ])
+  return rowCount === 1
 }
 
 /** Oldest first, starting after `after`. */

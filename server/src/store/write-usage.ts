@@ -33,6 +33,8 @@ interface LedgerEntry {
 export interface Receipt extends KeyName {
   request: Buffer
   results: string
+  /** whose usage it is; null: of no user that exists */
+  userUid: number | null
 }
 
 /** Another writer created the counter's first row: the whole statement fails. */
@@ -65,10 +67,10 @@ const WRITE = new Prepared<[ord: string]>(
   union all
   select app_id, user_uid, feature_id, reset_period, period_start, action, delta, becomes, recorded_at from moved
 ), receipt as (
-  insert into idempotency (app_id, scope, key, request, results)
-  select app_id, scope, key, decode(request, 'hex'), results::json
-  from unnest($28::text[], $29::text[], $30::text[], $31::text[], $32::text[], $33::int[])
-    as r (app_id, scope, key, request, results, move)
+  insert into idempotency (app_id, scope, key, request, results, user_uid)
+  select app_id, scope, key, decode(request, 'hex'), results::json, user_uid
+  from unnest($28::text[], $29::text[], $30::text[], $31::text[], $32::text[], $33::int[], $34::bigint[])
+    as r (app_id, scope, key, request, results, move, user_uid)
   where move is null or move = any(array(select ord from moved))
 )
 select ord from moved`,
@@ -126,6 +128,7 @@ export async function writeUsage(
     textArray(receipts, (r) => r.receipt.request.toString('hex')),
     textArray(receipts, (r) => r.receipt.results),
     numberArray(receipts, (r) => r.move),
+    numberArray(receipts, (r) => r.receipt.userUid),
   ])
   const done = new Set(inserts)
   for (const [ord] of rows) {

@@ -81,7 +81,10 @@ const INPUTS: [type: string, Fields][] = [
     'CreateUserInput',
     { id: 'String', billingId: 'String', name: 'String', email: 'String', metadata: 'JSON' },
   ],
-  ['UpdateUserInput', { id: 'String', name: 'String', metadata: 'JSON' }],
+  [
+    'UpdateUserInput',
+    { id: 'String', billingId: 'String', name: 'String', email: 'String', metadata: 'JSON' },
+  ],
   [
     'CreateFeatureInput',
     {

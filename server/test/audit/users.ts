@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { newId } from './app.ts'
 import type { Audit } from './audit.ts'
-import { BAD_USER_INPUT, refuses, refusesDocument, USER_NOT_FOUND, VALIDATION_FAILED } from './expect.ts'
+import { BAD_USER_INPUT, refuses, USER_NOT_FOUND } from './expect.ts'
 
 const FIELDS = 'id billingId name email metadata'
 const CREATE = `mutation ($input: CreateUserInput!) { createUser(input: $input) { ${FIELDS} } }`
@@ -9,6 +9,9 @@ const UPDATE = `mutation ($id: String!, $input: UpdateUserInput!) {
   updateUser(id: $id, input: $input) { ${FIELDS} }
 }`
 const READ = `query ($id: String!) { user(id: $id) { ${FIELDS} } }`
+
+const DELETE = 'mutation ($id: String!) { deleteUser(id: $id) { id } }'
+const EXPORT = 'query ($id: String!) { exportUser(id: $id) }'
 
 const described = () => ({
   id: newId('user'),
@@ -59,7 +62,7 @@ export const users: Audit[] = [
   {
     id: 'S4.M0.update-user-changes',
     section: 'spec §4 mutations table',
-    says: 'updateUser changes name and metadata; email and billingId stay.',
+    says: 'updateUser changes name and metadata; email and billingId stay unless they are given.',
     needs: 'key',
     async run({ admin }) {
       const input = described()
@@ -116,25 +119,83 @@ export const users: Audit[] = [
     },
   },
   {
-    id: 'S2.I.email-fixed',
-    section: 'spec §2 UpdateUserInput',
-    says: 'email cannot be changed through the API.',
+    id: 'G.LIFE.user-contact',
+    section: 'gap: users to the end',
+    says: 'updateUser changes email and billingId too; null clears them.',
     needs: 'key',
-    async run({ admin, app }) {
-      const id = await app.makeUser()
-      const document = `mutation { updateUser(id: "${id}", input: { email: "b@example.com" }) { id } }`
-      await refusesDocument(admin, document, VALIDATION_FAILED)
+    async run({ admin }) {
+      const input = described()
+      await admin.data(CREATE, { input })
+      const change = { email: 'ada@elsewhere.example', billingId: newId('billing') }
+      const { updateUser } = await admin.data(UPDATE, { id: input.id, input: change })
+      assert.deepEqual(updateUser, { ...input, ...change })
+      const cleared = { email: null, billingId: null }
+      await admin.data(UPDATE, { id: input.id, input: cleared })
+      assert.deepEqual((await admin.data(READ, { id: input.id })).user, { ...input, ...cleared })
     },
   },
   {
-    id: 'S2.I.billing-id-fixed',
-    section: 'spec §2 UpdateUserInput',
-    says: 'billingId cannot be changed through the API.',
+    id: 'G.LIFE.billing-id-taken',
+    section: 'gap: users to the end',
+    says: "updateUser to another user's billingId fails with BAD_USER_INPUT and changes nothing.",
+    needs: 'key',
+    async run({ admin }) {
+      const [ada, bob] = [described(), described()]
+      for (const input of [ada, bob]) await admin.data(CREATE, { input })
+      const input = { billingId: ada.billingId, email: 'new@example.com' }
+      await refuses(admin, UPDATE, { id: bob.id, input }, BAD_USER_INPUT)
+      await refuses(admin, UPDATE, { id: bob.id, input: { billingId: '' } }, BAD_USER_INPUT)
+      assert.deepEqual((await admin.data(READ, { id: bob.id })).user, bob)
+    },
+  },
+  {
+    id: 'G.LIFE.delete-user',
+    section: 'gap: users to the end',
+    says: 'deleteUser erases a user with subscriptions and usage; the id is free, and a repeat is USER_NOT_FOUND.',
+    needs: 'dashboard',
+    async run({ own }) {
+      const { admin } = own
+      const { userId: id, featureId } = await own.makeSubscriber({ limit: 5 })
+      await own.recordUsage(id, featureId, 2)
+      assert.deepEqual((await admin.data(DELETE, { id })).deleteUser, { id })
+      await refuses(admin, READ, { id }, USER_NOT_FOUND)
+      await refuses(admin, DELETE, { id }, USER_NOT_FOUND)
+      await own.makeUser({ id })
+      assert.equal((await own.canUseFeature(id, featureId)).reasonCode, 'NO_SUBSCRIPTION')
+    },
+  },
+  {
+    id: 'G.LIFE.delete-user-keyed',
+    section: 'gap: users to the end',
+    says: 'deleteUser with the same Idempotency-Key has the same answer again.',
     needs: 'key',
     async run({ admin, app }) {
       const id = await app.makeUser()
-      const document = `mutation { updateUser(id: "${id}", input: { billingId: "b" }) { id } }`
-      await refusesDocument(admin, document, VALIDATION_FAILED)
+      const keyed = admin.with({ 'Idempotency-Key': newId('key') })
+      for (let use = 0; use < 2; use++) {
+        assert.deepEqual((await keyed.data(DELETE, { id })).deleteUser, { id })
+      }
+    },
+  },
+  {
+    id: 'G.LIFE.export-user',
+    section: 'gap: users to the end',
+    says: 'exportUser has the profile, the subscriptions and the usage of a user.',
+    needs: 'dashboard',
+    async run({ own }) {
+      const { userId: id, featureId, subscriptionId } = await own.makeSubscriber({ limit: 5 })
+      await own.recordUsage(id, featureId, 2)
+      const { exportUser } = await own.admin.data(EXPORT, { id })
+      assert.equal(exportUser.user.id, id)
+      assert.deepEqual(
+        exportUser.subscriptions.map((s: { id: string }) => s.id),
+        [subscriptionId],
+      )
+      const used = ({ featureId, used }: { featureId: string; used: number }) => ({ featureId, used })
+      assert.deepEqual(exportUser.usageCounters.map(used), [{ featureId, used: 2 }])
+      assert.deepEqual(exportUser.usageLedger.map(used), [{ featureId, used: 2 }])
+      assert.equal(exportUser.next, null)
+      await refuses(own.admin, EXPORT, { id: newId('user') }, USER_NOT_FOUND)
     },
   },
   {

@@ -348,3 +348,26 @@ describe('cancelling in the dashboard', () => {
     expect(subscriptions[0]?.id).toBe(first?.id)
   })
 })
+
+describe('a billing id', () => {
+  it('gap: users: stays while something is charged to it, and changes once that has ended', async () => {
+    await shop.buy('plan')
+    const billingId = async () => (await shop.admin.data('{ user(id: "ann") { billingId } }')).user.billingId
+    const paying = await billingId()
+    const update = (to: string) =>
+      `mutation { updateUser(id: "ann", input: { billingId: ${to} }) { billingId } }`
+    for (const to of ['null', '"cus_other"']) {
+      const refused = await shop.admin.error(update(to))
+      expect(refused.extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: 'billingId' })
+      expect(refused.message).toContain(`sandbox charges "${paying}"`)
+    }
+    // What does not touch it goes through.
+    await shop.admin.data(
+      `mutation { updateUser(id: "ann", input: { billingId: "${paying}", name: "A" }) { id } }`,
+    )
+    const [plan] = await shop.billed()
+    await shop.cancel(plan?.id, false)
+    await shop.admin.data(update('null'))
+    expect(await billingId()).toBe(null)
+  })
+})

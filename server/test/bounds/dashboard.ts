@@ -3,12 +3,14 @@ import {
   INVITATION_HOURS,
   KEPT_IMPORTS,
   MAX_ACTIVITY_POINTS,
+  MAX_EXPORTED_ROWS,
   MAX_IMPORT_BYTES,
   MAX_IMPORT_ROW_CHARACTERS,
   MAX_KEY_OVERLAP_HOURS,
   MAX_PAGE,
 } from '../../src/domain/limits.ts'
 import { dashboardClient } from '../harness/client.ts'
+import { rowsOf } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { type Bound, CREATE_USER, valueBound, type World } from './bound.ts'
 
@@ -49,6 +51,12 @@ export const dashboardBounds: Bound[] = [
     },
     /^overlapHours must be 0 to 720$/,
   ),
+  {
+    limit: 'MAX_EXPORTED_ROWS',
+    what: 'rows of one part of an export',
+    works: (world) => expectParts(world, MAX_EXPORTED_ROWS, [MAX_EXPORTED_ROWS]),
+    refused: (world) => expectParts(world, MAX_EXPORTED_ROWS + 1, [MAX_EXPORTED_ROWS, 1]),
+  },
   {
     limit: 'INVITATION_HOURS',
     what: 'the life of an invitation',
@@ -136,4 +144,26 @@ async function keptAfter(world: World, count: number): Promise<boolean> {
     { id: first },
   )
   return errors === undefined
+}
+
+/** Exports a user with so many entries in the ledger, part by part. */
+async function expectParts(world: World, entries: number, parts: number[]): Promise<void> {
+  const id = world.fresh()
+  await world.admin.data(CREATE_USER, { input: { id } })
+  await rowsOf(
+    { connectionString: world.databaseUrl },
+    `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
+     select u.app_id, u.uid, 'f', 'MONTH', now(), 'ADD', 0, 0, now() from users u, generate_series(1, $2) where u.id = $1`,
+    [id, entries],
+  )
+  const sizes: number[] = []
+  for (let after: string | null | undefined; after !== null; ) {
+    const { exportUser } = await world.admin.data(
+      'query ($id: String!, $after: String) { exportUser(id: $id, after: $after) }',
+      { id, after },
+    )
+    sizes.push(exportUser.usageLedger.length)
+    after = exportUser.next
+  }
+  expect(sizes).toEqual(parts)
 }

@@ -145,8 +145,16 @@ const STEPS: Step[] = [
     },
   },
   {
-    mutation: `updateUser(${app}, id: "ann", input: { id: "anna" }) { id }`,
-    entry: { subjectId: 'anna', before: { id: 'ann' }, after: { id: 'anna' } },
+    mutation: `createUser(${app}, input: { id: "gone", name: "Gone" }) { id }`,
+    entry: { sentence: 'created the user Gone', after: { name: 'Gone' } },
+  },
+  {
+    mutation: `updateUser(${app}, id: "ann", input: { id: "anna", email: "anna@example.com", billingId: "cus_anna" }) { id }`,
+    entry: {
+      subjectId: 'anna',
+      before: { id: 'ann', billingId: null },
+      after: { id: 'anna', email: 'anna@example.com', billingId: 'cus_anna' },
+    },
   },
   {
     mutation: `subscribe(${app}, userId: "anna", packageIds: ["plan"]) { id }`,
@@ -240,6 +248,10 @@ const STEPS: Step[] = [
       before: { cancelledAt: null },
       after: { cancelledAt: expect.any(String) },
     },
+  },
+  {
+    mutation: `deleteUser(${app}, id: "gone") { id }`,
+    entry: { sentence: 'deleted a user', subjectKind: 'user', subjectId: null, before: null, after: null },
   },
   {
     mutation: `advanceClock(${app}, to: "2040-01-01T00:00:00Z") { id }`,

@@ -38,14 +38,16 @@ insert into package_history (app_id, package_id, position, kind, from_version, t
 insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, id)
   values ('ours', 'plan', 3, 'MIGRATED', 1, 2, 'ALL', now(), 'migration');
 insert into notice (app_id, provider, event_id, type, payload, payment_ref)
-  values ('ours', 'stripe', 'evt_pending', 'x', '{}', null);
+  values ('ours', 'stripe', 'evt_pending', 'x', '{"data":{"object":{"customer":"cus_1"}}}', null);
+insert into erased_ref (app_id, hash) values ('ours', sha256('["stripe","cus_9"]'));
 insert into notice (app_id, provider, event_id, type, payload, state, payment_ref)
   values ('ours', 'stripe', 'evt_failed', 'x', '{}', 'FAILED', 'pay_1');
 insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
   values ('ours', ${UID}, 'calls', 'MONTH', '1970-01-01Z', 5);
 insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
   values ('ours', ${UID}, 'calls', 'MONTH', '1970-01-01Z', 'ADD', 5, 5, now());
-insert into idempotency (app_id, scope, key, request, results) values ('ours', 'request', 'k', '\\x05', '{}');
+insert into idempotency (app_id, scope, key, request, results, user_uid)
+  values ('ours', 'request', 'k', '\\x05', '{}', ${UID});
 insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id)
   values ('ours', 'o@example.com', 'createUser', 'user', 'ann');
 insert into user_import (app_id, id, state, member_email) values ('ours', 'older', 'APPLIED', 'o@example.com');
@@ -54,6 +56,7 @@ insert into user_import (app_id, id, state, member_email, dropped) values ('ours
 insert into user_import_row (app_id, import_id, line, user_id, user_uid, outcome, old_email, new_email,
     old_billing_id, new_billing_id)
   values ('ours', 'import', 2, 'ann', ${UID}, 'CHANGE', 'ann@example.com', 'new@example.com', 'cus_1', 'cus_1');
+insert into user_import_row (app_id, import_id, line, user_id, outcome) values ('ours', 'import', 3, 'bad', 'BAD');
 insert into activity (app_id, minute, checks, records) values ('ours', '2026-01-01Z', 1, 1);
 insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
   values ('ours', 'ann', 'calls', 5, 10, now());

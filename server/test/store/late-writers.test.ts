@@ -148,6 +148,7 @@ describe('gap: races, a move of a counter that was lost', () => {
         key,
         request: Buffer.alloc(32),
         results: '{}',
+        userUid: UID,
       })),
     }
     const before = [await rowsOf('usage_ledger'), await rowsOf('idempotency')]

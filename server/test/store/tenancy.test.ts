@@ -9,6 +9,9 @@ import * as templates from '../../src/store/billing-templates.ts'
 import { loadApp } from '../../src/store/catalogue.ts'
 import * as checkouts from '../../src/store/checkout-sessions.ts'
 import type { Tx } from '../../src/store/database.ts'
+import * as erase from '../../src/store/erase-user.ts'
+import { isErased } from '../../src/store/erased-refs.ts'
+import * as exported from '../../src/store/export-user.ts'
 import { updateFeature } from '../../src/store/features.ts'
 import { storeResults } from '../../src/store/idempotency.ts'
 import { Keyring } from '../../src/store/keyring.ts'
@@ -27,9 +30,10 @@ import { snapshot } from '../../src/store/snapshots.ts'
 import * as subscribers from '../../src/store/subscribers.ts'
 import * as subscriptions from '../../src/store/subscriptions.ts'
 import * as tokenKeys from '../../src/store/token-keys.ts'
-import { usageSince } from '../../src/store/usage.ts'
+import { countCounters, usageSince } from '../../src/store/usage.ts'
 import * as importRows from '../../src/store/user-import-rows.ts'
 import * as imports from '../../src/store/user-imports.ts'
+import * as traces from '../../src/store/user-traces.ts'
 import * as users from '../../src/store/users.ts'
 import { openStore, type TestStore } from '../harness/store.ts'
 import { allOf, furnishApp, UID } from './furnished-app.ts'
@@ -103,6 +107,37 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   closeUnanswered: (db, app) => checkouts.closeUnanswered(db, app),
   openCheckouts: (db, app) => checkouts.openCheckouts(db, app, 'all'),
   updateFeature: (db, app) => updateFeature(db, app, FEATURE),
+  holdCheckoutSession: (db, app) => checkouts.holdCheckoutSession(db, app, 'session'),
+  checkoutsOfUser: (db, app) => checkouts.checkoutsOfUser(db, app, UID),
+  deleteCheckoutsOfUser: (db, app) => checkouts.deleteCheckoutsOfUser(db, app, UID),
+  deletePaidCheckouts: (db, app) =>
+    checkouts.deletePaidCheckouts(db, app, [{ provider: 'stripe', ref: 'cs_1' }]),
+  isErased: (db, app) => isErased(db, app, [{ provider: 'stripe', ref: 'cus_9' }]),
+  findErasableUser: (db, app) => erase.findErasableUser(db, app, 'ann'),
+  lockUserToErase: (db, app) => erase.lockUserToErase(db, app, 'ann'),
+  subscriptionIdsOf: (db, app) => erase.subscriptionIdsOf(db, app, UID),
+  takenSince: (db, app) => erase.takenSince(db, app, UID + 1, ['ann']),
+  deleteUserRows: async (db, app) => {
+    await checkouts.deleteCheckoutsOfUser(db, app, UID)
+    await erase.deleteUserRows(db, app, UID)
+  },
+  deleteRecentUsage: (db, app) => erase.deleteRecentUsage(db, app, ['ann']),
+  clearImportRows: (db, app) => erase.clearImportRows(db, app, UID, ['ann']),
+  clearAuditEntries: (db, app) => erase.clearAuditEntries(db, app, [1]),
+  deleteNotices: (db, app) => erase.deleteNotices(db, app, [pending, failed]),
+  replaceReceipt: (db, app) => erase.replaceReceipt(db, app, { scope: 'request', key: 'k' }, [1]),
+  deleteReceipts: (db, app) => erase.deleteReceipts(db, app, [{ scope: 'request', key: 'k' }]),
+  exportRows: (db, app) => exported.exportRows(db, app, { uid: UID, id: 'ann' }, 'subscriptions', '', 9),
+  'exportRows, of imports': (db, app) =>
+    exported.exportRows(db, app, { uid: UID + 1, id: 'bad' }, 'importRows', '', 9),
+  exportProfile: (db, app) => exported.exportProfile(db, app, UID),
+  exportCounters: (db, app) => exported.exportCounters(db, app, UID, '', 9),
+  exportLedger: (db, app) => exported.exportLedger(db, app, UID, '', 9),
+  auditEntriesNaming: (db, app) => traces.auditEntriesNaming(db, app, ['ann'], 0, 9),
+  noticesNaming: (db, app) => traces.noticesNaming(db, app, ['cus_1'], 0, 9),
+  receiptsNaming: (db, app) => traces.receiptsNaming(db, app, UID, ['ann'], []),
+  countCounters: (db, app) => countCounters(db, app, UID),
+  providerSubscriptionsOfUser: (db, app) => paid.providerSubscriptionsOfUser(db, app, UID),
   storeResults: (db, app) => storeResults(db, { appId: app, scope: 'request', key: 'k' }, { field: 1 }),
   ledgerOfUser: (db, app) => ledgerOfUser(db, app, UID, ['calls'], LAST, 9),
   moveRows: (db, app) => moveRows(db, app, 'import', 'apply', 9),
@@ -136,6 +171,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   findProviderSubscription: (db, app) => paid.findProviderSubscription(db, app, 'stripe', 'sub_1'),
   notePaidAgain: (db, app) => paid.notePaidAgain(db, app, 'stripe', 'sub_1', NOW),
   touchProviderSubscription: (db, app) => paid.touchProviderSubscription(db, app, 'stripe', 'sub_1'),
+  chargedProvider: (db, app) => paid.chargedProvider(db, app, UID, 'cus_1'),
   liveProviderSubscriptions: (db, app) => paid.liveProviderSubscriptions(db, app, 'all'),
   providerSubscriptionsOf: (db, app) => paid.providerSubscriptionsOf(db, app, 'stripe', 'cus_1'),
   forgetSample: (db, app) => forgetSample(db, app),
@@ -193,6 +229,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   findUserByUid: (db, app) => users.findUserByUid(db, app, UID),
   findTokenUser: (db, app) => users.findTokenUser(db, app, UID, 'signer'),
   lockUser: (db, app) => users.lockUser(db, app, 'ann'),
+  lockUserByUid: (db, app) => users.lockUserByUid(db, app, UID),
   listUsers: (db, app) => users.listUsers(db, app, 0, 9),
   findUserByBillingId: (db, app) => users.findUserByBillingId(db, app, 'cus_1'),
   keepBillingId: (db, app) => users.keepBillingId(db, app, UID, 'cus_2', 'cus_1'),
@@ -200,7 +237,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   forgetBillingId: (db, app) => users.forgetBillingId(db, app, 'cus_1'),
 }
 
-/** These write rows under the app that they are given and look for none; the last only waits. */
+/** These write rows under the app that they are given and look for none; the last ones only wait. */
 const ONLY_INSERT = [
   'addToHistory',
   ...[
@@ -229,7 +266,7 @@ const ONLY_INSERT = [
     'insertUser',
   ],
   ...['insertUserImport', 'noteSample', 'stageRows', 'upsertApiKey', 'upsertProviderAccount'],
-  ...['writeProviderSubscription', 'lockUserByUid'],
+  ...['insertErasedRefs', 'writeProviderSubscription', 'holdErasures', 'eraseAlone'],
 ]
 
 let store: TestStore

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { holdCheckoutSession } from '../../store/checkout-sessions.ts'
 import { type Db, type Pool, type Tx, transaction } from '../../store/database.ts'
 import {
   type BilledItem,
@@ -32,33 +33,41 @@ const STANDINGS = { active: 'live', past_due: 'past due', canceled: 'ended' } as
 export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, isOn: IsOn): BillingProvider {
   return {
     async createCheckout({ id: sessionId, offer, terms, user, successUrl, cancelUrl }) {
-      let customerId: string | null = null
-      if (user) {
-        customerId = user.billingId ?? newRef('cus')
-        await books.insertCustomer(pool, appId, { id: customerId, email: user.email, name: null })
-      }
-      const ref = await books.insertCheckout(
-        pool,
-        {
-          appId,
-          id: `cs_sandbox_${randomBytes(24).toString('base64url')}`,
-          sessionId,
-          customerId,
-          items: offer.items.map(({ package: { name }, price: { id, amount, currency, interval } }) => ({
-            priceId: id,
-            name,
-            amount,
-            currency,
-            interval,
-          })),
-          terms,
-          successUrl,
-          cancelUrl,
-        },
-        LIFE_HOURS,
-      )
-      return { ref, url: `${publicUrl}/checkout/${ref}` }
+      const items = offer.items.map(({ package: { name }, price: { id, amount, currency, interval } }) => ({
+        priceId: id,
+        name,
+        amount,
+        currency,
+        interval,
+      }))
+      return transaction(pool, async (tx) => {
+        // What a deletion erases from these books is not written again behind its back.
+        if (!(await holdCheckoutSession(tx, appId, sessionId))) {
+          throw new ProviderError('refused', 'this link has been withdrawn')
+        }
+        const customerId = user && (user.billingId ?? newRef('cus'))
+        if (customerId !== null) {
+          await books.insertCustomer(tx, appId, { id: customerId, email: user?.email ?? null, name: null })
+        }
+        const id = `cs_sandbox_${randomBytes(24).toString('base64url')}`
+        const made = { appId, id, sessionId, customerId, items, terms, successUrl, cancelUrl }
+        const ref = await books.insertCheckout(tx, made, LIFE_HOURS)
+        return { ref, url: `${publicUrl}/checkout/${ref}` }
+      })
     },
+
+    closeCheckout: (ref) =>
+      transaction(pool, async (tx) => {
+        const found = await books.lockCheckout(tx, appId, ref)
+        if (found?.state !== 'open' && found?.state !== 'cancelled') return
+        const { customerId } = found
+        await books.closeCheckout(tx, appId, ref, { state: 'expired', customerId, subscriptionId: null })
+        await announce(tx, appId, 'checkout.session.expired', {
+          object: 'checkout.session',
+          id: ref,
+          customer: customerId,
+        })
+      }),
 
     async fetchCheckout(ref): Promise<ProviderCheckout | null> {
       const found = await books.findCheckout(pool, ref)

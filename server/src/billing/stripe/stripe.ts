@@ -28,6 +28,18 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
         return checkoutFrom(session, await isPaid(stripe, session))
       }),
 
+    async closeCheckout(ref) {
+      const isOpen = async () =>
+        (await found(() => stripe.checkout.sessions.retrieve(ref)))?.status === 'open'
+      if (!(await isOpen())) return
+      try {
+        await asked(() => stripe.checkout.sessions.expire(ref))
+      } catch (error) {
+        // Paid in this very moment.
+        if (await isOpen()) throw error
+      }
+    },
+
     fetchSubscription: (ref) =>
       found(async () => {
         const current = await stripe.subscriptions.retrieve(ref, { expand: ['customer', 'schedule'] })

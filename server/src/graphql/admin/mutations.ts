@@ -15,6 +15,7 @@ import { keepSubscription } from '../../operations/subscriptions/keep-subscripti
 import { subscribe } from '../../operations/subscriptions/subscribe.ts'
 import { recordUsage, recordUsages } from '../../operations/usage/record-usage.ts'
 import { createUser } from '../../operations/users/create-user.ts'
+import { deleteUser } from '../../operations/users/delete-user.ts'
 import { generateUserToken } from '../../operations/users/generate-user-token.ts'
 import { updateUser } from '../../operations/users/update-user.ts'
 import type { Builder } from '../types/builder.ts'
@@ -78,6 +79,14 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           args: { id, input: t.arg({ type: inputs.updateUser, required: true }) },
           resolve: (_, { id, input }, context, info) =>
             updateUser(mutationCall(context, info), id, userChange(input)),
+        }),
+        deleteUser: t.field({
+          type: types.deletedUser,
+          nullable: true,
+          description:
+            "For good: ends what is live, at the provider first, and erases the user everywhere. What was used stays in the sums, as nobody's.",
+          args: { id },
+          resolve: (_, { id }, context, info) => deleteUser(mutationCall(context, info), id),
         }),
         subscribe: t.field({
           type: [types.subscription],

@@ -5,8 +5,10 @@ import { overrides } from '../../operations/overrides/overrides.ts'
 import { subscription, subscriptions } from '../../operations/subscriptions/subscriptions.ts'
 import { canUseFeature, canUseFeatures } from '../../operations/usage/can-use-feature.ts'
 import { showUsage } from '../../operations/usage/show-usage.ts'
+import { exportUser } from '../../operations/users/export-user.ts'
 import { user, users } from '../../operations/users/users.ts'
 import type { Builder } from '../types/builder.ts'
+import { EXPORT } from '../types/user-types.ts'
 import { type AdminContext, queryCall } from './context.ts'
 import type { AdminTypes } from './types.ts'
 
@@ -90,6 +92,13 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
           nullable: true,
           args: { id },
           resolve: (_, args, context) => user(queryCall(context), args.id),
+        }),
+        exportUser: t.field({
+          type: 'JSON',
+          nullable: true,
+          description: EXPORT,
+          args: { id, after: t.arg.string({ description: 'The `next` of the answer before.' }) },
+          resolve: (_, args, context) => exportUser(queryCall(context), args.id, args.after),
         }),
         users: t.field({
           type: [types.user],

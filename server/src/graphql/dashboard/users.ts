@@ -7,6 +7,8 @@ import { subscription } from '../../operations/subscriptions/subscriptions.ts'
 import { recordUsage } from '../../operations/usage/record-usage.ts'
 import { showUsage } from '../../operations/usage/show-usage.ts'
 import { type GrantedFeature, grantedFeatures, ledger } from '../../operations/usage/user-usage.ts'
+import { deleteUser } from '../../operations/users/delete-user.ts'
+import { exportUser } from '../../operations/users/export-user.ts'
 import {
   createDashboardUser,
   dashboardUser,
@@ -14,13 +16,14 @@ import {
   updateDashboardUser,
 } from '../../operations/users/find-users.ts'
 import { generateUserToken } from '../../operations/users/generate-user-token.ts'
+import { type UserDeletion, userDeletion } from '../../operations/users/user-deletion.ts'
 import type { LedgerRow } from '../../store/ledger.ts'
 import type { ListedUser } from '../../store/search-users.ts'
 import type { Builder } from '../types/builder.ts'
 import { newUser, usageEvent, userChange } from '../types/inputs.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
-import { defineUserTypes } from '../types/user-types.ts'
+import { defineUserTypes, EXPORT } from '../types/user-types.ts'
 import { appCall, type DashboardContext } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
@@ -45,6 +48,20 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
         args: { appId, search: t.arg.string(), ...page },
         resolve: (_, { appId, search, first, after }, context) =>
           dashboardUsers(appCall(context, appId), search ?? '', first, after),
+      }),
+      exportUser: t.field({
+        type: 'JSON',
+        nullable: true,
+        description: EXPORT,
+        args: { appId, id: t.arg.string({ required: true }), after: t.arg.string() },
+        resolve: (_, { appId, id, after }, context) => exportUser(appCall(context, appId), id, after),
+      }),
+      userDeletion: t.field({
+        type: own.userDeletion,
+        nullable: true,
+        description: 'What deleting a user would do.',
+        args: { appId, id: t.arg.string({ required: true }) },
+        resolve: (_, { appId, id }, context) => userDeletion(appCall(context, appId), id),
       }),
       grantedFeatures: t.field({
         type: [own.grantedFeature],
@@ -101,6 +118,13 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
         args: { appId, id, input: t.arg({ type: own.updateUser, required: true }) },
         resolve: (_, { appId, id, input }, context) =>
           updateDashboardUser(appCall(context, appId), id, userChange(input)),
+      }),
+      deleteUser: t.field({
+        type: own.deletedUser,
+        nullable: true,
+        description: 'For good: it cannot be undone.',
+        args: { appId, id },
+        resolve: (_, { appId, id }, context) => deleteUser(appCall(context, appId), id),
       }),
       subscribe: t.field({
         type: [types.subscription],
@@ -190,8 +214,20 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
       recordedAt: t.string({ resolve: (l) => isoTime(l.recordedAt) }),
     }),
   })
+  const userDeletion = builder.objectRef<UserDeletion>('UserDeletion').implement({
+    fields: (t) => ({
+      liveSubscriptions: t.exposeInt('liveSubscriptions', { description: 'They end.' }),
+      paidSubscriptions: t.exposeInt('paidSubscriptions', {
+        description: 'What a provider charges for: it is cancelled there at once.',
+      }),
+      openLinks: t.exposeInt('openLinks', { description: 'Payment links that nobody can pay any more.' }),
+      pastSubscriptions: t.exposeInt('pastSubscriptions', { description: 'They are erased.' }),
+      counters: t.exposeInt('counters', { description: "Sums of usage that stay, as nobody's." }),
+    }),
+  })
   return {
     user,
+    userDeletion,
     grantedFeature,
     userPage: definePage(builder, 'UserPage', user),
     ledgerPage: definePage(builder, 'LedgerPage', ledgerEntry),

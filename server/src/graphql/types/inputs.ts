@@ -6,7 +6,7 @@ import type { EntitlementInput } from '../../domain/package.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
 import { timeOf } from '../../domain/time.ts'
 import type { UsageAction } from '../../domain/usage.ts'
-import type { User, UserChange } from '../../domain/user.ts'
+import type { User } from '../../domain/user.ts'
 import type { NewPackage } from '../../operations/catalogue/create-package.ts'
 import type { KeyedUsageEvent } from '../../operations/usage/record-usage.ts'
 
@@ -32,12 +32,16 @@ export function newUser(input: {
 
 export function userChange(input: {
   id?: Maybe<string>
+  billingId?: Maybe<string>
   name?: Maybe<string>
+  email?: Maybe<string>
   metadata?: Maybe<JsonObject>
-}): UserChange {
+}): Partial<User> {
   return {
     ...(input.id !== undefined && { id: required('id', input.id) }),
+    ...(input.billingId !== undefined && { billingId: input.billingId }),
     ...(input.name !== undefined && { name: input.name }),
+    ...(input.email !== undefined && { email: input.email }),
     ...metadataOf(input),
   }
 }

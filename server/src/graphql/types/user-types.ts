@@ -8,6 +8,9 @@ type Usage<Context extends object> = Pick<
   'usagePeriod' | 'consumption'
 >
 
+export const EXPORT =
+  'All that is stored about a user. `next` is not null where there is more: it is the `after` to ask with.'
+
 /** Inputs and results for users and their usage, of both APIs. */
 export function defineUserTypes<Context extends object>(
   builder: Builder<Context>,
@@ -37,6 +40,9 @@ export function defineUserTypes<Context extends object>(
         }),
       }),
     }),
+    deletedUser: builder.objectRef<{ id: string }>('DeletedUser').implement({
+      fields: (t) => ({ id: t.exposeString('id', { description: 'The id that is free again.' }) }),
+    }),
     generatedUserToken: builder.objectRef<{ token: string }>('GeneratedUserToken').implement({
       fields: (t) => ({ token: t.exposeString('token') }),
     }),
@@ -50,7 +56,16 @@ export function defineUserTypes<Context extends object>(
       }),
     }),
     updateUser: builder.inputType('UpdateUserInput', {
-      fields: (t) => ({ id: t.string(), name: t.string(), metadata: t.field({ type: 'JSON' }) }),
+      description: 'What is left out stays as it is; null clears it.',
+      fields: (t) => ({
+        id: t.string(),
+        billingId: t.string({
+          description: 'Stays as it is while something the user pays for is charged to it.',
+        }),
+        name: t.string(),
+        email: t.string(),
+        metadata: t.field({ type: 'JSON' }),
+      }),
     }),
     createUsageEvent: builder.inputType('CreateUsageEventInput', {
       fields: (t) => ({

@@ -14,6 +14,7 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { termsOf } from '../../domain/subscription.ts'
 import { graceDays } from '../../store/apps.ts'
 import { type Tx, transaction } from '../../store/database.ts'
+import { holdErasures, isErased } from '../../store/erased-refs.ts'
 import { addJob, addJobs } from '../../store/jobs.ts'
 import { findPrices, type PriceRow } from '../../store/prices.ts'
 import {
@@ -93,7 +94,9 @@ function apply(
   const { appId, provider, ref } = at
   return transaction(service.pool, async (tx) => {
     const uid = payer ?? (await becomeUser(tx, at, said.customer))
-    await lockUserByUid(tx, appId, uid)
+    if (uid === 'deleted') return { written: true, problem: null }
+    // Deleted in between: what is known of this payment is gone too, and is read again.
+    if (!(await lockUserByUid(tx, appId, uid))) return { written: false, problem: null }
     // Read after locking the user: nothing this decision depends on changes any more.
     const { app, now } = await service.apps.at(tx, { appId, actor: { kind: 'service' } })
     const bill = await billOf(tx, at, said, app.catalogue, now)
@@ -160,16 +163,22 @@ function heldAlready(
   return `The user holds ${packages} for good already, so the payment ${paymentRef} gave nothing: refund it at ${provider}, or cancel the subscription ${first.id} and replay this notice`
 }
 
-/** A payer who is not a user becomes one. Nobody is recognised by email address: anyone may enter any. */
+/**
+ * A payer who is not a user becomes one, but not one who was a user and was deleted. Nobody is recognised by email
+ * address: anyone may enter any.
+ */
 async function becomeUser(
   tx: Tx,
-  { appId, ref: paid }: ProviderRef,
+  { appId, provider, ref: paid }: ProviderRef,
   customer: Customer | null,
-): Promise<number> {
+): Promise<number | 'deleted'> {
   if (!customer) throw new BillingProblem(paid, `The provider does not say who paid ${paid}`)
   const { ref, email, name } = customer
   const known = await findUserByBillingId(tx, appId, ref)
   if (known) return known.uid
+  await holdErasures(tx, appId)
+  const named = [paid, ref].map((one) => ({ provider, ref: one }))
+  if (await isErased(tx, appId, named)) return 'deleted'
   await insertPayer(tx, appId, { id: ref, billingId: ref, email, name, metadata: {} })
   const made = (await findUserByBillingId(tx, appId, ref)) ?? (await findUser(tx, appId, ref))
   if (!made) throw new Error(`the payer ${ref} vanished`)

@@ -109,7 +109,7 @@ const hasTried = (held: readonly SubscriptionRow[], { items }: Offer): boolean =
 async function linkOf(call: Call, id: string): Promise<{ url: string }> {
   const { service, appId } = call
   const session = await findCheckoutSession(service.pool, appId, id)
-  if (!session) throw new Error(`the checkout session ${id} vanished`)
+  if (!session) throw linkIsGone()
   if (session.url !== null) return { url: session.url }
   if (session.state === 'EXPIRED') {
     throw subscriptionLinkError(`${session.provider} never answered for this link: ask for a new one`)
@@ -125,12 +125,18 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
       cancelUrl: session.cancelUrl,
     })
     await placeCheckoutSession(service.pool, appId, id, placed)
-    return { url: placed.url }
+    if (await findCheckoutSession(service.pool, appId, id)) return { url: placed.url }
+    // The user was deleted meanwhile, and what is paid now would give nothing.
+    await provider.closeCheckout(placed.ref)
+    throw linkIsGone()
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     throw subscriptionLinkError(providerWords(session.provider, error))
   }
 }
+
+const linkIsGone = () =>
+  subscriptionLinkError('This payment link no longer exists: its user was deleted, or it was made long ago')
 
 /** What the session offered when it was created, whatever the template says now. */
 async function offerAgain(call: Call, { items, provider }: CheckoutSession): Promise<Offer> {

@@ -1,7 +1,14 @@
-import { type NoticeVerdict, readSandboxNotice, readStripeNotice, subjectOf } from '../../billing/notice.ts'
+import {
+  type NoticeVerdict,
+  readSandboxNotice,
+  readStripeNotice,
+  refsIn,
+  subjectOf,
+} from '../../billing/notice.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { findApp } from '../../store/apps.ts'
 import { transaction } from '../../store/database.ts'
+import { holdErasures, isErased } from '../../store/erased-refs.ts'
 import { addJob } from '../../store/jobs.ts'
 import { insertNotice } from '../../store/notices.ts'
 import type { Service } from '../call/service.ts'
@@ -53,7 +60,11 @@ async function take(service: Service, provider: ProviderName, arrival: Arrival):
   const { eventId, type } = verdict
   const refs = Object.values(subjectOf(verdict)).filter((ref) => ref !== null)
   if (![eventId, type, ...refs].every(isIdentifier)) return 'malformed'
+  const named = refsIn(verdict.payload).map((ref) => ({ provider, ref }))
   const isNew = await transaction(service.pool, async (tx) => {
+    await holdErasures(tx, appId)
+    // About a user who was deleted: it would only bring their data back.
+    if (await isErased(tx, appId, named)) return true
     const seq = await insertNotice(tx, appId, { provider, eventId, type, body: body.toString('utf8') })
     if (seq === null) return false
     await addJob(tx, 'handle-notice', { appId, seq }, `notice:${appId}:${seq}`)

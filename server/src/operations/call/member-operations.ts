@@ -64,6 +64,8 @@ export const MUTATIONS: Record<string, MemberOperation> = {
 
   createUser: { least: 'EDITOR', about: { kind: 'user', id: byInput } },
   updateUser: { least: 'EDITOR', about: { kind: 'user', id: byPresentId } },
+  // Of whom the log does not say: that is what was deleted.
+  deleteUser: { least: 'EDITOR', about: { kind: 'user', id: none } },
   subscribe: { least: 'EDITOR', about: { kind: 'subscriptions', id: by('userId') } },
   cancelSubscription: { least: 'EDITOR', about: { kind: 'subscription', id: byId } },
   keepSubscription: { least: 'EDITOR', about: { kind: 'subscription', id: byId } },

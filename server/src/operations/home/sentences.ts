@@ -2,7 +2,7 @@ import type { AuditRow } from '../../store/audit.ts'
 
 /**
  * What each operation did, as a sentence after the member's name. Braces contain a field of its subject, after the
- * change or else before it; otherwise the subject's id.
+ * change or else before it; otherwise the subject's id. What was about a user who has been deleted since has neither.
  */
 export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   acceptInvitation: 'accepted the invitation',
@@ -42,6 +42,7 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
 
   createUser: 'created the user {name}',
   updateUser: 'changed the user {name}',
+  deleteUser: 'deleted a user',
   subscribe: 'subscribed the user {userId}',
   cancelSubscription: 'cancelled the subscription of {userId} to {packageId}',
   keepSubscription: 'kept the subscription of {userId} to {packageId}',
@@ -78,6 +79,6 @@ export function sentenceOf(done: Done): string {
   const { operation, subjectId, before, after } = done
   const sentence = SENTENCES[operation] ?? operation
   return (typeof sentence === 'string' ? sentence : sentence(done)).replace(/{(\w+)}/g, (_, name: string) =>
-    String(after?.[name] ?? before?.[name] ?? subjectId ?? ''),
+    String(after?.[name] ?? before?.[name] ?? subjectId ?? '(deleted)'),
   )
 }

@@ -2,6 +2,7 @@ import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { checkIdentifier, isIdentifier } from '../../domain/identifier.ts'
 import { KEPT_IMPORTS, MAX_IDENTIFIER_CHARACTERS, MAX_TEXT_CHARACTERS } from '../../domain/limits.ts'
 import { lookUpKeys, type Tx, transaction } from '../../store/database.ts'
+import { holdErasures } from '../../store/erased-refs.ts'
 import { addJob } from '../../store/jobs.ts'
 import * as rowStore from '../../store/user-import-rows.ts'
 import * as store from '../../store/user-imports.ts'
@@ -142,6 +143,7 @@ async function stageBatch(
     if ('problem' in checked) bad.push(checked)
     else good.push(checked)
   }
+  await holdErasures(tx, appId)
   await lookUpKeys(tx)
   const staged = await rowStore.stageRows(tx, appId, importId, good)
   if (staged.leftOut) {

@@ -1,4 +1,5 @@
 import { countedPeriodsOf } from '../../domain/catalogue.ts'
+import { subscriptionNotFound } from '../../domain/errors.ts'
 import { cancellationTime, endedAt } from '../../domain/subscription.ts'
 import { loadApp } from '../../store/catalogue.ts'
 import type { Db, Tx } from '../../store/database.ts'
@@ -114,7 +115,9 @@ async function cancelHere(
   const app = await loadApp(tx, appId)
   const held = await subscriptionsOfUser(tx, appId, userUid, now)
   const target = held.find((s) => s.id === id)
-  if (!app || !target) throw new Error(`the subscription ${id} vanished`)
+  if (!app) throw new Error(`the app ${appId} vanished`)
+  // The user was deleted in between.
+  if (!target) throw subscriptionNotFound(id)
 
   // An answer the provider gave before this change must not be written any more.
   for (const { provider, ref } of paid) await touchProviderSubscription(tx, appId, provider, ref)

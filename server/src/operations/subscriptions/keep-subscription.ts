@@ -1,4 +1,4 @@
-import { badUserInput } from '../../domain/errors.ts'
+import { badUserInput, subscriptionNotFound } from '../../domain/errors.ts'
 import { endedAt } from '../../domain/subscription.ts'
 import { loadApp } from '../../store/catalogue.ts'
 import type { Db, Tx } from '../../store/database.ts'
@@ -128,7 +128,7 @@ async function keepHere(
 ): Promise<PackageSubscription> {
   const before = await foundApp(tx, appId)
   const { userUid } = await foundSubscription(tx, appId, id, before.now)
-  await lockUserByUid(tx, appId, userUid)
+  if (!(await lockUserByUid(tx, appId, userUid))) throw subscriptionNotFound(id)
   const { now } = await foundApp(tx, appId)
   await settleByClock(tx, appId, userUid, now)
   const app = await loadApp(tx, appId)

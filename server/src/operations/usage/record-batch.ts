@@ -170,6 +170,7 @@ function openOnes(pending: readonly PendingUsage[], answers: Answers): Open[] {
 
 interface Decision extends Open {
   answer: RecordedUsage
+  uid: number | null
 }
 
 /** All calls on one counter, folded into one move: all of them succeed, or none. */
@@ -191,7 +192,7 @@ function decide(open: readonly Open[], found: readonly BatchResult<FoundStanding
     const counter = moveOf(counters, item.caller.appId, result.value)
     const before = counter?.move.to ?? 0
     const { used, ...answer } = applyUsage(result.value.standing, before, item.event)
-    const decision = { item, index, answer }
+    const decision = { item, index, answer, uid: result.value.uid }
     if (counter) counter.decisions.push(decision)
     else unmoved.push(decision)
     if (counter && answer.recorded) {
@@ -226,10 +227,10 @@ function moveOf(counters: Map<string, Moved>, appId: string, found: FoundStandin
   return counter
 }
 
-function receiptsOf({ item: { key }, answer }: Decision): Receipt[] {
+function receiptsOf({ item: { key }, answer, uid }: Decision): Receipt[] {
   if (!key) return []
   const results = JSON.stringify({ [key.field]: { value: answer } })
-  return [{ ...key, results }]
+  return [{ ...key, results, userUid: uid }]
 }
 
 function answerWith(decisions: readonly Decision[], answers: Answers): void {

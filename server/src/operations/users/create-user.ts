@@ -1,25 +1,29 @@
 import { badUserInput, quote } from '../../domain/errors.ts'
-import { checkNewUser, type User } from '../../domain/user.ts'
+import { checkUser, type User } from '../../domain/user.ts'
 import { violates } from '../../store/database.ts'
 import { BILLING_ID_TAKEN, insertUser, USER_ID_TAKEN } from '../../store/users.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 
 export async function createUser(call: Call, user: User): Promise<User> {
-  checkNewUser(user)
+  checkUser(user)
   return mutate(call, async (tx) => {
-    try {
-      await insertUser(tx, call.appId, user)
-    } catch (error) {
-      if (violates(error, USER_ID_TAKEN)) throw userIdTaken(user.id)
-      if (violates(error, BILLING_ID_TAKEN)) {
-        throw badUserInput(`Another user has the billingId ${quote(user.billingId ?? '')}`, 'billingId')
-      }
-      throw error
-    }
+    await unlessTaken(user, () => insertUser(tx, call.appId, user))
     return user
   })
 }
 
-export const userIdTaken = (id: string) =>
-  badUserInput(`A user with the id ${quote(id)} already exists`, 'id')
+/** Writes a user; an id or billing id of another user is refused by name. */
+export async function unlessTaken(user: User, write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    if (violates(error, USER_ID_TAKEN)) {
+      throw badUserInput(`A user with the id ${quote(user.id)} already exists`, 'id')
+    }
+    if (violates(error, BILLING_ID_TAKEN)) {
+      throw badUserInput(`Another user has the billingId ${quote(user.billingId ?? '')}`, 'billingId')
+    }
+    throw error
+  }
+}

@@ -1,6 +1,6 @@
 import { userNotFound } from '../../domain/errors.ts'
 import { checkText, isIdentifier } from '../../domain/identifier.ts'
-import type { User, UserChange } from '../../domain/user.ts'
+import type { User } from '../../domain/user.ts'
 import type { Pool } from '../../store/database.ts'
 import {
   FOUND_BY,
@@ -29,7 +29,11 @@ export async function createDashboardUser(call: Call, user: User): Promise<Liste
   return dashboardUser(call, user.id)
 }
 
-export async function updateDashboardUser(call: Call, id: string, change: UserChange): Promise<ListedUser> {
+export async function updateDashboardUser(
+  call: Call,
+  id: string,
+  change: Partial<User>,
+): Promise<ListedUser> {
   const { id: present } = await updateUser(call, id, change)
   return dashboardUser(call, present)
 }

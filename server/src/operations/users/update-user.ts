@@ -1,20 +1,33 @@
-import { checkUserChange, type User, type UserChange } from '../../domain/user.ts'
-import { violates } from '../../store/database.ts'
+import { badUserInput, quote } from '../../domain/errors.ts'
+import { checkUser, type User } from '../../domain/user.ts'
+import type { Tx } from '../../store/database.ts'
+import { chargedProvider } from '../../store/provider-subscriptions.ts'
 import * as store from '../../store/users.ts'
 import type { Call } from '../call/call.ts'
 import { lockedUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
-import { userIdTaken } from './create-user.ts'
+import { unlessTaken } from './create-user.ts'
 
-export async function updateUser(call: Call, id: string, change: UserChange): Promise<User> {
-  checkUserChange(change)
+export async function updateUser(call: Call, id: string, change: Partial<User>): Promise<User> {
+  checkUser(change)
   return mutate(call, async (tx) => {
-    const user = { ...(await lockedUser(tx, call.appId, id)), ...change }
-    try {
-      await store.updateUser(tx, call.appId, user)
-    } catch (error) {
-      throw violates(error, store.USER_ID_TAKEN) ? userIdTaken(user.id) : error
-    }
+    const before = await lockedUser(tx, call.appId, id)
+    const user = { ...before, ...change }
+    if (user.billingId !== before.billingId) await checkNotCharged(tx, call.appId, before)
+    await unlessTaken(user, () => store.updateUser(tx, call.appId, user))
     return user
   })
+}
+
+/**
+ * A billing id that is being charged stays: without it, what that customer buys at the provider would be nobody's, and
+ * another user could take it and have this one's card charged.
+ */
+async function checkNotCharged(tx: Tx, appId: string, { uid, billingId }: store.UserRow): Promise<void> {
+  const provider = billingId === null ? null : await chargedProvider(tx, appId, uid, billingId)
+  if (billingId === null || provider === null) return
+  throw badUserInput(
+    `${provider} charges ${quote(billingId)} for a subscription of this user: cancel it before you change the billingId`,
+    'billingId',
+  )
 }

@@ -1,0 +1,82 @@
+import { quote } from './errors.ts'
+import type { Json, JsonObject } from './metadata.ts'
+
+/** An id that a user has or had, and while it was theirs: afterwards it may be another user's. */
+interface KnownAs {
+  id: string
+  from: number
+  /** null: still */
+  until: number | null
+}
+
+/** Everything by which stored records may refer to a user. */
+export interface Person {
+  uid: number
+  knownAs: readonly KnownAs[]
+  /** at billing providers */
+  billingIds: readonly string[]
+  subscriptionIds: ReadonlySet<string>
+}
+
+/** Each id lasted from the end of the one before it. */
+export function knownAs(
+  user: { id: string; createdAt: number },
+  former: readonly { id: string; until: number }[],
+): KnownAs[] {
+  const known: KnownAs[] = []
+  let from = user.createdAt
+  for (const { id, until } of former) {
+    known.push({ id, from, until })
+    from = until
+  }
+  return [...known, { id: user.id, from, until: null }]
+}
+
+/** A request may have several mutations, and its receipt is as old as the first of them. */
+const SLACK_MS = 60_000
+
+const idsAt = ({ knownAs }: Person, at: number): Set<string> =>
+  new Set(
+    knownAs
+      .filter(({ from, until }) => from - SLACK_MS <= at && (until === null || at <= until))
+      .map(({ id }) => id),
+  )
+
+interface AuditRecord {
+  at: number
+  subjectId: string | null
+  before: JsonObject | null
+  after: JsonObject | null
+}
+
+/** Whether an entry of the audit log is about this person. `subject` says what its subject's id identifies. */
+export function entryIsAbout(
+  person: Person,
+  { at, subjectId, before, after }: AuditRecord,
+  subject: 'user' | 'subscription' | 'other',
+): boolean {
+  const ids = idsAt(person, at)
+  if (subject === 'user' && subjectId !== null && ids.has(subjectId)) return true
+  if (subject === 'subscription' && subjectId !== null && person.subscriptionIds.has(subjectId)) return true
+  return names(before, ids, []) || names(after, ids, [])
+}
+
+/** How a refusal quotes what it refused. */
+export const quotesOf = ({ knownAs, billingIds }: Person): string[] =>
+  [...knownAs.map(({ id }) => id), ...billingIds].map(quote)
+
+/** Whether a stored answer is about this person. */
+export function answerIsAbout(person: Person, results: Json, at: number): boolean {
+  return names(results, idsAt(person, at), quotesOf(person))
+}
+
+/** A user has an id and a billing id; everything else that belongs to one says `userId`. */
+function names(value: Json, ids: ReadonlySet<string>, quoted: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some((one) => names(one, ids, quoted))
+  const { userId, id, message } = value
+  if (typeof userId === 'string' && ids.has(userId)) return true
+  if (typeof id === 'string' && 'billingId' in value && ids.has(id)) return true
+  if (typeof message === 'string' && quoted.some((text) => message.includes(text))) return true
+  return Object.entries(value).some(([key, one]) => key !== 'metadata' && names(one, ids, quoted))
+}

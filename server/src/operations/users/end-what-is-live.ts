@@ -1,0 +1,52 @@
+import { type CheckoutSession, checkoutsOfUser } from '../../store/checkout-sessions.ts'
+import type { Db } from '../../store/database.ts'
+import { providerSubscriptionsOfUser } from '../../store/provider-subscriptions.ts'
+import { askingProvider, providerOf } from '../billing/provider-of.ts'
+import type { Service } from '../call/service.ts'
+
+/** What may still cost a user money at a provider. */
+export interface LiveBilling {
+  subscriptions: { provider: string; ref: string }[]
+  /** links that can be paid, or whose payment is on its way */
+  links: CheckoutSession[]
+}
+
+export async function liveBilling(db: Db, appId: string, uid: number): Promise<LiveBilling> {
+  return {
+    subscriptions: (await providerSubscriptionsOfUser(db, appId, uid)).filter(({ live }) => live),
+    links: (await checkoutsOfUser(db, appId, uid)).filter(
+      ({ state }) => state === 'OPEN' || state === 'AWAITING',
+    ),
+  }
+}
+
+/** Whether everything in `now` was in `then` already. */
+export function isCovered(now: LiveBilling, then: LiveBilling): boolean {
+  const known = new Set([...then.subscriptions, ...then.links.map(linkRef)].map(nameOf))
+  const all = [...now.subscriptions, ...now.links.map(linkRef)]
+  return all.every((one) => known.has(nameOf(one)))
+}
+
+const nameOf = ({ provider, ref }: { provider: string; ref: string }) => JSON.stringify([provider, ref])
+
+const linkRef = ({ provider, id, providerRef }: CheckoutSession) => ({
+  provider,
+  ref: `${id} ${providerRef}`,
+})
+
+/** Has the providers charge the user for nothing more, and accept no more payments. Doing it twice is harmless. */
+export async function endAtProviders(service: Service, appId: string, live: LiveBilling): Promise<void> {
+  // Links first: one that is paid until it is closed has left a subscription to end.
+  for (const { provider: name, providerRef: ref } of live.links) {
+    if (ref === null) continue
+    await askingProvider(name, async () => {
+      const provider = await providerOf(service, appId, name)
+      await provider.closeCheckout(ref)
+      const paid = (await provider.fetchCheckout(ref))?.subscriptionRef ?? null
+      if (paid !== null) await provider.cancel(paid, 'now')
+    })
+  }
+  for (const { provider: name, ref } of live.subscriptions) {
+    await askingProvider(name, async () => (await providerOf(service, appId, name)).cancel(ref, 'now'))
+  }
+}

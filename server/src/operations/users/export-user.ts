@@ -1,0 +1,184 @@
+import { refsIn } from '../../billing/notice.ts'
+import { userNotFound } from '../../domain/errors.ts'
+import { MAX_EXPORTED_ROWS } from '../../domain/limits.ts'
+import type { Json, JsonObject } from '../../domain/metadata.ts'
+import { entryIsAbout, type Person } from '../../domain/personal-data.ts'
+import { checkoutsOfUser } from '../../store/checkout-sessions.ts'
+import type { Db } from '../../store/database.ts'
+import { findErasableUser } from '../../store/erase-user.ts'
+import * as store from '../../store/export-user.ts'
+import { providerSubscriptionsOfUser } from '../../store/provider-subscriptions.ts'
+import { subjectOwner } from '../../store/snapshots.ts'
+import { auditEntriesNaming, noticesNaming } from '../../store/user-traces.ts'
+import { foundApp } from '../apps/apps.ts'
+import { type Call, momentOf } from '../call/call.ts'
+import { foundUser } from '../call/found.ts'
+import { unknownCursor } from '../call/pages.ts'
+import { personOf } from './person.ts'
+
+interface Part {
+  name: string
+  read(db: Db, appId: string, person: Person, after: string, limit: number): Promise<store.ExportedRow[]>
+  /** Whether it is where a row of this part may be; anyone may send anything. */
+  isKey(key: string): boolean
+}
+
+const isText = (key: unknown): key is string =>
+  typeof key === 'string' && !key.includes('\u0000') && key.isWellFormed()
+const isNumber = (key: unknown): boolean => typeof key === 'string' && /^\d{1,15}$/.test(key)
+const isTime = (key: unknown): boolean =>
+  typeof key === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+\+00:00$/.test(key) && !Number.isNaN(Date.parse(key))
+
+/** A key of several columns. */
+function isList(key: string, columns: ((value: unknown) => boolean)[]): boolean {
+  try {
+    const values: unknown = JSON.parse(key)
+    return Array.isArray(values) && columns.every((isValue, i) => isValue(values[i]))
+  } catch {
+    return false
+  }
+}
+
+/** What follows the profile, in this order. */
+const PARTS: Part[] = [
+  ...(['subscriptions', 'providerSubscriptions', 'paymentLinks', 'importRows'] as const).map(
+    (name): Part => ({
+      name,
+      read: (db, appId, { uid, knownAs }, after, limit) =>
+        store.exportRows(db, appId, { uid, id: knownAs.at(-1)?.id ?? '' }, name, after, limit),
+      isKey: isText,
+    }),
+  ),
+  { name: 'auditEntries', read: auditEntries, isKey: isNumber },
+  { name: 'notices', read: notices, isKey: isNumber },
+  {
+    name: 'usageCounters',
+    read: (db, appId, { uid }, after, limit) => store.exportCounters(db, appId, uid, after, limit),
+    isKey: (key) => isList(key, [isText, isText, isTime]),
+  },
+  {
+    name: 'usageLedger',
+    read: (db, appId, { uid }, after, limit) => store.exportLedger(db, appId, uid, after, limit),
+    isKey: (key) => isList(key, [isText, isNumber]),
+  },
+]
+
+/**
+ * All that is stored about a user. What does not fit in one answer is in the next: `next` is the `after` that asks for
+ * it, and null at the end.
+ */
+export async function exportUser(
+  call: Call,
+  id: string,
+  after: string | null | undefined,
+): Promise<JsonObject> {
+  const { service, appId } = call
+  await foundApp(service.pool, appId)
+  await momentOf(call)
+  const { uid } = await foundUser(service.pool, appId, id)
+  // It reads whole tables.
+  const db = service.patient
+  const user = await findErasableUser(db, appId, id)
+  const profile = await store.exportProfile(db, appId, uid)
+  if (!user || !profile) throw userNotFound(id)
+  const person = await personOf(db, appId, user)
+  const exported: JsonObject = { user: readable(profile) }
+  let [part, key] = cursorOf(after)
+  let left = MAX_EXPORTED_ROWS
+  for (; part < PARTS.length && left > 0; part++, key = '') {
+    const { name, read } = PARTS[part] as Part
+    const rows = await read(db, appId, person, key, left + 1)
+    exported[name] = rows.slice(0, left).map(({ row }) => readable(row))
+    if (rows.length > left) return { ...exported, next: cursorText(part, rows[left - 1]?.key ?? key) }
+    left -= rows.length
+  }
+  return { ...exported, next: part < PARTS.length ? cursorText(part, '') : null }
+}
+
+const INTERNAL = new Set(['app_id', 'uid', 'user_uid'])
+
+/** Columns by the names that the API uses. */
+function readable(row: JsonObject): Json {
+  return Object.fromEntries(
+    Object.entries(row)
+      .filter(([name]) => !INTERNAL.has(name))
+      .map(([name, value]) => [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value]),
+  )
+}
+
+/** As many of the rows as are kept, of those that are found by their text. */
+async function kept<Row extends { seq: number }>(
+  find: (after: number, limit: number) => Promise<Row[]>,
+  keep: (row: Row) => boolean,
+  after: string,
+  limit: number,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  for (let last = Number(after); ; ) {
+    const found = await find(last, limit)
+    rows.push(...found.filter(keep))
+    if (found.length < limit || rows.length >= limit) return rows.slice(0, limit)
+    last = found.at(-1)?.seq ?? last
+  }
+}
+
+async function auditEntries(
+  db: Db,
+  appId: string,
+  person: Person,
+  after: string,
+  limit: number,
+): Promise<store.ExportedRow[]> {
+  const names = [...person.knownAs.map(({ id }) => id), ...person.subscriptionIds]
+  const rows = await kept(
+    (last, most) => auditEntriesNaming(db, appId, names, last, most),
+    (entry) => entryIsAbout(person, entry, subjectOwner(entry.subjectKind)),
+    after,
+    limit,
+  )
+  return rows.map(({ seq, appId: _, at, ...entry }) => ({
+    key: String(seq),
+    row: { ...entry, at: new Date(at).toISOString() },
+  }))
+}
+
+async function notices(
+  db: Db,
+  appId: string,
+  person: Person,
+  after: string,
+  limit: number,
+): Promise<store.ExportedRow[]> {
+  const paid = await providerSubscriptionsOfUser(db, appId, person.uid)
+  const links = await checkoutsOfUser(db, appId, person.uid)
+  const refs = new Set([
+    ...person.billingIds,
+    ...paid.map(({ ref }) => ref),
+    ...links.flatMap(({ id, providerRef }) => (providerRef === null ? [id] : [id, providerRef])),
+  ])
+  const rows = await kept(
+    (last, most) => noticesNaming(db, appId, [...refs], last, most),
+    ({ payload }) => refsIn(payload).some((ref) => refs.has(ref)),
+    after,
+    limit,
+  )
+  return rows.map(({ seq, provider, eventId, type, payload, state, receivedAt }) => ({
+    key: String(seq),
+    row: { provider, eventId, type, state, receivedAt: new Date(receivedAt).toISOString(), payload },
+  }))
+}
+
+const cursorText = (part: number, key: string): string =>
+  Buffer.from(JSON.stringify([part, key])).toString('base64url')
+
+function cursorOf(after: string | null | undefined): [part: number, key: string] {
+  if (after === null || after === undefined) return [0, '']
+  try {
+    const [part, key] = JSON.parse(Buffer.from(after, 'base64url').toString()) as unknown[]
+    const known = typeof part === 'number' ? PARTS[part] : undefined
+    if (known && (key === '' || (isText(key) && known.isKey(key)))) return [part as number, key]
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error
+  }
+  throw unknownCursor()
+}

@@ -1,0 +1,17 @@
+import { knownAs, type Person } from '../../domain/personal-data.ts'
+import type { Db } from '../../store/database.ts'
+import { type ErasableUser, subscriptionIdsOf } from '../../store/erase-user.ts'
+import { providerSubscriptionsOfUser } from '../../store/provider-subscriptions.ts'
+
+/** Everything by which records may refer to a user. */
+export async function personOf(db: Db, appId: string, user: ErasableUser): Promise<Person> {
+  const { uid, billingId } = user
+  const paid = await providerSubscriptionsOfUser(db, appId, uid)
+  const customers = paid.map(({ customerRef }) => customerRef)
+  return {
+    uid,
+    knownAs: knownAs(user, user.formerIds),
+    billingIds: [...new Set([billingId, ...customers].filter((ref) => ref !== null))],
+    subscriptionIds: new Set(await subscriptionIdsOf(db, appId, uid)),
+  }
+}

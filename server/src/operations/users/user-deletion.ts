@@ -1,0 +1,31 @@
+import { endedAt } from '../../domain/subscription.ts'
+import { subscriptionsOfUser } from '../../store/subscriptions.ts'
+import { countCounters } from '../../store/usage.ts'
+import { foundApp } from '../apps/apps.ts'
+import type { Call } from '../call/call.ts'
+import { foundUser } from '../call/found.ts'
+import { liveBilling } from './end-what-is-live.ts'
+
+/** What deleting a user would do, in numbers. */
+export interface UserDeletion {
+  liveSubscriptions: number
+  paidSubscriptions: number
+  openLinks: number
+  pastSubscriptions: number
+  counters: number
+}
+
+export async function userDeletion({ service: { pool }, appId }: Call, id: string): Promise<UserDeletion> {
+  const { now } = await foundApp(pool, appId)
+  const { uid } = await foundUser(pool, appId, id)
+  const held = await subscriptionsOfUser(pool, appId, uid, now)
+  const live = held.filter((s) => endedAt(s, now) === null)
+  const { subscriptions, links } = await liveBilling(pool, appId, uid)
+  return {
+    liveSubscriptions: live.length,
+    paidSubscriptions: subscriptions.length,
+    openLinks: links.length,
+    pastSubscriptions: held.length - live.length,
+    counters: await countCounters(pool, appId, uid),
+  }
+}

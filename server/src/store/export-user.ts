@@ -1,0 +1,90 @@
+import type { JsonObject } from '../domain/metadata.ts'
+import type { Db } from './database.ts'
+
+// Rows as they are, whatever columns they have: an export gives all that is stored.
+
+/** A row, and where the next one starts. */
+export interface ExportedRow {
+  row: JsonObject
+  key: string
+}
+
+/** The parts of an export that are found by the user's number: table, and the key that orders its rows. */
+const TABLES = {
+  subscriptions: ['subscription', `lpad(seq::text, 20, '0')`],
+  providerSubscriptions: ['provider_subscription', `provider || ' ' || ref`],
+  paymentLinks: ['checkout_session', 'id'],
+  // A bad row knows a user by id alone.
+  importRows: [
+    'user_import_row',
+    `import_id || ' ' || lpad(line::text, 20, '0')`,
+    'or app_id = $1 and user_uid is null and user_id = $5',
+  ],
+} as const
+
+export type ExportedTable = keyof typeof TABLES
+
+export async function exportRows(
+  db: Db,
+  appId: string,
+  user: { uid: number; id: string },
+  name: ExportedTable,
+  after: string,
+  limit: number,
+): Promise<ExportedRow[]> {
+  const [table, key, also = 'and $5 = $5'] = TABLES[name]
+  const { rows } = await db.query<ExportedRow>(
+    `select * from (select to_json(t) as row, (${key}) collate "C" as key from ${table} t
+       where app_id = $1 and user_uid = $2 ${also}) x where key > $3 collate "C" order by key limit $4`,
+    [appId, user.uid, after, limit, user.id],
+  )
+  return rows
+}
+
+/** The user's own row. */
+export async function exportProfile(db: Db, appId: string, userUid: number): Promise<JsonObject | null> {
+  const { rows } = await db.query<{ row: JsonObject }>(
+    `select to_json(u) as row from users u where app_id = $1 and uid = $2`,
+    [appId, userUid],
+  )
+  return rows[0]?.row ?? null
+}
+
+/** Counters, in the order of their key. */
+export async function exportCounters(
+  db: Db,
+  appId: string,
+  userUid: number,
+  after: string,
+  limit: number,
+): Promise<ExportedRow[]> {
+  const [featureId = '', resetPeriod = '', periodStart = '-infinity'] = parts(after)
+  const { rows } = await db.query<ExportedRow>(
+    `select to_json(c) as row, json_build_array(feature_id, reset_period, period_start)::text as key
+     from usage_counter c where app_id = $1 and user_uid = $2
+       and (feature_id, reset_period, period_start) > ($3, $4, $5::timestamptz)
+     order by feature_id, reset_period, period_start limit $6`,
+    [appId, userUid, featureId, resetPeriod, periodStart, limit],
+  )
+  return rows
+}
+
+/** The ledger, feature by feature, oldest first. */
+export async function exportLedger(
+  db: Db,
+  appId: string,
+  userUid: number,
+  after: string,
+  limit: number,
+): Promise<ExportedRow[]> {
+  const [featureId = '', seq = '0'] = parts(after)
+  const { rows } = await db.query<ExportedRow>(
+    `select to_json(l) as row, json_build_array(feature_id, seq::text)::text as key
+     from usage_ledger l where app_id = $1 and user_uid = $2 and (feature_id, seq) > ($3, $4::bigint)
+     order by feature_id, seq limit $5`,
+    [appId, userUid, featureId, seq, limit],
+  )
+  return rows
+}
+
+const parts = (key: string): string[] => (key === '' ? [] : (JSON.parse(key) as string[]))
