@@ -85,6 +85,7 @@ const OWNERS: Record<SubjectKind, 'user' | 'subscription' | 'other'> = {
   tokenKey: 'other',
   feature: 'other',
   package: 'other',
+  migration: 'other',
   member: 'other',
   invitation: 'other',
   import: 'other',
