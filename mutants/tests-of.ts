@@ -51,6 +51,7 @@ const SERVICE: [path: string, tests: string[]][] = [
   ['server/src/store/sessions', ['server/test/dashboard/members.test.ts', 'server/test/dashboard.test.ts']],
   ['server/src/store/sign-in-pace', ['server/test/dashboard/visitors.test.ts']],
   ['server/src/store/users', [...STORE, 'server/test/dashboard/users.test.ts']],
+  ['server/src/store/overrides', [...STORE, 'server/test/overrides.test.ts']],
   ['server/src/store/', STORE],
   [
     'server/src/operations/billing/',
@@ -68,6 +69,7 @@ const SERVICE: [path: string, tests: string[]][] = [
     'server/src/operations/members/',
     ['server/test/dashboard/members.test.ts', 'server/test/dashboard/visitors.test.ts'],
   ],
+  ['server/src/operations/overrides/', ['server/test/overrides.test.ts']],
   ['server/src/operations/subscriptions/', ['server/test/cancellation.test.ts', ...SHOP]],
   ['server/src/operations/usage/', ['server/test/usage-keys.test.ts', 'server/test/moving-periods.test.ts']],
   [
