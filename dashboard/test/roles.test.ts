@@ -72,6 +72,16 @@ const PLACES: Record<string, Place> = {
   recordUsage: { path: '/apps/default/users/ada', control: button('Record usage of API calls') },
   generateUserToken: { path: '/apps/default/users/ada', control: button('Make a token') },
   cancelSubscription: { path: '/apps/default/subscriptions', control: button(/^Cancel Basic of/) },
+  changeSubscription: { path: '/apps/default/users/ada', control: button('Change plan') },
+  startTrial: { path: '/apps/default/users/ada', control: button('Start a trial') },
+  cancelScheduledChange: {
+    path: '/apps/default/subscriptions',
+    control: button('Take back the change of carl'),
+  },
+  extendTrial: {
+    path: '/apps/default/subscriptions',
+    control: button('Extend the trial of Basic of dora'),
+  },
   keepSubscription: { path: '/apps/default/subscriptions', control: button('Keep Basic of bob') },
   importUsers: { path: '/apps/default/import', control: button('Check the file') },
   applyUserImport: { path: '/apps/default/import?id=checked', control: button(/^Apply/) },
@@ -127,6 +137,13 @@ async function fill(): Promise<void> {
   await server.admin.data('mutation ($id: String!) { cancelSubscription(id: $id) { id } }', {
     id: subscriptions[0].id,
   })
+  await server.admin.data(`mutation {
+    carl: createUser(input: { id: "carl" }) { id }
+    dora: createUser(input: { id: "dora" }) { id }
+    subscribe(userId: "carl", packageIds: ["basic"]) { id }
+    changeSubscription(userId: "carl", packageId: "basic", quantity: 2, when: PERIOD_END) { now }
+    startTrial(userId: "dora", packageId: "basic", days: 9) { id }
+  }`)
   const cookie = await sessionCookie(server)
   for (const [id, dryRun, email] of [
     ['applied', '0', 'ada@one.example.com'],

@@ -66,6 +66,40 @@ export interface SubscriptionsArguments {
 export interface SubscribeArguments extends ByUser {
   /** At most one base plan, and any add-ons. */
   packageIds: readonly string[]
+  /** How many of each of `packageIds`: what its limits are multiplied by. @default 1 each */
+  quantities?: readonly number[] | undefined
+}
+
+/** The arguments of `changeSubscription`. */
+export interface ChangeArguments extends ByUser {
+  /** The base plan to change to. */
+  packageId: string
+  /** When to change. @default 'BEST' */
+  when?: ChangeTime | undefined
+  /** How many of it. @default as many as now */
+  quantity?: number | undefined
+  /** True: only say what would happen. @default false */
+  dryRun?: boolean | undefined
+}
+
+/** The arguments of `startTrial`: either `days` or `until`. */
+export interface TrialArguments extends ByUser {
+  /** The package to try. */
+  packageId: string
+  /** How long, in days of 24 hours. */
+  days?: number | undefined
+  /** Until when; ISO 8601. */
+  until?: string | undefined
+  /** The package that follows. @default nothing */
+  then?: string | undefined
+  /** True: even if the user has tried it before. @default false */
+  again?: boolean | undefined
+}
+
+/** The arguments of `extendTrial`. */
+export interface ExtendTrialArguments extends ById {
+  /** Its new end, later than the present one; ISO 8601. */
+  until: string
 }
 
 /** The arguments of `cancelSubscription`. */

@@ -12,6 +12,7 @@ import {
 const FEATURES_IF_ASKED = `features @include(if: $includeFeatures) { ${PACKAGE_FEATURE} }`
 const FEATURE = `id name type unitLabel unitLabelPlural metadata packages { ${PACKAGE} }`
 const USER = 'id billingId name email metadata'
+const FEATURE_CHANGE = `featureId name before { ${CHECK} } after { ${CHECK} }`
 const RECORDED = `recorded reason ${CONSUMPTION}`
 
 /** The one document of each operation. Each selects one field, of the same name. */
@@ -61,8 +62,8 @@ export const DOCUMENTS = {
     updateUser(id: $id, input: $input) { ${USER} }
   }`,
   deleteUser: `mutation deleteUser($id: String!) { deleteUser(id: $id) { id } }`,
-  subscribe: `mutation subscribe($userId: String!, $packageIds: [String!]!) {
-    subscribe(userId: $userId, packageIds: $packageIds) { ${SUBSCRIPTION} }
+  subscribe: `mutation subscribe($userId: String!, $packageIds: [String!]!, $quantities: [Int!]) {
+    subscribe(userId: $userId, packageIds: $packageIds, quantities: $quantities) { ${SUBSCRIPTION} }
   }`,
   cancelSubscription: `mutation cancelSubscription($id: String!, $atPeriodEnd: Boolean) {
     cancelSubscription(id: $id, atPeriodEnd: $atPeriodEnd) { ${SUBSCRIPTION} }
@@ -76,6 +77,27 @@ export const DOCUMENTS = {
     migrateSubscriptions(packageId: $packageId, fromVersion: $fromVersion, toVersion: $toVersion, when: $when, dryRun: $dryRun) { ${MIGRATION} }
   }`,
   undoMigration: `mutation undoMigration($id: String!) { undoMigration(id: $id) { ${MIGRATION} } }`,
+  changeSubscription: `mutation changeSubscription(
+    $userId: String!, $packageId: String!, $when: ChangeTime, $quantity: Int, $dryRun: Boolean
+  ) {
+    changeSubscription(userId: $userId, packageId: $packageId, when: $when, quantity: $quantity, dryRun: $dryRun) {
+      at now from { ${PACKAGE} } to { ${PACKAGE} } gains { ${FEATURE_CHANGE} } loses { ${FEATURE_CHANGE} }
+      credit charge currency quotedBy formula subscription { ${SUBSCRIPTION} }
+    }
+  }`,
+  cancelScheduledChange: `mutation cancelScheduledChange($userId: String!) {
+    cancelScheduledChange(userId: $userId) { ${SUBSCRIPTION} }
+  }`,
+  startTrial: `mutation startTrial(
+    $userId: String!, $packageId: String!, $days: Int, $until: String, $then: String, $again: Boolean
+  ) {
+    startTrial(userId: $userId, packageId: $packageId, days: $days, until: $until, then: $then, again: $again) {
+      ${SUBSCRIPTION}
+    }
+  }`,
+  extendTrial: `mutation extendTrial($id: String!, $until: String!) {
+    extendTrial(id: $id, until: $until) { ${SUBSCRIPTION} }
+  }`,
   recordUsage: `mutation recordUsage($input: CreateUsageEventInput!) {
     recordUsage(input: $input) { ${RECORDED} }
   }`,

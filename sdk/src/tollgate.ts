@@ -281,6 +281,37 @@ export class Tollgate {
     return result
   }
 
+  /**
+   * Changes a user's base plan for another, or its quantity: now, at the end of its period, or whichever is best for
+   * them. `dryRun: true` only says what would happen.
+   */
+  async changeSubscription(
+    args: A.ChangeArguments,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.SubscriptionChange>> {
+    const result = await this.#calls.call<T.SubscriptionChange>('changeSubscription', args, options)
+    this.#checks.changed(args?.userId)
+    return result
+  }
+
+  /** Takes a scheduled change back. What would have followed a trial is dropped. */
+  cancelScheduledChange(args: A.ByUser, options?: MutationOptions): Promise<T.Result<T.PackageSubscription>> {
+    return this.#changed(this.#calls.call('cancelScheduledChange', args, options))
+  }
+
+  /** Starts a trial, for `days` or `until` a time, followed by the package `then` or by nothing. */
+  startTrial(args: A.TrialArguments, options?: MutationOptions): Promise<T.Result<T.PackageSubscription>> {
+    return this.#changed(this.#calls.call('startTrial', args, options))
+  }
+
+  /** Lets a trial last longer; what follows it waits. */
+  extendTrial(
+    args: A.ExtendTrialArguments,
+    options?: MutationOptions,
+  ): Promise<T.Result<T.PackageSubscription>> {
+    return this.#changed(this.#calls.call('extendTrial', args, options))
+  }
+
   /** Cached checks of the subscription's user are stale now. */
   async #changed(asked: Promise<T.Result<T.PackageSubscription>>): Promise<T.Result<T.PackageSubscription>> {
     const result = await asked

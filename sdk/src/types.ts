@@ -12,6 +12,8 @@ export type FeatureType = 'BINARY' | 'CONSUMABLE'
 export type PackageStatus = 'DRAFT' | 'PUBLISHED'
 /** A subscription that was CANCELLED is never revived. */
 export type SubscriptionStatus = 'ACTIVE' | 'CANCELLED'
+/** BEST: now, or at the end of the period if the new plan is cheaper. */
+export type ChangeTime = 'NOW' | 'PERIOD_END' | 'BEST'
 /** How often a budget resets. */
 export type ResetPeriod = 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR' | 'NEVER'
 /** ADD adds `delta` to the usage, SET sets it. */
@@ -153,9 +155,6 @@ export interface PackageSubscription {
   scheduled: ScheduledChange | null
 }
 
-/** When a change takes effect. */
-export type ChangeTime = 'NOW' | 'PERIOD_END' | 'BEST'
-
 /** A move of those who have one version of a package to another. */
 export interface Migration {
   /** Its id, chosen by the service; null: a dry run. */
@@ -224,6 +223,46 @@ export interface Override {
   expiresAt: string | null
   /** A note for your own people; users never see it. */
   reason: string | null
+}
+
+/** What a change does to one more use of a feature. */
+export interface FeatureChange {
+  /** The feature's id. */
+  featureId: string
+  /** What people call it. */
+  name: string
+  /** What a check says before it. */
+  before: CanUseFeatureData
+  /** What a check says after it. */
+  after: CanUseFeatureData
+}
+
+/** What a change of plan does, or would do. */
+export interface SubscriptionChange {
+  /** When it takes effect; ISO 8601, UTC. */
+  at: string
+  /** Whether that is now. */
+  now: boolean
+  /** The plan that ends. */
+  from: Package
+  /** The plan that takes its place. */
+  to: Package
+  /** What can be used after it and not before. */
+  gains: FeatureChange[]
+  /** What can be used before it and not after. */
+  loses: FeatureChange[]
+  /** Minor units given back; null: the plans have no prices to compare. */
+  credit: number | null
+  /** Minor units charged. */
+  charge: number | null
+  /** Their currency. */
+  currency: string | null
+  /** The provider that charges it; `tollgate`: worked out from the prices, and charged by nobody. */
+  quotedBy: string
+  /** How credit and charge were worked out. */
+  formula: string
+  /** The user's base plan after the call; null for a dry run. */
+  subscription: PackageSubscription | null
 }
 
 /** How much of a budget is used. */

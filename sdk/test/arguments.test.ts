@@ -74,6 +74,20 @@ const ROWS: (() => Row)[] = [
     /must be a whole number, not "1"/,
   ],
   () => ['undoMigration', t.undoMigration({}), 'id', /must be a string/],
+  () => [
+    'changeSubscription',
+    t.changeSubscription({ userId: 'u', packageId: 'p', quantity: '2' }),
+    'quantity',
+    /must be a whole number, not "2"/,
+  ],
+  () => ['cancelScheduledChange', t.cancelScheduledChange({}), 'userId', /must be a string, not undefined/],
+  () => [
+    'startTrial',
+    t.startTrial({ userId: 'u', packageId: 'p', days: 1.5 }),
+    'days',
+    /whole number, not 1.5/,
+  ],
+  () => ['extendTrial', t.extendTrial({ id: 's' }), 'until', /must be a string, not undefined/],
   () => ['recordUsage()', t.recordUsage(), 'input', /must be an object/],
   () => [
     'recordUsage',

@@ -84,6 +84,7 @@ const OVERRIDE = {
   expiresAt: '2100-01-01T00:00:00.000Z',
   reason: 'a big customer',
 }
+const IN_A_YEAR = new Date(Date.now() + 365 * 86_400_000).toISOString()
 
 const subscribed = (userId: string, to: unknown) => ({
   id: TEXT,
@@ -302,6 +303,44 @@ const MUTATIONS: Row[] = [
   ['migrateSubscriptions', (t) => t.migrateSubscriptions(MIGRATE), migrated('DONE')],
   ['migration', async (t) => t.migration({ id: await migrate(t) }), migrated('DONE')],
   ['undoMigration', async (t) => t.undoMigration({ id: await migrate(t) }), migrated('UNDONE')],
+  [
+    'startTrial',
+    (t) => t.startTrial({ userId: 'eva', packageId: 'plan', days: 7 }),
+    { ...subscribed('eva', PLAN), cancelAt: TIME, trialEndsAt: TIME },
+  ],
+  [
+    'extendTrial',
+    async (t) => t.extendTrial({ id: await lastOf(t, 'eva'), until: IN_A_YEAR }),
+    { ...subscribed('eva', PLAN), cancelAt: IN_A_YEAR, trialEndsAt: IN_A_YEAR },
+  ],
+  [
+    'changeSubscription',
+    (t) => t.changeSubscription({ userId: 'eva', packageId: 'plan', quantity: 2, when: 'PERIOD_END' }),
+    {
+      at: IN_A_YEAR,
+      now: false,
+      from: PLAN,
+      to: PLAN,
+      gains: [],
+      loses: [],
+      credit: expect.toBeOneOf([null, expect.any(Number)]),
+      charge: expect.toBeOneOf([null, expect.any(Number)]),
+      currency: expect.toBeOneOf([null, TEXT]),
+      quotedBy: 'tollgate',
+      formula: TEXT,
+      subscription: {
+        ...subscribed('eva', PLAN),
+        cancelAt: IN_A_YEAR,
+        trialEndsAt: IN_A_YEAR,
+        scheduled: { packageId: 'plan', at: IN_A_YEAR },
+      },
+    },
+  ],
+  [
+    'cancelScheduledChange',
+    (t) => t.cancelScheduledChange({ userId: 'eva' }),
+    { ...subscribed('eva', PLAN), cancelAt: IN_A_YEAR, trialEndsAt: IN_A_YEAR },
+  ],
   [
     'generateUserToken',
     (t) => t.generateUserToken({ userId: 'eva' }),

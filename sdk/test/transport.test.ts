@@ -113,6 +113,14 @@ describe('gap: idempotency', () => {
     migrateSubscriptions: (t, idempotencyKey) =>
       t.migrateSubscriptions({ packageId: 'plan', fromVersion: 1, toVersion: 2 }, { idempotencyKey }),
     undoMigration: (t, idempotencyKey) => t.undoMigration({ id: 'm' }, { idempotencyKey }),
+    changeSubscription: (t, idempotencyKey) =>
+      t.changeSubscription({ userId: 'ann', packageId: 'plan' }, { idempotencyKey }),
+    cancelScheduledChange: (t, idempotencyKey) =>
+      t.cancelScheduledChange({ userId: 'ann' }, { idempotencyKey }),
+    startTrial: (t, idempotencyKey) =>
+      t.startTrial({ userId: 'ann', packageId: 'plan', days: 1 }, { idempotencyKey }),
+    extendTrial: (t, idempotencyKey) =>
+      t.extendTrial({ id: 's', until: '2099-01-01T00:00:00Z' }, { idempotencyKey }),
     recordUsage: (t, idempotencyKey) => t.recordUsage(CALL, { idempotencyKey }),
     recordUsages: (t, idempotencyKey) => t.recordUsages([CALL], { idempotencyKey }),
     generateUserToken: (t, idempotencyKey) => t.generateUserToken({ userId: 'ann' }, { idempotencyKey }),

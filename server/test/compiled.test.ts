@@ -128,6 +128,13 @@ const ADMIN_MUTATIONS: Rows = {
     'BAD_USER_INPUT',
   ),
   undoMigration: given({ id: 'none' }, 'MIGRATION_NOT_FOUND'),
+  changeSubscription: given(
+    { userId: 'none', packageId: 'plan', when: 'NOW', quantity: 1, dryRun: true },
+    'USER_NOT_FOUND',
+  ),
+  cancelScheduledChange: given({ userId: 'none' }, 'USER_NOT_FOUND'),
+  startTrial: given({ userId: 'none', packageId: 'plan', days: 1, again: true }, 'USER_NOT_FOUND'),
+  extendTrial: given({ id: 'none', until: '2099-01-01T00:00:00Z' }, 'SUBSCRIPTION_NOT_FOUND'),
   recordUsage: given({ input: { userId: 'ann', featureId: 'calls', delta: 3, action: 'SET' } }),
   recordUsages: given({
     inputs: [
@@ -158,6 +165,7 @@ const DASHBOARD_QUERIES: Rows = {
   sessions: given({}),
   feature: given({ appId: 'default', id: 'calls' }),
   features: given({ appId: 'default', search: 's' }),
+  changePreview: given({ appId: 'default', userId: 'none', packageId: 'plan' }, 'USER_NOT_FOUND'),
   publishPreview: given({ appId: 'default', packageId: 'plan', for: 'AT_PERIOD_END', first: 5 }),
   publishTouched: given({ appId: 'default', packageId: 'plan', for: 'ALL', first: 5, after: 'LOSES 0' }),
   packageVersions: given({ appId: 'default', packageId: 'plan' }),
@@ -248,6 +256,19 @@ const DASHBOARD_MUTATIONS: Rows = {
   }),
   removeOverride: given({ appId: 'default', userId: 'ann', featureId: 'calls' }),
   deleteUser: given({ appId: 'default', id: 'none' }, 'USER_NOT_FOUND'),
+  changeSubscription: given(
+    { appId: 'default', userId: 'none', packageId: 'plan', when: 'BEST', quantity: 2 },
+    'USER_NOT_FOUND',
+  ),
+  cancelScheduledChange: given({ appId: 'default', userId: 'none' }, 'USER_NOT_FOUND'),
+  startTrial: given(
+    { appId: 'default', userId: 'none', packageId: 'plan', until: '2099-01-01T00:00:00Z' },
+    'USER_NOT_FOUND',
+  ),
+  extendTrial: given(
+    { appId: 'default', id: 'none', until: '2099-01-01T00:00:00Z' },
+    'SUBSCRIPTION_NOT_FOUND',
+  ),
   setOrigins: given({ appId: 'default', origins: ['https://app.example'] }),
   createPrice: {
     variables: (turn) => ({

@@ -50,8 +50,16 @@ beforeEach(async () => {
 
 const keyed = (key: string): Client => app.admin.with({ 'Idempotency-Key': key })
 
+const UNTIL = new Date(Date.now() + 20 * 86_400_000).toISOString()
 const named = (operation: string) =>
-  operation.replace('SUBSCRIPTION', subscription).replace('MIGRATION', migration)
+  operation.replace('SUBSCRIPTION', subscription).replace('MIGRATION', migration).replace('UNTIL', UNTIL)
+
+async function prepare({ before }: Row): Promise<void> {
+  if (before === undefined) return
+  await app.admin.data(`mutation { ${before} }`)
+  const { subscriptions } = await app.admin.data('{ subscriptions(userId: "ann") { id } }')
+  subscription = subscriptions.at(-1).id
+}
 
 async function textOf(client: Client, operation: string): Promise<string> {
   return (await client.post(JSON.stringify({ query: `mutation { ${named(operation)} }` }))).text()
@@ -70,6 +78,8 @@ async function cancelAll(): Promise<void> {
 }
 
 interface Row {
+  /** what it needs done before; SUBSCRIPTION is then ann's last one */
+  before?: string
   operation: string
   /** part of the first answer, and so of all */
   answered: string
@@ -199,6 +209,53 @@ const MUTATIONS: Record<string, Row> = {
     effect: 'subscriptions { packageVersion }',
     once: { subscriptions: [{ packageVersion: 2 }] },
   },
+  changeSubscription: {
+    operation:
+      'changeSubscription(userId: "ann", packageId: "rival") { now to { id } subscription { status package { id } } }',
+    answered: '"now":true,"to":{"id":"rival"},"subscription":{"status":"ACTIVE","package":{"id":"rival"}}',
+    meanwhile: 'changeSubscription(userId: "ann", packageId: "plan") { now }',
+    effect: 'subscriptions { status package { id } }',
+    once: {
+      subscriptions: [
+        { status: 'CANCELLED', package: { id: 'plan' } },
+        { status: 'CANCELLED', package: { id: 'rival' } },
+        { status: 'ACTIVE', package: { id: 'plan' } },
+      ],
+    },
+  },
+  cancelScheduledChange: {
+    before: 'changeSubscription(userId: "ann", packageId: "rival", when: PERIOD_END) { now }',
+    operation: 'cancelScheduledChange(userId: "ann") { status cancelAt }',
+    answered: '"status":"ACTIVE","cancelAt":null',
+    meanwhile: 'changeSubscription(userId: "ann", packageId: "rival", when: NOW) { now }',
+    effect: 'subscriptions { status package { id } }',
+    once: {
+      subscriptions: [
+        { status: 'CANCELLED', package: { id: 'plan' } },
+        { status: 'ACTIVE', package: { id: 'rival' } },
+      ],
+    },
+  },
+  startTrial: {
+    operation: 'startTrial(userId: "bob", packageId: "plan", days: 9) { userId status package { id } }',
+    answered: '"userId":"bob","status":"ACTIVE","package":{"id":"plan"}',
+    meanwhile: 'changeSubscription(userId: "bob", packageId: "rival", when: NOW) { now }',
+    effect: 'subscriptions(userId: "bob") { status package { id } }',
+    once: {
+      subscriptions: [
+        { status: 'CANCELLED', package: { id: 'plan' } },
+        { status: 'ACTIVE', package: { id: 'rival' } },
+      ],
+    },
+  },
+  extendTrial: {
+    before: 'startTrial(userId: "ann", packageId: "rival", days: 9) { id }',
+    operation: 'extendTrial(id: "SUBSCRIPTION", until: "UNTIL") { status trialEndsAt }',
+    answered: '"status":"ACTIVE","trialEndsAt":"2',
+    meanwhile: 'cancelSubscription(id: "SUBSCRIPTION", atPeriodEnd: false) { id }',
+    effect: 'subscriptions { status }',
+    once: { subscriptions: [{ status: 'CANCELLED' }, { status: 'CANCELLED' }] },
+  },
   recordUsage: {
     operation:
       'recordUsage(input: { userId: "ann", featureId: "call", delta: 2 }) { recorded reason consumption { used budget } }',
@@ -243,6 +300,7 @@ describe('a mutation with an Idempotency-Key', () => {
   it.each(
     Object.entries(MUTATIONS),
   )('gap: idempotency: %s is done once and answered alike', async (_, row) => {
+    await prepare(row)
     const first = await textOf(keyed('k'), row.operation)
     expect(first).toContain(row.answered)
     await app.admin.data(`mutation { ${named(row.meanwhile)} }`)
@@ -253,6 +311,7 @@ describe('a mutation with an Idempotency-Key', () => {
   it.each(
     Object.entries(MUTATIONS),
   )('gap: idempotency: a key that %s used is refused to another request', async (_, row) => {
+    await prepare(row)
     const first = await textOf(keyed('k'), row.operation)
     const { extensions } = await keyed('k').error('mutation { createUser(input: { id: "other" }) { id } }')
     expect(extensions).toEqual({ code: 'IDEMPOTENCY_KEY_REUSED', type: 'Error', status: 409 })
@@ -263,6 +322,7 @@ describe('a mutation with an Idempotency-Key', () => {
   it.each(
     Object.entries(MUTATIONS),
   )('gap: idempotency: %s with a key that was used is refused', async (_, row) => {
+    await prepare(row)
     await keyed('k').data('mutation { createUser(input: { id: "other" }) { id } }')
     const before = await app.admin.data(
       `{ users { id name } features { name } packages { metadata } ${USED} }`,

@@ -74,6 +74,25 @@ const MUTATIONS: Record<string, { operation: string; changes: boolean; refused?:
     changes: true,
   },
   undoMigration: { operation: 'undoMigration(id: "MIGRATION") { status }', changes: true },
+  changeSubscription: {
+    operation:
+      'changeSubscription(userId: "ann", packageId: "plan", quantity: 2) { from { name } subscription { quantity } }',
+    changes: true,
+  },
+  cancelScheduledChange: {
+    operation: 'cancelScheduledChange(userId: "ann") { id }',
+    changes: false,
+    refused: 'BAD_USER_INPUT',
+  },
+  startTrial: {
+    operation: 'startTrial(userId: "bob", packageId: "plan", days: 1) { userId package { name } }',
+    changes: true,
+  },
+  extendTrial: {
+    operation: 'extendTrial(id: "SUBSCRIPTION", until: "2099-01-01T00:00:00Z") { id }',
+    changes: false,
+    refused: 'BAD_USER_INPUT',
+  },
   recordUsage: {
     operation:
       'recordUsage(input: { userId: "ann", featureId: "call", delta: 2 }) { consumption { used budget } }',

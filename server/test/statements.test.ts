@@ -152,6 +152,26 @@ const MUTATIONS: Record<string, Row> = {
     keyed: [25, 1],
     variables: () => ({ id: migrationId }),
   },
+  changeSubscription: {
+    statements: 15,
+    keyed: [21, 1],
+    variables: (_, turn) => ({ userId: `changed ${turn}`, packageId: 'plan', quantity: 2, when: 'NOW' }),
+  },
+  cancelScheduledChange: {
+    statements: 13,
+    keyed: [19, 1],
+    variables: (_, turn) => ({ userId: `scheduled ${turn}` }),
+  },
+  startTrial: {
+    statements: 9,
+    keyed: [14, 5],
+    variables: (_, turn) => ({ userId: `tried ${turn}`, packageId: 'plan', days: 1 }),
+  },
+  extendTrial: {
+    statements: 12,
+    keyed: [17, 7],
+    variables: (_, turn) => ({ id: trials.get(turn), until: IN_A_YEAR }),
+  },
   recordUsage: {
     statements: 2,
     keyed: [3, 1],
@@ -182,6 +202,9 @@ const MUTATIONS: Record<string, Row> = {
 let subscriptionId = ''
 /** undone */
 let migrationId = ''
+/** by turn */
+const trials = new Map<string, string>()
+const IN_A_YEAR = new Date(Date.now() + 365 * 86_400_000).toISOString()
 beforeAll(async () => {
   const { subscriptions } = await server.admin.data('{ subscriptions(first: 1) { id } }')
   subscriptionId = subscriptions[0].id
@@ -203,6 +226,26 @@ beforeAll(async () => {
     await server.admin.data('mutation ($id: String!) { createUser(input: { id: $id }) { id } }', {
       id: `fresh ${turn}`,
     })
+    await server.admin
+      .data(
+        `mutation ($changed: String!, $scheduled: String!, $tried: String!, $extended: String!) {
+        a: createUser(input: { id: $changed }) { id }
+        b: createUser(input: { id: $scheduled }) { id }
+        c: createUser(input: { id: $tried }) { id }
+        d: createUser(input: { id: $extended }) { id }
+        e: subscribe(userId: $changed, packageIds: ["plan"]) { id }
+        f: subscribe(userId: $scheduled, packageIds: ["plan"]) { id }
+        g: changeSubscription(userId: $scheduled, packageId: "plan", quantity: 2, when: PERIOD_END) { now }
+        trial: startTrial(userId: $extended, packageId: "plan", days: 1) { id }
+      }`,
+        {
+          changed: `changed ${turn}`,
+          scheduled: `scheduled ${turn}`,
+          tried: `tried ${turn}`,
+          extended: `extended ${turn}`,
+        },
+      )
+      .then(({ trial }) => trials.set(turn, trial.id))
   }
 })
 

@@ -3,7 +3,9 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
 import { CancelSubscription } from '../forms/cancel-subscription.tsx'
+import { ExtendTrial } from '../forms/extend-trial.tsx'
 import { KeepSubscription } from '../forms/keep-subscription.tsx'
+import { TakeChangeBack } from '../forms/take-change-back.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
@@ -15,7 +17,8 @@ const SUBSCRIPTIONS = graphql(`
     subscriptions(appId: $appId, userId: $userId, packageId: $packageId, after: $after) {
       next
       rows {
-        id userId status startedAt cancelAt cancelledAt
+        id userId status startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion
+        scheduled { packageId at }
         package { id name isAddon }
         billing { provider status paidUntil }
       }
@@ -52,7 +55,11 @@ export function SubscriptionList({ appId, userId, packageId }: SubscriptionListP
       cell: (subscription: Subscription) =>
         subscription.status === 'ACTIVE' && (
           <Group gap={4} justify="flex-end" wrap="nowrap">
-            {subscription.cancelAt && (
+            {subscription.trialEndsAt && subscription.cancelAt && (
+              <ExtendTrial appId={appId} subscription={subscription} endsAt={subscription.trialEndsAt} />
+            )}
+            {subscription.scheduled && <TakeChangeBack appId={appId} userId={subscription.userId} />}
+            {subscription.cancelAt && !subscription.scheduled && !subscription.trialEndsAt && (
               <KeepSubscription appId={appId} subscription={subscription} cancelAt={subscription.cancelAt} />
             )}
             <CancelSubscription appId={appId} subscription={subscription} />
@@ -94,19 +101,23 @@ const USER = (appId: string) => ({
 
 const PACKAGE = (appId: string) => ({
   label: 'Package',
-  cell: ({ package: { id, name, isAddon } }: Subscription) => (
+  cell: ({ package: { id, name, isAddon }, quantity }: Subscription) => (
     <>
       <Link to="/apps/$app/packages/$id" params={{ app: appId, id }} className="row-link">
         {name}
       </Link>{' '}
+      {quantity > 1 && <Text span size="sm" c="dimmed">{`× ${quantity} `}</Text>}
       {isAddon && <Tag tone="accent">Add-on</Tag>}
     </>
   ),
 })
 
-function stateOf({ status, cancelAt, cancelledAt }: Subscription) {
+function stateOf({ status, cancelAt, cancelledAt, scheduled, trialEndsAt }: Subscription) {
   if (status === 'CANCELLED')
     return <Tag>{cancelledAt ? `Cancelled ${dateOf(cancelledAt)}` : 'Cancelled'}</Tag>
+  const next = scheduled ? `, then ${scheduled.packageId}` : ''
+  if (trialEndsAt && cancelAt) return <Tag tone="accent">{`Trial until ${dateOf(cancelAt)}${next}`}</Tag>
+  if (scheduled) return <Tag tone="accent">{`Becomes ${scheduled.packageId} ${dateOf(scheduled.at)}`}</Tag>
   return cancelAt ? <Tag tone="warn">Ends {dateOf(cancelAt)}</Tag> : <Tag tone="good">Active</Tag>
 }
 

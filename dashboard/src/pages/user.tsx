@@ -6,7 +6,9 @@ import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { DeleteUser } from '../forms/delete-user.tsx'
 import { ExportUser } from '../forms/export-user.tsx'
+import { ChangePlanForm } from '../forms/change-plan-form.tsx'
 import { SubscribeForm } from '../forms/subscribe-form.tsx'
+import { TrialForm } from '../forms/trial-form.tsx'
 import { UserForm } from '../forms/user-form.tsx'
 import { UserToken } from '../forms/user-token.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
@@ -32,6 +34,8 @@ export function UserPage() {
   const user = asked.data?.user
   const [subscribing, subscribe] = useDisclosure()
   const [token, tokens] = useDisclosure()
+  const [changing, changes] = useDisclosure()
+  const [trying, trials] = useDisclosure()
   return (
     <Page
       title={user?.name ?? id}
@@ -53,6 +57,12 @@ export function UserPage() {
           </ButtonLink>
           <Button variant="default" onClick={tokens.open} disabled={!may('generateUserToken')}>
             Make a token
+          </Button>
+          <Button variant="default" onClick={trials.open} disabled={!may('startTrial')}>
+            Start a trial
+          </Button>
+          <Button variant="default" onClick={changes.open} disabled={!may('changeSubscription')}>
+            Change plan
           </Button>
           <Button onClick={subscribe.open} disabled={!may('subscribe')}>
             Subscribe
@@ -109,6 +119,12 @@ export function UserPage() {
       </Loaded>
       <Modal opened={subscribing} onClose={subscribe.close} title={`Subscribe ${user?.name ?? id}`}>
         <SubscribeForm appId={app} userId={id} onDone={subscribe.close} />
+      </Modal>
+      <Modal opened={changing} onClose={changes.close} title={`Change the plan of ${user?.name ?? id}`}>
+        <ChangePlanForm appId={app} userId={id} onDone={changes.close} />
+      </Modal>
+      <Modal opened={trying} onClose={trials.close} title={`A trial for ${user?.name ?? id}`}>
+        <TrialForm appId={app} userId={id} onDone={trials.close} />
       </Modal>
       <Modal opened={token} onClose={tokens.close} size="lg" title="A token for the client SDK">
         <UserToken appId={app} userId={id} />

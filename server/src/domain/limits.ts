@@ -12,6 +12,8 @@ export const MAX_PACKAGE_FEATURES = 1_000
 /** Publications and migrations since a package was last published for all: what its versions granted is in memory. */
 export const MAX_PACKAGE_HISTORY = 100
 export const MAX_SUBSCRIBE_PACKAGES = 100
+/** Of one subscription: what its limits are multiplied by. */
+export const MAX_QUANTITY = 1_000_000
 /** A trial lasts no longer. */
 export const MAX_TRIAL_DAYS = 730
 /** `canUseFeatures` and `recordUsages`: one request is one round trip, not a bulk loader. */

@@ -23,11 +23,12 @@ const SNAPSHOTS = {
       reach, at, undone_at as "undoneAt" from package_history where app_id = $1 and id = $2`,
   user: `select id, name, email, billing_id as "billingId", metadata from users where app_id = $1 and id = $2`,
   subscription: `select s.id, u.id as "userId", s.package_id as "packageId", s.started_at as "startedAt",
-      s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt"
+      s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt", s.trial_ends_at as "trialEndsAt", s.quantity
     from subscription s join users u on u.app_id = s.app_id and u.uid = s.user_uid
     where s.app_id = $1 and s.id = $2`,
   subscriptions: `select u.id as "userId", coalesce(json_agg(json_build_object('id', s.id, 'packageId', s.package_id,
-      'startedAt', s.started_at, 'cancelAt', s.cancel_at, 'cancelledAt', s.cancelled_at) order by s.seq)
+      'startedAt', s.started_at, 'cancelAt', s.cancel_at, 'cancelledAt', s.cancelled_at,
+      'trialEndsAt', s.trial_ends_at, 'quantity', s.quantity, 'follows', s.follows) order by s.seq)
       filter (where s.id is not null), '[]') as subscriptions
     from users u left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
     where u.app_id = $1 and u.id = $2 group by u.id`,

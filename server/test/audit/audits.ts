@@ -14,6 +14,7 @@ import { overrides } from './overrides.ts'
 import { packages } from './packages.ts'
 import { paging } from './paging.ts'
 import { periods } from './periods.ts'
+import { planChanges } from './plan-changes.ts'
 import { resources } from './resources.ts'
 import { severalPackages } from './several-packages.ts'
 import { subscribe } from './subscribe.ts'
@@ -38,6 +39,7 @@ export const audits: Audit[] = [
   ...subscriptions,
   ...overrides,
   ...versions,
+  ...planChanges,
   ...access,
   ...severalPackages,
   ...usage,

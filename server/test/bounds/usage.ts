@@ -4,7 +4,9 @@ import {
   MAX_COUNT,
   MAX_OVERRIDES,
   MAX_PAST_PERIODS,
+  MAX_QUANTITY,
   MAX_SUBSCRIBE_PACKAGES,
+  MAX_TRIAL_DAYS,
 } from '../../src/domain/limits.ts'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import { rowsOf } from '../harness/database.ts'
@@ -183,6 +185,36 @@ export const usageBounds: Bound[] = [
       return admin.ask(SUBSCRIBE, { userId: 'u', packageIds })
     },
     /packageIds must name at most 100 packages/,
+  ),
+  valueBound(
+    'MAX_QUANTITY',
+    'the quantity of a subscription',
+    { within: MAX_QUANTITY, beyond: MAX_QUANTITY + 1 },
+    async (world, quantity) => {
+      const { id, admin, dashboard } = await newApp(world)
+      await publishPackage({ id, admin, dashboard }, 'plan', {})
+      await admin.data(CREATE_USER, { input: { id: 'u' } })
+      return admin.ask(
+        'mutation ($quantities: [Int!]!) { subscribe(userId: "u", packageIds: ["plan"], quantities: $quantities) { id } }',
+        { quantities: [quantity] },
+      )
+    },
+    /quantity must be a whole number from 1 to 1000000/,
+  ),
+  valueBound(
+    'MAX_TRIAL_DAYS',
+    'the days of a trial',
+    { within: MAX_TRIAL_DAYS, beyond: MAX_TRIAL_DAYS + 1 },
+    async (world, days) => {
+      const { id, admin, dashboard } = await newApp(world)
+      await publishPackage({ id, admin, dashboard }, 'plan', {})
+      await admin.data(CREATE_USER, { input: { id: 'u' } })
+      return admin.ask(
+        'mutation ($days: Int!) { startTrial(userId: "u", packageId: "plan", days: $days) { id } }',
+        { days },
+      )
+    },
+    /days must be a whole number from 1 to 730/,
   ),
   {
     limit: 'MAX_PAST_PERIODS',

@@ -60,6 +60,8 @@ async function failedNotice(): Promise<string> {
 }
 
 const app = 'appId: "audited"'
+const TODAY = Date.now()
+const inDays = (days: number) => new Date(TODAY + days * 86_400_000).toISOString()
 const STEPS: Step[] = [
   {
     mutation: 'createApp(id: "audited", name: "First", testClock: true) { id }',
@@ -241,6 +243,22 @@ const STEPS: Step[] = [
     },
   },
   {
+    mutation: `changeSubscription(${app}, userId: "anna", packageId: "plan", quantity: 2, when: PERIOD_END) { now }`,
+    entry: {
+      sentence: 'changed the plan of the user anna',
+      subjectKind: 'subscriptions',
+      before: { subscriptions: [{ packageId: 'plan', cancelAt: null }] },
+      after: { subscriptions: [{ packageId: 'plan' }, { packageId: 'plan', quantity: 2 }] },
+    },
+  },
+  {
+    mutation: `cancelScheduledChange(${app}, userId: "anna") { id }`,
+    entry: {
+      sentence: 'took back the scheduled change of the user anna',
+      after: { subscriptions: [{ packageId: 'plan', cancelAt: null, quantity: 1 }] },
+    },
+  },
+  {
     mutation: `cancelSubscription(${app}, id: "SUBSCRIPTION", atPeriodEnd: false) { id }`,
     entry: {
       sentence: 'cancelled the subscription of anna to plan',
@@ -252,6 +270,19 @@ const STEPS: Step[] = [
   {
     mutation: `deleteUser(${app}, id: "gone") { id }`,
     entry: { sentence: 'deleted a user', subjectKind: 'user', subjectId: null, before: null, after: null },
+  },
+  {
+    mutation: `startTrial(${app}, userId: "anna", packageId: "plan", until: "${inDays(30)}") { id }`,
+    entry: { sentence: 'started a trial of the user anna', subjectKind: 'subscriptions' },
+  },
+  {
+    mutation: `extendTrial(${app}, id: "TRIAL", until: "${inDays(60)}") { id }`,
+    entry: {
+      sentence: 'extended the trial of anna of plan',
+      subjectKind: 'subscription',
+      before: { trialEndsAt: expect.stringContaining(inDays(30).slice(0, 10)) },
+      after: { trialEndsAt: expect.stringContaining(inDays(60).slice(0, 10)) },
+    },
   },
   {
     mutation: `advanceClock(${app}, to: "2040-01-01T00:00:00Z") { id }`,
@@ -384,6 +415,7 @@ describe('gap: the audit log', () => {
       if (operation === 'createPrice') known.PRICE = answer.id
       if (operation === 'migrateSubscriptions') known.MIGRATION = answer.id
       if (operation === 'subscribe') known.SUBSCRIPTION = answer[0].id
+      if (operation === 'startTrial') known.TRIAL = answer.id
       if (operation === 'inviteMember') known.INVITATION = answer.id
       const [shown, before] = (await server.dashboard.data(LOG, { first: 2 })).auditLog.rows
       expect(shown, operation).toMatchObject({ memberEmail: OWNER.email, operation, ...entry })

@@ -32,7 +32,7 @@ insert into provider_subscription (app_id, provider, ref, user_uid, customer_ref
 insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancel_at, provider, provider_ref)
   values ('ours', 'subscription', ${UID}, 'plan', false, now(), now(), now() + interval '1 day', 'stripe', 'sub_1');
 insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, follows)
-  values ('ours', 'successor', ${UID}, 'plan', false, now() + interval '1 day', now(), 'subscription');
+  values ('ours', 'successor', ${UID}, 'plan', false, now() + interval '2 days', now(), 'subscription');
 insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, features)
   values ('ours', 'plan', 2, 'PUBLISHED', 1, 2, 'NEW_ONLY', now(), '[]');
 insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, id)

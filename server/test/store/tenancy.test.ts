@@ -194,6 +194,10 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   deleteSuccessors: (db, app) => subscriptions.deleteSuccessors(db, app, ['subscription'], 0),
   cancelNow: (db, app) => subscriptions.cancelNow(db, app, ['subscription'], NOW),
   cancelLater: (db, app) => subscriptions.cancelLater(db, app, ['subscription'], 0),
+  endAt: (db, app) => subscriptions.endAt(db, app, 'subscription', NOW),
+  moveTrialEnd: (db, app) =>
+    subscriptions.moveTrialEnd(db, app, 'subscription', { at: NOW, nextAnchor: NOW }),
+  alignSuccessors: (db, app) => subscriptions.alignSuccessors(db, app, UID, 0),
   keepOn: (db, app) => subscriptions.keepOn(db, app, ['subscription']),
   isGiven: (db, app) => subscriptions.isGiven(db, app, 'stripe', 'sub_1'),
   paymentsBehind: (db, app) => subscriptions.paymentsBehind(db, app, UID),

@@ -91,9 +91,13 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
         subscribe: t.field({
           type: [types.subscription],
           nullable: true,
-          args: { packageIds: t.arg.stringList({ required: true }), userId },
-          resolve: (_, { packageIds, userId }, context, info) =>
-            subscribe(mutationCall(context, info), userId, packageIds),
+          args: {
+            packageIds: t.arg.stringList({ required: true }),
+            userId,
+            quantities: t.arg.intList({ description: 'One for each of packageIds; 1 each, if absent.' }),
+          },
+          resolve: (_, { packageIds, userId, quantities }, context, info) =>
+            subscribe(mutationCall(context, info), userId, packageIds, quantities ?? null),
         }),
         cancelSubscription: t.field({
           type: types.subscription,

@@ -1,5 +1,6 @@
 import { acceptQuotedEnums, builtOnce, newBuilder } from '../types/builder.ts'
 import type { AdminContext } from './context.ts'
+import { defineAdminLifecycle } from './lifecycle.ts'
 import { defineAdminMutations } from './mutations.ts'
 import { defineAdminQueries } from './queries.ts'
 import { defineAdminTypes } from './types.ts'
@@ -10,5 +11,6 @@ export const adminSchema = builtOnce(() => {
   const types = defineAdminTypes(builder)
   defineAdminQueries(builder, types)
   defineAdminMutations(builder, types)
+  defineAdminLifecycle(builder, types)
   return acceptQuotedEnums(builder.toSchema())
 })

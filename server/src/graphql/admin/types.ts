@@ -2,6 +2,7 @@ import type { User } from '../../domain/user.ts'
 import type { Builder } from '../types/builder.ts'
 import { defineCatalogueInputs } from '../types/catalogue-inputs.ts'
 import { defineCatalogueTypes } from '../types/catalogue-types.ts'
+import { defineChangeTime } from '../types/change-types.ts'
 import { defineEntitlementInput } from '../types/entitlement-input.ts'
 import { defineMigration } from '../types/migration-type.ts'
 import { defineOverrideTypes } from '../types/override-types.ts'
@@ -16,6 +17,8 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
   const catalogue = defineCatalogueTypes(builder)
   const usage = defineUsageTypes(builder)
   const subscription = defineSubscriptionTypes(builder, catalogue.package)
+
+  const changeTime = defineChangeTime(builder)
 
   const user = builder.objectRef<User>('User').implement({
     fields: (t) => ({
@@ -43,7 +46,8 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
     ...catalogue,
     ...usage,
     ...users,
-    ...defineMigration(builder),
+    changeTime,
+    migration: defineMigration(builder, changeTime),
     subscription,
     user,
     subscriptionLink,

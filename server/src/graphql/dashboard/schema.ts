@@ -7,6 +7,7 @@ import { defineCopies } from './copies.ts'
 import { guarded } from './guard.ts'
 import { defineHome } from './home.ts'
 import { defineImports } from './imports.ts'
+import { defineLifecycle } from './lifecycle.ts'
 import { defineMembers } from './members.ts'
 import { defineOverrides } from './overrides.ts'
 import { defineProviders } from './providers.ts'
@@ -26,6 +27,7 @@ const AREAS = [
   defineCopies,
   defineUsers,
   defineOverrides,
+  defineLifecycle,
   defineImports,
   defineHome,
   defineBilling,

@@ -7,6 +7,7 @@ import type { AppRow } from '../../store/apps.ts'
 import type { Member } from '../../store/members.ts'
 import type { Builder } from '../types/builder.ts'
 import { defineCatalogueTypes } from '../types/catalogue-types.ts'
+import { defineChangeTime } from '../types/change-types.ts'
 import { defineEntitlementInput } from '../types/entitlement-input.ts'
 import { defineSubscriptionTypes } from '../types/subscription-types.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
@@ -90,5 +91,18 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
     version: t.string({ description: version, resolve: (f: CataloguedFeature) => featureVersion(f) }),
   }))
 
-  return { ...catalogue, ...usage, subscription, resetPeriod, entitlement, role, reach, member, app, grant }
+  const changeTime = defineChangeTime(builder)
+  return {
+    ...catalogue,
+    changeTime,
+    ...usage,
+    subscription,
+    resetPeriod,
+    entitlement,
+    role,
+    reach,
+    member,
+    app,
+    grant,
+  }
 }

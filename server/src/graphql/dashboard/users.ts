@@ -129,9 +129,14 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
       subscribe: t.field({
         type: [types.subscription],
         nullable: true,
-        args: { appId, userId, packageIds: t.arg.stringList({ required: true }) },
-        resolve: (_, { appId, userId, packageIds }, context) =>
-          subscribe(appCall(context, appId), userId, packageIds),
+        args: {
+          appId,
+          userId,
+          packageIds: t.arg.stringList({ required: true }),
+          quantities: t.arg.intList(),
+        },
+        resolve: (_, { appId, userId, packageIds, quantities }, context) =>
+          subscribe(appCall(context, appId), userId, packageIds, quantities ?? null),
       }),
       cancelSubscription: t.field({
         type: types.subscription,

@@ -19,7 +19,8 @@ import type { DashboardTypes } from './types.ts'
 
 /** A package's versions, and moving those who have one to another. */
 export function defineVersions(builder: Builder<DashboardContext>, types: DashboardTypes): void {
-  const { changeTime, migration: migrationType } = defineMigration(builder)
+  const { changeTime } = types
+  const migrationType = defineMigration(builder, changeTime)
   const version = builder.objectRef<PackageVersion>('PackageVersion').implement({
     fields: (t) => ({
       version: t.exposeInt('version'),

@@ -1,12 +1,14 @@
-import { CHANGE_TIMES } from '../../domain/change-time.ts'
 import { MIGRATION_STATUSES } from '../../domain/migration.ts'
 import type { Migration } from '../../operations/catalogue/migrations.ts'
 import type { FeatureImpact } from '../../operations/catalogue/reach.ts'
 import type { Builder } from './builder.ts'
+import type { defineChangeTime } from './change-types.ts'
 import { isoTime, isoTimeOrNull } from './time.ts'
 
-export function defineMigration<Context extends object>(builder: Builder<Context>) {
-  const changeTime = builder.enumType('ChangeTime', { values: CHANGE_TIMES })
+export function defineMigration<Context extends object>(
+  builder: Builder<Context>,
+  changeTime: ReturnType<typeof defineChangeTime<Context>>,
+) {
   const status = builder.enumType('MigrationStatus', { values: MIGRATION_STATUSES })
   const impact = builder.objectRef<FeatureImpact>('MigratedFeature').implement({
     fields: (t) => ({
@@ -46,5 +48,5 @@ export function defineMigration<Context extends object>(builder: Builder<Context
       undoneAt: t.string({ nullable: true, resolve: (m) => isoTimeOrNull(m.undoneAt) }),
     }),
   })
-  return { changeTime, migration }
+  return migration
 }

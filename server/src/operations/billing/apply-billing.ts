@@ -9,6 +9,7 @@ import {
 } from '../../domain/billing-changes.ts'
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { quote } from '../../domain/errors.ts'
+import { MAX_QUANTITY } from '../../domain/limits.ts'
 import type { Interval } from '../../domain/price.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { termsOf } from '../../domain/subscription.ts'
@@ -23,6 +24,7 @@ import {
   writeProviderSubscription,
 } from '../../store/provider-subscriptions.ts'
 import {
+  alignSuccessors,
   cancelNow,
   deleteSuccessors,
   followProvider,
@@ -64,8 +66,6 @@ export interface PaidSubscription extends ProviderSubscription {
 }
 
 const DAY_MS = 86_400_000
-/** What a subscription may have at most. */
-const MAX_QUANTITY = 1_000_000
 
 /**
  * Applies a provider's report of a subscription, all or nothing. `known` is the stored version from before the provider
@@ -147,6 +147,7 @@ function apply(
     }
     await settleByClock(tx, appId, uid, now)
     await write(tx, at, uid, changes, { catalogue: app.catalogue, now })
+    await alignSuccessors(tx, appId, uid, now)
     return { written, problem: heldAlready(at, said, changes) }
   })
 }

@@ -75,6 +75,9 @@ function keptWith(held: readonly SubscriptionRow[], id: string, now: number): Su
   const target = live.find((s) => s.id === id)
   if (!target) throw badUserInput('The subscription has ended: subscribe again', 'id')
   if (target.cancelAt === null) return []
+  if (target.trialEndsAt !== null && target.provider === null) {
+    throw badUserInput('A trial ends by itself: extend it, or change the plan', 'id')
+  }
   if (!target.isAddon) {
     const goesOn = (s: SubscriptionRow) =>
       s.isAddon &&

@@ -1,30 +1,25 @@
 import { randomUUID } from 'node:crypto'
-import { type Catalogue, countedPeriodsOf } from '../../domain/catalogue.ts'
+import { subscriptionError } from '../../domain/errors.ts'
+import { checkQuantity } from '../../domain/plan-change.ts'
 import { checkSubscribe } from '../../domain/subscribe-rules.ts'
-import {
-  anchorFor,
-  type EarlierBase,
-  endedAt,
-  lastLiveAt,
-  type Subscription,
-  termsOf,
-} from '../../domain/subscription.ts'
-import {
-  insertSubscriptions,
-  type SubscriptionRow,
-  settleByClock,
-  subscriptionsOfUser,
-} from '../../store/subscriptions.ts'
+import { anchorFor, endedAt, type Subscription, termsOf } from '../../domain/subscription.ts'
+import { insertSubscriptions, settleByClock, subscriptionsOfUser } from '../../store/subscriptions.ts'
 import type { Call } from '../call/call.ts'
 import { lockedUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
+import { earlierBases } from './earlier-bases.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 export async function subscribe(
   call: Call,
   userId: string,
   packageIds: readonly string[],
+  quantities: readonly number[] | null = null,
 ): Promise<PackageSubscription[]> {
+  if (quantities !== null && quantities.length !== packageIds.length) {
+    throw subscriptionError('quantities must have one entry for each of packageIds')
+  }
+  for (const quantity of quantities ?? []) checkQuantity(quantity)
   return mutate(call, async (tx, moment) => {
     const user = await lockedUser(tx, call.appId, userId)
     // Read after locking the user: nothing this decision depends on changes any more.
@@ -40,31 +35,23 @@ export async function subscribe(
     const base = live.find((s) => !s.isAddon)
     const anchor = base?.anchor ?? anchorFor(earlierBases(held, app.catalogue, now), now)
     const made = packages.map(
-      (p): Subscription => ({
+      (p, i): Subscription => ({
         id: `sub_${randomUUID()}`,
         packageId: p.id,
         isAddon: p.isAddon,
         startedAt: now,
         anchor,
-        // An add-on ends with its base plan, even if that end is already set.
-        cancelAt: base?.cancelAt ?? null,
+        // An add-on ends with its base plan, even if that end is already set, unless another plan follows.
+        cancelAt: base && !base.next ? base.cancelAt : null,
         cancelledAt: null,
         metadata: {},
         ...termsOf(p),
+        quantity: quantities?.[i] ?? 1,
       }),
     )
     const lapsed = held.some((s) => s.cancelledAt === null && !live.includes(s))
     if (lapsed) await settleByClock(tx, call.appId, user.uid, now)
     await insertSubscriptions(tx, call.appId, user.uid, made)
     return made.map((s) => packageSubscription({ ...s, userId }, app.catalogue, now))
-  })
-}
-
-function earlierBases(held: readonly SubscriptionRow[], catalogue: Catalogue, now: number): EarlierBase[] {
-  return held.flatMap((s) => {
-    const last = lastLiveAt(s, now)
-    if (s.isAddon || last === null) return []
-    const resetPeriods = countedPeriodsOf(catalogue, s, last)
-    return [{ anchor: s.anchor, lastLiveAt: last, resetPeriods }]
   })
 }

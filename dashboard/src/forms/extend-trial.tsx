@@ -1,0 +1,60 @@
+import { Button, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { graphql } from '../api/graphql.ts'
+import { useMay } from '../api/use-account.ts'
+import { useChange } from '../api/use-api.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { dateOf, dateTimeOf } from '../ui/when.tsx'
+import { FormActions } from './form-actions.tsx'
+import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+
+const EXTEND = graphql(`
+  mutation ExtendTrial($appId: String!, $id: String!, $until: String!) {
+    extendTrial(appId: $appId, id: $id, until: $until) { id trialEndsAt }
+  }
+`)
+
+interface ExtendTrialProps {
+  appId: string
+  subscription: { id: string; userId: string; package: { name: string } }
+  endsAt: string
+}
+
+/** Lets a trial last longer. */
+export function ExtendTrial({ appId, subscription, endsAt }: ExtendTrialProps) {
+  const [opened, { open, close }] = useDisclosure()
+  const may = useMay()
+  const form = useForm({ initialValues: { until: '' }, validate: { until: required('The new end') } })
+  const extend = useChange(EXTEND, {
+    done: close,
+    said: ({ extendTrial }) => `The trial lasts until ${dateOf(extendTrial?.trialEndsAt ?? '')}.`,
+  })
+  const { id, userId, package: p } = subscription
+  const save = form.onSubmit(({ until }) =>
+    extend.mutate({ appId, id, until: `${until}T00:00:00Z` }, ontoFields(form)),
+  )
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={open}
+        disabled={!may('extendTrial')}
+        aria-label={`Extend the trial of ${p.name} of ${userId}`}
+      >
+        Extend
+      </Button>
+      <Modal opened={opened} onClose={close} title={`Extend the trial of ${p.name}`} ta="left">
+        <form noValidate onSubmit={save}>
+          <Stack>
+            <FormAlert error={extend.error} fields={fieldsOf(form)} />
+            <Text size="sm">It ends on {dateTimeOf(endsAt)}. What follows it waits until the new end.</Text>
+            <TextInput label="New end (UTC)" type="date" data-autofocus {...form.getInputProps('until')} />
+            <FormActions submit="Extend the trial" busy={extend.isPending} onCancel={close} />
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  )
+}

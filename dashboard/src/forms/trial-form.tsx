@@ -1,0 +1,86 @@
+import { Checkbox, NumberInput, Select, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { graphql } from '../api/graphql.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { dateOf } from '../ui/when.tsx'
+import { FormActions } from './form-actions.tsx'
+
+const PACKAGES = graphql(`
+  query TriablePackages($appId: String!) {
+    packages(appId: $appId) { id name status isAddon }
+  }
+`)
+const START = graphql(`
+  mutation StartTrial(
+    $appId: String!, $userId: String!, $packageId: String!, $days: Int, $next: String, $again: Boolean
+  ) {
+    startTrial(appId: $appId, userId: $userId, packageId: $packageId, days: $days, then: $next, again: $again) {
+      id trialEndsAt
+    }
+  }
+`)
+
+interface TrialFormProps {
+  appId: string
+  userId: string
+  onDone: () => void
+}
+
+export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
+  const asked = useAsk(PACKAGES, { appId })
+  const published = (asked.data?.packages ?? []).filter(({ status }) => status === 'PUBLISHED')
+  const form = useForm({
+    initialValues: {
+      packageId: null as string | null,
+      days: 14 as number | string,
+      next: null as string | null,
+      again: false,
+    },
+    validate: {
+      packageId: (id) => (id === null ? 'Choose a package.' : null),
+      days: (days) => (typeof days === 'number' && days >= 1 ? null : 'At least one day.'),
+    },
+  })
+  const tried = published.find(({ id }) => id === form.values.packageId)
+  const followers = published.filter(({ isAddon }) => isAddon === (tried?.isAddon ?? false))
+  const start = useChange(START, {
+    done: onDone,
+    said: ({ startTrial }) => `The trial lasts until ${dateOf(startTrial?.trialEndsAt ?? '')}.`,
+  })
+  const save = form.onSubmit(({ packageId, days, next, again }) => {
+    if (packageId !== null) start.mutate({ appId, userId, packageId, days: Number(days), next, again })
+  })
+  const choices = (of: typeof published) => of.map(({ id, name }) => ({ value: id, label: name }))
+  return (
+    <form noValidate onSubmit={save}>
+      <Stack>
+        <FormAlert error={start.error ?? asked.error} />
+        <Select
+          label="Package to try"
+          description="A plan takes the place of the one they have, unless they pay for that"
+          placeholder="Choose a package"
+          data={choices(published)}
+          searchable
+          data-autofocus
+          {...form.getInputProps('packageId')}
+        />
+        <NumberInput label="Days" min={1} max={730} allowDecimal={false} {...form.getInputProps('days')} />
+        <Select
+          label="Then"
+          description="What follows when the trial ends"
+          placeholder="Nothing"
+          data={choices(followers)}
+          searchable
+          clearable
+          {...form.getInputProps('next')}
+        />
+        <Checkbox
+          label="Even if they have tried it before"
+          {...form.getInputProps('again', { type: 'checkbox' })}
+        />
+        <FormActions submit="Start the trial" busy={start.isPending} onCancel={onDone} />
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ResetPeriod } from './period.ts'
+import { anchorAfter, bestTime, comparable, quoteOf } from './plan-change.ts'
+import type { Price } from './price.ts'
+
+const DAY = 86_400_000
+const price = (amount: number, more: Partial<Price> = {}): Price => ({
+  id: `p${amount}`,
+  provider: 'sandbox',
+  amount,
+  currency: 'usd',
+  interval: 'month',
+  ...more,
+})
+const bought = (amount: number, more: Partial<Price> = {}, quantity = 1) => ({
+  price: price(amount, more),
+  quantity,
+})
+
+describe('gap: change: the best time', () => {
+  it.each([
+    ['dearer', bought(900), bought(2900), 'NOW'],
+    ['the same', bought(900), bought(900), 'NOW'],
+    ['cheaper', bought(2900), bought(900), 'PERIOD_END'],
+    ['cheaper by the year', bought(900), bought(9900, { interval: 'year' }), 'PERIOD_END'],
+    ['dearer by the week', bought(900), bought(300, { interval: 'week' }), 'NOW'],
+    ['fewer of the same', bought(900, {}, 3), bought(900, {}, 2), 'PERIOD_END'],
+    ['more of a cheaper one', bought(900), bought(500, {}, 2), 'NOW'],
+  ] as const)('%s', (_, from, to, when) => {
+    expect(bestTime(from, to)).toBe(when)
+  })
+})
+
+describe('gap: change: which prices are compared', () => {
+  it('those of one currency, first of one interval, then of one provider', () => {
+    const from = [price(900)]
+    const to = [
+      price(1, { currency: 'eur' }),
+      price(2, { interval: 'year' }),
+      price(3, { provider: 'stripe' }),
+      price(4),
+    ]
+    expect(comparable(from, to)?.to.amount).toBe(4)
+    expect(comparable(from, to.slice(0, 3))?.to.amount).toBe(3)
+    expect(comparable(from, to.slice(0, 2))?.to.amount).toBe(2)
+    expect(comparable(from, to.slice(0, 1))).toBeNull()
+    expect(comparable(from, [price(5, { interval: null })])).toBeNull()
+  })
+})
+
+describe('gap: change: where periods are counted from', () => {
+  const resets = fc.subarray<ResetPeriod>(['HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR', 'NEVER'])
+  it('property: from the same moment where the plans share a reset period', () => {
+    fc.assert(
+      fc.property(resets, resets, fc.integer({ min: 0, max: 900 * DAY }), (from, to, after) => {
+        const anchor = Date.UTC(2024, 0, 31)
+        const found = anchorAfter({ anchor, resetPeriods: from }, to, [], anchor + after)
+        const shared = from.some((reset) => reset !== 'NEVER' && to.includes(reset))
+        if (shared) expect(found).toBe(anchor)
+        expect([anchor, anchor + after]).toContain(found)
+      }),
+    )
+  })
+
+  it('from the change on where nothing of what went before is still running', () => {
+    const anchor = Date.UTC(2024, 0, 31)
+    const at = anchor + 3 * DAY
+    expect(anchorAfter({ anchor, resetPeriods: ['DAY'] }, ['MONTH'], [], at)).toBe(at)
+    expect(anchorAfter({ anchor, resetPeriods: [] }, ['MONTH'], [], at)).toBe(at)
+    // The month of an earlier plan is still running.
+    const earlier = [{ anchor, lastLiveAt: anchor + DAY, resetPeriods: ['MONTH' as const] }]
+    expect(anchorAfter({ anchor: at - 1, resetPeriods: [] }, ['MONTH'], earlier, at)).toBe(anchor)
+  })
+})
+
+describe('gap: change: the quote by list prices', () => {
+  const period = { start: 0, end: 30 * DAY }
+  it('gives back the unused share, and charges the same share of the new price', () => {
+    expect(quoteOf(bought(900), bought(2900), period, 15 * DAY)).toEqual({
+      credit: 450,
+      charge: 1450,
+      currency: 'usd',
+    })
+    expect(quoteOf(bought(900, { interval: null }), bought(1), period, 0)).toBeNull()
+  })
+
+  it('property: a change and back in one moment costs nothing', () => {
+    const amount = fc.integer({ min: 0, max: 1_000_000 })
+    fc.assert(
+      fc.property(amount, amount, fc.integer({ min: 0, max: 30 * DAY }), (a, b, now) => {
+        const there = quoteOf(bought(a), bought(b), period, now)
+        const back = quoteOf(bought(b), bought(a), period, now)
+        expect((there?.charge ?? 0) - (back?.credit ?? 0)).toBe(0)
+        expect((back?.charge ?? 0) - (there?.credit ?? 0)).toBe(0)
+      }),
+    )
+  })
+})

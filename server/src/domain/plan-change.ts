@@ -1,0 +1,80 @@
+import type { ChangeTime } from './change-time.ts'
+import { badUserInput } from './errors.ts'
+import { MAX_QUANTITY } from './limits.ts'
+import type { ResetPeriod } from './period.ts'
+import type { Interval, Price } from './price.ts'
+import { type Charged, prorate } from './proration.ts'
+import { anchorFor, type EarlierBase } from './subscription.ts'
+
+/**
+ * Changing from one base plan to another.
+ *
+ * Invariants (plan-change.test.ts): BEST is now unless the new plan is cheaper in a price that can be compared; a change
+ * between plans that share a reset period never moves where periods are counted from; the quote of a change and back
+ * at one moment is zero.
+ */
+
+/** A recurring price, and how many of it. */
+interface Bought {
+  price: Price
+  quantity: number
+}
+
+/** The prices of two plans that can be compared: in one currency, best at one provider and for one interval. */
+export function comparable(from: readonly Price[], to: readonly Price[]): { from: Price; to: Price } | null {
+  const pairs = from.flatMap((a) =>
+    to
+      .filter((b) => a.currency === b.currency && a.interval !== null && b.interval !== null)
+      .map((b) => ({ from: a, to: b })),
+  )
+  const sameness = ({ from, to }: { from: Price; to: Price }) =>
+    2 * Number(from.interval === to.interval) + Number(from.provider === to.provider)
+  return pairs.sort((a, b) => sameness(b) - sameness(a))[0] ?? null
+}
+
+const PER_YEAR: Record<Interval, number> = { day: 365, week: 52, month: 12, year: 1 }
+
+const perYear = ({ price, quantity }: Bought): number =>
+  price.interval === null ? 0 : price.amount * quantity * PER_YEAR[price.interval]
+
+/** Dearer now, cheaper at the end of what has been paid for. */
+export function bestTime(from: Bought, to: Bought): Exclude<ChangeTime, 'BEST'> {
+  return perYear(to) < perYear(from) ? 'PERIOD_END' : 'NOW'
+}
+
+/**
+ * Where the periods of a base plan are counted from that succeeds another at `at`: where the two count by a common
+ * period, from the same anchor, so that nothing is refilled or lost; otherwise as for any new one.
+ */
+export function anchorAfter(
+  ending: { anchor: number; resetPeriods: readonly ResetPeriod[] },
+  starting: readonly ResetPeriod[],
+  earlier: readonly EarlierBase[],
+  at: number,
+): number {
+  const shared = ending.resetPeriods.some((reset) => reset !== 'NEVER' && starting.includes(reset))
+  if (shared) return ending.anchor
+  const last = { anchor: ending.anchor, resetPeriods: [...ending.resetPeriods], lastLiveAt: at - 1 }
+  return anchorFor([...earlier, last], at)
+}
+
+/** What a change gives back and charges by the list prices, for whoever takes the money outside of Tollgate. */
+export function quoteOf(
+  from: Bought,
+  to: Bought,
+  period: { start: number; end: number },
+  at: number,
+): { credit: number; charge: number; currency: string } | null {
+  const [old, next] = [chargedOf(from), chargedOf(to)]
+  return old && next && { ...prorate(old, next, period, at), currency: to.price.currency }
+}
+
+function chargedOf({ price: { amount, interval }, quantity }: Bought): Charged | null {
+  return interval === null ? null : { amount, quantity, interval }
+}
+
+export function checkQuantity(quantity: number): void {
+  if (!Number.isInteger(quantity) || quantity < 1 || quantity > MAX_QUANTITY) {
+    throw badUserInput(`quantity must be a whole number from 1 to ${MAX_QUANTITY}`, 'quantity')
+  }
+}

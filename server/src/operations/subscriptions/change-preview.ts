@@ -1,0 +1,163 @@
+import type { Access } from '../../domain/access.ts'
+import { badUserInput, quote } from '../../domain/errors.ts'
+import { periodAt, type ResetPeriod } from '../../domain/period.ts'
+import { comparable, quoteOf } from '../../domain/plan-change.ts'
+import { accessChange, counterOf } from '../../domain/publish-impact.ts'
+import { type Holder, standingOf } from '../../domain/standing.ts'
+import { endedAt } from '../../domain/subscription.ts'
+import type { Db } from '../../store/database.ts'
+import { usedOf } from '../../store/subscribers.ts'
+import { askingProvider, providerOf } from '../billing/provider-of.ts'
+import type { Service } from '../call/service.ts'
+import { type PlannedChange, type Situation, successorOf } from './plan-change.ts'
+
+/** What a change does to one more use of a feature. */
+export interface FeatureChange {
+  featureId: string
+  name: string
+  before: Access
+  after: Access
+}
+
+export interface ChangeQuote {
+  /** minor units; null: the plans have no prices to compare */
+  credit: number | null
+  charge: number | null
+  currency: string | null
+  /** the provider that charges it, or `tollgate` for a figure by list prices */
+  quotedBy: string
+  formula: string
+}
+
+/** Which features one more of can be used after the change and not before, or the other way round. */
+export async function featureChanges(
+  db: Db,
+  appId: string,
+  user: { uid: number; overrides: Holder['overrides'] },
+  { catalogue, held, now }: Situation,
+  change: PlannedChange,
+): Promise<{ gains: FeatureChange[]; loses: FeatureChange[] }> {
+  const { before, after } = holders(user, { catalogue, held, now }, change)
+  const standings = [...catalogue.features.values()].map(({ id, name }) => ({
+    featureId: id,
+    name,
+    before: standingOf(catalogue, id, before, now),
+    after: standingOf(catalogue, id, after, change.at),
+  }))
+  const counters = standings.flatMap(({ featureId, ...standing }) =>
+    [standing.before, standing.after].map((one) => ({
+      uid: user.uid,
+      featureId,
+      ...(counterOf(one) ?? { resetPeriod: 'NEVER' as const, periodStart: Number.MIN_SAFE_INTEGER }),
+    })),
+  )
+  const counted = counters.filter(({ periodStart }) => periodStart !== Number.MIN_SAFE_INTEGER)
+  const used = await usedOf(db, appId, counted)
+  const usedIn = (i: number) => {
+    const at = counted.indexOf(counters[i] as (typeof counters)[number])
+    return at < 0 ? 0 : (used[at] ?? 0)
+  }
+  const gains: FeatureChange[] = []
+  const loses: FeatureChange[] = []
+  for (const [i, { name, ...standing }] of standings.entries()) {
+    const made = accessChange(standing, { before: usedIn(2 * i), after: usedIn(2 * i + 1) })
+    if (!made) continue
+    const told = { featureId: standing.featureId, name, before: made.before, after: made.after }
+    ;(made.change === 'GAINS' ? gains : loses).push(told)
+  }
+  return { gains, loses }
+}
+
+/** What the user holds before the change, and from its moment on. */
+function holders(
+  { overrides }: { overrides: Holder['overrides'] },
+  { held, now }: Situation,
+  change: PlannedChange,
+): { before: Holder; after: Holder } {
+  const live = held.filter((s) => endedAt(s, now) === null)
+  const staying = held.filter((s) => s.id !== change.base.id && endedAt(s, change.at) === null)
+  return {
+    before: { live, overrides },
+    after: { live: [...staying, successorOf(change, '')], overrides },
+  }
+}
+
+/** Refuses fewer than are in use for good: seats that are assigned are not taken from anybody. */
+export async function checkSeats(
+  db: Db,
+  appId: string,
+  user: { uid: number; overrides: Holder['overrides'] },
+  situation: Situation,
+  change: PlannedChange,
+): Promise<void> {
+  if (change.quantity >= change.base.quantity) return
+  const { after } = holders(user, situation, change)
+  const { catalogue } = situation
+  for (const { id } of catalogue.features.values()) {
+    const standing = standingOf(catalogue, id, after, change.at)
+    if (standing.kind !== 'metered' || standing.allowance.resetPeriod !== 'NEVER') continue
+    const { budget, overageEnabled } = standing.allowance
+    if (budget === null || overageEnabled) continue
+    const counter = { uid: user.uid, featureId: id, resetPeriod: 'NEVER' as const }
+    const [used = 0] = await usedOf(db, appId, [{ ...counter, periodStart: standing.period.start }])
+    if (used > budget) {
+      throw badUserInput(
+        `A quantity of ${change.quantity} allows ${budget} of ${quote(id)}, and ${used} are in use: free ${used - budget} first`,
+        'quantity',
+      )
+    }
+  }
+}
+
+/** What the change costs: by the provider's own preview where it is paid for, otherwise by the list prices. */
+export async function quoteFor(
+  service: Service,
+  appId: string,
+  change: PlannedChange,
+  now: number,
+): Promise<ChangeQuote> {
+  const { paid, base, from, to, quantity, when } = change
+  if (paid?.change) {
+    const { provider, ref, change: priceChange } = paid
+    const quoted = await askingProvider(provider, async () =>
+      (await providerOf(service, appId, provider)).previewChange(
+        ref,
+        priceChange,
+        when === 'NOW' ? 'now' : 'period end',
+      ),
+    )
+    return { ...quoted, quotedBy: provider, formula: `as ${provider} previews it` }
+  }
+  if (paid) {
+    const { currency } = paid.prices.from
+    const formula = 'nothing more is charged, and nothing is given back'
+    return { credit: 0, charge: 0, currency, quotedBy: paid.provider, formula }
+  }
+  const prices = comparable(from.prices, to.prices)
+  const none = { credit: null, charge: null, currency: null, quotedBy: 'tollgate' }
+  if (!prices || prices.from.interval === null) {
+    return { ...none, formula: 'the packages have no recurring prices in one currency' }
+  }
+  const reset = prices.from.interval.toUpperCase() as Exclude<ResetPeriod, 'NEVER' | 'HOUR'>
+  const { start, end } = periodAt(reset, base.anchor, now)
+  const period = { start, end: end ?? start }
+  const [old, next] = [
+    { price: prices.from, quantity: base.quantity },
+    { price: prices.to, quantity },
+  ]
+  const quoted =
+    when === 'NOW'
+      ? quoteOf(old, next, period, now)
+      : { credit: 0, charge: prices.to.amount * quantity, currency: prices.to.currency }
+  if (!quoted) return { ...none, formula: 'the packages have no recurring prices in one currency' }
+  const share = `${period.end - now} of ${period.end - start} ms unused`
+  const whole = prices.to.interval !== prices.from.interval || when === 'PERIOD_END'
+  return {
+    ...quoted,
+    quotedBy: 'tollgate',
+    formula:
+      when === 'PERIOD_END'
+        ? `charge = ${prices.to.amount} × ${quantity}, for the first period`
+        : `credit = ${prices.from.amount} × ${base.quantity} × ${share}; charge = ${prices.to.amount} × ${quantity}${whole ? '' : ` × ${share}`}`,
+  }
+}

@@ -1,0 +1,196 @@
+import { type BilledItem, type PriceChange, ProviderError } from '../../billing/provider.ts'
+import { type Catalogue, countedPeriodsOf } from '../../domain/catalogue.ts'
+import type { ChangeTime } from '../../domain/change-time.ts'
+import { badUserInput, quote } from '../../domain/errors.ts'
+import { countedPeriods, type Package } from '../../domain/package.ts'
+import { anchorAfter, bestTime, checkQuantity, comparable } from '../../domain/plan-change.ts'
+import type { Price } from '../../domain/price.ts'
+import { cancellationTime, endedAt, type Subscription, termsOf } from '../../domain/subscription.ts'
+import type { Db } from '../../store/database.ts'
+import { listPrices } from '../../store/prices.ts'
+import { findProviderSubscription } from '../../store/provider-subscriptions.ts'
+import type { SubscriptionRow } from '../../store/subscriptions.ts'
+import { askingProvider, providerOf } from '../billing/provider-of.ts'
+import { foundPackage } from '../call/found.ts'
+import type { Service } from '../call/service.ts'
+import { earlierBases } from './earlier-bases.ts'
+
+export interface ChangeInput {
+  userId: string
+  packageId: string
+  when: ChangeTime
+  quantity: number | null
+}
+
+/** A change as it would be made now. */
+export interface PlannedChange {
+  base: SubscriptionRow
+  from: Package
+  to: Package
+  quantity: number
+  when: Exclude<ChangeTime, 'BEST'>
+  at: number
+  anchor: number
+  /** null: nobody is paid through Tollgate */
+  paid: PaidChange | null
+}
+
+/** What the provider of a paid plan is asked to do. */
+export interface PaidChange {
+  provider: string
+  ref: string
+  /** null: the new plan costs nothing, and the bill ends */
+  change: PriceChange | null
+  prices: { from: Price; to: Price | null }
+  paidUntil: number | null
+}
+
+/** What a change is decided by: read on its own for a preview, and under the user's lock to make it. */
+export interface Situation {
+  catalogue: Catalogue
+  held: readonly SubscriptionRow[]
+  now: number
+}
+
+/** Decides a change, or refuses it. `paid` comes from `paidChange`. */
+export function planChange(
+  { catalogue, held, now }: Situation,
+  input: ChangeInput,
+  paid: PaidChange | null,
+): PlannedChange {
+  const { base, to, quantity } = requested({ catalogue, held, now }, input)
+  const from = foundPackage(catalogue, base.packageId)
+  const when = input.when === 'BEST' ? best(base, from, to, quantity, paid) : input.when
+  const resetPeriods = countedPeriodsOf(catalogue, base, now)
+  const end = base.cancelAt ?? paid?.paidUntil ?? cancellationTime(base.anchor, resetPeriods, now)
+  const at = when === 'NOW' ? now : end
+  const ending = { anchor: base.anchor, resetPeriods }
+  const anchor = anchorAfter(ending, countedPeriods(to), earlierBases(held, catalogue, now), at)
+  return { base, from, to, quantity, when, at, anchor, paid }
+}
+
+/** What is asked for, if the user may have it. */
+function requested({ catalogue, held, now }: Situation, { packageId, quantity: wanted }: ChangeInput) {
+  if (wanted !== null) checkQuantity(wanted)
+  const to = foundPackage(catalogue, packageId)
+  const base = held.find((s) => !s.isAddon && endedAt(s, now) === null)
+  if (!base) throw badUserInput('The user has no base plan to change: subscribe them to one', 'userId')
+  if (to.isAddon) {
+    throw badUserInput(`${quote(packageId)} is an add-on: subscribe to it, or cancel it`, 'packageId')
+  }
+  if (to.status !== 'PUBLISHED') throw badUserInput('Package is not published', 'packageId')
+  const quantity = wanted ?? base.quantity
+  if (base.packageId === packageId && base.quantity === quantity) {
+    const back = base.next ? ': to take the scheduled change back, cancel it' : ''
+    throw badUserInput(`The user has ${quote(packageId)} already${back}`, 'packageId')
+  }
+  return { base, to, quantity }
+}
+
+function best(
+  base: SubscriptionRow,
+  from: Package,
+  to: Package,
+  quantity: number,
+  paid: PaidChange | null,
+): PlannedChange['when'] {
+  if (paid && paid.prices.to === null) return 'PERIOD_END'
+  const prices = paid?.prices.to
+    ? { from: paid.prices.from, to: paid.prices.to }
+    : comparable(from.prices, to.prices)
+  if (!prices) return 'NOW'
+  return bestTime({ price: prices.from, quantity: base.quantity }, { price: prices.to, quantity })
+}
+
+/** How the change is made at the provider that is paid for the plan; null: none is. */
+export async function paidChange(
+  service: Service,
+  appId: string,
+  situation: Situation,
+  input: ChangeInput,
+): Promise<PaidChange | null> {
+  const { base, to, quantity } = requested(situation, input)
+  const { provider, providerRef: ref } = base
+  if (provider === null || ref === null) return null
+  const known = await findProviderSubscription(service.pool, appId, provider, ref)
+  if (known?.status === 'paid') {
+    throw badUserInput(
+      `${quote(base.packageId)} was paid for once and cannot be exchanged: sell ${quote(to.id)} by a payment link`,
+      'packageId',
+    )
+  }
+  if (!known?.live) return null
+  const billed = await askingProvider(provider, async () => {
+    const found = await (await providerOf(service, appId, provider)).fetchSubscription(ref)
+    if (!found) throw new ProviderError('refused', `it does not know ${ref}`)
+    return found
+  })
+  const from = await billedPrice(service.pool, appId, provider, base.packageId, billed.items)
+  const next = chosenPrice(to, from)
+  if (next === null && billed.items.length > 1) {
+    throw badUserInput(
+      `${quote(to.id)} has no price, and the bill includes add-ons: cancel those first`,
+      'packageId',
+    )
+  }
+  return {
+    provider,
+    ref,
+    change: next && { from: from.id, to: next.id, quantity },
+    prices: { from, to: next },
+    paidUntil: known.paidUntil,
+  }
+}
+
+async function billedPrice(
+  db: Db,
+  appId: string,
+  provider: string,
+  packageId: string,
+  items: readonly BilledItem[],
+): Promise<Price> {
+  const prices = await listPrices(db, appId, packageId, true)
+  const found = prices.find((p) => p.provider === provider && items.some(({ priceId }) => priceId === p.id))
+  if (!found) {
+    throw badUserInput(
+      `${quote(packageId)} is not on the bill at ${provider} at a price that is known here: import the price`,
+      'packageId',
+    )
+  }
+  return found
+}
+
+/** The price of the new plan on the same bill; null: it costs nothing. */
+function chosenPrice(to: Package, from: Price): Price | null {
+  if (to.prices.length === 0) return null
+  const usable = to.prices.filter(
+    (p) => p.provider === from.provider && p.currency === from.currency && p.interval !== null,
+  )
+  const [same, ...more] = usable.filter((p) => p.interval === from.interval)
+  const [only, ...others] = usable
+  if (same && more.length === 0) return same
+  if (!same && only && others.length === 0) return only
+  const currency = from.currency.toUpperCase()
+  throw badUserInput(
+    usable.length === 0
+      ? `${quote(to.id)} has no price at ${from.provider} in ${currency}: create one`
+      : `${quote(to.id)} has several prices at ${from.provider} in ${currency}: archive all but one for each interval`,
+    'packageId',
+  )
+}
+
+/** The subscription that the change starts. */
+export function successorOf({ to, quantity, at, anchor }: PlannedChange, id: string): Subscription {
+  return {
+    id,
+    packageId: to.id,
+    isAddon: false,
+    startedAt: at,
+    anchor,
+    cancelAt: null,
+    cancelledAt: null,
+    metadata: {},
+    ...termsOf(to),
+    quantity,
+  }
+}

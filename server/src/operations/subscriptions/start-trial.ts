@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto'
+import { badUserInput, quote } from '../../domain/errors.ts'
+import { MAX_TRIAL_DAYS } from '../../domain/limits.ts'
+import { countedPeriods, type Package } from '../../domain/package.ts'
+import { anchorAfter } from '../../domain/plan-change.ts'
+import { anchorFor, endedAt, type Subscription, termsOf } from '../../domain/subscription.ts'
+import { timeOf } from '../../domain/time.ts'
+import {
+  cancelNow,
+  deleteSuccessors,
+  insertSubscriptions,
+  insertSuccessor,
+  moveTrialEnd,
+  type SubscriptionRow,
+} from '../../store/subscriptions.ts'
+import { lockUserByUid } from '../../store/users.ts'
+import type { Call } from '../call/call.ts'
+import { momentOf } from '../call/call.ts'
+import { foundPackage, foundSubscription, lockedUser } from '../call/found.ts'
+import { mutate } from '../call/mutate.ts'
+import { lockedSituation } from './change-subscription.ts'
+import { earlierBases } from './earlier-bases.ts'
+import type { Situation } from './plan-change.ts'
+import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
+
+const DAY_MS = 86_400_000
+
+interface TrialInput {
+  userId: string
+  packageId: string
+  days: number | null
+  until: string | null
+  /** the package that follows; null: none */
+  next: string | null
+  again: boolean
+}
+
+/**
+ * Starts a trial of a package, which ends by the clock and is followed by `then`, or by nothing. A trial of a base plan
+ * takes the place of the one the user has, unless that is paid for.
+ */
+export function startTrial(call: Call, input: TrialInput): Promise<PackageSubscription> {
+  const { appId } = call
+  return mutate(call, async (tx, moment) => {
+    const user = await lockedUser(tx, appId, input.userId)
+    const situation = await lockedSituation(tx, appId, user.uid, moment)
+    const { catalogue, held, now } = situation
+    const tried = published(catalogue, input.packageId, 'packageId')
+    const then = input.next === null ? null : published(catalogue, input.next, 'then')
+    const ends = endOf(input, now)
+    const base = checkTrial(situation, tried, then, input.again)
+
+    const counted = earlierBases(held, catalogue, now)
+    const kept = tried.isAddon ? base : null
+    const anchor = kept?.anchor ?? anchorOf(situation, base, tried)
+    const trial: Subscription = {
+      ...startsAt(tried, now, anchor),
+      cancelAt: ends,
+      trialEndsAt: ends,
+    }
+    if (base && !tried.isAddon) {
+      await deleteSuccessors(tx, appId, [base.id], now)
+      await cancelNow(tx, appId, [base.id], now)
+    }
+    await insertSubscriptions(tx, appId, user.uid, [trial])
+    if (then) {
+      const ending = { anchor, resetPeriods: countedPeriods(tried) }
+      const next = tried.isAddon ? anchor : anchorAfter(ending, countedPeriods(then), counted, ends)
+      await insertSuccessor(tx, appId, user.uid, trial.id, startsAt(then, ends, next))
+    }
+    return packageSubscription(await foundSubscription(tx, appId, trial.id, now), catalogue, now)
+  })
+}
+
+function startsAt(bought: Package, at: number, anchor: number): Subscription {
+  return {
+    id: `sub_${randomUUID()}`,
+    packageId: bought.id,
+    isAddon: bought.isAddon,
+    startedAt: at,
+    anchor,
+    cancelAt: null,
+    cancelledAt: null,
+    metadata: {},
+    ...termsOf(bought),
+  }
+}
+
+/** A base plan that is tried in the place of another counts on from where that one did, if they count alike. */
+function anchorOf(
+  { catalogue, held, now }: Situation,
+  base: SubscriptionRow | undefined,
+  tried: Package,
+): number {
+  const counted = earlierBases(held, catalogue, now)
+  if (!base) return anchorFor(counted, now)
+  const resetPeriods = countedPeriods(foundPackage(catalogue, base.packageId))
+  return anchorAfter({ anchor: base.anchor, resetPeriods }, countedPeriods(tried), counted, now)
+}
+
+function published(catalogue: Situation['catalogue'], id: string, field: string): Package {
+  const found = foundPackage(catalogue, id)
+  if (found.status !== 'PUBLISHED') throw badUserInput('Package is not published', field)
+  return found
+}
+
+function endOf({ days, until }: TrialInput, now: number): number {
+  if ((days === null) === (until === null)) throw badUserInput('Give either days or until', 'days')
+  if (days !== null) {
+    if (!Number.isInteger(days) || days < 1 || days > MAX_TRIAL_DAYS) {
+      throw badUserInput(`days must be a whole number from 1 to ${MAX_TRIAL_DAYS}`, 'days')
+    }
+    return now + days * DAY_MS
+  }
+  return checkEnd(until ?? '', now)
+}
+
+function checkEnd(until: string, now: number): number {
+  const ends = timeOf('until', until)
+  if (ends <= now) throw badUserInput('until must be in the future', 'until')
+  if (ends > now + MAX_TRIAL_DAYS * DAY_MS) {
+    throw badUserInput(`A trial lasts at most ${MAX_TRIAL_DAYS} days`, 'until')
+  }
+  return ends
+}
+
+/** The user's base plan, if they may try the package. */
+function checkTrial(
+  { held, now }: Situation,
+  tried: Package,
+  then: Package | null,
+  again: boolean,
+): SubscriptionRow | undefined {
+  const live = held.filter((s) => endedAt(s, now) === null)
+  const base = live.find((s) => !s.isAddon)
+  if (then && then.isAddon !== tried.isAddon) {
+    throw badUserInput(`A base plan is followed by a base plan, and an add-on by an add-on`, 'then')
+  }
+  if (live.some((s) => s.packageId === tried.id)) {
+    throw badUserInput('User is already subscribed to package', 'packageId')
+  }
+  if (!again && held.some((s) => s.packageId === tried.id && s.trialEndsAt !== null)) {
+    throw badUserInput(`The user has tried ${quote(tried.id)} before: pass again: true to allow it`, 'again')
+  }
+  if (tried.isAddon && !base) throw badUserInput('The user has no base plan for this add-on', 'packageId')
+  if (!tried.isAddon && base && base.provider !== null) {
+    throw badUserInput(
+      `The user pays for ${quote(base.packageId)}: change the subscription instead`,
+      'packageId',
+    )
+  }
+  return base
+}
+
+/** Lets a trial last longer; what follows it waits. */
+export async function extendTrial(call: Call, id: string, until: string): Promise<PackageSubscription> {
+  const { service, appId } = call
+  const before = await momentOf(call)
+  const { userUid } = await foundSubscription(service.pool, appId, id, before.now)
+  return mutate(call, async (tx, moment) => {
+    await lockUserByUid(tx, appId, userUid)
+    const { catalogue, held, now } = await lockedSituation(tx, appId, userUid, moment)
+    const trial = held.find((s) => s.id === id)
+    if (!trial) throw new Error(`the subscription ${id} vanished`)
+    if (trial.trialEndsAt === null) throw badUserInput('This subscription is not a trial', 'id')
+    if (endedAt(trial, now) !== null) throw badUserInput('The trial has ended: start another', 'id')
+    if (trial.provider !== null) {
+      throw badUserInput(`The trial is ${trial.provider}'s: extend it there`, 'id')
+    }
+    const ends = checkEnd(until, now)
+    if (ends <= trial.trialEndsAt) {
+      const current = new Date(trial.trialEndsAt).toISOString()
+      throw badUserInput(`until must be later than the trial's present end, ${current}`, 'until')
+    }
+    const then = trial.next && foundPackage(catalogue, trial.next.packageId)
+    const ending = {
+      anchor: trial.anchor,
+      resetPeriods: countedPeriods(foundPackage(catalogue, trial.packageId)),
+    }
+    const nextAnchor =
+      then && !trial.isAddon ? anchorAfter(ending, countedPeriods(then), [], ends) : trial.anchor
+    await moveTrialEnd(tx, appId, id, { at: ends, nextAnchor })
+    return packageSubscription(await foundSubscription(tx, appId, id, now), catalogue, now)
+  })
+}
