@@ -58,7 +58,7 @@ const MUTATIONS: Record<string, { operation: string; changes: boolean; refused?:
     operation: 'cancelSubscription(id: "SUBSCRIPTION", atPeriodEnd: false) { status }',
     changes: true,
   },
-  deleteUser: { operation: 'deleteUser(id: "bob") { id }', changes: true },
+  deleteUser: { operation: 'deleteUser(id: "eve") { id }', changes: true },
   keepSubscription: { operation: 'keepSubscription(id: "SUBSCRIPTION") { status }', changes: false },
   setOverride: {
     operation:
@@ -147,6 +147,7 @@ async function furnished(side: Side, used: number, limit: number): Promise<App> 
       createPackage(input: $plan) { id }
       ann: createUser(input: $ann) { id }
       bob: createUser(input: { id: "bob" }) { id }
+      eve: createUser(input: { id: "eve" }) { id }
     }`,
     {
       call: { id: 'call', type: 'CONSUMABLE', unitLabel: side, ...texts },
