@@ -133,7 +133,7 @@ export function OverrideForm({ appId, userId, features, override, onDone }: Over
         )}
         <TextInput
           label="Until (UTC)"
-          description="Then it ends by itself. Empty: until it is removed"
+          description="Then it ends by itself. Empty: no end"
           type="datetime-local"
           {...form.getInputProps('expiresAt')}
         />

@@ -67,7 +67,7 @@ export function UserOverrides({ appId, userId }: { appId: string; userId: string
                     },
                     {
                       label: 'Until',
-                      cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} time /> : 'removed'),
+                      cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} time /> : 'no end'),
                     },
                     {
                       label: 'Reason',
