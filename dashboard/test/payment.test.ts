@@ -58,6 +58,41 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     expect(problems).toEqual([])
   })
 
+  it('sells a trial without a card', async () => {
+    const { page, open, problems } = visit
+    await dashboard.server.admin.data('mutation { createUser(input: {id: "tom"}) { id } }')
+    await open('/apps/default/billing')
+    await page.getByRole('button', { name: 'New template' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Basic, to try')
+    await dialog.getByRole('combobox', { name: 'Packages' }).click()
+    await page.getByRole('option', { name: 'Basic' }).click()
+    await page.keyboard.press('Tab')
+    await dialog.getByLabel('Free trial, in days').fill('14')
+    await dialog.getByLabel('Ask for a card when the trial starts').uncheck()
+    await dialog.getByLabel('Allow promotion codes').check()
+    await dialog.getByRole('button', { name: 'Create template' }).click()
+    await page.getByText('14-day trial without a card, promotion codes').waitFor()
+
+    await page.getByRole('button', { name: 'Test link of Basic, to try' }).click()
+    await page.getByRole('dialog').getByLabel('User id').fill('tom')
+    await page.getByRole('dialog').getByRole('button', { name: 'Make a link' }).click()
+    const opened = page.waitForEvent('popup')
+    await page.getByRole('link', { name: 'Open the payment page' }).click()
+    const checkout = await opened
+    await checkout.getByRole('heading', { name: '14 days free' }).waitFor()
+    expect(await checkout.getByLabel('Card number').count()).toBe(0)
+    await checkout.getByRole('button', { name: 'Start the trial' }).click()
+    await checkout.waitForURL(`${dashboard.server.url}/apps/default/subscriptions`)
+    await jobsDone(dashboard.server.databaseUrl)
+    await open('/apps/default/users/tom?tab=subscriptions')
+    const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr')
+    expect(await rows.allInnerTexts()).toEqual([
+      expect.stringMatching(/^Basic\s+Ends\b[\s\S]*sandbox: trialing, until/),
+    ])
+    expect(problems).toEqual([])
+  })
+
   it('says on the form why there is no link', async () => {
     const { page, open } = visit
     await open('/apps/default/billing')

@@ -7,6 +7,9 @@ import { type ChangingShop, type KeptInvoice, sandboxShop, stripeShop } from './
 
 const DAY = 86_400
 
+/** Each takes two dozen statements, or half a dozen requests. */
+const CHANGES = Number(process.env.TOLLGATE_CHANGES ?? 250)
+
 describe.each([
   ['the sandbox', sandboxShop],
   ['Stripe’s stand-in', stripeShop],
@@ -234,7 +237,7 @@ describe.each([
     expect(await state(ref)).toMatchObject({ items: [{ priceId: one, quantity: 1 }], scheduled: null })
   })
 
-  it('1,000 generated changes are charged as they were previewed', { timeout: 120_000 }, async () => {
+  it('generated changes are charged as they were previewed', { timeout: 300_000 }, async () => {
     // Of its own: the clock goes far, and others would renew all the way.
     await shop.close()
     shop = await open()
@@ -245,7 +248,7 @@ describe.each([
       prices.push(await shop.price(upTo(200_000), interval), await shop.price(upTo(1_000), interval))
     }
     let [changes, credited, atPeriodEnd] = [0, 0, 0]
-    while (changes < 1_000) {
+    while (changes < CHANGES) {
       const ref = await shop.subscribe([{ priceId: pick(random, prices), quantity: 1 + upTo(20) }])
       let expected: { to: string; charge: number } | null = null
       // Not more than the sandbox keeps invoices of.
@@ -275,9 +278,9 @@ describe.each([
         // Mostly within the period; sometimes exactly to its end.
         if (random() < 0.6) await shop.advance(1 + upTo(Math.max(left - 2, 1)))
         else {
-          const count = (await shop.invoices(ref)).length
+          const earlier = (await shop.invoices(ref)).length
           await shop.advance(left)
-          const [renewal, ...more] = (await shop.invoices(ref)).slice(count)
+          const [renewal, ...more] = (await shop.invoices(ref)).slice(earlier)
           expect(more).toEqual([])
           if (expected) {
             const lines = renewal?.lines.map(({ priceId, amount }) => [priceId, amount])
@@ -290,6 +293,6 @@ describe.each([
       await shop.provider.cancel(ref, 'now')
     }
     // Enough of each kind for this to mean something.
-    expect([credited > 100, atPeriodEnd > 50]).toEqual([true, true])
+    expect([credited > CHANGES / 10, atPeriodEnd > CHANGES / 20]).toEqual([true, true])
   })
 })
