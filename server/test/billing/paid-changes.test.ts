@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Data } from '../harness/client.ts'
+import { midnight } from '../harness/clocked-app.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+import { jobsDone } from './jobs-done.ts'
+import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+
+// A plan that is paid for is changed at its provider first, and at both in the same moment.
+
+let server: TestServer
+let shop: SandboxShop
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.stop())
+
+const start = midnight('2091-03-10')
+const middle = midnight('2091-03-25')
+const end = midnight('2091-04-10')
+
+beforeEach(async () => {
+  shop = await openSandboxShop(server, { testClock: true })
+  await shop.advance(start)
+})
+
+const CHANGE = `mutation ($packageId: String!, $when: ChangeTime, $dryRun: Boolean, $quantity: Int) {
+  changeSubscription(userId: "ann", packageId: $packageId, when: $when, dryRun: $dryRun, quantity: $quantity) {
+    at now credit charge currency quotedBy subscription { package { id } status scheduled { packageId at } }
+  }
+}`
+const change = async (packageId: string, more: Data = {}): Promise<Data> => {
+  const { changeSubscription } = await shop.admin.data(CHANGE, { packageId, ...more })
+  await jobsDone(server.databaseUrl)
+  return changeSubscription
+}
+
+describe('gap: change: what is paid for', () => {
+  it('a dearer plan is charged now, by the quote of its provider, and the usage stays', async () => {
+    await shop.buy('plan')
+    await shop.admin.data(
+      'mutation { recordUsage(input: { userId: "ann", featureId: "call", delta: 7 }) { recorded } }',
+    )
+    await shop.advance(middle)
+    const quoted = await change('pro', { dryRun: true })
+    expect(quoted).toMatchObject({ now: true, quotedBy: 'sandbox', currency: 'usd', subscription: null })
+    // 16 of 31 days are unused.
+    expect([quoted.credit, quoted.charge]).toEqual([
+      Math.round((1200 * 16) / 31),
+      Math.round((3000 * 16) / 31),
+    ])
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
+
+    expect(await change('pro')).toMatchObject({
+      credit: quoted.credit,
+      charge: quoted.charge,
+      subscription: { package: { id: 'pro' }, status: 'ACTIVE' },
+    })
+    expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'pro ACTIVE'])
+    const { showUsage } = await shop.admin.data(
+      '{ showUsage(userId: "ann", featureId: "call") { current { periodStart periodEnd consumption { used budget } } } }',
+    )
+    expect(showUsage.current).toEqual({
+      periodStart: start,
+      periodEnd: end,
+      consumption: { used: 7, budget: 100 },
+    })
+  })
+
+  it('a cheaper plan takes over at the end of what is paid, there and here, and renews', async () => {
+    await shop.buy('pro')
+    await shop.advance(middle)
+    expect(await change('plan')).toMatchObject({
+      now: false,
+      at: end,
+      credit: 0,
+      subscription: { package: { id: 'pro' }, scheduled: { packageId: 'plan', at: end } },
+    })
+    await shop.advance(new Date(Date.parse(end) - 1).toISOString())
+    expect(await shop.subscriptions()).toEqual(['pro ACTIVE'])
+    await shop.advance(end)
+    expect(await shop.subscriptions()).toEqual(['pro CANCELLED', 'plan ACTIVE'])
+    await shop.advance(midnight('2091-07-01'))
+    expect(await shop.subscriptions()).toEqual(['pro CANCELLED', 'plan ACTIVE'])
+  })
+
+  it('a scheduled change is taken back at the provider too', async () => {
+    await shop.buy('pro')
+    await change('plan')
+    await shop.admin.data('mutation { cancelScheduledChange(userId: "ann") { id } }')
+    await jobsDone(server.databaseUrl)
+    await shop.advance(midnight('2091-07-01'))
+    expect(await shop.subscriptions()).toEqual(['pro ACTIVE'])
+  })
+
+  it('a plan that costs nothing takes over when the payments end', async () => {
+    await shop.admin.data('mutation { createPackage(input: { id: "free", name: "Free" }) { id } }')
+    await shop.dashboard.data(
+      'mutation ($appId: String!) { publishPackage(appId: $appId, id: "free") { id } }',
+      { appId: shop.id },
+    )
+    await shop.buy('pro')
+    expect(await change('free')).toMatchObject({ now: false, at: end, credit: 0, charge: 0 })
+    await shop.advance(end)
+    expect(await shop.subscriptions()).toEqual(['pro CANCELLED', 'free ACTIVE'])
+    await shop.advance(midnight('2091-07-01'))
+    expect(await shop.subscriptions()).toEqual(['pro CANCELLED', 'free ACTIVE'])
+  })
+
+  it('the free plan that was to follow is dropped when the payments go on after all', async () => {
+    await shop.admin.data('mutation { createPackage(input: { id: "free", name: "Free" }) { id } }')
+    await shop.dashboard.data(
+      'mutation ($appId: String!) { publishPackage(appId: $appId, id: "free") { id } }',
+      { appId: shop.id },
+    )
+    await shop.buy('pro')
+    await change('free')
+    const { subscriptions } = await shop.admin.data('{ subscriptions(userId: "ann") { id status } }')
+    await shop.admin.data('mutation ($id: String!) { keepSubscription(id: $id) { id } }', {
+      id: subscriptions[0].id,
+    })
+    await jobsDone(server.databaseUrl)
+    await shop.advance(midnight('2091-07-01'))
+    expect(await shop.subscriptions()).toEqual(['pro ACTIVE'])
+  })
+
+  it('another plan that is paid for takes the place of the one that was to follow', async () => {
+    await shop.buy('pro')
+    await change('plan')
+    await shop.buy('both')
+    await shop.advance(midnight('2091-07-01'))
+    expect((await shop.subscriptions()).filter((s) => s.endsWith('ACTIVE'))).toEqual([
+      'plan ACTIVE',
+      'extra ACTIVE',
+    ])
+  })
+
+  it('what was paid for once is not exchanged', async () => {
+    await shop.buy('life')
+    await expect(change('pro')).rejects.toThrow('was paid for once and cannot be exchanged')
+  })
+})
