@@ -129,6 +129,25 @@ describe('gap: deleteUser, of a user who pays', () => {
     expect(await shop.subscriptions('pat')).toEqual(['pro ACTIVE'])
   })
 
+  it('does not bring back such a payer whose notices are gone already', async () => {
+    await sellAtStripe()
+    const { session, subscription, customer } = await buy('plan', null)
+    const sql = (text: string, values: unknown[]) =>
+      rowsOf({ connectionString: server.databaseUrl }, text, values)
+    // Then nothing here says which link was paid.
+    await sql('delete from notice where app_id = $1', [shop.id])
+    await shop.admin.data(DELETE, { id: customer })
+    for (const [job, ref] of [
+      ['sync-subscription', subscription],
+      ['sync-checkout', session],
+    ]) {
+      const told = JSON.stringify({ appId: shop.id, provider: 'stripe', ref })
+      await sql('select graphile_worker.add_job($1, $2::json)', [job, told])
+    }
+    await jobsDone(server.databaseUrl)
+    expect(await userIds()).toEqual(['ann'])
+  })
+
   it('erases nothing while the provider cannot be asked, and says so', async () => {
     await sellAtStripe()
     const { subscription } = await buy('plan', 'ann')
