@@ -18,7 +18,7 @@ const SUBSCRIPTIONS = graphql(`
       next
       rows {
         id userId status startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion
-        scheduled { packageId at }
+        scheduled { packageName at }
         package { id name isAddon }
         billing { provider status paidUntil }
       }
@@ -115,9 +115,9 @@ const PACKAGE = (appId: string) => ({
 function stateOf({ status, cancelAt, cancelledAt, scheduled, trialEndsAt }: Subscription) {
   if (status === 'CANCELLED')
     return <Tag>{cancelledAt ? `Cancelled ${dateOf(cancelledAt)}` : 'Cancelled'}</Tag>
-  const next = scheduled ? `, then ${scheduled.packageId}` : ''
+  const next = scheduled ? `, then ${scheduled.packageName}` : ''
   if (trialEndsAt && cancelAt) return <Tag tone="accent">{`Trial until ${dateOf(cancelAt)}${next}`}</Tag>
-  if (scheduled) return <Tag tone="accent">{`Becomes ${scheduled.packageId} ${dateOf(scheduled.at)}`}</Tag>
+  if (scheduled) return <Tag tone="accent">{`Becomes ${scheduled.packageName} ${dateOf(scheduled.at)}`}</Tag>
   return cancelAt ? <Tag tone="warn">Ends {dateOf(cancelAt)}</Tag> : <Tag tone="good">Active</Tag>
 }
 

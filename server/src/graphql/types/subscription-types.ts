@@ -14,6 +14,7 @@ export function defineSubscriptionTypes<Context extends object>(
     .implement({
       fields: (t) => ({
         packageId: t.exposeString('packageId'),
+        packageName: t.exposeString('packageName'),
         at: t.string({ resolve: (change) => isoTime(change.at) }),
       }),
     })

@@ -30,7 +30,7 @@ export interface PackageSubscription {
   /** the version of the package that it has now */
   packageVersion: number
   /** what it is to be changed to, and when */
-  scheduled: { packageId: string; at: number } | null
+  scheduled: { packageId: string; packageName: string; at: number } | null
   /** who is paid for it, and that one's id of what is paid for; null: it was made by hand */
   paid: ProviderRef | null
 }
@@ -53,14 +53,19 @@ export function packageSubscription(
     trialEndsAt: row.trialEndsAt,
     quantity: row.quantity,
     packageVersion: versionOf(catalogue, row, now),
-    scheduled:
-      row.next && endedAt(row, now) === null ? { packageId: row.next.packageId, at: row.next.at } : null,
+    scheduled: row.next && endedAt(row, now) === null ? scheduledChange(row.next, catalogue) : null,
     paid:
       row.appId && row.provider && row.providerRef
         ? { appId: row.appId, provider: row.provider, ref: row.providerRef }
         : null,
   }
 }
+
+const scheduledChange = ({ packageId, at }: { packageId: string; at: number }, catalogue: Catalogue) => ({
+  packageId,
+  packageName: catalogue.packages.get(packageId)?.name ?? packageId,
+  at,
+})
 
 // Everything is as of one moment, or a plan that changes just then would be missing. Packages are never deleted, so a
 // catalogue that is loaded after the rows has all of theirs.
