@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { API_KEY } from '../../server/test/harness/server.ts'
 import { type StripeStandIn, startStripe } from '../../server/test/stripe/stand-in.ts'
@@ -312,8 +312,13 @@ describe('gap: GraphiQL', () => {
     const { page, open } = visit
     await open('/apps/default/graphiql')
     await page.getByRole('textbox', { name: 'API key' }).fill(API_KEY)
-    await page.getByRole('button', { name: /^Execute query/ }).click()
-    await page.locator('.result-window').getByText('Single sign-on').waitFor()
+    // GraphiQL ignores the button until its editor is there, which it does not show.
+    const result = page.locator('.result-window').getByText('Single sign-on')
+    const execute = async () => {
+      await page.getByRole('button', { name: /^Execute query/ }).click()
+      await result.waitFor({ timeout: 5_000 })
+    }
+    await vi.waitFor(execute, { timeout: 90_000 })
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click()
     await page.getByText('Root Types').waitFor()
     expect(visit.problems).toEqual([])

@@ -86,9 +86,9 @@ export interface ChangeArguments extends ByUser {
 export interface TrialArguments extends ByUser {
   /** The package to try. */
   packageId: string
-  /** How long, in days of 24 hours. */
+  /** How long, in days of 24 hours. @default `until` says it */
   days?: number | undefined
-  /** Until when; ISO 8601. */
+  /** Until when; ISO 8601. @default `days` says it */
   until?: string | undefined
   /** The package that follows. @default nothing */
   then?: string | undefined

@@ -22,7 +22,7 @@ afterAll(() => server.stop())
 const sql = <Row extends object>(text: string) =>
   rowsOf<Row & Record<string, unknown>>({ connectionString: server.databaseUrl }, text)
 
-const TABLES = ['app', 'api_key', 'feature', 'package', 'package_feature']
+const TABLES = ['app', 'api_key', 'feature', 'package', 'package_feature', 'package_history']
 /** Saves the service's whole state in the database as it is now. */
 const remember = () =>
   sql(TABLES.map((t) => `drop table if exists kept_${t}; create table kept_${t} as table ${t}`).join(';'))

@@ -34,7 +34,7 @@ export function DeleteUser({ appId, id, onDeleted }: DeleteUserProps) {
   const may = useMay()
   return (
     <>
-      <Button color="red.9" variant="outline" onClick={open} disabled={!may('deleteUser')}>
+      <Button variant="default" onClick={open} disabled={!may('deleteUser')}>
         Delete the user
       </Button>
       <Modal opened={opened} onClose={close} title={`Delete ${id} for good`}>

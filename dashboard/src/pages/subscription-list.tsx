@@ -55,11 +55,11 @@ export function SubscriptionList({ appId, userId, packageId }: SubscriptionListP
       cell: (subscription: Subscription) =>
         subscription.status === 'ACTIVE' && (
           <Group gap={4} justify="flex-end" wrap="nowrap">
-            {subscription.trialEndsAt && subscription.cancelAt && (
+            {isTrialByHand(subscription) && subscription.trialEndsAt && (
               <ExtendTrial appId={appId} subscription={subscription} endsAt={subscription.trialEndsAt} />
             )}
             {subscription.scheduled && <TakeChangeBack appId={appId} userId={subscription.userId} />}
-            {subscription.cancelAt && !subscription.scheduled && !subscription.trialEndsAt && (
+            {subscription.cancelAt && !subscription.scheduled && !isTrialByHand(subscription) && (
               <KeepSubscription appId={appId} subscription={subscription} cancelAt={subscription.cancelAt} />
             )}
             <CancelSubscription appId={appId} subscription={subscription} />
@@ -112,11 +112,16 @@ const PACKAGE = (appId: string) => ({
   ),
 })
 
-function stateOf({ status, cancelAt, cancelledAt, scheduled, trialEndsAt }: Subscription) {
+/** One that a provider gives is extended and kept there. */
+const isTrialByHand = ({ trialEndsAt, cancelAt, billing }: Subscription) =>
+  trialEndsAt !== null && trialEndsAt === cancelAt && !billing
+
+function stateOf({ status, cancelAt, cancelledAt, scheduled, trialEndsAt, billing }: Subscription) {
   if (status === 'CANCELLED')
     return <Tag>{cancelledAt ? `Cancelled ${dateOf(cancelledAt)}` : 'Cancelled'}</Tag>
   const next = scheduled ? `, then ${scheduled.packageName}` : ''
-  if (trialEndsAt && cancelAt) return <Tag tone="accent">{`Trial until ${dateOf(cancelAt)}${next}`}</Tag>
+  if (trialEndsAt && (trialEndsAt === cancelAt || billing?.status === 'trialing'))
+    return <Tag tone="accent">{`Trial until ${dateOf(trialEndsAt)}${next}`}</Tag>
   if (scheduled) return <Tag tone="accent">{`Becomes ${scheduled.packageName} ${dateOf(scheduled.at)}`}</Tag>
   return cancelAt ? <Tag tone="warn">Ends {dateOf(cancelAt)}</Tag> : <Tag tone="good">Active</Tag>
 }

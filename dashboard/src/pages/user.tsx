@@ -1,16 +1,13 @@
-import { Breadcrumbs, Button, Divider, Group, Modal, Tabs, Text } from '@mantine/core'
+import { Breadcrumbs, Button, Divider, Group, Loader, Modal, Tabs, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
-import { ChangePlanForm } from '../forms/change-plan-form.tsx'
 import { DeleteUser } from '../forms/delete-user.tsx'
 import { ExportUser } from '../forms/export-user.tsx'
-import { SubscribeForm } from '../forms/subscribe-form.tsx'
-import { TrialForm } from '../forms/trial-form.tsx'
 import { UserForm } from '../forms/user-form.tsx'
-import { UserToken } from '../forms/user-token.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
@@ -18,6 +15,16 @@ import { SubscriptionList } from './subscription-list.tsx'
 import { UserLedger } from './user-ledger.tsx'
 import { UserOverrides } from './user-overrides.tsx'
 import { UserUsage } from './user-usage.tsx'
+
+// Loaded when they are opened: the page itself is to come quickly.
+const ChangePlanForm = lazy(async () => ({
+  default: (await import('../forms/change-plan-form.tsx')).ChangePlanForm,
+}))
+const SubscribeForm = lazy(async () => ({
+  default: (await import('../forms/subscribe-form.tsx')).SubscribeForm,
+}))
+const UserToken = lazy(async () => ({ default: (await import('../forms/user-token.tsx')).UserToken }))
+const TrialForm = lazy(async () => ({ default: (await import('../forms/trial-form.tsx')).TrialForm }))
 
 const USER = graphql(`
   query User($appId: String!, $id: String!) {
@@ -118,16 +125,24 @@ export function UserPage() {
         }
       </Loaded>
       <Modal opened={subscribing} onClose={subscribe.close} title={`Subscribe ${user?.name ?? id}`}>
-        <SubscribeForm appId={app} userId={id} onDone={subscribe.close} />
+        <Suspense fallback={<Loader />}>
+          <SubscribeForm appId={app} userId={id} onDone={subscribe.close} />
+        </Suspense>
       </Modal>
       <Modal opened={changing} onClose={changes.close} title={`Change the plan of ${user?.name ?? id}`}>
-        <ChangePlanForm appId={app} userId={id} onDone={changes.close} />
+        <Suspense fallback={<Loader />}>
+          <ChangePlanForm appId={app} userId={id} onDone={changes.close} />
+        </Suspense>
       </Modal>
       <Modal opened={trying} onClose={trials.close} title={`A trial for ${user?.name ?? id}`}>
-        <TrialForm appId={app} userId={id} onDone={trials.close} />
+        <Suspense fallback={<Loader />}>
+          <TrialForm appId={app} userId={id} onDone={trials.close} />
+        </Suspense>
       </Modal>
       <Modal opened={token} onClose={tokens.close} size="lg" title="A token for the client SDK">
-        <UserToken appId={app} userId={id} />
+        <Suspense fallback={<Loader />}>
+          <UserToken appId={app} userId={id} />
+        </Suspense>
       </Modal>
     </Page>
   )

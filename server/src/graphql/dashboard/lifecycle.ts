@@ -45,15 +45,19 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
           when: t.arg({ type: changeTime, defaultValue: 'BEST' }),
           quantity: t.arg.int({ description: 'The present one, if absent.' }),
         },
-        resolve: (_, { appId, userId, packageId, when, quantity }, context) =>
-          changeSubscription(appCall(context, appId), changeInput(userId, packageId, when, quantity)),
+        resolve: async (_, { appId, userId, packageId, when, quantity }, context) =>
+          changeSubscription(
+            await inApp(appCall(context, appId)),
+            changeInput(userId, packageId, when, quantity),
+          ),
       }),
       cancelScheduledChange: t.field({
         type: types.subscription,
         nullable: true,
         description: 'The plan goes on as it is. What would have followed a trial is dropped.',
         args: { appId, userId },
-        resolve: (_, { appId, userId }, context) => cancelScheduledChange(appCall(context, appId), userId),
+        resolve: async (_, { appId, userId }, context) =>
+          cancelScheduledChange(await inApp(appCall(context, appId)), userId),
       }),
       startTrial: t.field({
         type: types.subscription,
@@ -72,8 +76,8 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
             description: 'Even if the user has tried this package before.',
           }),
         },
-        resolve: (_, { appId, userId, packageId, days, until, then, again }, context) =>
-          startTrial(appCall(context, appId), {
+        resolve: async (_, { appId, userId, packageId, days, until, then, again }, context) =>
+          startTrial(await inApp(appCall(context, appId)), {
             userId,
             packageId,
             days: days ?? null,
@@ -86,7 +90,8 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
         type: types.subscription,
         nullable: true,
         args: { appId, id: t.arg.string({ required: true }), until: t.arg.string({ required: true }) },
-        resolve: (_, { appId, id, until }, context) => extendTrial(appCall(context, appId), id, until),
+        resolve: async (_, { appId, id, until }, context) =>
+          extendTrial(await inApp(appCall(context, appId)), id, until),
       }),
     }
   })

@@ -27,7 +27,8 @@ export function defineOverrides(builder: Builder<DashboardContext>, types: Dashb
         type: override,
         nullable: true,
         args: { appId, input: t.arg({ type: overrideInput, required: true }) },
-        resolve: (_, { appId, input }, context) => setOverride(appCall(context, appId), newOverride(input)),
+        resolve: async (_, { appId, input }, context) =>
+          setOverride(await inApp(appCall(context, appId)), newOverride(input)),
       }),
       removeOverride: t.field({
         type: override,
