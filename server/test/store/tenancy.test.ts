@@ -29,6 +29,7 @@ import { newestUsers, usersBeginningWith } from '../../src/store/search-users.ts
 import { snapshot } from '../../src/store/snapshots.ts'
 import * as subscribers from '../../src/store/subscribers.ts'
 import * as subscriptions from '../../src/store/subscriptions.ts'
+import * as successors from '../../src/store/successors.ts'
 import * as tokenKeys from '../../src/store/token-keys.ts'
 import { countCounters, usageSince } from '../../src/store/usage.ts'
 import * as importRows from '../../src/store/user-import-rows.ts'
@@ -190,14 +191,13 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   'listSubscriptions, of a user': (db, app) => subscriptions.listSubscriptions(db, app, UID, 0, 9, NOW),
   newestSubscriptions: (db, app) =>
     subscriptions.newestSubscriptions(db, app, { userUid: UID, packageId: 'plan' }, LAST, 9, NOW),
-  settleByClock: (db, app) => subscriptions.settleByClock(db, app, UID, Date.UTC(2100, 0)),
-  deleteSuccessors: (db, app) => subscriptions.deleteSuccessors(db, app, ['subscription'], 0),
+  settleByClock: (db, app) => successors.settleByClock(db, app, UID, Date.UTC(2100, 0)),
+  deleteSuccessors: (db, app) => successors.deleteSuccessors(db, app, ['subscription'], 0),
   cancelNow: (db, app) => subscriptions.cancelNow(db, app, ['subscription'], NOW),
   cancelLater: (db, app) => subscriptions.cancelLater(db, app, ['subscription'], 0),
   endAt: (db, app) => subscriptions.endAt(db, app, 'subscription', NOW),
-  moveTrialEnd: (db, app) =>
-    subscriptions.moveTrialEnd(db, app, 'subscription', { at: NOW, nextAnchor: NOW }),
-  alignSuccessors: (db, app) => subscriptions.alignSuccessors(db, app, UID, 0),
+  moveTrialEnd: (db, app) => successors.moveTrialEnd(db, app, 'subscription', { at: NOW, nextAnchor: NOW }),
+  alignSuccessors: (db, app) => successors.alignSuccessors(db, app, UID, 0),
   keepOn: (db, app) => subscriptions.keepOn(db, app, ['subscription']),
   isGiven: (db, app) => subscriptions.isGiven(db, app, 'stripe', 'sub_1'),
   paymentsBehind: (db, app) => subscriptions.paymentsBehind(db, app, UID),

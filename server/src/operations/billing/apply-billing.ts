@@ -24,16 +24,14 @@ import {
   writeProviderSubscription,
 } from '../../store/provider-subscriptions.ts'
 import {
-  alignSuccessors,
   cancelNow,
-  deleteSuccessors,
   followProvider,
   insertSubscriptions,
   insertSuccessor,
   paymentsBehind,
-  settleByClock,
   subscriptionsOfUser,
 } from '../../store/subscriptions.ts'
+import { alignSuccessors, deleteSuccessors, settleByClock } from '../../store/successors.ts'
 import {
   findUser,
   findUserByBillingId,

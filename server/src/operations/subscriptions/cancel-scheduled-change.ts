@@ -1,12 +1,8 @@
 import { badUserInput } from '../../domain/errors.ts'
 import { endedAt } from '../../domain/subscription.ts'
 import { findProviderSubscription, touchProviderSubscription } from '../../store/provider-subscriptions.ts'
-import {
-  deleteSuccessors,
-  keepOn,
-  type SubscriptionRow,
-  subscriptionsOfUser,
-} from '../../store/subscriptions.ts'
+import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
+import { deleteSuccessors } from '../../store/successors.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import { syncSubscription } from '../billing/sync-subscription.ts'
 import { type Call, momentOf } from '../call/call.ts'

@@ -12,11 +12,10 @@ import {
 import {
   cancelLater,
   cancelNow,
-  deleteSuccessors,
   type SubscriptionRow,
-  settleByClock,
   subscriptionsOfUser,
 } from '../../store/subscriptions.ts'
+import { deleteSuccessors, settleByClock } from '../../store/successors.ts'
 import { lockUserByUid } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'

@@ -5,13 +5,12 @@ import type { Tx } from '../../store/database.ts'
 import { touchProviderSubscription } from '../../store/provider-subscriptions.ts'
 import {
   cancelNow,
-  deleteSuccessors,
   endAt,
   insertSubscriptions,
   insertSuccessor,
-  settleByClock,
   subscriptionsOfUser,
 } from '../../store/subscriptions.ts'
+import { deleteSuccessors, settleByClock } from '../../store/successors.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import { syncSubscription } from '../billing/sync-subscription.ts'
 import { type Call, momentOf } from '../call/call.ts'

@@ -4,13 +4,8 @@ import { loadApp } from '../../store/catalogue.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { listPrices } from '../../store/prices.ts'
 import { findProviderSubscription, touchProviderSubscription } from '../../store/provider-subscriptions.ts'
-import {
-  deleteSuccessors,
-  keepOn,
-  type SubscriptionRow,
-  settleByClock,
-  subscriptionsOfUser,
-} from '../../store/subscriptions.ts'
+import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
+import { deleteSuccessors, settleByClock } from '../../store/successors.ts'
 import { lockUserByUid } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'

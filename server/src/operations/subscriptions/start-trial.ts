@@ -7,12 +7,11 @@ import { anchorFor, endedAt, type Subscription, termsOf } from '../../domain/sub
 import { timeOf } from '../../domain/time.ts'
 import {
   cancelNow,
-  deleteSuccessors,
   insertSubscriptions,
   insertSuccessor,
-  moveTrialEnd,
   type SubscriptionRow,
 } from '../../store/subscriptions.ts'
+import { deleteSuccessors, moveTrialEnd } from '../../store/successors.ts'
 import { lockUserByUid } from '../../store/users.ts'
 import type { Call } from '../call/call.ts'
 import { momentOf } from '../call/call.ts'
