@@ -222,7 +222,7 @@ it('property: gap: lifecycle: two processes tell one life, as it was lived', asy
         await expectSame(life, userId)
       }
     }),
-    { numRuns: 8, endOnFailure: true, interruptAfterTimeLimit: 60_000 },
+    { numRuns: 20, endOnFailure: true, interruptAfterTimeLimit: 60_000 },
   )
 }, 120_000)
 

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import { countedPeriodsOf } from '../../domain/catalogue.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { MAX_TRIAL_DAYS } from '../../domain/limits.ts'
 import { countedPeriods, type Package } from '../../domain/package.ts'
 import { anchorAfter } from '../../domain/plan-change.ts'
-import { anchorFor, endedAt, type Subscription, termsOf } from '../../domain/subscription.ts'
+import {
+  anchorFor,
+  type EarlierBase,
+  endedAt,
+  type Subscription,
+  termsOf,
+} from '../../domain/subscription.ts'
 import { timeOf } from '../../domain/time.ts'
 import {
   cancelNow,
@@ -49,8 +56,9 @@ export function startTrial(call: Call, input: TrialInput): Promise<PackageSubscr
     const ends = endOf(input, now)
     const base = checkTrial(situation, tried, then, input.again)
 
-    const counted = earlierBases(held, catalogue, now)
     const kept = tried.isAddon ? base : null
+    const replaced = base && !kept ? [lastOf(situation, base)] : []
+    const counted = [...earlierBases(held, catalogue, now), ...replaced]
     const anchor = kept?.anchor ?? anchorOf(situation, base, tried)
     const trial: Subscription = {
       ...startsAt(tried, now, anchor),
@@ -85,6 +93,13 @@ function startsAt(bought: Package, at: number, anchor: number): Subscription {
   }
 }
 
+/** The plan that a trial replaces: when the trial is over, its periods may still be running. */
+const lastOf = ({ catalogue, now }: Situation, base: SubscriptionRow): EarlierBase => ({
+  anchor: base.anchor,
+  lastLiveAt: now,
+  resetPeriods: countedPeriodsOf(catalogue, base, now),
+})
+
 /** A base plan that is tried in the place of another counts on from where that one did, if they count alike. */
 function anchorOf(
   { catalogue, held, now }: Situation,
@@ -93,7 +108,7 @@ function anchorOf(
 ): number {
   const counted = earlierBases(held, catalogue, now)
   if (!base) return anchorFor(counted, now)
-  const resetPeriods = countedPeriods(foundPackage(catalogue, base.packageId))
+  const resetPeriods = countedPeriodsOf(catalogue, base, now)
   return anchorAfter({ anchor: base.anchor, resetPeriods }, countedPeriods(tried), counted, now)
 }
 
@@ -174,10 +189,12 @@ export async function extendTrial(call: Call, id: string, until: string): Promis
     const then = trial.next && foundPackage(catalogue, trial.next.packageId)
     const ending = {
       anchor: trial.anchor,
-      resetPeriods: countedPeriods(foundPackage(catalogue, trial.packageId)),
+      resetPeriods: countedPeriodsOf(catalogue, trial, now),
     }
     const nextAnchor =
-      then && !trial.isAddon ? anchorAfter(ending, countedPeriods(then), [], ends) : trial.anchor
+      then && !trial.isAddon
+        ? anchorAfter(ending, countedPeriods(then), earlierBases(held, catalogue, now), ends)
+        : trial.anchor
     await moveTrialEnd(tx, appId, id, { at: ends, nextAnchor })
     return packageSubscription(await foundSubscription(tx, appId, id, now), catalogue, now)
   })
