@@ -244,7 +244,7 @@ interface Used {
 }
 
 /** The usage of each, in the period before the change and in the one after. */
-async function usedBy(db: Db, appId: string, changes: readonly Change[]): Promise<Used[]> {
+export async function usedBy(db: Db, appId: string, changes: readonly Change[]): Promise<Used[]> {
   const counters: Counter[] = []
   const places = changes.map(({ uid, change: { featureId, before, after } }) => {
     const place = (counter: ReturnType<typeof counterOf>) =>

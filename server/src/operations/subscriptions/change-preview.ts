@@ -2,13 +2,14 @@ import type { Access } from '../../domain/access.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { periodAt, type ResetPeriod } from '../../domain/period.ts'
 import { comparable, quoteOf } from '../../domain/plan-change.ts'
-import { accessChange, counterOf } from '../../domain/publish-impact.ts'
+import { accessChange } from '../../domain/publish-impact.ts'
 import { type Holder, standingOf } from '../../domain/standing.ts'
 import { endedAt } from '../../domain/subscription.ts'
 import type { Db } from '../../store/database.ts'
 import { usedOf } from '../../store/subscribers.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import type { Service } from '../call/service.ts'
+import { usedBy } from '../catalogue/reach.ts'
 import { type PlannedChange, type Situation, successorOf } from './plan-change.ts'
 
 /** What a change does to one more use of a feature. */
@@ -44,26 +45,19 @@ export async function featureChanges(
     before: standingOf(catalogue, id, before, now),
     after: standingOf(catalogue, id, after, change.at),
   }))
-  const counters = standings.flatMap(({ featureId, ...standing }) =>
-    [standing.before, standing.after].map((one) => ({
-      uid: user.uid,
-      featureId,
-      ...(counterOf(one) ?? { resetPeriod: 'NEVER' as const, periodStart: Number.MIN_SAFE_INTEGER }),
-    })),
+  const used = await usedBy(
+    db,
+    appId,
+    standings.map((change) => ({ uid: user.uid, change })),
   )
-  const counted = counters.filter(({ periodStart }) => periodStart !== Number.MIN_SAFE_INTEGER)
-  const used = await usedOf(db, appId, counted)
-  const usedIn = (i: number) => {
-    const at = counted.indexOf(counters[i] as (typeof counters)[number])
-    return at < 0 ? 0 : (used[at] ?? 0)
-  }
   const gains: FeatureChange[] = []
   const loses: FeatureChange[] = []
   for (const [i, { name, ...standing }] of standings.entries()) {
-    const made = accessChange(standing, { before: usedIn(2 * i), after: usedIn(2 * i + 1) })
+    const made = accessChange(standing, used[i] ?? { before: 0, after: 0 })
     if (!made) continue
     const told = { featureId: standing.featureId, name, before: made.before, after: made.after }
-    ;(made.change === 'GAINS' ? gains : loses).push(told)
+    if (made.change === 'GAINS') gains.push(told)
+    else loses.push(told)
   }
   return { gains, loses }
 }
