@@ -13,17 +13,24 @@ const ALLOWED = new Set([
   'CC0-1.0',
   'ISC',
   'MIT',
+  'OFL-1.1',
   'PostgreSQL',
   'Python-2.0',
   'Unlicense',
 ])
 
-/** Every production dependency in the lockfile of a project whose licence is not allowed, with its licence. */
+/**
+ * Every package that ships whose licence is not allowed, with its licence: the production dependencies in the lockfile,
+ * and what the dashboard's build makes part of its pages.
+ */
 export function refusedIn(root) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  const inPages = new Set(
+    Object.keys(packages.dashboard?.devDependencies ?? {}).map((name) => `node_modules/${name}`),
+  )
   return Object.entries(packages).flatMap(([path, entry]) => {
     const ours = !path.includes('node_modules/')
-    if (ours || entry.dev || entry.link) return []
+    if (ours || (entry.dev && !inPages.has(path)) || entry.link) return []
     const licence = entry.license ?? licenceIn(join(root, path))
     return isAllowed(licence) ? [] : [`${path.replace(/^.*node_modules\//, '')}@${entry.version}: ${licence}`]
   })

@@ -28,7 +28,9 @@ const dark: MantineColorsTuple = [
   '#090d0f',
 ]
 
-const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", Ubuntu, Cantarell, sans-serif'
+/** The font comes with the pages; what follows it is for the moment before it is there, and for scripts it has no letters of. */
+const SANS =
+  '"Inter Variable", "Inter Fallback", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", Ubuntu, Cantarell, sans-serif'
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace'
 
 export const theme = createTheme({
@@ -40,6 +42,8 @@ export const theme = createTheme({
   respectReducedMotion: true,
   fontFamily: SANS,
   fontFamilyMonospace: MONO,
+  // In steps of four pixels: every distance between things is one of these.
+  spacing: { xxs: '0.25rem', xs: '0.5rem', sm: '0.75rem', md: '1rem', lg: '1.5rem', xl: '2rem' },
   fontSizes: { xs: '0.75rem', sm: '0.8438rem', md: '0.9375rem', lg: '1.0625rem', xl: '1.25rem' },
   headings: {
     fontFamily: SANS,
@@ -62,7 +66,7 @@ export const theme = createTheme({
       },
     },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 250 } },
-    Table: { defaultProps: { verticalSpacing: 9, horizontalSpacing: 'md' } },
+    Table: { defaultProps: { verticalSpacing: 'xs', horizontalSpacing: 'md' } },
     Paper: { defaultProps: { withBorder: true } },
   },
 })

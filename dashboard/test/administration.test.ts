@@ -296,7 +296,7 @@ describe('gap: billing set up in the pages', () => {
     }
     const before = await handledAt()
 
-    await row.getByRole('button', { name: /^Look at/ }).click()
+    await row.getByRole('button', { name: /^View / }).click()
     const sent = page.getByRole('figure', { name: 'What the provider sent' })
     expect(await sent.innerText()).toContain(customer.id)
     await page.getByRole('button', { name: 'Close' }).click()

@@ -32,7 +32,7 @@ const PLACES: Record<string, Place> = {
   removeMember: { path: '/members', control: button(/^Remove /) },
   createApp: { path: '/apps', control: button('New app') },
   renameApp: { path: '/apps', control: button('Rename') },
-  setOrigins: { path: '/apps', control: button('Web pages') },
+  setOrigins: { path: '/apps', control: button('Allowed origins') },
   advanceClock: { path: '/apps', first: 'Move the clock', control: button('A month later') },
   copyCatalogue: {
     path: '/apps?copyTo=clocked&copyFrom=default',
@@ -98,7 +98,7 @@ const PLACES: Record<string, Place> = {
   setGraceDays: { path: '/apps/default/billing?tab=providers', control: button('Save') },
   replayNotice: { path: '/apps/default/billing?tab=notices', control: button('Replay evt_failed') },
   replayFailedNotices: { path: '/apps/default/billing?tab=notices', control: button('Replay all failed') },
-  reconcileBilling: { path: '/apps/default/billing?tab=notices', control: button('Ask the providers') },
+  reconcileBilling: { path: '/apps/default/billing?tab=notices', control: button('Sync with provider') },
 }
 const PATHS = [...new Set(Object.values(PLACES).map(({ path }) => path))]
 

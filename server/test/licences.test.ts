@@ -15,7 +15,12 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-type Entry = { license?: string; dev?: boolean; link?: boolean }
+type Entry = {
+  license?: string
+  dev?: boolean
+  link?: boolean
+  devDependencies?: Record<string, string>
+}
 
 async function refused(packages: Record<string, Entry>): Promise<string[]> {
   const versioned = Object.entries(packages).map(([path, entry]) => [path, { version: '1.0.0', ...entry }])
@@ -43,6 +48,16 @@ describe('licences of what ships', () => {
         'node_modules/own': { link: true },
       }),
     ).toEqual(['copyleft@1.0.0: AGPL-3.0-only', '@scope/deep@1.0.0: GPL-3.0'])
+  })
+
+  it('what is built into the pages counts, the font among it', async () => {
+    expect(
+      await refused({
+        dashboard: { devDependencies: { widgets: '1.0.0', font: '1.0.0' } },
+        'node_modules/widgets': { license: 'GPL-3.0', dev: true },
+        'node_modules/font': { license: 'OFL-1.1', dev: true },
+      }),
+    ).toEqual(['widgets@1.0.0: GPL-3.0'])
   })
 
   it.each([

@@ -133,6 +133,20 @@ describe('the house', () => {
     expect([...names.matchAll(/'(\w+)'/g)].map(([, name]) => name).sort()).toEqual(made.sort())
   })
 
+  it('keeps to one scale of distances in the pages', () => {
+    const pages = all.filter(({ path }) => path.startsWith('dashboard/src/'))
+    const strays = pages.flatMap(({ path, text }) => {
+      const found = path.endsWith('.css')
+        ? [...text.matchAll(/^ *(?:margin|padding|gap)[\w-]*: ([^;]+);/gm)].filter(([, value = '']) =>
+            value.split(' ').some((part) => /\d/.test(part) && !/^[012](px)?$/.test(part)),
+          )
+        : [...text.matchAll(/\b(?:gap|spacing|[mp][tblrxy]?)=\{-?[\d.]+\}/g)]
+      return found.map(([stray]) => `${path}: ${stray.trim()}`)
+    })
+    expect(pages.filter(({ path }) => path.endsWith('.css')).length).toBeGreaterThan(3)
+    expect(strays).toEqual([])
+  })
+
   it('has no barrels, and no file whose name says nothing', () => {
     const vague = /(^|\/)(index|utils?|helpers?|common|misc|\w*-?(manager|util|helper)s?)\.(ts|tsx|mjs)$/
     expect(code.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([])

@@ -38,7 +38,7 @@ export function CancelSubscription({ appId, subscription }: CancelSubscriptionPr
         <Stack>
           <FormAlert error={cancel.error} />
           <Radio.Group label="When does it end?" value={when} onChange={setWhen}>
-            <Stack gap="xs" mt={6}>
+            <Stack gap="xs" mt="xs">
               <Radio
                 value="end"
                 label="At the end of the period"

@@ -91,7 +91,7 @@ export function ChangePlanForm({ appId, userId, onDone }: ChangePlanFormProps) {
           {...form.getInputProps('quantity')}
         />
         <Radio.Group label="When" {...form.getInputProps('when')}>
-          <Stack gap={4} mt={4}>
+          <Stack gap="xxs" mt="xxs">
             <Radio value="BEST" label="Now if it is dearer, at the end of the period if it is cheaper" />
             <Radio value="NOW" label="Now" />
             <Radio value="PERIOD_END" label="At the end of the period" />
@@ -125,7 +125,7 @@ function Preview({ change }: { change: Change }) {
         )}
         <List.Item>{moneyOf(change)}</List.Item>
       </List>
-      <Text size="xs" c="dimmed" mt={4}>
+      <Text size="xs" c="dimmed" mt="xxs">
         {change.formula}
       </Text>
     </Alert>

@@ -96,7 +96,7 @@ export function CopyCatalogueForm({ to, from, apps, onFrom, onDone }: CopyCatalo
                           <>
                             <Tag tone={CHANGES[change].tone}>{CHANGES[change].label}</Tag>
                             {message !== null && (
-                              <Text size="xs" c="dimmed" mt={2}>
+                              <Text size="xs" c="dimmed" mt="xxs">
                                 {message}
                               </Text>
                             )}

@@ -80,7 +80,7 @@ function Confirmation({ appId, id, onDeleted, onClose }: DeleteUserProps & { onC
 
 function Effects({ liveSubscriptions, paidSubscriptions, openLinks, pastSubscriptions, counters }: Deletion) {
   return (
-    <List size="sm" spacing={4}>
+    <List size="sm" spacing="xxs">
       <List.Item>
         {many(liveSubscriptions, 'live subscription')} {liveSubscriptions === 1 ? 'ends' : 'end'} now
         {paidSubscriptions > 0 &&

@@ -83,7 +83,7 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
           {...form.getInputProps('id')}
         />
         <Radio.Group label="Kind" {...form.getInputProps('type')}>
-          <Stack gap="xs" mt={6}>
+          <Stack gap="xs" mt="xs">
             <Radio
               value="CONSUMABLE"
               label="Consumable"

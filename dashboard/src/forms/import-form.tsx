@@ -92,7 +92,7 @@ export function ImportForm({ appId, onStarted, onRefused }: ImportFormProps) {
               {column('billingId', 'Billing id', true)}
             </Group>
             <Radio.Group label="Empty cells" {...form.getInputProps('empty')}>
-              <Group mt={6}>
+              <Group mt="xs">
                 <Radio value="keep" label="keep what is there" />
                 <Radio value="clear" label="take it away" />
               </Group>

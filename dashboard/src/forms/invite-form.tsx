@@ -41,7 +41,7 @@ export function InviteForm({ onDone }: { onDone: () => void }) {
         <FormAlert error={invite.error} fields={fieldsOf(form)} />
         <TextInput label="Email" type="email" data-autofocus {...form.getInputProps('email')} />
         <Radio.Group label="Role" {...form.getInputProps('role')}>
-          <Stack gap="xs" mt={6}>
+          <Stack gap="xs" mt="xs">
             {ROLES.map(({ value, label, about }) => (
               <Radio key={value} value={value} label={label} description={about} />
             ))}

@@ -46,7 +46,7 @@ export function NewPackageForm({ appId, onDone, onCancel }: NewPackageFormProps)
           {...form.getInputProps('id')}
         />
         <Radio.Group label="Kind" {...form.getInputProps('kind')}>
-          <Stack gap="xs" mt={6}>
+          <Stack gap="xs" mt="xs">
             <Radio value="base" label="Base plan" description="A user has one of them at a time" />
             <Radio value="addon" label="Add-on" description="On top of a base plan; budgets add up" />
           </Stack>

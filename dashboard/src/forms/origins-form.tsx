@@ -20,8 +20,8 @@ export function OriginsForm({ app, onDone }: { app: { id: string; origins: strin
       <Stack>
         <FormAlert error={set.error} fields={fieldsOf(form)} />
         <TagsInput
-          label="Origins"
-          description="Web pages that may ask the client API with a user's token. Enter adds one."
+          label="Allowed origins"
+          description="Browsers on these origins may call the client API with a user's token. Press Enter after each."
           placeholder="https://app.example.com"
           data-autofocus
           {...form.getInputProps('origins')}

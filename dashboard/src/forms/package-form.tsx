@@ -124,7 +124,7 @@ export function PackageForm(props: PackageFormProps) {
                     {...form.getInputProps(`grants.${row}.limit`)}
                   />
                   <Select
-                    label="Starts again"
+                    label="Resets"
                     w={140}
                     data={RESET_PERIODS}
                     allowDeselect={false}
@@ -133,7 +133,7 @@ export function PackageForm(props: PackageFormProps) {
                   />
                   <Switch
                     label="Overage"
-                    pb={7}
+                    pb="xs"
                     disabled={readOnly}
                     {...form.getInputProps(`grants.${row}.overageEnabled`, { type: 'checkbox' })}
                   />
@@ -142,7 +142,7 @@ export function PackageForm(props: PackageFormProps) {
               <ActionIcon
                 variant="subtle"
                 color="gray"
-                mb={4}
+                mb="xxs"
                 disabled={readOnly}
                 aria-label={`Take ${featureOf(grant.id)?.name ?? grant.id} out of the package`}
                 onClick={() => form.removeListItem('grants', row)}

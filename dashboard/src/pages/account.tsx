@@ -71,7 +71,7 @@ export function AccountPage() {
                 {
                   label: 'Browser',
                   cell: ({ userAgent, current }) => (
-                    <Group gap={6}>
+                    <Group gap="xs">
                       {browserOf(userAgent)} {current && <Tag tone="accent">this one</Tag>}
                     </Group>
                   ),

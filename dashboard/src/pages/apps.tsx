@@ -68,7 +68,7 @@ export function AppsPage() {
       <Modal
         opened={open?.is === 'origins' && app !== undefined}
         onClose={close}
-        title={`Web pages of ${app?.name}`}
+        title={`Allowed origins of ${app?.name}`}
       >
         {app && <OriginsForm app={app} onDone={close} />}
       </Modal>
@@ -125,8 +125,8 @@ function AppCard({ app, several, onOpen }: AppCardProps) {
         </Group>
         <Text size="sm" c="dimmed">
           {app.origins.length === 0
-            ? 'No web page may use the client API yet.'
-            : `Client API for ${app.origins.join(', ')}`}
+            ? 'No allowed origins: browsers cannot use the client API yet.'
+            : `Allowed origins: ${app.origins.join(', ')}`}
         </Text>
         <Group gap="xs">
           {app.testClock && (
@@ -135,7 +135,7 @@ function AppCard({ app, several, onOpen }: AppCardProps) {
             </Button>
           )}
           <Button variant="default" size="xs" onClick={() => onOpen('origins')} disabled={!may('setOrigins')}>
-            Web pages
+            Allowed origins
           </Button>
           {several && (
             <ButtonLink variant="default" size="xs" to="/apps" search={{ copyTo: app.id }}>

@@ -102,7 +102,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
                       ) : (
                         <>
                           <Tag tone="bad">no link yet</Tag>
-                          <Text size="xs" c="dimmed" mt={2}>
+                          <Text size="xs" c="dimmed" mt="xxs">
                             {problem}
                           </Text>
                         </>

@@ -119,7 +119,7 @@ const COLUMNS = (appId: string) => [
           none yet
         </Text>
       ) : (
-        <Group gap={8}>
+        <Group gap="xs">
           {packages.map(({ id, name }) => (
             <AnchorLink key={id} size="sm" to="/apps/$app/packages/$id" params={{ app: appId, id }}>
               {name}

@@ -85,7 +85,7 @@ export function FirstMinute({ appId }: { appId: string }) {
                   {list[is] && <VisuallyHidden> (done)</VisuallyHidden>}
                 </Text>
                 {row === next && (
-                  <Stack gap="sm" mt={4} align="stretch">
+                  <Stack gap="sm" mt="xxs" align="stretch">
                     <Text size="sm" c="dimmed">
                       {about}
                     </Text>
@@ -117,7 +117,7 @@ interface LinesProps {
 
 function Lines({ language, onLanguage, text }: LinesProps) {
   return (
-    <Stack gap={6}>
+    <Stack gap="xs">
       <SegmentedControl
         size="xs"
         w="fit-content"

@@ -150,7 +150,7 @@ function NearLimits({ appId, rows }: { appId: string; rows: Latest['nearLimits']
           <Stack gap="md">
             {rows.map((row) => (
               <div key={`${row.userId} ${row.featureId}`}>
-                <Text size="sm" mb={2}>
+                <Text size="sm" mb="xxs">
                   <Link
                     to="/apps/$app/users/$id"
                     params={{ app: appId, id: row.userId }}
@@ -181,7 +181,7 @@ function Events({ appId, rows }: { appId: string; rows: Latest['latestEvents'] }
             Nothing has happened yet.
           </Text>
         ) : (
-          <Stack gap={10}>
+          <Stack gap="xs">
             {rows.map(({ id, text, at, userId }) => (
               <div key={id}>
                 <Text size="sm" className="break">

@@ -81,7 +81,7 @@ export function MembersPage() {
                 {
                   label: 'Member',
                   cell: ({ id, email }) => (
-                    <Group gap={6}>
+                    <Group gap="xs">
                       {email} {id === me?.id && <Tag tone="accent">you</Tag>}
                     </Group>
                   ),

@@ -7,7 +7,7 @@ import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { number } from '../ui/number.ts'
+import { number, units } from '../ui/number.ts'
 import { Pager } from '../ui/pager.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
 import { Tag, type Tone } from '../ui/tag.tsx'
@@ -62,7 +62,8 @@ export function Notices({ appId }: { appId: string }) {
     said: ({ replayFailedNotices }) => `${replayFailedNotices ?? 0} are being handled again.`,
   })
   const reconcile = useChange(RECONCILE, {
-    said: ({ reconcileBilling }) => `The providers are being asked about ${reconcileBilling ?? 0}.`,
+    said: ({ reconcileBilling }) =>
+      `Syncing ${units(reconcileBilling ?? 0, 'checkout or subscription', 'checkouts and subscriptions')} with the provider.`,
   })
   return (
     <Loaded of={asked}>
@@ -100,7 +101,7 @@ export function Notices({ appId }: { appId: string }) {
                 disabled={!may('reconcileBilling')}
                 onClick={() => reconcile.mutate({ appId })}
               >
-                Ask the providers
+                Sync with provider
               </Button>
             </Group>
           </Group>
@@ -132,14 +133,14 @@ export function Notices({ appId }: { appId: string }) {
                     <>
                       <Tag tone={STATES[state]}>{state.toLowerCase()}</Tag>
                       {lastError !== null && (
-                        <Text size="xs" c="dimmed" mt={2}>
+                        <Text size="xs" c="dimmed" mt="xxs">
                           {lastError}
                         </Text>
                       )}
                     </>
                   ),
                 },
-                { label: 'Tries', right: true, wide: true, cell: ({ attempts }) => attempts },
+                { label: 'Attempts', right: true, wide: true, cell: ({ attempts }) => attempts },
                 {
                   label: 'Actions',
                   hiddenLabel: true,
@@ -149,10 +150,10 @@ export function Notices({ appId }: { appId: string }) {
                       <Button
                         size="compact-sm"
                         variant="default"
-                        aria-label={`Look at ${eventId}`}
+                        aria-label={`View ${eventId}`}
                         onClick={() => void navigate({ search: (s) => ({ ...s, notice: id }) })}
                       >
-                        Look
+                        View
                       </Button>
                       <Button
                         size="compact-sm"
@@ -193,7 +194,7 @@ function Payload({ appId, id }: { appId: string; id: string }) {
           <Stack>
             <Text size="sm">
               {notice.type}, {notice.state.toLowerCase()} after {notice.attempts}{' '}
-              {notice.attempts === 1 ? 'try' : 'tries'}. Received {dateTimeOf(notice.receivedAt)}
+              {notice.attempts === 1 ? 'attempt' : 'attempts'}. Received {dateTimeOf(notice.receivedAt)}
               {notice.handledAt !== null && `, handled ${dateTimeOf(notice.handledAt)}`}.
             </Text>
             <CodeBlock label="What the provider sent" text={JSON.stringify(notice.payload, null, 2)} />

@@ -192,7 +192,7 @@ function Rows({ appId, one }: { appId: string; one: Import }) {
                       <>
                         <Tag tone={OUTCOMES[outcome].tone}>{OUTCOMES[outcome].label}</Tag>
                         {message !== null && (
-                          <Text size="xs" c="dimmed" mt={2}>
+                          <Text size="xs" c="dimmed" mt="xxs">
                             {message}
                           </Text>
                         )}

@@ -122,7 +122,7 @@ const COLUMNS = (appId: string) => [
   {
     label: 'Status',
     cell: (p: Package) => (
-      <Group gap={6}>
+      <Group gap="xs">
         <PackageStatusTag status={p.status} hasDraft={p.draft !== null} />
         {p.isAddon && <Tag tone="accent">Add-on</Tag>}
       </Group>

@@ -175,7 +175,7 @@ function Answer({
             {
               label: 'Subscription',
               cell: ({ packageName, isAddon }) => (
-                <Group gap={6}>
+                <Group gap="xs">
                   {packageName} {isAddon && <Tag tone="accent">Add-on</Tag>}
                 </Group>
               ),
@@ -195,7 +195,7 @@ function Answer({
 
 /** When the current period started, and when it resets. */
 function Period({ start, end }: { start: string; end: string | null }) {
-  if (end === null) return ' It never starts again.'
+  if (end === null) return ' It never resets.'
   return (
     <>
       {' '}

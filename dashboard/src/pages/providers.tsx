@@ -100,7 +100,7 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
           <Title order={2} tt="capitalize">
             {provider}
           </Title>
-          <Group gap={6}>
+          <Group gap="xs">
             {livemode !== null && (
               <Tag tone={livemode ? 'bad' : 'warn'}>{livemode ? 'Live money' : 'Test mode'}</Tag>
             )}

@@ -54,7 +54,7 @@ export function SubscriptionList({ appId, userId, packageId }: SubscriptionListP
       right: true,
       cell: (subscription: Subscription) =>
         subscription.status === 'ACTIVE' && (
-          <Group gap={4} justify="flex-end" wrap="nowrap">
+          <Group gap="xxs" justify="flex-end" wrap="nowrap">
             {isTrialByHand(subscription) && subscription.trialEndsAt && (
               <ExtendTrial appId={appId} subscription={subscription} endsAt={subscription.trialEndsAt} />
             )}

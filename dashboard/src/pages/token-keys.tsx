@@ -34,7 +34,7 @@ export function TokenKeys({ appId }: { appId: string }) {
       <Group justify="space-between" align="flex-start" gap="sm">
         <Box maw={720}>
           <Title order={2}>User token keys</Title>
-          <Text c="dimmed" mt={2}>
+          <Text c="dimmed" mt="xxs">
             They sign the tokens from generateUserToken. After a rotation a new key signs, and tokens signed
             by the former one stay good for their hour.
           </Text>

@@ -70,7 +70,7 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
             <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
               {grantedFeatures.map((granted) => (
                 <Paper key={granted.featureId} p="md" radius="md">
-                  <Stack gap={8} h="100%">
+                  <Stack gap="xs" h="100%">
                     <Group justify="space-between" gap="xs" wrap="nowrap">
                       <Text fw={600} className="break">
                         {granted.name}
@@ -90,8 +90,8 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                     )}
                     <Text size="xs" c="dimmed">
                       {granted.periodEnd
-                        ? `starts again ${dateTimeOf(granted.periodEnd)}`
-                        : granted.consumption && 'never starts again'}
+                        ? `Resets ${dateTimeOf(granted.periodEnd)}`
+                        : granted.consumption && 'Never resets'}
                     </Text>
                     {granted.consumption && (
                       <RowActions>
@@ -99,12 +99,12 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                           size="compact-sm"
                           variant="subtle"
                           aria-pressed={feature === granted.featureId}
-                          aria-label={`Past periods of ${granted.name}`}
+                          aria-label={`History of ${granted.name}`}
                           onClick={() =>
                             choose(feature === granted.featureId ? undefined : granted.featureId)
                           }
                         >
-                          Past
+                          History
                         </Button>
                         <Button
                           size="compact-sm"

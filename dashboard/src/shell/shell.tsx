@@ -40,7 +40,7 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar className={classes.navbar} aria-label="Main">
-        <Group gap={10} px={6} visibleFrom="sm" mb="md">
+        <Group gap="xs" px="xs" visibleFrom="sm" mb="md">
           <Mark />
           <Text fw={700} fz="lg" lts="-0.01em">
             Tollgate

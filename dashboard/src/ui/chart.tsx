@@ -36,7 +36,7 @@ export function Chart({ label, times, series, height = 220 }: ChartProps) {
       stroke: axis,
       grid: { stroke: grid, width: 1 },
       ticks: { show: false },
-      font: '11px system-ui',
+      font: `11px ${getComputedStyle(element).fontFamily}`,
     }
     // A bar stands in the middle of its time, and half of it would stick out.
     const margin = series.some(({ kind }) => kind === 'bars') ? barWidth(times) / 2 : 0

@@ -16,7 +16,7 @@ export function Empty({ title, children, action, code }: EmptyProps) {
     <Paper p="xl" radius="md">
       <Stack gap="md" maw={640}>
         <div>
-          <Title order={2} mb={4}>
+          <Title order={2} mb="xxs">
             {title}
           </Title>
           <Text c="dimmed">{children}</Text>

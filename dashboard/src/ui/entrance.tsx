@@ -17,7 +17,7 @@ export function Entrance({
   return (
     <Box component="main" mih="100dvh" px="md" pt="14vh" pb="xl" bg="var(--tg-surface)">
       <Stack maw={380} mx="auto" gap="lg">
-        <Group gap={10} justify="center">
+        <Group gap="xs" justify="center">
           <Mark size={34} />
           <Text fw={700} fz={22} lts="-0.015em">
             Tollgate
@@ -25,7 +25,7 @@ export function Entrance({
         </Group>
         <Paper p="xl" radius="lg" shadow="xs">
           <Title order={1}>{title}</Title>
-          <Text c="dimmed" mt={2} mb="lg">
+          <Text c="dimmed" mt="xxs" mb="lg">
             {about}
           </Text>
           {children}

@@ -21,7 +21,7 @@ export function Page({ title, heading, about, actions, children }: PageProps) {
             {heading ?? title}
           </Title>
           {about && (
-            <Text c="dimmed" mt={2}>
+            <Text c="dimmed" mt="xxs">
               {about}
             </Text>
           )}

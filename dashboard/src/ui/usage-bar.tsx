@@ -20,7 +20,7 @@ export function UsageBar({ label, used, budget, overageEnabled, unit }: UsageBar
   const text = `${number(used)} of ${budget === null ? 'unlimited' : number(budget)}${unit ? ` ${unit}` : ''}`
   return (
     <div>
-      <Group justify="space-between" gap="xs" mb={4}>
+      <Group justify="space-between" gap="xs" mb="xxs">
         <Text size="sm" className="numbers">
           {text}
         </Text>

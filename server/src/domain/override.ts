@@ -19,7 +19,7 @@ export interface Override {
   limit: number | null
   /** null: as the packages say */
   overageEnabled: boolean | null
-  /** how often the count starts again where no package says */
+  /** how often the count resets where no package says */
   resetPeriod: ResetPeriod
   /** where periods are counted from for a user without a subscription */
   startedAt: number

@@ -80,7 +80,10 @@ async function checkOrigin(call: Call, exchange: Exchange): Promise<void> {
   if (origin === undefined || parseUrl(origin)?.host === host) return
   const { app } = await momentOf(call)
   if (!app.origins.includes(origin)) {
-    throw new TollgateError('FORBIDDEN', `The app does not allow pages of ${origin}: add it in the dashboard`)
+    throw new TollgateError(
+      'FORBIDDEN',
+      `${origin} is not one of the app's allowed origins: add it in the dashboard`,
+    )
   }
   allow(exchange, origin)
 }

@@ -4,7 +4,7 @@ export interface AppRow {
   id: string
   name: string
   testClock: number | null
-  /** the web pages that may use the client API */
+  /** the origins whose pages may use the client API */
   origins: string[]
   /** the app's time */
   now: number

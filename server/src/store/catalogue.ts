@@ -13,7 +13,7 @@ export interface LoadedApp {
   keys: ReadonlyMap<string, number>
   /** The ids of keys whose user tokens are refused. */
   revokedTokenKeys: ReadonlySet<string>
-  /** The web pages that may use the client API. */
+  /** The origins whose pages may use the client API. */
   origins: readonly string[]
 }
 

@@ -106,7 +106,7 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       testProviderAccount: t.field({
         type: own.test,
         nullable: true,
-        description: 'Asks the provider something small with the keys that are set.',
+        description: 'Sends the provider a small request with the keys that are set.',
         args: { appId, provider },
         resolve: (_, { appId, provider }, context) => testProviderAccount(appCall(context, appId), provider),
       }),
@@ -131,7 +131,7 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       }),
       reconcileBilling: t.int({
         nullable: true,
-        description: 'Asks the providers about every open checkout and live subscription; returns how many.',
+        description: 'Syncs every open checkout and live subscription with the providers; returns how many.',
         args: { appId },
         resolve: (_, { appId }, context) => reconcileBilling(appCall(context, appId)),
       }),

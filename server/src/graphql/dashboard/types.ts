@@ -50,7 +50,9 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
         description: 'Whether it has a time of its own, which advanceClock moves.',
         resolve: (app) => app.testClock !== null,
       }),
-      origins: t.exposeStringList('origins', { description: 'The web pages that may use the client API.' }),
+      origins: t.exposeStringList('origins', {
+        description: 'The origins whose pages may use the client API.',
+      }),
       now: t.string({ description: "The app's time.", resolve: (app) => isoTime(app.now) }),
       createdAt: t.string({ resolve: (app) => isoTime(app.createdAt) }),
       sampleLoaded: t.exposeBoolean('sampleLoaded', { description: 'Whether a sample catalogue is loaded.' }),

@@ -200,7 +200,7 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
       periodStart: t.string({ nullable: true, resolve: (g) => isoTimeOrNull(g.periodStart) }),
       periodEnd: t.string({
         nullable: true,
-        description: 'When the count starts again; null: never, or binary.',
+        description: 'When the count resets; null: never, or binary.',
         resolve: (g) => isoTimeOrNull(g.periodEnd),
       }),
     }),

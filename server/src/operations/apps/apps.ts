@@ -88,7 +88,7 @@ export async function foundApp(db: Db, id: string): Promise<AppRow> {
   return app
 }
 
-/** The web pages that may use the client API with a user's token. */
+/** The origins whose pages may use the client API with a user's token. */
 export async function setOrigins(call: Call, origins: readonly string[]): Promise<AppRow> {
   const { appId } = call
   if (origins.length > MAX_ORIGINS)
