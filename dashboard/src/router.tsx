@@ -71,12 +71,13 @@ const start = createRoute({
 const apps = createRoute({
   getParentRoute: () => inside,
   path: 'apps',
-  validateSearch: (search) => text(search, 'copyTo', 'copyFrom'),
+  validateSearch: (search) => text(search, 'copyTo', 'copyFrom', 'make'),
   component: lazyPage(() => import('./pages/apps.tsx'), 'AppsPage'),
 })
 const members = createRoute({
   getParentRoute: () => inside,
   path: 'members',
+  validateSearch: (search) => text(search, 'make'),
   component: lazyPage(() => import('./pages/members.tsx'), 'MembersPage'),
 })
 const account = createRoute({
@@ -170,6 +171,7 @@ const billing = createRoute({
 const keys = createRoute({
   getParentRoute: () => app,
   path: 'keys',
+  validateSearch: (search) => text(search, 'make'),
   component: lazyPage(() => import('./pages/keys.tsx'), 'KeysPage'),
 })
 const playground = createRoute({

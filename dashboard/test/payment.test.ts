@@ -35,7 +35,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await page.getByText('ready, sandbox').waitFor()
 
     await page.getByRole('button', { name: 'Test link of Basic by card' }).click()
-    await page.getByRole('dialog').getByLabel('User id').fill('eve')
+    await page.getByRole('dialog').getByLabel('User', { exact: true }).fill('eve')
     await page.getByRole('dialog').getByRole('button', { name: 'Make a link' }).click()
     const opened = page.waitForEvent('popup')
     await page.getByRole('link', { name: 'Open the payment page' }).click()
@@ -75,7 +75,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await page.getByText('14-day trial without a card, promotion codes').waitFor()
 
     await page.getByRole('button', { name: 'Test link of Basic, to try' }).click()
-    await page.getByRole('dialog').getByLabel('User id').fill('tom')
+    await page.getByRole('dialog').getByLabel('User', { exact: true }).fill('tom')
     await page.getByRole('dialog').getByRole('button', { name: 'Make a link' }).click()
     const opened = page.waitForEvent('popup')
     await page.getByRole('link', { name: 'Open the payment page' }).click()
@@ -97,7 +97,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     const { page, open } = visit
     await open('/apps/default/billing')
     await page.getByRole('button', { name: 'Test link of Basic by card' }).click()
-    await page.getByRole('dialog').getByLabel('User id').fill('nobody')
+    await page.getByRole('dialog').getByLabel('User', { exact: true }).fill('nobody')
     await page.getByRole('dialog').getByRole('button', { name: 'Make a link' }).click()
     await page.getByRole('dialog').getByText('User not found').waitFor()
     expect(await page.getByRole('link', { name: 'Open the payment page' }).count()).toBe(0)

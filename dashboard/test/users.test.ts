@@ -13,7 +13,14 @@ beforeAll(async () => {
 afterAll(() => dashboard?.close())
 
 describe('gap: the users page', () => {
-  it.for(['ad', 'ada@', 'cus_a'])('finds a user by %s, and the address says so', async (text) => {
+  it.for([
+    'ad',
+    'ada@',
+    'cus_a',
+    'LOVEL',
+    'velace',
+    'lace ada',
+  ])('finds a user by %s, and the address says so', async (text) => {
     const { page, open } = visit
     await open('/apps/default/users')
     await page.getByRole('searchbox').fill(text)
@@ -27,7 +34,35 @@ describe('gap: the users page', () => {
   })
 })
 
+describe('gap: the command bar', () => {
+  const FOUND = [
+    ['lovel', 'Ada Lovelace', 'Ada Lovelace'],
+    ['api cal', 'API calls', 'Features'],
+    ['invite', 'Invite a member', 'Members'],
+    ['feature new', 'New feature', 'Features'],
+    ['publish', 'Packages', 'Packages'],
+  ] as const
+  it.for(FOUND)('%s offers %s, by the keyboard alone', async ([text, offered, heading]) => {
+    const { page, open } = visit
+    await open('/apps/default/keys')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('textbox', { name: /^Go to/ }).fill(text)
+    await page.getByRole('dialog').getByText(offered, { exact: true }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+  })
+})
+
 describe('gap: the playground', () => {
+  it('finds a user by name', async () => {
+    const { page, open } = visit
+    await open('/apps/default/playground')
+    await page.getByRole('combobox', { name: 'User' }).fill('lovelace')
+    await page.getByRole('option', { name: 'Ada Lovelace' }).click()
+    expect(await page.getByRole('combobox', { name: 'User' }).inputValue()).toBe('ada')
+  })
+
   it('writes times and periods as people do, with the exact time in a title', async () => {
     const { page, open } = visit
     await open('/apps/default/playground?user=ada&feature=calls')

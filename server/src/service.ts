@@ -16,6 +16,7 @@ import { warnOfSandboxes } from './operations/billing/sandbox-warning.ts'
 import type { Service } from './operations/call/service.ts'
 import { PASSWORD_COST } from './operations/members/password.ts'
 import { billingReader } from './operations/subscriptions/subscription-billing.ts'
+import { buildSearch } from './operations/upkeep/build-search.ts'
 import { Metrics } from './operations/upkeep/metrics.ts'
 import { OngoingWork } from './operations/upkeep/ongoing-work.ts'
 import { Outages } from './operations/upkeep/outages.ts'
@@ -143,8 +144,10 @@ export async function startService(
     const jobPool = open({ max: BACKGROUND_CONNECTIONS })
     const stopBackground = startBackground(service, jobPool)
     const stopPruning = startPruning(service, config.retention)
+    let stopIndexing = async () => {}
     // Once, however many processes there are.
     if ((cluster.worker?.id ?? 1) === 1) {
+      stopIndexing = startIndexing(connection, log)
       ongoing.run('looking for sandboxes beside Stripe', () => warnOfSandboxes(service))
     }
     const flushes = [
@@ -154,6 +157,7 @@ export async function startService(
     const lastCounts = async () => void (await Promise.all(flushes.map((flush) => flush())))
     const ending = {
       'background jobs': stopBackground,
+      'the building of indexes': stopIndexing,
       'the pruning of old records': stopPruning,
       'the last counts': lastCounts,
     }
@@ -178,6 +182,18 @@ export async function startService(
 
 const databaseSetting = ({ databaseUrl }: Config) =>
   databaseUrl === null ? 'TOLLGATE_DATA_DIR' : 'DATABASE_URL'
+
+/** Stopping does not wait for it: PostgreSQL finishes the index by itself, or the next start builds it again. */
+function startIndexing(connection: Connection, log: Logger): () => Promise<void> {
+  const pool = openPool(connection, { max: 1, statementMs: Number.POSITIVE_INFINITY }, log)
+  const stopping = new AbortController()
+  const building = buildSearch(pool, log, stopping.signal)
+  return async () => {
+    stopping.abort()
+    await pool.end()
+    await building
+  }
+}
 
 /** Waits for one step of stopping, but not forever: an unresponsive database must not keep the process alive. */
 async function within(ms: number, what: string, log: Logger, step: Promise<unknown>): Promise<void> {

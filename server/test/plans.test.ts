@@ -103,6 +103,7 @@ async function everyStatement(): Promise<Statement[]> {
   for (const field of [
     'userImportRows(appId: "default", id: "file") { next }',
     'latestEvents(appId: "default") { id }',
+    'users(appId: "default", search: "part of it") { next }',
     'auditLog { next }',
   ])
     await server.dashboard.data(`{ ${field} }`)

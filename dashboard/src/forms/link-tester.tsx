@@ -7,6 +7,7 @@ import { toPath } from '../path-ids.ts'
 import { adminCall, curl } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { UserInput } from '../ui/user-input.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
 
 const LINK = graphql(`
@@ -29,9 +30,10 @@ export function LinkTester({ appId, templateId }: { appId: string; templateId: s
     <form noValidate onSubmit={form.onSubmit(() => make.mutate({ appId, ...variables }, ontoFields(form)))}>
       <Stack>
         <FormAlert error={make.error} fields={fieldsOf(form)} />
-        <TextInput
-          label="User id"
-          description="Left empty, whoever pays becomes a user"
+        <UserInput
+          appId={appId}
+          label="User"
+          description="Find by name, email or id. Left empty, whoever pays becomes a user"
           data-autofocus
           {...form.getInputProps('userId')}
         />

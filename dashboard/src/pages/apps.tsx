@@ -18,11 +18,14 @@ import { Tag } from '../ui/tag.tsx'
 type Open = { is: 'new' } | { is: 'clock' | 'origins' | 'rename'; id: string } | null
 
 export function AppsPage() {
-  const { copyTo, copyFrom } = useSearch({ from: '/inside/apps' })
+  const { copyTo, copyFrom, make } = useSearch({ from: '/inside/apps' })
   const navigate = useNavigate({ from: '/apps' })
   const may = useMay()
   const [open, setOpen] = useState<Open>(null)
-  const close = () => setOpen(null)
+  const close = () => {
+    setOpen(null)
+    if (make !== undefined) void navigate({ search: {} })
+  }
   const asked = useAsk(ACCOUNT, {})
   const apps = asked.data?.apps ?? []
   const app = open && 'id' in open ? apps.find(({ id }) => id === open.id) : undefined
@@ -55,7 +58,7 @@ export function AppsPage() {
           </SimpleGrid>
         )}
       </Loaded>
-      <Modal opened={open?.is === 'new'} onClose={close} title="New app">
+      <Modal opened={open?.is === 'new' || make !== undefined} onClose={close} title="New app">
         <NewAppForm onDone={close} />
       </Modal>
       <Modal

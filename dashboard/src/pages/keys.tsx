@@ -1,6 +1,7 @@
 import { Button, Modal, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { useState } from 'react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
@@ -29,7 +30,14 @@ type Open = { is: 'new' } | { is: 'rotate' | 'revoke'; key: Key } | { is: 'secre
 export function KeysPage() {
   const appId = useAppId()
   const may = useMay()
+  const { make } = useSearch({ from: '/inside/apps/$app/keys' })
+  const navigate = useNavigate({ from: '/apps/$app/keys' })
   const [open, setOpen] = useState<Open>(null)
+  useEffect(() => {
+    if (make === undefined) return
+    setOpen({ is: 'new' })
+    void navigate({ search: {}, replace: true })
+  }, [make, navigate])
   const close = () => setOpen(null)
   const show = (key: NewSecret) => setOpen({ is: 'secret', key })
   const keys = useAsk(KEYS, { appId })

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Select, Stack, Text, Title } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import type { Role } from '../api/session.ts'
@@ -45,7 +45,8 @@ const REVOKE = graphql(`
 export function MembersPage() {
   const me = useMe()
   const may = useMay()
-  const [inviting, invite] = useDisclosure()
+  const { make } = useSearch({ from: '/inside/members' })
+  const navigate = useNavigate({ from: '/members' })
   const [removing, setRemoving] = useState<{ id: string; email: string } | null>(null)
   const asked = useAsk(MEMBERS, {})
   const invitations = useAsk(INVITATIONS, {}, { enabled: may('revokeInvitation') }).data?.invitations ?? []
@@ -62,7 +63,7 @@ export function MembersPage() {
       actions={
         <Button
           leftSection={<IconPlus size={16} aria-hidden />}
-          onClick={invite.open}
+          onClick={() => void navigate({ search: { make: '1' } })}
           disabled={!may('inviteMember')}
         >
           Invite
@@ -169,8 +170,12 @@ export function MembersPage() {
           </Stack>
         )}
       </Loaded>
-      <Modal opened={inviting} onClose={invite.close} title="Invite somebody">
-        <InviteForm onDone={invite.close} />
+      <Modal
+        opened={make !== undefined}
+        onClose={() => void navigate({ search: {} })}
+        title="Invite somebody"
+      >
+        <InviteForm onDone={() => void navigate({ search: {} })} />
       </Modal>
       <Modal opened={removing !== null} onClose={() => setRemoving(null)} title="Remove the member">
         <Stack>

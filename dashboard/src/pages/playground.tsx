@@ -1,16 +1,4 @@
-import {
-  Button,
-  Grid,
-  Group,
-  NumberInput,
-  Paper,
-  Select,
-  Stack,
-  Tabs,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core'
+import { Button, Grid, Group, NumberInput, Paper, Select, Stack, Tabs, Text, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -26,6 +14,7 @@ import { Note } from '../ui/note.tsx'
 import { Page } from '../ui/page.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
+import { UserInput } from '../ui/user-input.tsx'
 import { When } from '../ui/when.tsx'
 import classes from './playground.module.css'
 
@@ -77,9 +66,10 @@ export function PlaygroundPage() {
         <Grid.Col span={{ base: 12, md: 4 }}>
           <form noValidate onSubmit={ask}>
             <Stack>
-              <TextInput
+              <UserInput
+                appId={appId}
                 label="User"
-                description="Their id"
+                description="Find by name, email or id"
                 placeholder="ada"
                 {...form.getInputProps('user')}
               />

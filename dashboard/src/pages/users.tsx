@@ -61,7 +61,7 @@ export function UsersPage() {
       }
     >
       <SearchInput
-        label="Search: id, email or billing id begins with"
+        label="Search by name, email, id or billing id"
         value={search ?? ''}
         onSearch={(text) => void navigate({ search: text === '' ? {} : { search: text }, replace: true })}
       />
@@ -69,10 +69,7 @@ export function UsersPage() {
         {({ users }) =>
           users && users.rows.length === 0 && !users.next ? (
             search !== undefined || after !== undefined ? (
-              <Text c="dimmed">
-                No user's id, email or billing id begins with “{search}”. Small and capital letters matter in
-                ids.
-              </Text>
+              <Text c="dimmed">No user has “{search}” in their name, email, id or billing id.</Text>
             ) : (
               <Empty
                 title="Tell Tollgate about your users"

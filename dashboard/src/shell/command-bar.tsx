@@ -1,13 +1,28 @@
 import { ActionIcon, Kbd, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight'
-import { IconApps, IconMoon, IconSearch, IconSun, IconUser } from '@tabler/icons-react'
-import { useNavigate } from '@tanstack/react-router'
+import {
+  createSpotlight,
+  Spotlight,
+  type SpotlightActionData,
+  type SpotlightActionGroupData,
+} from '@mantine/spotlight'
+import {
+  IconApps,
+  IconBox,
+  IconMoon,
+  IconPlus,
+  IconPuzzle,
+  IconSearch,
+  IconSun,
+  IconUser,
+  type TablerIcon,
+} from '@tabler/icons-react'
+import { type LinkProps, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
-import { useApps } from '../api/use-account.ts'
+import { useApps, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
-import { PLACES } from './places.ts'
+import { ACTIONS, PLACES } from './places.ts'
 import classes from './shell.module.css'
 
 const [store, bar] = createSpotlight()
@@ -15,76 +30,145 @@ const [store, bar] = createSpotlight()
 const FOUND = graphql(`
   query CommandBar($appId: String!, $search: String!) {
     users(appId: $appId, search: $search, first: 5) { rows { id name email } }
+    packages(appId: $appId, search: $search) { id name isAddon }
+    features(appId: $appId, search: $search) { id name }
   }
 `)
 
-/** ⌘K: every page, every app, and users by prefix. */
+/** Of packages and of features; of users the server sends no more. */
+const SHOWN = 5
+
+const iconOf = (Icon: TablerIcon) => <Icon size={18} stroke={1.7} aria-hidden />
+
+/** Every word of it is somewhere in the text. */
+const has = (text: string, query: string) => {
+  const folded = text.toLowerCase()
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => folded.includes(word))
+}
+
+/** ⌘K: users, packages and features by any part of a word; every page, app and action. */
 export function CommandBar({ app }: { app: string }) {
   const navigate = useNavigate()
+  const may = useMay()
   const apps = useApps()
   const { setColorScheme } = useMantineColorScheme()
   const [query, setQuery] = useState('')
   const [search] = useDebouncedValue(query.trim(), 150)
-  const users = useAsk(FOUND, { appId: app, search }, { enabled: search.length > 1, keepPrevious: true })
+  const asked = useAsk(FOUND, { appId: app, search }, { enabled: search !== '', keepPrevious: true })
+  const found = search === '' ? undefined : asked.data
 
-  const places: SpotlightActionData[] = PLACES.flatMap(({ places }) =>
-    places.map(({ label, to, icon: Icon, words = '' }) => ({
-      id: to,
-      label,
-      keywords: words,
-      leftSection: <Icon size={18} stroke={1.7} aria-hidden />,
-      onClick: () => void navigate({ to, params: { app } }),
-    })),
-  )
-  const others: SpotlightActionData[] = apps
-    .filter(({ id }) => id !== app)
-    .map(({ id, name }) => ({
-      id: `app ${id}`,
-      label: `Go to the app ${name}`,
-      keywords: id,
-      leftSection: <IconApps size={18} stroke={1.7} aria-hidden />,
-      onClick: () => void navigate({ to: '/apps/$app', params: { app: id } }),
-    }))
-  const colours: SpotlightActionData[] = [
+  const go = (to: LinkProps['to'], params: object, more: object = {}) =>
+    void navigate({ to, params: { app, ...params }, ...more } as never)
+  const one = (
+    kind: string,
+    icon: TablerIcon,
+    to: LinkProps['to'],
+    { id, name }: { id: string; name: string | null },
+    about: (string | null | false)[],
+  ): SpotlightActionData => ({
+    id: `${kind} ${id}`,
+    label: name ?? id,
+    description: [name !== null && id, ...about].filter(Boolean).join(' · '),
+    leftSection: iconOf(icon),
+    onClick: () => go(to, { id }),
+  })
+  const matching = (actions: (SpotlightActionData & { label: string })[]) =>
+    actions.filter(({ label, keywords = '' }) => has(`${label} ${keywords}`, query.trim()))
+
+  const groups: SpotlightActionGroupData[] = [
     {
-      id: 'light',
-      label: 'Light colours',
-      leftSection: <IconSun size={18} aria-hidden />,
-      onClick: () => setColorScheme('light'),
+      group: 'Users',
+      actions: (found?.users?.rows ?? []).map((user) =>
+        one('user', IconUser, '/apps/$app/users/$id', user, [user.email]),
+      ),
     },
     {
-      id: 'dark',
-      label: 'Dark colours',
-      leftSection: <IconMoon size={18} aria-hidden />,
-      onClick: () => setColorScheme('dark'),
+      group: 'Packages',
+      actions: (found?.packages ?? [])
+        .slice(0, SHOWN)
+        .map((p) => one('package', IconBox, '/apps/$app/packages/$id', p, [p.isAddon && 'Add-on'])),
+    },
+    {
+      group: 'Features',
+      actions: (found?.features ?? []).slice(0, SHOWN).map((feature) => ({
+        ...one('feature', IconPuzzle, '/apps/$app/features', feature, []),
+        onClick: () => go('/apps/$app/features', {}, { search: { edit: feature.id } }),
+      })),
+    },
+    {
+      group: 'Pages',
+      actions: matching(
+        PLACES.flatMap(({ places }) => places).map(({ label, to, icon, words = '' }) => ({
+          id: to,
+          label,
+          keywords: words,
+          leftSection: iconOf(icon),
+          onClick: () => go(to as LinkProps['to'], {}),
+        })),
+      ),
+    },
+    {
+      group: 'Actions',
+      actions: matching([
+        ...ACTIONS.filter(({ mutation }) => may(mutation)).map(({ label, to, search, words = '' }) => ({
+          id: label,
+          label,
+          keywords: words,
+          leftSection: iconOf(IconPlus),
+          onClick: () => go(to as LinkProps['to'], {}, { search }),
+        })),
+        {
+          id: 'light',
+          label: 'Light colours',
+          keywords: 'theme',
+          leftSection: iconOf(IconSun),
+          onClick: () => setColorScheme('light'),
+        },
+        {
+          id: 'dark',
+          label: 'Dark colours',
+          keywords: 'theme',
+          leftSection: iconOf(IconMoon),
+          onClick: () => setColorScheme('dark'),
+        },
+      ]),
+    },
+    {
+      group: 'Apps',
+      actions: matching(
+        apps
+          .filter(({ id }) => id !== app)
+          .map(({ id, name }) => ({
+            id: `app ${id}`,
+            label: `Go to the app ${name}`,
+            keywords: id,
+            leftSection: iconOf(IconApps),
+            onClick: () => go('/apps/$app', { app: id }),
+          })),
+      ),
     },
   ]
-  const found: SpotlightActionData[] = (search.length > 1 ? (users.data?.users?.rows ?? []) : []).map(
-    (user) => ({
-      id: `user ${user.id}`,
-      label: user.name ?? user.id,
-      description: [user.name && user.id, user.email].filter(Boolean).join(' · '),
-      keywords: [query],
-      leftSection: <IconUser size={18} stroke={1.7} aria-hidden />,
-      onClick: () => void navigate({ to: '/apps/$app/users/$id', params: { app, id: user.id } }),
-    }),
-  )
   return (
     <Spotlight
       store={store}
       attributes={{ content: { 'aria-label': 'Go to' } }}
-      actions={[...places, ...found, ...others, ...colours]}
+      actions={groups.filter(({ actions }) => actions.length > 0)}
+      // Everything here matches already.
+      filter={(_, actions) => actions}
       shortcut={['mod + K']}
       query={query}
       onQueryChange={setQuery}
       highlightQuery
       scrollable
       maxHeight={420}
-      nothingFound="Nothing found. Users are found by the beginning of their id, email or billing id."
+      nothingFound={asked.isFetching ? 'Searching…' : 'Nothing found.'}
       searchProps={{
         leftSection: <IconSearch size={18} aria-hidden />,
-        placeholder: 'Go to a page, an app or a user',
-        'aria-label': 'Go to a page, an app or a user',
+        placeholder: 'Go to a user, package, feature or page',
+        'aria-label': 'Go to a user, package, feature or page',
       }}
     />
   )

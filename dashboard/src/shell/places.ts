@@ -59,3 +59,44 @@ export const PLACES: { title: string; places: Place[] }[] = [
     ],
   },
 ]
+
+/** What the command bar offers to start, to those whose role allows it. */
+export const ACTIONS: { label: string; mutation: string; to: string; search?: object; words?: string }[] = [
+  {
+    label: 'New feature',
+    mutation: 'createFeature',
+    to: '/apps/$app/features',
+    search: { make: '1' },
+    words: 'create add',
+  },
+  {
+    label: 'New package',
+    mutation: 'createPackage',
+    to: '/apps/$app/packages',
+    search: { make: '1' },
+    words: 'create add plan',
+  },
+  {
+    label: 'New user',
+    mutation: 'createUser',
+    to: '/apps/$app/users',
+    search: { make: '1' },
+    words: 'create add',
+  },
+  {
+    label: 'New API key',
+    mutation: 'createApiKey',
+    to: '/apps/$app/keys',
+    search: { make: '1' },
+    words: 'create add secret',
+  },
+  { label: 'New app', mutation: 'createApp', to: '/apps', search: { make: '1' }, words: 'create add' },
+  {
+    label: 'Invite a member',
+    mutation: 'inviteMember',
+    to: '/members',
+    search: { make: '1' },
+    words: 'add person colleague',
+  },
+  { label: 'Import users from CSV', mutation: 'importUsers', to: '/apps/$app/import', words: 'upload' },
+]

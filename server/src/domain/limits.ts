@@ -144,6 +144,8 @@ export const INVITATION_HOURS = 7 * 24
 export const MAX_KEY_OVERLAP_HOURS = 30 * 24
 /** Rows on one page of a list in the dashboard. */
 export const MAX_PAGE = 500
+/** Of users found by a part of a word: each is fetched before the best are known, and nobody reads more. */
+export const MAX_USERS_BY_PART = 250
 
 /** A CSV file of users: a million rows of typical length take half of it. */
 export const MAX_IMPORT_BYTES = 128 * 1024 * 1024

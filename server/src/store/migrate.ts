@@ -15,6 +15,7 @@ import * as priceChanges from './migrations/012-price-changes.ts'
 import * as providerPeriods from './migrations/013-provider-periods.ts'
 import * as saleTerms from './migrations/014-sale-terms.ts'
 import * as erasure from './migrations/015-erasure.ts'
+import * as search from './migrations/018-search.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -32,6 +33,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '013-provider-periods': providerPeriods,
   '014-sale-terms': saleTerms,
   '015-erasure': erasure,
+  '018-search': search,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

@@ -8,6 +8,7 @@ import {
   MAX_IMPORT_ROW_CHARACTERS,
   MAX_KEY_OVERLAP_HOURS,
   MAX_PAGE,
+  MAX_USERS_BY_PART,
 } from '../../src/domain/limits.ts'
 import { dashboardClient } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
@@ -51,6 +52,12 @@ export const dashboardBounds: Bound[] = [
     },
     /^overlapHours must be 0 to 720$/,
   ),
+  {
+    limit: 'MAX_USERS_BY_PART',
+    what: 'users found by a part of a word',
+    works: (world) => expectFound(world, MAX_USERS_BY_PART, MAX_USERS_BY_PART),
+    refused: (world) => expectFound(world, MAX_USERS_BY_PART + 1, MAX_USERS_BY_PART),
+  },
   {
     limit: 'MAX_EXPORTED_ROWS',
     what: 'rows of one part of an export',
@@ -166,4 +173,21 @@ async function expectParts(world: World, entries: number, parts: number[]): Prom
     after = exportUser.next
   }
   expect(sizes).toEqual(parts)
+}
+
+/** So many users have the word in their names; so many of them are found. */
+async function expectFound({ databaseUrl, dashboard, fresh }: World, users: number, found: number) {
+  const word = `word-${fresh()}-`
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `insert into users (app_id, id, name, metadata)
+     select 'default', gen_random_uuid(), 'Ada the ' || $1::text, '{}' from generate_series(1, $2)`,
+    [word, users],
+  )
+  const { users: page } = await dashboard.data(
+    'query ($search: String) { users(appId: "default", search: $search, first: 500) { next rows { id } } }',
+    { search: word },
+  )
+  expect(page.next).toBeNull()
+  expect(page.rows).toHaveLength(found)
 }

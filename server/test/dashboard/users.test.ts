@@ -38,9 +38,10 @@ describe('gap: users in the dashboard', () => {
   const PEOPLE = [
     { id: 'ann', email: 'Ann@Example.com', billingId: 'cus_1' },
     { id: 'anna', email: 'zoe@example.com', billingId: 'cus_2' },
-    { id: 'bob', email: 'annette@example.com' },
-    { id: 'carl', billingId: 'ann_3' },
+    { id: 'bob', email: 'annette@example.com', name: 'Robert Hannover' },
+    { id: 'carl', billingId: 'ann_3', name: "Łucja O'Neill\\Überhaupt" },
     { id: 'Ä%_', email: 'ümit@example.com', billingId: 'cus_10' },
+    { id: '7f3c9e', name: 'Grace van Lovelace' },
   ]
   let app: TestApp
   beforeAll(async () => {
@@ -53,17 +54,37 @@ describe('gap: users in the dashboard', () => {
     }
   })
 
+  const ALL = ['7f3c9e', 'Ä%_', 'carl', 'bob', 'anna', 'ann']
   const SEARCHES: [search: string | null, found: string[]][] = [
-    [null, ['Ä%_', 'carl', 'bob', 'anna', 'ann']],
-    ['  ', ['Ä%_', 'carl', 'bob', 'anna', 'ann']],
+    [null, ALL],
+    ['  ', ALL],
+    // beginnings: of ids, then of addresses, billing ids and names
     ['ann', ['ann', 'anna', 'bob', 'carl']],
-    ['ANN', ['ann', 'bob']],
     ['cus_1', ['ann', 'Ä%_']],
     ['zoe@', ['anna']],
     ['Ä', ['Ä%_']],
     ['Ü', ['Ä%_']],
+    ['gr', ['7f3c9e']],
+    ['GRACE VAN', ['7f3c9e']],
+    // any part of a word, whatever its case
+    ['ANN', ['ann', 'bob', 'anna', 'carl']],
+    ['hann', ['bob']],
+    ['lov', ['7f3c9e']],
+    ['ovela', ['7f3c9e']],
+    ['OVELACE', ['7f3c9e']],
+    ['ace', ['7f3c9e']],
+    ['van lovelac', ['7f3c9e']],
+    ['lovelace grace', ['7f3c9e']],
+    ['c9e', ['7f3c9e']],
+    ['example.com', ['ann', 'anna', 'bob', 'Ä%_']],
+    ["o'neill\\ü", ['carl']],
+    ['ŁUC', ['carl']],
+    ['lovelace robert', []],
+    ['velovelace', []],
     ['%', []],
     ['nn', []],
+    ["'''", []],
+    ['& | !', []],
     ['x'.repeat(1_000), []],
   ]
   it.for(SEARCHES)('a search for %j finds %j, whatever the size of a page', async ([search, ids]) => {
@@ -83,11 +104,18 @@ describe('gap: users in the dashboard', () => {
     expect(await found(app, 'longlong', 1)).toEqual(['first', 'second'])
   })
 
+  it('finds only those of its app', async () => {
+    const other = await newApp()
+    await other.admin.data('mutation { createUser(input: { id: "g2", name: "Ada Lovelace" }) { id } }')
+    expect(await found(other, 'lovelace')).toEqual(['g2'])
+    expect(await found(app, 'lovelace')).toEqual(['7f3c9e'])
+  })
+
   it('refuses a page that no page led to', async () => {
     for (const [search, after] of [
       [null, 'x'],
       ['ann', 'x'],
-      ['ann', Buffer.from('["name","a",1]').toString('base64url')],
+      ['ann', Buffer.from('["metadata","a",1]').toString('base64url')],
     ]) {
       const error = await app.dashboard.error(USERS, { appId: app.id, search, after })
       expect(error.message).toBe('after must be the `next` of an earlier page')

@@ -25,7 +25,7 @@ import * as prices from '../../src/store/prices.ts'
 import * as accounts from '../../src/store/provider-accounts.ts'
 import * as paid from '../../src/store/provider-subscriptions.ts'
 import { forgetSample, removeSampleItems } from '../../src/store/sample.ts'
-import { newestUsers, usersBeginningWith } from '../../src/store/search-users.ts'
+import { newestUsers, usersBeginningWith, usersContaining } from '../../src/store/search-users.ts'
 import { snapshot } from '../../src/store/snapshots.ts'
 import * as subscribers from '../../src/store/subscribers.ts'
 import * as subscriptions from '../../src/store/subscriptions.ts'
@@ -180,6 +180,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   newestUsers: (db, app) => newestUsers(db, app, LAST, 9),
   usersBeginningWith: (db, app) => usersBeginningWith(db, app, 'ann', null, 9),
   'usersBeginningWith, by billing id': (db, app) => usersBeginningWith(db, app, 'cus', null, 9),
+  usersContaining: (db, app) => usersContaining(db, app, 'us_1', null, 9, 9),
   snapshot: (db, app) => snapshot(db, 'user', app, 'ann'),
   liveSubscribers: (db, app) => subscribers.liveSubscribers(db, app, 'plan', 0, 0, 9),
   peopleOf: (db, app) => subscribers.peopleOf(db, app, [UID]),

@@ -44,8 +44,8 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
       }),
       packages: t.field({
         type: [types.package],
-        args: { appId },
-        resolve: (_, { appId }, context) => dashboardPackages(appCall(context, appId)),
+        args: { appId, search: t.arg.string({ description: 'What their id or name contains.' }) },
+        resolve: (_, { appId, search }, context) => dashboardPackages(appCall(context, appId), search ?? ''),
       }),
     }
   })

@@ -44,7 +44,8 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
       users: t.field({
         type: own.userPage,
         nullable: true,
-        description: 'Newest first; with a search, those whose id, email or billing id begins with it.',
+        description:
+          'Newest first. With a search, those with each of its words somewhere in their id, name, email or billing id, best matches first.',
         args: { appId, search: t.arg.string(), ...page },
         resolve: (_, { appId, search, first, after }, context) =>
           dashboardUsers(appCall(context, appId), search ?? '', first, after),

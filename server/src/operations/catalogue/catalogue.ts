@@ -10,9 +10,9 @@ export async function dashboardPackage(call: Call, id: string): Promise<Package>
   return foundPackage(await catalogueOf(call), id)
 }
 
-/** Drafts and published ones alike, oldest first. */
-export async function dashboardPackages(call: Call): Promise<Package[]> {
-  return [...(await catalogueOf(call)).packages.values()]
+/** Drafts and published ones alike, whose id or name contains the text, oldest first. */
+export async function dashboardPackages(call: Call, search: string): Promise<Package[]> {
+  return [...(await catalogueOf(call)).packages.values()].filter(containing(search))
 }
 
 export async function dashboardFeature(call: Call, id: string): Promise<CataloguedFeature> {
@@ -21,9 +21,16 @@ export async function dashboardFeature(call: Call, id: string): Promise<Catalogu
 
 /** Those whose id or name contains the text, oldest first. */
 export async function dashboardFeatures(call: Call, search: string): Promise<CataloguedFeature[]> {
-  const text = search.trim().toLowerCase()
-  const all = [...(await catalogueOf(call)).features.values()]
-  return all.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(text))
+  return [...(await catalogueOf(call)).features.values()].filter(containing(search))
+}
+
+/** Every word of the text. */
+function containing(search: string): (noun: { id: string; name: string }) => boolean {
+  const words = search.trim().toLowerCase().split(/\s+/)
+  return ({ id, name }) => {
+    const text = `${id}\n${name}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  }
 }
 
 export async function catalogueOf({ service, appId }: Pick<Call, 'service' | 'appId'>): Promise<Catalogue> {

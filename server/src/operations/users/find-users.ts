@@ -1,5 +1,6 @@
 import { userNotFound } from '../../domain/errors.ts'
 import { checkText, isIdentifier } from '../../domain/identifier.ts'
+import { MAX_USERS_BY_PART } from '../../domain/limits.ts'
 import type { User } from '../../domain/user.ts'
 import type { Pool } from '../../store/database.ts'
 import {
@@ -9,6 +10,7 @@ import {
   newestUsers,
   type SearchCursor,
   usersBeginningWith,
+  usersContaining,
 } from '../../store/search-users.ts'
 import { findListedUser } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
@@ -38,7 +40,7 @@ export async function updateDashboardUser(
   return dashboardUser(call, present)
 }
 
-/** Newest first; with a search, those whose id, address or billing id starts with it. */
+/** Newest first; with a search, those who have it in their id, name, address or billing id, best matches first. */
 export async function dashboardUsers(
   { service: { pool, lookups }, appId }: Call,
   search: string,
@@ -46,7 +48,7 @@ export async function dashboardUsers(
   after: string | null | undefined,
 ): Promise<KeyedPage<ListedUser>> {
   // A match proves that the app exists: it is looked up only if there was none, or the request is invalid.
-  const page = await pageOfUsers(lookups, appId, search, first, after).catch(async (error: unknown) => {
+  const page = await pageOfUsers(pool, lookups, appId, search, first, after).catch(async (error: unknown) => {
     await foundApp(pool, appId)
     throw error
   })
@@ -54,7 +56,11 @@ export async function dashboardUsers(
   return page
 }
 
+/** Shorter words have no parts in the index; they are found by beginnings alone. */
+const SHORTEST_PART = 3
+
 async function pageOfUsers(
+  pool: Pool,
   lookups: Pool,
   appId: string,
   search: string,
@@ -62,22 +68,33 @@ async function pageOfUsers(
   after: string | null | undefined,
 ): Promise<KeyedPage<ListedUser>> {
   const size = pageSize(first)
-  const text = search.trim()
+  const text = search.trim().replace(/\s+/g, ' ')
   if (text === '') {
     const rows = await newestUsers(lookups, appId, keyBefore(after), size + 1)
     return pageOf(rows, size, (row) => row.uid)
   }
   checkText('search', text)
-  const rows = await usersBeginningWith(lookups, appId, text, cursorOf(after), size + 1)
-  const page = pageOf(rows, size, cursorText)
+  const cursor = cursorOf(after)
+  const found = await usersBeginningWith(lookups, appId, text, cursor, size + 1)
+  const missing = size + 1 - found.length
+  if (missing > 0 && text.split(' ').some((word) => word.length >= SHORTEST_PART)) {
+    found.push(...(await usersContaining(pool, appId, text, cursor, missing, MAX_USERS_BY_PART)))
+  }
+  const page = pageOf(found, size, cursorText)
   return { rows: page.rows.filter((row) => isFoundHere(row, text)), next: page.next }
 }
 
 /** A user found by id is not listed again by address. */
 function isFoundHere(user: FoundUser, text: string): boolean {
-  const beginsSo = (by: FoundUser['by']) =>
-    by === 'email' ? user.email?.toLowerCase().startsWith(text.toLowerCase()) : user[by]?.startsWith(text)
-  return FOUND_BY.find(beginsSo) === user.by
+  const folded = text.toLowerCase()
+  const finds: Record<FoundUser['by'], boolean | undefined> = {
+    id: user.id.startsWith(text),
+    email: user.email?.toLowerCase().startsWith(folded),
+    billingId: user.billingId?.startsWith(text),
+    name: user.name?.toLowerCase().startsWith(folded),
+    part: true,
+  }
+  return FOUND_BY.find((by) => finds[by]) === user.by
 }
 
 const isText = (key: unknown): key is string =>

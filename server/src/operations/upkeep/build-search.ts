@@ -1,0 +1,45 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Pool } from '../../store/database.ts'
+import {
+  buildIndex,
+  dropIndex,
+  SEARCH_INDEXES,
+  type SearchIndex,
+  stateOfIndex,
+} from '../../store/search-indexes.ts'
+
+const RETRY_MS = 30_000
+
+/** Builds the indexes of the search for users that are missing, until `stopping`. The pool has no statement timeout. */
+export async function buildSearch(
+  pool: Pool,
+  log: Logger,
+  stopping: AbortSignal,
+  retryMs = RETRY_MS,
+): Promise<void> {
+  for (const index of Object.keys(SEARCH_INDEXES) as SearchIndex[]) {
+    while (!stopping.aborted && !(await isBuilt(pool, index, log, stopping))) {
+      await delay(retryMs, undefined, { signal: stopping }).catch(() => {})
+    }
+  }
+}
+
+async function isBuilt(pool: Pool, index: SearchIndex, log: Logger, stopping: AbortSignal): Promise<boolean> {
+  try {
+    const state = await stateOfIndex(pool, index)
+    if (state === 'ready') return true
+    if (state === 'building') return false
+    // What a build that was cut short left behind is no use to anybody, and every write pays for it.
+    if (state === 'broken') await dropIndex(pool, index)
+    log.info(
+      `building the index ${index}: until it is done, users are found only by the beginning of an id, email or billing id`,
+    )
+    await buildIndex(pool, index)
+    log.info(`the index ${index} is built`)
+    return (await stateOfIndex(pool, index)) === 'ready'
+  } catch (error) {
+    if (!stopping.aborted) log.warn({ err: error }, `the index ${index} could not be built; trying again`)
+    return false
+  }
+}

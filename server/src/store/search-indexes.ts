@@ -1,0 +1,40 @@
+import type { Db } from './database.ts'
+
+/**
+ * The indexes of the search for users. A migration builds them where there are few users; where there are many they are
+ * built in the background, without blocking writes, and the search does without them until then.
+ */
+export const SEARCH_INDEXES = {
+  users_by_name: `users (app_id, left(lower(name), 128) collate "C", uid) where name is not null`,
+  users_by_part: 'users using gin (user_parts(app_id, id, name, email, billing_id))',
+} as const
+export type SearchIndex = keyof typeof SEARCH_INDEXES
+
+/** Whether the index can be used: asked as part of each search, so that no process has to be told when it is ready. */
+export const isReady = (index: SearchIndex): string =>
+  `(select indisvalid from pg_index where indexrelid = to_regclass('${index}'))`
+
+/** `broken`: whoever was building it is gone. */
+export type IndexState = 'ready' | 'building' | 'broken' | 'missing'
+
+export async function stateOfIndex(db: Db, index: SearchIndex): Promise<IndexState> {
+  const { rows } = await db.query<{ ready: boolean; building: boolean }>(
+    `select indisvalid as ready,
+       exists (select from pg_stat_progress_create_index where index_relid = i.indexrelid) as building
+     from pg_index i where indexrelid = to_regclass($1)`,
+    [index],
+  )
+  const [found] = rows
+  if (!found) return 'missing'
+  if (found.ready) return 'ready'
+  return found.building ? 'building' : 'broken'
+}
+
+/** Takes minutes where there are millions of users. Of several processes that try, one builds it and the others wait. */
+export async function buildIndex(db: Db, index: SearchIndex): Promise<void> {
+  await db.query(`create index concurrently if not exists ${index} on ${SEARCH_INDEXES[index]}`)
+}
+
+export async function dropIndex(db: Db, index: SearchIndex): Promise<void> {
+  await db.query(`drop index concurrently if exists ${index}`)
+}
