@@ -15,7 +15,7 @@ export const isReady = (index: SearchIndex): string =>
   `(select indisvalid from pg_index where indexrelid = to_regclass('${index}'))`
 
 /** `broken`: whoever was building it is gone. */
-export type IndexState = 'ready' | 'building' | 'broken' | 'missing'
+type IndexState = 'ready' | 'building' | 'broken' | 'missing'
 
 export async function stateOfIndex(db: Db, index: SearchIndex): Promise<IndexState> {
   const { rows } = await db.query<{ ready: boolean; building: boolean }>(
