@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
+import { BUNDLE } from '../server/bundle.ts'
 import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from './cleanup.ts'
 import type { LoadResult } from './load.ts'
 import { findLoadGenerator } from './load-generator.ts'
@@ -79,14 +80,10 @@ async function buildOf(commit: string, folder: string): Promise<string> {
   const outfile = join(ROOT, 'server/dist/against.js')
   atEnd(() => rm(outfile, { force: true }))
   await build({
+    ...BUNDLE,
     absWorkingDir: sources,
     entryPoints: ['server/src/main.ts'],
     outfile,
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    target: 'node20.19',
     logLevel: 'warning',
   })
   return outfile

@@ -45,7 +45,7 @@ export function build() {
 /** Builds the server and its tools, unless nothing has changed since they were built. */
 export function buildServer() {
   const built = join(root, 'server/dist/main.js')
-  const sources = [join(root, 'server/src'), join(root, 'server/package.json')]
+  const sources = ['src', 'bundle.ts', 'package.json'].map((name) => join(root, 'server', name))
   if (!fresh(built, sources)) {
     console.log('Building…')
     run('npm', ['run', 'build', '--silent', '-w', 'server'])

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
+import { BUNDLE } from '../../server/bundle.ts'
 import type { SourceChange } from '../breakage.ts'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -15,14 +16,10 @@ export async function buildService(
   // Beside the usual build: from there it finds the pages of the dashboard.
   const outfile = join(root, 'server/dist', `proof-${name}.js`)
   await build({
+    ...BUNDLE,
     absWorkingDir: root,
     entryPoints: ['server/src/main.ts'],
     outfile,
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    target: 'node20.19',
     logLevel: 'silent',
     plugins: changes.length > 0 ? [breaking(changes, join(root, 'server/src'))] : [],
   })

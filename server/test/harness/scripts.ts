@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { BUNDLE } from '../../bundle.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const BUILT = join(ROOT, 'server/dist/test')
@@ -14,15 +15,11 @@ const SCRIPTS = [
 /** Makes what tests start as processes of their own ready to run: through tsx, each start takes four times as long. */
 export async function buildScripts(): Promise<void> {
   await build({
+    ...BUNDLE,
     absWorkingDir: ROOT,
     entryPoints: SCRIPTS,
     entryNames: '[name]',
     outdir: BUILT,
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    target: 'node20.19',
     sourcemap: true,
   })
 }
