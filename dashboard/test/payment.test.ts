@@ -16,13 +16,56 @@ beforeAll(async () => {
 afterAll(() => dashboard?.close())
 
 describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
+  it('has a price typed in its own currency, and shown as customers see it before it is live', async () => {
+    const { page, open } = visit
+    await open('/apps/default/packages/extra?tab=prices')
+    await page.getByRole('button', { name: 'Add price' }).click()
+    const dialog = page.getByRole('dialog')
+    const currency = dialog.getByRole('combobox', { name: 'Currency' })
+    const choose = async (search: string, name: string) => {
+      await currency.fill(search)
+      await page.getByRole('option', { name }).click()
+    }
+    await dialog.getByLabel('Amount').fill('29.999')
+    await dialog.getByRole('button', { name: 'Review price' }).click()
+    await dialog.getByText('USD has 2 decimals: 29.999 has 3.').waitFor()
+    await choose('dinar', 'KWD · Kuwaiti Dinar')
+    await dialog.getByText('Customers will see KWD\u00a029.999 per month.').waitFor()
+    await choose('yen', 'JPY · Japanese Yen')
+    await dialog.getByRole('button', { name: 'Review price' }).click()
+    await dialog.getByText('JPY has no decimals: 29.999 has 3. For thousands, write 29999.').waitFor()
+    await choose('usd', 'USD · US Dollar')
+    await dialog.getByLabel('Amount').fill('$1,200.50')
+    await dialog.getByText('Customers will see $1,200.50 per month.').waitFor()
+    await dialog.getByRole('button', { name: 'Review price' }).click()
+    await dialog.getByText('It cannot be edited.').waitFor()
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    expect(await dialog.getByLabel('Amount').inputValue()).toBe('$1,200.50')
+    await dialog.getByRole('button', { name: 'Review price' }).click()
+    const { prices: before } = await dashboard.server.dashboard.data(
+      '{ prices(appId: "default", packageId: "extra") { id } }',
+    )
+    expect(before).toEqual([])
+    await dialog.getByRole('button', { name: 'Add price' }).click()
+    await page.getByRole('table', { name: 'Prices' }).getByText('$1,200.50 per month').waitFor()
+    await page.getByRole('button', { name: 'Archive $1,200.50 per month' }).click()
+    await page.getByRole('button', { name: 'Bring back $1,200.50 per month' }).click()
+    await dialog.getByRole('button', { name: 'Bring back' }).click()
+    await page.getByRole('button', { name: 'Archive $1,200.50 per month' }).waitFor()
+    const { prices } = await dashboard.server.dashboard.data(
+      '{ prices(appId: "default", packageId: "extra") { amount currency interval } }',
+    )
+    expect(prices).toEqual([{ amount: 120_050, currency: 'usd', interval: 'month' }])
+  })
+
   it('goes from a price and a template to a paid subscription', async () => {
     const { page, open, problems } = visit
     await open('/apps/default/packages/basic?tab=prices')
     await page.getByRole('button', { name: 'Add price' }).click()
-    await page.getByRole('dialog').getByLabel('Amount').fill('1200')
+    await page.getByRole('dialog').getByLabel('Amount').fill('12')
+    await page.getByRole('dialog').getByRole('button', { name: 'Review price' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Add price' }).click()
-    await page.getByRole('table', { name: 'Prices' }).getByText('12.00').waitFor()
+    await page.getByRole('table', { name: 'Prices' }).getByText('$12.00 per month').waitFor()
 
     await open('/apps/default/billing')
     await page.getByRole('button', { name: 'New template' }).click()

@@ -88,7 +88,7 @@ const PLACES: Record<string, Place> = {
   undoUserImport: { path: '/apps/default/import?id=applied', control: button('Undo') },
   createPrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Add price') },
   importPrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Add price') },
-  archivePrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Archive') },
+  archivePrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Archive $12.00 once') },
   createBillingTemplate: { path: '/apps/default/billing', control: button('New template') },
   archiveBillingTemplate: { path: '/apps/default/billing', control: button('Archive Basic by card') },
   generateSubscriptionLink: { path: '/apps/default/billing', control: button('Test link of Basic by card') },

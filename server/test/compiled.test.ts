@@ -200,6 +200,7 @@ const DASHBOARD_QUERIES: Rows = {
   explain: given({ appId: 'default', userId: 'ann', featureId: 'calls', delta: 2 }),
   auditLog: given({ appId: 'default', first: 5 }),
   prices: given({ appId: 'default', packageId: 'plan', includeArchived: true }),
+  currencies: given({ provider: 'stripe' }),
   providerPrices: given({ appId: 'default', provider: 'stripe' }, 'BILLING_PROVIDER_ERROR'),
   billingTemplate: given({ appId: 'default', id: 'plan' }),
   billingTemplates: given({ appId: 'default', includeArchived: false }),

@@ -1,5 +1,6 @@
 /** Besides the tests that sit next to their source, those that need neither a database nor a server nor a browser. */
 const UNIT_FILES = [
+  'dashboard/test/amount.test.ts',
   'dashboard/test/csv-header.test.ts',
   'sdk/test/answers.test.ts',
   'sdk/test/arguments.test.ts',

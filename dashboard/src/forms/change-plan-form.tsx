@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { moneyText } from '../ui/price.ts'
 import { dateTimeOf } from '../ui/when.tsx'
 import { FormActions } from './form-actions.tsx'
 
@@ -15,7 +16,7 @@ const PLANS = graphql(`
 const PREVIEW = graphql(`
   query ChangePreview($appId: String!, $userId: String!, $packageId: String!, $when: ChangeTime, $quantity: Int) {
     changePreview(appId: $appId, userId: $userId, packageId: $packageId, when: $when, quantity: $quantity) {
-      at now credit charge currency quotedBy formula
+      at now credit charge currency decimals quotedBy formula
       gains { featureId name } loses { featureId name }
     }
   }
@@ -132,16 +133,10 @@ function Preview({ change }: { change: Change }) {
   )
 }
 
-function moneyOf({ credit, charge, currency, quotedBy }: Change): string {
-  if (credit === null || charge === null || currency === null) return 'No prices to compare.'
-  const money = (amount: number) =>
-    new Intl.NumberFormat(undefined, { style: 'currency', currency: currency.toUpperCase() }).format(
-      amount / 10 ** (digitsOf(currency) ?? 2),
-    )
+function moneyOf({ credit, charge, currency, decimals, quotedBy }: Change): string {
+  if (credit === null || charge === null || currency === null || decimals === null)
+    return 'No prices to compare.'
+  const money = (amount: number) => moneyText({ amount, currency, decimals })
   const by = quotedBy === 'tollgate' ? 'by the list prices; nobody is charged' : `charged by ${quotedBy}`
   return `${money(charge)} to pay, ${money(credit)} given back (${by}).`
 }
-
-const digitsOf = (currency: string) =>
-  new Intl.NumberFormat(undefined, { style: 'currency', currency: currency.toUpperCase() }).resolvedOptions()
-    .maximumFractionDigits

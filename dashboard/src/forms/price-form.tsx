@@ -1,11 +1,20 @@
-import { Group, NumberInput, Select, Stack, TextInput } from '@mantine/core'
+import { Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
-import { useChange } from '../api/use-api.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { priceText } from '../ui/price.ts'
+import { symbolOf, typedAmount } from './amount.ts'
+import { ConfirmPrice } from './confirm-price.tsx'
 import { FormActions } from './form-actions.tsx'
-import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+import { fieldsOf, ontoFields } from './onto-fields.ts'
 
+const CURRENCIES = graphql(`
+  query Currencies($provider: String!) {
+    currencies(provider: $provider) { code decimals step }
+  }
+`)
 const CREATE = graphql(`
   mutation CreatePrice($appId: String!, $packageId: String!, $input: CreatePriceInput!) {
     createPrice(appId: $appId, packageId: $packageId, input: $input) { id }
@@ -15,60 +24,113 @@ const CREATE = graphql(`
 interface PriceFormProps {
   appId: string
   packageId: string
-  providers: string[]
+  providers: { provider: string; livemode: boolean | null }[]
+  /** what the newest price is in */
+  currency: string
   onDone: () => void
 }
 
-export function PriceForm({ appId, packageId, providers, onDone }: PriceFormProps) {
+export function PriceForm({ appId, packageId, providers, currency, onDone }: PriceFormProps) {
+  const [reviewing, setReviewing] = useState(false)
   const form = useForm({
     initialValues: {
-      provider: providers[0] ?? 'sandbox',
-      amount: '' as number | '',
-      currency: 'eur',
+      provider: providers[0]?.provider ?? 'sandbox',
+      amount: '',
+      currency,
       interval: 'month',
       id: '',
     },
     validate: {
-      amount: (value) => (value === '' ? 'The amount is missing.' : null),
-      currency: required('The currency'),
+      amount: (_, values): string | null => read(values).problem,
+      currency: (value): string | null => (isKnown(value) ? null : 'Choose a currency.'),
       id: (value, { provider }) =>
         provider !== 'sandbox' && value.trim() === '' ? `The price's id at ${provider} is missing.` : null,
     },
   })
-  const create = useChange(CREATE, {
-    done: onDone,
-    said: 'The price is there. Links ask for it from now on.',
-  })
-  const save = form.onSubmit(({ provider, amount, currency, interval, id }) => {
+  const asked = useAsk(CURRENCIES, { provider: form.values.provider })
+  const currencies = asked.data?.currencies ?? []
+  const isKnown = (currency: string) => currencies.some(({ code }) => code === currency)
+  const read = (values: { amount: string; currency: string }) => {
+    const chosen = currencies.find(({ code }) => code === values.currency)
+    return chosen
+      ? { ...typedAmount(values.amount, chosen, navigator.language), decimals: chosen.decimals }
+      : { amount: null, problem: null, decimals: 2 }
+  }
+  const create = useChange(CREATE, { done: onDone, said: 'Price added. New payment links ask for it.' })
+  const { provider, interval, id } = form.values
+  const { amount, decimals } = read(form.values)
+  const paid = interval === 'once' ? null : interval
+  const shown =
+    amount === null ? null : priceText({ amount, decimals, currency: form.values.currency, interval: paid })
+  const save = () => {
+    if (amount === null) return
     const input = {
       provider,
-      amount: Number(amount),
-      currency: currency.trim().toLowerCase(),
-      interval: interval === 'once' ? null : interval,
+      amount,
+      currency: form.values.currency,
+      interval: paid,
       ...(id.trim() !== '' && { id: id.trim() }),
     }
-    create.mutate({ appId, packageId, input }, ontoFields(form))
-  })
+    const { onError } = ontoFields(form)
+    create.mutate(
+      { appId, packageId, input },
+      {
+        onError: (error) => {
+          setReviewing(false)
+          onError(error)
+        },
+      },
+    )
+  }
+  if (reviewing) {
+    return (
+      <ConfirmPrice
+        shown={shown}
+        provider={provider}
+        livemode={providers.find((each) => each.provider === provider)?.livemode ?? null}
+        submit="Add price"
+        busy={create.isPending}
+        onBack={() => setReviewing(false)}
+        onConfirm={save}
+      />
+    )
+  }
   return (
-    <form noValidate onSubmit={save}>
+    <form noValidate onSubmit={form.onSubmit(() => setReviewing(true))}>
       <Stack>
-        <FormAlert error={create.error} fields={fieldsOf(form)} />
-        <Select label="Provider" data={providers} allowDeselect={false} {...form.getInputProps('provider')} />
+        <FormAlert error={create.error ?? asked.error} fields={fieldsOf(form)} />
+        <Select
+          label="Provider"
+          data={providers.map(({ provider }) => provider)}
+          allowDeselect={false}
+          {...form.getInputProps('provider')}
+        />
         <Group grow align="flex-start">
-          <NumberInput
+          <TextInput
             label="Amount"
-            description="In the smallest unit: 2900 is 29.00"
-            min={0}
-            allowDecimal={false}
-            allowNegative={false}
+            inputMode="decimal"
+            autoComplete="off"
+            placeholder={decimals === 0 ? '1500' : `29.${'0'.repeat(decimals)}`}
+            leftSection={
+              <Text size="sm" c="dimmed" aria-hidden>
+                {symbolOf(form.values.currency)}
+              </Text>
+            }
+            leftSectionWidth={44}
             data-autofocus
             {...form.getInputProps('amount')}
           />
-          <TextInput
+          <Select
             label="Currency"
-            description="Three letters, such as eur"
-            maxLength={3}
+            searchable
+            allowDeselect={false}
+            nothingFoundMessage="No currency is called that"
+            data={currencies.map(({ code }) => ({ value: code, label: currencyLabel(code) }))}
             {...form.getInputProps('currency')}
+            onChange={(code) => {
+              form.setFieldValue('currency', code ?? form.values.currency)
+              form.clearFieldError('amount')
+            }}
           />
         </Group>
         <Select
@@ -83,17 +145,24 @@ export function PriceForm({ appId, packageId, providers, onDone }: PriceFormProp
           ]}
           {...form.getInputProps('interval')}
         />
+        <Text size="sm" c="dimmed" role="status">
+          {shown === null ? 'Type an amount to see what customers will.' : `Customers will see ${shown}.`}
+        </Text>
         <TextInput
           label="Id at the provider"
           description={
-            form.values.provider === 'sandbox'
-              ? 'May stay empty: the sandbox makes one'
-              : 'Such as price_1Nx…'
+            provider === 'sandbox'
+              ? 'Optional: the sandbox makes one'
+              : `Such as price_1Nx…. ${provider} charges its own price, whatever you type here: import it to have both agree.`
           }
           {...form.getInputProps('id')}
         />
-        <FormActions submit="Add price" busy={create.isPending} onCancel={onDone} />
+        <FormActions submit="Review price" busy={false} onCancel={onDone} />
       </Stack>
     </form>
   )
 }
+
+const NAMES = new Intl.DisplayNames('en', { type: 'currency' })
+
+const currencyLabel = (code: string) => `${code.toUpperCase()} · ${NAMES.of(code.toUpperCase()) ?? ''}`

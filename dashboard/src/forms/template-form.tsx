@@ -11,7 +11,7 @@ import { fieldsOf, idProblem, ontoFields, required } from './onto-fields.ts'
 const CHOICES = graphql(`
   query TemplateChoices($appId: String!) {
     packages(appId: $appId) { id name status isAddon }
-    prices(appId: $appId) { id packageId provider displayAmount currency interval }
+    prices(appId: $appId) { id packageId provider amount decimals currency interval }
   }
 `)
 const CREATE = graphql(`

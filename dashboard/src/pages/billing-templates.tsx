@@ -20,7 +20,7 @@ const TEMPLATES = graphql(`
     billingTemplates(appId: $appId) {
       id name provider problem trialDays trialNeedsCard promotionCodes
       packages { id name }
-      prices { id displayAmount currency interval }
+      prices { id amount decimals currency interval }
     }
   }
 `)

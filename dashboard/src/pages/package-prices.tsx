@@ -2,9 +2,10 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconDownload, IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
-import { graphql } from '../api/graphql.ts'
+import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { ConfirmPrice } from '../forms/confirm-price.tsx'
 import { ImportPriceForm } from '../forms/import-price-form.tsx'
 import { PriceForm } from '../forms/price-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -16,9 +17,9 @@ import { Tag } from '../ui/tag.tsx'
 const PRICES = graphql(`
   query Prices($appId: String!, $packageId: String!) {
     prices(appId: $appId, packageId: $packageId, includeArchived: true) {
-      id provider displayAmount currency interval archivedAt
+      id provider amount decimals currency interval archivedAt
     }
-    providerAccounts(appId: $appId) { provider enabled }
+    providerAccounts(appId: $appId) { provider enabled livemode }
   }
 `)
 const ARCHIVE = graphql(`
@@ -27,117 +28,152 @@ const ARCHIVE = graphql(`
   }
 `)
 
+type Price = ResultOf<typeof PRICES>['prices'][number]
+
 export function PackagePrices({ appId, packageId }: { appId: string; packageId: string }) {
   const [opened, { open, close }] = useDisclosure()
   const [importing, setImporting] = useState<string | null>(null)
   const may = useMay()
   const asked = useAsk(PRICES, { appId, packageId })
-  const archive = useChange(ARCHIVE)
+  const [returning, setReturning] = useState<Price | null>(null)
+  const archive = useChange(ARCHIVE, { done: () => setReturning(null) })
   return (
     <Loaded of={asked}>
-      {({ prices, providerAccounts }) => (
-        <Stack align="stretch">
-          <Group justify="space-between">
-            <Text c="dimmed" maw={560}>
-              A price belongs to the package and a billing provider. Payment links ask for the newest one that
-              is not archived, unless their template names another.
-            </Text>
-            <Group gap="xs">
-              {providerAccounts
-                // The sandbox has no prices to import.
-                .filter(({ provider, enabled }) => enabled && provider !== 'sandbox')
-                .map(({ provider }) => (
-                  <Button
-                    key={provider}
-                    variant="default"
-                    leftSection={<IconDownload size={16} aria-hidden />}
-                    onClick={() => setImporting(provider)}
-                    disabled={!may('importPrice')}
-                  >
-                    Import from {provider}
-                  </Button>
-                ))}
-              <Button
-                leftSection={<IconPlus size={16} aria-hidden />}
-                onClick={open}
-                disabled={!may('createPrice')}
-              >
-                Add price
-              </Button>
-            </Group>
-          </Group>
-          <FormAlert error={archive.error} />
-          {prices.length > 0 && (
-            <DataTable
-              label="Prices"
-              rows={prices}
-              keyOf={({ provider, id }) => `${provider} ${id}`}
-              columns={[
-                {
-                  label: 'Price',
-                  cell: (price) => (
-                    <Text size="sm" fw={600}>
-                      {priceText(price)}
-                    </Text>
-                  ),
-                },
-                { label: 'Provider', cell: ({ provider }) => provider },
-                {
-                  label: 'Id',
-                  wide: true,
-                  cell: ({ id }) => (
-                    <Text size="xs" ff="monospace">
-                      {id}
-                    </Text>
-                  ),
-                },
-                {
-                  label: 'State',
-                  cell: ({ archivedAt }) =>
-                    archivedAt === null ? <Tag tone="good">In use</Tag> : <Tag>Archived</Tag>,
-                },
-                {
-                  label: 'Actions',
-                  hiddenLabel: true,
-                  right: true,
-                  cell: ({ provider, id, archivedAt }) => (
+      {({ prices, providerAccounts }) => {
+        const livemodeOf = (name: string) =>
+          providerAccounts.find(({ provider }) => provider === name)?.livemode ?? null
+        return (
+          <Stack align="stretch">
+            <Group justify="space-between">
+              <Text c="dimmed" maw={560}>
+                A price belongs to the package and a billing provider. Payment links ask for the newest one
+                that is not archived, unless their template names another.
+              </Text>
+              <Group gap="xs">
+                {providerAccounts
+                  // The sandbox has no prices to import.
+                  .filter(({ provider, enabled }) => enabled && provider !== 'sandbox')
+                  .map(({ provider }) => (
                     <Button
-                      size="compact-sm"
+                      key={provider}
                       variant="default"
-                      disabled={!may('archivePrice')}
-                      onClick={() => archive.mutate({ appId, provider, id, archived: archivedAt === null })}
+                      leftSection={<IconDownload size={16} aria-hidden />}
+                      onClick={() => setImporting(provider)}
+                      disabled={!may('importPrice')}
                     >
-                      {archivedAt === null ? 'Archive' : 'Bring back'}
+                      Import from {provider}
                     </Button>
-                  ),
-                },
-              ]}
-            />
-          )}
-          <Modal opened={opened} onClose={close} title="Add a price">
-            <PriceForm
-              appId={appId}
-              packageId={packageId}
-              providers={providerAccounts.filter(({ enabled }) => enabled).map(({ provider }) => provider)}
-              onDone={close}
-            />
-          </Modal>
-          <Modal
-            opened={importing !== null}
-            onClose={() => setImporting(null)}
-            title={`Import a price from ${importing}`}
-          >
-            {importing !== null && (
-              <ImportPriceForm
-                appId={appId}
-                packageId={packageId}
-                provider={importing}
-                onDone={() => setImporting(null)}
+                  ))}
+                <Button
+                  leftSection={<IconPlus size={16} aria-hidden />}
+                  onClick={open}
+                  disabled={!may('createPrice')}
+                >
+                  Add price
+                </Button>
+              </Group>
+            </Group>
+            <FormAlert error={archive.error} />
+            {prices.length > 0 && (
+              <DataTable
+                label="Prices"
+                rows={prices}
+                keyOf={({ provider, id }) => `${provider} ${id}`}
+                columns={[
+                  {
+                    label: 'Price',
+                    cell: (price) => (
+                      <Text size="sm" fw={600}>
+                        {priceText(price)}
+                      </Text>
+                    ),
+                  },
+                  { label: 'Provider', cell: ({ provider }) => provider },
+                  {
+                    label: 'Id',
+                    wide: true,
+                    cell: ({ id }) => (
+                      <Text size="xs" ff="monospace">
+                        {id}
+                      </Text>
+                    ),
+                  },
+                  {
+                    label: 'State',
+                    cell: ({ archivedAt }) =>
+                      archivedAt === null ? <Tag tone="good">In use</Tag> : <Tag>Archived</Tag>,
+                  },
+                  {
+                    label: 'Actions',
+                    hiddenLabel: true,
+                    right: true,
+                    cell: (price) => (
+                      <Button
+                        size="compact-sm"
+                        variant="default"
+                        disabled={!may('archivePrice')}
+                        aria-label={`${price.archivedAt === null ? 'Archive' : 'Bring back'} ${priceText(price)}`}
+                        onClick={() =>
+                          price.archivedAt === null
+                            ? archive.mutate({
+                                appId,
+                                provider: price.provider,
+                                id: price.id,
+                                archived: true,
+                              })
+                            : setReturning(price)
+                        }
+                      >
+                        {price.archivedAt === null ? 'Archive' : 'Bring back'}
+                      </Button>
+                    ),
+                  },
+                ]}
               />
             )}
-          </Modal>
-        </Stack>
-      )}
+            <Modal opened={opened} onClose={close} title="Add a price">
+              <PriceForm
+                appId={appId}
+                packageId={packageId}
+                providers={providerAccounts.filter(({ enabled }) => enabled)}
+                currency={prices.at(-1)?.currency ?? 'usd'}
+                onDone={close}
+              />
+            </Modal>
+            <Modal opened={returning !== null} onClose={() => setReturning(null)} title="Bring a price back">
+              {returning !== null && (
+                <ConfirmPrice
+                  shown={priceText(returning)}
+                  provider={returning.provider}
+                  livemode={livemodeOf(returning.provider)}
+                  submit="Bring back"
+                  busy={archive.isPending}
+                  onBack={() => setReturning(null)}
+                  onConfirm={() => {
+                    const { provider, id } = returning
+                    archive.mutate({ appId, provider, id, archived: false })
+                  }}
+                />
+              )}
+            </Modal>
+            <Modal
+              opened={importing !== null}
+              onClose={() => setImporting(null)}
+              title={`Import a price from ${importing}`}
+            >
+              {importing !== null && (
+                <ImportPriceForm
+                  appId={appId}
+                  packageId={packageId}
+                  provider={importing}
+                  livemode={livemodeOf(importing)}
+                  onDone={() => setImporting(null)}
+                />
+              )}
+            </Modal>
+          </Stack>
+        )
+      }}
     </Loaded>
   )
 }

@@ -22,7 +22,7 @@ const PACKAGES = graphql(`
       id name status isAddon updatedAt
       draft { name }
       grants { id }
-      prices { id displayAmount currency interval }
+      prices { id amount decimals currency interval }
     }
   }
 `)

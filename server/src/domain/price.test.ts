@@ -49,43 +49,43 @@ describe('spec §2 Price: displayAmount, a decimal with two places', () => {
 
   it.each([
     // in hundredths at Stripe, though ISO 4217 has no minor unit for them
-    [50_000, 'isk', '500.00', '500 ISK', '50000.00', '50,000 ISK'],
-    [50_000, 'ugx', '500.00', '500 UGX', '50000.00', '50,000 UGX'],
+    [50_000, 'isk', '500.00', 'ISK\u00a0500', '50000.00', 'ISK\u00a050,000'],
+    [50_000, 'ugx', '500.00', 'UGX\u00a0500', '50000.00', 'UGX\u00a050,000'],
     // without a minor unit at Stripe, though ISO 4217 has hundredths
-    [50_000, 'mga', '50000.00', '50,000 MGA', '500.00', '500 MGA'],
+    [50_000, 'mga', '50000.00', 'MGA\u00a050,000', '500.00', 'MGA\u00a0500'],
     // three decimals at both
-    [1_500, 'kwd', '1.50', '1.500 KWD', '1.50', '1.500 KWD'],
-    [12_340, 'bhd', '12.34', '12.340 BHD', '12.34', '12.340 BHD'],
-    [5_120, 'jod', '5.12', '5.120 JOD', '5.12', '5.120 JOD'],
-    [5_120, 'omr', '5.12', '5.120 OMR', '5.12', '5.120 OMR'],
-    [5_120, 'tnd', '5.12', '5.120 TND', '5.12', '5.120 TND'],
+    [1_500, 'kwd', '1.50', 'KWD\u00a01.500', '1.50', 'KWD\u00a01.500'],
+    [12_340, 'bhd', '12.34', 'BHD\u00a012.340', '12.34', 'BHD\u00a012.340'],
+    [5_120, 'jod', '5.12', 'JOD\u00a05.120', '5.12', 'JOD\u00a05.120'],
+    [5_120, 'omr', '5.12', 'OMR\u00a05.120', '5.12', 'OMR\u00a05.120'],
+    [5_120, 'tnd', '5.12', 'TND\u00a05.120', '5.12', 'TND\u00a05.120'],
     // none at both
-    [1_500, 'bif', '1500.00', '1,500 BIF', '1500.00', '1,500 BIF'],
-    [1_500, 'clp', '1500.00', '1,500 CLP', '1500.00', '1,500 CLP'],
-    [1_500, 'djf', '1500.00', '1,500 DJF', '1500.00', '1,500 DJF'],
-    [1_500, 'gnf', '1500.00', '1,500 GNF', '1500.00', '1,500 GNF'],
-    [1_500, 'jpy', '1500.00', '1,500 JPY', '1500.00', '1,500 JPY'],
-    [1_500, 'kmf', '1500.00', '1,500 KMF', '1500.00', '1,500 KMF'],
-    [1_500, 'krw', '1500.00', '1,500 KRW', '1500.00', '1,500 KRW'],
-    [1_500, 'pyg', '1500.00', '1,500 PYG', '1500.00', '1,500 PYG'],
-    [1_500, 'rwf', '1500.00', '1,500 RWF', '1500.00', '1,500 RWF'],
-    [1_500, 'vnd', '1500.00', '1,500 VND', '1500.00', '1,500 VND'],
-    [1_500, 'vuv', '1500.00', '1,500 VUV', '1500.00', '1,500 VUV'],
-    [1_500, 'xaf', '1500.00', '1,500 XAF', '1500.00', '1,500 XAF'],
-    [1_500, 'xof', '1500.00', '1,500 XOF', '1500.00', '1,500 XOF'],
-    [1_500, 'xpf', '1500.00', '1,500 XPF', '1500.00', '1,500 XPF'],
+    [1_500, 'bif', '1500.00', 'BIF\u00a01,500', '1500.00', 'BIF\u00a01,500'],
+    [1_500, 'clp', '1500.00', 'CLP\u00a01,500', '1500.00', 'CLP\u00a01,500'],
+    [1_500, 'djf', '1500.00', 'DJF\u00a01,500', '1500.00', 'DJF\u00a01,500'],
+    [1_500, 'gnf', '1500.00', 'GNF\u00a01,500', '1500.00', 'GNF\u00a01,500'],
+    [1_500, 'jpy', '1500.00', '¥1,500', '1500.00', '¥1,500'],
+    [1_500, 'kmf', '1500.00', 'KMF\u00a01,500', '1500.00', 'KMF\u00a01,500'],
+    [1_500, 'krw', '1500.00', '₩1,500', '1500.00', '₩1,500'],
+    [1_500, 'pyg', '1500.00', 'PYG\u00a01,500', '1500.00', 'PYG\u00a01,500'],
+    [1_500, 'rwf', '1500.00', 'RWF\u00a01,500', '1500.00', 'RWF\u00a01,500'],
+    [1_500, 'vnd', '1500.00', '₫1,500', '1500.00', '₫1,500'],
+    [1_500, 'vuv', '1500.00', 'VUV\u00a01,500', '1500.00', 'VUV\u00a01,500'],
+    [1_500, 'xaf', '1500.00', 'FCFA\u00a01,500', '1500.00', 'FCFA\u00a01,500'],
+    [1_500, 'xof', '1500.00', 'F\u202fCFA\u00a01,500', '1500.00', 'F\u202fCFA\u00a01,500'],
+    [1_500, 'xpf', '1500.00', 'CFPF\u00a01,500', '1500.00', 'CFPF\u00a01,500'],
     // two at both
-    [123_456_789, 'usd', '1234567.89', '1,234,567.89 USD', '1234567.89', '1,234,567.89 USD'],
-    [0, 'eur', '0.00', '0.00 EUR', '0.00', '0.00 EUR'],
-    [5, 'eur', '0.05', '0.05 EUR', '0.05', '0.05 EUR'],
-    [50_000, 'twd', '500.00', '500.00 TWD', '500.00', '500.00 TWD'],
+    [123_456_789, 'usd', '1234567.89', '$1,234,567.89', '1234567.89', '$1,234,567.89'],
+    [0, 'eur', '0.00', '€0.00', '0.00', '€0.00'],
+    [5, 'eur', '0.05', '€0.05', '0.05', '€0.05'],
+    [50_000, 'twd', '500.00', 'NT$500.00', '500.00', 'NT$500.00'],
     [
       9_007_199_254_740_991,
       'usd',
       '90071992547409.91',
-      '90,071,992,547,409.91 USD',
+      '$90,071,992,547,409.91',
       '90071992547409.91',
-      '90,071,992,547,409.91 USD',
+      '$90,071,992,547,409.91',
     ],
   ])('%i %s: %s (%s) at Stripe, %s (%s) in the sandbox', (amount, currency, display, text, ours, oursText) => {
     const [stripe, sandbox] = ['stripe', 'sandbox'].map((provider) => ({ provider, amount, currency }))
@@ -95,8 +95,8 @@ describe('spec §2 Price: displayAmount, a decimal with two places', () => {
   })
 
   it('hides no part of an amount, however a currency is usually written', () => {
-    expect(amountText({ provider: 'stripe', amount: 50_050, currency: 'isk' })).toBe('500.50 ISK')
-    expect(amountText({ provider: 'sandbox', amount: 199_050, currency: 'huf' })).toBe('1,990.50 HUF')
+    expect(amountText({ provider: 'stripe', amount: 50_050, currency: 'isk' })).toBe('ISK\u00a0500.50')
+    expect(amountText({ provider: 'sandbox', amount: 199_050, currency: 'huf' })).toBe('HUF\u00a01,990.50')
   })
 
   const digits = (display: string) => BigInt(display.replace('.', ''))
@@ -164,6 +164,13 @@ describe('gap: billing, prices as they are entered', () => {
     [{ currency: '' }, /^currency must be/],
     [{ currency: 'dollar' }, /^currency must be/],
     [{ currency: 'u$d' }, /^currency must be/],
+    [{ currency: 'zzz' }, /^currency must be the ISO 4217 code of a current currency.*"zzz" is none/],
+    // withdrawn: Croatia and Bulgaria pay in euro
+    [{ currency: 'hrk' }, /^currency must be/],
+    [{ currency: 'BGN' }, /"BGN" is none/],
+    // gold, and the code for tests
+    [{ currency: 'xau' }, /^currency must be/],
+    [{ currency: 'xts' }, /^currency must be/],
     [{ interval: 'fortnight' }, /^interval must be/],
     [{ interval: '' }, /^interval must be/],
     [{ id: '' }, /^id must be/],

@@ -1,4 +1,5 @@
-import { badUserInput } from './errors.ts'
+import { exponentOf, isCurrency, stepOf } from './currency.ts'
+import { badUserInput, quote } from './errors.ts'
 import { checkIdentifier } from './identifier.ts'
 import { MAX_COUNT } from './limits.ts'
 
@@ -24,8 +25,12 @@ export function priceOf(input: Omit<Price, 'interval'> & { interval: string | nu
     throw badUserInput(`amount must be a whole number of minor units from 0 to ${MAX_COUNT}`, 'amount')
   }
   const currency = input.currency.toLowerCase()
-  if (!/^[a-z]{3}$/.test(currency))
-    throw badUserInput('currency must be a code of three letters, such as usd', 'currency')
+  if (!isCurrency(currency)) {
+    throw badUserInput(
+      `currency must be the ISO 4217 code of a current currency, such as usd: ${quote(input.currency)} is none`,
+      'currency',
+    )
+  }
   const step = stepOf(input.provider, currency)
   if (input.amount % step !== 0) {
     throw badUserInput(
@@ -53,8 +58,8 @@ export function displayAmount({ provider, amount, currency }: Amount): string {
 }
 
 /**
- * The amount as shown to a customer, such as "1,500 JPY": with the currency's usual number of decimals, or more where
- * that would round.
+ * The amount as shown to a customer, such as "$29.00" or "¥1,500": with the currency's usual number of decimals, or
+ * more where that would round.
  */
 export function amountText({ provider, amount, currency }: Amount): string {
   const exponent = exponentOf(provider, currency)
@@ -63,9 +68,14 @@ export function amountText({ provider, amount, currency }: Amount): string {
   const fraction = digits.slice(digits.length - exponent)
   const usual = Math.min(usualDecimals(currency), exponent)
   const decimals = /^0*$/.test(fraction.slice(usual)) ? usual : exponent
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
-  const code = currency.toUpperCase()
-  return decimals === 0 ? `${grouped} ${code}` : `${grouped}.${fraction.slice(0, decimals)} ${code}`
+  const format = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  })
+  // As text: a number would lose the cents of very large amounts.
+  return format.format(`${whole}.${fraction || '0'}` as `${number}`)
 }
 
 function usualDecimals(currency: string): number {
@@ -74,41 +84,4 @@ function usualDecimals(currency: string): number {
     currency,
   }).resolvedOptions()
   return maximumFractionDigits ?? 2
-}
-
-/** The number of decimals in a provider's minor units. */
-function exponentOf(provider: string, currency: string): number {
-  const own = provider === 'stripe' ? STRIPE_EXPONENTS.get(currency) : undefined
-  return own ?? EXPONENTS.get(currency) ?? 2
-}
-
-/** Amounts must be multiples of this, in minor units. */
-function stepOf(provider: string, currency: string): number {
-  if (provider !== 'stripe') return 1
-  if (WHOLE_AT_STRIPE.includes(currency)) return 100
-  return exponentOf(provider, currency) === 3 ? 10 : 1
-}
-
-/**
- * Where Stripe differs from ISO 4217 (docs.stripe.com/currencies): krónur and Ugandan shillings in hundredths, of
- * which it accepts only whole units, and ariary without a minor unit.
- */
-const STRIPE_EXPONENTS: ReadonlyMap<string, number> = new Map([
-  ...exponent(0, 'mga'),
-  ...exponent(2, 'isk ugx'),
-])
-const WHOLE_AT_STRIPE = ['isk', 'ugx']
-
-/**
- * The exponents of ISO 4217 that are not 2. Intl does not know them: it follows how a currency is usually written
- * (HUF, PKR, COP and IQD without decimals), which would show some prices a hundred times too high.
- */
-const EXPONENTS: ReadonlyMap<string, number> = new Map([
-  ...exponent(0, 'bif clp djf gnf isk jpy kmf krw pyg rwf ugx uyi vnd vuv xaf xof xpf'),
-  ...exponent(3, 'bhd iqd jod kwd lyd omr tnd'),
-  ...exponent(4, 'clf uyw'),
-])
-
-function exponent(digits: number, currencies: string): [string, number][] {
-  return currencies.split(' ').map((currency) => [currency, digits])
 }

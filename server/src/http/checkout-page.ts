@@ -147,7 +147,7 @@ function sum({ items }: CheckoutView): string {
   })
 }
 
-const every = (interval: Interval | null): string => (interval === null ? ' once' : ` every ${interval}`)
+const every = (interval: Interval | null): string => (interval === null ? ' once' : ` per ${interval}`)
 
 const page = (nonce: string, title: string, body: string): string => `<!doctype html>
 <html lang="en">

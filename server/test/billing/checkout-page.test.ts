@@ -72,9 +72,9 @@ const pay = () => page.getByRole('button', { name: /^Pay/ }).click()
 describe('gap: billing, the payment page', () => {
   it('shows what is paid for, accepts a card, and redirects to successUrl', async () => {
     await open('both', 'ann')
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toMatch(/14\.00 USD\s*every month/)
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toMatch(/\$14\.00\s*per month/)
     expect(await page.locator('dl').innerText()).toMatch(
-      /plan\s+12\.00 USD\s+extra\s+2\.00 USD\s+Total today\s+14\.00 USD/,
+      /plan\s+\$12\.00\s+extra\s+\$2\.00\s+Total today\s+\$14\.00/,
     )
     expect(await page.getByLabel('Email').count()).toBe(0)
     await enterCard('4242 4242 4242 4242')

@@ -23,6 +23,7 @@ const QUERIES: Record<string, string[]> = {
   catalogueDiff: MEMBERS,
   changePreview: MEMBERS,
   checklist: MEMBERS,
+  currencies: MEMBERS,
   explain: MEMBERS,
   exportUser: MEMBERS,
   feature: MEMBERS,

@@ -1,3 +1,4 @@
+import { type Currency, exponentOf } from '../../domain/currency.ts'
 import { displayAmount } from '../../domain/price.ts'
 import {
   archiveBillingTemplate,
@@ -10,6 +11,7 @@ import { generateSubscriptionLink } from '../../operations/billing/generate-subs
 import {
   archivePrice,
   createPrice,
+  currencies,
   importPrice,
   prices,
   providerPrices,
@@ -18,7 +20,7 @@ import type { PriceRow } from '../../store/prices.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
-import type { DashboardTypes } from './types.ts'
+import { type DashboardTypes, DECIMALS } from './types.ts'
 
 /** Prices, templates and payment links. */
 export function defineBilling(builder: Builder<DashboardContext>, types: DashboardTypes): void {
@@ -40,6 +42,12 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
         description: 'What the provider knows that could be imported.',
         args: { appId, provider: t.arg.string({ required: true }) },
         resolve: (_, { appId, provider }, context) => providerPrices(appCall(context, appId), provider),
+      }),
+      currencies: t.field({
+        type: [own.currency],
+        description: 'What a price may be in, as the provider counts it; by code.',
+        args: { provider: t.arg.string({ required: true }) },
+        resolve: (_, { provider }) => currencies(provider),
       }),
       billingTemplate: t.field({
         type: own.template,
@@ -143,6 +151,7 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
       amount: t.expose('amount', { type: 'SafeInt', description: 'In minor units of the currency.' }),
       displayAmount: t.string({ resolve: displayAmount }),
       currency: t.exposeString('currency'),
+      decimals: t.int({ description: DECIMALS, resolve: (p) => exponentOf(p.provider, p.currency) }),
       interval: t.exposeString('interval', { nullable: true, description: INTERVAL }),
       createdAt: t.string({ resolve: (p) => isoTime(p.createdAt) }),
       archivedAt: t.string({ nullable: true, resolve: (p) => isoTimeOrNull(p.archivedAt) }),
@@ -160,6 +169,7 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
         amount: t.expose('amount', { type: 'SafeInt' }),
         displayAmount: t.string({ resolve: displayAmount }),
         currency: t.exposeString('currency'),
+        decimals: t.int({ description: DECIMALS, resolve: (p) => exponentOf(p.provider, p.currency) }),
         interval: t.exposeString('interval', { nullable: true }),
         packageId: t.exposeString('packageId', {
           nullable: true,
@@ -167,6 +177,13 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
         }),
       }),
     })
+  const currency = builder.objectRef<Currency>('Currency').implement({
+    fields: (t) => ({
+      code: t.exposeString('code', { description: 'Of ISO 4217, in lower case.' }),
+      decimals: t.exposeInt('exponent', { description: DECIMALS }),
+      step: t.exposeInt('step', { description: 'Amounts are multiples of it, in minor units.' }),
+    }),
+  })
   const template = builder.objectRef<BillingTemplate>('BillingTemplate').implement({
     fields: (t) => ({
       id: t.exposeString('id'),
@@ -221,7 +238,7 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
       promotionCodes: t.boolean({ defaultValue: false, description: PROMOTION_CODES }),
     }),
   })
-  return { price, providerPrice, template, link, createPrice, createTemplate }
+  return { price, providerPrice, currency, template, link, createPrice, createTemplate }
 }
 
 const TRIAL_DAYS = 'How long its links may be tried before they are charged; null: paid at once.'

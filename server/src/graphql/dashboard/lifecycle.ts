@@ -6,12 +6,15 @@ import { extendTrial, startTrial } from '../../operations/subscriptions/start-tr
 import type { Builder } from '../types/builder.ts'
 import { defineChangeTypes } from '../types/change-types.ts'
 import { appCall, type DashboardContext } from './context.ts'
-import type { DashboardTypes } from './types.ts'
+import { type DashboardTypes, DECIMALS } from './types.ts'
 
 /** Changes and trials. */
 export function defineLifecycle(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const { changeTime } = types
   const subscriptionChange = defineChangeTypes(builder, types)
+  builder.objectFields(subscriptionChange, (t) => ({
+    decimals: t.exposeInt('decimals', { nullable: true, description: DECIMALS }),
+  }))
   builder.queryFields((t) => ({
     changePreview: t.field({
       type: subscriptionChange,

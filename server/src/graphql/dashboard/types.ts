@@ -1,6 +1,8 @@
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
+import { exponentOf } from '../../domain/currency.ts'
 import type { Package, PackageEdit } from '../../domain/package.ts'
 import { REACHES } from '../../domain/package-version.ts'
+import type { Price } from '../../domain/price.ts'
 import { ROLES } from '../../domain/role.ts'
 import { featureVersion, packageVersion } from '../../operations/call/version.ts'
 import type { AppRow } from '../../store/apps.ts'
@@ -93,6 +95,13 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
     version: t.string({ description: version, resolve: (f: CataloguedFeature) => featureVersion(f) }),
   }))
 
+  builder.objectFields(catalogue.price, (t) => ({
+    decimals: t.int({
+      description: DECIMALS,
+      resolve: ({ provider, currency }: Price) => exponentOf(provider, currency),
+    }),
+  }))
+
   const changeTime = defineChangeTime(builder)
   return {
     ...catalogue,
@@ -108,3 +117,5 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
     grant,
   }
 }
+
+export const DECIMALS = 'How many decimals the amount has: 1234 with 2 is 12.34.'

@@ -62,5 +62,5 @@ export function defineCatalogueTypes<Context extends object>(builder: Builder<Co
     }),
   })
 
-  return { feature, featureType, package: packageRef, packageStatus }
+  return { feature, featureType, package: packageRef, packageStatus, price }
 }

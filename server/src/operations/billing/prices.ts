@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ProviderPrice } from '../../billing/provider.ts'
+import { type Currency, currenciesOf } from '../../domain/currency.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { type Price, priceOf } from '../../domain/price.ts'
@@ -27,6 +28,9 @@ export async function prices(
   if (packageId !== null && !isIdentifier(packageId)) return []
   return store.listPrices(service.pool, appId, packageId, includeArchived)
 }
+
+/** What a price of this provider may be in. */
+export const currencies = (provider: string): Currency[] => currenciesOf(checkProvider(provider))
 
 /** A price's id is the provider's; for the sandbox we choose it. */
 export async function createPrice(call: Call, packageId: string, input: PriceInput): Promise<store.PriceRow> {

@@ -1,4 +1,5 @@
 import type { Access } from '../../domain/access.ts'
+import { exponentOf } from '../../domain/currency.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { periodAt, type ResetPeriod } from '../../domain/period.ts'
 import { comparable, quoteOf } from '../../domain/plan-change.ts'
@@ -25,6 +26,8 @@ export interface ChangeQuote {
   credit: number | null
   charge: number | null
   currency: string | null
+  /** of credit and charge */
+  decimals: number | null
   /** the provider that charges it, or `tollgate` for a figure by list prices */
   quotedBy: string
   formula: string
@@ -120,15 +123,17 @@ export async function quoteFor(
         when === 'NOW' ? 'now' : 'period end',
       ),
     )
-    return { ...quoted, quotedBy: provider, formula: `as ${provider} previews it` }
+    const decimals = exponentOf(provider, quoted.currency)
+    return { ...quoted, decimals, quotedBy: provider, formula: `as ${provider} previews it` }
   }
   if (paid) {
     const { currency } = paid.prices.from
     const formula = 'nothing more is charged, and nothing is given back'
-    return { credit: 0, charge: 0, currency, quotedBy: paid.provider, formula }
+    const decimals = exponentOf(paid.provider, currency)
+    return { credit: 0, charge: 0, currency, decimals, quotedBy: paid.provider, formula }
   }
   const prices = comparable(from.prices, to.prices)
-  const none = { credit: null, charge: null, currency: null, quotedBy: 'tollgate' }
+  const none = { credit: null, charge: null, currency: null, decimals: null, quotedBy: 'tollgate' }
   if (!prices || prices.from.interval === null) {
     return { ...none, formula: 'the packages have no recurring prices in one currency' }
   }
@@ -148,6 +153,7 @@ export async function quoteFor(
   const whole = prices.to.interval !== prices.from.interval || when === 'PERIOD_END'
   return {
     ...quoted,
+    decimals: exponentOf(prices.to.provider, quoted.currency),
     quotedBy: 'tollgate',
     formula:
       when === 'PERIOD_END'
