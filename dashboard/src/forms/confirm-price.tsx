@@ -42,7 +42,7 @@ export function ConfirmPrice({
           {provider === 'sandbox' ? 'The sandbox' : `${provider} in test mode`} moves no money.
         </Text>
       )}
-      <List size="sm" spacing={4}>
+      <List size="sm" spacing="xs">
         <List.Item>New payment links ask for it, unless their template names another price.</List.Item>
         <List.Item>Subscribers keep the price they have.</List.Item>
         <List.Item>It cannot be edited. To change it, add another price and archive this one.</List.Item>
