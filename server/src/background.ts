@@ -75,10 +75,13 @@ export async function migrateJobs(pool: Pool): Promise<void> {
   await runMigrations({ pgPool: pool, logger: quiet })
 }
 
-/** Runs jobs until stopped; stopping waits for running jobs. */
-export function startBackground(service: Service, pool: Pool): () => Promise<void> {
+/**
+ * Runs jobs until stopped; stopping waits for running jobs. The listener is for notifications, which need a session;
+ * null: the pool keeps sessions, or there are no notifications.
+ */
+export function startBackground(service: Service, pool: Pool, listener: Pool | null): () => Promise<void> {
   const stopping = new AbortController()
-  const working = work(service, pool, stopping.signal)
+  const working = work(service, listener ? listeningBy(listener, pool) : pool, stopping.signal)
   const schedule = () =>
     scheduleRounds(service.pool).catch((error) =>
       service.log.warn({ err: error }, 'recurring jobs could not be queued; trying again next round'),
@@ -91,6 +94,13 @@ export function startBackground(service: Service, pool: Pool): () => Promise<voi
     stopping.abort()
     await working
   }
+}
+
+/** graphile-worker takes a connection with a callback to listen on, and with a promise for anything else (0.16.6). */
+function listeningBy(listener: Pool, pool: Pool): Pool {
+  const connect = (callback?: Parameters<Pool['connect']>[0]) =>
+    callback ? listener.connect(callback) : pool.connect()
+  return Object.create(pool, { connect: { value: connect } })
 }
 
 /** A long outage of the database ends the runner; a new one is started when it is over. */

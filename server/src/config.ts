@@ -21,6 +21,8 @@ export interface Config {
   port: number
   /** null: run an embedded PostgreSQL in the data folder */
   databaseUrl: string | null
+  /** past a pooler that the other one leads to; null: there is none */
+  databaseDirectUrl: string | null
   dataDir: string
   /** the keys that seal secrets, or the file that has them; neither: see `openKeyring` */
   masterKey: string | null
@@ -64,7 +66,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   return {
     host: set('HOST') ?? '127.0.0.1',
     port: portOf(set('PORT') ?? '4000'),
-    databaseUrl: databaseUrlOf(set('DATABASE_URL')),
+    databaseUrl: databaseUrlOf('DATABASE_URL', set('DATABASE_URL')),
+    databaseDirectUrl: directUrlOf(set('DATABASE_DIRECT_URL'), set('DATABASE_URL')),
     dataDir: resolve(set('TOLLGATE_DATA_DIR') ?? 'data'),
     postgresUser: set('TOLLGATE_POSTGRES_USER'),
     ...masterKeyOf(set('TOLLGATE_MASTER_KEY'), set('TOLLGATE_MASTER_KEY_FILE')),
@@ -119,11 +122,17 @@ function portOf(text: string): number {
   return port
 }
 
-function databaseUrlOf(url: string | null): string | null {
+function databaseUrlOf(name: string, url: string | null): string | null {
   if (url !== null && !/^postgres(ql)?:\/\//.test(url)) {
-    throw new StartError('DATABASE_URL must start with postgres:// or postgresql://.')
+    throw new StartError(`${name} must start with postgres:// or postgresql://.`)
   }
   return url
+}
+
+function directUrlOf(url: string | null, databaseUrl: string | null): string | null {
+  if (url !== null && databaseUrl === null)
+    throw new StartError('DATABASE_DIRECT_URL needs DATABASE_URL: set both, or neither.')
+  return databaseUrlOf('DATABASE_DIRECT_URL', url)
 }
 
 function masterKeyOf(masterKey: string | null, masterKeyFile: string | null) {

@@ -64,9 +64,9 @@ async function leave(code: number, last?: string): Promise<never> {
 async function run([task, ...args]: string[]): Promise<void> {
   const { values, positionals } = argumentsOf(args)
   const [file, ...more] = positionals
-  const { databaseUrl, dataDir } = readConfig(process.env)
-  const installation: Installation = { databaseUrl, dataDir }
-  setting = databaseUrl === null ? 'TOLLGATE_DATA_DIR' : 'DATABASE_URL'
+  const { databaseUrl, databaseDirectUrl, dataDir } = readConfig(process.env)
+  const installation: Installation = { database: sessionUrl(databaseUrl, databaseDirectUrl), dataDir }
+  setting = installation.database?.setting ?? 'TOLLGATE_DATA_DIR'
   if (more.length === 0 && file !== undefined && values.to === undefined) {
     if (task === 'backup' && !values.check) return backup(installation, named(file))
     if (task === 'restore') return values.check ? check(named(file)) : restore(installation, named(file))
@@ -74,6 +74,11 @@ async function run([task, ...args]: string[]): Promise<void> {
   if (task === 'move' && file === undefined && values.to !== undefined && !values.check)
     return move(installation, values.to)
   throw new StartError(`\n${USAGE}`)
+}
+
+function sessionUrl(databaseUrl: string | null, directUrl: string | null): Installation['database'] {
+  if (directUrl !== null) return { url: directUrl, setting: 'DATABASE_DIRECT_URL' }
+  return databaseUrl === null ? null : { url: databaseUrl, setting: 'DATABASE_URL' }
 }
 
 function argumentsOf(args: string[]) {
@@ -119,9 +124,9 @@ async function check(file: string): Promise<void> {
 
 async function restore(installation: Installation, file: string): Promise<void> {
   await check(file)
-  const { databaseUrl, dataDir } = installation
+  const { database, dataDir } = installation
   const target =
-    databaseUrl === null ? await startIn(dataDir, undo, say) : reachUrl(databaseUrl, 'DATABASE_URL', undo)
+    database === null ? await startIn(dataDir, undo, say) : reachUrl(database.url, database.setting, undo)
   await checkTarget({ ...target, migrateJobs })
   say(`Restoring into ${target.name}`)
   const loaded = await load(await openBackup(file), { ...target, migrateJobs }, progress(say, monotonic))

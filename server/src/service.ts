@@ -25,6 +25,7 @@ import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/usag
 import { HOT_CONNECTIONS, UsagePaths } from './operations/usage/hot-paths.ts'
 import { AppCache } from './store/app-cache.ts'
 import { checkDatabase } from './store/check-database.ts'
+import { checkDirect, checkPooler } from './store/check-pooler.ts'
 import { type Connection, openPool, type Pool, type PoolOptions } from './store/database.ts'
 import { freeAllJobs } from './store/jobs.ts'
 import type { Keyring } from './store/keyring.ts'
@@ -83,8 +84,20 @@ export async function startService(
       statementMs: LONG_STATEMENT_TIMEOUT_MS,
       lockMs: LONG_STATEMENT_TIMEOUT_MS,
     })
+    const jobPool = open({ max: BACKGROUND_CONNECTIONS })
     await checkDatabase(pool, databaseSetting(config))
-    await bringUpToDate(connection, log)
+    const pooled = await anyPooled(pools, config)
+    const direct = config.databaseDirectUrl === null ? null : { connectionString: config.databaseDirectUrl }
+    const listener = direct && openPool(direct, { max: 1, statementMs }, log)
+    if (listener) {
+      pools.push(listener)
+      await checkDirect(listener, pool)
+    } else if (pooled) {
+      log.warn(
+        'DATABASE_URL leads to a pooler: jobs are not announced but polled for; set DATABASE_DIRECT_URL too',
+      )
+    }
+    await bringUpToDate(direct ?? connection, log)
     // Nobody else uses the embedded database: locked jobs are a dead process's.
     if (config.databaseUrl === null) await freeAllJobs(pool)
 
@@ -141,8 +154,7 @@ export async function startService(
     url = urlOf(config.host, port)
     ownUrl = urlOf(ANYWHERE[config.host] ?? config.host, port)
 
-    const jobPool = open({ max: BACKGROUND_CONNECTIONS })
-    const stopBackground = startBackground(service, jobPool)
+    const stopBackground = startBackground(service, jobPool, listener)
     const stopPruning = startPruning(service, config.retention)
     let stopIndexing = async () => {}
     // Once, however many processes there are.
@@ -219,6 +231,12 @@ async function database(config: Config, log: Logger, undo: (() => Promise<void>)
   })
   undo.push(() => postgres.stop())
   return { ...postgres.connection, ssl: false }
+}
+
+/** Whether a pooler stands before the database. One that cannot be used is refused, tried on each pool. */
+async function anyPooled(pools: readonly Pool[], config: Config): Promise<boolean> {
+  for (const pool of pools) if (!(await checkPooler(pool, databaseSetting(config)))) return false
+  return true
 }
 
 /** Without a time limit: only other starting processes wait for it. */

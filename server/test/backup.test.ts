@@ -34,7 +34,7 @@ afterAll(async () => {
 
 async function poolOn(make: () => Promise<TestDatabase>): Promise<Pool & { url: string }> {
   const database = await make()
-  const pool = openToolPool({ connectionString: database.url })
+  const pool = openToolPool({ connectionString: database.url }, 'DATABASE_URL')
   cleanups.push(database.drop, () => pool.end())
   return Object.assign(pool, { url: database.url })
 }

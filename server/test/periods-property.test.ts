@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ResetPeriod } from '../src/domain/period.ts'
+import { directly } from './harness/database.ts'
 import { askFast } from './harness/burst.ts'
 import { periodByHand } from './harness/by-hand.ts'
 import { type Grant, publishPackage } from './harness/catalogue.ts'
@@ -36,7 +37,7 @@ let server: TestServer
 let db: pg.Client
 beforeAll(async () => {
   server = await startTestServer()
-  db = new pg.Client({ connectionString: server.databaseUrl, options: '-c timezone=UTC' })
+  db = new pg.Client({ connectionString: directly(server.databaseUrl), options: '-c timezone=UTC' })
   await db.connect()
   const app = { id: 'default', ...server }
   for (const [id, grants] of Object.entries(PLANS))

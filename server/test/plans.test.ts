@@ -9,6 +9,7 @@ import { openPool } from '../src/store/database.ts'
 import { pruneReceipts } from '../src/store/prune.ts'
 import { cancelLater, isGiven } from '../src/store/subscriptions.ts'
 import { settleByClock } from '../src/store/successors.ts'
+import { directly } from './harness/database.ts'
 import { Client, signedIn, type Variables } from './harness/client.ts'
 import { exampleCalls } from './harness/example-calls.ts'
 import { sessionCookie, upload } from './harness/import.ts'
@@ -47,7 +48,7 @@ beforeAll(async () => {
   server = await startTestServer()
   await makeMany(server)
   statements = await everyStatement()
-  explain = new pg.Client({ connectionString: server.databaseUrl, options: '-c timezone=UTC' })
+  explain = new pg.Client({ connectionString: directly(server.databaseUrl), options: '-c timezone=UTC' })
   await explain.connect()
   for (const sql of GROWTH) await explain.query(sql)
   await explain.query('analyze')

@@ -10,7 +10,7 @@ import { openToolPool } from '../store/tool-connection.ts'
 export type Undo = (() => Promise<void>)[]
 
 export interface Installation {
-  databaseUrl: string | null
+  database: { url: string; setting: DatabaseSetting } | null
   dataDir: string
 }
 
@@ -31,32 +31,32 @@ function mustHaveDatabase(dataDir: string): void {
 
 /** The database of an installation, whether or not its service is running. */
 export async function reach(
-  { databaseUrl, dataDir }: Installation,
+  { database, dataDir }: Installation,
   undo: Undo,
   say: (line: string) => void,
 ): Promise<Reached> {
-  if (databaseUrl !== null) return reachUrl(databaseUrl, 'DATABASE_URL', undo)
+  if (database !== null) return reachUrl(database.url, database.setting, undo)
   mustHaveDatabase(dataDir)
   const running = await connectionToRunning(dataDir)
   if (!running) return startIn(dataDir, undo, say)
-  const pool = openToolPool({ ...running, ssl: false })
+  const pool = openToolPool({ ...running, ssl: false }, 'TOLLGATE_DATA_DIR')
   undo.push(() => pool.end())
   return { pool, setting: 'TOLLGATE_DATA_DIR', name: `${dataDir} (running)` }
 }
 
 /** The database of an installation whose service is stopped, and cannot start until this is done. */
 export async function reachAlone(
-  { databaseUrl, dataDir }: Installation,
+  { database, dataDir }: Installation,
   undo: Undo,
   say: (line: string) => void,
 ): Promise<Reached> {
-  if (databaseUrl !== null) return reachUrl(databaseUrl, 'DATABASE_URL', undo)
+  if (database !== null) return reachUrl(database.url, database.setting, undo)
   mustHaveDatabase(dataDir)
   return startIn(dataDir, undo, say)
 }
 
 export function reachUrl(connectionString: string, setting: DatabaseSetting, undo: Undo): Reached {
-  const pool = openToolPool({ connectionString })
+  const pool = openToolPool({ connectionString }, setting)
   undo.push(() => pool.end())
   return { pool, setting, name: `the database that ${setting} names` }
 }
@@ -65,7 +65,7 @@ export function reachUrl(connectionString: string, setting: DatabaseSetting, und
 export async function startIn(dataDir: string, undo: Undo, say: (line: string) => void): Promise<Reached> {
   const postgres = await startEmbeddedPostgres({ dataDir, log: (message) => say(`  ${message}`) })
   undo.push(() => postgres.stop())
-  const pool = openToolPool({ ...postgres.connection, ssl: false })
+  const pool = openToolPool({ ...postgres.connection, ssl: false }, 'TOLLGATE_DATA_DIR')
   undo.push(() => pool.end())
   return { pool, setting: 'TOLLGATE_DATA_DIR', name: dataDir }
 }

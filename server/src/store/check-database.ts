@@ -47,6 +47,7 @@ async function look(pool: Pool, setting: DatabaseSetting): Promise<Found> {
     if (!rows[0]) throw new Error('no answer')
     return rows[0]
   } catch (error) {
+    if (error instanceof StartError) throw error
     const { message } = error as Error
     throw (
       startProblem(error, setting) ??

@@ -2,13 +2,13 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import { unavailable } from '../domain/errors.ts'
 import {
-  CONNECT_TIMEOUT_MS,
   CONNECTION_WAIT_MS,
   IDLE_IN_TRANSACTION_MS,
   LOCK_TIMEOUT_MS,
   MAX_TRANSACTION_ATTEMPTS,
   STATEMENT_TIMEOUT_MS,
 } from '../domain/limits.ts'
+import { applySettings, ServiceClient } from './service-client.ts'
 import { SilentConnections } from './silent-connections.ts'
 
 /** A pool or one of its connections: the argument of plain store functions. */
@@ -74,8 +74,6 @@ export function openPool(
   const silent = new SilentConnections(statementMs + ON_THE_WAY_MS)
   const patient = statementMs === Number.POSITIVE_INFINITY
   const settings = {
-    timezone: 'UTC',
-    datestyle: 'ISO',
     statement_timeout: patient ? '0' : String(statementMs),
     lock_timeout: patient ? '0' : String(Math.min(lockMs, statementMs)),
     idle_in_transaction_session_timeout: patient ? '0' : String(IDLE_IN_TRANSACTION_MS),
@@ -90,7 +88,7 @@ export function openPool(
     }
   })({
     ...connection,
-    Client: ImpatientClient,
+    Client: ServiceClient,
     max,
     application_name: 'tollgate',
     keepAlive: true,
@@ -99,8 +97,7 @@ export function openPool(
     connectionTimeoutMillis: CONNECTION_WAIT_MS,
     onConnect: async (client) => {
       silent.watch(client)
-      // By a statement: poolers drop the startup packet's options, and a URL may have its own.
-      await client.query(SET_ALL, [Object.keys(settings), Object.values(settings)])
+      await applySettings(client, settings)
     },
   })
   // A dropped idle connection emits an error event, which ends the process unless there is a listener.
@@ -108,17 +105,6 @@ export function openPool(
   // One that is in use fails its query too, and is reported there.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
-}
-
-const SET_ALL = 'select set_config(name, value, false) from unnest($1::text[], $2::text[]) as s (name, value)'
-
-/** Shorter than the wait for a free connection, so that an unreachable server is reported as such. */
-class ImpatientClient extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
-    // The pool makes the password non-enumerable, so it is not copied with the rest.
-    const hidden = config?.password === undefined ? {} : { password: config.password }
-    super({ ...config, ...hidden, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  }
 }
 
 const SERIALIZATION_FAILURE = '40001'

@@ -1,5 +1,5 @@
-import { Kysely, type Migration, Migrator, PostgresDialect } from 'kysely'
-import type { Db, Pool } from './database.ts'
+import { Kysely, type Migration, Migrator, PostgresAdapter, PostgresDialect } from 'kysely'
+import { type Db, type Pool, transactionOnce } from './database.ts'
 import * as initial from './migrations/001-initial.ts'
 import * as billing from './migrations/002-billing.ts'
 import * as dashboard from './migrations/003-dashboard.ts'
@@ -38,10 +38,23 @@ const MIGRATIONS: Record<string, Migration> = {
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''
 
+/**
+ * Without Kysely's own lock: it belongs to a session, which a pooler does not keep. Callers have theirs, and a second
+ * migrator would fail on the migration's first statement.
+ */
+class LocklessDialect extends PostgresDialect {
+  override createAdapter(): PostgresAdapter {
+    return new (class extends PostgresAdapter {
+      override async acquireMigrationLock(): Promise<void> {}
+      override async releaseMigrationLock(): Promise<void> {}
+    })()
+  }
+}
+
 /** Migrates the schema to the latest version, or up to the migration `to`. */
 export async function migrate(pool: Pool, to?: string): Promise<void> {
   const migrator = new Migrator({
-    db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
+    db: new Kysely({ dialect: new LocklessDialect({ pool }) }),
     provider: { getMigrations: async () => MIGRATIONS },
   })
   const { error } = to === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(to)
@@ -66,17 +79,13 @@ export async function unknownMigrations(db: Db): Promise<string[]> {
   return unknownAmong(await appliedMigrations(db))
 }
 
-/** Several processes may start at once: the first one changes the schema, the others wait. */
-export async function whileOthersWait(pool: Pool, change: () => Promise<void>): Promise<void> {
-  const lock = await pool.connect()
-  try {
-    await lock.query(`select pg_advisory_lock(hashtext('tollgate schema'))`)
+/**
+ * Several processes may start at once: the first one changes the schema, the others wait. The lock belongs to a
+ * transaction, so that it works through a pooler, and is gone with its connection.
+ */
+export function whileOthersWait(pool: Pool, change: () => Promise<void>): Promise<void> {
+  return transactionOnce(pool, async (lock) => {
+    await lock.query(`select pg_advisory_xact_lock(hashtext('tollgate schema'))`)
     await change()
-    await lock.query(`select pg_advisory_unlock(hashtext('tollgate schema'))`)
-    lock.release()
-  } catch (error) {
-    // Closing the connection releases the lock.
-    lock.release(true)
-    throw error
-  }
+  })
 }

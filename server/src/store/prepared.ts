@@ -1,5 +1,6 @@
 import type { Connection, Submittable } from 'pg'
 import type { Tx } from './database.ts'
+import { writeSettings } from './transaction-settings.ts'
 
 /** A row as PostgreSQL sends it: its columns as text, in order. */
 type Texts = (string | null)[]
@@ -60,6 +61,7 @@ class Execution<Row extends Texts> implements Submittable {
 
   submit(connection: Connection): void {
     const { name, text, values } = this
+    writeSettings(connection)
     const prepared = (connection as NotingConnection).parsedStatements[name] === text
     if (!prepared) connection.parse({ name, text, types: [] }, true)
     // pg fails whatever is running on a connection that ended.

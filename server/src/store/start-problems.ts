@@ -1,9 +1,13 @@
 import { StartError } from '../domain/errors.ts'
 
 /** The setting to check when the database cannot be used. */
-export type DatabaseSetting = 'DATABASE_URL' | 'TOLLGATE_DATA_DIR' | '--to'
+export type DatabaseSetting = 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'TOLLGATE_DATA_DIR' | '--to'
 
 type Line = (told: { message: string; setting: DatabaseSetting }) => string
+
+/** A pooler that gives transactions any server connection, but does not prepare statements there. */
+export const noPreparedStatements = (message: string, setting: DatabaseSetting): string =>
+  `${setting} leads to a pooler that does not support prepared statements (${message}): use PgBouncer 1.21 or later with max_prepared_statements above 0, or a direct connection.`
 
 /** Why the database cannot be used, by SQLSTATE, and what to do. */
 const BY_CODE: Record<string, Line> = {
@@ -22,6 +26,8 @@ const BY_CODE: Record<string, Line> = {
     `The user in ${setting} lacks rights (${message}): make it the owner of the database and of Tollgate's tables, or "grant create on database" and "on schema" to it.`,
   '25006': ({ message, setting }) =>
     `The database accepts no writes (${message}): it is a standby, or default_transaction_read_only is on. Point ${setting} to the primary.`,
+  '26000': ({ message, setting }) => noPreparedStatements(message, setting),
+  '42P05': ({ message, setting }) => noPreparedStatements(message, setting),
   '57P03': ({ message }) => `The database accepts no connections yet (${message}): start again once it does.`,
   '57P01': ({ message }) =>
     `The database was shut down in the meantime (${message}): start again once it is back.`,
@@ -49,6 +55,10 @@ export function startProblem(error: unknown, setting: DatabaseSetting): StartErr
   if ((code && TLS.test(code)) || /SSL connection|no encryption/.test(message))
     return say(
       `The database cannot be reached over TLS (${message}): check sslmode, and the certificates, in ${setting}.`,
+    )
+  if (/statement pooling mode/.test(message))
+    return say(
+      `${setting} leads to a pooler that allows no transactions (${message}): set its pool_mode to transaction.`,
     )
   if (isSqlState(error)) return say(`The database refused a statement of the start (${message}, ${code}).`)
   if (error.name === 'AggregateError' || UNREACHABLE.test(code ?? '') || /timeout|terminated/.test(message))

@@ -1,17 +1,25 @@
 import pg from 'pg'
+import { StartError } from '../domain/errors.ts'
 import type { Connection, Pool } from './database.ts'
+import { setIfDirect } from './service-client.ts'
+import type { DatabaseSetting } from './start-problems.ts'
 
-/**
- * The settings that COPY text depends on, and no time limit: a big table takes as long as it takes. Set by statement,
- * since a pooler may drop startup options.
- */
-const SETTINGS = `set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set intervalstyle = 'postgres';
-  set bytea_output = 'hex'; set client_encoding = 'UTF8'; set extra_float_digits = 1;
-  set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0;
-  set synchronize_seqscans = off`
+/** The settings that COPY text depends on, and no time limit: a big table takes as long as it takes. */
+const SETTINGS = {
+  timezone: 'UTC',
+  datestyle: 'ISO, YMD',
+  intervalstyle: 'postgres',
+  bytea_output: 'hex',
+  client_encoding: 'UTF8',
+  extra_float_digits: '1',
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  synchronize_seqscans: 'off',
+}
 
 /** Connections for backup, restore and move. */
-export function openToolPool(connection: Connection): Pool {
+export function openToolPool(connection: Connection, setting: DatabaseSetting): Pool {
   const pool = new pg.Pool({
     ...connection,
     max: 4,
@@ -19,7 +27,11 @@ export function openToolPool(connection: Connection): Pool {
     connectionTimeoutMillis: 30_000,
     keepAlive: true,
     onConnect: async (client) => {
-      await client.query(SETTINGS)
+      if (await setIfDirect(client, SETTINGS)) return
+      const instead = setting === '--to' ? 'name' : 'set DATABASE_DIRECT_URL to'
+      throw new StartError(
+        `${setting} leads to a pooler, and this takes a session: ${instead} the address of PostgreSQL itself.`,
+      )
     },
   })
   pool.on('error', () => {})

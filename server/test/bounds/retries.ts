@@ -14,7 +14,7 @@ import type { Tx } from '../../src/store/database.ts'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { monotonic } from '../harness/clocks.ts'
-import { rowsOf } from '../harness/database.ts'
+import { directly, rowsOf } from '../harness/database.ts'
 import { type Bound, RECORD_USAGE, type World } from './bound.ts'
 
 // Whatever is done again because somebody else got ahead is done again so often and no more. Then the caller is told to
@@ -117,7 +117,7 @@ async function subscriber(world: World): Promise<string> {
 async function checkedDuring(world: World, changes: number): Promise<object> {
   const userId = await subscriber(world)
   const apps = new AppCache(monotonic)
-  const pool = new pg.Pool({ connectionString: world.databaseUrl, max: 1, options: '-c timezone=UTC' })
+  const pool = new pg.Pool({ connectionString: directly(world.databaseUrl), max: 1, options: '-c timezone=UTC' })
   const client = await pool.connect()
   const question = {
     caller: { appId: 'default', actor: { kind: 'service' } as const, deadline: null },

@@ -18,9 +18,24 @@ async function copyOf(template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
   // Copying the files takes a third of the time that the log of every page would.
   await once(server, `create database ${name} template ${template} strategy file_copy`)
-  const url = new URL(server)
+  const url = new URL(inject('poolerUrl') || server)
   url.pathname = `/${name}`
   return { url: url.href, drop: () => once(server, `drop database if exists ${name} with (force)`) }
+}
+
+/** The same database, past the pooler if the tests run through one. */
+export function directly(url: string): string {
+  const pooler = inject('poolerUrl')
+  if (!pooler || !URL.canParse(url) || new URL(url).host !== new URL(pooler).host) return url
+  const direct = new URL(inject('postgresUrl'))
+  direct.pathname = new URL(url).pathname
+  return direct.href
+}
+
+/** What a service on it needs beside DATABASE_URL. */
+export function directSetting(url: string): Record<string, string> {
+  const direct = directly(url)
+  return direct === url ? {} : { DATABASE_DIRECT_URL: direct }
 }
 
 async function once(url: string, sql: string): Promise<void> {
@@ -33,7 +48,9 @@ export async function rowsOf<Row extends pg.QueryResultRow>(
   sql: string,
   values: unknown[] = [],
 ): Promise<Row[]> {
-  const client = new pg.Client({ ...connection, options: '-c timezone=UTC' })
+  const { connectionString = '' } = connection
+  const past = connectionString ? { connectionString: directly(connectionString) } : {}
+  const client = new pg.Client({ ...connection, ...past, options: '-c timezone=UTC' })
   await client.connect()
   try {
     return (await client.query<Row>(sql, values)).rows

@@ -15,6 +15,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** a PostgreSQL in which tests may make databases of their own */
     postgresUrl: string
+    /** the same through a pooler; empty: there is none */
+    poolerUrl: string
     /** a database there to make copies of: the schema and nothing else */
     schemaDatabase: string
     /** a data folder that a service's own PostgreSQL has used, to make copies of */
@@ -25,8 +27,9 @@ declare module 'vitest' {
 type Teardown = () => Promise<void>
 
 /**
- * One PostgreSQL for the whole run: the one that TOLLGATE_TEST_DATABASE_URL names, or an embedded one. Vitest calls this
- * for each project in turn; the first call starts it for all.
+ * One PostgreSQL for the whole run: the one that TOLLGATE_TEST_DATABASE_URL names, or an embedded one. Where that URL leads
+ * to a pooler, TOLLGATE_TEST_DIRECT_URL is the way past it. Vitest calls this for each project in turn; the first call
+ * starts it for all.
  */
 export default async function setup(project: TestProject): Promise<Teardown | undefined> {
   const wholeRun = project.vitest.getRootProject()
@@ -34,10 +37,12 @@ export default async function setup(project: TestProject): Promise<Teardown | un
   await buildScripts()
   const used = await makeDataDir()
   wholeRun.provide('usedDataDir', used.path)
-  const given = process.env.TOLLGATE_TEST_DATABASE_URL
+  const { TOLLGATE_TEST_DATABASE_URL: named = '', TOLLGATE_TEST_DIRECT_URL: direct = '' } = process.env
+  const given = direct || named
   const { url, stop } = given ? { url: given, stop: async () => {} } : await startPostgres(used.path)
   const schemaDatabase = `test_schema_${randomBytes(8).toString('hex')}`
   wholeRun.provide('postgresUrl', url)
+  wholeRun.provide('poolerUrl', direct && named)
   wholeRun.provide('schemaDatabase', schemaDatabase)
   await execute(url, `create database ${schemaDatabase}`)
   await makeSchema(url, schemaDatabase)

@@ -9,7 +9,7 @@ import type { FirstStart } from '../../src/operations/apps/first-start.ts'
 import { startService } from '../../src/service.ts'
 import { Client, dashboardClient, signedIn } from './client.ts'
 import { REAL_CLOCKS } from './clocks.ts'
-import { createDatabase } from './database.ts'
+import { createDatabase, directSetting } from './database.ts'
 
 export const API_KEY = 'tg_test_key_of_the_default_app'
 export const OWNER = { email: 'owner@example.com', password: 'correct horse battery' }
@@ -53,7 +53,13 @@ export interface TestServerOptions {
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const database = options.databaseUrl ? null : await createDatabase()
   const databaseUrl = options.databaseUrl ?? database?.url ?? ''
-  const config = readConfig({ ...SETTINGS, ...OWNER_SETTINGS, ...options.env, DATABASE_URL: databaseUrl })
+  const config = readConfig({
+    ...SETTINGS,
+    ...OWNER_SETTINGS,
+    ...directSetting(databaseUrl),
+    ...options.env,
+    DATABASE_URL: databaseUrl,
+  })
   const level = process.env.TOLLGATE_LOG_LEVEL ?? 'silent'
   const service = await startService(config, { ...REAL_CLOCKS, ...options.clocks }, pino({ level }), {
     passwordCost: options.passwordCost ?? CHEAP_PASSWORDS,
@@ -107,7 +113,13 @@ const NODE = [process.execPath, '--enable-source-maps', MAIN]
 
 const spawnMain = (env: Record<string, string>, openFiles?: number) =>
   spawn('sh', ['-c', `${openFiles ? `ulimit -n ${openFiles}; ` : ''}exec "$0" "$@"`, ...NODE], {
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...SETTINGS, ...env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      ...SETTINGS,
+      ...(env.DATABASE_URL && directSetting(env.DATABASE_URL)),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 

@@ -1,0 +1,61 @@
+import pg from 'pg'
+import { CONNECT_TIMEOUT_MS } from '../domain/limits.ts'
+import { type Settings, TransactionSettings } from './transaction-settings.ts'
+
+/** Parts of pg's client that its types omit. */
+interface Inside {
+  /** of the server process, as the other side named it when it accepted the connection */
+  processID: number
+  getStartupConf(): Record<string, string>
+}
+
+/**
+ * In the form in which PostgreSQL reports them: a pooler keeps these for each client, and compares the texts. A pooler
+ * refuses most others in a startup packet.
+ */
+const STARTUP = { TimeZone: 'UTC', DateStyle: 'ISO, MDY' }
+
+/** A connection of the service. */
+export class ServiceClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    // The pool makes the password non-enumerable, so it is not copied with the rest.
+    const hidden = config?.password === undefined ? {} : { password: config.password }
+    // Shorter than the wait for a free connection, so that an unreachable server is reported as such.
+    super({ ...config, ...hidden, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+    const inside = this as unknown as Inside
+    const startup = inside.getStartupConf.bind(this)
+    inside.getStartupConf = () => ({ ...startup(), ...STARTUP })
+  }
+}
+
+/** Clients that have a pooler between them and PostgreSQL. */
+const pooled = new WeakSet<pg.ClientBase>()
+
+export const isPooled = (client: pg.ClientBase): boolean => pooled.has(client)
+
+/**
+ * Applies settings to all that is done on a new connection: to its session, or through a pooler to each transaction.
+ */
+export async function applySettings(client: pg.ClientBase, settings: Settings): Promise<void> {
+  if (await setIfDirect(client, settings)) return
+  pooled.add(client)
+  await new TransactionSettings(settings).attach(client)
+}
+
+/**
+ * Sets them for the session, unless there is a pooler. A pooler names a server process that does not exist, since the
+ * real one changes.
+ */
+export async function setIfDirect(client: pg.ClientBase, settings: Settings): Promise<boolean> {
+  const { processID } = client as unknown as Inside
+  const { rows } = await client.query<{ direct: boolean }>(SET_IF_DIRECT, [
+    Object.keys(settings),
+    Object.values(settings),
+    processID,
+  ])
+  return rows[0]?.direct === true
+}
+
+const SET_IF_DIRECT = `select pg_backend_pid() = $3 as direct,
+    case when pg_backend_pid() = $3 then set_config(name, value, false) end
+  from unnest($1::text[], $2::text[]) as s (name, value)`

@@ -1,0 +1,117 @@
+import pg, { type Connection } from 'pg'
+
+/** PostgreSQL's settings, by name. */
+export type Settings = Readonly<Record<string, string>>
+
+/** The name under which each connection prepares the statement that sets them. */
+const STATEMENT = 'tollgate_settings'
+
+/**
+ * Settings that last for one transaction. A pooler gives each transaction any of its server connections, so whatever is
+ * set for a session reaches strangers, or gets lost. These travel with the first statement, in the same round trip.
+ */
+export class TransactionSettings {
+  readonly #prepare: pg.QueryConfig
+  /** `set local` for each, in front of a text or behind its `begin` */
+  readonly #texts: string[]
+
+  constructor(settings: Settings) {
+    const all = Object.entries(settings).map(([name, value]) => [name, pg.escapeLiteral(value)] as const)
+    this.#texts = all.map(([name, value]) => `set local ${name} = ${value}`)
+    // No condition is ever true, so all are evaluated and there is no row to skip.
+    const conditions = all.map(([name, value]) => `set_config('${name}', ${value}, true) is null`)
+    this.#prepare = { name: STATEMENT, text: `select where ${conditions.join(' or ')}` }
+  }
+
+  /** Makes every transaction of this connection start with them. */
+  async attach(client: pg.ClientBase): Promise<void> {
+    await client.query(this.#prepare)
+    const send = client.query.bind(client) as (query: pg.Submittable) => void
+    const query = (
+      config: string | pg.QueryConfig | pg.Submittable,
+      values?: unknown,
+      callback?: unknown,
+    ) => {
+      if (typeof config !== 'string' && 'submit' in config) return send(config)
+      const asked = new Query(config, values, callback)
+      const answer = asked.callback ? undefined : answerTo(asked)
+      if (LISTEN.test(asked.text)) asked.text = ''
+      this.#startWith(client, asked)
+      send(asked)
+      return answer
+    }
+    client.query = query as typeof client.query
+    attached.add((client as pg.Client).connection)
+  }
+
+  #startWith(client: pg.ClientBase, query: InsideQuery): void {
+    const { submit, handleCommandComplete } = query
+    let skip = 0
+    query.submit = (connection) => {
+      // Known only now: statements may have been waiting for others on this connection.
+      if (client.getTransactionStatus() === 'I' && query.text !== '') {
+        if (query.requiresPreparation()) {
+          skip = 1
+          writeBefore(connection)
+        } else if (BEGIN.test(query.text)) {
+          query.text = [query.text, ...this.#texts].join(';')
+        } else {
+          skip = this.#texts.length
+          query.text = [...this.#texts, query.text].join(';')
+        }
+      }
+      return submit.call(query, connection)
+    }
+    query.handleCommandComplete = (message, connection) => {
+      if (skip > 0) skip--
+      else handleCommandComplete.call(query, message, connection)
+    }
+  }
+}
+
+/** Connections whose statements start with settings. */
+const attached = new WeakSet<Connection>()
+
+/** For statements that write their own messages, to be called first. The only answer is a CommandComplete. */
+export function writeSettings(connection: Connection): void {
+  if (attached.has(connection)) writeBefore(connection)
+}
+
+/** In one packet with what follows. */
+function writeBefore({ stream }: Connection): void {
+  if (!stream.writable) return
+  stream.cork()
+  process.nextTick(() => stream.uncork())
+  stream.write(SETTINGS_FIRST)
+}
+
+/** The messages Bind and Execute for the statement that sets them. */
+const SETTINGS_FIRST = Buffer.concat([bind(STATEMENT), Buffer.from('E\0\0\0\x09\0\0\0\0\0', 'latin1')])
+
+function bind(statement: string): Buffer {
+  // The unnamed portal, the statement, and no formats, values and columns.
+  const body = Buffer.from(`\0${statement}\0\0\0\0\0\0\0`)
+  const head = Buffer.from('B\0\0\0\0')
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+const BEGIN = /^\s*(begin|start transaction)\b/i
+/** Would subscribe whoever has the server connection next. */
+const LISTEN = /^\s*(un)?listen\b/i
+
+/** What pg's queries have and its types omit. */
+interface InsideQuery extends pg.Submittable {
+  text: string
+  callback?: (error: Error | null, result: unknown) => void
+  requiresPreparation(): boolean
+  handleCommandComplete(message: unknown, connection: Connection): void
+}
+
+const Query = pg.Query as unknown as new (config: unknown, values: unknown, callback: unknown) => InsideQuery
+
+function answerTo(query: InsideQuery): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    query.callback = (error, result) => (error ? reject(error) : resolve(result))
+  })
+}
