@@ -117,7 +117,11 @@ async function subscriber(world: World): Promise<string> {
 async function checkedDuring(world: World, changes: number): Promise<object> {
   const userId = await subscriber(world)
   const apps = new AppCache(monotonic)
-  const pool = new pg.Pool({ connectionString: directly(world.databaseUrl), max: 1, options: '-c timezone=UTC' })
+  const pool = new pg.Pool({
+    connectionString: directly(world.databaseUrl),
+    max: 1,
+    options: '-c timezone=UTC',
+  })
   const client = await pool.connect()
   const question = {
     caller: { appId: 'default', actor: { kind: 'service' } as const, deadline: null },
