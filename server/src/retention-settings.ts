@@ -20,6 +20,7 @@ export function readRetention(set: (name: string) => string | null): Retention {
   const least = IDEMPOTENCY_KEPT_HOURS
   return {
     audit: days('TOLLGATE_KEEP_AUDIT_DAYS', AUDIT_DAYS),
+    apiAudit: days('TOLLGATE_KEEP_API_AUDIT_DAYS', OTHER_DAYS),
     notices: days('TOLLGATE_KEEP_NOTICES_DAYS', OTHER_DAYS),
     checkouts: days('TOLLGATE_KEEP_CHECKOUTS_DAYS', OTHER_DAYS),
     activity: days('TOLLGATE_KEEP_ACTIVITY_DAYS', OTHER_DAYS),

@@ -106,10 +106,16 @@ async function everyStatement(): Promise<Statement[]> {
     'latestEvents(appId: "default") { id }',
     'users(appId: "default", search: "part of it") { next }',
     'auditLog { next }',
+    'auditLog(actorKind: API_KEY) { next }',
+    'auditLog(appId: "default", who: "a@example.com", operation: "o") { next }',
+    'auditLog(appId: "default", operation: "createUser", from: "2026-01-01T00:00:00Z") { next }',
+    'auditLog(appId: "default", subjectId: "u1") { next }',
+    'auditLog(subjectId: "u1", to: "2099-01-01T00:00:00Z") { next }',
   ])
     await server.dashboard.data(`{ ${field} }`)
 
   await server.admin.data('mutation { deleteUser(id: "u2") { id } }')
+  await server.dashboard.ask(`mutation { signIn(email: "x@example.com", password: "wrong") { id } }`)
   const leaving = await signedIn(server.url, OWNER)
   await leaving.data('mutation { signOut }')
 
@@ -146,8 +152,12 @@ const GROWTH = [
   `insert into session (hash, member_id, expires_at)
    select sha256(i::text::bytea), (select min(id) from member), now() + make_interval(secs => i)
    from generate_series(1, ${ROWS}) i`,
-  `insert into audit_entry (app_id, member_email, operation, subject_kind)
-   select 'app' || i % 500 + 1, 'a@example.com', 'o', 'k' from generate_series(1, ${ROWS}) i`,
+  `insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id, actor_kind)
+   select 'app' || i % 500 + 1, 'a' || i % 9 || '@example.com', 'o' || i % 9, 'k', 's' || i,
+     case i % 9 when 1 then 'MEMBER' else 'API_KEY' end from generate_series(1, ${ROWS}) i`,
+  `insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id, actor_kind)
+   select 'default', 'a' || i % 9 || '@example.com', 'o' || i % 9, 'k', 's' || i,
+     case i % 9 when 1 then 'MEMBER' else 'API_KEY' end from generate_series(1, ${ROWS}) i`,
   `insert into activity (app_id, minute, checks, records)
    select 'app' || i % 500 + 1, now() - make_interval(mins => i), 1, 1 from generate_series(1, ${ROWS}) i`,
   `insert into sign_in_attempt (account, times, last_at)

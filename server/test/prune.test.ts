@@ -10,9 +10,17 @@ import { startTestServer } from './harness/server.ts'
 import { watchStatements } from './harness/statements.ts'
 
 const DAY = 86_400
-const NOTHING: Retention = { audit: null, notices: null, checkouts: null, activity: null, receipts: 10 * DAY }
+const NOTHING: Retention = {
+  audit: null,
+  apiAudit: null,
+  notices: null,
+  checkouts: null,
+  activity: null,
+  receipts: 10 * DAY,
+}
 const ALL: Retention = {
   audit: 10 * DAY,
+  apiAudit: 5 * DAY,
   notices: 10 * DAY,
   checkouts: 10 * DAY,
   activity: 10 * DAY,
@@ -37,9 +45,9 @@ beforeEach(() =>
 )
 
 const ago = (days: number) => `now() - interval '${days} days'`
-const audit = (days: number, count = 1) =>
-  pool.query(`insert into audit_entry (app_id, member_email, operation, subject_kind, at)
-    select 'a', 'm@example.com', 'o${days}', 'k', ${ago(days)} from generate_series(1, ${count})`)
+const audit = (days: number, count = 1, kind = 'MEMBER', app = 'a') =>
+  pool.query(`insert into audit_entry (app_id, actor_kind, member_email, operation, subject_kind, at)
+    select '${app}', '${kind}', 'm@example.com', 'o${days}', 'k', ${ago(days)} from generate_series(1, ${count})`)
 const notice = (app: string, id: string, state: string, days: number) =>
   pool.query(`insert into notice (app_id, provider, event_id, type, payload, state, received_at)
     values ('${app}', 'stripe', '${id}', 't', '{}', '${state}', ${ago(days)})`)
@@ -62,6 +70,22 @@ describe('old records', () => {
     await audit(9)
     expect(await prune(pool, ALL, never)).toEqual({ audit: 1 })
     expect(await values('select operation from audit_entry')).toEqual(['o9'])
+  })
+
+  it('deletes what applications and providers changed by a time of its own, in every app and in none', async () => {
+    for (const [app, kind] of [
+      ['a', 'API_KEY'],
+      ['b', 'PROVIDER'],
+      ['', 'VISITOR'],
+    ] as const)
+      for (const days of [4, 6, 11]) await audit(days, 1, kind, app)
+    expect(await prune(pool, ALL, never)).toEqual({ audit: 1, apiAudit: 4 })
+    expect(await values('select actor_kind || operation from audit_entry order by 1')).toEqual([
+      'API_KEYo4',
+      'PROVIDERo4',
+      'VISITORo4',
+      'VISITORo6',
+    ])
   })
 
   it('keeps a notice that is pending or failed, however old', async () => {
@@ -161,7 +185,7 @@ describe('old records', () => {
     })
     await prune(pool, ALL, never)
     stop()
-    expect(deletes).toHaveLength(5)
+    expect(deletes).toHaveLength(6)
     const client = await pool.connect()
     await client.query('begin')
     await lookUpKeys(client)
@@ -205,6 +229,7 @@ describe('the service', () => {
   it('has the documented defaults', () => {
     expect(readConfig({}).retention).toEqual({
       audit: 400 * DAY,
+      apiAudit: 90 * DAY,
       notices: 90 * DAY,
       checkouts: 90 * DAY,
       activity: 90 * DAY,
@@ -218,6 +243,7 @@ describe('the service', () => {
       { TOLLGATE_KEEP_AUDIT_DAYS: '0' },
       /^TOLLGATE_KEEP_AUDIT_DAYS must be a number from 1 to 36500 or "forever"/,
     ],
+    [{ TOLLGATE_KEEP_API_AUDIT_DAYS: 'x' }, /^TOLLGATE_KEEP_API_AUDIT_DAYS must be a number/],
     [{ TOLLGATE_KEEP_NOTICES_DAYS: 'long' }, /^TOLLGATE_KEEP_NOTICES_DAYS must be a number/],
     [{ TOLLGATE_KEEP_CHECKOUTS_DAYS: '1.5' }, /^TOLLGATE_KEEP_CHECKOUTS_DAYS must be a number/],
     [{ TOLLGATE_KEEP_ACTIVITY_DAYS: '-3' }, /^TOLLGATE_KEEP_ACTIVITY_DAYS must be a number/],

@@ -147,6 +147,11 @@ export const MAX_PAGE = 500
 /** Of users found by a part of a word: each is fetched before the best are known, and nobody reads more. */
 export const MAX_USERS_BY_PART = 250
 
+/** Entries of the audit log that one page looks at to find those that match several filters. */
+export const MAX_AUDIT_SCAN = 5_000
+/** Entries about failed sign-ins in an hour, of known accounts and of unknown ones; further ones are only counted. */
+export const MAX_FAILED_SIGN_INS = 100
+
 /** A CSV file of users: a million rows of typical length take half of it. */
 export const MAX_IMPORT_BYTES = 128 * 1024 * 1024
 /** One row of it, quotes and all. */

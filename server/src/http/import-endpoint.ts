@@ -7,24 +7,24 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { stringify } from 'csv-stringify/sync'
-import { badRequest, badUserInput, TollgateError } from '../domain/errors.ts'
+import { badRequest, badUserInput } from '../domain/errors.ts'
 import { MAX_IMPORT_BYTES } from '../domain/limits.ts'
-import { wireError } from '../graphql/engine/errors.ts'
 import type { Call, MemberActor } from '../operations/call/call.ts'
-import { checkMay, notSignedIn } from '../operations/call/member-operations.ts'
 import type { Service } from '../operations/call/service.ts'
 import { importReport, userImport } from '../operations/imports/apply-import.ts'
 import { importUsers } from '../operations/imports/import-users.ts'
 import type { UserImportRow } from '../store/user-import-rows.ts'
 import { answerJson } from './answer.ts'
-import { refuseForeign, visitorOf } from './dashboard-endpoint.ts'
+import { type MemberFile, memberFile, parameter } from './member-file.ts'
 import { requestIdOf } from './request-id.ts'
 
 /** Files that the dashboard uploads and downloads, for which GraphQL is unsuitable. */
 export function importEndpoint(service: Service, publicUrl: () => string) {
+  const file = (method: MemberFile['method'], mutation: string | null, handle: Handle) =>
+    memberFile(service, publicUrl, { method, mutation, handle: inApp(handle) })
   return {
     /** `POST /dashboard/import/users?app=ID` with a CSV file. */
-    upload: handler(service, publicUrl, 'POST', async (call, query, request, response) => {
+    upload: file('POST', 'importUsers', async (call, query, request, response) => {
       const id = query.get('import') ?? `imp_${randomUUID()}`
       call.actor.operation.args = { appId: call.appId, id }
       const order = {
@@ -44,7 +44,7 @@ export function importEndpoint(service: Service, publicUrl: () => string) {
     }),
 
     /** `GET /dashboard/import/report?app=ID&import=ID`: every row and its outcome. */
-    report: handler(service, publicUrl, 'GET', async (call, query, _request, response) => {
+    report: file('GET', null, async (call, query, _request, response) => {
       const id = parameter(query, 'import')
       await userImport(call, id)
       response.writeHead(200, {
@@ -64,36 +64,11 @@ type Handle = (
   response: ServerResponse,
 ) => Promise<void>
 
-/** Unlike the GraphQL endpoints, these report failures by HTTP status too: browsers show it for files. */
-function handler(service: Service, publicUrl: () => string, method: 'GET' | 'POST', handle: Handle) {
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    try {
-      if (request.method !== method)
-        throw new TollgateError('METHOD_NOT_ALLOWED', `Only ${method} is supported here`)
-      refuseForeign(request.headers, publicUrl())
-      const { member } = await visitorOf(service, request.headers)
-      if (method === 'POST') checkMay('mutation', 'importUsers', member)
-      if (!member) throw notSignedIn()
-      const query = new URL(request.url ?? '/', 'http://localhost').searchParams
-      const call: Call<MemberActor> = {
-        service,
-        appId: parameter(query, 'app'),
-        actor: { kind: 'member', member, operation: { name: 'importUsers', args: {} } },
-        deadline: null,
-        idempotency: null,
-      }
-      await handle(call, query, request, response)
-    } catch (error) {
-      const requestId = requestIdOf(request.headers) ?? randomUUID()
-      const told = wireError(error, 'BAD_REQUEST', () => {
-        service.log.error({ err: error, requestId }, 'request failed')
-        return requestId
-      })
-      if (response.headersSent) response.destroy()
-      else answerJson({ request, response, requestId }, told.extensions.status, { errors: [told] })
-    }
-  }
-}
+/** A file of one app. */
+const inApp =
+  (handle: Handle): MemberFile['handle'] =>
+  (call, query, request, response) =>
+    handle({ ...call, appId: parameter(query, 'app'), idempotency: null }, query, request, response)
 
 /**
  * Receives the whole file before its rows are processed: a browser sends faster than rows are looked up, and the
@@ -123,12 +98,6 @@ async function spooled<T>(
 }
 
 const tooLarge = () => badUserInput(`The file must be at most ${MAX_IMPORT_BYTES} bytes: import it in parts`)
-
-function parameter(query: URLSearchParams, name: string): string {
-  const value = query.get(name)
-  if (!value) throw badRequest(`The URL must contain ?${name}=…`)
-  return value
-}
 
 const flag = (query: URLSearchParams, name: string): boolean =>
   ['1', 'true', ''].includes(query.get(name) ?? 'no')

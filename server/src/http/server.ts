@@ -7,6 +7,7 @@ import { METRICS_TYPE } from '../operations/upkeep/metrics.ts'
 import { ReadyCheck } from '../operations/upkeep/ready.ts'
 import { adminEndpoint } from './admin-endpoint.ts'
 import { Admission, type AdmissionSettings, tell } from './admission.ts'
+import { auditEndpoint } from './audit-endpoint.ts'
 import { endResponse, hasUnreadBody } from './body.ts'
 import { answerCheckout } from './checkout-endpoint.ts'
 import { answerPreflight, clientEndpoint } from './client-endpoint.ts'
@@ -72,6 +73,7 @@ export function httpServer(
     underWay,
   )
   const imports = importEndpoint(service, publicUrl)
+  const audit = auditEndpoint(service, publicUrl)
   const pages = dashboardPages(pagesFolder, publicUrl)
 
   const headers = new Headers({ 'X-Content-Type-Options': 'nosniff' })
@@ -158,6 +160,8 @@ export function httpServer(
         return imports.upload(request, response)
       case '/dashboard/import/report':
         return imports.report(request, response)
+      case '/dashboard/audit':
+        return audit(request, response)
       case '/healthz':
         return text(request, response, 200, 'ok')
       case '/readyz':

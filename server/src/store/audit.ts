@@ -1,9 +1,20 @@
 import type { JsonObject } from '../domain/metadata.ts'
 import type { Db } from './database.ts'
+import { type SubjectKind, snapshotText } from './snapshots.ts'
+
+/** VISITOR: somebody who has not signed in. */
+export const ACTOR_KINDS = ['MEMBER', 'API_KEY', 'PROVIDER', 'VISITOR'] as const
+export type ActorKind = (typeof ACTOR_KINDS)[number]
 
 interface AuditEntry {
   at: number
+  actorKind: ActorKind
+  /** who: a member's address, a key's id, a provider's name, or the account that a visitor tried */
   memberEmail: string
+  /** what a key was called */
+  actorName: string | null
+  /** the address a sign-in came from */
+  source: string | null
   /** null: of no app */
   appId: string | null
   operation: string
@@ -15,35 +26,48 @@ interface AuditEntry {
 
 export type AuditRow = AuditEntry & { seq: number }
 
-export async function insertAuditEntry(db: Db, entry: Omit<AuditEntry, 'at'>): Promise<void> {
+type NewEntry = Pick<AuditEntry, 'memberEmail' | 'appId' | 'operation' | 'subjectId' | 'before' | 'after'> & {
+  subjectKind: SubjectKind
+  actorKind?: ActorKind
+  source?: string | null
+}
+
+export async function insertAuditEntry(db: Db, entry: NewEntry): Promise<void> {
   await db.query(
-    `insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id, before, after)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
+    `insert into audit_entry (app_id, actor_kind, member_email, source, operation, subject_kind, subject_id, before, after)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       entry.appId ?? '',
+      entry.actorKind ?? 'MEMBER',
       entry.memberEmail,
+      entry.source ?? null,
       entry.operation,
       entry.subjectKind,
       entry.subjectId,
-      entry.before && JSON.stringify(entry.before),
-      entry.after && JSON.stringify(entry.after),
+      jsonOrNull(entry.before),
+      jsonOrNull(entry.after),
     ],
   )
 }
 
-export const AUDIT_COLUMNS = `seq, at, member_email as "memberEmail", nullif(app_id, '') as "appId", operation,
+/** What was done with an API key; what the subject is afterwards is read by the same statement. */
+export async function insertKeyEntry(
+  db: Db,
+  keyHash: string,
+  entry: Pick<NewEntry, 'operation' | 'subjectKind' | 'subjectId' | 'before'> & { appId: string },
+): Promise<void> {
+  const { appId, operation, subjectKind, subjectId, before } = entry
+  const shown = subjectId === null ? null : snapshotText(subjectKind)
+  await db.query(
+    `insert into audit_entry (app_id, subject_id, actor_kind, member_email, actor_name, operation, subject_kind, before, after)
+     select $1, $2, 'API_KEY', k.id, k.name, $4, $5, $6, ${shown === null ? 'null' : `(select to_json(x) from (${shown}) x)`}
+     from api_key k where k.app_id = $1 and k.hash = decode($3, 'hex')`,
+    [appId, subjectId, keyHash, operation, subjectKind, jsonOrNull(before)],
+  )
+}
+
+export const AUDIT_COLUMNS = `seq, at, actor_kind as "actorKind", member_email as "memberEmail",
+  actor_name as "actorName", source, nullif(app_id, '') as "appId", operation,
   subject_kind as "subjectKind", subject_id as "subjectId", before, after`
 
-/** Newest first, starting before `before`: of all apps, or of one. */
-export async function listAuditEntries(
-  db: Db,
-  appId: string | null,
-  before: number,
-  limit: number,
-): Promise<AuditRow[]> {
-  const { rows } = await db.query<AuditRow>(
-    `select ${AUDIT_COLUMNS} from audit_entry where seq < $1 ${appId === null ? '' : 'and app_id = $3'} order by seq desc limit $2`,
-    appId === null ? [before, limit] : [before, limit, appId],
-  )
-  return rows
-}
+const jsonOrNull = (value: JsonObject | null): string | null => value && JSON.stringify(value)

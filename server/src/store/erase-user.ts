@@ -38,6 +38,19 @@ export async function subscriptionIdsOf(db: Db, appId: string, uid: number): Pro
   return rows.map(({ id }) => id)
 }
 
+export async function newestSubscriptionIds(
+  db: Db,
+  appId: string,
+  uid: number,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from subscription where app_id = $1 and user_uid = $2 order by seq desc limit $3`,
+    [appId, uid, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** The ids among these that another user has now. */
 export async function takenSince(
   db: Db,

@@ -16,6 +16,7 @@ import * as providerPeriods from './migrations/013-provider-periods.ts'
 import * as saleTerms from './migrations/014-sale-terms.ts'
 import * as erasure from './migrations/015-erasure.ts'
 import * as search from './migrations/018-search.ts'
+import * as auditLog from './migrations/022-audit-log.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -34,6 +35,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '014-sale-terms': saleTerms,
   '015-erasure': erasure,
   '018-search': search,
+  '022-audit-log': auditLog,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

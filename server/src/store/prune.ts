@@ -15,11 +15,23 @@ const pruneBy =
 
 const CUTOFF = 'now() - make_interval(secs => $1)'
 
-/** Numbers rise with time: if the first entries are recent, all are. */
-export const pruneAudit = pruneBy(
-  `delete from audit_entry where seq = any(array(
-     select seq from (select seq, at from audit_entry order by seq limit $2) oldest where at < ${CUTOFF}))`,
-)
+/** By app and kind of who acted: applications write far more than people, and are kept for another time. */
+const pruneAuditOf = (kinds: string) =>
+  pruneBy(
+    `delete from audit_entry d using (
+       with recursive apps as (
+         select min(app_id) as id from audit_entry
+         union all
+         select (select min(app_id) from audit_entry where app_id > apps.id) from apps where apps.id is not null)
+       select e.app_id, e.seq from apps cross join unnest(array[${kinds}]) as kind cross join lateral (
+         select app_id, seq from audit_entry
+         where app_id = apps.id and actor_kind = kind and at < ${CUTOFF} order by at, seq limit $2) e
+       limit $2) old
+     where (d.app_id, d.seq) = (old.app_id, old.seq)`,
+  )
+
+export const pruneAudit = pruneAuditOf(`'MEMBER', 'VISITOR'`)
+export const pruneApiAudit = pruneAuditOf(`'API_KEY', 'PROVIDER'`)
 
 /** Pending notices, and failed ones that nobody has dealt with, are kept however old. */
 export const pruneNotices = pruneBy(

@@ -66,6 +66,7 @@ const SNAPSHOTS = {
   catalogue: null,
   sample: null,
   notice: null,
+  auditLog: null,
 } as const
 
 export type SubjectKind = keyof typeof SNAPSHOTS
@@ -97,7 +98,14 @@ const OWNERS: Record<SubjectKind, 'user' | 'subscription' | 'other'> = {
   catalogue: 'other',
   sample: 'other',
   notice: 'other',
+  auditLog: 'other',
 }
+
+/** What reads a subject by app ($1) and id ($2); null: there is nothing to show. */
+export const snapshotText = (kind: SubjectKind): string | null => SNAPSHOTS[kind]
+
+/** Kinds whose subject is a user, by id. */
+export const USER_KINDS = Object.keys(OWNERS).filter((kind) => OWNERS[kind as SubjectKind] === 'user')
 
 /** Null where there is no such subject, or nothing to show. */
 export async function snapshot(

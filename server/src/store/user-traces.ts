@@ -2,6 +2,7 @@ import type { Json } from '../domain/metadata.ts'
 import { AUDIT_COLUMNS, type AuditRow } from './audit.ts'
 import type { Db } from './database.ts'
 import { NOTICE_COLUMNS, type NoticeRow } from './notices.ts'
+import { USER_KINDS } from './snapshots.ts'
 
 // Records that may be about a user, found by their text: these tables have no index by user, and what is written all
 // day should not pay for what is rarely asked. Whether a record is about the user is for the rules to decide.
@@ -11,7 +12,10 @@ const asJson = (text: string): string => JSON.stringify(text)
 const within = (column: string, texts: string) =>
   `exists (select from unnest(${texts}::text[]) as t where strpos(${column}::text, t) > 0)`
 
-/** Entries of the audit log with one of these ids, starting after `after`. */
+/**
+ * Entries of the audit log with one of these ids, starting after `after`. The many whose subject is a user are found by
+ * that; only the others have to be read.
+ */
 export async function auditEntriesNaming(
   db: Db,
   appId: string,
@@ -21,9 +25,10 @@ export async function auditEntriesNaming(
 ): Promise<AuditRow[]> {
   const { rows } = await db.query<AuditRow>(
     `select ${AUDIT_COLUMNS} from audit_entry where app_id = $1 and seq > $4
-       and (subject_id = any($2) or ${within('before', '$3')} or ${within('after', '$3')})
+       and (subject_id = any($2)
+         or (subject_kind <> all($6) or subject_id is null) and (${within('before', '$3')} or ${within('after', '$3')}))
      order by seq limit $5`,
-    [appId, ids, ids.map(asJson), after, limit],
+    [appId, ids, ids.map(asJson), after, limit, USER_KINDS],
   )
   return rows
 }

@@ -3,7 +3,9 @@ import {
   INVITATION_HOURS,
   KEPT_IMPORTS,
   MAX_ACTIVITY_POINTS,
+  MAX_AUDIT_SCAN,
   MAX_EXPORTED_ROWS,
+  MAX_FAILED_SIGN_INS,
   MAX_IMPORT_BYTES,
   MAX_IMPORT_ROW_CHARACTERS,
   MAX_KEY_OVERLAP_HOURS,
@@ -65,6 +67,18 @@ export const dashboardBounds: Bound[] = [
     refused: (world) => expectParts(world, MAX_EXPORTED_ROWS + 1, [MAX_EXPORTED_ROWS, 1]),
   },
   {
+    limit: 'MAX_AUDIT_SCAN',
+    what: 'entries of the audit log that are searched at once',
+    works: async (world) => expect(await foundBelow(world, MAX_AUDIT_SCAN - 1)).toBe(1),
+    refused: async (world) => expect(await foundBelow(world, MAX_AUDIT_SCAN)).toBe(0),
+  },
+  {
+    limit: 'MAX_FAILED_SIGN_INS',
+    what: 'sources of failed sign-ins that are noted in an hour',
+    works: async (world) => expect(await sourceNotedAfter(world, MAX_FAILED_SIGN_INS - 1)).toBe(true),
+    refused: async (world) => expect(await sourceNotedAfter(world, MAX_FAILED_SIGN_INS)).toBe(false),
+  },
+  {
     limit: 'INVITATION_HOURS',
     what: 'the life of an invitation',
     works: async (world) => expect(await invitationAfter(world, INVITATION_HOURS * 3_600_000 - 1)).toBe(true),
@@ -96,6 +110,36 @@ export const dashboardBounds: Bound[] = [
     refused: async (world) => expect(await keptAfter(world, KEPT_IMPORTS + 1)).toBe(false),
   },
 ]
+
+/** How many entries the first page finds below so many others by the same member. */
+async function foundBelow({ dashboard, databaseUrl, fresh }: World, others: number): Promise<number> {
+  const email = `${fresh()}@example.com`
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `insert into audit_entry (app_id, member_email, operation, subject_kind)
+     select 'default', $1, case i when 0 then 'wanted' else 'other' end, 'k' from generate_series(0, $2::int) i`,
+    [email, others],
+  )
+  const { auditLog } = await dashboard.data(
+    'query ($who: String) { auditLog(appId: "default", who: $who, operation: "wanted") { next rows { id } } }',
+    { who: email },
+  )
+  expect(auditLog.next).not.toBe(null)
+  return auditLog.rows.length
+}
+
+/** Whether the source of a failed sign-in is noted after those of so many others. */
+async function sourceNotedAfter({ url, databaseUrl }: World, others: number): Promise<boolean> {
+  const ask = (sql: string) => rowsOf<{ source: string | null }>({ connectionString: databaseUrl }, sql)
+  await ask(`delete from audit_entry where operation = 'signInFailed'`)
+  await ask(`insert into audit_entry (app_id, actor_kind, member_email, source, operation, subject_kind, after)
+    select '', 'VISITOR', '', 's' || i, 'signInFailed', 'member', '{"attempts":1}' from generate_series(1, ${others}) i`)
+  await dashboardClient(url).ask('mutation { signIn(email: "x@example.com", password: "wrong") { id } }')
+  const [last] = await ask(
+    `select source from audit_entry where operation = 'signInFailed' order by seq desc limit 1`,
+  )
+  return last?.source !== null
+}
 
 async function invitationAfter({ clocked, turnClock, fresh }: World, ms: number): Promise<boolean> {
   const dashboard = dashboardClient(clocked.url).with({ Cookie: await sessionCookie(clocked) })

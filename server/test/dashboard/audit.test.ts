@@ -431,13 +431,20 @@ describe('gap: the audit log', () => {
     const steps = STEPS.map(({ mutation }) => /^\w+/.exec(mutation)?.[0])
     const noted = Object.keys(MUTATIONS).filter((name) => MUTATIONS[name]?.about)
     // Imports and this one, which ends the session of these tests, have tests of their own.
-    const elsewhere = ['importUsers', 'applyUserImport', 'undoUserImport', 'signOutEverywhere']
+    const elsewhere = [
+      'importUsers',
+      'applyUserImport',
+      'undoUserImport',
+      'signOutEverywhere',
+      'exportAuditLog',
+    ]
     expect(noted.filter((name) => !steps.includes(name)).sort()).toEqual(elsewhere.sort())
   })
 
-  it('has a sentence for each of them, and for accepting an invitation', () => {
+  it('has a sentence for each of them, and for what is done without a mutation of a member', () => {
     const noted = Object.keys(MUTATIONS).filter((name) => MUTATIONS[name]?.about)
-    expect(Object.keys(SENTENCES).sort()).toEqual([...noted, 'acceptInvitation'].sort())
+    const others = ['acceptInvitation', 'setOwner', 'signIn', 'signInFailed', 'syncSubscription']
+    expect(Object.keys(SENTENCES).sort()).toEqual([...noted, ...others].sort())
   })
 
   it('has no entry for a refused mutation', async () => {
@@ -471,7 +478,9 @@ describe('gap: the audit log', () => {
     const leaving = await signedIn(server.url, OWNER)
     await leaving.data('mutation { signOutEverywhere }')
     server.dashboard = await signedIn(server.url, OWNER)
-    expect(await latest()).toMatchObject({
+    const [signIn, before] = (await server.dashboard.data(LOG, { first: 2 })).auditLog.rows
+    expect(signIn).toMatchObject({ operation: 'signIn', memberEmail: OWNER.email })
+    expect(before).toMatchObject({
       operation: 'signOutEverywhere',
       subjectKind: 'session',
       appId: null,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { activityBetween, listRecentUsage, readChecklist } from '../../src/store/activity.ts'
 import * as keys from '../../src/store/api-keys.ts'
 import * as apps from '../../src/store/apps.ts'
-import { listAuditEntries } from '../../src/store/audit.ts'
+import { EVERYTHING, searchAudit } from '../../src/store/audit-search.ts'
 import * as templates from '../../src/store/billing-templates.ts'
 import { loadApp } from '../../src/store/catalogue.ts'
 import * as checkouts from '../../src/store/checkout-sessions.ts'
@@ -92,7 +92,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   setName: (db, app) => apps.setName(db, app, 'Other'),
   setOrigins: (db, app) => apps.setOrigins(db, app, ['https://a.example']),
   setGraceDays: (db, app) => apps.setGraceDays(db, app, 3),
-  listAuditEntries: (db, app) => listAuditEntries(db, app, LAST, 9),
+  searchAudit: (db, app) => searchAudit(db, { ...EVERYTHING, appId: app }, null, 9),
   findTemplate: (db, app) => templates.findTemplate(db, app, 'template'),
   listTemplates: (db, app) => templates.listTemplates(db, app, true),
   archiveTemplate: (db, app) => templates.archiveTemplate(db, app, 'template', true),
@@ -117,6 +117,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   findErasableUser: (db, app) => erase.findErasableUser(db, app, 'ann'),
   lockUserToErase: (db, app) => erase.lockUserToErase(db, app, 'ann'),
   subscriptionIdsOf: (db, app) => erase.subscriptionIdsOf(db, app, UID),
+  newestSubscriptionIds: (db, app) => erase.newestSubscriptionIds(db, app, UID, 9),
   takenSince: (db, app) => erase.takenSince(db, app, UID + 1, ['ann']),
   deleteUserRows: async (db, app) => {
     await checkouts.deleteCheckoutsOfUser(db, app, UID)

@@ -11,16 +11,19 @@ export interface AdminContext {
   idempotency: { key: string; request: Buffer } | null
   deadline: Deadline
   lists: LongLists
+  /** the mutation, for the audit log; set before its resolver runs */
+  operation?: AppActor['operation']
 }
 
 /** The call of a mutation field: its response name distinguishes it from others in the request. */
 export function mutationCall(
-  { service, caller, idempotency, deadline }: AdminContext,
+  { service, caller, idempotency, deadline, operation }: AdminContext,
   info: GraphQLResolveInfo,
 ): Call {
   return {
     service,
-    ...caller,
+    appId: caller.appId,
+    actor: operation ? { ...caller.actor, operation } : caller.actor,
     deadline,
     idempotency: idempotency && { ...idempotency, field: String(info.path.key) },
   }

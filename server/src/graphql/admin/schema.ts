@@ -1,4 +1,5 @@
 import { acceptQuotedEnums, builtOnce, newBuilder } from '../types/builder.ts'
+import { auditedByKey } from './audited.ts'
 import type { AdminContext } from './context.ts'
 import { defineAdminLifecycle } from './lifecycle.ts'
 import { defineAdminMutations } from './mutations.ts'
@@ -12,5 +13,5 @@ export const adminSchema = builtOnce(() => {
   defineAdminQueries(builder, types)
   defineAdminMutations(builder, types)
   defineAdminLifecycle(builder, types)
-  return acceptQuotedEnums(builder.toSchema())
+  return auditedByKey(acceptQuotedEnums(builder.toSchema()))
 })

@@ -8,19 +8,15 @@ import {
   type NearLimit,
   nearLimits,
 } from '../../operations/home/home.ts'
-import { sentenceOf } from '../../operations/home/sentences.ts'
-import { auditLog } from '../../operations/members/audit-log.ts'
 import { type Explanation, explain } from '../../operations/usage/explain.ts'
 import { EXPLANATION_STEPS, type ExplainedSubscription } from '../../operations/usage/explanation-steps.ts'
 import type { Calls, Checklist } from '../../store/activity.ts'
-import type { AuditRow } from '../../store/audit.ts'
 import type { Builder } from '../types/builder.ts'
-import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
-import { appCall, type DashboardContext, installationCall } from './context.ts'
+import { appCall, type DashboardContext } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
-/** Read-only pages: home, the playground, the audit log. */
+/** Read-only pages: home, the playground. */
 export function defineHome(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const interval = builder.enumType('ActivityInterval', { values: ACTIVITY_INTERVALS })
   const own = defineTypes(builder)
@@ -67,39 +63,13 @@ export function defineHome(builder: Builder<DashboardContext>, types: DashboardT
         resolve: (_, { appId, userId, featureId, delta }, context) =>
           explain(appCall(context, appId), userId, featureId, delta ?? 1),
       }),
-      auditLog: t.field({
-        type: own.auditPage,
-        nullable: true,
-        description: 'Newest first; without appId everything, also what belongs to no app.',
-        args: { appId: t.arg.string(), first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() },
-        resolve: (_, { appId, first, after }, context) =>
-          auditLog(installationCall(context), appId, first, after),
-      }),
     }
   })
 }
 
 function defineTypes(builder: Builder<DashboardContext>) {
   const eventKind = builder.enumType('EventKind', { values: EVENT_KINDS })
-  const auditEntry = builder.objectRef<AuditRow>('AuditEntry').implement({
-    fields: (t) => ({
-      id: t.string({ resolve: (e) => String(e.seq) }),
-      at: t.string({ resolve: (e) => isoTime(e.at) }),
-      memberEmail: t.exposeString('memberEmail'),
-      appId: t.exposeString('appId', { nullable: true }),
-      operation: t.exposeString('operation', { description: "The mutation's name." }),
-      sentence: t.string({
-        description: 'What was done, as it follows the name of who did it: "changed the package Pro".',
-        resolve: sentenceOf,
-      }),
-      subjectKind: t.exposeString('subjectKind'),
-      subjectId: t.exposeString('subjectId', { nullable: true }),
-      before: t.expose('before', { type: 'JSON', nullable: true }),
-      after: t.expose('after', { type: 'JSON', nullable: true }),
-    }),
-  })
   return {
-    auditPage: definePage(builder, 'AuditPage', auditEntry),
     checklist: builder.objectRef<Checklist>('Checklist').implement({
       description: 'What there is already; check: the first canUseFeature.',
       fields: (t) => ({

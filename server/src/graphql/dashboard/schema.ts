@@ -1,5 +1,6 @@
 import { acceptQuotedEnums, builtOnce, newBuilder } from '../types/builder.ts'
 import { defineApps } from './apps.ts'
+import { defineAudit } from './audit.ts'
 import { defineBilling } from './billing.ts'
 import { defineCatalogue } from './catalogue.ts'
 import type { DashboardContext } from './context.ts'
@@ -30,6 +31,7 @@ const AREAS = [
   defineLifecycle,
   defineImports,
   defineHome,
+  defineAudit,
   defineBilling,
   defineProviders,
 ]

@@ -41,6 +41,7 @@ import {
 } from '../../store/users.ts'
 import { foundPackage } from '../call/found.ts'
 import type { Service } from '../call/service.ts'
+import { auditedReport } from './audited-report.ts'
 
 /** Why a payment cannot be granted: someone has to fix something, then replay the notice. */
 export class BillingProblem extends Error {
@@ -144,8 +145,10 @@ function apply(
       await notePaidAgain(tx, appId, behind.provider, behind.ref, said.paidAt)
     }
     await settleByClock(tx, appId, uid, now)
-    await write(tx, at, uid, changes, { catalogue: app.catalogue, now })
-    await alignSuccessors(tx, appId, uid, now)
+    await auditedReport(tx, at, uid, async () => {
+      await write(tx, at, uid, changes, { catalogue: app.catalogue, now })
+      await alignSuccessors(tx, appId, uid, now)
+    })
     return { written, problem: heldAlready(at, said, changes) }
   })
 }

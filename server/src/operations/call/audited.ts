@@ -1,24 +1,39 @@
 import { appNotFound } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
+import type { JsonObject } from '../../domain/metadata.ts'
 import { lockApp } from '../../store/apps.ts'
-import { insertAuditEntry } from '../../store/audit.ts'
+import { insertAuditEntry, insertKeyEntry } from '../../store/audit.ts'
 import type { Tx } from '../../store/database.ts'
 import { snapshot } from '../../store/snapshots.ts'
-import type { Call, InstallationCall } from './call.ts'
+import type { AppActor, Call, InstallationCall, MemberActor } from './call.ts'
 import { MUTATIONS } from './member-operations.ts'
 
 /**
- * Makes a change; if a member makes it, the audit log gets the subject before and after, in the same transaction.
- * Members' changes to an app are serialised by its lock, so that both are accurate.
+ * Makes a change and notes it in the audit log, with the subject before and after, in the same transaction.
+ *
+ * Members' changes to an app are serialised by its lock, so that both are accurate. An application's are not: what there
+ * was before is read as soon as the change has its own locks (`locked`).
  */
-export async function audited<T>(
+export function audited<T>(
   tx: Tx,
-  { actor, appId }: Call | InstallationCall,
+  call: Call | InstallationCall,
+  change: (locked: () => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const { actor, appId } = call
+  if (actor.kind === 'member') return byMember(tx, actor, appId, () => change(nothing))
+  if (actor.kind !== 'app' || !actor.operation || appId === null) return change(nothing)
+  return byKey(tx, { ...actor, operation: actor.operation }, appId, change)
+}
+
+const nothing = async () => {}
+
+async function byMember<T>(
+  tx: Tx,
+  { member, operation: { name, args } }: MemberActor,
+  appId: string | null,
   change: () => Promise<T>,
 ): Promise<T> {
-  if (actor.kind !== 'member') return change()
   if (appId !== null && !(isIdentifier(appId) && (await lockApp(tx, appId)))) throw appNotFound(appId)
-  const { name, args } = actor.operation
   const about = MUTATIONS[name]?.about
   if (!about) return change()
   const look = (id: string | null) => snapshot(tx, about.kind, appId ?? '', id)
@@ -26,13 +41,36 @@ export async function audited<T>(
   const result = await change()
   const subjectId = named(about.id(args, result))
   await insertAuditEntry(tx, {
-    memberEmail: actor.member.email,
+    memberEmail: member.email,
     appId,
     operation: name,
     subjectKind: about.kind,
     subjectId,
     before,
     after: await look(subjectId),
+  })
+  return result
+}
+
+async function byKey<T>(
+  tx: Tx,
+  { keyHash, operation: { name, args } }: AppActor & Pick<MemberActor, 'operation'>,
+  appId: string,
+  change: (locked: () => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const about = MUTATIONS[name]?.about
+  if (!about) throw new Error(`the audit log does not know what ${name} is about`)
+  let before: JsonObject | null | undefined
+  const locked = async () => {
+    if (before === undefined) before = await snapshot(tx, about.kind, appId, named(about.id(args)))
+  }
+  const result = await change(locked)
+  await insertKeyEntry(tx, keyHash, {
+    appId,
+    operation: name,
+    subjectKind: about.kind,
+    subjectId: named(about.id(args, result)),
+    before: before ?? null,
   })
   return result
 }

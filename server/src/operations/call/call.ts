@@ -8,6 +8,8 @@ import type { Service } from './service.ts'
 export interface AppActor {
   kind: 'app'
   keyHash: string
+  /** the mutation that they run, if the audit log has an entry for it */
+  operation?: MemberActor['operation'] | undefined
 }
 
 /** One of the application's users, by a token; `tokenKey` signed it. */

@@ -93,8 +93,19 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   replayNotice: { least: 'EDITOR', about: { kind: 'notice', id: byId } },
   replayFailedNotices: { least: 'EDITOR', about: { kind: 'notice', id: none } },
   reconcileBilling: { least: 'EDITOR', about: { kind: 'notice', id: none } },
+  exportAuditLog: { least: 'VIEWER', about: { kind: 'auditLog', id: none } },
   generateSubscriptionLink: { least: 'EDITOR', about: { kind: 'billingTemplate', id: by('templateId') } },
 }
+
+/**
+ * Mutations of the Admin API of which the audit log has no entry. Usage has a ledger of its own, and a token for a page
+ * changes nothing.
+ */
+export const UNAUDITED_BY_KEY: ReadonlySet<string> = new Set([
+  'recordUsage',
+  'recordUsages',
+  'generateUserToken',
+])
 
 /** Queries are open to all members, except these. */
 const QUERIES: Record<string, Role | null> = { me: null, invitation: null, invitations: 'OWNER' }

@@ -12,8 +12,8 @@ import { checkMay } from './member-operations.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from './outcome.ts'
 
 /**
- * Runs a mutation in one transaction: at most once per Idempotency-Key and, for a member, only if their role allows it,
- * with an entry in the audit log.
+ * Runs a mutation in one transaction: at most once per Idempotency-Key and, for a member, only if their role allows it.
+ * The audit log gets an entry.
  *
  * The effect asks for the moment once it has the locks it needs; if it never does, the API key is still checked
  * afterwards, whatever the outcome.
@@ -33,7 +33,14 @@ export async function mutate<T>(
       checked = true
       return now
     }
-    const run = () => audited(tx, call, () => effect(tx, moment))
+    const run = () =>
+      audited(tx, call, (locked) =>
+        effect(tx, async () => {
+          const now = await moment()
+          await locked()
+          return now
+        }),
+      )
     const made =
       idempotency && appId !== null
         ? await once(tx, { ...idempotency, appId, scope: 'request' }, run)

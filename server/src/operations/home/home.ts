@@ -10,7 +10,7 @@ import {
   listRecentUsage,
   readChecklist,
 } from '../../store/activity.ts'
-import { listAuditEntries } from '../../store/audit.ts'
+import { EVERYTHING, searchAudit } from '../../store/audit-search.ts'
 import { holders, usedOf } from '../../store/subscribers.ts'
 import { newestSubscriptions } from '../../store/subscriptions.ts'
 import { findUsers } from '../../store/users.ts'
@@ -140,7 +140,7 @@ export async function latestEvents(call: Call, first: number | null | undefined)
   const usage = (await listRecentUsage(pool, appId)).slice(0, size)
   const any = { userUid: null, packageId: null }
   const subscriptions = await newestSubscriptions(pool, appId, any, Number.MAX_SAFE_INTEGER, size, now)
-  const changes = await listAuditEntries(pool, appId, Number.MAX_SAFE_INTEGER, size)
+  const { rows: changes } = await searchAudit(pool, { ...EVERYTHING, appId, actorKind: 'MEMBER' }, null, size)
   const nothing = { userId: null, featureId: null, packageId: null }
   const events: LatestEvent[] = [
     ...usage.map(({ userId, featureId, used, budget, recordedAt }) => ({

@@ -1,10 +1,14 @@
 import type { AuditRow } from '../../store/audit.ts'
 
 /**
- * What each operation did, as a sentence after the member's name. Braces contain a field of its subject, after the
+ * What each operation did, as a sentence after the name of who did it. Braces contain a field of its subject, after the
  * change or else before it; otherwise the subject's id. What was about a user who has been deleted since has neither.
  */
 export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
+  signIn: 'signed in',
+  signInFailed: ({ after }) =>
+    `failed to sign in ${after?.email ? 'as {email}' : 'with an unknown email'}, ${tries(after?.attempts)}`,
+  setOwner: 'set up this installation as its owner',
   acceptInvitation: 'accepted the invitation',
   changePassword: 'changed the password',
   signOutSession: 'signed out of a browser',
@@ -65,16 +69,33 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   archiveBillingTemplate: (done) => `${archived(done)} the billing template {name}`,
   setProviderAccount: 'set up the billing provider {provider}',
   removeProviderAccount: 'removed the billing provider {provider}',
+  syncSubscription: 'changed the subscriptions of the user {userId}',
   setGraceDays: 'set the days of grace to {graceDays}',
   replayNotice: 'had the notice {id} handled again',
   replayFailedNotices: 'had all failed notices handled again',
   reconcileBilling: 'compared subscriptions with the billing providers',
+  exportAuditLog: 'exported the audit log',
   generateSubscriptionLink: 'made a payment link of the billing template {name}',
 }
+
+const tries = (count: unknown): string => (count === 1 ? 'once' : `${count} times`)
 
 function archived({ after }: Done): string {
   return after?.archivedAt === null ? 'brought back' : 'archived'
 }
+
+/** Whoever did it, as people call them. */
+export function actorName({
+  actorKind,
+  memberEmail,
+  actorName,
+}: Pick<AuditRow, 'actorKind' | 'memberEmail' | 'actorName'>): string {
+  if (actorKind === 'MEMBER') return memberEmail
+  if (actorKind === 'API_KEY') return actorName ?? memberEmail
+  return actorKind === 'PROVIDER' ? (PROVIDER_NAMES[memberEmail] ?? memberEmail) : 'Somebody'
+}
+
+const PROVIDER_NAMES: Record<string, string> = { stripe: 'Stripe', sandbox: 'The sandbox' }
 
 type Done = Pick<AuditRow, 'operation' | 'subjectId' | 'before' | 'after'>
 

@@ -1,17 +1,115 @@
-import { type AuditRow, listAuditEntries } from '../../store/audit.ts'
+import { badUserInput } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
+import type { ActorKind, AuditRow } from '../../store/audit.ts'
+import { type AuditFilter, type AuditPlace, searchAudit } from '../../store/audit-search.ts'
+import type { Db } from '../../store/database.ts'
+import { findErasableUser, newestSubscriptionIds } from '../../store/erase-user.ts'
 import { foundApp } from '../apps/apps.ts'
-import type { InstallationCall } from '../call/call.ts'
-import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
+import type { Call, InstallationCall } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
+import { type KeyedPage, pageSize, unknownCursor } from '../call/pages.ts'
 
-/** Who changed what, newest first: in one app, or everywhere. */
+/** What the reader looks for; absent: whatever it is. */
+export interface AuditQuery {
+  appId?: string | null | undefined
+  actorKind?: ActorKind | null | undefined
+  who?: string | null | undefined
+  operation?: string | null | undefined
+  subjectId?: string | null | undefined
+  from?: string | null | undefined
+  to?: string | null | undefined
+}
+
+/** Who changed what, newest first. A page may have few rows, or none, and still a `next`: it searched a part. */
 export async function auditLog(
-  { service: { pool } }: InstallationCall,
-  appId: string | null | undefined,
+  { service: { pool } }: Pick<Call, 'service'>,
+  query: AuditQuery,
   first: number | null | undefined,
   after: string | null | undefined,
 ): Promise<KeyedPage<AuditRow>> {
-  if (appId) await foundApp(pool, appId)
   const size = pageSize(first)
-  const rows = await listAuditEntries(pool, appId ?? null, keyBefore(after), size + 1)
-  return pageOf(rows, size, (row) => row.seq)
+  const place = placeOf(after)
+  const filter = await filterOf(pool, query)
+  return filter ? page(pool, filter, place, size) : { rows: [], next: null }
+}
+
+async function page(
+  db: Db,
+  filter: AuditFilter,
+  place: AuditPlace | null,
+  size: number,
+): Promise<KeyedPage<AuditRow>> {
+  const { rows, reached } = await searchAudit(db, filter, place, size + 1)
+  const last = rows.length > size ? rows[size - 1] : reached
+  return { rows: rows.slice(0, size), next: last ? `${last.at}-${last.seq}` : null }
+}
+
+/** Rows in memory at once. They may be long: each has two snapshots. */
+const EXPORT_PAGE = 200
+
+/** Everything that a query finds, page by page; that it was exported is itself an entry. */
+export async function exportAuditLog(
+  call: Call | InstallationCall,
+  query: AuditQuery,
+): Promise<AsyncGenerator<AuditRow[]>> {
+  const { pool } = call.service
+  const filter = await filterOf(pool, query)
+  await mutate(call, async () => true)
+  return pages(pool, filter)
+}
+
+async function* pages(db: Db, filter: AuditFilter | null): AsyncGenerator<AuditRow[]> {
+  if (!filter) return
+  for (let next: string | null = null, first = true; first || next !== null; first = false) {
+    const found: KeyedPage<AuditRow> = await page(db, filter, placeOf(next), EXPORT_PAGE)
+    if (found.rows.length > 0) yield found.rows
+    next = found.next
+  }
+}
+
+/** Null: nothing can match. */
+async function filterOf(db: Db, query: AuditQuery): Promise<AuditFilter | null> {
+  const { appId, actorKind, who, operation, subjectId } = query
+  if (appId) await foundApp(db, appId)
+  const texts = [who, operation, subjectId].filter((text) => text !== null && text !== undefined)
+  if (!texts.every(isIdentifier)) return null
+  return {
+    appId: appId || null,
+    actorKind: actorKind ?? null,
+    who: who ?? null,
+    operation: operation ?? null,
+    subjectIds: subjectId ? await subjectIdsOf(db, appId, subjectId) : null,
+    from: timeOf('from', query.from),
+    to: timeOf('to', query.to),
+  }
+}
+
+/** A user was known by other ids before, and what happened to their subscriptions happened to them. */
+async function subjectIdsOf(db: Db, appId: string | null | undefined, id: string): Promise<string[]> {
+  const user = appId ? await findErasableUser(db, appId, id) : null
+  if (!appId || !user) return [id]
+  const former = user.formerIds.slice(-SUBJECT_IDS).map((one) => one.id)
+  const subscriptions = await newestSubscriptionIds(db, appId, user.uid, SUBJECT_IDS)
+  return [...new Set([id, ...former, ...subscriptions])]
+}
+
+/** Few users have more; each is one walk through an index. */
+const SUBJECT_IDS = 50
+
+function timeOf(name: string, text: string | null | undefined): number | null {
+  if (text === null || text === undefined) return null
+  const time = Date.parse(text)
+  if (Number.isNaN(time) || Math.abs(time) > LATEST) {
+    throw badUserInput(`${name} must be a time in ISO 8601, such as 2027-01-31T00:00:00Z`, name)
+  }
+  return time
+}
+
+const LATEST = Date.parse('9999-12-31T00:00:00Z')
+
+function placeOf(after: string | null | undefined): AuditPlace | null {
+  if (after === null || after === undefined) return null
+  const [, at, seq] = /^(\d{1,15})-(\d{1,15})$/.exec(after) ?? []
+  if (at === undefined || seq === undefined || Number(at) > LATEST) throw unknownCursor()
+  return { at: Number(at), seq: Number(seq) }
 }

@@ -78,6 +78,7 @@ export async function acceptInvitation(
     if (!made) throw badUserInput(`${quote(email)} is already a member; sign in instead`)
     await insertAuditEntry(tx, {
       memberEmail: email,
+      source: browser.address,
       appId: null,
       operation: 'acceptInvitation',
       subjectKind: 'member',
@@ -87,7 +88,7 @@ export async function acceptInvitation(
     })
     return made
   })
-  return startSession(service, browser, member)
+  return startSession(service, browser, member, null)
 }
 
 export async function changeRole(

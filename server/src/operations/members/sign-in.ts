@@ -3,7 +3,9 @@ import { badUserInput, TollgateError } from '../../domain/errors.ts'
 import { checkText } from '../../domain/identifier.ts'
 import { MAX_TEXT_CHARACTERS, SESSION_SECONDS } from '../../domain/limits.ts'
 import { checkPassword } from '../../domain/password.ts'
+import { insertAuditEntry } from '../../store/audit.ts'
 import { transaction } from '../../store/database.ts'
+import { noteFailedSignIn } from '../../store/failed-sign-ins.ts'
 import { findMember, insertFirstMember, type Member, replacePasswordHash } from '../../store/members.ts'
 import { secretNamed } from '../../store/secrets.ts'
 import {
@@ -54,13 +56,16 @@ export async function signIn(
       ahead: device !== null,
     }),
   )
-  if (!member || !right) throw new TollgateError('UNAUTHENTICATED', 'Email or password is wrong')
+  if (!member || !right) {
+    await transaction(service.pool, (tx) => noteFailedSignIn(tx, { member, source: browser.address }))
+    throw new TollgateError('UNAUTHENTICATED', 'Email or password is wrong')
+  }
   const { passwordHash, ...known } = member
   if (isCheap(passwordHash, service.passwordCost)) {
     const dearer = await passwordWork.run(() => hashPassword(password, service.passwordCost), { ahead: true })
     await replacePasswordHash(service.pool, member.id, { from: passwordHash, to: dearer })
   }
-  return startSession(service, browser, known)
+  return startSession(service, browser, known, 'signIn')
 }
 
 async function knownDevice(service: Service, browser: Browser, { id }: Member): Promise<string | null> {
@@ -94,7 +99,7 @@ export async function setOwner(
   }
   const owner = await createOwner(service, email, password)
   if (!owner) throw new TollgateError('UNAUTHENTICATED', 'This link was already used; sign in instead')
-  return startSession(service, browser, owner)
+  return startSession(service, browser, owner, 'setOwner')
 }
 
 /** Null when there is already a member. */
@@ -109,18 +114,40 @@ export async function ownerToken(service: Service): Promise<string> {
   return (await secretNamed(service.pool, service.keyring, 'owner-link')).toString('base64url')
 }
 
-/** Always a new one: a session planted in this browser by someone else never becomes the member's. */
-export async function startSession(service: Service, browser: Browser, member: Member): Promise<SignedIn> {
+/**
+ * Always a new one: a session planted in this browser by someone else never becomes the member's. The audit log says how
+ * they came in, unless that was said already.
+ */
+export async function startSession(
+  service: Service,
+  browser: Browser,
+  member: Member,
+  by: 'signIn' | 'setOwner' | null,
+): Promise<SignedIn> {
   const session = randomBytes(32).toString('base64url')
   const now = service.clock()
+  const userAgent = browser.userAgent?.slice(0, MAX_TEXT_CHARACTERS) ?? null
   await deleteExpiredSessions(service.pool, now)
   if (browser.session !== null) await signOut(service, browser.session)
-  await insertSession(service.pool, {
-    hash: hashOf(session),
-    memberId: member.id,
-    now,
-    expiresAt: now + SESSION_SECONDS * 1000,
-    userAgent: browser.userAgent?.slice(0, MAX_TEXT_CHARACTERS) ?? null,
+  await transaction(service.pool, async (tx) => {
+    await insertSession(tx, {
+      hash: hashOf(session),
+      memberId: member.id,
+      now,
+      expiresAt: now + SESSION_SECONDS * 1000,
+      userAgent,
+    })
+    if (by === null) return
+    await insertAuditEntry(tx, {
+      memberEmail: member.email,
+      source: browser.address,
+      appId: null,
+      operation: by,
+      subjectKind: 'member',
+      subjectId: String(member.id),
+      before: null,
+      after: { email: member.email, userAgent },
+    })
   })
   return { member, session, device: await deviceToken(service, member.id) }
 }

@@ -1,6 +1,7 @@
 import { countedPeriodsOf } from '../../domain/catalogue.ts'
 import { subscriptionNotFound } from '../../domain/errors.ts'
 import { cancellationTime, endedAt } from '../../domain/subscription.ts'
+import type { Moment } from '../../store/app-cache.ts'
 import { loadApp } from '../../store/catalogue.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { listPrices } from '../../store/prices.ts'
@@ -52,7 +53,7 @@ export async function cancelSubscription(
     await asked(provider, 'cancel')
     if (!atPeriodEnd) await asked(provider, 'drop')
   }
-  const cancelled = await mutate(call, (tx) => cancelHere(tx, appId, id, atPeriodEnd, paid))
+  const cancelled = await mutate(call, (tx, moment) => cancelHere(tx, appId, moment, id, atPeriodEnd, paid))
   // One of several on a bill lasts until what is paid ends: it is taken off the bill once that is recorded.
   if (atPeriodEnd) for (const provider of providers) await asked(provider, 'drop')
   for (const { provider, ref } of paid) await syncSubscription(service, { appId, provider, ref })
@@ -102,6 +103,7 @@ async function pricesOfPackage(
 async function cancelHere(
   tx: Tx,
   appId: string,
+  moment: () => Promise<Moment>,
   id: string,
   atPeriodEnd: boolean,
   paid: readonly Paid[],
@@ -109,7 +111,7 @@ async function cancelHere(
   const before = await foundApp(tx, appId)
   const { userUid } = await foundSubscription(tx, appId, id, before.now)
   await lockUserByUid(tx, appId, userUid)
-  const { now } = await foundApp(tx, appId)
+  const { now } = await moment()
   await settleByClock(tx, appId, userUid, now)
   const app = await loadApp(tx, appId)
   const held = await subscriptionsOfUser(tx, appId, userUid, now)

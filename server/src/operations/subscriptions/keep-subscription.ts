@@ -1,5 +1,6 @@
 import { badUserInput, subscriptionNotFound } from '../../domain/errors.ts'
 import { endedAt } from '../../domain/subscription.ts'
+import type { Moment } from '../../store/app-cache.ts'
 import { loadApp } from '../../store/catalogue.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { listPrices } from '../../store/prices.ts'
@@ -28,7 +29,7 @@ export async function keepSubscription(call: Call, id: string): Promise<PackageS
   const paid = await paidFor(service.pool, appId, id)
   const offTheBill = paid ? await resume(service, appId, paid) : []
   try {
-    return await mutate(call, (tx) => keepHere(tx, appId, id, paid, offTheBill))
+    return await mutate(call, (tx, moment) => keepHere(tx, appId, moment, id, paid, offTheBill))
   } finally {
     // Whatever came of it here, the provider has the last word.
     if (paid) await syncSubscription(service, { appId, provider: paid.provider, ref: paid.ref })
@@ -120,6 +121,7 @@ function resume(
 async function keepHere(
   tx: Tx,
   appId: string,
+  moment: () => Promise<Moment>,
   id: string,
   paid: Paid | null,
   offTheBill: readonly string[],
@@ -127,7 +129,7 @@ async function keepHere(
   const before = await foundApp(tx, appId)
   const { userUid } = await foundSubscription(tx, appId, id, before.now)
   if (!(await lockUserByUid(tx, appId, userUid))) throw subscriptionNotFound(id)
-  const { now } = await foundApp(tx, appId)
+  const { now } = await moment()
   await settleByClock(tx, appId, userUid, now)
   const app = await loadApp(tx, appId)
   if (!app) throw new Error(`the app ${appId} vanished`)

@@ -4,6 +4,7 @@ import {
   type Prune,
   pruneActivity,
   pruneAlone,
+  pruneApiAudit,
   pruneAudit,
   pruneCheckouts,
   pruneNotices,
@@ -14,6 +15,8 @@ import type { Service } from '../call/service.ts'
 /** Retention of each kind of record in seconds; null: forever. */
 export interface Retention {
   audit: number | null
+  /** what API keys and providers changed */
+  apiAudit: number | null
   notices: number | null
   checkouts: number | null
   activity: number | null
@@ -26,6 +29,7 @@ const PRUNES: Record<keyof Retention, Prune> = {
   checkouts: pruneCheckouts,
   notices: pruneNotices,
   audit: pruneAudit,
+  apiAudit: pruneApiAudit,
 }
 
 /** Few enough that a statement holds its locks for milliseconds. */

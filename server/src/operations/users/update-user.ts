@@ -10,8 +10,9 @@ import { unlessTaken } from './create-user.ts'
 
 export async function updateUser(call: Call, id: string, change: Partial<User>): Promise<User> {
   checkUser(change)
-  return mutate(call, async (tx) => {
+  return mutate(call, async (tx, moment) => {
     const before = await lockedUser(tx, call.appId, id)
+    if (call.actor.kind === 'app') await moment()
     const user = { ...before, ...change }
     if (user.billingId !== before.billingId) await checkNotCharged(tx, call.appId, before)
     await unlessTaken(user, () => store.updateUser(tx, call.appId, user))

@@ -1,0 +1,84 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { stringify } from 'csv-stringify/sync'
+import { badRequest } from '../domain/errors.ts'
+import type { Service } from '../operations/call/service.ts'
+import { actorName, sentenceOf } from '../operations/home/sentences.ts'
+import { exportAuditLog } from '../operations/members/audit-log.ts'
+import { ACTOR_KINDS, type AuditRow } from '../store/audit.ts'
+import { memberFile } from './member-file.ts'
+
+const FORMATS = {
+  csv: { type: 'text/csv; charset=utf-8', text: asCsv },
+  ndjson: { type: 'application/x-ndjson; charset=utf-8', text: asNdjson },
+}
+
+/** `GET /dashboard/audit?format=csv&app=ID&…`: the entries that the page with the same filters shows. */
+export function auditEndpoint(service: Service, publicUrl: () => string) {
+  return memberFile(service, publicUrl, {
+    method: 'GET',
+    mutation: 'exportAuditLog',
+    async handle(call, query, _request, response) {
+      const name = query.get('format') ?? 'csv'
+      if (name !== 'csv' && name !== 'ndjson') throw badRequest('format must be csv or ndjson')
+      const actorKind = query.get('kind')
+      const kind = ACTOR_KINDS.find((one) => one === actorKind) ?? null
+      if (actorKind !== null && kind === null)
+        throw badRequest(`kind must be one of ${ACTOR_KINDS.join(', ')}`)
+      const appId = query.get('app') || null
+      const pages = await exportAuditLog(appId === null ? call : { ...call, appId, idempotency: null }, {
+        appId,
+        actorKind: kind,
+        who: query.get('who'),
+        operation: query.get('operation'),
+        subjectId: query.get('subject'),
+        from: query.get('from'),
+        to: query.get('to'),
+      })
+      const { type, text } = FORMATS[name]
+      response.writeHead(200, {
+        'Content-Type': type,
+        'Content-Disposition': `attachment; filename="audit-log.${name}"`,
+        'Cache-Control': 'no-store',
+      })
+      await pipeline(Readable.from(text(pages), { highWaterMark: 1 }), response)
+    },
+  })
+}
+
+const COLUMNS = [
+  ['at', (row) => new Date(row.at).toISOString()],
+  ['actorKind', (row) => row.actorKind],
+  ['actor', actorName],
+  ['actorId', (row) => row.memberEmail],
+  ['source', (row) => row.source],
+  ['app', (row) => row.appId],
+  ['operation', (row) => row.operation],
+  ['sentence', sentenceOf],
+  ['subjectKind', (row) => row.subjectKind],
+  ['subjectId', (row) => row.subjectId],
+  ['before', (row) => row.before],
+  ['after', (row) => row.after],
+] as const satisfies [string, (row: AuditRow) => unknown][]
+
+async function* asCsv(pages: AsyncIterable<AuditRow[]>): AsyncGenerator<string> {
+  // The mark at the beginning tells spreadsheets that this is UTF-8.
+  yield `\ufeff${COLUMNS.map(([name]) => name).join(',')}\r\n`
+  for await (const rows of pages) {
+    yield stringify(
+      rows.map((row) => COLUMNS.map(([, of]) => cell(of(row)))),
+      { quoted: true, quoted_empty: true, record_delimiter: '\r\n', escape_formulas: true },
+    )
+  }
+}
+
+const cell = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+
+async function* asNdjson(pages: AsyncIterable<AuditRow[]>): AsyncGenerator<string> {
+  for await (const rows of pages) {
+    yield rows
+      .map((row) => `${JSON.stringify(Object.fromEntries(COLUMNS.map(([name, of]) => [name, of(row)])))}\n`)
+      .join('')
+  }
+}

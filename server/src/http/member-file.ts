@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { badRequest, TollgateError } from '../domain/errors.ts'
+import { wireError } from '../graphql/engine/errors.ts'
+import type { InstallationCall } from '../operations/call/call.ts'
+import { checkMay, notSignedIn } from '../operations/call/member-operations.ts'
+import type { Service } from '../operations/call/service.ts'
+import { answerJson } from './answer.ts'
+import { refuseForeign, visitorOf } from './dashboard-endpoint.ts'
+import { requestIdOf } from './request-id.ts'
+
+export interface MemberFile {
+  method: 'GET' | 'POST'
+  /** the mutation whose role it needs; null: any member may */
+  mutation: string | null
+  handle(
+    call: InstallationCall,
+    query: URLSearchParams,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void>
+}
+
+/**
+ * A file that a member uploads or downloads, for which GraphQL is unsuitable. Unlike the GraphQL endpoints, these report
+ * failures by HTTP status too: browsers show it for files.
+ */
+export function memberFile(
+  service: Service,
+  publicUrl: () => string,
+  { method, mutation, handle }: MemberFile,
+) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    try {
+      if (request.method !== method)
+        throw new TollgateError('METHOD_NOT_ALLOWED', `Only ${method} is supported here`)
+      refuseForeign(request.headers, publicUrl())
+      const { member } = await visitorOf(service, request.headers)
+      if (mutation !== null) checkMay('mutation', mutation, member)
+      if (!member) throw notSignedIn()
+      const query = new URL(request.url ?? '/', 'http://localhost').searchParams
+      const operation = { name: mutation ?? '', args: {} }
+      const call: InstallationCall = {
+        service,
+        appId: null,
+        actor: { kind: 'member', member, operation },
+        deadline: null,
+      }
+      await handle(call, query, request, response)
+    } catch (error) {
+      const requestId = requestIdOf(request.headers) ?? randomUUID()
+      const told = wireError(error, 'BAD_REQUEST', () => {
+        service.log.error({ err: error, requestId }, 'request failed')
+        return requestId
+      })
+      if (response.headersSent) response.destroy()
+      else answerJson({ request, response, requestId }, told.extensions.status, { errors: [told] })
+    }
+  }
+}
+
+export function parameter(query: URLSearchParams, name: string): string {
+  const value = query.get(name)
+  if (!value) throw badRequest(`The URL must contain ?${name}=…`)
+  return value
+}

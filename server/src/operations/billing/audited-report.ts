@@ -1,0 +1,30 @@
+import type { ProviderRef } from '../../domain/provider-ref.ts'
+import { insertAuditEntry } from '../../store/audit.ts'
+import type { Tx } from '../../store/database.ts'
+import { snapshot } from '../../store/snapshots.ts'
+import { findUserByUid } from '../../store/users.ts'
+
+/** Writes what a provider reported about a locked user; if it changes their subscriptions, the audit log says so. */
+export async function auditedReport(
+  tx: Tx,
+  { appId, provider }: ProviderRef,
+  uid: number,
+  write: () => Promise<void>,
+): Promise<void> {
+  const user = await findUserByUid(tx, appId, uid)
+  if (!user) throw new Error('a user vanished while locked')
+  const before = await snapshot(tx, 'subscriptions', appId, user.id)
+  await write()
+  const after = await snapshot(tx, 'subscriptions', appId, user.id)
+  if (JSON.stringify(before) === JSON.stringify(after)) return
+  await insertAuditEntry(tx, {
+    actorKind: 'PROVIDER',
+    memberEmail: provider,
+    appId,
+    operation: 'syncSubscription',
+    subjectKind: 'subscriptions',
+    subjectId: user.id,
+    before,
+    after,
+  })
+}

@@ -1,0 +1,400 @@
+import { parse } from 'csv-parse/sync'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { adminSchema } from '../../src/graphql/admin/schema.ts'
+import { UNAUDITED_BY_KEY } from '../../src/operations/call/member-operations.ts'
+import { type Client, type Data, dashboardClient, signedIn, type Variables } from '../harness/client.ts'
+import { rowsOf } from '../harness/database.ts'
+import { sessionCookie } from '../harness/import.ts'
+import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { operationNames } from '../harness/whole-operation.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer({ env: { TOLLGATE_TRUSTED_PROXIES: '1' } })
+})
+afterAll(() => server?.stop())
+
+const LOG = `query ($appId: String, $actorKind: ActorKind, $who: String, $operation: String, $subjectId: String,
+    $from: String, $to: String, $first: Int, $after: String) {
+  auditLog(appId: $appId, actorKind: $actorKind, who: $who, operation: $operation, subjectId: $subjectId,
+    from: $from, to: $to, first: $first, after: $after) {
+    next rows { id at actorKind actor memberEmail source appId operation sentence subjectKind subjectId before after } } }`
+const pageOf = async (query: Variables): Promise<Data> => (await server.dashboard.data(LOG, query)).auditLog
+const rowsFor = async (query: Variables): Promise<Data[]> => (await pageOf(query)).rows
+const sql = <Row extends Data>(text: string, values: unknown[] = []) =>
+  rowsOf<Row>({ connectionString: server.databaseUrl }, text, values)
+
+/** What the steps name that is only known as they run. */
+const known: Record<string, string> = {}
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+const LINK = 'successUrl: "https://a.example/", cancelUrl: "https://a.example/"'
+
+/** Each mutation that an application may make, with what is written down about it. */
+const STEPS: [mutation: string, entry: Data][] = [
+  [
+    'createFeature(input: { id: "calls", name: "Calls", type: CONSUMABLE }) { id }',
+    { sentence: 'created the feature Calls', subjectId: 'calls', before: null, after: { name: 'Calls' } },
+  ],
+  [
+    'updateFeature(id: "calls", input: { name: "Requests" }) { id }',
+    { before: { name: 'Calls' }, after: { name: 'Requests' } },
+  ],
+  [
+    'createPackage(input: { id: "plan", name: "Plan", features: [{ id: "calls" }] }) { id }',
+    { before: null, after: { status: 'DRAFT', features: [{ featureId: 'calls' }] } },
+  ],
+  [
+    'updatePackage(id: "plan", input: { metadata: { a: 1 } }) { id }',
+    { before: { metadata: {} }, after: { metadata: { a: 1 } } },
+  ],
+  [
+    'createUser(input: { id: "ann", email: "ann@example.com" }) { id }',
+    { subjectKind: 'user', subjectId: 'ann', before: null, after: { email: 'ann@example.com' } },
+  ],
+  [
+    'updateUser(id: "ann", input: { id: "anna", name: "Anna" }) { id }',
+    { subjectId: 'anna', before: { id: 'ann', name: null }, after: { id: 'anna', name: 'Anna' } },
+  ],
+  [
+    'subscribe(userId: "anna", packageIds: ["plan"]) { id }',
+    { before: { subscriptions: [] }, after: { subscriptions: [{ packageId: 'plan' }] } },
+  ],
+  [
+    'setOverride(input: { userId: "anna", featureId: "calls", mode: ADD, limit: 5 }) { mode }',
+    { before: { overrides: [] }, after: { overrides: [{ featureId: 'calls', limit: 5 }] } },
+  ],
+  [
+    'removeOverride(userId: "anna", featureId: "calls") { mode }',
+    { before: { overrides: [{ featureId: 'calls' }] }, after: { overrides: [] } },
+  ],
+  [
+    'changeSubscription(userId: "anna", packageId: "plan", quantity: 2, when: PERIOD_END) { now }',
+    { subjectKind: 'subscriptions', after: { subscriptions: [{}, { quantity: 2 }] } },
+  ],
+  [
+    'cancelScheduledChange(userId: "anna") { id }',
+    { before: { subscriptions: [{}, { quantity: 2 }] }, after: { subscriptions: [{ quantity: 1 }] } },
+  ],
+  [
+    'cancelSubscription(id: "SUBSCRIPTION") { id }',
+    { subjectKind: 'subscription', before: { cancelAt: null }, after: { cancelAt: expect.any(String) } },
+  ],
+  [
+    'keepSubscription(id: "SUBSCRIPTION") { id }',
+    { before: { cancelAt: expect.any(String) }, after: { cancelAt: null } },
+  ],
+  [
+    'migrateSubscriptions(packageId: "plan", fromVersion: 1, toVersion: 2) { id }',
+    { subjectKind: 'migration', before: null, after: { packageId: 'plan', undoneAt: null } },
+  ],
+  [
+    'undoMigration(id: "MIGRATION") { id }',
+    { before: { undoneAt: null }, after: { undoneAt: expect.any(String) } },
+  ],
+  [
+    `generateSubscriptionLink(userId: "anna", templateId: "offer", ${LINK}) { url }`,
+    { subjectKind: 'billingTemplate', subjectId: 'offer' },
+  ],
+  [
+    `startTrial(userId: "bob", packageId: "plan", until: "${inDays(30)}") { id }`,
+    { before: { subscriptions: [] }, after: { subscriptions: [{ trialEndsAt: expect.any(String) }] } },
+  ],
+  [
+    `extendTrial(id: "TRIAL", until: "${inDays(60)}") { id }`,
+    {
+      before: { trialEndsAt: expect.stringContaining(inDays(30).slice(0, 10)) },
+      after: { trialEndsAt: expect.stringContaining(inDays(60).slice(0, 10)) },
+    },
+  ],
+  ['deleteUser(id: "bob") { id }', { subjectId: null, before: null, after: null }],
+]
+
+/** What a step needs that an application cannot do. */
+const FIRST: Record<string, () => Promise<unknown>> = {
+  subscribe: () => server.dashboard.data('mutation { publishPackage(appId: "default", id: "plan") { id } }'),
+  migrateSubscriptions: () =>
+    server.dashboard.data(`mutation {
+      editPackage(appId: "default", id: "plan", input: { features: [] }) { id }
+      publishPackage(appId: "default", id: "plan", for: NEW_ONLY) { id } }`),
+  generateSubscriptionLink: async () => {
+    const { extra } = await server.dashboard.data(`mutation {
+      createPackage(appId: "default", input: { id: "extra", name: "Extra", isAddon: true }) { id }
+      publishPackage(appId: "default", id: "extra") { id }
+      extra: createPrice(appId: "default", packageId: "extra", input: { amount: 100, currency: "eur", interval: "month" }) { id } }`)
+    await server.dashboard.data(
+      `mutation ($prices: [String!]!) { createBillingTemplate(appId: "default",
+        input: { id: "offer", name: "Offer", packageIds: ["extra"], priceIds: $prices }) { id } }`,
+      { prices: [extra.id] },
+    )
+  },
+  startTrial: () => server.admin.data('mutation { createUser(input: { id: "bob" }) { id } }'),
+}
+
+describe('gap: the audit log of API keys', () => {
+  it('says of each mutation which key made it, and what there was before and after', async () => {
+    const { apiKeys } = await server.dashboard.data('{ apiKeys(appId: "default") { id name } }')
+    for (const [mutation, entry] of STEPS) {
+      const operation = /^\w+/.exec(mutation)?.[0] ?? ''
+      await FIRST[operation]?.()
+      const [earlier] = await rowsFor({ appId: 'default', first: 1 })
+      const text = mutation.replace(/"([A-Z_]+)"/, (whole, name) => JSON.stringify(known[name]) ?? whole)
+      const keyed = server.admin.with({ 'Idempotency-Key': `audit ${operation}` })
+      const answer = (await keyed.data(`mutation { ${text} }`))[operation]
+      // The same request again changes nothing.
+      await keyed.data(`mutation { ${text} }`)
+      if (operation === 'subscribe') known.SUBSCRIPTION = answer[0].id
+      if (operation === 'migrateSubscriptions') known.MIGRATION = answer.id
+      if (operation === 'startTrial') known.TRIAL = answer.id
+      const [shown, before] = await rowsFor({ appId: 'default', first: 2 })
+      expect(shown, operation).toMatchObject({
+        operation,
+        actorKind: 'API_KEY',
+        actor: apiKeys[0].name,
+        memberEmail: apiKeys[0].id,
+        appId: 'default',
+        ...entry,
+      })
+      expect(before?.id, `${operation} once`).toBe(earlier?.id)
+    }
+  })
+
+  it('has a step above for each mutation but those with a record of their own', () => {
+    const steps = STEPS.map(([mutation]) => /^\w+/.exec(mutation)?.[0] ?? '')
+    expect([...steps, ...UNAUDITED_BY_KEY].sort()).toEqual(operationNames(adminSchema(), 'mutation').sort())
+    expect([...UNAUDITED_BY_KEY]).toEqual(['recordUsage', 'recordUsages', 'generateUserToken'])
+  })
+
+  it('has no entry for what was refused, nor for usage', async () => {
+    const [latest] = await rowsFor({ appId: 'default', first: 1 })
+    await server.admin.error('mutation { createUser(input: { id: "anna" }) { id } }')
+    await server.admin.error('mutation { updateFeature(id: "nothing", input: { name: "N" }) { id } }')
+    const usage = '{ userId: "anna", featureId: "calls", delta: 1 }'
+    await server.admin.ask(`mutation { recordUsage(input: ${usage}) { recorded } }`)
+    await server.admin
+      .with({ 'Idempotency-Key': 'u' })
+      .ask(`mutation { recordUsages(inputs: [${usage}]) { recorded } }`)
+    await server.admin.data('mutation { generateUserToken(userId: "anna") { token } }')
+    expect(await rowsFor({ appId: 'default', first: 1 })).toEqual([latest])
+  })
+
+  it('tells the change of one key from that of another that raced it', async () => {
+    await server.admin.data('mutation { createUser(input: { id: "raced", name: "0" }) { id } }')
+    await Promise.all(
+      Array.from({ length: 8 }, (_, i) =>
+        server.admin.data(`mutation { updateUser(id: "raced", input: { name: "${i + 1}" }) { id } }`),
+      ),
+    )
+    const rows = await rowsFor({ appId: 'default', subjectId: 'raced', operation: 'updateUser' })
+    expect(rows).toHaveLength(8)
+    // Each change starts from where exactly one other ended.
+    const links = new Map(rows.map(({ before, after }) => [before.name, after.name]))
+    let name = '0'
+    for (let i = 0; i < 8; i++) name = links.get(name) ?? 'torn'
+    expect(name).not.toBe('torn')
+  })
+
+  it('leaves the home page to people', async () => {
+    const { latestEvents } = await server.dashboard.data(
+      '{ latestEvents(appId: "default", first: 50) { kind text } }',
+    )
+    const changes = latestEvents.filter(({ kind }: Data) => kind === 'CHANGE')
+    expect(new Set(changes.map(({ text }: Data) => text.split(' ')[0]))).toEqual(new Set([OWNER.email]))
+  })
+})
+
+describe('gap: sign-ins', () => {
+  const SIGN_IN =
+    'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { id } }'
+  const from = (address: string): Client => dashboardClient(server.url).with({ 'X-Forwarded-For': address })
+
+  it('are noted with the address they came from', async () => {
+    await from('203.0.113.7').data(SIGN_IN, OWNER)
+    const [row] = await rowsFor({ operation: 'signIn', first: 1 })
+    expect(row).toMatchObject({
+      actorKind: 'MEMBER',
+      memberEmail: OWNER.email,
+      source: '203.0.113.7',
+      sentence: 'signed in',
+    })
+  })
+
+  it('that failed are counted by account and source, without what was typed', async () => {
+    for (let i = 0; i < 3; i++)
+      await from('203.0.113.8').ask(SIGN_IN, { ...OWNER, password: 'hunter2 secret' })
+    await from('203.0.113.9').ask(SIGN_IN, { email: 'hunter2 typed here', password: 'x' })
+    const rows = await rowsFor({ actorKind: 'VISITOR' })
+    expect(rows).toHaveLength(2)
+    expect(rows[0]).toMatchObject({
+      actor: 'Somebody',
+      memberEmail: '',
+      source: '203.0.113.9',
+      subjectId: null,
+      sentence: 'failed to sign in with an unknown email, once',
+    })
+    expect(rows[1]).toMatchObject({
+      actor: 'Somebody',
+      memberEmail: OWNER.email,
+      source: '203.0.113.8',
+      sentence: `failed to sign in as ${OWNER.email}, 3 times`,
+      after: { attempts: 3 },
+    })
+    expect(JSON.stringify(rows)).not.toContain('hunter2')
+  })
+
+  it('of strangers at many addresses do not fill the log, and hide nothing about members', async () => {
+    await sql(`insert into audit_entry (app_id, actor_kind, member_email, source, operation, subject_kind, after)
+      select '', 'VISITOR', '', 's' || i, 'signInFailed', 'member', '{"attempts":1}' from generate_series(1, 200) i`)
+    const count = async () => (await sql(`select from audit_entry where operation = 'signInFailed'`)).length
+    const before = await count()
+    for (const i of [1, 2, 3])
+      await from(`198.51.100.${i}`).ask(SIGN_IN, { email: 'nobody@example.com', password: 'x' })
+    expect(await count()).toBe(before + 1)
+    const [rest] = await rowsFor({ actorKind: 'VISITOR', first: 1 })
+    expect(rest).toMatchObject({ source: null, sentence: 'failed to sign in with an unknown email, 3 times' })
+    await from('198.51.100.9').ask(SIGN_IN, { ...OWNER, password: 'wrong' })
+    const [last] = await rowsFor({ who: OWNER.email, first: 1 })
+    expect(last).toMatchObject({ operation: 'signInFailed', source: '198.51.100.9' })
+  })
+})
+
+describe('gap: filters of the audit log', () => {
+  const NOW = Date.parse('2026-06-01T00:00:00Z')
+  const at = (minutes: number) => new Date(NOW + minutes * 60_000).toISOString()
+  beforeAll(async () => {
+    await server.dashboard.data('mutation { createApp(id: "filtered", name: "Filtered") { id } }')
+    await sql(
+      `insert into audit_entry (app_id, at, actor_kind, member_email, operation, subject_kind, subject_id)
+       select case i % 2 when 0 then 'filtered' else '' end, $1::timestamptz + make_interval(mins => i),
+         case i % 3 when 0 then 'MEMBER' else 'API_KEY' end, 'who' || i % 3, 'what' || i % 5, 'feature', 'subject' || i % 7
+       from generate_series(1, 420) i`,
+      [at(0)],
+    )
+  })
+
+  /** All pages, as the minutes of their entries. */
+  async function minutes(query: Variables): Promise<number[]> {
+    const found: number[] = []
+    for (let after: string | null = null, page = 0; page === 0 || after !== null; page++) {
+      const { rows, next }: Data = await pageOf({ first: 16, ...query, after })
+      found.push(...rows.map((row: Data) => (Date.parse(row.at) - NOW) / 60_000))
+      after = next
+    }
+    return found
+  }
+  const expected = (matches: (i: number) => boolean) =>
+    Array.from({ length: 420 }, (_, i) => 420 - i).filter(matches)
+  const RANGE = { from: at(1), to: at(421) }
+
+  const CASES: [query: Variables, matches: (i: number) => boolean][] = [
+    [{ appId: 'filtered' }, (i) => i % 2 === 0],
+    [{ ...RANGE }, () => true],
+    [{ ...RANGE, actorKind: 'API_KEY' }, (i) => i % 3 !== 0],
+    [{ appId: 'filtered', actorKind: 'MEMBER' }, (i) => i % 6 === 0],
+    [{ who: 'who1' }, (i) => i % 3 === 1],
+    [{ appId: 'filtered', who: 'who1' }, (i) => i % 2 === 0 && i % 3 === 1],
+    [{ operation: 'what4' }, (i) => i % 5 === 4],
+    [{ subjectId: 'subject3' }, (i) => i % 7 === 3],
+    [
+      { appId: 'filtered', subjectId: 'subject3', who: 'who2' },
+      (i) => i % 2 === 0 && i % 7 === 3 && i % 3 === 2,
+    ],
+    [{ who: 'who0', operation: 'what0', subjectId: 'subject0' }, (i) => i % 105 === 0],
+    [{ appId: 'filtered', from: at(10), to: at(20) }, (i) => i % 2 === 0 && i >= 10 && i < 20],
+    [{ who: 'who1', from: at(100), to: at(200) }, (i) => i % 3 === 1 && i >= 100 && i < 200],
+    [{ who: 'nobody' }, () => false],
+    [{ who: 'a\u0000b' }, () => false],
+  ]
+  it.each(CASES)('finds %j, page by page, newest first', async (query, matches) => {
+    expect(await minutes(query)).toEqual(expected(matches))
+  })
+
+  it('finds what happened to a user under other ids, and to their subscriptions', async () => {
+    const rows = await rowsFor({ appId: 'default', subjectId: 'anna', first: 100 })
+    const operations = new Set(rows.map(({ operation }) => operation))
+    for (const one of [
+      'createUser',
+      'updateUser',
+      'subscribe',
+      'setOverride',
+      'cancelSubscription',
+      'keepSubscription',
+    ])
+      expect(operations, one).toContain(one)
+  })
+
+  it.each([
+    [{ from: 'yesterday' }, /^from must be a time in ISO 8601/],
+    [{ to: '+275760-09-13T00:00:00Z' }, /^to must be a time in ISO 8601/],
+    [{ after: '17' }, /^after must be the `next` of an earlier page/],
+    [{ after: '999999999999999-1' }, /^after must be/],
+  ])('refuses %j', async (query, says) => {
+    expect((await server.dashboard.error(LOG, query)).message).toMatch(says)
+  })
+})
+
+describe('gap: the export of the audit log', () => {
+  const download = async (query: Record<string, string>, cookie?: string) =>
+    fetch(`${server.url}/dashboard/audit?${new URLSearchParams(query)}`, {
+      headers: { Cookie: cookie ?? (await sessionCookie(server)) },
+    })
+
+  it('has what the filters find, as CSV and as NDJSON, and is noted', async () => {
+    await server.admin.data('mutation { createUser(input: { id: "evil", name: "=cmd()" }) { id } }')
+    const cookie = await sessionCookie(server)
+    const shown = await rowsFor({ appId: 'default', operation: 'createUser', first: 100 })
+    const query = { app: 'default', operation: 'createUser' }
+    const csv = await download({ ...query, format: 'csv' }, cookie)
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(csv.headers.get('content-disposition')).toBe('attachment; filename="audit-log.csv"')
+    const text = await csv.text()
+    const rows: Record<string, string>[] = parse(text, { columns: true, bom: true })
+    expect(rows.map(({ at, sentence }) => [at, sentence])).toEqual(
+      shown.map(({ at, sentence }) => [at, sentence]),
+    )
+    const ndjson = await download({ ...query, format: 'ndjson' }, cookie)
+    expect(ndjson.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
+    const lines = (await ndjson.text())
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.map(({ at, actorId, after }) => ({ at, memberEmail: actorId, after }))).toEqual(
+      shown.map(({ at, memberEmail, after }) => ({ at, memberEmail, after })),
+    )
+    expect(await rowsFor({ appId: 'default', first: 2 })).toMatchObject(
+      [1, 2].map(() => ({
+        operation: 'exportAuditLog',
+        sentence: 'exported the audit log',
+        memberEmail: OWNER.email,
+      })),
+    )
+  })
+
+  it('takes no formula into a spreadsheet', async () => {
+    await sql(`insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id)
+      values ('filtered', 'x', 'odd', 'feature', '=HYPERLINK("https://evil.example")')`)
+    const text = await (await download({ app: 'filtered', operation: 'odd' })).text()
+    expect(text).toContain(`"'=HYPERLINK(`)
+  })
+
+  it('is whole, however many pages it has', async () => {
+    const text = await (await download({ format: 'ndjson', app: 'filtered', who: 'who0' })).text()
+    expect(text.trimEnd().split('\n')).toHaveLength(70)
+    const all = await (await download({ format: 'ndjson', to: '2026-06-02T00:00:00Z' })).text()
+    expect(all.trimEnd().split('\n')).toHaveLength(420)
+  })
+
+  it.each([
+    [{ format: 'xml' }, 400],
+    [{ kind: 'ROBOT' }, 400],
+    [{ from: 'x' }, 400],
+    [{ app: 'nowhere' }, 404],
+  ])('refuses %j', async (query, status) => {
+    expect((await download(query)).status).toBe(status)
+  })
+
+  it('is for members, by GET', async () => {
+    expect((await download({}, '')).status).toBe(401)
+    const { headers } = await signedIn(server.url, OWNER)
+    expect((await fetch(`${server.url}/dashboard/audit`, { method: 'POST', headers })).status).toBe(405)
+  })
+})
