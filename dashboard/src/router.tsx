@@ -188,7 +188,11 @@ const graphiql = createRoute({
 const audit = createRoute({
   getParentRoute: () => app,
   path: 'audit',
-  validateSearch: (search) => ({ ...text(search, 'after'), ...choice(search, 'of', ['app', 'all']) }),
+  validateSearch: (search) => ({
+    ...text(search, 'after', 'who', 'what', 'subject', 'from', 'to'),
+    ...choice(search, 'of', ['app', 'all']),
+    ...choice(search, 'by', ['MEMBER', 'API_KEY', 'PROVIDER', 'VISITOR']),
+  }),
   component: lazyPage(() => import('./pages/audit.tsx'), 'AuditPage'),
 })
 

@@ -199,6 +199,7 @@ const DASHBOARD_QUERIES: Rows = {
   latestEvents: given({ appId: 'default', first: 5 }),
   explain: given({ appId: 'default', userId: 'ann', featureId: 'calls', delta: 2 }),
   auditLog: given({ appId: 'default', first: 5 }),
+  auditOperations: given({}),
   prices: given({ appId: 'default', packageId: 'plan', includeArchived: true }),
   currencies: given({ provider: 'stripe' }),
   providerPrices: given({ appId: 'default', provider: 'stripe' }, 'BILLING_PROVIDER_ERROR'),

@@ -52,7 +52,15 @@ describe('gap: exportUser', () => {
       paymentLinks: [{ state: 'PAID', templateId: 'plan' }],
       importRows: [{ importId: 'one', line: 2, newEmail: 'anna@example.com' }],
       auditEntries: [
+        { operation: 'createUser', actorKind: 'API_KEY', after: { id: 'ann' } },
         { operation: 'updateUser', before: { id: 'ann' }, after: { id: 'anna' } },
+        {
+          operation: 'syncSubscription',
+          actorKind: 'PROVIDER',
+          memberEmail: 'sandbox',
+          before: { subscriptions: [] },
+          after: { subscriptions: [{ packageId: 'plan' }] },
+        },
         { operation: 'recordUsage', subjectId: 'anna' },
       ],
       notices: [{ type: 'checkout.session.completed', state: 'DONE' }],

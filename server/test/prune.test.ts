@@ -149,7 +149,8 @@ describe('old records', () => {
     })
     expect(await prune(pool, ALL, never, 10)).toEqual({ audit: 95 })
     stop()
-    expect(largest).toBe(10)
+    // One more finds none that an application has left.
+    expect(largest).toBe(11)
   })
 
   it('leaves the work to another process already doing it, and stops when told', async () => {
@@ -213,7 +214,7 @@ describe('the service', () => {
     try {
       await vi.waitFor(
         async () => {
-          expect(await ask(`select operation from audit_entry where app_id = ''`)).toEqual([
+          expect(await ask(`select operation from audit_entry where operation like '%days'`)).toEqual([
             { operation: '4 days' },
           ])
           expect(await ask('select key from idempotency')).toEqual([{ key: '4 days' }])

@@ -101,60 +101,60 @@ const QUERIES: Record<string, Row> = {
 
 const MUTATIONS: Record<string, Row> = {
   createFeature: {
-    statements: 8,
-    keyed: [13, 5],
+    statements: 9,
+    keyed: [14, 5],
     variables: (_, turn) => ({ input: { id: `new ${turn}`, name: 'New', type: 'BINARY' } }),
   },
   updateFeature: {
-    statements: 8,
-    keyed: [13, 5],
+    statements: 10,
+    keyed: [15, 5],
     variables: () => ({ id: 'f1', input: { name: 'F' } }),
   },
   createPackage: {
-    statements: 9,
-    keyed: [14, 5],
+    statements: 10,
+    keyed: [15, 5],
     variables: (count, turn) => ({
       input: { id: `new ${turn}`, name: 'New', features: named('f', count).map((id) => ({ id })) },
     }),
   },
   updatePackage: {
-    statements: 8,
-    keyed: [13, 5],
+    statements: 10,
+    keyed: [15, 5],
     variables: () => ({ id: 'plan', input: { metadata: {} } }),
   },
-  createUser: { statements: 4, keyed: [9, 5], variables: (_, turn) => ({ input: { id: `new ${turn}` } }) },
-  updateUser: { statements: 5, keyed: [10, 5], variables: () => ({ id: 'u1', input: { name: 'U' } }) },
+  createUser: { statements: 5, keyed: [10, 5], variables: (_, turn) => ({ input: { id: `new ${turn}` } }) },
+  updateUser: { statements: 7, keyed: [12, 5], variables: () => ({ id: 'u1', input: { name: 'U' } }) },
   subscribe: {
-    statements: 6,
-    keyed: [11, 5],
+    statements: 8,
+    keyed: [13, 5],
     variables: (count, turn) => ({ userId: `fresh ${turn}`, packageIds: ['plan', ...named('a', count)] }),
   },
   cancelSubscription: {
-    statements: 17,
-    keyed: [23, 1],
+    statements: 18,
+    keyed: [24, 1],
     variables: () => ({ id: subscriptionId }),
   },
   keepSubscription: {
-    statements: 17,
-    keyed: [23, 1],
+    statements: 18,
+    keyed: [24, 1],
     variables: () => ({ id: subscriptionId }),
   },
   // The catalogue changes with the first override of a feature, and then no more.
   setOverride: {
-    statements: 5,
-    keyed: [10, 5],
+    statements: 7,
+    keyed: [12, 5],
     variables: (count) => ({
       input: { userId: count === 1 ? 'u3' : 'u4', featureId: 'f3', mode: 'ADD', limit: 5 },
     }),
   },
   removeOverride: {
-    statements: 4,
-    keyed: [9, 5],
+    statements: 6,
+    keyed: [11, 5],
     variables: () => ({ userId: 'u5', featureId: 'f3' }),
   },
   migrateSubscriptions: {
-    statements: 18,
-    keyed: [24, 1],
+    statements: 19,
+    keyed: [25, 1],
     // There and back, so that there is always somebody to move.
     variables: (_, turn) =>
       turn.endsWith('plain')
@@ -162,28 +162,28 @@ const MUTATIONS: Record<string, Row> = {
         : { packageId: 'a1', fromVersion: 2, toVersion: 1 },
   },
   undoMigration: {
-    statements: 19,
-    keyed: [25, 1],
+    statements: 21,
+    keyed: [27, 1],
     variables: () => ({ id: migrationId }),
   },
   changeSubscription: {
-    statements: 15,
-    keyed: [21, 1],
+    statements: 17,
+    keyed: [23, 1],
     variables: (_, turn) => ({ userId: `changed ${turn}`, packageId: 'plan', quantity: 2, when: 'NOW' }),
   },
   cancelScheduledChange: {
-    statements: 13,
-    keyed: [19, 1],
+    statements: 15,
+    keyed: [21, 1],
     variables: (_, turn) => ({ userId: `scheduled ${turn}` }),
   },
   startTrial: {
-    statements: 9,
-    keyed: [14, 5],
+    statements: 11,
+    keyed: [16, 5],
     variables: (_, turn) => ({ userId: `tried ${turn}`, packageId: 'plan', days: 1 }),
   },
   extendTrial: {
-    statements: 12,
-    keyed: [17, 7],
+    statements: 14,
+    keyed: [19, 7],
     variables: (_, turn) => ({ id: trials.get(turn), until: IN_A_YEAR }),
   },
   recordUsage: {
@@ -199,8 +199,8 @@ const MUTATIONS: Record<string, Row> = {
     }),
   },
   generateSubscriptionLink: {
-    statements: 5,
-    keyed: [10, 5],
+    statements: 6,
+    keyed: [11, 5],
     variables: () => ({
       userId: 'u1',
       templateId: 'none',
@@ -210,7 +210,7 @@ const MUTATIONS: Record<string, Row> = {
   },
   generateUserToken: { statements: 6, keyed: [11, 6], variables: () => ({ userId: 'u1' }) },
   // Each is somebody who was subscribed above.
-  deleteUser: { statements: 43, keyed: [50, 1], variables: (_, turn) => ({ id: `fresh ${turn}` }) },
+  deleteUser: { statements: 44, keyed: [51, 1], variables: (_, turn) => ({ id: `fresh ${turn}` }) },
 }
 
 let subscriptionId = ''

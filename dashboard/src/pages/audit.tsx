@@ -1,4 +1,4 @@
-import { Button, Modal, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, Modal, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -9,97 +9,197 @@ import { Loaded } from '../ui/loaded.tsx'
 import { ObjectDiff } from '../ui/object-diff.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
+import { Tag } from '../ui/tag.tsx'
 import { When } from '../ui/when.tsx'
+import { AuditFilters, type AuditSearch, ExportAudit, queryOf } from './audit-filters.tsx'
 
 const AUDIT = graphql(`
-  query AuditLog($appId: String, $after: String) {
-    auditLog(appId: $appId, after: $after) {
+  query AuditLog($appId: String, $actorKind: ActorKind, $who: String, $operation: String, $subjectId: String,
+      $from: String, $to: String, $after: String) {
+    auditLog(appId: $appId, actorKind: $actorKind, who: $who, operation: $operation, subjectId: $subjectId,
+        from: $from, to: $to, after: $after) {
       next
-      rows { id at memberEmail sentence subjectId before after }
+      rows { id at actorKind actor memberEmail source appId sentence subjectId before after }
     }
   }
 `)
 type Entry = NonNullable<ResultOf<typeof AUDIT>['auditLog']>['rows'][number]
 
+const NAMES = graphql(`
+  query AuditNames($appId: String!) {
+    features(appId: $appId) { id name }
+    packages(appId: $appId) { id name }
+  }
+`)
+
 export function AuditPage() {
   const appId = useAppId()
   const app = useApp()
-  const { of = 'app', after } = useSearch({ from: '/inside/apps/$app/audit' })
+  const { of = 'app', after, ...search } = useSearch({ from: '/inside/apps/$app/audit' })
   const navigate = useNavigate({ from: '/apps/$app/audit' })
   const [open, setOpen] = useState<Entry | null>(null)
+  const filtered = Object.keys(search).length > 0
   const asked = useAsk(
     AUDIT,
-    { appId: of === 'app' ? appId : null, after: after ?? null },
+    { appId: of === 'app' ? appId : null, after: after ?? null, ...queryOf(search) },
     { keepPrevious: true },
   )
+  const show = (search: AuditSearch) =>
+    void navigate({ search: { ...search, ...(of === 'all' && { of }) }, replace: true })
   return (
-    <Page title="Audit log" about="Who changed what in this dashboard, and what it was before.">
+    <Page
+      title="Audit log"
+      about="Who changed what, in the dashboard, by the API and at the billing providers, and who signed in."
+      actions={<ExportAudit appId={of === 'app' ? appId : null} search={search} />}
+    >
       <SegmentedControl
         w="fit-content"
         aria-label="Of what"
         value={of}
-        onChange={(of) => void navigate({ search: { of: of as 'app' | 'all' } })}
+        onChange={(of) => void navigate({ search: { ...search, of: of as 'app' | 'all' } })}
         data={[
           { value: 'app', label: app?.name ?? appId },
           { value: 'all', label: 'Everything' },
         ]}
       />
+      <AuditFilters appId={appId} search={search} onChange={show} />
       <Loaded of={asked}>
-        {({ auditLog }) =>
-          auditLog?.rows.length === 0 ? (
-            <Text c="dimmed">Nothing was changed here yet.</Text>
-          ) : (
-            <Stack gap="sm">
+        {({ auditLog }) => (
+          <Stack gap="sm">
+            {auditLog?.rows.length === 0 ? (
+              <Text c="dimmed">
+                {auditLog.next
+                  ? 'Nothing in the part that was searched. Go on with Next.'
+                  : filtered || after !== undefined
+                    ? 'Nothing matches these filters.'
+                    : 'Nothing was changed here yet.'}
+              </Text>
+            ) : (
               <DataTable
                 label="Audit log"
                 rows={auditLog?.rows ?? []}
                 keyOf={({ id }) => id}
-                columns={[
-                  { label: 'When', cell: ({ at }) => <When at={at} time /> },
-                  { label: 'Who', wide: true, cell: ({ memberEmail }) => memberEmail },
-                  {
-                    label: 'What',
-                    cell: ({ sentence, subjectId }) => (
-                      <>
-                        <Text size="sm" fw={550}>
-                          {sentence}
-                        </Text>
-                        <Text size="xs" c="dimmed" ff="monospace">
-                          {subjectId}
-                        </Text>
-                      </>
-                    ),
-                  },
-                  {
-                    label: 'Details',
-                    hiddenLabel: true,
-                    right: true,
-                    cell: (entry) => (
-                      <Button
-                        size="compact-sm"
-                        variant="default"
-                        aria-label={`Details: ${entry.memberEmail} ${entry.sentence}`}
-                        onClick={() => setOpen(entry)}
-                      >
-                        Details
-                      </Button>
-                    ),
-                  },
-                ]}
+                columns={columns((change) => show({ ...search, ...change }), setOpen)}
               />
-              <Pager after={after} next={auditLog?.next} />
-            </Stack>
-          )
-        }
+            )}
+            <Pager after={after} next={auditLog?.next} />
+          </Stack>
+        )}
       </Loaded>
       <Modal
         opened={open !== null}
         onClose={() => setOpen(null)}
         size="lg"
-        title={open && `${open.memberEmail} ${open.sentence}`}
+        title={open && `${open.actor} ${open.sentence}`}
       >
-        {open && <ObjectDiff before={open.before} after={open.after} />}
+        {open && <Details entry={open} />}
       </Modal>
     </Page>
   )
+}
+
+const columns = (narrow: (change: AuditSearch) => void, open: (entry: Entry) => void) => [
+  { label: 'When', cell: ({ at }: Entry) => <When at={at} time /> },
+  {
+    label: 'Who',
+    wide: true,
+    cell: (entry: Entry) => (
+      <>
+        {entry.memberEmail === '' ? (
+          entry.actor
+        ) : (
+          <Anchor
+            component="button"
+            size="sm"
+            ta="left"
+            title="Only what they did"
+            onClick={() => narrow({ who: entry.memberEmail })}
+          >
+            {entry.actor}
+          </Anchor>
+        )}
+        {entry.actorKind === 'API_KEY' && (
+          <>
+            {' '}
+            <Tag>API key</Tag>
+          </>
+        )}
+        {entry.source !== null && (
+          <Text size="xs" c="dimmed">
+            from {entry.source}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  {
+    label: 'What',
+    cell: ({ sentence, subjectId, actor }: Entry) => (
+      <>
+        <Text size="sm" fw={550}>
+          {sentence}
+        </Text>
+        <Group gap="xs">
+          <Text size="xs" c="dimmed" hiddenFrom="sm">
+            {actor}
+          </Text>
+          {subjectId !== null && (
+            <Anchor
+              component="button"
+              size="xs"
+              c="dimmed"
+              ff="monospace"
+              ta="left"
+              title="Only what was done to this"
+              onClick={() => narrow({ subject: subjectId })}
+            >
+              {subjectId}
+            </Anchor>
+          )}
+        </Group>
+      </>
+    ),
+  },
+  {
+    label: 'Details',
+    hiddenLabel: true,
+    right: true,
+    cell: (entry: Entry) => (
+      <Button
+        size="compact-sm"
+        variant="default"
+        aria-label={`Details: ${entry.actor} ${entry.sentence}`}
+        onClick={() => open(entry)}
+      >
+        Details
+      </Button>
+    ),
+  },
+]
+
+function Details({ entry }: { entry: Entry }) {
+  const { actorKind, actor, memberEmail, source, appId, at, before, after } = entry
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed">
+        <When at={at} time />
+        {actorKind === 'API_KEY' && ` · by the API key ${actor} (${memberEmail})`}
+        {actorKind === 'PROVIDER' && ` · reported by ${actor}`}
+        {source !== null && ` · from ${source}`}
+      </Text>
+      {appId === null ? (
+        <ObjectDiff before={before} after={after} />
+      ) : (
+        <NamedDiff appId={appId} before={before} after={after} />
+      )}
+    </Stack>
+  )
+}
+
+function NamedDiff({ appId, before, after }: Pick<Entry, 'before' | 'after'> & { appId: string }) {
+  const { data } = useAsk(NAMES, { appId })
+  const names = new Map(
+    [...(data?.features ?? []), ...(data?.packages ?? [])].map((one) => [one.id, one.name]),
+  )
+  return <ObjectDiff before={before} after={after} nameOf={(id) => names.get(id) ?? id} />
 }

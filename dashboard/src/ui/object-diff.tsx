@@ -1,25 +1,27 @@
 import { Text } from '@mantine/core'
 import { DataTable } from './data-table.tsx'
+import { differences } from './differences.ts'
 
 type Values = Record<string, unknown> | null
 
-/** Two objects side by side, name by name; what is the same is left out. */
+/** Two versions side by side, field by field; what is the same is left out. */
 export function ObjectDiff({
   before,
   after,
   label = 'Before and after',
+  nameOf,
 }: {
   before: Values
   after: Values
   label?: string
+  /** what people call the thing with this id */
+  nameOf?: (id: string) => string
 }) {
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
-  const rows = names
-    .map((name) => ({ name, before: textOf(before?.[name]), after: textOf(after?.[name]) }))
-    .filter((row) => row.before !== row.after)
-  if (rows.length === 0) return <Text c="dimmed">Nothing was written down about it.</Text>
+  const rows = differences(before, after, nameOf)
+  if (rows.length === 0) return <Text c="dimmed">Nothing was changed that is written down.</Text>
+  const both = before !== null && after !== null
   const cell = (text: string) => (
-    <Text size="xs" ff="monospace" style={{ whiteSpace: 'pre-wrap' }}>
+    <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
       {text}
     </Text>
   )
@@ -27,19 +29,14 @@ export function ObjectDiff({
     <DataTable
       label={label}
       rows={rows}
-      keyOf={({ name }) => name}
+      keyOf={({ field }) => field}
       columns={[
-        { label: 'Field', cell: ({ name }) => name },
-        { label: 'Before', cell: ({ before }) => cell(before) },
-        { label: 'After', cell: ({ after }) => cell(after) },
+        { label: 'Field', cell: ({ field }) => field },
+        ...(both || after === null ? [{ label: 'Before', cell: (row: Row) => cell(row.before) }] : []),
+        ...(both || before === null ? [{ label: 'After', cell: (row: Row) => cell(row.after) }] : []),
       ]}
     />
   )
 }
 
-const textOf = (value: unknown): string =>
-  value === undefined || value === null
-    ? '–'
-    : typeof value === 'string'
-      ? value
-      : JSON.stringify(value, null, 1)
+type Row = ReturnType<typeof differences>[number]

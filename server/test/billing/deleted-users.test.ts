@@ -257,9 +257,12 @@ describe('gap: deleteUser, of ids that were used before', () => {
     await admin.data(DELETE, { id: 'anna' })
     expect(await found('First Ann', '"anna"')).toEqual([])
     expect(await audited()).toEqual([
+      'deleted a user',
       'created the user Second Ann',
       'changed the user (deleted)',
       'changed the user (deleted)',
+      'changed the user (deleted)',
+      'created the user (deleted)',
     ])
     expect((await admin.data('{ user(id: "ann") { name } }')).user).toEqual({ name: 'Second Ann' })
   })

@@ -207,6 +207,7 @@ async function expectParts(world: World, entries: number, parts: number[]): Prom
      select u.app_id, u.uid, 'f', 'MONTH', now(), 'ADD', 0, 0, now() from users u, generate_series(1, $2) where u.id = $1`,
     [id, entries],
   )
+  await rowsOf({ connectionString: world.databaseUrl }, 'delete from audit_entry where subject_id = $1', [id])
   const sizes: number[] = []
   for (let after: string | null | undefined; after !== null; ) {
     const { exportUser } = await world.admin.data(

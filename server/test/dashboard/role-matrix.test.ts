@@ -17,6 +17,7 @@ const QUERIES: Record<string, string[]> = {
   app: MEMBERS,
   apps: MEMBERS,
   auditLog: MEMBERS,
+  auditOperations: MEMBERS,
   billingSettings: MEMBERS,
   billingTemplate: MEMBERS,
   billingTemplates: MEMBERS,

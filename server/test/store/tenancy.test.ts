@@ -253,6 +253,7 @@ const ONLY_INSERT = [
     'insertCheckoutSession',
     'insertFeature',
     'insertFoundFailure',
+    'insertKeyEntry',
   ],
   ...[
     'insertNotice',

@@ -1,4 +1,4 @@
-import { actorName, sentenceOf } from '../../operations/home/sentences.ts'
+import { actorName, SENTENCES, sentenceOf } from '../../operations/home/sentences.ts'
 import { auditLog } from '../../operations/members/audit-log.ts'
 import { ACTOR_KINDS, type AuditRow } from '../../store/audit.ts'
 import type { Builder } from '../types/builder.ts'
@@ -37,6 +37,10 @@ export function defineAudit(builder: Builder<DashboardContext>): void {
   })
   const page = definePage(builder, 'AuditPage', entry)
   builder.queryFields((t) => ({
+    auditOperations: t.stringList({
+      description: 'Every operation that the audit log may name.',
+      resolve: () => Object.keys(SENTENCES),
+    }),
     auditLog: t.field({
       type: page,
       nullable: true,

@@ -37,7 +37,7 @@ async function byMember<T>(
   const about = MUTATIONS[name]?.about
   if (!about) return change()
   const look = (id: string | null) => snapshot(tx, about.kind, appId ?? '', id)
-  const before = await look(named(about.id(args)))
+  const before = about.isNew ? null : await look(named(about.id(args)))
   const result = await change()
   const subjectId = named(about.id(args, result))
   await insertAuditEntry(tx, {
@@ -60,7 +60,7 @@ async function byKey<T>(
 ): Promise<T> {
   const about = MUTATIONS[name]?.about
   if (!about) throw new Error(`the audit log does not know what ${name} is about`)
-  let before: JsonObject | null | undefined
+  let before: JsonObject | null | undefined = about.isNew && null
   const locked = async () => {
     if (before === undefined) before = await snapshot(tx, about.kind, appId, named(about.id(args)))
   }

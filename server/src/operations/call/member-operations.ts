@@ -17,6 +17,8 @@ interface Subject {
   kind: SubjectKind
   /** The id of the subject: from the arguments or, for a generated one, from the result. */
   id(args: Args, result?: unknown): string | null
+  /** There is nothing to look at before it. */
+  isNew?: true
 }
 
 /**
@@ -49,9 +51,9 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   rotateTokenKey: { least: 'OWNER', about: { kind: 'tokenKey', id: byResult } },
   revokeTokenKey: { least: 'OWNER', about: { kind: 'tokenKey', id: byId } },
 
-  createFeature: { least: 'EDITOR', about: { kind: 'feature', id: byInput } },
+  createFeature: { least: 'EDITOR', about: { kind: 'feature', id: byInput, isNew: true } },
   updateFeature: { least: 'EDITOR', about: { kind: 'feature', id: byId } },
-  createPackage: { least: 'EDITOR', about: { kind: 'package', id: byInput } },
+  createPackage: { least: 'EDITOR', about: { kind: 'package', id: byInput, isNew: true } },
   updatePackage: { least: 'EDITOR', about: { kind: 'package', id: byId } },
   editPackage: { least: 'EDITOR', about: { kind: 'package', id: byId } },
   publishPackage: { least: 'EDITOR', about: { kind: 'package', id: byId } },
@@ -62,7 +64,7 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   loadSample: { least: 'EDITOR', about: { kind: 'sample', id: none } },
   removeSample: { least: 'EDITOR', about: { kind: 'sample', id: none } },
 
-  createUser: { least: 'EDITOR', about: { kind: 'user', id: byInput } },
+  createUser: { least: 'EDITOR', about: { kind: 'user', id: byInput, isNew: true } },
   updateUser: { least: 'EDITOR', about: { kind: 'user', id: byPresentId } },
   // Of whom the log does not say: that is what was deleted.
   deleteUser: { least: 'EDITOR', about: { kind: 'user', id: none } },
@@ -84,7 +86,7 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   createPrice: { least: 'EDITOR', about: { kind: 'price', id: byResult } },
   importPrice: { least: 'EDITOR', about: { kind: 'price', id: byId } },
   archivePrice: { least: 'EDITOR', about: { kind: 'price', id: byId } },
-  createBillingTemplate: { least: 'EDITOR', about: { kind: 'billingTemplate', id: byInput } },
+  createBillingTemplate: { least: 'EDITOR', about: { kind: 'billingTemplate', id: byInput, isNew: true } },
   archiveBillingTemplate: { least: 'EDITOR', about: { kind: 'billingTemplate', id: byId } },
   setProviderAccount: { least: 'OWNER', about: { kind: 'providerAccount', id: by('provider') } },
   removeProviderAccount: { least: 'OWNER', about: { kind: 'providerAccount', id: by('provider') } },

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { differences } from '../src/ui/differences.ts'
+
+const names: Record<string, string> = { calls: 'API calls', pro: 'Pro' }
+const nameOf = (id: string) => names[id] ?? id
+
+describe('what changed, in words', () => {
+  it('leaves out what is the same', () => {
+    expect(differences({ name: 'A', unitLabel: 'call' }, { name: 'B', unitLabel: 'call' })).toEqual([
+      { field: 'Name', before: 'A', after: 'B' },
+    ])
+    expect(differences({ a: 1 }, { a: 1 })).toEqual([])
+  })
+
+  it('matches the entries of a list by what they are about, whatever their order', () => {
+    const before = {
+      features: [
+        { featureId: 'calls', limit: 1000, resetPeriod: 'MONTH', overageEnabled: false },
+        { featureId: 'sso', limit: null, resetPeriod: 'MONTH', overageEnabled: false },
+      ],
+    }
+    const after = {
+      features: [
+        { featureId: 'seats', limit: 5, resetPeriod: 'NEVER', overageEnabled: false },
+        { featureId: 'calls', limit: 20000, resetPeriod: 'DAY', overageEnabled: true },
+      ],
+    }
+    expect(differences(before, after, nameOf)).toEqual([
+      { field: 'Features › API calls › Limit', before: '1,000', after: '20,000' },
+      { field: 'Features › API calls › Reset period', before: 'every month', after: 'every day' },
+      { field: 'Features › API calls › Overage', before: 'no', after: 'yes' },
+      { field: 'Features › sso', before: 'Reset period: every month, Overage: no', after: '–' },
+      { field: 'Features › seats', before: '–', after: 'Limit: 5, Reset period: never, Overage: no' },
+    ])
+  })
+
+  it('shows all that a new thing has, and a draft by its fields', () => {
+    expect(differences(null, { id: 'pro', name: 'Pro', draft: null, isAddon: false })).toEqual([
+      { field: 'Id', before: '–', after: 'pro' },
+      { field: 'Name', before: '–', after: 'Pro' },
+      { field: 'Add-on', before: '–', after: 'no' },
+    ])
+    expect(differences({ draft: null }, { draft: { name: 'Better' } })).toEqual([
+      { field: 'Draft › Name', before: '–', after: 'Better' },
+    ])
+  })
+
+  it('calls things by their names, and leaves metadata alone', () => {
+    expect(
+      differences(
+        { packageId: 'pro', packageIds: ['pro'], metadata: { teamSize: 1 } },
+        { packageId: 'x', packageIds: ['pro', 'x'], metadata: { teamSize: 2 } },
+        nameOf,
+      ),
+    ).toEqual([
+      { field: 'Package', before: 'Pro', after: 'x' },
+      { field: 'Packages', before: 'Pro', after: 'Pro, x' },
+      { field: 'Metadata › teamSize', before: '1', after: '2' },
+    ])
+  })
+
+  it('cuts what is long, and shows times as times', () => {
+    const [long] = differences({ note: null }, { note: 'x'.repeat(10_000) })
+    expect(long?.after).toBe(`${'x'.repeat(240)}…`)
+    const [time] = differences({ cancelAt: null }, { cancelAt: '2026-03-01T12:00:00+00:00' })
+    expect(time?.after).toMatch(/2026/)
+    expect(time?.after).not.toContain('T12')
+  })
+
+  it('takes whatever was written down', () => {
+    expect(differences({ a: [{ b: 1 }], c: 'x' }, { a: [1, { b: 2 }], c: { d: 1 } })).toEqual([
+      { field: 'A', before: '[{"b":1}]', after: '[1,{"b":2}]' },
+      { field: 'C', before: 'x', after: '{"d":1}' },
+    ])
+    expect(differences(null, null)).toEqual([])
+  })
+})
