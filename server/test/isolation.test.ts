@@ -59,7 +59,8 @@ const MUTATIONS: Record<string, { operation: string; changes: boolean; refused?:
     changes: true,
   },
   deleteUser: { operation: 'deleteUser(id: "eve") { id }', changes: true },
-  keepSubscription: { operation: 'keepSubscription(id: "SUBSCRIPTION") { status }', changes: false },
+  // It kept what nobody had cancelled; that it was called is in the export, from the audit log.
+  keepSubscription: { operation: 'keepSubscription(id: "SUBSCRIPTION") { status }', changes: true },
   setOverride: {
     operation:
       'setOverride(input: { userId: "ann", featureId: "call", mode: ADD, limit: 5 }) { userId featureId limit }',

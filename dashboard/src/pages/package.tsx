@@ -66,6 +66,9 @@ export function PackagePage() {
           <Text size="sm" ff="monospace" className="break">
             {id}
           </Text>
+          <AnchorLink to="/apps/$app/audit" params={{ app }} search={{ subject: id }} size="sm">
+            Audit log
+          </AnchorLink>
         </Breadcrumbs>
       }
       actions={

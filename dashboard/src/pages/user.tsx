@@ -55,6 +55,9 @@ export function UserPage() {
             {id}
           </Text>
           {user?.email && <Text size="sm">{user.email}</Text>}
+          <AnchorLink to="/apps/$app/audit" params={{ app }} search={{ subject: id }} size="sm">
+            Audit log
+          </AnchorLink>
         </Breadcrumbs>
       }
       actions={
