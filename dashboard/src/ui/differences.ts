@@ -1,6 +1,5 @@
 import { RESET_PERIODS } from '../grants.ts'
 import { number } from './number.ts'
-import { dateTimeOf } from './when.tsx'
 
 type Values = Record<string, unknown>
 
@@ -20,34 +19,34 @@ const NOTHING = '–'
  * What differs between two versions of something, field by field, in words. Entries of a list are matched by what they
  * are about, and things are called by their names where those are known.
  */
-export function differences(
-  before: Values | null,
-  after: Values | null,
-  nameOf: (id: string) => string = (id) => id,
-): Difference[] {
-  return compared([], before ?? {}, after ?? {}, nameOf)
+export function differences(before: Values | null, after: Values | null, words: Words): Difference[] {
+  return compared([], before ?? {}, after ?? {}, words)
 }
 
-function compared(path: string[], before: unknown, after: unknown, nameOf: NameOf): Difference[] {
+interface Words {
+  /** what people call the thing with this id */
+  nameOf(id: string): string
+  timeOf(iso: string): string
+}
+
+function compared(path: string[], before: unknown, after: unknown, words: Words): Difference[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   const lists = [before, after].map(entriesOf)
   if (lists.some((list) => list !== null && list.size > 0)) {
     const [old = null, now = null] = lists
     const keys = new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])
     return [...keys].flatMap((key) =>
-      comparedEntry([...path, nameOf(key)], old?.get(key), now?.get(key), nameOf),
+      comparedEntry([...path, words.nameOf(key)], old?.get(key), now?.get(key), words),
     )
   }
   const sides = [before, after].filter((side) => side !== null && side !== undefined)
   if (sides.every(isObject)) {
     const [old, now] = [before, after].map((side) => (isObject(side) ? side : {})) as [Values, Values]
     const names = new Set([...Object.keys(old), ...Object.keys(now)])
-    return [...names].flatMap((name) =>
-      compared([...path, labelOf(name, path)], old[name], now[name], nameOf),
-    )
+    return [...names].flatMap((name) => compared([...path, labelOf(name, path)], old[name], now[name], words))
   }
   const name = path.at(-1) ?? ''
-  const [old, now] = [before, after].map((side) => textOf(side, name, nameOf)) as [string, string]
+  const [old, now] = [before, after].map((side) => textOf(side, name, words)) as [string, string]
   return old === now ? [] : [{ field: path.join(' › '), before: old, after: now }]
 }
 
@@ -56,21 +55,19 @@ function comparedEntry(
   path: string[],
   before: Values | undefined,
   after: Values | undefined,
-  nameOf: NameOf,
+  words: Words,
 ): Difference[] {
-  if (before && after) return compared(path, before, after, nameOf)
+  if (before && after) return compared(path, before, after, words)
   const inShort = (entry: Values | undefined) => {
     if (!entry) return NOTHING
     const told = Object.entries(entry).flatMap(([name, value]) => {
-      const text = textOf(value, labelOf(name, []), nameOf)
+      const text = textOf(value, labelOf(name, []), words)
       return name === keyName(entry) || text === NOTHING ? [] : [`${labelOf(name, [])}: ${text}`]
     })
     return cut(told.length === 0 ? 'included' : told.join(', '))
   }
   return [{ field: path.join(' › '), before: inShort(before), after: inShort(after) }]
 }
-
-type NameOf = (id: string) => string
 
 const isObject = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -109,17 +106,17 @@ function labelOf(name: string, path: string[]): string {
 
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/
 
-function textOf(value: unknown, label: string, nameOf: NameOf): string {
+function textOf(value: unknown, label: string, words: Words): string {
   if (value === null || value === undefined) return NOTHING
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number') return number(value)
   if (typeof value === 'string') {
-    if (TIME.test(value)) return dateTimeOf(value)
+    if (TIME.test(value)) return words.timeOf(value)
     if (label === 'Reset period') return RESET_PERIODS.find((one) => one.value === value)?.label ?? value
-    return cut(/^(Feature|Package)$/.test(label) ? nameOf(value) : value)
+    return cut(/^(Feature|Package)$/.test(label) ? words.nameOf(value) : value)
   }
   if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) {
-    return value.length === 0 ? NOTHING : cut(value.map((one) => nameOf(String(one))).join(', '))
+    return value.length === 0 ? NOTHING : cut(value.map((one) => words.nameOf(String(one))).join(', '))
   }
   if (Array.isArray(value) && value.length === 0) return NOTHING
   return cut(JSON.stringify(value))

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { DataTable } from './data-table.tsx'
 import { differences } from './differences.ts'
+import { dateTimeOf } from './when.tsx'
 
 type Values = Record<string, unknown> | null
 
@@ -9,7 +10,7 @@ export function ObjectDiff({
   before,
   after,
   label = 'Before and after',
-  nameOf,
+  nameOf = (id) => id,
 }: {
   before: Values
   after: Values
@@ -17,7 +18,7 @@ export function ObjectDiff({
   /** what people call the thing with this id */
   nameOf?: (id: string) => string
 }) {
-  const rows = differences(before, after, nameOf)
+  const rows = differences(before, after, { nameOf, timeOf: dateTimeOf })
   if (rows.length === 0) return <Text c="dimmed">Nothing was changed that is written down.</Text>
   const both = before !== null && after !== null
   const cell = (text: string) => (
