@@ -32,7 +32,7 @@ export interface AuditPlace {
   seq: number
 }
 
-export interface Found {
+interface Found {
   rows: AuditRow[]
   /** How far was searched, if there may be more beyond it. */
   reached: AuditPlace | null

@@ -2,7 +2,7 @@ import { MAX_FAILED_SIGN_INS } from '../domain/limits.ts'
 import type { Tx } from './database.ts'
 
 /** Whose password was wrong, and where the try came from; null: of no account there is. */
-export interface FailedSignIn {
+interface FailedSignIn {
   member: { id: number; email: string } | null
   source: string
 }

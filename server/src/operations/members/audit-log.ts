@@ -10,7 +10,7 @@ import { mutate } from '../call/mutate.ts'
 import { type KeyedPage, pageSize, unknownCursor } from '../call/pages.ts'
 
 /** What the reader looks for; absent: whatever it is. */
-export interface AuditQuery {
+interface AuditQuery {
   appId?: string | null | undefined
   actorKind?: ActorKind | null | undefined
   who?: string | null | undefined
