@@ -5,11 +5,14 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { setSessionEnded } from './api/session-ended.ts'
 import { newQueryClient } from './api/use-api.ts'
+import { isUnsaved } from './forms/unsaved.ts'
 import { newRouter } from './router.tsx'
 import { cssVariables, theme } from './theme.ts'
 
 const client = newQueryClient(() => {
+  if (isUnsaved()) return setSessionEnded(true)
   // The session has ended: return to the same page after signing in again.
   const { pathname, href } = router.state.location
   if (!['/sign-in', '/setup', '/invite'].includes(pathname)) {

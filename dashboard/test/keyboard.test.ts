@@ -86,7 +86,7 @@ describe('gap: the keyboard alone', () => {
     await enter(page, page.getByLabel('Limit'), '5')
     await press(page, page.getByRole('button', { name: 'Save draft' }))
     await press(page, page.getByRole('link', { name: 'Review and publish' }))
-    await page.getByRole('table', { name: 'Who gains or loses access' }).getByText('Ada Lovelace').waitFor()
+    await page.getByRole('table', { name: 'Who is affected' }).getByText('Ada Lovelace').waitFor()
     await press(page, page.getByRole('button', { name: 'Publish, though 1 lose access' }))
     await page.getByRole('heading', { name: /^Basic/ }).waitFor()
     const { package: basic } = await dashboard.server.dashboard.data(

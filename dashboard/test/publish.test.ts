@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
@@ -14,6 +15,13 @@ afterAll(() => dashboard?.close())
 const PACKAGE =
   '{ package(appId: "default", id: "basic") { name grants { id limit } draft { name grants { id limit } } } }'
 const packageNow = async () => (await dashboard.server.dashboard.data(PACKAGE)).package
+
+/** Whether all of it can be seen without scrolling. */
+async function inSight(element: Locator): Promise<boolean> {
+  const box = await element.boundingBox()
+  const height = element.page().viewportSize()?.height ?? 0
+  return box !== null && box.y >= 0 && box.y + box.height <= height
+}
 
 describe('spec §3: publishing in the dashboard', () => {
   it('keeps an edit as a draft, shows who is affected, and publishes it', async () => {
@@ -32,20 +40,25 @@ describe('spec §3: publishing in the dashboard', () => {
     ])
 
     await page.getByRole('link', { name: 'Review and publish' }).click()
-    const touched = page.getByRole('table', { name: 'Who gains or loses access' })
+    const touched = page.getByRole('table', { name: 'Who is affected' })
     await touched.waitFor()
     const rows = await touched.locator('tbody tr').allInnerTexts()
-    const told = rows.map((row) => row.split('\t').slice(0, 3).join(' '))
+    const cells = rows.map((row) => row.split('\t').slice(0, 3))
+    const told = cells.map((texts) => texts.map((text) => text.trim()).join(' '))
     expect(told).toEqual([
-      'Ada Lovelace API calls loses',
-      'Ada Lovelace Single sign-on gains',
-      'Bob Single sign-on gains',
+      'Ada Lovelace API calls loses access',
+      'Ada Lovelace Single sign-on gains access',
+      'Bob Single sign-on gains access',
     ])
-    const figures = page.getByText(/^(subscribers now|gain access|lose access)$/).locator('..')
+    const figures = page
+      .getByText(/^(subscribers now|gain access|lose access|more overage|less overage)$/)
+      .locator('..')
     expect((await figures.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
       '2 subscribers now',
       '2 gain access',
       '1 lose access',
+      '0 more overage',
+      '0 less overage',
     ])
     await page.getByRole('button', { name: 'Publish, though 1 lose access' }).click()
     await page.getByRole('heading', { name: /^Basic/ }).waitFor()
@@ -70,7 +83,7 @@ describe('spec §3: publishing in the dashboard', () => {
     await api.data(
       'mutation { editPackage(appId: "default", id: "many", input: {features: [{id: "calls", entitlement: {limit: 0}}]}) { id } }',
     )
-    const users = page.getByRole('table', { name: 'Who gains or loses access' }).locator('tbody tr a')
+    const users = page.getByRole('table', { name: 'Who is affected' }).locator('tbody tr a')
     await open('/apps/default/packages/many/publish')
     const first = await users.allInnerTexts()
     expect(first).toHaveLength(50)
@@ -85,6 +98,56 @@ describe('spec §3: publishing in the dashboard', () => {
     await page.getByRole('button', { name: 'Publish, though 60 lose access' }).waitFor()
     await page.getByRole('button', { name: 'To the beginning' }).click()
     await page.getByRole('link', { name: 'many-0', exact: true }).waitFor()
+  })
+
+  it('counts who goes into overage, and keeps the button in sight of the first row and the last', async () => {
+    const { page, open } = visit
+    const { admin, dashboard: api } = dashboard.server
+    await api.data(`mutation {
+      createPackage(appId: "default", input: {id: "over", name: "Over", features: [{id: "calls", entitlement: {limit: 10, overageEnabled: true}}]}) { id }
+      publishPackage(appId: "default", id: "over") { id }
+    }`)
+    for (let i = 0; i < 20; i++) {
+      await admin.data(
+        `mutation ($id: String!) {
+          createUser(input: {id: $id}) { id } subscribe(userId: $id, packageIds: ["over"]) { id }
+          recordUsage(input: {userId: $id, featureId: "calls", delta: 7}) { recorded }
+        }`,
+        { id: `over-${i}` },
+      )
+    }
+    await api.data(
+      'mutation { editPackage(appId: "default", id: "over", input: {features: [{id: "calls", entitlement: {limit: 5, overageEnabled: true}}]}) { id } }',
+    )
+    await page.setViewportSize({ width: 390, height: 700 })
+    await open('/apps/default/packages/over/publish')
+    await page.getByText('20 subscribers: 20 more overage').waitFor()
+    await page.getByText('For 20 subscribers, further use counts as overage').waitFor()
+    const publish = page.getByRole('button', { name: 'Publish', exact: true })
+    for (const to of ['0', 'document.body.scrollHeight']) {
+      await page.evaluate(`scrollTo(0, ${to})`)
+      await expect.poll(() => inSight(publish)).toBe(true)
+    }
+    await page.setViewportSize({ width: 1280, height: 720 })
+    expect(visit.problems).toEqual([])
+  })
+
+  it('asks before an empty package is published', async () => {
+    const { page, open } = visit
+    const { dashboard: api } = dashboard.server
+    await api.data(
+      'mutation { createPackage(appId: "default", input: {id: "empty", name: "Empty", features: []}) { id } }',
+    )
+    const status = async () =>
+      (await api.data('{ package(appId: "default", id: "empty") { status } }')).package.status
+    await open('/apps/default/packages/empty/publish')
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Publish an empty package?' })
+    await dialog.getByText('Empty has no features.').waitFor()
+    expect(await status()).toBe('DRAFT')
+    await dialog.getByRole('button', { name: 'Publish it empty' }).click()
+    await page.getByRole('heading', { name: /^Empty/ }).waitFor()
+    expect(await status()).toBe('PUBLISHED')
   })
 
   it('publishes for new customers only, moves the old ones later, and takes that back', async () => {
@@ -108,7 +171,7 @@ describe('spec §3: publishing in the dashboard', () => {
     await open('/apps/default/packages/kept/publish')
     await page.getByRole('button', { name: 'Publish, though 1 lose access' }).waitFor()
     await page.getByRole('radio', { name: 'New customers only' }).check()
-    await page.getByText('Nobody who has the package now is touched.').waitFor()
+    await page.getByText('Nobody who has the package now is affected.').waitFor()
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
     await page.getByText('Published for new customers.').waitFor()
     expect(await version()).toBe(1)

@@ -82,6 +82,7 @@ export const DOCUMENTS = {
   ) {
     changeSubscription(userId: $userId, packageId: $packageId, when: $when, quantity: $quantity, dryRun: $dryRun) {
       at now from { ${PACKAGE} } to { ${PACKAGE} } gains { ${FEATURE_CHANGE} } loses { ${FEATURE_CHANGE} }
+      moreOverage { ${FEATURE_CHANGE} } lessOverage { ${FEATURE_CHANGE} }
       credit charge currency quotedBy formula subscription { ${SUBSCRIPTION} }
     }
   }`,

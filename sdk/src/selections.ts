@@ -4,7 +4,7 @@ export const PACKAGE_FEATURE = 'id name limit type unitLabel unitLabelPlural met
 export const SUBSCRIPTION = `id userId status metadata startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion scheduled { packageId at } package { ${PACKAGE} }`
 export const OVERRIDE = 'userId featureId mode limit overageEnabled resetPeriod startedAt expiresAt reason'
 export const MIGRATION =
-  'id packageId fromVersion toVersion when at status subscriptions moved gains loses features { featureId gains loses } undoneAt'
+  'id packageId fromVersion toVersion when at status subscriptions moved gains loses moreOverage lessOverage features { featureId gains loses moreOverage lessOverage } undoneAt'
 export const CONSUMPTION = 'consumption { budget used overageEnabled }'
 export const CHECK = `featureId access reason reasonCode ${CONSUMPTION}`
 export const USAGE_PERIOD = `periodStart periodEnd ${CONSUMPTION}`

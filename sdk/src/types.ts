@@ -179,6 +179,10 @@ export interface Migration {
   gains: number
   /** How many of them lose access to at least one feature. */
   loses: number
+  /** How many of them go into overage, or further into it, with at least one feature. */
+  moreOverage: number
+  /** How many of them come out of overage, or have less of it, with at least one feature. */
+  lessOverage: number
   /** The same for each feature that differs between the two versions. */
   features: MigratedFeature[]
   /** When it was undone; null: it was not. */
@@ -193,6 +197,10 @@ export interface MigratedFeature {
   gains: number
   /** How many subscribers lose access to it. */
   loses: number
+  /** How many subscribers go into overage with it, or further into it. */
+  moreOverage: number
+  /** How many subscribers come out of overage with it, or have less of it. */
+  lessOverage: number
 }
 
 /** A change that is to come. */
@@ -251,6 +259,10 @@ export interface SubscriptionChange {
   gains: FeatureChange[]
   /** What can be used before it and not after. */
   loses: FeatureChange[]
+  /** What goes into overage by it, or further into it. */
+  moreOverage: FeatureChange[]
+  /** What comes out of overage by it, or has less of it. */
+  lessOverage: FeatureChange[]
   /** Minor units given back; null: the plans have no prices to compare. */
   credit: number | null
   /** Minor units charged. */

@@ -180,7 +180,9 @@ const migrated = (status: string) => ({
   moved: 0,
   gains: 0,
   loses: 0,
-  features: [{ featureId: 'calls', gains: 0, loses: 0 }],
+  moreOverage: 0,
+  lessOverage: 0,
+  features: [{ featureId: 'calls', gains: 0, loses: 0, moreOverage: 0, lessOverage: 0 }],
   undoneAt: status === 'UNDONE' ? TIME : null,
 })
 const MIGRATE = { packageId: 'versioned', fromVersion: 1, toVersion: 2 }
@@ -323,6 +325,8 @@ const MUTATIONS: Row[] = [
       to: PLAN,
       gains: [],
       loses: [],
+      moreOverage: [],
+      lessOverage: [],
       credit: expect.toBeOneOf([null, expect.any(Number)]),
       charge: expect.toBeOneOf([null, expect.any(Number)]),
       currency: expect.toBeOneOf([null, TEXT]),

@@ -27,7 +27,8 @@ beforeEach(async () => {
 
 const CHANGE = `mutation ($packageId: String!, $when: ChangeTime, $quantity: Int, $dryRun: Boolean) {
   changeSubscription(userId: "ann", packageId: $packageId, when: $when, quantity: $quantity, dryRun: $dryRun) {
-    at now from { id } to { id } gains { featureId } loses { featureId } credit charge currency quotedBy formula
+    at now from { id } to { id } gains { featureId } loses { featureId }
+    moreOverage { featureId after { reasonCode } } lessOverage { featureId } credit charge currency quotedBy formula
     subscription { package { id } status cancelAt quantity scheduled { packageId at } }
   }
 }`
@@ -90,6 +91,22 @@ describe('gap: change: now', () => {
     expect((await app.showUsage()).current?.[2]).toBe(0)
     await change('basic', { when: 'NOW' })
     expect((await app.showUsage()).current).toEqual([start, end, 7])
+  })
+
+  it('says what goes into overage by it, and what comes out', async () => {
+    await publishPackage(app, 'metered', { call: { limit: 3, overageEnabled: true } })
+    await app.subscribe('basic')
+    await app.use(7)
+    expect(await change('metered', { when: 'NOW' })).toMatchObject({
+      loses: [{ featureId: 'seat' }],
+      moreOverage: [{ featureId: 'call', after: { reasonCode: 'OVERAGE' } }],
+      lessOverage: [],
+    })
+    expect(await change('basic', { when: 'NOW', dryRun: true })).toMatchObject({
+      gains: [{ featureId: 'seat' }],
+      moreOverage: [],
+      lessOverage: [{ featureId: 'call' }],
+    })
   })
 
   it('says what would happen, and does nothing, on a dry run', async () => {

@@ -68,8 +68,8 @@ async function held({ admin }: ClockedApp, ...userIds: string[]): Promise<string
   return shown
 }
 
-const MIGRATION = `id packageId fromVersion toVersion when at status subscriptions moved gains loses
-  features { featureId gains loses } undoneAt`
+const MIGRATION = `id packageId fromVersion toVersion when at status subscriptions moved gains loses moreOverage lessOverage
+  features { featureId gains loses moreOverage lessOverage } undoneAt`
 const MIGRATE = `mutation ($from: Int!, $to: Int!, $when: ChangeTime, $dryRun: Boolean) {
   migrateSubscriptions(packageId: "plan", fromVersion: $from, toVersion: $to, when: $when, dryRun: $dryRun) { ${MIGRATION} }
 }`
@@ -238,7 +238,9 @@ describe('gap: migrateSubscriptions', () => {
       moved: 1,
       gains: 1,
       loses: 0,
-      features: [{ featureId: 'call', gains: 1, loses: 0 }],
+      moreOverage: 0,
+      lessOverage: 0,
+      features: [{ featureId: 'call', gains: 1, loses: 0, moreOverage: 0, lessOverage: 0 }],
       undoneAt: null,
     }
     expect(await migrate(app, 1, 2, { dryRun: true })).toMatchObject({

@@ -22,13 +22,16 @@ export type Role = Me['role']
 
 /** The signed-in member, from the cache if already known. */
 export async function whoIsThere(client: QueryClient): Promise<Me | null> {
-  const { me } = await client.ensureQueryData({
-    queryKey: keyOf(SESSION, {}),
-    queryFn: () => request(SESSION, {}),
-    revalidateIfStale: false,
-  })
+  const { me } = await client.ensureQueryData({ ...SESSION_QUERY, revalidateIfStale: false })
   return me
 }
+
+/** The same, asked anew. */
+export async function whoIsThereNow(client: QueryClient): Promise<Me | null> {
+  return (await client.fetchQuery({ ...SESSION_QUERY, staleTime: 0 })).me
+}
+
+const SESSION_QUERY = { queryKey: keyOf(SESSION, {}), queryFn: () => request(SESSION, {}) }
 
 /** Clears the cache: someone else may be using this browser now. */
 export const forgetSession = (client: QueryClient) => client.clear()

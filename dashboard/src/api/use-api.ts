@@ -1,6 +1,7 @@
 import { notifications } from '@mantine/notifications'
 import {
   keepPreviousData,
+  MutationCache,
   QueryCache,
   QueryClient,
   type UseMutationResult,
@@ -15,8 +16,10 @@ import { request } from './request.ts'
 
 /** One cache of answers, by document and variables. */
 export function newQueryClient(onSignedOut: () => void): QueryClient {
+  const onError = (error: Error) => isSignedOut(error) && onSignedOut()
   return new QueryClient({
-    queryCache: new QueryCache({ onError: (error) => isSignedOut(error) && onSignedOut() }),
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       // The service may run on this machine: whether the browser believes that it is online says nothing about that.
       mutations: { networkMode: 'always' },

@@ -5,6 +5,7 @@ import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { NewPasswordInput, passwordProblem } from './new-password-input.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const CHANGE = graphql(`
   mutation ChangePassword($current: String!, $password: String!) {
@@ -17,6 +18,7 @@ export function ChangePasswordForm() {
     initialValues: { current: '', password: '' },
     validate: { current: required('The present password'), password: passwordProblem },
   })
+  useUnsaved(form)
   const change = useChange(CHANGE, { said: 'The password is changed.', done: () => form.reset() })
   return (
     <form noValidate onSubmit={form.onSubmit((values) => change.mutate(values, ontoFields(form)))}>

@@ -18,6 +18,7 @@ const PREVIEW = graphql(`
     changePreview(appId: $appId, userId: $userId, packageId: $packageId, when: $when, quantity: $quantity) {
       at now credit charge currency decimals quotedBy formula
       gains { featureId name } loses { featureId name }
+      moreOverage { featureId name } lessOverage { featureId name }
     }
   }
 `)
@@ -121,6 +122,12 @@ function Preview({ change }: { change: Change }) {
       <List size="sm">
         {change.gains.length > 0 && <List.Item>Can be used from then on: {names(change.gains)}</List.Item>}
         {change.loses.length > 0 && <List.Item>No longer: {names(change.loses)}</List.Item>}
+        {change.moreOverage.length > 0 && (
+          <List.Item>Into overage, or further into it: {names(change.moreOverage)}</List.Item>
+        )}
+        {change.lessOverage.length > 0 && (
+          <List.Item>Out of overage, or less of it: {names(change.lessOverage)}</List.Item>
+        )}
         {change.gains.length + change.loses.length === 0 && (
           <List.Item>Every feature that can be used now can be used after it, and no other.</List.Item>
         )}

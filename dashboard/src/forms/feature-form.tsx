@@ -9,6 +9,7 @@ import { FormActions } from './form-actions.tsx'
 import { MetadataInput, metadataOf, metadataProblem, metadataText } from './metadata-input.tsx'
 import { NameInput } from './name-input.tsx'
 import { fieldsOf, idProblem, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const CREATE = graphql(`
   mutation CreateFeature($appId: String!, $input: CreateFeatureInput!) {
@@ -53,11 +54,12 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
     },
     validate: { name: required('The name'), id: idProblem, metadata: metadataProblem },
   })
+  const { saved } = useUnsaved(form)
   const create = useChange(CREATE, {
-    done: onDone,
+    done: saved(onDone),
     said: 'The feature is there. Put it into a package next.',
   })
-  const update = useChange(UPDATE, { done: onDone, said: 'Saved.' })
+  const update = useChange(UPDATE, { done: saved(onDone), said: 'Saved.' })
   const save = form.onSubmit(({ id, type, name, unitLabel, unitLabelPlural, metadata }) => {
     const input = {
       name,

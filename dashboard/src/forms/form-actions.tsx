@@ -1,4 +1,6 @@
 import { Button, Group } from '@mantine/core'
+import { useContext } from 'react'
+import { DialogContext } from './unsaved.ts'
 
 interface FormActionsProps {
   submit: string
@@ -10,9 +12,10 @@ interface FormActionsProps {
 }
 
 export function FormActions({ submit, busy, disabled = false, danger, onCancel }: FormActionsProps) {
+  const dialog = useContext(DialogContext)
   return (
     <Group justify="flex-end" gap="xs" mt="xs">
-      <Button variant="default" onClick={onCancel}>
+      <Button variant="default" onClick={dialog?.close ?? onCancel}>
         Cancel
       </Button>
       <Button type="submit" loading={busy} disabled={disabled} {...(danger && { color: 'red.9' })}>

@@ -1,10 +1,12 @@
 import { Button, Group, NumberInput, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { useEffect } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { fieldsOf, ontoFields } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const SET = graphql(`
   mutation SetGraceDays($appId: String!, $days: Int!) {
@@ -18,7 +20,14 @@ export function GraceDaysForm({ appId, days }: { appId: string; days: number }) 
     initialValues: { days: days as number | '' },
     validate: { days: (value) => (value === '' ? 'The number of days is missing.' : null) },
   })
-  const set = useChange(SET, { said: 'Saved.' })
+  const { saved } = useUnsaved(form)
+  // What somebody else has set shows, unless it would overwrite what is being typed.
+  useEffect(() => {
+    if (form.isDirty()) return
+    form.setValues({ days })
+    form.resetDirty({ days })
+  }, [days])
+  const set = useChange(SET, { said: 'Saved.', done: saved() })
   return (
     <form
       noValidate

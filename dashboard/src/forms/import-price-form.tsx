@@ -8,6 +8,7 @@ import { priceText } from '../ui/price.ts'
 import { ConfirmPrice } from './confirm-price.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const CHOICES = graphql(`
   query ProviderPrices($appId: String!, $provider: String!) {
@@ -36,8 +37,9 @@ export function ImportPriceForm({ appId, packageId, provider, livemode, onDone }
   const choices = useAsk(CHOICES, { appId, provider })
   const prices = choices.data?.providerPrices ?? []
   const form = useForm({ initialValues: { id: '' }, validate: { id: required('The id') } })
+  const { saved } = useUnsaved(form)
   const take = useChange(IMPORT, {
-    done: onDone,
+    done: saved(onDone),
     said: 'Price imported. New payment links ask for it.',
   })
   const id = form.values.id.trim()

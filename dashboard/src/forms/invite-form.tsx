@@ -8,6 +8,7 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { dateTimeOf } from '../ui/when.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const INVITE = graphql(`
   mutation InviteMember($email: String!, $role: Role!) {
@@ -20,7 +21,8 @@ export function InviteForm({ onDone }: { onDone: () => void }) {
     initialValues: { email: '', role: 'EDITOR' as 'OWNER' | 'EDITOR' | 'VIEWER' },
     validate: { email: required('The email') },
   })
-  const invite = useChange(INVITE)
+  const { saved } = useUnsaved(form)
+  const invite = useChange(INVITE, { done: saved() })
   const link = invite.data?.inviteMember
   if (link) {
     return (

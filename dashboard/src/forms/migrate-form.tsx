@@ -10,7 +10,7 @@ import { number } from '../ui/number.ts'
 const PREVIEW = graphql(`
   query MigrationPreview($appId: String!, $packageId: String!, $from: Int!, $to: Int!, $when: ChangeTime!) {
     migrationPreview(appId: $appId, packageId: $packageId, fromVersion: $from, toVersion: $to, when: $when) {
-      subscriptions gains loses
+      subscriptions gains loses moreOverage lessOverage
     }
   }
 `)
@@ -86,6 +86,10 @@ export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormP
                 <Text size="sm">
                   {number(migrationPreview.subscriptions)} will be moved. {number(migrationPreview.gains)}{' '}
                   gain access to something, {number(migrationPreview.loses)} lose access.
+                  {migrationPreview.moreOverage > 0 &&
+                    ` ${number(migrationPreview.moreOverage)} go into overage, or further into it.`}
+                  {migrationPreview.lessOverage > 0 &&
+                    ` ${number(migrationPreview.lessOverage)} come out of overage, or have less of it.`}
                 </Text>
               )
             }

@@ -6,6 +6,7 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
 import { NameInput } from './name-input.tsx'
 import { fieldsOf, idProblem, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const CREATE = graphql(`
   mutation CreateApp($id: String!, $name: String!, $testClock: Boolean!) {
@@ -18,7 +19,11 @@ export function NewAppForm({ onDone }: { onDone: () => void }) {
     initialValues: { name: '', id: '', testClock: false },
     validate: { name: required('The name'), id: idProblem },
   })
-  const create = useChange(CREATE, { done: onDone, said: 'The app is there. Make an API key for it next.' })
+  const { saved } = useUnsaved(form)
+  const create = useChange(CREATE, {
+    done: saved(onDone),
+    said: 'The app is there. Make an API key for it next.',
+  })
   return (
     <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values, ontoFields(form)))}>
       <Stack>

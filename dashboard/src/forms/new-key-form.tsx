@@ -5,6 +5,7 @@ import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const CREATE = graphql(`
   mutation CreateApiKey($appId: String!, $name: String!) {
@@ -20,10 +21,11 @@ interface NewKeyFormProps {
 
 export function NewKeyForm({ appId, onDone, onCancel }: NewKeyFormProps) {
   const form = useForm({ initialValues: { name: '' }, validate: { name: required('The name') } })
+  const { saved } = useUnsaved(form)
   const create = useChange(CREATE, {
-    done: ({ createApiKey }) => {
+    done: saved(({ createApiKey }) => {
       if (createApiKey) onDone(createApiKey)
-    },
+    }),
   })
   return (
     <form noValidate onSubmit={form.onSubmit(({ name }) => create.mutate({ appId, name }, ontoFields(form)))}>

@@ -7,6 +7,7 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
 import { NameInput } from './name-input.tsx'
 import { fieldsOf, idProblem, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const CREATE = graphql(`
   mutation CreatePackage($appId: String!, $input: CreatePackageInput!) {
@@ -26,10 +27,11 @@ export function NewPackageForm({ appId, onDone, onCancel }: NewPackageFormProps)
     initialValues: { name: '', id: '', kind: 'base' },
     validate: { name: required('The name'), id: idProblem },
   })
+  const { saved } = useUnsaved(form)
   const create = useChange(CREATE, {
-    done: ({ createPackage }) => {
+    done: saved(({ createPackage }) => {
       if (createPackage) onDone(createPackage.id)
-    },
+    }),
   })
   const save = form.onSubmit(({ id, name, kind }) =>
     create.mutate({ appId, input: { id, name, isAddon: kind === 'addon' } }, ontoFields(form)),

@@ -6,6 +6,7 @@ import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, idProblem, ontoFields } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const CREATE = graphql(`
   mutation CreateUser($appId: String!, $input: CreateUserInput!) {
@@ -25,10 +26,11 @@ export function NewUserForm({ appId, onDone, onCancel }: NewUserFormProps) {
     initialValues: { id: '', name: '', email: '', billingId: '' },
     validate: { id: idProblem },
   })
+  const { saved } = useUnsaved(form)
   const create = useChange(CREATE, {
-    done: ({ createUser }) => {
+    done: saved(({ createUser }) => {
       if (createUser) onDone(createUser.id)
-    },
+    }),
   })
   const save = form.onSubmit(({ id, ...values }) => {
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value.trim() !== ''))

@@ -5,6 +5,7 @@ import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const SET = graphql(`
   mutation SetOrigins($appId: String!, $origins: [String!]!) {
@@ -14,7 +15,8 @@ const SET = graphql(`
 
 export function OriginsForm({ app, onDone }: { app: { id: string; origins: string[] }; onDone: () => void }) {
   const form = useForm({ initialValues: { origins: app.origins } })
-  const set = useChange(SET, { done: onDone, said: 'Saved.' })
+  const { saved } = useUnsaved(form)
+  const set = useChange(SET, { done: saved(onDone), said: 'Saved.' })
   return (
     <form onSubmit={form.onSubmit(({ origins }) => set.mutate({ appId: app.id, origins }, ontoFields(form)))}>
       <Stack>

@@ -6,6 +6,7 @@ import { type CatalogueFeature, type Grant, RESET_PERIODS } from '../grants.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const SET = graphql(`
   mutation SetOverride($appId: String!, $input: OverrideInput!) {
@@ -63,10 +64,11 @@ export function OverrideForm({ appId, userId, features, override, onDone }: Over
       limit: (limit, { mode }) => (takesLimit(mode) && limit === '' ? 'The limit is missing.' : null),
     },
   })
+  const { saved } = useUnsaved(form)
   const { featureId, mode } = form.values
   const chosen = features.find(({ id }) => id === featureId)
   const binary = chosen?.type === 'BINARY'
-  const set = useChange(SET, { done: onDone, said: 'Set. Checks know it at once.' })
+  const set = useChange(SET, { done: saved(onDone), said: 'Set. Checks know it at once.' })
   const save = form.onSubmit((values) => {
     const counts = takesLimit(values.mode)
     const input = {

@@ -12,14 +12,16 @@ import {
 } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconTrash } from '@tabler/icons-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { ApiError } from '../api/api-error.ts'
 import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
 import { type CatalogueFeature, type Grant, RESET_PERIODS } from '../grants.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Note } from '../ui/note.tsx'
+import { StickyActions } from '../ui/sticky-actions.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const EDIT = graphql(`
   mutation EditPackage($appId: String!, $id: String!, $input: EditPackageInput!, $version: String) {
@@ -40,6 +42,8 @@ interface PackageFormProps {
   readOnly: boolean
   /** Reloads, and fills a new form. */
   onReload: () => void
+  /** beside the button that saves */
+  actions?: ReactNode
 }
 
 export function PackageForm(props: PackageFormProps) {
@@ -50,21 +54,25 @@ export function PackageForm(props: PackageFormProps) {
   })
   // From when the form was filled: changes that arrive while typing must not count as seen.
   const [seen, setSeen] = useState(props.version)
+  const edited = (version: string | null) => {
+    const { name, grants } = form.getValues()
+    return { appId, id, input: { name, features: grants.map(inputOf(features)) }, version }
+  }
+  const { saved } = useUnsaved(form, async () => {
+    if (form.validate().hasErrors) return false
+    return edit.mutateAsync(edited(seen), ontoFields(form)).then(
+      () => true,
+      () => false,
+    )
+  })
   const edit = useChange(EDIT, {
     said: props.published ? 'Saved as a draft. Publish it to put it in force.' : 'Saved.',
-    done({ editPackage }) {
+    done: saved(({ editPackage }) => {
       if (editPackage) setSeen(editPackage.version)
-      form.resetDirty()
-    },
+    }),
   })
   const conflict = edit.error instanceof ApiError && edit.error.code === 'CONFLICT'
-  const save = (version: string | null) => {
-    const { name, grants } = form.getValues()
-    edit.mutate(
-      { appId, id, input: { name, features: grants.map(inputOf(features)) }, version },
-      ontoFields(form),
-    )
-  }
+  const save = (version: string | null) => edit.mutate(edited(version), ontoFields(form))
   const featureOf = (id: string) => features.find((feature) => feature.id === id)
   const left = features.filter(({ id }) => !form.values.grants.some((grant) => grant.id === id))
   return (
@@ -166,16 +174,15 @@ export function PackageForm(props: PackageFormProps) {
             }}
           />
         </Group>
-        <Group gap="sm">
+        <Text size="sm" c="dimmed">
+          An empty limit is no limit. With overage, use beyond the limit is counted and not refused.
+        </Text>
+        <StickyActions about={form.isDirty() ? 'Not saved yet' : 'Everything is saved'}>
           <Button type="submit" loading={edit.isPending} disabled={readOnly || !form.isDirty()}>
             {props.published ? 'Save draft' : 'Save'}
           </Button>
-          <Text size="sm" c="dimmed">
-            {form.isDirty()
-              ? 'Not saved yet'
-              : 'An empty limit is no limit. With overage, use beyond the limit is counted and not refused.'}
-          </Text>
-        </Group>
+          {props.actions}
+        </StickyActions>
       </Stack>
     </form>
   )

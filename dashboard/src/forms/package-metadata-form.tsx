@@ -6,6 +6,7 @@ import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { MetadataInput, metadataOf, metadataProblem, metadataText } from './metadata-input.tsx'
 import { fieldsOf, ontoFields } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const UPDATE = graphql(`
   mutation UpdatePackage($appId: String!, $id: String!, $input: UpdatePackageInput!, $version: String) {
@@ -26,7 +27,8 @@ export function PackageMetadataForm({ appId, id, version, metadata }: PackageMet
     initialValues: { metadata: metadataText(metadata) },
     validate: { metadata: metadataProblem },
   })
-  const update = useChange(UPDATE, { said: 'Saved. It is in force at once.', done: () => form.resetDirty() })
+  const { saved } = useUnsaved(form)
+  const update = useChange(UPDATE, { said: 'Saved. It is in force at once.', done: saved() })
   const save = form.onSubmit(({ metadata }) =>
     update.mutate({ appId, id, input: { metadata: metadataOf(metadata) }, version }, ontoFields(form)),
   )

@@ -9,6 +9,7 @@ import { symbolOf, typedAmount } from './amount.ts'
 import { ConfirmPrice } from './confirm-price.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const CURRENCIES = graphql(`
   query Currencies($provider: String!) {
@@ -47,6 +48,7 @@ export function PriceForm({ appId, packageId, providers, currency, onDone }: Pri
         provider !== 'sandbox' && value.trim() === '' ? `The price's id at ${provider} is missing.` : null,
     },
   })
+  const { saved } = useUnsaved(form)
   const asked = useAsk(CURRENCIES, { provider: form.values.provider })
   const currencies = asked.data?.currencies ?? []
   const isKnown = (currency: string) => currencies.some(({ code }) => code === currency)
@@ -56,7 +58,7 @@ export function PriceForm({ appId, packageId, providers, currency, onDone }: Pri
       ? { ...typedAmount(values.amount, chosen, navigator.language), decimals: chosen.decimals }
       : { amount: null, problem: null, decimals: 2 }
   }
-  const create = useChange(CREATE, { done: onDone, said: 'Price added. New payment links ask for it.' })
+  const create = useChange(CREATE, { done: saved(onDone), said: 'Price added. New payment links ask for it.' })
   const { provider, interval, id } = form.values
   const { amount, decimals } = read(form.values)
   const paid = interval === 'once' ? null : interval

@@ -6,6 +6,7 @@ import { CodeBlock } from '../ui/code-block.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const SET = graphql(`
   mutation SetProviderAccount($appId: String!, $provider: String!, $input: ProviderAccountInput!) {
@@ -21,8 +22,9 @@ interface ProviderFormProps {
 
 export function ProviderForm({ appId, account, onDone }: ProviderFormProps) {
   const form = useForm({ initialValues: { secretKey: '', webhookSecret: '', drop: false } })
+  const { saved } = useUnsaved(form)
   const set = useChange(SET, {
-    done: onDone,
+    done: saved(onDone),
     said: 'Saved. Secrets are kept encrypted and never shown again.',
   })
   const save = form.onSubmit(({ secretKey, webhookSecret, drop }) => {

@@ -5,6 +5,7 @@ import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const RENAME = graphql(`
   mutation RenameApp($appId: String!, $name: String!) {
@@ -14,7 +15,8 @@ const RENAME = graphql(`
 
 export function RenameAppForm({ app, onDone }: { app: { id: string; name: string }; onDone: () => void }) {
   const form = useForm({ initialValues: { name: app.name }, validate: { name: required('The name') } })
-  const rename = useChange(RENAME, { done: onDone, said: 'Saved.' })
+  const { saved } = useUnsaved(form)
+  const rename = useChange(RENAME, { done: saved(onDone), said: 'Saved.' })
   return (
     <form
       noValidate

@@ -7,6 +7,7 @@ import { priceText } from '../ui/price.ts'
 import { FormActions } from './form-actions.tsx'
 import { NameInput } from './name-input.tsx'
 import { fieldsOf, idProblem, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const CHOICES = graphql(`
   query TemplateChoices($appId: String!) {
@@ -39,7 +40,8 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
       packageIds: (ids) => (ids.length === 0 ? 'Choose at least one package.' : null),
     },
   })
-  const create = useChange(CREATE, { done: onDone, said: 'The template is there. Try its link.' })
+  const { saved } = useUnsaved(form)
+  const create = useChange(CREATE, { done: saved(onDone), said: 'The template is there. Try its link.' })
   const save = form.onSubmit(({ priceIds, trialDays, ...input }) =>
     create.mutate(
       {

@@ -8,6 +8,7 @@ import { AnchorLink } from '../ui/links.tsx'
 import { Note } from '../ui/note.tsx'
 import { MetadataInput, metadataOf, metadataProblem, metadataText } from './metadata-input.tsx'
 import { fieldsOf, idProblem, ontoFields } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const UPDATE = graphql(`
   mutation UpdateUser($appId: String!, $id: String!, $input: UpdateUserInput!) {
@@ -39,11 +40,12 @@ export function UserForm({ appId, user, onRenamed }: UserFormProps) {
     },
     validate: { id: idProblem, metadata: metadataProblem },
   })
+  const { saved } = useUnsaved(form)
   const update = useChange(UPDATE, {
     said: 'Saved.',
-    done({ updateUser }) {
+    done: saved(({ updateUser }) => {
       if (updateUser && updateUser.id !== user.id) onRenamed(updateUser.id)
-    },
+    }),
   })
   const save = form.onSubmit(({ id, name, email, billingId, metadata }) => {
     // Only what was changed here: an import may have changed the rest since the page was loaded.

@@ -6,6 +6,7 @@ import { ACCOUNT, type App } from '../api/session.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { CopyCatalogueForm } from '../forms/copy-catalogue-form.tsx'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { MoveClock } from '../forms/move-clock.tsx'
 import { NewAppForm } from '../forms/new-app-form.tsx'
 import { OriginsForm } from '../forms/origins-form.tsx'
@@ -58,9 +59,9 @@ export function AppsPage() {
           </SimpleGrid>
         )}
       </Loaded>
-      <Modal opened={open?.is === 'new' || make !== undefined} onClose={close} title="New app">
+      <FormDialog opened={open?.is === 'new' || make !== undefined} onClose={close} title="New app">
         <NewAppForm onDone={close} />
-      </Modal>
+      </FormDialog>
       <Modal
         opened={open?.is === 'clock' && app !== undefined}
         onClose={close}
@@ -68,20 +69,20 @@ export function AppsPage() {
       >
         {app && <MoveClock app={app} />}
       </Modal>
-      <Modal
+      <FormDialog
         opened={open?.is === 'origins' && app !== undefined}
         onClose={close}
         title={`Allowed origins of ${app?.name}`}
       >
         {app && <OriginsForm app={app} onDone={close} />}
-      </Modal>
-      <Modal
+      </FormDialog>
+      <FormDialog
         opened={open?.is === 'rename' && app !== undefined}
         onClose={close}
         title={`Rename ${app?.name}`}
       >
         {app && <RenameAppForm app={app} onDone={close} />}
-      </Modal>
+      </FormDialog>
       <Modal
         opened={target !== undefined}
         onClose={() => void navigate({ search: {} })}

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { LinkTester } from '../forms/link-tester.tsx'
 import { TemplateForm } from '../forms/template-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -141,9 +142,9 @@ export function BillingTemplates({ appId }: { appId: string }) {
           )
         }
       </Loaded>
-      <Modal opened={making} onClose={() => setMaking(false)} title="New template">
+      <FormDialog opened={making} onClose={() => setMaking(false)} title="New template">
         <TemplateForm appId={appId} onDone={() => setMaking(false)} />
-      </Modal>
+      </FormDialog>
       <Modal
         opened={testing !== null}
         onClose={() => setTesting(null)}

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { FeatureForm } from '../forms/feature-form.tsx'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { adminCall, curl } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -71,12 +72,12 @@ export function FeaturesPage() {
           )
         }
       </Loaded>
-      <Modal opened={search.make !== undefined} onClose={close} title="New feature">
+      <FormDialog opened={search.make !== undefined} onClose={close} title="New feature">
         <FeatureForm appId={appId} feature={null} onDone={close} />
-      </Modal>
-      <Modal opened={edited !== undefined} onClose={close} title="Edit feature">
+      </FormDialog>
+      <FormDialog opened={edited !== undefined} onClose={close} title="Edit feature">
         {edited && <FeatureForm key={edited.id} appId={appId} feature={edited} onDone={close} />}
-      </Modal>
+      </FormDialog>
     </Page>
   )
 }

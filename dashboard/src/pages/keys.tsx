@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { NewKeyForm } from '../forms/new-key-form.tsx'
 import { RevokeKey } from '../forms/revoke-key.tsx'
 import { RotateKeyForm } from '../forms/rotate-key-form.tsx'
@@ -115,9 +116,9 @@ export function KeysPage() {
         )}
       </Loaded>
       <TokenKeys appId={appId} />
-      <Modal opened={open?.is === 'new'} onClose={close} title="New API key">
+      <FormDialog opened={open?.is === 'new'} onClose={close} title="New API key">
         <NewKeyForm appId={appId} onDone={show} onCancel={close} />
-      </Modal>
+      </FormDialog>
       <Modal opened={open?.is === 'rotate'} onClose={close} title="Rotate the key">
         {open?.is === 'rotate' && (
           <RotateKeyForm appId={appId} apiKey={open.key} onDone={show} onCancel={close} />

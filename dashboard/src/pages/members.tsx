@@ -6,6 +6,7 @@ import { graphql } from '../api/graphql.ts'
 import type { Role } from '../api/session.ts'
 import { useMay, useMe } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { InviteForm } from '../forms/invite-form.tsx'
 import { ROLES } from '../roles.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -170,13 +171,13 @@ export function MembersPage() {
           </Stack>
         )}
       </Loaded>
-      <Modal
+      <FormDialog
         opened={make !== undefined}
         onClose={() => void navigate({ search: {} })}
         title="Invite somebody"
       >
         <InviteForm onDone={() => void navigate({ search: {} })} />
-      </Modal>
+      </FormDialog>
       <Modal opened={removing !== null} onClose={() => setRemoving(null)} title="Remove the member">
         <Stack>
           <FormAlert error={remove.error} />

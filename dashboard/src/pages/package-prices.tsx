@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconDownload, IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -6,6 +6,7 @@ import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { ConfirmPrice } from '../forms/confirm-price.tsx'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { ImportPriceForm } from '../forms/import-price-form.tsx'
 import { PriceForm } from '../forms/price-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -131,7 +132,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                 ]}
               />
             )}
-            <Modal opened={opened} onClose={close} title="Add a price">
+            <FormDialog opened={opened} onClose={close} title="Add a price">
               <PriceForm
                 appId={appId}
                 packageId={packageId}
@@ -139,7 +140,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                 currency={prices.at(-1)?.currency ?? 'usd'}
                 onDone={close}
               />
-            </Modal>
+            </FormDialog>
             <Modal opened={returning !== null} onClose={() => setReturning(null)} title="Bring a price back">
               {returning !== null && (
                 <ConfirmPrice
@@ -156,7 +157,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                 />
               )}
             </Modal>
-            <Modal
+            <FormDialog
               opened={importing !== null}
               onClose={() => setImporting(null)}
               title={`Import a price from ${importing}`}
@@ -170,7 +171,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                   onDone={() => setImporting(null)}
                 />
               )}
-            </Modal>
+            </FormDialog>
           </Stack>
         )
       }}

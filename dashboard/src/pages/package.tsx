@@ -48,6 +48,15 @@ export function PackagePage() {
   }
   const discard = useChange(DISCARD, { said: 'The draft is gone.', done: reload })
   const publishable = found && (found.status === 'DRAFT' || found.draft !== null)
+  const review = publishable && (
+    <ButtonLink
+      to="/apps/$app/packages/$id/publish"
+      params={{ app, id }}
+      leftSection={<IconRocket size={16} aria-hidden />}
+    >
+      Review and publish
+    </ButtonLink>
+  )
   return (
     <Page
       title={found?.name ?? id}
@@ -71,17 +80,7 @@ export function PackagePage() {
           </AnchorLink>
         </Breadcrumbs>
       }
-      actions={
-        publishable && (
-          <ButtonLink
-            to="/apps/$app/packages/$id/publish"
-            params={{ app, id }}
-            leftSection={<IconRocket size={16} aria-hidden />}
-          >
-            Review and publish
-          </ButtonLink>
-        )
-      }
+      actions={tab !== 'content' && review}
     >
       <Loaded of={asked}>
         {({ package: p, features }) => {
@@ -129,6 +128,7 @@ export function PackagePage() {
                     published={p.status === 'PUBLISHED'}
                     readOnly={!may('editPackage')}
                     onReload={() => void reload()}
+                    actions={review}
                   />
                   {p.draft && (
                     <Stack gap="xs">

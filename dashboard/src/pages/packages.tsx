@@ -1,9 +1,10 @@
-import { Button, Group, Modal, SegmentedControl, Text } from '@mantine/core'
+import { Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { NewPackageForm } from '../forms/new-package-form.tsx'
 import { adminCall, curl } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
@@ -85,13 +86,17 @@ export function PackagesPage() {
           )
         }
       </Loaded>
-      <Modal opened={make !== undefined} onClose={() => void navigate({ search: {} })} title="New package">
+      <FormDialog
+        opened={make !== undefined}
+        onClose={() => void navigate({ search: {} })}
+        title="New package"
+      >
         <NewPackageForm
           appId={appId}
           onCancel={() => void navigate({ search: {} })}
           onDone={(id) => void navigate({ to: '/apps/$app/packages/$id', params: { app: appId, id } })}
         />
-      </Modal>
+      </FormDialog>
     </Page>
   )
 }

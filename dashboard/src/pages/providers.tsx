@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { GraceDaysForm } from '../forms/grace-days-form.tsx'
 import { ProviderForm } from '../forms/provider-form.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
@@ -64,14 +65,14 @@ export function Providers({ appId }: { appId: string }) {
               />
             ))}
           </SimpleGrid>
-          <GraceDaysForm key={billingSettings.graceDays} appId={appId} days={billingSettings.graceDays} />
-          <Modal
+          <GraceDaysForm appId={appId} days={billingSettings.graceDays} />
+          <FormDialog
             opened={setting !== null}
             onClose={() => setSetting(null)}
             title={`Keys of ${setting?.provider}`}
           >
             {setting && <ProviderForm appId={appId} account={setting} onDone={() => setSetting(null)} />}
-          </Modal>
+          </FormDialog>
         </Stack>
       )}
     </Loaded>

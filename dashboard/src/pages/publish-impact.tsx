@@ -1,4 +1,4 @@
-import { Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { Link, useSearch } from '@tanstack/react-router'
 import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -13,11 +13,11 @@ import { Tag } from '../ui/tag.tsx'
 export const PREVIEW = graphql(`
   query PublishPreview($appId: String!, $packageId: String!, $for: Reach!) {
     publishPreview(appId: $appId, packageId: $packageId, for: $for) {
-      subscribers gain lose
+      subscribers gain lose moreOverage lessOverage
       features { featureId name gain lose }
       touched {
         next
-        rows { userId name email featureId change before { reason } after { reason } }
+        rows { userId name email featureId change before { reason } after { reason reasonCode } }
       }
     }
   }
@@ -26,53 +26,68 @@ const TOUCHED = graphql(`
   query PublishTouched($appId: String!, $packageId: String!, $for: Reach!, $after: String!) {
     publishTouched(appId: $appId, packageId: $packageId, for: $for, after: $after) {
       next
-      rows { userId name email featureId change before { reason } after { reason } }
+      rows { userId name email featureId change before { reason } after { reason reasonCode } }
     }
   }
 `)
 export type Preview = NonNullable<ResultOf<typeof PREVIEW>['publishPreview']>
 
-interface PublishImpactProps {
+const isTouched = ({ gain, lose, moreOverage, lessOverage }: Preview) =>
+  gain + lose + moreOverage + lessOverage > 0
+
+/** How many are affected by publishing. */
+export function PublishFigures({ preview }: { preview: Preview }) {
+  const { for: reach = 'ALL' } = useSearch({ from: '/inside/apps/$app/packages/$id/publish' })
+  const { subscribers, gain, lose, moreOverage, lessOverage } = preview
+  return (
+    <Stack gap="md">
+      <Title order={2}>Who is affected</Title>
+      <SimpleGrid cols={{ base: 2, xs: 3, md: 5 }} spacing="sm">
+        <Figure label="subscribers now" value={subscribers} />
+        <Figure label="gain access" value={gain} tone="good" />
+        <Figure label="lose access" value={lose} tone="bad" />
+        <Figure label="more overage" value={moreOverage} tone="bad" />
+        <Figure label="less overage" value={lessOverage} tone="good" />
+      </SimpleGrid>
+      {!isTouched(preview) && <Text c="dimmed">{UNTOUCHED[reach]}</Text>}
+      {lose > 0 && (
+        <Note tone="bad">
+          Those who lose access have used more than the new budget allows, or the feature is no longer theirs.
+        </Note>
+      )}
+      {moreOverage > 0 && (
+        <Note tone="warn">
+          Overage is on, so nobody is refused for going past the new limit. For{' '}
+          {moreOverage === 1 ? 'one subscriber' : `${number(moreOverage)} subscribers`}, further use counts as
+          overage, or more of it does: it costs them, or you, whatever you charge for overage.
+        </Note>
+      )}
+    </Stack>
+  )
+}
+
+interface PublishTouchedProps {
   preview: Preview
   app: string
   packageId: string
 }
 
-/** Who is affected by publishing, and how many. */
-export function PublishImpact({ preview, app, packageId }: PublishImpactProps) {
+/** Who they are. */
+export function PublishTouched({ preview, app, packageId }: PublishTouchedProps) {
   const { after, for: reach = 'ALL' } = useSearch({ from: '/inside/apps/$app/packages/$id/publish' })
-  const touched = preview.gain + preview.lose > 0
-  return (
-    <Stack gap="md">
-      <Title order={2}>Whom it touches</Title>
-      <SimpleGrid cols={3}>
-        <Figure label="subscribers now" value={preview.subscribers} />
-        <Figure label="gain access" value={preview.gain} tone="good" />
-        <Figure label="lose access" value={preview.lose} tone="bad" />
-      </SimpleGrid>
-      {!touched && <Text c="dimmed">{UNTOUCHED[reach]}</Text>}
-      {preview.lose > 0 && (
-        <Note tone="bad">
-          Those who lose access have used more than the new budget allows, or the feature is no longer theirs.
-        </Note>
-      )}
-      {touched &&
-        (after === undefined ? (
-          <Touched page={preview.touched} preview={preview} app={app} />
-        ) : (
-          <FurtherTouched after={after} reach={reach} preview={preview} app={app} packageId={packageId} />
-        ))}
-    </Stack>
-  )
+  if (!isTouched(preview)) return null
+  if (after === undefined) return <Touched page={preview.touched} preview={preview} app={app} />
+  return <FurtherTouched after={after} reach={reach} preview={preview} app={app} packageId={packageId} />
 }
 
 const UNTOUCHED = {
-  ALL: 'At their present usage nobody gains or loses access to anything.',
-  NEW_ONLY: 'Nobody who has the package now is touched.',
-  AT_PERIOD_END: 'When their periods end, nobody gains or loses access to anything by it.',
+  ALL: 'At their present usage nobody gains or loses access to anything, or goes into overage.',
+  NEW_ONLY: 'Nobody who has the package now is affected.',
+  AT_PERIOD_END:
+    'When their periods end, nobody gains or loses access to anything by it, or goes into overage.',
 }
 
-interface FurtherTouchedProps extends PublishImpactProps {
+interface FurtherTouchedProps extends PublishTouchedProps {
   after: string
   reach: keyof typeof UNTOUCHED
 }
@@ -101,9 +116,9 @@ interface TouchedProps {
 
 function Touched({ page, after, preview, app }: TouchedProps) {
   return (
-    <>
+    <Stack gap="md">
       <DataTable
-        label="Who gains or loses access"
+        label="Who is affected"
         rows={page.rows}
         keyOf={({ userId, featureId }) => `${userId} ${featureId}`}
         columns={[
@@ -121,18 +136,29 @@ function Touched({ page, after, preview, app }: TouchedProps) {
               preview.features.find((feature) => feature.featureId === featureId)?.name ?? featureId,
           },
           {
-            label: 'Access',
-            cell: ({ change }) =>
-              change === 'GAINS' ? <Tag tone="good">gains</Tag> : <Tag tone="bad">loses</Tag>,
+            label: 'Change',
+            cell: ({ change, after }) => (
+              <Group gap={4}>
+                <Tag tone={CHANGES[change].tone}>{CHANGES[change].label}</Tag>
+                {change === 'GAINS' && after.reasonCode === 'OVERAGE' && <Tag tone="warn">overage</Tag>}
+              </Group>
+            ),
           },
           { label: 'Now', wide: true, cell: ({ before }) => before.reason },
           { label: 'Then', wide: true, cell: ({ after }) => after.reason },
         ]}
       />
       <Pager after={after} next={page.next} />
-    </>
+    </Stack>
   )
 }
+
+const CHANGES = {
+  LOSES: { label: 'loses access', tone: 'bad' },
+  MORE_OVERAGE: { label: 'more overage', tone: 'warn' },
+  GAINS: { label: 'gains access', tone: 'good' },
+  LESS_OVERAGE: { label: 'less overage', tone: 'good' },
+} as const
 
 function Figure({ label, value, tone }: { label: string; value: number; tone?: 'good' | 'bad' }) {
   return (

@@ -1,5 +1,6 @@
-import { Button, Group, Radio, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Modal, Radio, Stack, Text, Title } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
@@ -8,10 +9,11 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { GrantDiff } from '../ui/grant-diff.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { number } from '../ui/number.ts'
+import { number, units } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
+import { StickyActions } from '../ui/sticky-actions.tsx'
 import { PACKAGE } from './package.tsx'
-import { PREVIEW, type Preview, PublishImpact } from './publish-impact.tsx'
+import { PREVIEW, type Preview, PublishFigures, PublishTouched } from './publish-impact.tsx'
 
 const PUBLISH = graphql(`
   mutation PublishPackage($appId: String!, $id: String!, $for: Reach!, $version: String) {
@@ -58,6 +60,7 @@ export function PublishPage() {
     said: REACHES.find(({ value }) => value === reach)?.said ?? '',
     done: () => navigate({ to: '/apps/$app/packages/$id', params: { app, id } }),
   })
+  const [confirming, setConfirming] = useState(false)
   const name = asked.data?.package?.name ?? id
   return (
     <Page
@@ -76,6 +79,9 @@ export function PublishPage() {
             return <Text c="dimmed">There is nothing to publish: all edits are in force.</Text>
           }
           const firstTime = p.status === 'DRAFT'
+          const counted = preview.data?.publishPreview
+          const empty = (p.draft ?? p).grants.length === 0
+          const confirm = () => publish.mutate({ appId: app, id, for: reach, version: p.version })
           return (
             <Stack gap="xl">
               <Stack gap="xs">
@@ -114,32 +120,72 @@ export function PublishPage() {
                     </Stack>
                   </Radio.Group>
                   <Loaded of={preview}>
-                    {({ publishPreview }) =>
-                      publishPreview && <PublishImpact preview={publishPreview} app={app} packageId={id} />
-                    }
+                    {({ publishPreview }) => publishPreview && <PublishFigures preview={publishPreview} />}
                   </Loaded>
                 </>
               )}
-              <Group gap="xs">
-                <Button
-                  onClick={() => publish.mutate({ appId: app, id, for: reach, version: p.version })}
-                  loading={publish.isPending}
-                  // No confirming before the impact is shown.
-                  disabled={!may('publishPackage') || (!firstTime && !preview.data)}
-                  {...(preview.data?.publishPreview?.lose && { color: 'red.9' })}
-                >
-                  {publishLabel(preview.data?.publishPreview)}
-                </Button>
+              <StickyActions about={firstTime ? null : summary(counted)}>
                 <ButtonLink variant="default" to="/apps/$app/packages/$id" params={{ app, id }}>
                   Not yet
                 </ButtonLink>
-              </Group>
+                <Button
+                  onClick={empty ? () => setConfirming(true) : confirm}
+                  loading={publish.isPending}
+                  // No confirming before the impact is shown.
+                  disabled={!may('publishPackage') || (!firstTime && !counted)}
+                  {...(counted?.lose && { color: 'red.9' })}
+                >
+                  {publishLabel(counted)}
+                </Button>
+              </StickyActions>
+              {!firstTime && counted && <PublishTouched preview={counted} app={app} packageId={id} />}
+              <Modal
+                opened={confirming}
+                onClose={() => setConfirming(false)}
+                title="Publish an empty package?"
+              >
+                <Stack>
+                  <Text size="sm">
+                    {firstTime
+                      ? `${name} has no features. Users who are subscribed to it get nothing from it.`
+                      : `This takes every feature out of ${name}. Its ${subscribers(counted?.subscribers ?? 0)} get nothing from it any more.`}
+                  </Text>
+                  <Group justify="flex-end" gap="xs">
+                    <Button variant="default" onClick={() => setConfirming(false)} data-autofocus>
+                      Not yet
+                    </Button>
+                    <Button
+                      color="red.9"
+                      loading={publish.isPending}
+                      onClick={() => {
+                        setConfirming(false)
+                        confirm()
+                      }}
+                    >
+                      Publish it empty
+                    </Button>
+                  </Group>
+                </Stack>
+              </Modal>
             </Stack>
           )
         }}
       </Loaded>
     </Page>
   )
+}
+
+const subscribers = (count: number) => units(count, 'subscriber', 'subscribers')
+
+function summary(preview: Preview | null | undefined): string {
+  if (!preview) return 'Counting who is affected…'
+  const { lose, gain, moreOverage } = preview
+  const parts = [
+    lose > 0 && `${number(lose)} lose access`,
+    moreOverage > 0 && `${number(moreOverage)} more overage`,
+    gain > 0 && `${number(gain)} gain access`,
+  ].filter((part) => part !== false)
+  return `${subscribers(preview.subscribers)}: ${parts.length > 0 ? parts.join(', ') : 'no difference for them now'}`
 }
 
 const publishLabel = (preview: Preview | null | undefined) =>

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { OverrideForm } from '../forms/override-form.tsx'
 import { RemoveOverride } from '../forms/remove-override.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -106,7 +107,7 @@ export function UserOverrides({ appId, userId }: { appId: string; userId: string
                 />
               </Stack>
             )}
-            <Modal
+            <FormDialog
               opened={open !== null}
               onClose={() => setOpen(null)}
               title={
@@ -124,7 +125,7 @@ export function UserOverrides({ appId, userId }: { appId: string; userId: string
                   onDone={() => setOpen(null)}
                 />
               )}
-            </Modal>
+            </FormDialog>
           </>
         )
       }}

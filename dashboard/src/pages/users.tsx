@@ -1,9 +1,10 @@
-import { Button, Modal, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { IconPlus, IconUpload } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { NewUserForm } from '../forms/new-user-form.tsx'
 import { adminCall, curl } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
@@ -93,13 +94,13 @@ export function UsersPage() {
           )
         }
       </Loaded>
-      <Modal opened={make !== undefined} onClose={close} title="New user">
+      <FormDialog opened={make !== undefined} onClose={close} title="New user">
         <NewUserForm
           appId={appId}
           onCancel={close}
           onDone={(id) => void navigate({ to: '/apps/$app/users/$id', params: { app: appId, id } })}
         />
-      </Modal>
+      </FormDialog>
     </Page>
   )
 }

@@ -6,11 +6,13 @@ import { Mark } from '../ui/mark.tsx'
 import { AccountFailed } from './account-failed.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { AppSwitcher } from './app-switcher.tsx'
+import { AskBeforeLeaving } from './ask-before-leaving.tsx'
 import { ClockBanner } from './clock-banner.tsx'
 import { CommandBar, OpenCommandBar } from './command-bar.tsx'
 import { lastApp, rememberApp } from './last-app.ts'
 import { Navigation } from './navigation.tsx'
 import classes from './shell.module.css'
+import { SignInAgain } from './sign-in-again.tsx'
 
 /** The frame around every page behind the sign-in. */
 export function Shell() {
@@ -61,6 +63,8 @@ export function Shell() {
         <Outlet />
       </AppShell.Main>
       <CommandBar app={app} />
+      <AskBeforeLeaving />
+      <SignInAgain />
     </AppShell>
   )
 }

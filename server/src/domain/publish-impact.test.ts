@@ -63,6 +63,16 @@ describe('gap: publishing, what it does to a subscriber', () => {
     [metered(null), NONE, 0, 'LOSES'],
     [NONE, { kind: 'binary', byOverride: false }, 0, 'GAINS'],
     [{ kind: 'binary', byOverride: false }, { kind: 'binary', byOverride: false }, 0, null],
+    // with overage nobody is refused, but the next use may cost
+    [metered(10, true), metered(5, true), 4, null],
+    [metered(10, true), metered(5, true), 5, 'MORE_OVERAGE'],
+    [metered(10, true), metered(5, true), 20, 'MORE_OVERAGE'],
+    [metered(5, true), metered(10, true), 9, 'LESS_OVERAGE'],
+    [metered(5, true), metered(10, true), 20, 'LESS_OVERAGE'],
+    [metered(null), metered(5, true), 5, 'MORE_OVERAGE'],
+    [metered(5, true), metered(null), 5, 'LESS_OVERAGE'],
+    [metered(10), metered(5, true), 7, 'MORE_OVERAGE'],
+    [metered(5, true), metered(5), 5, 'LOSES'],
   ] satisfies [
     Standing,
     Standing,
@@ -80,6 +90,14 @@ describe('gap: publishing, what it does to a subscriber', () => {
       before: { access: true },
       after: { access: false },
     })
+  })
+
+  it('says of access gained that it costs, and of access lost only that it is lost', () => {
+    const made = (before: Standing, after: Standing) =>
+      accessChange({ featureId: 'calls', before, after }, { before: 5, after: 5 })
+    expect(made(metered(5), metered(5, true))).toMatchObject({ change: 'GAINS', overage: 'MORE' })
+    expect(made(metered(5), metered(6, true))).toMatchObject({ change: 'GAINS', overage: null })
+    expect(made(metered(5, true), metered(5))).toMatchObject({ change: 'LOSES', overage: null })
   })
 
   it('depends on the counter of a metered feature alone', () => {

@@ -56,15 +56,34 @@ export function counterOf(standing: Standing): { resetPeriod: ResetPeriod; perio
   return { resetPeriod: standing.allowance.resetPeriod, periodStart: standing.period.start }
 }
 
-export type AccessChange = 'GAINS' | 'LOSES'
+/** The most serious first. */
+export const ACCESS_CHANGES = ['LOSES', 'MORE_OVERAGE', 'GAINS', 'LESS_OVERAGE'] as const
+export type AccessChange = (typeof ACCESS_CHANGES)[number]
 
-/** Whether the edit gains or loses the user one more of the feature. Null: no difference. */
+export interface AccessChanged {
+  change: AccessChange
+  /** How much of the next use's overage comes or goes, where the feature can be used after the edit: a gain may cost. */
+  overage: 'MORE' | 'LESS' | null
+  before: Access
+  after: Access
+}
+
+/** What the edit does to one more use of the feature: it becomes possible or impossible, or overage. Null: nothing. */
 export function accessChange(
   change: StandingChange,
   used: { before: number; after: number },
-): { change: AccessChange; before: Access; after: Access } | null {
+): AccessChanged | null {
   const before = decideAccess(change.before, used.before, 1)
   const after = decideAccess(change.after, used.after, 1)
-  if (before.access === after.access) return null
-  return { change: after.access ? 'GAINS' : 'LOSES', before, after }
+  if (before.access && !after.access) return { change: 'LOSES', overage: null, before, after }
+  const more = overageOf(after) - overageOf(before)
+  const overage = more > 0 ? 'MORE' : more < 0 ? 'LESS' : null
+  if (before.access !== after.access) return { change: 'GAINS', overage, before, after }
+  return overage && { change: `${overage}_OVERAGE`, overage, before, after }
+}
+
+/** How far one more use goes beyond the budget; 0 where that is refused, or fits. */
+function overageOf({ reasonCode, consumption }: Access): number {
+  if (reasonCode !== 'OVERAGE' || !consumption) return 0
+  return consumption.used + 1 - (consumption.budget ?? Number.POSITIVE_INFINITY)
 }

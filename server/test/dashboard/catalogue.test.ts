@@ -142,8 +142,8 @@ describe('gap: editing the catalogue in the dashboard', () => {
 
 describe('gap: what publishing would do', () => {
   const PREVIEW = `query ($appId: String!, $first: Int) { publishPreview(appId: $appId, packageId: "plan", first: $first) {
-    subscribers gain lose
-    features { featureId gain lose before { limit } after { limit } }
+    subscribers gain lose moreOverage lessOverage
+    features { featureId gain lose moreOverage lessOverage before { limit } after { limit } }
     touched { next rows { userId featureId change before { reasonCode } after { reasonCode consumption { used budget } } } }
   } }`
 
@@ -181,6 +181,7 @@ describe('gap: what publishing would do', () => {
     features: object[]
     gain: number
     lose: number
+    moreOverage?: number
     rows: string[]
   }
   // u0 has used 0 of 10, u1 5, u2 10.
@@ -204,7 +205,16 @@ describe('gap: what publishing would do', () => {
       features: [{ id: 'calls', entitlement: { limit: 10, overageEnabled: true } }, { id: 'seats' }],
       gain: 1,
       lose: 0,
+      moreOverage: 1,
       rows: ['u2 GAINS calls OVERAGE'],
+    },
+    {
+      what: 'a lower limit with overage refuses nobody, and costs those who are past it',
+      features: [{ id: 'calls', entitlement: { limit: 5, overageEnabled: true } }, { id: 'seats' }],
+      gain: 1,
+      lose: 0,
+      moreOverage: 2,
+      rows: ['u1 MORE_OVERAGE calls OVERAGE', 'u2 GAINS calls OVERAGE'],
     },
     {
       what: 'another period starts its own count',
@@ -234,20 +244,45 @@ describe('gap: what publishing would do', () => {
   ]
   it('counts who gains and who loses by their present usage', async () => {
     const app = await used([0, 5, 10])
-    for (const { what, features, gain, lose, rows } of ROWS) {
+    for (const { what, features, gain, lose, moreOverage = 0, rows } of ROWS) {
       await edit(app, features)
       const shown = await preview(app)
-      expect(shown, what).toMatchObject({ subscribers: 3, gain, lose })
+      expect(shown, what).toMatchObject({ subscribers: 3, gain, lose, moreOverage, lessOverage: 0 })
       expect(changes(shown), what).toEqual(rows)
     }
+  })
+
+  it('counts who comes out of overage, or has less of it', async () => {
+    const app = await used([3, 12, 30], { calls: { limit: 10, overageEnabled: true } })
+    await edit(app, [{ id: 'calls', entitlement: { limit: 20, overageEnabled: true } }, { id: 'seats' }])
+    const shown = await preview(app)
+    expect(shown).toMatchObject({ gain: 0, lose: 0, moreOverage: 0, lessOverage: 2 })
+    expect(shown.features).toMatchObject([{ featureId: 'calls', moreOverage: 0, lessOverage: 2 }])
+    expect(changes(shown)).toEqual(['u1 LESS_OVERAGE calls WITHIN_BUDGET', 'u2 LESS_OVERAGE calls OVERAGE'])
   })
 
   it('shows for each feature what is granted before and after', async () => {
     const app = await used([10])
     await edit(app, [{ id: 'calls', entitlement: { limit: 20 } }])
     expect((await preview(app)).features).toEqual([
-      { featureId: 'calls', gain: 1, lose: 0, before: { limit: '10' }, after: { limit: '20' } },
-      { featureId: 'seats', gain: 0, lose: 1, before: { limit: null }, after: null },
+      {
+        featureId: 'calls',
+        gain: 1,
+        lose: 0,
+        moreOverage: 0,
+        lessOverage: 0,
+        before: { limit: '10' },
+        after: { limit: '20' },
+      },
+      {
+        featureId: 'seats',
+        gain: 0,
+        lose: 1,
+        moreOverage: 0,
+        lessOverage: 0,
+        before: { limit: null },
+        after: null,
+      },
     ])
   })
 

@@ -1,3 +1,4 @@
+import { ACCESS_CHANGES } from '../../domain/publish-impact.ts'
 import {
   type PublishPreview,
   publishPreview,
@@ -11,13 +12,15 @@ import type { DashboardTypes } from './types.ts'
 
 /** What publishing a package would do. */
 export function definePublishing(builder: Builder<DashboardContext>, types: DashboardTypes): void {
-  const accessChange = builder.enumType('AccessChange', { values: ['GAINS', 'LOSES'] as const })
+  const accessChange = builder.enumType('AccessChange', { values: ACCESS_CHANGES })
   const impact = builder.objectRef<FeatureImpact>('FeatureImpact').implement({
     fields: (t) => ({
       featureId: t.exposeString('featureId'),
       name: t.exposeString('name'),
       gain: t.expose('gain', { type: 'SafeInt' }),
       lose: t.expose('lose', { type: 'SafeInt' }),
+      moreOverage: t.expose('moreOverage', { type: 'SafeInt' }),
+      lessOverage: t.expose('lessOverage', { type: 'SafeInt' }),
       before: t.expose('before', {
         type: types.grant,
         nullable: true,
@@ -57,13 +60,18 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
         description: 'How many of them gain access to at least one feature.',
       }),
       lose: t.expose('lose', { type: 'SafeInt' }),
+      moreOverage: t.expose('moreOverage', {
+        type: 'SafeInt',
+        description: 'How many of them go into overage, or further into it, with at least one feature.',
+      }),
+      lessOverage: t.expose('lessOverage', { type: 'SafeInt' }),
       features: t.expose('features', {
         type: [impact],
         description: 'One entry for each feature that the draft touches.',
       }),
       touched: t.expose('touched', {
         type: touchPage,
-        description: 'The first of those who gain or lose: those who lose come first.',
+        description: 'The first of those it makes a difference to: those who lose something come first.',
       }),
     }),
   })
@@ -84,7 +92,7 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
       publishTouched: t.field({
         type: touchPage,
         nullable: true,
-        description: 'The rest of those who gain or lose.',
+        description: 'The rest of those it makes a difference to.',
         args: { appId, packageId, for: reach, first, after: t.arg.string({ required: true }) },
         resolve: (_, { appId, packageId, for: reach, first, after }, context) =>
           publishTouched(appCall(context, appId), packageId, reach ?? 'ALL', first, after),

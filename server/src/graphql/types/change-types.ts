@@ -50,6 +50,13 @@ export function defineChangeTypes<Context extends object>(
         description: 'What can be used after it and not before.',
       }),
       loses: t.expose('loses', { type: [featureChange] }),
+      // Answers that the previous version stored under an idempotency key say nothing about overage.
+      moreOverage: t.field({
+        type: [featureChange],
+        description: 'What goes into overage by it, or further into it.',
+        resolve: ({ moreOverage }) => moreOverage ?? [],
+      }),
+      lessOverage: t.field({ type: [featureChange], resolve: ({ lessOverage }) => lessOverage ?? [] }),
       credit: t.expose('credit', {
         type: 'SafeInt',
         nullable: true,

@@ -5,6 +5,8 @@ import type { Builder } from './builder.ts'
 import type { defineChangeTime } from './change-types.ts'
 import { isoTime, isoTimeOrNull } from './time.ts'
 
+// Answers that the previous version stored under an idempotency key say nothing about overage.
+
 export function defineMigration<Context extends object>(
   builder: Builder<Context>,
   changeTime: ReturnType<typeof defineChangeTime<Context>>,
@@ -15,6 +17,8 @@ export function defineMigration<Context extends object>(
       featureId: t.exposeString('featureId'),
       gains: t.expose('gain', { type: 'SafeInt' }),
       loses: t.expose('lose', { type: 'SafeInt' }),
+      moreOverage: t.field({ type: 'SafeInt', resolve: ({ moreOverage }) => moreOverage ?? 0 }),
+      lessOverage: t.field({ type: 'SafeInt', resolve: ({ lessOverage }) => lessOverage ?? 0 }),
     }),
   })
   const migration = builder.objectRef<Migration>('Migration').implement({
@@ -41,6 +45,12 @@ export function defineMigration<Context extends object>(
           'How many of them gain access to at least one feature, for one more of it when they are moved.',
       }),
       loses: t.expose('loses', { type: 'SafeInt' }),
+      moreOverage: t.field({
+        type: 'SafeInt',
+        description: 'How many of them go into overage, or further into it, with at least one feature.',
+        resolve: ({ moreOverage }) => moreOverage ?? 0,
+      }),
+      lessOverage: t.field({ type: 'SafeInt', resolve: ({ lessOverage }) => lessOverage ?? 0 }),
       features: t.expose('features', {
         type: [impact],
         description: 'One entry for each feature that differs between the two versions.',

@@ -43,6 +43,9 @@ export interface Migration {
   /** how many of them gain or lose access to at least one feature */
   gains: number
   loses: number
+  /** how many of them go (further) into overage, or out of it */
+  moreOverage: number
+  lessOverage: number
   features: FeatureImpact[]
   undoneAt: number | null
 }
@@ -152,8 +155,9 @@ async function measured(
   now: number,
 ): Promise<Migration> {
   const reaching = migrating(call.appId, catalogue, packageId, history, entry, now)
-  const { reached, moved, gain, lose, features }: Impact = await lookingUp(call, (tx) =>
-    impactOf(tx, reaching),
+  const { reached, moved, gain, lose, moreOverage, lessOverage, features }: Impact = await lookingUp(
+    call,
+    (tx) => impactOf(tx, reaching),
   )
   const { id, from, to, reach, at, undoneAt } = entry
   return {
@@ -168,6 +172,8 @@ async function measured(
     moved: undoneAt === null ? moved : 0,
     gains: gain,
     loses: lose,
+    moreOverage,
+    lessOverage,
     features,
     undoneAt,
   }

@@ -1,8 +1,9 @@
-import type { Access } from '../../domain/access.ts'
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { LONG_REQUEST_DEADLINE_MS } from '../../domain/limits.ts'
 import {
+  ACCESS_CHANGES,
   type AccessChange,
+  type AccessChanged,
   accessChange,
   counterOf,
   type StandingChange,
@@ -23,8 +24,8 @@ import {
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyAfter, unknownCursor } from '../call/pages.ts'
 
-// Whom a publication or a migration reaches, and what it does to them: who gains or loses one more of a feature. Each
-// is judged at the moment of their move, or now if that has passed, by their usage so far. Subscribers are read in
+// Whom a publication or a migration reaches, and what it does to them: who gains or loses one more of a feature, or
+// whose next use becomes overage. Each is judged at the moment of their move, or now if that has passed, by their usage so far. Subscribers are read in
 // chunks, so that memory does not grow with their number.
 
 /** A change of a package's content for those who hold it. */
@@ -40,25 +41,26 @@ export interface Reaching {
 }
 
 /** What happens to a feature for one user. */
-interface FeatureTouch {
-  featureId: string
-  change: AccessChange
-  before: Access
-  after: Access
-}
+type FeatureTouch = AccessChanged & { featureId: string }
 
 export type Touch = Person & FeatureTouch
 
-export type FeatureImpact = TouchedFeature & { name: string; gain: number; lose: number }
+/** How many gain or lose access to at least one feature, and of those who can use it how many go (further) into overage, or out. */
+interface Touches {
+  gain: number
+  lose: number
+  moreOverage: number
+  lessOverage: number
+}
 
-export interface Impact {
+export type FeatureImpact = TouchedFeature & Touches & { name: string }
+
+export interface Impact extends Touches {
   /** how many hold the package */
   subscribers: number
   /** how many of them it moves, and how many of those by now */
   reached: number
   moved: number
-  gain: number
-  lose: number
   features: FeatureImpact[]
 }
 
@@ -72,26 +74,34 @@ export async function impactOf(
   const features = new Map(
     reaching.touched.map((t) => [
       t.featureId,
-      { ...t, name: catalogues.before.features.get(t.featureId)?.name ?? '', gain: 0, lose: 0 },
+      { ...t, name: catalogues.before.features.get(t.featureId)?.name ?? '', ...UNTOUCHED },
     ]),
   )
-  const counts = { subscribers: 0, reached: 0, moved: 0, gain: 0, lose: 0 }
+  const counts = { subscribers: 0, reached: 0, moved: 0, ...UNTOUCHED }
   for await (const stretch of touches(tx, reaching, 0)) {
     for (const one of stretch) {
       const { touched, movesAt } = one
       counts.subscribers += 1
       if (movesAt !== null) counts.reached += 1
       if (movesAt !== null && movesAt <= now) counts.moved += 1
-      if (touched.some(({ change }) => change === 'GAINS')) counts.gain += 1
-      if (touched.some(({ change }) => change === 'LOSES')) counts.lose += 1
-      for (const { featureId, change } of touched) {
-        const feature = features.get(featureId)
-        if (feature) feature[change === 'GAINS' ? 'gain' : 'lose'] += 1
+      count(counts, touched)
+      for (const touch of touched) {
+        const feature = features.get(touch.featureId)
+        if (feature) count(feature, [touch])
       }
       take?.(one)
     }
   }
   return { ...counts, features: [...features.values()] }
+}
+
+const UNTOUCHED: Touches = { gain: 0, lose: 0, moreOverage: 0, lessOverage: 0 }
+
+function count(counts: Touches, touched: readonly FeatureTouch[]): void {
+  if (touched.some(({ change }) => change === 'GAINS')) counts.gain += 1
+  if (touched.some(({ change }) => change === 'LOSES')) counts.lose += 1
+  if (touched.some(({ overage }) => overage === 'MORE')) counts.moreOverage += 1
+  if (touched.some(({ overage }) => overage === 'LESS')) counts.lessOverage += 1
 }
 
 /** The next page of affected subscribers. */
@@ -102,7 +112,7 @@ export async function touchedAfter(
   after: Place,
 ): Promise<KeyedPage<Touch>> {
   const page = new TouchPage(size)
-  for (const change of CHANGES.slice(CHANGES.indexOf(after.change))) {
+  for (const change of ACCESS_CHANGES.slice(ACCESS_CHANGES.indexOf(after.change))) {
     const seq = change === after.change ? after.seq : 0
     for await (const stretch of touches(tx, reaching, seq)) {
       for (const one of stretch) if (changeOf(one) === change) page.take(one)
@@ -121,11 +131,9 @@ export function lookingUp<T>({ service, deadline }: Call, work: (tx: Tx) => Prom
   })
 }
 
-/** Those who lose something come first, then those who only gain. */
-const CHANGES = ['LOSES', 'GAINS'] as const
-
+/** A subscriber is listed by the most serious of what happens to them. */
 const changeOf = ({ touched }: TouchedSubscriber): AccessChange | null =>
-  CHANGES.find((change) => touched.some((touch) => touch.change === change)) ?? null
+  ACCESS_CHANGES.find((change) => touched.some((touch) => touch.change === change)) ?? null
 
 interface Place {
   change: AccessChange
@@ -135,7 +143,7 @@ interface Place {
 /** A page cursor: "LOSES 17" is subscriber 17 among those who lose. */
 export function placeOf(text: string): Place {
   const [name, seq = ''] = text.split(' ')
-  const change = CHANGES.find((known) => known === name)
+  const change = ACCESS_CHANGES.find((known) => known === name)
   if (!change) throw unknownCursor()
   return { change, seq: keyAfter(seq) }
 }
@@ -143,7 +151,12 @@ export function placeOf(text: string): Place {
 /** Contains whole subscribers, so that the next page starts after one. */
 export class TouchPage {
   readonly #size: number
-  readonly #taken: Record<AccessChange, TouchedSubscriber[]> = { LOSES: [], GAINS: [] }
+  readonly #taken: Record<AccessChange, TouchedSubscriber[]> = {
+    LOSES: [],
+    MORE_OVERAGE: [],
+    GAINS: [],
+    LESS_OVERAGE: [],
+  }
 
   constructor(size: number) {
     this.#size = size
@@ -157,11 +170,11 @@ export class TouchPage {
 
   /** Enough that later ones of the same kind change nothing. */
   get full(): boolean {
-    return this.#taken.LOSES.length + this.#taken.GAINS.length > this.#size
+    return ACCESS_CHANGES.reduce((sum, change) => sum + this.#taken[change].length, 0) > this.#size
   }
 
   async result(db: Db, appId: string): Promise<KeyedPage<Touch>> {
-    const taken = CHANGES.flatMap((change) => this.#taken[change])
+    const taken = ACCESS_CHANGES.flatMap((change) => this.#taken[change])
     const shown: TouchedSubscriber[] = []
     let rows = 0
     for (const one of taken) {
@@ -178,15 +191,15 @@ export class TouchPage {
     return {
       rows: shown.flatMap(({ subscriber, touched }) => {
         const person = people.get(subscriber.uid)
-        return person ? losesFirst(touched).map((touch) => ({ ...person, ...touch })) : []
+        return person ? worstFirst(touched).map((touch) => ({ ...person, ...touch })) : []
       }),
       next: last && taken.length > shown.length ? `${changeOf(last)} ${last.subscriber.seq}` : null,
     }
   }
 }
 
-const losesFirst = (touched: readonly FeatureTouch[]): FeatureTouch[] =>
-  CHANGES.flatMap((change) => touched.filter((touch) => touch.change === change))
+const worstFirst = (touched: readonly FeatureTouch[]): FeatureTouch[] =>
+  ACCESS_CHANGES.flatMap((change) => touched.filter((touch) => touch.change === change))
 
 /** Deciding about this many blocks other requests for some ten milliseconds. */
 const STRETCH = 2_000

@@ -21,6 +21,14 @@ export interface FeatureChange {
   after: Access
 }
 
+export interface FeatureChanges {
+  gains: FeatureChange[]
+  loses: FeatureChange[]
+  /** what goes (further) into overage, or out of it */
+  moreOverage: FeatureChange[]
+  lessOverage: FeatureChange[]
+}
+
 export interface ChangeQuote {
   /** minor units; null: the plans have no prices to compare */
   credit: number | null
@@ -33,14 +41,14 @@ export interface ChangeQuote {
   formula: string
 }
 
-/** Which features one more of can be used after the change and not before, or the other way round. */
+/** Which features one more of can be used after the change and not before, or the other way round, or is overage. */
 export async function featureChanges(
   db: Db,
   appId: string,
   user: { uid: number; overrides: Holder['overrides'] },
   { catalogue, held, now }: Situation,
   change: PlannedChange,
-): Promise<{ gains: FeatureChange[]; loses: FeatureChange[] }> {
+): Promise<FeatureChanges> {
   const { before, after } = holders(user, { catalogue, held, now }, change)
   const standings = [...catalogue.features.values()].map(({ id, name }) => ({
     featureId: id,
@@ -53,16 +61,17 @@ export async function featureChanges(
     appId,
     standings.map((change) => ({ uid: user.uid, change })),
   )
-  const gains: FeatureChange[] = []
-  const loses: FeatureChange[] = []
+  const changes: FeatureChanges = { gains: [], loses: [], moreOverage: [], lessOverage: [] }
   for (const [i, { name, ...standing }] of standings.entries()) {
     const made = accessChange(standing, used[i] ?? { before: 0, after: 0 })
     if (!made) continue
     const told = { featureId: standing.featureId, name, before: made.before, after: made.after }
-    if (made.change === 'GAINS') gains.push(told)
-    else loses.push(told)
+    if (made.change === 'GAINS') changes.gains.push(told)
+    if (made.change === 'LOSES') changes.loses.push(told)
+    if (made.overage === 'MORE') changes.moreOverage.push(told)
+    if (made.overage === 'LESS') changes.lessOverage.push(told)
   }
-  return { gains, loses }
+  return changes
 }
 
 /** What the user holds before the change, and from its moment on. */

@@ -19,7 +19,7 @@ import { earlierAnswer, mutate } from '../call/mutate.ts'
 import {
   type ChangeQuote,
   checkSeats,
-  type FeatureChange,
+  type FeatureChanges,
   featureChanges,
   quoteFor,
 } from './change-preview.ts'
@@ -35,13 +35,11 @@ import {
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /** What a change does, or would do. */
-export interface SubscriptionChange extends ChangeQuote {
+export interface SubscriptionChange extends ChangeQuote, FeatureChanges {
   at: number
   now: boolean
   from: Package
   to: Package
-  gains: FeatureChange[]
-  loses: FeatureChange[]
   /** the user's base plan afterwards; null where nothing was changed */
   subscription: PackageSubscription | null
 }

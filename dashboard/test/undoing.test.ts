@@ -1,0 +1,143 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { OWNER } from '../../server/test/harness/server.ts'
+import { type Dashboard, openDashboard, signIn, type Visit } from './harness/dashboard.ts'
+import { furnish } from './harness/furnish.ts'
+
+let dashboard: Dashboard
+let visit: Visit
+beforeAll(async () => {
+  dashboard = await openDashboard()
+  await furnish(dashboard.server)
+})
+beforeEach(async () => {
+  visit = await dashboard.signedIn()
+  return () => visit.close()
+})
+afterAll(() => dashboard?.close())
+
+const asked = (page: Page) => page.getByRole('dialog', { name: 'Leave without saving?' })
+const draftOf = async (id: string) =>
+  (
+    await dashboard.server.dashboard.data(
+      'query ($id: String!) { package(appId: "default", id: $id) { draft { name } } }',
+      { id },
+    )
+  ).package.draft
+
+describe('gap: unsaved changes', () => {
+  it('are asked about before another page is opened', async () => {
+    const { page, open } = visit
+    await open('/apps/default/packages/basic')
+    await page.getByLabel('Name').fill('Basic and more')
+    await page.getByRole('link', { name: 'Features', exact: true }).click()
+    await asked(page).getByRole('button', { name: 'Keep editing' }).click()
+    await asked(page).waitFor({ state: 'hidden' })
+    expect(await page.getByLabel('Name').inputValue()).toBe('Basic and more')
+
+    await page.getByRole('tab', { name: 'Metadata' }).click()
+    await asked(page).waitFor()
+    await page.keyboard.press('Escape')
+    expect(await page.getByLabel('Name').inputValue()).toBe('Basic and more')
+
+    await page.getByRole('link', { name: 'Features', exact: true }).click()
+    await asked(page).getByRole('button', { name: 'Discard changes' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Features' }).waitFor()
+    expect(await draftOf('basic')).toBe(null)
+    expect(visit.problems).toEqual([])
+  })
+
+  it('can be saved on the way to publishing', async () => {
+    const { page, open } = visit
+    await open('/apps/default/packages/extra')
+    await page.getByLabel('Name').fill('Extra once')
+    await page.getByRole('button', { name: 'Save draft' }).click()
+    await page.getByText('Everything is saved').waitFor()
+    await page.getByLabel('Name').fill('Extra twice')
+    await page.getByRole('link', { name: 'Review and publish' }).click()
+    await asked(page).getByRole('button', { name: 'Save and continue' }).click()
+    await page.getByText('to “Extra twice”').waitFor()
+    expect(await draftOf('extra')).toEqual({ name: 'Extra twice' })
+  })
+
+  it('are asked about before the tab is closed, and not once they are saved', async () => {
+    const { page, open } = visit
+    const prompts: string[] = []
+    page.on('dialog', (dialog) => {
+      prompts.push(dialog.type())
+      void dialog.accept()
+    })
+    await open('/apps/default/packages/basic?tab=metadata')
+    await page.getByRole('textbox', { name: 'Metadata' }).fill('{"tier": 1}')
+    await page.reload()
+    expect(prompts).toEqual(['beforeunload'])
+    await page.getByRole('textbox', { name: 'Metadata' }).fill('{"tier": 2}')
+    await page.getByRole('button', { name: 'Save metadata' }).click()
+    await page.getByText('Saved. It is in force at once.').waitFor()
+    await page.reload()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    expect(prompts).toEqual(['beforeunload'])
+  })
+
+  it('are asked about however a dialog is closed', async () => {
+    const { page, open } = visit
+    const dialog = page.getByRole('dialog', { name: 'New feature' })
+    const name = dialog.getByLabel('Name')
+    const closings = [
+      () => page.keyboard.press('Escape'),
+      () => page.mouse.click(5, 5),
+      () => dialog.getByRole('button', { name: 'Close' }).click(),
+      () => dialog.getByRole('button', { name: 'Cancel' }).click(),
+      () => page.goBack(),
+    ]
+    await open('/apps/default/features')
+    await page.getByRole('button', { name: 'New feature' }).click()
+    await name.fill('Reports')
+    for (const close of closings) {
+      await close()
+      await asked(page).getByRole('button', { name: 'Keep editing' }).click()
+      await asked(page).waitFor({ state: 'hidden' })
+      expect(await name.inputValue()).toBe('Reports')
+    }
+    await page.keyboard.press('Escape')
+    await asked(page).getByRole('button', { name: 'Discard changes' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+
+    // Nothing was typed, or it was saved: nothing is asked.
+    await page.getByRole('button', { name: 'New feature' }).click()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'New feature' }).click()
+    await name.fill('Reports')
+    await dialog.getByRole('button', { name: 'Create feature' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(visit.problems).toEqual([])
+  })
+
+  it('survive the end of the session', async () => {
+    const { page, open } = visit
+    await open('/apps/default/packages/basic')
+    await page.getByLabel('Name').fill('Basic, long typed')
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: 'Save draft' }).click()
+    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
+    await signIn(page, OWNER)
+    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor({ state: 'hidden' })
+    expect(await page.getByLabel('Name').inputValue()).toBe('Basic, long typed')
+    await page.getByRole('button', { name: 'Save draft' }).click()
+    await page.getByText('These edits are not published yet').waitFor()
+    expect(await draftOf('basic')).toEqual({ name: 'Basic, long typed' })
+  })
+
+  it('are not overwritten by what others save meanwhile', async () => {
+    const { page, open } = visit
+    const { dashboard: api } = dashboard.server
+    await open('/apps/default/billing?tab=providers')
+    await page.getByLabel('Days of grace').fill('9')
+    await api.data('mutation { setGraceDays(appId: "default", days: 5) { graceDays } }')
+    // Coming back to the tab refetches.
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+    await visit.idle()
+    expect(await page.getByLabel('Days of grace').inputValue()).toBe('9')
+  })
+})
