@@ -138,7 +138,7 @@ function Touched({ page, after, preview, app }: TouchedProps) {
           {
             label: 'Change',
             cell: ({ change, after }) => (
-              <Group gap={4}>
+              <Group gap="xs">
                 <Tag tone={CHANGES[change].tone}>{CHANGES[change].label}</Tag>
                 {change === 'GAINS' && after.reasonCode === 'OVERAGE' && <Tag tone="warn">overage</Tag>}
               </Group>
