@@ -58,7 +58,10 @@ export function PriceForm({ appId, packageId, providers, currency, onDone }: Pri
       ? { ...typedAmount(values.amount, chosen, navigator.language), decimals: chosen.decimals }
       : { amount: null, problem: null, decimals: 2 }
   }
-  const create = useChange(CREATE, { done: saved(onDone), said: 'Price added. New payment links ask for it.' })
+  const create = useChange(CREATE, {
+    done: saved(onDone),
+    said: 'Price added. New payment links ask for it.',
+  })
   const { provider, interval, id } = form.values
   const { amount, decimals } = read(form.values)
   const paid = interval === 'once' ? null : interval
