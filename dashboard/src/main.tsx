@@ -42,7 +42,6 @@ const loaded = styles.map(
 )
 void Promise.all(loaded).then(() => {
   for (const link of styles) link.media = 'all'
-  starting?.remove()
   createRoot(root, { onUncaughtError }).render(
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">

@@ -1,3 +1,4 @@
+import { Box } from '@mantine/core'
 import type { QueryClient } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
@@ -6,19 +7,34 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
-import { whoIsThere } from './api/session.ts'
+import { useEffect } from 'react'
+import { appsOf, whoIsThere } from './api/session.ts'
 import { lazyPage } from './lazy-page.ts'
 import { fromPath, toPath } from './path-ids.ts'
 import { choice, parseSearch, stringifySearch, text } from './search.ts'
-import { lastApp } from './shell/last-app.ts'
-import { NotFound } from './shell/not-found.tsx'
+import { AppPages } from './shell/app-pages.tsx'
+import { rememberedApp } from './shell/last-app.ts'
 import { PageFailed } from './shell/page-failed.tsx'
 import { PageLoading } from './shell/page-loading.tsx'
 import { Shell } from './shell/shell.tsx'
+import { ShellLoading } from './shell/shell-loading.tsx'
+import { NotFound } from './ui/not-found.tsx'
 
 interface Context {
   client: QueryClient
 }
+
+/** What index.html shows goes when there is something else to see. */
+function Root() {
+  useEffect(() => document.getElementById('starting')?.remove(), [])
+  return <Outlet />
+}
+
+const NotFoundAlone = () => (
+  <Box p="md">
+    <NotFound />
+  </Box>
+)
 
 const OF_APP = {
   parse: ({ app }: { app: string }) => ({ app: fromPath(app) }),
@@ -29,7 +45,7 @@ const OF_ID = {
   stringify: ({ id }: { id: string }) => ({ id: toPath(id) }),
 }
 
-const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: NotFound })
+const root = createRootRouteWithContext<Context>()({ component: Root, notFoundComponent: NotFoundAlone })
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -55,6 +71,7 @@ const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
   component: Shell,
+  pendingComponent: ShellLoading,
   async beforeLoad({ context, location }) {
     if (!(await whoIsThere(context.client))) {
       throw redirect({ to: '/sign-in', search: location.pathname === '/' ? {} : { to: location.href } })
@@ -64,8 +81,8 @@ const inside = createRoute({
 const start = createRoute({
   getParentRoute: () => inside,
   path: '/',
-  beforeLoad() {
-    throw redirect({ to: '/apps/$app', params: { app: lastApp() } })
+  async beforeLoad({ context }) {
+    throw redirect({ to: '/apps/$app', params: { app: rememberedApp(await appsOf(context.client)) } })
   },
 })
 const apps = createRoute({
@@ -90,7 +107,7 @@ const app = createRoute({
   getParentRoute: () => inside,
   path: 'apps/$app',
   params: OF_APP,
-  component: Outlet,
+  component: AppPages,
 })
 const home = createRoute({
   getParentRoute: () => app,
@@ -230,6 +247,7 @@ export function newRouter(client: QueryClient) {
     context: { client },
     defaultPreload: 'intent',
     defaultErrorComponent: PageFailed,
+    defaultNotFoundComponent: NotFound,
     defaultPendingComponent: PageLoading,
     defaultPendingMs: 200,
     scrollRestoration: true,

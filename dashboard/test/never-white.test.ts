@@ -167,7 +167,7 @@ describe('gap: before anything runs', () => {
     { what: 'the first script never comes', url: fileOf('index.html'), handler: never },
     { what: 'the first script fails to load', url: fileOf('index.html'), handler: refuse },
     { what: 'the styles never come', url: STYLES, handler: never },
-    { what: 'the script of the colours never comes', url: '**/color-scheme.js', handler: never },
+    { what: 'the script of the first paint never comes', url: '**/first-paint.js', handler: never },
     {
       what: 'the first script throws',
       url: fileOf('index.html'),

@@ -108,6 +108,9 @@ async function leaveTraces(): Promise<string> {
   expect(await upload(server, await sessionCookie(server), { app: appId }, csv)).toMatchObject({
     status: 200,
   })
+  // The report says what is wrong with a row, and with it what it held.
+  const bad = `id,email\n${id},${email} (private)\n`
+  expect(await upload(server, await sessionCookie(server), { app: appId }, bad)).toMatchObject({ bad: 1 })
 
   // Paid twice, by links that were made before: the second payment is a failed notice.
   for (const link of [await shop.link('life', id), await shop.link('life', id)]) {

@@ -13,6 +13,10 @@ export class ApiError extends Error {
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.code === 'UNAUTHENTICATED'
 
+/** Whether what was asked for does not exist. */
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof ApiError && error.code.endsWith('_NOT_FOUND')
+
 /** Whether there was no answer at all, so that asking again is all that can be done. */
 export const isUnanswered = (error: unknown): boolean =>
   error instanceof ApiError && ['UNREACHABLE', 'NO_ANSWER'].includes(error.code)

@@ -33,6 +33,14 @@ export async function whoIsThereNow(client: QueryClient): Promise<Me | null> {
 
 const SESSION_QUERY = { queryKey: keyOf(SESSION, {}), queryFn: () => request(SESSION, {}) }
 
+export async function appsOf(client: QueryClient): Promise<App[]> {
+  const { apps } = await client.ensureQueryData({
+    queryKey: keyOf(ACCOUNT, {}),
+    queryFn: () => request(ACCOUNT, {}),
+  })
+  return apps
+}
+
 /** Clears the cache: someone else may be using this browser now. */
 export const forgetSession = (client: QueryClient) => client.clear()
 

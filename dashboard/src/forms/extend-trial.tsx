@@ -5,8 +5,9 @@ import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
-import { dateOf, dateTimeOf } from '../ui/when.tsx'
+import { dateOf, When } from '../ui/when.tsx'
 import { FormActions } from './form-actions.tsx'
+import { isoOfLocal } from './local-time.ts'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
 
 const EXTEND = graphql(`
@@ -32,7 +33,7 @@ export function ExtendTrial({ appId, subscription, endsAt }: ExtendTrialProps) {
   })
   const { id, userId, package: p } = subscription
   const save = form.onSubmit(({ until }) =>
-    extend.mutate({ appId, id, until: `${until}T00:00:00Z` }, ontoFields(form)),
+    extend.mutate({ appId, id, until: isoOfLocal(until) }, ontoFields(form)),
   )
   return (
     <>
@@ -49,8 +50,10 @@ export function ExtendTrial({ appId, subscription, endsAt }: ExtendTrialProps) {
         <form noValidate onSubmit={save}>
           <Stack>
             <FormAlert error={extend.error} fields={fieldsOf(form)} />
-            <Text size="sm">It ends on {dateTimeOf(endsAt)}. What follows it waits until the new end.</Text>
-            <TextInput label="New end (UTC)" type="date" data-autofocus {...form.getInputProps('until')} />
+            <Text size="sm">
+              It ends on <When at={endsAt} time />. What follows it waits until the new end.
+            </Text>
+            <TextInput label="New end" type="date" data-autofocus {...form.getInputProps('until')} />
             <FormActions submit="Extend the trial" busy={extend.isPending} onCancel={close} />
           </Stack>
         </form>

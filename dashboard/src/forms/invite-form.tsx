@@ -5,7 +5,7 @@ import { useChange } from '../api/use-api.ts'
 import { ROLES } from '../roles.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
-import { dateTimeOf } from '../ui/when.tsx'
+import { When } from '../ui/when.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
 import { useUnsaved } from './unsaved.ts'
@@ -28,7 +28,8 @@ export function InviteForm({ onDone }: { onDone: () => void }) {
     return (
       <Stack>
         <Text size="sm">
-          Hand this link to {link.email}. It is shown this once and works until {dateTimeOf(link.expiresAt)}.
+          Hand this link to {link.email}. It is shown this once and works until{' '}
+          <When at={link.expiresAt} time />.
         </Text>
         <CodeBlock label="The invitation's link" text={link.url} />
         <Button onClick={onDone} style={{ alignSelf: 'flex-end' }}>

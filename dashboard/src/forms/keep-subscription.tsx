@@ -4,7 +4,7 @@ import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
-import { dateOf } from '../ui/when.tsx'
+import { When } from '../ui/when.tsx'
 
 const KEEP = graphql(`
   mutation KeepSubscription($appId: String!, $id: String!) {
@@ -45,7 +45,7 @@ export function KeepSubscription({ appId, subscription, cancelAt }: KeepSubscrip
         <Stack>
           <FormAlert error={keep.error} />
           <Text size="sm">
-            It does not end on {dateOf(cancelAt)}, but goes on as before
+            It does not end on <When at={cancelAt} />, but goes on as before
             {billing ? `, and ${billing.provider} goes on charging for it` : ''}.
           </Text>
           {!p.isAddon && (

@@ -4,7 +4,8 @@ import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
-import { dateTimeOf } from '../ui/when.tsx'
+import { dateTimeOf, When } from '../ui/when.tsx'
+import { isoOfLocal, timeZone } from './local-time.ts'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
 
 const ADVANCE = graphql(`
@@ -37,8 +38,11 @@ export function MoveClock({ app }: { app: { id: string; now: string } }) {
     <Stack>
       <FormAlert error={advance.error} fields={fieldsOf(form)} />
       <Text size="sm">
-        It is <strong>{dateTimeOf(app.now)}</strong>. The clock only moves forward; what is due by then has
-        happened.
+        It is{' '}
+        <strong>
+          <When at={app.now} time />
+        </strong>
+        . The clock only moves forward; what is due by then has happened.
       </Text>
       <Group gap="xs">
         {STEPS.map(({ label, move }) => (
@@ -57,9 +61,9 @@ export function MoveClock({ app }: { app: { id: string; now: string } }) {
           </Button>
         ))}
       </Group>
-      <form noValidate onSubmit={form.onSubmit(({ to }) => go(`${to}:00Z`))}>
+      <form noValidate onSubmit={form.onSubmit(({ to }) => go(isoOfLocal(to)))}>
         <Group align="flex-end" gap="xs">
-          <TextInput label="Or to (UTC)" type="datetime-local" {...form.getInputProps('to')} />
+          <TextInput label={`Or to (${timeZone})`} type="datetime-local" {...form.getInputProps('to')} />
           <Button type="submit" variant="default" loading={advance.isPending} disabled={!may('advanceClock')}>
             Go there
           </Button>

@@ -5,6 +5,7 @@ import { useChange } from '../api/use-api.ts'
 import { type CatalogueFeature, type Grant, RESET_PERIODS } from '../grants.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
+import { isoOfLocal, localMinute, timeZone } from './local-time.ts'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
 import { useUnsaved } from './unsaved.ts'
 
@@ -56,7 +57,7 @@ export function OverrideForm({ appId, userId, features, override, onDone }: Over
       limit: (override?.limit ?? '') as number | string,
       overage: override?.overageEnabled == null ? 'packages' : override.overageEnabled ? 'yes' : 'no',
       resetPeriod: override?.resetPeriod ?? ('MONTH' as Grant['resetPeriod']),
-      expiresAt: override?.expiresAt?.slice(0, 16) ?? '',
+      expiresAt: override?.expiresAt ? localMinute(override.expiresAt) : '',
       reason: override?.reason ?? '',
     },
     validate: {
@@ -134,8 +135,8 @@ export function OverrideForm({ appId, userId, features, override, onDone }: Over
           />
         )}
         <TextInput
-          label="Until (UTC)"
-          description="Then it ends by itself. Empty: no end"
+          label="Until"
+          description={`Then it ends by itself. In your time zone, ${timeZone}. Empty: no end`}
           type="datetime-local"
           {...form.getInputProps('expiresAt')}
         />
@@ -154,5 +155,5 @@ export function OverrideForm({ appId, userId, features, override, onDone }: Over
 
 /** The input has minutes: an expiry that was not touched keeps its seconds. */
 function expiryOf(minute: string, before: string | null): string {
-  return before?.startsWith(minute) ? before : `${minute.slice(0, 16)}:00Z`
+  return before !== null && localMinute(before) === minute ? before : isoOfLocal(minute)
 }

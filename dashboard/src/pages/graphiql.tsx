@@ -1,54 +1,53 @@
 import 'graphiql/style.css'
-import { PasswordInput, Stack, Text, useComputedColorScheme } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
+import { Stack, useComputedColorScheme } from '@mantine/core'
 import { GraphiQL } from 'graphiql'
-import { useCallback, useState } from 'react'
+import { useCallback } from 'react'
+import { useAppId, useMe } from '../api/use-account.ts'
 import { Page } from '../ui/page.tsx'
 
-const FIRST = `# The Admin API, with the key above. Ctrl-Enter runs it; the docs are behind the book.
+const FIRST = `# The Admin API of this app, as you. Ctrl-Enter runs it; the docs are behind the book.
 {
   features { id name type }
 }
 `
 
-/** The key stays in this page: it is not stored. */
+const ABOUT = {
+  VIEWER: 'Query the Admin API as yourself, no key needed. Viewers cannot run mutations.',
+  EDITOR: 'Query the Admin API as yourself, no key needed. Mutations take effect, and are in the audit log.',
+  OWNER: 'Query the Admin API as yourself, no key needed. Mutations take effect, and are in the audit log.',
+}
+
+/** In the member's name, by the session: no API key comes near the page. */
 export function GraphiqlPage() {
+  const appId = useAppId()
+  const me = useMe()
   const scheme = useComputedColorScheme('light')
-  const [typed, setKey] = useState('')
-  // It loads the schema as soon as it has a key: not with every letter typed.
-  const [key] = useDebouncedValue(typed, 400)
   const ask = useCallback(
     async (body: unknown) => {
-      const response = await fetch('/graphql', {
+      const response = await fetch('/dashboard/admin/graphql', {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json', Authorization: key },
+        headers: { 'Content-Type': 'application/json', 'Tollgate-App': encodeURIComponent(appId) },
         body: JSON.stringify(body),
       })
       return response.json()
     },
-    [key],
+    [appId],
   )
   return (
-    <Page title="GraphiQL" about="Write queries against the Admin API.">
-      <PasswordInput
-        label="API key"
-        description="It decides which app is asked. It stays in this page, and is gone when you leave it."
-        autoComplete="off"
-        maw={440}
-        value={typed}
-        onChange={(event) => setKey(event.currentTarget.value.trim())}
-      />
-      {key === '' ? (
-        <Text c="dimmed">Enter a key to begin.</Text>
-      ) : (
-        <Stack
-          h="calc(100dvh - 260px)"
-          mih={420}
-          style={{ border: '1px solid var(--tg-line)', borderRadius: 8, overflow: 'hidden' }}
-        >
-          <GraphiQL key={key} fetcher={ask} defaultQuery={FIRST} forcedTheme={scheme} />
-        </Stack>
-      )}
+    <Page title="GraphiQL" about={ABOUT[me?.role ?? 'VIEWER']}>
+      <Stack
+        h="calc(100dvh - 180px)"
+        mih={420}
+        style={{ border: '1px solid var(--tg-line)', borderRadius: 8, overflow: 'hidden' }}
+      >
+        <GraphiQL
+          key={appId}
+          fetcher={ask}
+          defaultQuery={FIRST}
+          forcedTheme={scheme}
+          isHeadersEditorEnabled={false}
+        />
+      </Stack>
     </Page>
   )
 }

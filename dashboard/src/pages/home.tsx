@@ -10,7 +10,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
-import { dateTimeOf } from '../ui/when.tsx'
+import { When } from '../ui/when.tsx'
 import { FirstMinute } from './first-minute.tsx'
 import { SampleNote } from './sample-note.tsx'
 
@@ -29,10 +29,12 @@ type Point = ResultOf<typeof ACTIVITY>['activity'][number]
 type Latest = ResultOf<typeof LATEST>
 
 const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 const RANGES = {
-  hour: { label: 'Last hour', span: 60 * MINUTE, step: MINUTE, interval: 'MINUTE' },
-  day: { label: 'Last day', span: 24 * 60 * MINUTE, step: 60 * MINUTE, interval: 'HOUR' },
-  month: { label: 'Last 30 days', span: 30 * 24 * 60 * MINUTE, step: 24 * 60 * MINUTE, interval: 'DAY' },
+  hour: { label: 'Last hour', span: HOUR, step: MINUTE, interval: 'MINUTE', unfinished: 'this minute' },
+  day: { label: 'Last day', span: 24 * HOUR, step: HOUR, interval: 'HOUR', unfinished: 'this hour' },
+  // By the hour, since the reader's days are not the service's.
+  month: { label: 'Last 30 days', span: 30 * 24 * HOUR, step: HOUR, interval: 'HOUR', unfinished: 'today' },
 } as const
 
 export function HomePage() {
@@ -60,7 +62,7 @@ function Calls({ appId }: { appId: string }) {
     ACTIVITY,
     {
       appId,
-      from: new Date(now - span + step).toISOString(),
+      from: new Date(range === 'month' ? daysAgo(now, 29) : now - span + step).toISOString(),
       to: new Date(now + step).toISOString(),
       interval,
     },
@@ -80,19 +82,56 @@ function Calls({ appId }: { appId: string }) {
       </Group>
       <Paper p="md" radius="md">
         <Loaded of={asked}>
-          {({ activity }) => <CallsChart activity={activity} range={RANGES[range].label} />}
+          {({ activity }) => (
+            <CallsChart
+              activity={activity}
+              daily={range === 'month'}
+              range={RANGES[range].label}
+              unfinished={RANGES[range].unfinished}
+            />
+          )}
         </Loaded>
       </Paper>
     </Stack>
   )
 }
 
-function CallsChart({ activity, range }: { activity: Point[]; range: string }) {
+/** The beginning of a day of the reader's. */
+function daysAgo(now: number, days: number): number {
+  const at = new Date(now)
+  at.setDate(at.getDate() - days)
+  return at.setHours(0, 0, 0, 0)
+}
+
+/** Hours put together to the reader's days. */
+function byDay(points: Point[]): Point[] {
+  const days = new Map<number, Point>()
+  for (const { at, checks, records } of points) {
+    const day = new Date(at).setHours(0, 0, 0, 0)
+    const before = days.get(day)
+    days.set(day, {
+      at: new Date(day).toISOString(),
+      checks: checks + (before?.checks ?? 0),
+      records: records + (before?.records ?? 0),
+    })
+  }
+  return [...days.values()]
+}
+
+interface CallsChartProps {
+  activity: Point[]
+  daily: boolean
+  range: string
+  unfinished: string
+}
+
+function CallsChart({ activity, daily, range, unfinished }: CallsChartProps) {
   const { times, series, checks, records } = useMemo(() => {
-    const of = (name: 'checks' | 'records') => activity.map((point) => point[name])
+    const points = daily ? byDay(activity) : activity
+    const of = (name: 'checks' | 'records') => points.map((point) => point[name])
     const sum = (values: number[]) => values.reduce((a, b) => a + b, 0)
     return {
-      times: activity.map(({ at }) => Date.parse(at) / 1000),
+      times: points.map(({ at }) => Date.parse(at) / 1000),
       series: [
         { label: 'Checks', kind: 'line' as const, values: of('checks') },
         { label: 'Records', kind: 'line' as const, values: of('records') },
@@ -100,14 +139,19 @@ function CallsChart({ activity, range }: { activity: Point[]; range: string }) {
       checks: sum(of('checks')),
       records: sum(of('records')),
     }
-  }, [activity])
+  }, [activity, daily])
   return (
     <>
       <Group gap="xl" mb="xs">
         <Figure label="checks" value={checks} />
         <Figure label="records" value={records} />
       </Group>
-      <Chart label={`${range}: ${checks} checks, ${records} records`} times={times} series={series} />
+      <Chart
+        label={`${range}: ${checks} checks, ${records} records`}
+        times={times}
+        series={series}
+        unfinished={unfinished}
+      />
     </>
   )
 }
@@ -188,7 +232,7 @@ function Events({ appId, rows }: { appId: string; rows: Latest['latestEvents'] }
                   {text}
                 </Text>
                 <Text size="xs" c="dimmed">
-                  {dateTimeOf(at)}
+                  <When at={at} time />
                   {userId !== null && (
                     <>
                       {' · '}

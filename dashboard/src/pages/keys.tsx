@@ -14,7 +14,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
 import { Tag } from '../ui/tag.tsx'
-import { dateTimeOf, When } from '../ui/when.tsx'
+import { When } from '../ui/when.tsx'
 import { type NewSecret, ShownOnce } from './shown-once.tsx'
 import { TokenKeys } from './token-keys.tsx'
 
@@ -137,6 +137,8 @@ function stateOf({ revokedAt, expiresAt }: Key) {
   return expiresAt === null ? (
     <Tag tone="good">Active</Tag>
   ) : (
-    <Tag tone="warn">Ends {dateTimeOf(expiresAt)}</Tag>
+    <Tag tone="warn">
+      Ends <When at={expiresAt} time />
+    </Tag>
   )
 }

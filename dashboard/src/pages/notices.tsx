@@ -11,7 +11,7 @@ import { number, units } from '../ui/number.ts'
 import { Pager } from '../ui/pager.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
 import { Tag, type Tone } from '../ui/tag.tsx'
-import { dateTimeOf, When } from '../ui/when.tsx'
+import { When } from '../ui/when.tsx'
 
 const NOTICES = graphql(`
   query Notices($appId: String!, $state: NoticeState, $after: String) {
@@ -194,8 +194,13 @@ function Payload({ appId, id }: { appId: string; id: string }) {
           <Stack>
             <Text size="sm">
               {notice.type}, {notice.state.toLowerCase()} after {notice.attempts}{' '}
-              {notice.attempts === 1 ? 'attempt' : 'attempts'}. Received {dateTimeOf(notice.receivedAt)}
-              {notice.handledAt !== null && `, handled ${dateTimeOf(notice.handledAt)}`}.
+              {notice.attempts === 1 ? 'attempt' : 'attempts'}. Received <When at={notice.receivedAt} time />
+              {notice.handledAt !== null && (
+                <>
+                  , handled <When at={notice.handledAt} time />
+                </>
+              )}
+              .
             </Text>
             <CodeBlock label="What the provider sent" text={JSON.stringify(notice.payload, null, 2)} />
           </Stack>

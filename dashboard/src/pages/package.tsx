@@ -82,7 +82,7 @@ export function PackagePage() {
       }
       actions={tab !== 'content' && review}
     >
-      <Loaded of={asked}>
+      <Loaded of={asked} whole>
         {({ package: p, features }) => {
           if (!p) return null
           const shown = p.draft ?? p

@@ -72,7 +72,7 @@ export function PublishPage() {
       }
     >
       <FormAlert error={publish.error} />
-      <Loaded of={asked}>
+      <Loaded of={asked} whole>
         {({ package: p, features }) => {
           if (!p) return null
           if (p.status === 'PUBLISHED' && p.draft === null) {

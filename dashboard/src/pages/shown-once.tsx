@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { adminCall, curl, sdk } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
-import { dateTimeOf } from '../ui/when.tsx'
+import { When } from '../ui/when.tsx'
 
 export interface NewSecret {
   name: string
@@ -22,7 +22,12 @@ export function ShownOnce({
       <Stack>
         <Text size="sm">
           Copy it now: it is shown this once.
-          {formerExpiresAt !== null && ` The former one works until ${dateTimeOf(formerExpiresAt)}.`}
+          {formerExpiresAt !== null && (
+            <>
+              {' '}
+              The former one works until <When at={formerExpiresAt} time />.
+            </>
+          )}
         </Text>
         <CodeBlock label="The secret" text={secret} />
         <CodeBlock

@@ -10,7 +10,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { Tag } from '../ui/tag.tsx'
-import { dateOf, When } from '../ui/when.tsx'
+import { dateOf, utcOf, When } from '../ui/when.tsx'
 
 const SUBSCRIPTIONS = graphql(`
   query Subscriptions($appId: String!, $userId: String, $packageId: String, $after: String) {
@@ -118,12 +118,25 @@ const isTrialByHand = ({ trialEndsAt, cancelAt, billing }: Subscription) =>
 
 function stateOf({ status, cancelAt, cancelledAt, scheduled, trialEndsAt, billing }: Subscription) {
   if (status === 'CANCELLED')
-    return <Tag>{cancelledAt ? `Cancelled ${dateOf(cancelledAt)}` : 'Cancelled'}</Tag>
+    return cancelledAt ? (
+      <Tag title={utcOf(cancelledAt)}>{`Cancelled ${dateOf(cancelledAt)}`}</Tag>
+    ) : (
+      <Tag>Cancelled</Tag>
+    )
   const next = scheduled ? `, then ${scheduled.packageName}` : ''
   if (trialEndsAt && (trialEndsAt === cancelAt || billing?.status === 'trialing'))
-    return <Tag tone="accent">{`Trial until ${dateOf(trialEndsAt)}${next}`}</Tag>
-  if (scheduled) return <Tag tone="accent">{`Becomes ${scheduled.packageName} ${dateOf(scheduled.at)}`}</Tag>
-  return cancelAt ? <Tag tone="warn">Ends {dateOf(cancelAt)}</Tag> : <Tag tone="good">Active</Tag>
+    return <Tag tone="accent" title={utcOf(trialEndsAt)}>{`Trial until ${dateOf(trialEndsAt)}${next}`}</Tag>
+  if (scheduled)
+    return (
+      <Tag tone="accent" title={utcOf(scheduled.at)}>
+        {`Becomes ${scheduled.packageName} ${dateOf(scheduled.at)}`}
+      </Tag>
+    )
+  return cancelAt ? (
+    <Tag tone="warn" title={utcOf(cancelAt)}>{`Ends ${dateOf(cancelAt)}`}</Tag>
+  ) : (
+    <Tag tone="good">Active</Tag>
+  )
 }
 
 function billingOf({ billing }: Subscription) {
@@ -133,6 +146,14 @@ function billingOf({ billing }: Subscription) {
         by hand or API
       </Text>
     )
-  const until = billing.paidUntil ? `, until ${dateOf(billing.paidUntil)}` : ''
-  return `${billing.provider}: ${billing.status}${until}`
+  return (
+    <>
+      {billing.provider}: {billing.status}
+      {billing.paidUntil && (
+        <>
+          , until <When at={billing.paidUntil} />
+        </>
+      )}
+    </>
+  )
 }

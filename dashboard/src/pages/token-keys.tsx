@@ -9,7 +9,7 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
 import { Tag } from '../ui/tag.tsx'
-import { dateTimeOf, When } from '../ui/when.tsx'
+import { When } from '../ui/when.tsx'
 
 const TOKEN_KEYS = graphql(`
   query TokenKeys($appId: String!) {
@@ -110,7 +110,7 @@ function stateOf({ revokedAt, tokensEndAt }: TokenKey) {
     <>
       <Tag tone="warn">Retired</Tag>
       <Text size="xs" c="dimmed">
-        until {dateTimeOf(tokensEndAt)}
+        until <When at={tokensEndAt} time />
       </Text>
     </>
   )

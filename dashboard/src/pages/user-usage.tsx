@@ -11,7 +11,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
-import { dateTimeOf } from '../ui/when.tsx'
+import { When } from '../ui/when.tsx'
 
 const GRANTED = graphql(`
   query GrantedFeatures($appId: String!, $userId: String!) {
@@ -89,9 +89,13 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                       </Text>
                     )}
                     <Text size="xs" c="dimmed">
-                      {granted.periodEnd
-                        ? `Resets ${dateTimeOf(granted.periodEnd)}`
-                        : granted.consumption && 'Never resets'}
+                      {granted.periodEnd ? (
+                        <>
+                          Resets <When at={granted.periodEnd} time />
+                        </>
+                      ) : (
+                        granted.consumption && 'Never resets'
+                      )}
                     </Text>
                     {granted.consumption && (
                       <RowActions>
@@ -181,6 +185,11 @@ function PastChart({ usage, name }: { usage: Usage; name: string }) {
     }
   }, [usage])
   return (
-    <Chart label={`Usage of ${name} in the last ${times.length} periods`} times={times} series={series} />
+    <Chart
+      label={`Usage of ${name} in the last ${times.length} periods`}
+      times={times}
+      series={series}
+      {...(usage.current && { unfinished: 'the current period' })}
+    />
   )
 }

@@ -80,7 +80,7 @@ export function UserPage() {
         </Group>
       }
     >
-      <Loaded of={asked}>
+      <Loaded of={asked} whole>
         {({ user }) =>
           user && (
             <Tabs

@@ -2,7 +2,7 @@ import { IconClock } from '@tabler/icons-react'
 import { useParams } from '@tanstack/react-router'
 import { useApp } from '../api/use-account.ts'
 import { AnchorLink } from '../ui/links.tsx'
-import { dateTimeOf } from '../ui/when.tsx'
+import { When } from '../ui/when.tsx'
 import classes from './shell.module.css'
 
 /** Shows the time of an app with a test clock: its dates make no sense otherwise. */
@@ -14,7 +14,10 @@ export function ClockBanner() {
     <div className={classes.clock}>
       <IconClock size={16} aria-hidden />
       <span>
-        {app.name} runs on a test clock: it is <strong>{dateTimeOf(app.now)}</strong>
+        {app.name} runs on a test clock: it is{' '}
+        <strong>
+          <When at={app.now} time />
+        </strong>
       </span>
       <AnchorLink to="/apps" c="inherit" size="sm" underline="always">
         Move the clock

@@ -1,6 +1,7 @@
 import { Box, Button, Stack } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
-import { isUnanswered, messageOf } from '../api/api-error.ts'
+import { isNotFound, isUnanswered, messageOf } from '../api/api-error.ts'
+import { NotFound } from '../ui/not-found.tsx'
 import { Note } from '../ui/note.tsx'
 import { Page } from '../ui/page.tsx'
 
@@ -8,6 +9,7 @@ import { Page } from '../ui/page.tsx'
 export function PageFailed({ error }: { error: unknown }) {
   const router = useRouter()
   const unanswered = isUnanswered(error)
+  if (isNotFound(error)) return <NotFound data={messageOf(error)} />
   return (
     <Box p="md">
       <Page title="This page could not be shown">

@@ -2,6 +2,7 @@ import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { useApps } from '../api/use-account.ts'
 import { Mark } from '../ui/mark.tsx'
 import { AccountFailed } from './account-failed.tsx'
 import { AccountMenu } from './account-menu.tsx'
@@ -9,35 +10,36 @@ import { AppSwitcher } from './app-switcher.tsx'
 import { AskBeforeLeaving } from './ask-before-leaving.tsx'
 import { ClockBanner } from './clock-banner.tsx'
 import { CommandBar, OpenCommandBar } from './command-bar.tsx'
-import { lastApp, rememberApp } from './last-app.ts'
+import { rememberApp, rememberedApp } from './last-app.ts'
 import { Navigation } from './navigation.tsx'
 import classes from './shell.module.css'
+import { SIZES } from './shell-sizes.ts'
 import { SignInAgain } from './sign-in-again.tsx'
 
 /** The frame around every page behind the sign-in. */
 export function Shell() {
   const [open, { toggle, close }] = useDisclosure()
-  const { app = lastApp() } = useParams({ strict: false })
+  const apps = useApps()
+  const { app: inAddress } = useParams({ strict: false })
+  // An address may name an app that does not exist: the menu stays with one that does, and that is what is remembered.
+  const current = apps.find(({ id }) => id === inAddress)
+  const app = current?.id ?? (apps.length > 0 ? rememberedApp(apps) : (inAddress ?? rememberedApp([])))
   const path = useRouterState({ select: (state) => state.location.pathname })
-  useEffect(() => rememberApp(app), [app])
+  useEffect(() => current && rememberApp(current.id), [current])
   useEffect(close, [path])
 
   return (
-    <AppShell
-      header={{ height: { base: 52, sm: 0 } }}
-      navbar={{ width: 236, breakpoint: 'sm', collapsed: { mobile: !open } }}
-      padding={{ base: 'md', sm: 'xl' }}
-    >
+    <AppShell {...SIZES} navbar={{ ...SIZES.navbar, collapsed: { mobile: !open } }}>
       <a href="#page" className="skip">
         Skip to the page
       </a>
       <AppShell.Header hiddenFrom="sm" px="sm">
-        <Group h="100%" justify="space-between">
-          <Group gap="xs">
-            <Burger opened={open} onClick={toggle} size="sm" aria-label={open ? 'Close menu' : 'Open menu'} />
-            <Mark size={24} />
-            <Text fw={650}>Tollgate</Text>
-          </Group>
+        <Group h="100%" gap="xs" wrap="nowrap">
+          <Burger opened={open} onClick={toggle} size="sm" aria-label={open ? 'Close menu' : 'Open menu'} />
+          <Mark size={24} />
+          <Text fw={650} truncate flex={1}>
+            {apps.find(({ id }) => id === app)?.name ?? app}
+          </Text>
           <OpenCommandBar compact />
         </Group>
       </AppShell.Header>

@@ -1,19 +1,22 @@
 import { Button, Skeleton, Stack } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { messageOf } from '../api/api-error.ts'
+import { isNotFound, messageOf } from '../api/api-error.ts'
 import { Note } from './note.tsx'
 
 interface LoadedProps<Result> {
   of: UseQueryResult<Result>
   children: (result: Result) => ReactNode
+  /** whether the page is about this, and says so instead of everything else if it does not exist */
+  whole?: boolean
   /** the placeholder until then */
   skeleton?: ReactNode
 }
 
 /** Loaded data: a skeleton while loading, the error if that fails. */
-export function Loaded<Result>({ of, children, skeleton }: LoadedProps<Result>) {
+export function Loaded<Result>({ of, children, whole, skeleton }: LoadedProps<Result>) {
   if (of.data !== undefined) return children(of.data)
+  if (whole && isNotFound(of.error)) throw of.error
   if (of.error) return <Failed error={of.error} retry={() => void of.refetch()} />
   return (
     <div role="status" aria-label="Loading">

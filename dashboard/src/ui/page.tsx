@@ -1,4 +1,4 @@
-import { Box, Group, Stack, Text, Title } from '@mantine/core'
+import { Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 
@@ -15,19 +15,23 @@ export function Page({ title, heading, about, actions, children }: PageProps) {
   useDocumentTitle(`${title} · Tollgate`)
   return (
     <Stack gap="lg" maw={1180} mx="auto">
-      <Group justify="space-between" align="flex-start" gap="sm">
-        <Box maw={720}>
-          <Title order={1} className="break">
+      <div>
+        <Group justify="space-between" gap="sm">
+          <Title order={1} className="break" flex="1 1 0" miw="min(9rem, 100%)">
             {heading ?? title}
           </Title>
-          {about && (
-            <Text c="dimmed" mt="xxs">
-              {about}
-            </Text>
+          {actions && (
+            <Group gap="xs" className="scroll-row">
+              {actions}
+            </Group>
           )}
-        </Box>
-        {actions && <Group gap="xs">{actions}</Group>}
-      </Group>
+        </Group>
+        {about && (
+          <Text component="div" c="dimmed" mt="xxs" maw={720}>
+            {about}
+          </Text>
+        )}
+      </div>
       {children}
     </Stack>
   )

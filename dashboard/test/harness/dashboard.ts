@@ -63,7 +63,12 @@ export async function openBrowser(url: string): Promise<Visitors> {
   const browser = await sharedBrowser()
   const contexts: BrowserContext[] = []
   const visit = async (options: BrowserContextOptions = {}) => {
-    const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+    const context = await browser.newContext({
+      reducedMotion: 'reduce',
+      locale: 'en-US',
+      timezoneId: 'UTC',
+      ...options,
+    })
     context.setDefaultTimeout(PATIENCE_MS)
     contexts.push(context)
     return visitIn(context, url)

@@ -1,3 +1,4 @@
+import { checkEmail } from './email.ts'
 import { checkIdentifier, checkText } from './identifier.ts'
 import { checkMetadata, type JsonObject } from './metadata.ts'
 
@@ -14,6 +15,6 @@ export function checkUser(user: Partial<User>): void {
   if (user.id !== undefined) checkIdentifier('id', user.id)
   if (user.billingId !== undefined && user.billingId !== null) checkIdentifier('billingId', user.billingId)
   checkText('name', user.name)
-  checkText('email', user.email)
+  checkEmail(user.email)
   if (user.metadata) checkMetadata(user.metadata)
 }

@@ -36,29 +36,10 @@ export function dashboardEndpoint(
   publicUrl: () => string,
   admission: Admission,
 ): Endpoint<Visitor> {
-  /** Recently valid ones, which are not counted by their address. */
-  const sessions = new LRUCache<string, true>({ maxSize: MAX_RATE_LIMIT_SOURCES, sizeCalculation: () => 1 })
   return {
     schema: dashboardSchema(),
     limits: { cost: MAX_MEMBER_COST, once: WITH_PASSWORD },
-    async authenticate(exchange) {
-      const { headers } = exchange
-      if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) {
-        throw badRequest('Content-Type must be application/json')
-      }
-      refuseForeign(headers, publicUrl())
-      const cookie = cookieOf(headers, HOST_COOKIE) ?? cookieOf(headers, COOKIE) ?? ''
-      // Members who have signed in are not slowed down by others at the same address.
-      const standing = sessions.get(cookie) ? null : admission.visitor(exchange)
-      const visitor = await visitorOf(service, headers)
-      if (visitor.member) {
-        sessions.set(cookie, true)
-      } else {
-        sessions.delete(cookie)
-        if (standing) tell(exchange, standing)
-      }
-      return visitor
-    },
+    authenticate: sessionCheck(service, publicUrl, admission),
     admit: ({ member }) => (member ? null : admitVisitor),
     context({ member, session }, exchange, _body, deadline): DashboardContext {
       const secure = publicUrl().startsWith('https:')
@@ -75,6 +56,34 @@ export function dashboardEndpoint(
         setSession: (value) => setCookie(exchange, value, secure),
       }
     },
+  }
+}
+
+/** Who a request of the dashboard's own pages comes from; requests of other pages are refused. */
+export function sessionCheck(
+  service: Service,
+  publicUrl: () => string,
+  admission: Admission,
+): (exchange: Exchange) => Promise<Visitor> {
+  /** Recently valid ones, which are not counted by their address. */
+  const sessions = new LRUCache<string, true>({ maxSize: MAX_RATE_LIMIT_SOURCES, sizeCalculation: () => 1 })
+  return async (exchange) => {
+    const { headers } = exchange
+    if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) {
+      throw badRequest('Content-Type must be application/json')
+    }
+    refuseForeign(headers, publicUrl())
+    const cookie = cookieOf(headers, HOST_COOKIE) ?? cookieOf(headers, COOKIE) ?? ''
+    // Members who have signed in are not slowed down by others at the same address.
+    const standing = sessions.get(cookie) ? null : admission.visitor(exchange)
+    const visitor = await visitorOf(service, headers)
+    if (visitor.member) {
+      sessions.set(cookie, true)
+    } else {
+      sessions.delete(cookie)
+      if (standing) tell(exchange, standing)
+    }
+    return visitor
   }
 }
 

@@ -20,6 +20,7 @@ import { graphqlHandler } from './graphql-handler.ts'
 import { importEndpoint } from './import-endpoint.ts'
 import { Turns } from './in-turn.ts'
 import { answerJwks } from './jwks-endpoint.ts'
+import { memberAdminEndpoint } from './member-admin-endpoint.ts'
 import { guardConnections } from './open-connections.ts'
 import { type PlainRoutes, takePlainConnections } from './plain-connections.ts'
 import { requestIdOf } from './request-id.ts'
@@ -69,6 +70,12 @@ export function httpServer(
   const dashboard = graphqlHandler(
     'dashboard',
     dashboardEndpoint(service, publicUrl, admission),
+    service,
+    underWay,
+  )
+  const memberAdmin = graphqlHandler(
+    'dashboard',
+    memberAdminEndpoint(service, publicUrl, admission),
     service,
     underWay,
   )
@@ -156,6 +163,8 @@ export function httpServer(
           : client(new NodeExchange(request, response))
       case '/dashboard/graphql':
         return dashboard(new NodeExchange(request, response))
+      case '/dashboard/admin/graphql':
+        return memberAdmin(new NodeExchange(request, response))
       case '/dashboard/import/users':
         return imports.upload(request, response)
       case '/dashboard/import/report':
@@ -197,7 +206,14 @@ function pathOf(request: IncomingMessage): string {
 }
 
 /** Endpoints that authenticate callers count by themselves, and health checks are always answered. */
-const NOT_COUNTED = new Set(['/graphql', '/client/graphql', '/dashboard/graphql', '/healthz', '/readyz'])
+const NOT_COUNTED = new Set([
+  '/graphql',
+  '/client/graphql',
+  '/dashboard/graphql',
+  '/dashboard/admin/graphql',
+  '/healthz',
+  '/readyz',
+])
 
 const isCountedHere = (request: IncomingMessage): boolean =>
   !NOT_COUNTED.has(pathOf(request)) || request.method === 'OPTIONS'

@@ -59,9 +59,11 @@ export function dashboardPages(folder: string, publicUrl: () => string) {
     response: ServerResponse,
   ): Promise<boolean> {
     const name = PAGES.test(path) ? 'index.html' : path.slice(1)
-    const file = files.get(name)
+    // Somebody who follows a wrong link sees a page that says so; a program gets a plain answer.
+    const unknown = !files.has(name) && name !== 'index.html'
+    if (unknown && !isForReading(request)) return false
+    const file = files.get(unknown ? 'index.html' : name)
     if (!file) {
-      if (name !== 'index.html') return false
       response.writeHead(503, { 'Content-Type': 'text/plain; charset=utf-8' })
       endResponse(request, response, 'The dashboard has not been built: npm run build\n')
       return true
@@ -75,13 +77,13 @@ export function dashboardPages(folder: string, publicUrl: () => string) {
       endResponse(request, response.writeHead(405, { Allow: 'GET, HEAD' }))
       return true
     }
-    if (request.headers['if-none-match'] === file.headers.ETag) {
+    if (!unknown && request.headers['if-none-match'] === file.headers.ETag) {
       endResponse(request, response.writeHead(304, file.headers))
       return true
     }
     const zips = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
     const body = zips ? await zipped(file) : file.plain
-    response.writeHead(200, {
+    response.writeHead(unknown ? 404 : 200, {
       ...file.headers,
       ...(zips && { 'Content-Encoding': 'gzip' }),
       'Content-Length': body.length,
@@ -90,6 +92,9 @@ export function dashboardPages(folder: string, publicUrl: () => string) {
     return true
   }
 }
+
+const isForReading = ({ method, headers }: IncomingMessage): boolean =>
+  (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
 
 function zipped(file: StaticFile): Promise<Buffer> {
   file.zipped ??= promisify(gzip)(file.plain, { level: 9 })

@@ -91,8 +91,8 @@ export async function clearImportRows(
   ids: readonly string[],
 ): Promise<void> {
   await db.query(
-    `update user_import_row set user_id = null, user_uid = null, old_email = null, new_email = null,
-       old_billing_id = null, new_billing_id = null
+    `update user_import_row set user_id = null, user_uid = null, message = null, old_email = null,
+       new_email = null, old_billing_id = null, new_billing_id = null
      where app_id = $1 and (user_uid = $2 or (user_uid is null and user_id = any($3)))`,
     [appId, uid, ids],
   )

@@ -77,7 +77,16 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
     ])
     const answer = await imports.send(app, new Uint8Array(body))
     expect(answer).toMatchObject({ status: 200, rows: 3, changed: 2, unchanged: 0, bad: 1 })
-    expect(answer.badRows).toEqual([{ line: 3, id, problem, message: expect.stringMatching(/^.{10,120}$/) }])
+    expect(answer.badRows).toEqual([{ line: 3, id, problem, message: expect.stringMatching(/^.{10,180}$/) }])
+    // What is wrong is shown, in a form that a line can hold.
+    if (['BAD_EMAIL', 'BAD_BILLING_ID', 'TOO_LONG'].includes(problem)) {
+      const [, shown = ''] = /: "(.*)"$/.exec(answer.badRows[0].message) ?? []
+      const cells = String(row)
+        .split(',')
+        .map((cell) => JSON.stringify(cell).slice(1, -1))
+      expect(cells.some((cell) => cell === shown || cell.startsWith(shown.replace(/…$/, '')))).toBe(true)
+      expect(shown.length).toBeGreaterThan(2)
+    }
     const { ann, bob, carl } = await usersOf(app)
     expect([ann?.[0], bob, carl?.[0]]).toEqual(['first@x.example', USERS_BEFORE.bob, 'last@x.example'])
   })

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { adminSchema } from '../../src/graphql/admin/schema.ts'
 import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
-import { type Answer, type Client, dashboardClient, signedIn } from '../harness/client.ts'
+import { type Answer, Client, dashboardClient, signedIn } from '../harness/client.ts'
 import { type ExampleCall, exampleCalls } from '../harness/example-calls.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { API_KEY, startTestServer, type TestServer } from '../harness/server.ts'
 
 // Who may do what, written out: nothing here is read from the table that the server goes by.
 
@@ -143,6 +144,12 @@ const CALLS = exampleCalls(dashboardSchema(), {
   email: 'somebody@example.com',
 }).toSorted((a, b) => LAST.indexOf(a.name) - LAST.indexOf(b.name))
 
+const ADMIN_CALLS = exampleCalls(adminSchema(), { email: 'somebody@example.com' })
+
+/** The Admin API of an app, in the name of who is signed in. */
+const adminAs = ({ headers }: Client, app: string) =>
+  new Client(`${server.url}/dashboard/admin/graphql`, { ...headers, 'Tollgate-App': app })
+
 const isMutation = ({ query }: ExampleCall) => query.startsWith('mutation')
 
 const PASSWORD = 'a good password'
@@ -217,6 +224,67 @@ describe('gap: roles', () => {
     })
     const answer = { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) }
     expect(doorOf(answer)).toBe(IMPORT_USERS.includes(role) ? 'open' : 'closed')
+  })
+
+  it.for(
+    EVERYBODY,
+  )('%s has the same role in GraphiQL, which is the Admin API without a key', async (role) => {
+    const own = await as(role)
+    // Of an app of their own, in which nothing that the calls name exists.
+    const app = `graphiql-${role.toLowerCase()}`
+    await server.dashboard.data(`mutation { createApp(id: "${app}", name: "x") { id } }`)
+    const client = adminAs(own, app)
+    const { auditLog } = await server.dashboard.data('{ auditLog(first: 1) { rows { id } } }')
+    const doors: Record<string, string> = {}
+    for (const { name, query, variables } of ADMIN_CALLS)
+      doors[name] = doorOf(await client.ask(query, variables))
+    const wanted = (call: ExampleCall) => (isMutation(call) ? EDITORS : MEMBERS).includes(role)
+    expect(doors).toEqual(
+      Object.fromEntries(ADMIN_CALLS.map((call) => [call.name, wanted(call) ? 'open' : 'closed'])),
+    )
+    const noted = await operationsNotedSince(Number(auditLog.rows[0].id))
+    expect(noted.includes('createFeature')).toBe(EDITORS.includes(role))
+    if (!EDITORS.includes(role)) expect(noted).toEqual([])
+  })
+
+  it('what a member does in GraphiQL is in the audit log under their name, each record by itself', async () => {
+    await server.dashboard.data('mutation { createApp(id: "noted", name: "Noted") { id } }')
+    const editor = adminAs(await as('EDITOR'), 'noted')
+    await editor.data(`mutation {
+      createFeature(input: {id: "calls", name: "Calls", type: CONSUMABLE}) { id }
+      createUser(input: {id: "ada", email: "ada@example.com"}) { id }
+      setOverride(input: {userId: "ada", featureId: "calls", mode: UNLIMITED}) { mode }
+    }`)
+    const { recordUsages } = await editor.data(
+      'mutation { recordUsages(inputs: [{userId: "ada", featureId: "calls", delta: 1}, {userId: "ada", featureId: "calls", delta: 2}]) { recorded } }',
+    )
+    expect(recordUsages).toEqual([{ recorded: true }, { recorded: true }])
+    const { auditLog } = await server.dashboard.data(
+      '{ auditLog(appId: "noted", first: 5) { rows { memberEmail operation subjectId } } }',
+    )
+    expect(auditLog.rows).toEqual(
+      ['recordUsage ada', 'recordUsage ada', 'setOverride ada', 'createUser ada', 'createFeature calls'].map(
+        (row) => {
+          const [operation, subjectId] = row.split(' ')
+          return { memberEmail: emailOf('EDITOR'), operation, subjectId }
+        },
+      ),
+    )
+  })
+
+  it('GraphiQL is for the pages of the dashboard, and for an app that there is', async () => {
+    const owner = adminAs(await as('OWNER'), 'default')
+    const query = '{ features { id } }'
+    const code = async (client: Client) => (await client.error(query)).extensions.code
+    expect(await code(owner.with({ Origin: 'https://evil.example' }))).toBe('FORBIDDEN')
+    expect(await code(owner.with({ 'Content-Type': 'text/plain' }))).toBe('BAD_REQUEST')
+    expect(await code(owner.with({ 'Tollgate-App': 'nowhere' }))).toBe('APP_NOT_FOUND')
+    expect(await code(owner.with({ 'Tollgate-App': '%' }))).toBe('BAD_REQUEST')
+    expect(await code(owner.with({ Cookie: '' }))).toBe('UNAUTHENTICATED')
+    // A key is no session here, and a session no key there.
+    expect(await code(owner.with({ Cookie: '', Authorization: API_KEY }))).toBe('UNAUTHENTICATED')
+    const admin = new Client(`${server.url}/graphql`, owner.headers)
+    expect(await code(admin)).toBe('UNAUTHENTICATED')
   })
 
   it.for(MEMBERS)('the pages of a member who is %s are told the same', async (role) => {

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
@@ -33,6 +34,50 @@ async function found(
   }
   return ids
 }
+
+describe('gap: one rule for an email address', () => {
+  it('in the Admin API and the dashboard, when a user is created and when they are changed', async () => {
+    const { id: appId, admin, dashboard } = await newApp()
+    const both = [
+      [admin, '', ''],
+      [dashboard, '$appId: String!, ', 'appId: $appId, '],
+    ] as const
+    for (const [client, declared, passed] of both) {
+      const create = `mutation (${declared}$input: CreateUserInput!) { createUser(${passed}input: $input) { email } }`
+      const update = `mutation (${declared}$input: UpdateUserInput!) { updateUser(${passed}id: "ann", input: $input) { email } }`
+      const refused = await client.error(create, { appId, input: { id: 'bad', email: 'no address' } })
+      expect(refused).toMatchObject({
+        message: 'email is not an email address: "no address"',
+        extensions: { code: 'BAD_USER_INPUT', field: 'email' },
+      })
+      await client.ask(create, { appId, input: { id: 'ann', email: 'ann@example.com' } })
+      const again = await client.error(update, { appId, input: { email: 'two@at@example.com' } })
+      expect(again.extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: 'email' })
+      expect(await client.data(update, { appId, input: { email: 'a@b' } })).toEqual({
+        updateUser: { email: 'a@b' },
+      })
+    }
+  })
+
+  it('an address from before there was one stays, and the rest can be changed', async () => {
+    const { id: appId, admin } = await newApp()
+    await admin.data('mutation { createUser(input: {id: "old", email: "old@example.com"}) { id } }')
+    const db = new pg.Client({ connectionString: server.databaseUrl })
+    await db.connect()
+    await db.query(`update users set email = 'odd one' where app_id = $1`, [appId])
+    await db.end()
+    expect(await admin.data('{ user(id: "old") { email } }')).toEqual({ user: { email: 'odd one' } })
+    expect(
+      await admin.data(
+        'mutation { updateUser(id: "old", input: {name: "Old", email: "odd one"}) { name email } }',
+      ),
+    ).toEqual({ updateUser: { name: 'Old', email: 'odd one' } })
+    const { extensions } = await admin.error(
+      'mutation { updateUser(id: "old", input: {email: "odd two"}) { id } }',
+    )
+    expect(extensions.field).toBe('email')
+  })
+})
 
 describe('gap: users in the dashboard', () => {
   const PEOPLE = [

@@ -1,4 +1,5 @@
 import { type CardEntry, cardOutcome, cardProblems } from '../../domain/card.ts'
+import { isEmail } from '../../domain/email.ts'
 import { asksForCard, PLAIN_TERMS } from '../../domain/sale-terms.ts'
 import { type Pool, type Tx, transaction } from '../../store/database.ts'
 import { billOf, keepInvoice, pricesOf, wholePeriod } from './bill.ts'
@@ -121,7 +122,7 @@ function withOpenCheckout(
 
 function problemsOf(entry: PayerEntry, { customerId, now, terms }: books.SandboxCheckout): FieldProblems {
   const problems: FieldProblems = asksForCard(terms ?? PLAIN_TERMS) ? cardProblems(entry, now) : {}
-  if (customerId === null && !/^[^\s@]+@[^\s@]+$/.test(entry.email.trim())) {
+  if (customerId === null && !isEmail(entry.email.trim())) {
     problems.email = 'Write your email address, such as ann@example.com.'
   }
   for (const field of ['email', 'name'] as const) {

@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql'
-import type { AppActor, Call } from '../../operations/call/call.ts'
+import type { AppActor, Call, MemberActor } from '../../operations/call/call.ts'
 import type { Deadline } from '../../operations/call/deadline.ts'
 import type { Service } from '../../operations/call/service.ts'
 import type { LongLists } from '../engine/long-lists.ts'
@@ -7,7 +7,8 @@ import type { LongLists } from '../engine/long-lists.ts'
 /** One authenticated request to the Admin API. */
 export interface AdminContext {
   service: Service
-  caller: Pick<Call<AppActor>, 'appId' | 'actor'>
+  /** by an API key or, in the dashboard's GraphiQL, a member */
+  caller: Pick<Call<AppActor | MemberActor>, 'appId' | 'actor'>
   idempotency: { key: string; request: Buffer } | null
   deadline: Deadline
   lists: LongLists

@@ -1,3 +1,4 @@
+import { isEmail, notAnEmail } from '../../domain/email.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { checkIdentifier, isIdentifier } from '../../domain/identifier.ts'
 import { KEPT_IMPORTS, MAX_IDENTIFIER_CHARACTERS, MAX_TEXT_CHARACTERS } from '../../domain/limits.ts'
@@ -187,18 +188,21 @@ function checkRow(row: CsvRow, empty: 'keep' | 'clear'): rowStore.StagedRow | ro
   })
   if (id === '') return bad('UNKNOWN_USER', 'The row has no id')
   if (id.length > MAX_IDENTIFIER_CHARACTERS) {
-    return bad('TOO_LONG', `id must be at most ${MAX_IDENTIFIER_CHARACTERS} characters long`)
+    return bad('TOO_LONG', `id must be at most ${MAX_IDENTIFIER_CHARACTERS} characters long: ${quote(id)}`)
   }
-  if (userId === null) return bad('UNKNOWN_USER', 'There is no user with this id')
+  if (userId === null) return bad('UNKNOWN_USER', `There is no user with the id ${quote(id)}`)
   if (email !== null && email.length > MAX_TEXT_CHARACTERS) {
-    return bad('TOO_LONG', `email must be at most ${MAX_TEXT_CHARACTERS} characters long`)
+    return bad('TOO_LONG', `email must be at most ${MAX_TEXT_CHARACTERS} characters long: ${quote(email)}`)
   }
-  if (email && !/^[^\s@]+@[^\s@]+$/.test(email)) return bad('BAD_EMAIL', 'email is no email address')
+  if (email && !isEmail(email)) return bad('BAD_EMAIL', notAnEmail(email))
   if (billingId !== null && billingId.length > MAX_IDENTIFIER_CHARACTERS) {
-    return bad('TOO_LONG', `billingId must be at most ${MAX_IDENTIFIER_CHARACTERS} characters long`)
+    return bad(
+      'TOO_LONG',
+      `billingId must be at most ${MAX_IDENTIFIER_CHARACTERS} characters long: ${quote(billingId)}`,
+    )
   }
   if (billingId && !isIdentifier(billingId)) {
-    return bad('BAD_BILLING_ID', 'billingId must not hold control characters')
+    return bad('BAD_BILLING_ID', `billingId must not contain control characters: ${quote(billingId)}`)
   }
   const sets = (cell: string | null) => cell !== null && (cell !== '' || empty === 'clear')
   return {

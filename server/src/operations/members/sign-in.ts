@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { badUserInput, TollgateError } from '../../domain/errors.ts'
+import { checkEmail } from '../../domain/email.ts'
+import { TollgateError } from '../../domain/errors.ts'
 import { checkText } from '../../domain/identifier.ts'
 import { MAX_TEXT_CHARACTERS, SESSION_SECONDS } from '../../domain/limits.ts'
 import { checkPassword } from '../../domain/password.ts'
@@ -155,7 +156,7 @@ export async function startSession(
 /** An email address in canonical form. */
 export function checkedAddress(email: string): string {
   const account = normalised(email)
-  if (!/^\S+@\S+$/.test(account)) throw badUserInput('email must be an email address', 'email')
+  checkEmail(account)
   return account
 }
 

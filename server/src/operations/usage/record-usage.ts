@@ -36,7 +36,15 @@ export async function recordUsages(call: Call, events: readonly KeyedUsageEvent[
     throw badUserInput(`inputs must contain at most ${MAX_BATCH} events`, 'inputs')
   for (const event of events) checkEvent(event)
   if (call.idempotency) return mutate(call, (tx) => recordInTransaction(call, tx, events))
-  return Promise.all(events.map((event) => recordUsage(call, event)))
+  const { actor } = call
+  if (actor.kind !== 'member') return Promise.all(events.map((event) => recordUsage(call, event)))
+  // One after the other, since each waits for the app's lock; each has its own entry in the audit log.
+  const recorded: RecordedUsage[] = []
+  for (const event of events) {
+    const operation = { ...actor.operation, args: { input: { ...event } } }
+    recorded.push(await recordUsage({ ...call, actor: { ...actor, operation } }, event))
+  }
+  return recorded
 }
 
 function checkEvent(event: KeyedUsageEvent): void {

@@ -1,3 +1,4 @@
+import { checkEmail } from '../../domain/email.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { checkUser, type User } from '../../domain/user.ts'
 import type { Tx } from '../../store/database.ts'
@@ -9,10 +10,13 @@ import { mutate } from '../call/mutate.ts'
 import { unlessTaken } from './create-user.ts'
 
 export async function updateUser(call: Call, id: string, change: Partial<User>): Promise<User> {
-  checkUser(change)
+  const { email, ...rest } = change
+  checkUser(rest)
   return mutate(call, async (tx, moment) => {
     const before = await lockedUser(tx, call.appId, id)
     if (call.actor.kind === 'app') await moment()
+    // One that was stored before there was a rule, or came from a provider, does not keep the rest from being changed.
+    if (email !== before.email) checkEmail(email)
     const user = { ...before, ...change }
     if (user.billingId !== before.billingId) await checkNotCharged(tx, call.appId, before)
     await unlessTaken(user, () => store.updateUser(tx, call.appId, user))

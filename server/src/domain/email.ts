@@ -1,0 +1,17 @@
+import { badUserInput, quote } from './errors.ts'
+import { checkText } from './identifier.ts'
+
+/**
+ * Something on both sides of one @, and no white space: what every mail system requires. More would refuse addresses
+ * that work.
+ */
+export const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text)
+
+/** The one rule for an email address, wherever it is entered. Null: none. */
+export function checkEmail(email: string | null | undefined): void {
+  checkText('email', email)
+  if (email === null || email === undefined || isEmail(email)) return
+  throw badUserInput(notAnEmail(email), 'email')
+}
+
+export const notAnEmail = (text: string): string => `email is not an email address: ${quote(text)}`

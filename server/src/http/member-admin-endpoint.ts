@@ -1,0 +1,58 @@
+import { badRequest } from '../domain/errors.ts'
+import { MAX_COST } from '../domain/limits.ts'
+import type { AdminContext } from '../graphql/admin/context.ts'
+import { adminSchemaForMembers } from '../graphql/admin/for-members.ts'
+import { LongLists } from '../graphql/engine/long-lists.ts'
+import { inApp } from '../operations/apps/apps.ts'
+import type { Call, MemberActor } from '../operations/call/call.ts'
+import { notSignedIn } from '../operations/call/member-operations.ts'
+import type { Service } from '../operations/call/service.ts'
+import type { Admission } from './admission.ts'
+import { sessionCheck } from './dashboard-endpoint.ts'
+import type { Endpoint } from './graphql-handler.ts'
+
+/** Names the app. No other site's page may send it, besides what the check of the session refuses. */
+const APP_HEADER = 'tollgate-app'
+
+/** `/dashboard/admin/graphql`: the Admin API for whoever is signed in to the dashboard, for its GraphiQL. */
+export function memberAdminEndpoint(
+  service: Service,
+  publicUrl: () => string,
+  admission: Admission,
+): Endpoint<Call<MemberActor>> {
+  const visitor = sessionCheck(service, publicUrl, admission)
+  return {
+    schema: adminSchemaForMembers(),
+    limits: { cost: MAX_COST },
+    async authenticate(exchange) {
+      const { member } = await visitor(exchange)
+      if (!member) throw notSignedIn()
+      const call: Call<MemberActor> = {
+        service,
+        appId: appOf(exchange.headers[APP_HEADER]),
+        actor: { kind: 'member', member, operation: { name: '', args: {} } },
+        deadline: null,
+        idempotency: null,
+      }
+      await inApp(call)
+      return call
+    },
+    context: ({ appId, actor }, _exchange, _body, deadline): AdminContext => ({
+      service,
+      caller: { appId, actor },
+      idempotency: null,
+      deadline,
+      lists: new LongLists(),
+    }),
+  }
+}
+
+/** Encoded, since a header has no place for every letter. */
+function appOf(header: string | string[] | undefined): string {
+  if (typeof header !== 'string') throw badRequest('The header Tollgate-App must name an app')
+  try {
+    return decodeURIComponent(header)
+  } catch {
+    throw badRequest('The header Tollgate-App must be percent-encoded')
+  }
+}
