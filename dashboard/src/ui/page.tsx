@@ -17,7 +17,7 @@ export function Page({ title, heading, about, actions, children }: PageProps) {
     <Stack gap="lg" maw={1180} mx="auto">
       <div>
         <Group justify="space-between" gap="sm">
-          <Title order={1} className="break" flex="1 1 0" miw="min(9rem, 100%)">
+          <Title order={1} className="break">
             {heading ?? title}
           </Title>
           {actions && (
@@ -27,7 +27,7 @@ export function Page({ title, heading, about, actions, children }: PageProps) {
           )}
         </Group>
         {about && (
-          <Text component="div" c="dimmed" mt="xxs" maw={720}>
+          <Text component="div" c="dimmed" mt="xs" maw={720}>
             {about}
           </Text>
         )}
