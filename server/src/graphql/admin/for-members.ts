@@ -1,4 +1,4 @@
-import type { GraphQLFieldResolver, GraphQLObjectType, GraphQLSchema } from 'graphql'
+import type { GraphQLFieldResolver, GraphQLObjectType } from 'graphql'
 import { checkMay } from '../../operations/call/member-operations.ts'
 import { builtOnce } from '../types/builder.ts'
 import type { AdminContext } from './context.ts'
