@@ -138,7 +138,10 @@ describe('the house', () => {
     const strays = pages.flatMap(({ path, text }) => {
       const found = path.endsWith('.css')
         ? [...text.matchAll(/^ *(?:margin|padding|gap)[\w-]*: ([^;]+);/gm)].filter(([, value = '']) =>
-            value.split(' ').some((part) => /\d/.test(part) && !/^[012](px)?$/.test(part)),
+            value
+              .replaceAll(/calc\(-1 \* (var\([^)]+\))\)/g, '$1')
+              .split(' ')
+              .some((part) => /\d/.test(part) && !/^[012](px)?$/.test(part)),
           )
         : [...text.matchAll(/\b(?:gap|spacing|[mp][tblrxy]?)=\{-?[\d.]+\}/g)]
       return found.map(([stray]) => `${path}: ${stray.trim()}`)
