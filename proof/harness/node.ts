@@ -55,7 +55,7 @@ export async function startNode(
       return code === null && signal === null ? null : { code, signal }
     },
     async start(main = serviceOf(trial)) {
-      child = start(process.execPath, ['--enable-source-maps', await main], {
+      child = start(process.execPath, [await main], {
         PORT: port,
         TOLLGATE_API_KEY: API_KEY,
         TOLLGATE_OWNER_EMAIL: OWNER.email,

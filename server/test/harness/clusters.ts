@@ -89,7 +89,7 @@ export async function start(dataDir: string, log: (message: string, detail?: obj
 
 /** Runs a server process of its own; `report` is what became of its start. */
 export function hold(dataDir: string, options: { uid?: number; gid?: number; env?: NodeJS.ProcessEnv } = {}) {
-  const child: ChildProcess = spawn(process.execPath, ['--enable-source-maps', fixture, dataDir], {
+  const child: ChildProcess = spawn(process.execPath, [fixture, dataDir], {
     stdio: ['ignore', 'pipe', 'pipe'],
     ...options,
   })

@@ -109,7 +109,7 @@ export interface ServerProcess {
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
-const NODE = [process.execPath, '--enable-source-maps', MAIN]
+const NODE = [process.execPath, MAIN]
 
 const spawnMain = (env: Record<string, string>, openFiles?: number) =>
   spawn('sh', ['-c', `${openFiles ? `ulimit -n ${openFiles}; ` : ''}exec "$0" "$@"`, ...NODE], {
