@@ -15,7 +15,7 @@ import { When } from '../ui/when.tsx'
 
 const NOTICES = graphql(`
   query Notices($appId: String!, $state: NoticeState, $after: String) {
-    notices(appId: $appId, state: $state, first: 50, after: $after) {
+    notices(appId: $appId, state: $state, first: 51, after: $after) {
       id provider eventId type state attempts lastError receivedAt
     }
     noticeCounts(appId: $appId) { pending done failed }
@@ -44,6 +44,7 @@ const RECONCILE = graphql(`
 
 const STATES = { PENDING: 'warn', DONE: 'good', FAILED: 'bad' } as const satisfies Record<string, Tone>
 type State = keyof typeof STATES
+/** One more is asked for, to know whether there is a next page. */
 const PAGE = 50
 
 /** Provider notices and their outcomes. */
@@ -112,7 +113,7 @@ export function Notices({ appId }: { appId: string }) {
           ) : (
             <DataTable
               label="Notices"
-              rows={notices}
+              rows={notices.slice(0, PAGE)}
               keyOf={({ id }) => id}
               columns={[
                 { label: 'Received', cell: ({ receivedAt }) => <When at={receivedAt} time /> },
@@ -170,7 +171,7 @@ export function Notices({ appId }: { appId: string }) {
               ]}
             />
           )}
-          <Pager after={after} next={notices.length === PAGE ? (notices.at(-1)?.id ?? null) : null} />
+          <Pager after={after} next={notices.length > PAGE ? (notices[PAGE - 1]?.id ?? null) : null} />
           <Modal
             opened={notice !== undefined}
             onClose={() => void navigate({ search: ({ notice, ...rest }) => rest })}

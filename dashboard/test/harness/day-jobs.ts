@@ -1,0 +1,270 @@
+import { expect } from 'vitest'
+import type { Data } from '../../../server/test/harness/client.ts'
+import { OWNER } from '../../../server/test/harness/server.ts'
+import { picture } from './dashboard.ts'
+import type { Worker } from './day.ts'
+
+export interface Job {
+  job: string
+  /** at most so many clicks, on a desk and on a phone, where the menu has to be opened first */
+  clicks: [desk: number, phone: number]
+  /** Starts on the app's home page. */
+  do(at: Worker): Promise<void>
+}
+
+const USER = (id: string) =>
+  `{ subscriptions(userId: "${id}") { status cancelAt trialEndsAt scheduled { packageId } package { id } } }`
+const liveOf = async ({ admin }: Worker, id: string): Promise<Data> => {
+  const { subscriptions } = await admin.data(USER(id))
+  return subscriptions.find(({ status }: Data) => status === 'ACTIVE')
+}
+
+/** Finds a customer by a part of their name, as somebody does who has them on the telephone. */
+async function openCustomer(at: Worker, name: string): Promise<void> {
+  const { page, menu, type } = at
+  await menu('Users')
+  await type(page.getByRole('searchbox'), name.split(' ')[1] ?? name)
+  await page.getByRole('link', { name, exact: true }).click()
+  await page.getByRole('heading', { level: 1, name }).waitFor()
+  await at.idle()
+}
+
+async function openPackage(at: Worker, name: string): Promise<void> {
+  await at.menu('Packages')
+  await at.page.getByRole('link', { name, exact: true }).click()
+  await at.page.getByRole('heading', { level: 1, name: new RegExp(`^${name}`) }).waitFor()
+  await at.idle()
+}
+
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+
+/** A product manager's day, in order: later jobs build on earlier ones. */
+export const JOBS: Job[] = [
+  {
+    job: 'sign in',
+    clicks: [2, 2],
+    async do({ page, type, button }) {
+      await type(page.getByLabel('Email'), OWNER.email)
+      await page.keyboard.press('Tab')
+      await page.getByRole('textbox', { name: 'Password' }).fill(OWNER.password)
+      await button('Sign in').click()
+      await page.getByRole('heading', { level: 1 }).waitFor()
+    },
+  },
+  {
+    job: 'find a customer by a part of their name',
+    clicks: [3, 4],
+    async do(at) {
+      await openCustomer(at, 'Ada Lovelace')
+      await at.page.getByText('ada@example.com').first().waitFor()
+    },
+  },
+  {
+    job: 'see why a customer was denied',
+    clicks: [6, 7],
+    async do(at) {
+      await openCustomer(at, 'Ada Lovelace')
+      await at.page.getByRole('link', { name: 'Try a check' }).click()
+      await at.choose(at.page.getByRole('combobox', { name: 'Feature' }), 'API calls')
+      await at.page.keyboard.press('Enter')
+      await at.page.getByText('No access', { exact: true }).waitFor()
+      await at.page.getByRole('heading', { name: 'Step by step' }).waitFor()
+    },
+  },
+  {
+    job: 'create a feature',
+    clicks: [4, 5],
+    async do({ page, menu, type, button, admin }) {
+      await menu('Features')
+      await button('New feature').first().click()
+      await type(page.getByRole('dialog').getByLabel('Name'), 'Report exports')
+      await page
+        .getByRole('dialog')
+        .getByRole('radio', { name: /^Binary/ })
+        .check()
+      await page.getByRole('dialog').getByRole('button', { name: 'Create feature' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      const { features } = await admin.data('{ features { name } }')
+      expect(features).toContainEqual({ name: 'Report exports' })
+    },
+  },
+  {
+    job: 'add it to a package',
+    clicks: [5, 6],
+    async do(at) {
+      await openPackage(at, 'Pro')
+      await at.choose(at.page.getByRole('combobox', { name: 'Add a feature' }), 'Report exports')
+      await at.button('Save draft').click()
+      await at.page.getByText('These edits are not published yet').waitFor()
+    },
+  },
+  {
+    job: 'set a price',
+    clicks: [6, 7],
+    async do(at) {
+      const { page, type } = at
+      await openPackage(at, 'Pro')
+      await page.getByRole('tab', { name: 'Prices' }).click()
+      await at.button('Add price').click()
+      const dialog = page.getByRole('dialog')
+      await type(dialog.getByLabel('Amount'), '29')
+      await dialog.getByRole('button', { name: 'Review price' }).click()
+      await dialog.getByRole('button', { name: 'Add price' }).click()
+      await page.getByRole('table', { name: 'Prices' }).getByText('$29.00 per month').waitFor()
+    },
+  },
+  {
+    job: 'publish for new customers only',
+    clicks: [5, 6],
+    async do(at) {
+      const { page } = at
+      await openPackage(at, 'Pro')
+      await page.getByRole('link', { name: 'Review and publish' }).click()
+      await page.getByRole('radio', { name: 'New customers only' }).check()
+      await at.button('Publish').click()
+      await page.getByText('Published for new customers.').waitFor()
+    },
+  },
+  {
+    job: 'make a billing template',
+    clicks: [5, 6],
+    async do({ page, menu, type, choose, button }) {
+      await menu('Billing')
+      await button('New template').first().click()
+      const dialog = page.getByRole('dialog')
+      await type(dialog.getByLabel('Name'), 'Pro by card')
+      await choose(dialog.getByRole('combobox', { name: 'Packages' }), 'Pro')
+      await page.keyboard.press('Tab')
+      await dialog.getByRole('button', { name: 'Create template' }).click()
+      await page.getByText('ready, sandbox').waitFor()
+    },
+  },
+  {
+    job: 'make a payment link for a customer, found by name',
+    clicks: [4, 5],
+    async do({ page, menu, type, button }) {
+      await menu('Billing')
+      await button('Test link of Pro by card').click()
+      const dialog = page.getByRole('dialog')
+      await type(dialog.getByLabel('User', { exact: true }), 'hopper')
+      await page.getByRole('option', { name: /Eve Hopper/ }).click()
+      await dialog.getByRole('button', { name: 'Make a link' }).click()
+      await page.getByRole('link', { name: 'Open the payment page' }).waitFor()
+    },
+  },
+  {
+    job: 'upgrade a customer at once',
+    clicks: [7, 8],
+    async do(at) {
+      const { page } = at
+      await openCustomer(at, 'Ada Lovelace')
+      await at.button('Change plan').click()
+      await at.choose(page.getByRole('combobox', { name: 'New plan' }), 'Pro')
+      await page.getByText('Takes effect now').waitFor()
+      await at.button('Change now').click()
+      await page.getByText('Pro is their plan now.').waitFor()
+      expect(await liveOf(at, 'u-1001')).toMatchObject({ package: { id: 'pro' } })
+    },
+  },
+  {
+    job: 'schedule a downgrade',
+    clicks: [7, 8],
+    async do(at) {
+      const { page } = at
+      await openCustomer(at, 'Ada Lovelace')
+      await at.button('Change plan').click()
+      await at.choose(page.getByRole('combobox', { name: 'New plan' }), 'Basic')
+      await at.button('Schedule the change').click()
+      await page.getByText(/^Basic follows on /).waitFor()
+      expect(await liveOf(at, 'u-1001')).toMatchObject({ scheduled: { packageId: 'basic' } })
+    },
+  },
+  {
+    job: 'take the downgrade back',
+    clicks: [5, 6],
+    async do(at) {
+      await openCustomer(at, 'Ada Lovelace')
+      await at.page.getByRole('tab', { name: 'Subscriptions' }).click()
+      await at.button(/^Take back the change of/).click()
+      await at.page.getByText('The plan stays as it is.').waitFor()
+      expect(await liveOf(at, 'u-1001')).toMatchObject({ scheduled: null })
+    },
+  },
+  {
+    job: 'make an exception for a customer, until a day',
+    clicks: [10, 11],
+    async do(at) {
+      const { page, type, admin } = at
+      await openCustomer(at, 'Bob Noyce')
+      await page.getByRole('tab', { name: 'Overrides' }).click()
+      await at.button('New override').first().click()
+      const dialog = page.getByRole('dialog')
+      await at.choose(dialog.getByRole('combobox', { name: 'Feature' }), 'Single sign-on')
+      await type(dialog.getByLabel(/^Until/), `${inDays(30)}T12:00`)
+      await type(dialog.getByLabel('Reason'), 'Evaluating it')
+      await dialog.getByRole('button', { name: /^(Set|Save)/ }).click()
+      await dialog.waitFor({ state: 'detached' })
+      const { overrides } = await admin.data('{ overrides(userId: "u-1002") { featureId expiresAt } }')
+      expect(overrides).toEqual([{ featureId: 'sso', expiresAt: expect.stringContaining(inDays(30)) }])
+      await picture(page, `overrides-${at.look}`)
+    },
+  },
+  {
+    job: 'start a trial',
+    clicks: [7, 8],
+    async do(at) {
+      const { page } = at
+      await openCustomer(at, 'Eve Hopper')
+      await at.button('Start a trial').click()
+      await at.choose(page.getByRole('combobox', { name: 'Package to try' }), 'Pro')
+      await at.button('Start the trial').click()
+      await page.getByText(/^The trial lasts until /).waitFor()
+    },
+  },
+  {
+    job: 'extend the trial',
+    clicks: [7, 8],
+    async do(at) {
+      const { page } = at
+      await openCustomer(at, 'Eve Hopper')
+      await page.getByRole('tab', { name: 'Subscriptions' }).click()
+      await at.button(/^Extend the trial of Pro/).click()
+      await at.type(page.getByLabel(/^New end/), inDays(40))
+      await at.button('Extend the trial').click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect(await liveOf(at, 'u-1003')).toMatchObject({ trialEndsAt: expect.stringContaining(inDays(40)) })
+    },
+  },
+  {
+    job: 'cancel a subscription at the end of its period',
+    clicks: [6, 7],
+    async do(at) {
+      const { page } = at
+      await openCustomer(at, 'Bob Noyce')
+      await page.getByRole('tab', { name: 'Subscriptions' }).click()
+      await at.button(/^Cancel Basic of/).click()
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^Cancel (the subscription|it)/ })
+        .click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect(await liveOf(at, 'u-1002')).toMatchObject({ cancelAt: expect.any(String) })
+    },
+  },
+  {
+    job: 'take the cancellation back',
+    clicks: [6, 7],
+    async do(at) {
+      const { page } = at
+      await openCustomer(at, 'Bob Noyce')
+      await page.getByRole('tab', { name: 'Subscriptions' }).click()
+      await at.button(/^Keep Basic of/).click()
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^Keep the subscription|^Keep it$/ })
+        .click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect(await liveOf(at, 'u-1002')).toMatchObject({ cancelAt: null })
+    },
+  },
+]

@@ -1,0 +1,115 @@
+import type { Locator, Page } from 'playwright-core'
+import type { Client, Data } from '../../../server/test/harness/client.ts'
+import type { TestServer } from '../../../server/test/harness/server.ts'
+import { adminClient } from '../../../server/test/harness/server.ts'
+import type { Visit } from './dashboard.ts'
+
+/** Counts every press on the page, also across pages. Registered before anything of the page runs. */
+const COUNT = `addEventListener('pointerdown', (event) => {
+  if (event.isTrusted) sessionStorage.presses = String(Number(sessionStorage.presses ?? 0) + 1)
+}, true)`
+
+/** Somebody at work in the dashboard of one app, whose clicks are counted. */
+export interface Worker extends Pick<Visit, 'open' | 'go' | 'idle'> {
+  page: Page
+  app: string
+  phone: boolean
+  /** light, dark or phone: the name of a picture */
+  look: string
+  admin: Client
+  api: Client
+  /** Types into a field, which takes a click unless the cursor is there already. */
+  type(field: Locator, text: string): Promise<void>
+  /** Chooses from a list that opens. */
+  choose(list: Locator, option: string | RegExp): Promise<void>
+  /** Goes to a page by the menu, which a phone opens first. */
+  menu(label: string): Promise<void>
+  button(name: string | RegExp): Locator
+  clicks(): Promise<number>
+}
+
+export async function atWork(
+  visit: Visit,
+  app: { id: string; admin: Client; api: Client },
+  look: string,
+): Promise<Worker> {
+  const { page, open, go, idle } = visit
+  const phone = look === 'phone'
+  await page.context().addInitScript(COUNT)
+  const counted = () => page.evaluate('Number(sessionStorage.presses ?? 0)') as Promise<number>
+  return {
+    page,
+    open,
+    go,
+    idle,
+    app: app.id,
+    admin: app.admin,
+    api: app.api,
+    phone,
+    look,
+    async type(field, text) {
+      // A dialog puts the cursor into its first field when it has opened.
+      const ready = await field.evaluate(
+        `async (it) => {
+          for (let i = 0; it.hasAttribute('data-autofocus') && i < 100 && it !== document.activeElement; i++)
+            await new Promise(requestAnimationFrame)
+          return it === document.activeElement
+        }`,
+      )
+      if (!ready) await field.click()
+      await field.fill(text)
+    },
+    async choose(list, option) {
+      await list.click()
+      await page.getByRole('option', { name: option }).first().click()
+    },
+    async menu(label) {
+      if (phone) await page.getByRole('button', { name: 'Open menu' }).click()
+      await page
+        .getByRole('navigation', { name: 'Main' })
+        .getByRole('link', { name: label, exact: true })
+        .click()
+      await idle()
+    },
+    button: (name) => page.getByRole('button', typeof name === 'string' ? { name, exact: true } : { name }),
+    clicks: counted,
+  }
+}
+
+/** An app that has been sold for a while: two plans with prices, an add-on, and some customers. */
+export async function openShop(
+  server: TestServer,
+  id: string,
+): Promise<{ id: string; admin: Client; api: Client }> {
+  const { dashboard: api } = server
+  const { createApiKey }: Data = await api.data(
+    `mutation ($id: String!) { createApp(id: $id, name: "Acme") { id } createApiKey(appId: $id, name: "Backend") { secret } }`,
+    { id },
+  )
+  const admin = adminClient(server.url, createApiKey.secret)
+  await admin.data(`mutation {
+    calls: createFeature(input: {id: "calls", name: "API calls", type: CONSUMABLE, unitLabel: "call", unitLabelPlural: "calls"}) { id }
+    sso: createFeature(input: {id: "sso", name: "Single sign-on", type: BINARY}) { id }
+    basic: createPackage(input: {id: "basic", name: "Basic", features: [{id: "calls", entitlement: {limit: 10}}]}) { id }
+    pro: createPackage(input: {id: "pro", name: "Pro", features: [{id: "calls", entitlement: {limit: 100}}, {id: "sso"}]}) { id }
+    old: createPackage(input: {id: "old", name: "Early bird", features: [{id: "calls", entitlement: {limit: 5}}]}) { id }
+    ada: createUser(input: {id: "u-1001", name: "Ada Lovelace", email: "ada@example.com"}) { id }
+    bob: createUser(input: {id: "u-1002", name: "Bob Noyce", email: "bob@example.com"}) { id }
+    eve: createUser(input: {id: "u-1003", name: "Eve Hopper", email: "eve@example.com"}) { id }
+  }`)
+  await api.data(
+    `mutation ($app: String!) {
+      basic: publishPackage(appId: $app, id: "basic") { id }
+      pro: publishPackage(appId: $app, id: "pro") { id }
+      old: publishPackage(appId: $app, id: "old") { id }
+      basicPrice: createPrice(appId: $app, packageId: "basic", input: {amount: 900, currency: "usd", interval: "month"}) { id }
+    }`,
+    { app: id },
+  )
+  await admin.data(`mutation {
+    ada: subscribe(userId: "u-1001", packageIds: ["basic"]) { id }
+    bob: subscribe(userId: "u-1002", packageIds: ["basic"]) { id }
+    used: recordUsage(input: {userId: "u-1001", featureId: "calls", delta: 10}) { recorded }
+  }`)
+  return { id, admin, api }
+}

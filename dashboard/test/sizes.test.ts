@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rowsOf } from '../../server/test/harness/database.ts'
+import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+
+/** The largest with `npm run day`. */
+const ALL = process.env.TOLLGATE_DAY === 'all'
+const SIZES = ALL ? [0, 1, 50, 100_000] : [0, 1, 50]
+/** A page shows so many rows, and a way to the next. */
+const PAGE = 50
+/** The longest that a page may take to open, whatever it lists. */
+const OPENS_MS = 5_000
+
+let dashboard: Dashboard
+let visit: Visit
+beforeAll(async () => {
+  dashboard = await openDashboard()
+  visit = await dashboard.signedIn()
+  await visit.open('/account')
+})
+afterAll(() => dashboard?.close())
+
+/** Pages whose lists grow with use, and the table on each. */
+const LISTS: [path: string, table: string][] = [
+  ['users', 'Users'],
+  ['subscriptions', 'Subscriptions'],
+  ['packages/plan?tab=subscribers', 'Subscriptions'],
+  ['users/one?tab=ledger', 'Ledger'],
+  ['import?id=file', 'Rows of the file'],
+  ['billing?tab=notices', 'Notices'],
+  ['audit', 'Audit log'],
+]
+
+/** So many rows of everything. */
+async function fill(app: string, rows: number): Promise<void> {
+  const { server } = dashboard
+  await server.dashboard.data(
+    `mutation ($app: String!) {
+      createApp(id: $app, name: $app) { id }
+      createFeature(appId: $app, input: { id: "calls", name: "Calls", type: CONSUMABLE }) { id }
+      createPackage(appId: $app, input: { id: "plan", name: "Plan", features: [{ id: "calls" }] }) { id }
+      publishPackage(appId: $app, id: "plan") { id }
+    }`,
+    { app },
+  )
+  const sql = (text: string) => rowsOf({ connectionString: server.databaseUrl }, text, [app, rows])
+  await sql(`insert into users (app_id, id, name, email, metadata)
+    select $1, 'user-' || i, 'User ' || i, 'user-' || i || '@example.com', '{}' from generate_series(1, $2::int) i`)
+  await sql(`insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor)
+    select app_id, 'sub-' || uid, uid, 'plan', false, now(), now() from users where app_id = $1 and $2::int >= 0`)
+  await sql(`insert into notice (app_id, provider, event_id, type, payload, state)
+    select $1, 'sandbox', 'evt-' || i, 'invoice.paid', '{}', 'DONE' from generate_series(1, $2::int) i`)
+  await sql('delete from audit_entry where app_id = $1 and $2::int >= 0')
+  await sql(`insert into audit_entry (app_id, actor_kind, member_email, operation, subject_kind, subject_id)
+    select $1, 'API_KEY', 'key_1', 'createUser', 'user', 'user-' || i from generate_series(1, $2::int) i`)
+  await sql(`insert into user_import (app_id, id, state, member_email, rows, changed)
+    values ($1, 'file', 'CHECKED', 'a@example.com', $2, $2)`)
+  await sql(`insert into user_import_row (app_id, import_id, line, user_id, user_uid, outcome, new_email)
+    select $1, 'file', i + 1, 'user-' || i, i, 'CHANGE', 'x@example.com' from generate_series(1, $2::int) i`)
+}
+
+/** Somebody who has used something so often; they are one row more among the users. */
+async function use(app: string, rows: number): Promise<void> {
+  await rowsOf(
+    { connectionString: dashboard.server.databaseUrl },
+    `with one as (insert into users (app_id, id, name, metadata) values ($1, 'one', 'One', '{}') returning uid)
+     insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
+     select $1, uid, 'calls', 'MONTH', date_trunc('month', now()), 'ADD', 1, i, now() from one, generate_series(1, $2::int) i`,
+    [app, rows],
+  )
+}
+
+describe.each(SIZES)('gap: pages with %i rows', (rows) => {
+  const app = `rows-${rows}`
+  const took: Record<string, number> = {}
+  beforeAll(() => fill(app, rows))
+  afterAll(() => {
+    if (ALL) console.log(rows, took)
+  })
+
+  it.each(LISTS)('%s', async (path, table) => {
+    const { page, open, problems } = visit
+    if (path.startsWith('users/one')) await use(app, rows)
+    const began = performance.now()
+    await open(`/apps/${app}/${path}`)
+    const shown = page.getByRole('table', { name: table }).locator('tbody tr')
+    if (rows > 0) await shown.first().waitFor()
+    took[path] = Math.round(performance.now() - began)
+    expect(await shown.count()).toBe(Math.min(rows, PAGE))
+    const next = page.getByRole('button', { name: 'Next' })
+    if (rows > PAGE) {
+      expect(await next.isEnabled()).toBe(true)
+      const first = await shown.first().innerText()
+      await next.click()
+      await page.waitForURL(/after=/)
+      await visit.idle()
+      expect(await shown.count()).toBe(PAGE)
+      expect(await shown.first().innerText()).not.toBe(first)
+    } else expect(await next.count()).toBe(0)
+    expect(problems).toEqual([])
+    if (ALL) expect(took[path], 'ms').toBeLessThan(OPENS_MS)
+  })
+
+  it('the home page, and the members of everything', async () => {
+    const { page, open, problems } = visit
+    for (const path of [
+      `/apps/${app}`,
+      '/apps',
+      '/members',
+      `/apps/${app}/playground?user=user-1&feature=calls`,
+    ]) {
+      const began = performance.now()
+      await open(path)
+      took[path] = Math.round(performance.now() - began)
+      if (ALL) expect(took[path], 'ms').toBeLessThan(OPENS_MS)
+    }
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    expect(problems).toEqual([])
+  })
+})
