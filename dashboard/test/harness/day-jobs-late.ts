@@ -58,7 +58,7 @@ export const LATE_JOBS: Job[] = [
   },
   {
     job: 'invite a colleague',
-    clicks: [4, 5],
+    clicks: [5, 6],
     async do({ page, menu, type, button, app }) {
       await menu('Members')
       await button(/^Invite/)

@@ -24,6 +24,8 @@ async function openCustomer(at: Worker, name: string): Promise<void> {
   const { page, menu, type } = at
   await menu('Users')
   await type(page.getByRole('searchbox'), name.split(' ')[1] ?? name)
+  await page.waitForURL(/search=/)
+  await at.idle()
   await page.getByRole('link', { name, exact: true }).click()
   await page.getByRole('heading', { level: 1, name }).waitFor()
   await at.idle()
@@ -73,7 +75,7 @@ export const JOBS: Job[] = [
   },
   {
     job: 'create a feature',
-    clicks: [4, 5],
+    clicks: [5, 6],
     async do({ page, menu, type, button, admin }) {
       await menu('Features')
       await button('New feature').first().click()
@@ -100,7 +102,7 @@ export const JOBS: Job[] = [
   },
   {
     job: 'set a price',
-    clicks: [6, 7],
+    clicks: [7, 8],
     async do(at) {
       const { page, type } = at
       await openPackage(at, 'Pro')
@@ -127,7 +129,7 @@ export const JOBS: Job[] = [
   },
   {
     job: 'make a billing template',
-    clicks: [5, 6],
+    clicks: [6, 7],
     async do({ page, menu, type, choose, button }) {
       await menu('Billing')
       await button('New template').first().click()
@@ -141,7 +143,7 @@ export const JOBS: Job[] = [
   },
   {
     job: 'make a payment link for a customer, found by name',
-    clicks: [4, 5],
+    clicks: [5, 6],
     async do({ page, menu, type, button }) {
       await menu('Billing')
       await button('Test link of Pro by card').click()

@@ -48,15 +48,8 @@ export async function atWork(
     phone,
     look,
     async type(field, text) {
-      // A dialog puts the cursor into its first field when it has opened.
-      const ready = await field.evaluate(
-        `async (it) => {
-          for (let i = 0; it.hasAttribute('data-autofocus') && i < 100 && it !== document.activeElement; i++)
-            await new Promise(requestAnimationFrame)
-          return it === document.activeElement
-        }`,
-      )
-      if (!ready) await field.click()
+      const hasFocus = await field.evaluate('(it) => it === document.activeElement')
+      if (!hasFocus) await field.click()
       await field.fill(text)
     },
     async choose(list, option) {
