@@ -27,9 +27,9 @@ export async function auditLog(
   first: number | null | undefined,
   after: string | null | undefined,
 ): Promise<KeyedPage<AuditRow>> {
+  const filter = await filterOf(pool, query)
   const size = pageSize(first)
   const place = placeOf(after)
-  const filter = await filterOf(pool, query)
   return filter ? page(pool, filter, place, size) : { rows: [], next: null }
 }
 
