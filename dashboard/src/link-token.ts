@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react'
  * The secret of a link. It is behind the `#`, which browsers do not send, and is removed from the address once read.
  * Links of earlier versions have it in the query.
  */
-export function useLinkToken(from: '/setup' | '/invite'): string | undefined {
+export function useLinkToken(from: '/setup' | '/invite' | '/reset'): string | undefined {
   const { token: former } = useSearch({ from })
   const hash = useLocation({ select: (location) => location.hash })
   const navigate = useNavigate()

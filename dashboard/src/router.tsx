@@ -65,6 +65,12 @@ const invite = createRoute({
   validateSearch: (search) => text(search, 'token'),
   component: lazyPage(() => import('./pages/invite.tsx'), 'InvitePage'),
 })
+const reset = createRoute({
+  getParentRoute: () => root,
+  path: 'reset',
+  validateSearch: (search) => text(search, 'token'),
+  component: lazyPage(() => import('./pages/reset.tsx'), 'ResetPage'),
+})
 
 /** Everything behind the sign-in. */
 const inside = createRoute({
@@ -217,6 +223,7 @@ const tree = root.addChildren([
   signIn,
   setup,
   invite,
+  reset,
   inside.addChildren([
     start,
     apps,

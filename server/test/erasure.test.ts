@@ -69,6 +69,7 @@ const IMPERSONAL = [
   'package',
   'package_feature',
   'package_history',
+  'password_reset',
   'price',
   'provider_account',
   'sample_activity',

@@ -8,6 +8,7 @@ import { useMay, useMe } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { InviteForm } from '../forms/invite-form.tsx'
+import { ResetLink } from '../forms/reset-link.tsx'
 import { ROLES } from '../roles.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
@@ -49,6 +50,7 @@ export function MembersPage() {
   const { make } = useSearch({ from: '/inside/members' })
   const navigate = useNavigate({ from: '/members' })
   const [removing, setRemoving] = useState<{ id: string; email: string } | null>(null)
+  const [resetting, setResetting] = useState<{ id: string; email: string } | null>(null)
   const asked = useAsk(MEMBERS, {})
   const invitations = useAsk(INVITATIONS, {}, { enabled: may('revokeInvitation') }).data?.invitations ?? []
   const changeRole = useChange(CHANGE_ROLE, { said: 'The role is changed.' })
@@ -118,17 +120,30 @@ export function MembersPage() {
                   label: 'Actions',
                   hiddenLabel: true,
                   right: true,
-                  cell: (member) =>
-                    may('removeMember') && (
-                      <Button
-                        size="compact-sm"
-                        variant="default"
-                        aria-label={`Remove ${member.email}`}
-                        onClick={() => setRemoving(member)}
-                      >
-                        Remove
-                      </Button>
-                    ),
+                  cell: (member) => (
+                    <Group gap={6} justify="flex-end" wrap="nowrap">
+                      {may('createPasswordReset') && (
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          aria-label={`Reset the password of ${member.email}`}
+                          onClick={() => setResetting(member)}
+                        >
+                          Reset password
+                        </Button>
+                      )}
+                      {may('removeMember') && (
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          aria-label={`Remove ${member.email}`}
+                          onClick={() => setRemoving(member)}
+                        >
+                          Remove
+                        </Button>
+                      )}
+                    </Group>
+                  ),
                 },
               ]}
             />
@@ -178,6 +193,9 @@ export function MembersPage() {
       >
         <InviteForm onDone={() => void navigate({ search: {} })} />
       </FormDialog>
+      <Modal opened={resetting !== null} onClose={() => setResetting(null)} title="Reset the password">
+        {resetting && <ResetLink member={resetting} onDone={() => setResetting(null)} />}
+      </Modal>
       <Modal opened={removing !== null} onClose={() => setRemoving(null)} title="Remove the member">
         <Stack>
           <FormAlert error={remove.error} />

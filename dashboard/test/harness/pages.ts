@@ -36,7 +36,7 @@ export const INSIDE = [
   '/account',
 ]
 
-export const OUTSIDE = ['/setup', '/sign-in', '/setup#token=x', '/invite#token=x']
+export const OUTSIDE = ['/setup', '/sign-in', '/setup#token=x', '/invite#token=x', '/reset#token=x']
 
 /** Leads on to a page that is listed above. */
 const REDIRECTS = ['/']

@@ -140,6 +140,8 @@ export const MAX_WAITING_PASSWORDS = 8
 /** Of an Admin key from the environment; generated ones have 256 bits. */
 export const MIN_API_KEY_CHARACTERS = 20
 export const INVITATION_HOURS = 7 * 24
+/** Long enough to hand the link over, too short for it to lie around: it is as good as a password. */
+export const PASSWORD_RESET_HOURS = 24
 /** How long a rotated API key may keep working. */
 export const MAX_KEY_OVERLAP_HOURS = 30 * 24
 /** Rows on one page of a list in the dashboard. */

@@ -15,6 +15,7 @@ import * as priceChanges from './migrations/012-price-changes.ts'
 import * as providerPeriods from './migrations/013-provider-periods.ts'
 import * as saleTerms from './migrations/014-sale-terms.ts'
 import * as erasure from './migrations/015-erasure.ts'
+import * as passwordResets from './migrations/017-password-resets.ts'
 import * as search from './migrations/018-search.ts'
 import * as auditLog from './migrations/022-audit-log.ts'
 
@@ -34,6 +35,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '013-provider-periods': providerPeriods,
   '014-sale-terms': saleTerms,
   '015-erasure': erasure,
+  '017-password-resets': passwordResets,
   '018-search': search,
   '022-audit-log': auditLog,
 }

@@ -23,6 +23,7 @@ const TABLES = [
   'package',
   'package_feature',
   'package_history',
+  'password_reset',
   'price',
   'provider_account',
   'provider_subscription',

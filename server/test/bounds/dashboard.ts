@@ -11,6 +11,7 @@ import {
   MAX_KEY_OVERLAP_HOURS,
   MAX_PAGE,
   MAX_USERS_BY_PART,
+  PASSWORD_RESET_HOURS,
 } from '../../src/domain/limits.ts'
 import { dashboardClient } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
@@ -85,6 +86,12 @@ export const dashboardBounds: Bound[] = [
     refused: async (world) => expect(await invitationAfter(world, INVITATION_HOURS * 3_600_000)).toBe(false),
   },
   {
+    limit: 'PASSWORD_RESET_HOURS',
+    what: 'the life of a password reset link',
+    works: async (world) => expect(await resetAfter(world, PASSWORD_RESET_HOURS * 3_600_000 - 1)).toBe(true),
+    refused: async (world) => expect(await resetAfter(world, PASSWORD_RESET_HOURS * 3_600_000)).toBe(false),
+  },
+  {
     limit: 'MAX_IMPORT_BYTES',
     what: 'a file of users',
     works: async (world) =>
@@ -148,6 +155,21 @@ async function invitationAfter({ clocked, turnClock, fresh }: World, ms: number)
   const { errors } = await dashboardClient(clocked.url).ask(
     'query ($token: String!) { invitation(token: $token) { email } }',
     { token: new URLSearchParams(new URL(inviteMember.url).hash.slice(1)).get('token') },
+  )
+  return errors === undefined
+}
+
+async function resetAfter({ clocked, turnClock }: World, ms: number): Promise<boolean> {
+  const dashboard = dashboardClient(clocked.url).with({ Cookie: await sessionCookie(clocked) })
+  const { me } = await dashboard.data('{ me { id } }')
+  const { createPasswordReset } = await dashboard.data(
+    'mutation ($memberId: String!) { createPasswordReset(memberId: $memberId) { url } }',
+    { memberId: me.id },
+  )
+  turnClock(ms)
+  const { errors } = await dashboardClient(clocked.url).ask(
+    'query ($token: String!) { passwordReset(token: $token) { email } }',
+    { token: new URLSearchParams(new URL(createPasswordReset.url).hash.slice(1)).get('token') },
   )
   return errors === undefined
 }

@@ -383,6 +383,15 @@ const STEPS: Step[] = [
     entry: { appId: null, subjectKind: 'member', before: { role: 'VIEWER' }, after: { role: 'EDITOR' } },
   },
   {
+    mutation: 'createPasswordReset(memberId: "MEMBER") { url }',
+    entry: {
+      sentence: 'created a password reset link for other@example.com',
+      subjectKind: 'member',
+      before: { email: 'other@example.com' },
+      after: { email: 'other@example.com' },
+    },
+  },
+  {
     mutation: 'removeMember(memberId: "MEMBER")',
     entry: {
       sentence: 'removed the member other@example.com',
@@ -445,6 +454,7 @@ describe('gap: the audit log', () => {
     const noted = Object.keys(MUTATIONS).filter((name) => MUTATIONS[name]?.about)
     const others = ['acceptInvitation', 'setOwner', 'signIn', 'signInFailed', 'syncSubscription']
     expect(Object.keys(SENTENCES).sort()).toEqual([...noted, ...others].sort())
+    expect(Object.keys(SENTENCES).sort()).toEqual([...noted, 'acceptInvitation', 'resetPassword'].sort())
   })
 
   it('has no entry for a refused mutation', async () => {

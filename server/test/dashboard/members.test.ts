@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { INVITATION_HOURS, SIGN_IN_TRIES } from '../../src/domain/limits.ts'
+import { INVITATION_HOURS, PASSWORD_RESET_HOURS, SIGN_IN_TRIES } from '../../src/domain/limits.ts'
 import { type Client, type Data, dashboardClient, signedIn } from '../harness/client.ts'
 import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
 
@@ -147,6 +147,77 @@ describe('gap: members', () => {
     await remaining.data('mutation ($id: String!) { changeRole(memberId: $id, role: OWNER) { role } }', {
       id: me.id,
     })
+  })
+})
+
+describe('gap: a forgotten password', () => {
+  const LINK = `mutation ($memberId: String!) { createPasswordReset(memberId: $memberId) { email url expiresAt } }`
+  const RESET = `mutation ($token: String!, $password: String!) { resetPassword(token: $token, password: $password) { id email } }`
+  const NEW = 'another good password'
+
+  const linkFor = async (memberId: string) =>
+    tokenOf((await server.dashboard.data(LINK, { memberId })).createPasswordReset.url)
+  const canSignIn = async (email: string, password: string) => {
+    const { errors } = await dashboardClient(server.url).ask(
+      'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { id } }',
+      { email, password },
+    )
+    return errors === undefined
+  }
+
+  it('is reset once by a link that an owner created; until then nothing changes', async () => {
+    const { id, email, client } = await newMember('EDITOR')
+    const token = await linkFor(id)
+    expect([await canSignIn(email, PASSWORD), (await client.data('{ me { email } }')).me.email]).toEqual([
+      true,
+      email,
+    ])
+    const visitor = dashboardClient(server.url)
+    expect(await visitor.data(`{ passwordReset(token: "${token}") { email } }`)).toEqual({
+      passwordReset: { email },
+    })
+    expect((await visitor.error(RESET, { token, password: 'short' })).message).toMatch(/^password must be/)
+
+    const answers = await Promise.all(
+      [1, 2].map(() => dashboardClient(server.url).ask(RESET, { token, password: NEW })),
+    )
+    expect(answers.filter(({ errors }) => errors === undefined)).toHaveLength(1)
+    expect(answers.flatMap(({ data }) => data?.resetPassword ?? [])).toEqual([{ id, email }])
+    expect([await canSignIn(email, PASSWORD), await canSignIn(email, NEW)]).toEqual([false, true])
+    expect((await client.data('{ me { email } }')).me).toBeNull()
+    const { auditLog } = await server.dashboard.data(
+      '{ auditLog(first: 2) { rows { operation memberEmail before after } } }',
+    )
+    expect(auditLog.rows.map((row: Data) => [row.operation, row.memberEmail])).toEqual([
+      ['resetPassword', email],
+      ['createPasswordReset', OWNER.email],
+    ])
+    expect(JSON.stringify(auditLog)).not.toContain(token)
+    expect(await visitor.error(RESET, { token, password: NEW })).toMatchObject({
+      message: expect.stringMatching(/^This link has been used or has expired/),
+      extensions: { code: 'UNAUTHENTICATED' },
+    })
+  })
+
+  it('a link is void once it is replaced, has expired, or the password was changed', async () => {
+    const { id, client } = await newMember('VIEWER')
+    const works = async (token: string) => {
+      const { errors } = await dashboardClient(server.url).ask(
+        `{ passwordReset(token: "${token}") { email } }`,
+      )
+      return errors === undefined
+    }
+    const first = await linkFor(id)
+    const second = await linkFor(id)
+    expect([await works(first), await works(second)]).toEqual([false, true])
+    await client.data(`mutation { changePassword(current: "${PASSWORD}", password: "${NEW}") }`)
+    expect(await works(second)).toBe(false)
+    const third = await linkFor(id)
+    now += PASSWORD_RESET_HOURS * 3_600_000 - 1
+    expect(await works(third)).toBe(true)
+    now += 1
+    expect(await works(third)).toBe(false)
+    await server.dashboard.data('mutation ($id: String!) { removeMember(memberId: $id) }', { id })
   })
 })
 

@@ -95,6 +95,7 @@ describe('gap: visitors', () => {
     expect(invitation.message).toMatch(/^This invitation is no longer valid/)
     for (const field of [
       'acceptInvitation(token: "none", password: "a good long password") { email }',
+      'resetPassword(token: "none", password: "a good long password") { email }',
       'setOwner(token: "none", email: "a@example.com", password: "a good long password") { email }',
     ]) {
       expect((await stranger().error(`mutation { ${field} }`)).message).toMatch(/^This (invitation|link)/)

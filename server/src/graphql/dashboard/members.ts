@@ -10,13 +10,19 @@ import {
   revokeInvitation,
 } from '../../operations/members/members.ts'
 import {
+  createPasswordReset,
+  type PasswordResetLink,
+  passwordReset,
+  resetPassword,
+} from '../../operations/members/password-resets.ts'
+import {
   changePassword,
   type Session,
   sessions,
   signOutEverywhere,
   signOutSession,
 } from '../../operations/members/sessions.ts'
-import { type SignedIn, setOwner, signIn, signOut } from '../../operations/members/sign-in.ts'
+import { hasOwner, type SignedIn, setOwner, signIn, signOut } from '../../operations/members/sign-in.ts'
 import type { Invitation, Member } from '../../store/members.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime } from '../types/time.ts'
@@ -52,6 +58,20 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     description: "What an invitation's link is good for.",
     fields: (t) => ({ email: t.exposeString('email'), role: t.expose('role', { type: role }) }),
   })
+  const resetLink = builder.objectRef<PasswordResetLink>('NewPasswordReset').implement({
+    fields: (t) => ({
+      email: t.exposeString('email'),
+      expiresAt: t.string({ resolve: (r) => isoTime(r.expiresAt) }),
+      url: t.string({
+        description: 'The link to hand over; shown this once.',
+        resolve: ({ token }, _args, { publicUrl }) => `${publicUrl}/reset#token=${token}`,
+      }),
+    }),
+  })
+  const resetOffer = builder.objectRef<{ email: string }>('PasswordResetOffer').implement({
+    description: 'What a password reset link is good for.',
+    fields: (t) => ({ email: t.exposeString('email') }),
+  })
   const session = builder.objectRef<Session>('Session').implement({
     fields: (t) => ({
       id: t.string({ resolve: (s) => String(s.id) }),
@@ -70,6 +90,10 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       description: 'Who has signed in; null: nobody.',
       resolve: (_, _args, { member }) => member,
     }),
+    hasOwner: t.boolean({
+      description: 'False until somebody has used the link that the first start printed.',
+      resolve: (_, _args, { service }) => hasOwner(service),
+    }),
     permissions: t.stringList({
       description: "The mutations that the signed-in member's role allows.",
       resolve: (_, _args, context) => permissions(installationCall(context).actor.member),
@@ -85,6 +109,13 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       description: "For the page behind an invitation's link.",
       args: { token: t.arg.string({ required: true }) },
       resolve: (_, { token }, { service }) => invitation(service, token),
+    }),
+    passwordReset: t.field({
+      type: resetOffer,
+      nullable: true,
+      description: 'For the page behind a password reset link.',
+      args: { token: t.arg.string({ required: true }) },
+      resolve: (_, { token }, { service }) => passwordReset(service, token),
     }),
     sessions: t.field({
       type: [session],
@@ -121,6 +152,15 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
         args: { token, password },
         resolve: async (_, { token, password }, context) =>
           enter(context, await acceptInvitation(context.service, context, token, password)),
+      }),
+      resetPassword: t.field({
+        type: member,
+        nullable: true,
+        description:
+          'Sets a new password with the token of a reset link, which works once. Ends all sessions of the member.',
+        args: { token, password },
+        resolve: async (_, { token, password }, context) =>
+          enter(context, await resetPassword(context.service, context, token, password)),
       }),
       signOut: t.boolean({ resolve: (_, _args, context) => leave(context) }),
       signOutSession: t.boolean({
@@ -167,6 +207,14 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
         description: 'Ends their sessions too. The last owner stays.',
         args: { memberId },
         resolve: (_, { memberId }, context) => removeMember(installationCall(context), memberId),
+      }),
+      createPasswordReset: t.field({
+        type: resetLink,
+        nullable: true,
+        description:
+          'A link by which the member sets a new password: works once, for a day, and replaces an earlier one.',
+        args: { memberId },
+        resolve: (_, { memberId }, context) => createPasswordReset(installationCall(context), memberId),
       }),
     }
   })

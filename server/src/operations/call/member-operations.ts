@@ -30,6 +30,7 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   signOut: { least: null, about: null },
   setOwner: { least: null, about: null },
   acceptInvitation: { least: null, about: null },
+  resetPassword: { least: null, about: null },
 
   changePassword: { least: 'VIEWER', about: { kind: 'member', id: byResult } },
   signOutSession: { least: 'VIEWER', about: { kind: 'session', id: byId } },
@@ -39,6 +40,7 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   revokeInvitation: { least: 'OWNER', about: { kind: 'invitation', id: byId } },
   changeRole: { least: 'OWNER', about: { kind: 'member', id: by('memberId') } },
   removeMember: { least: 'OWNER', about: { kind: 'member', id: by('memberId') } },
+  createPasswordReset: { least: 'OWNER', about: { kind: 'member', id: by('memberId') } },
 
   createApp: { least: 'OWNER', about: { kind: 'app', id: byId } },
   renameApp: { least: 'OWNER', about: { kind: 'app', id: by('appId') } },
@@ -110,7 +112,13 @@ export const UNAUDITED_BY_KEY: ReadonlySet<string> = new Set([
 ])
 
 /** Queries are open to all members, except these. */
-const QUERIES: Record<string, Role | null> = { me: null, invitation: null, invitations: 'OWNER' }
+const QUERIES: Record<string, Role | null> = {
+  me: null,
+  hasOwner: null,
+  invitation: null,
+  passwordReset: null,
+  invitations: 'OWNER',
+}
 
 export const notSignedIn = () => new TollgateError('UNAUTHENTICATED', 'Sign in to the dashboard first')
 
@@ -123,6 +131,7 @@ export const WITH_PASSWORD: ReadonlySet<string> = new Set([
   'signIn',
   'setOwner',
   'acceptInvitation',
+  'resetPassword',
   'changePassword',
 ])
 

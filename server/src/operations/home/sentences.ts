@@ -10,6 +10,7 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
     `failed to sign in ${after?.email ? 'as {email}' : 'with an unknown email'}, ${tries(after?.attempts)}`,
   setOwner: 'set up this installation as its owner',
   acceptInvitation: 'accepted the invitation',
+  resetPassword: 'set a new password by a reset link',
   changePassword: 'changed the password',
   signOutSession: 'signed out of a browser',
   signOutEverywhere: 'signed out everywhere',
@@ -18,6 +19,7 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   revokeInvitation: 'took back the invitation of {email}',
   changeRole: 'changed the role of {email}',
   removeMember: 'removed the member {email}',
+  createPasswordReset: 'created a password reset link for {email}',
 
   createApp: 'created the app {name}',
   renameApp: 'renamed the app to {name}',

@@ -114,7 +114,7 @@ export async function removeMember(call: InstallationCall, memberId: string): Pr
   })
 }
 
-async function lockedMember(tx: Db, memberId: string): Promise<store.Member> {
+export async function lockedMember(tx: Db, memberId: string): Promise<store.Member> {
   await store.lockMembers(tx)
   const id = /^\d{1,15}$/.test(memberId) ? Number(memberId) : 0
   const member = await store.findMemberById(tx, id)

@@ -1,6 +1,7 @@
 import { badUserInput } from '../../domain/errors.ts'
 import { checkPassword } from '../../domain/password.ts'
 import { findMember, setPassword } from '../../store/members.ts'
+import { deletePasswordReset } from '../../store/password-resets.ts'
 import {
   deleteSessionById,
   deleteSessionsOf,
@@ -40,7 +41,7 @@ export function signOutEverywhere(call: InstallationCall): Promise<boolean> {
   })
 }
 
-/** Ends all other sessions: anyone who knew the old password is signed out. */
+/** Ends all other sessions, and voids a reset link: anyone who knew the old password is out. */
 export async function changePassword(
   call: InstallationCall,
   session: string | null,
@@ -60,6 +61,7 @@ export async function changePassword(
   const hash = await passwordWork.run(() => hashPassword(password, service.passwordCost), { ahead: true })
   return mutate(call, async (tx) => {
     await setPassword(tx, member.id, hash)
+    await deletePasswordReset(tx, member.id)
     await deleteSessionsOf(tx, member.id, session === null ? null : hashOf(session))
     return { id: String(member.id) }
   })

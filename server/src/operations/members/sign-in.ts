@@ -7,7 +7,13 @@ import { checkPassword } from '../../domain/password.ts'
 import { insertAuditEntry } from '../../store/audit.ts'
 import { transaction } from '../../store/database.ts'
 import { noteFailedSignIn } from '../../store/failed-sign-ins.ts'
-import { findMember, insertFirstMember, type Member, replacePasswordHash } from '../../store/members.ts'
+import {
+  findMember,
+  hasMembers,
+  insertFirstMember,
+  type Member,
+  replacePasswordHash,
+} from '../../store/members.ts'
 import { secretNamed } from '../../store/secrets.ts'
 import {
   deleteExpiredSessions,
@@ -111,7 +117,10 @@ export async function createOwner(service: Service, email: string, password: str
   return transaction(service.pool, (tx) => insertFirstMember(tx, account, hash))
 }
 
-export async function ownerToken(service: Service): Promise<string> {
+/** Until then nobody can sign in. */
+export const hasOwner = ({ pool }: Service): Promise<boolean> => hasMembers(pool)
+
+export async function ownerToken(service: Pick<Service, 'pool' | 'keyring'>): Promise<string> {
   return (await secretNamed(service.pool, service.keyring, 'owner-link')).toString('base64url')
 }
 

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import { TollgateError } from '../../domain/errors.ts'
+import { PASSWORD_RESET_HOURS } from '../../domain/limits.ts'
+import { checkPassword } from '../../domain/password.ts'
+import { insertAuditEntry } from '../../store/audit.ts'
+import { type Db, transaction } from '../../store/database.ts'
+import { findMemberById, type Member, setPassword } from '../../store/members.ts'
+import { memberOfReset, putPasswordReset, takePasswordReset } from '../../store/password-resets.ts'
+import { deleteSessionsOf } from '../../store/sessions.ts'
+import type { InstallationCall } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
+import type { Service } from '../call/service.ts'
+import { lockedMember } from './members.ts'
+import { hashPassword } from './password.ts'
+import { passwordWork } from './password-work.ts'
+import { type Browser, hashOf, type SignedIn, startSession } from './sign-in.ts'
+
+export interface PasswordResetLink {
+  email: string
+  /** shown only once: only its hash is stored */
+  token: string
+  expiresAt: number
+}
+
+/** A link for a member who forgot the password. Nothing changes for them until it is used. */
+export async function createPasswordReset(
+  call: InstallationCall,
+  memberId: string,
+): Promise<PasswordResetLink> {
+  return mutate(call, async (tx) =>
+    newPasswordReset(tx, await lockedMember(tx, memberId), call.service.clock()),
+  )
+}
+
+/** Replaces an earlier link of the same member. */
+export async function newPasswordReset(db: Db, member: Member, now: number): Promise<PasswordResetLink> {
+  const token = randomBytes(32).toString('base64url')
+  const expiresAt = now + PASSWORD_RESET_HOURS * 3_600_000
+  await putPasswordReset(db, { memberId: member.id, createdAt: now, expiresAt }, hashOf(token))
+  return { email: member.email, token, expiresAt }
+}
+
+/** Whom the link with this token is for. */
+export async function passwordReset(service: Service, token: string): Promise<{ email: string }> {
+  return goodReset(service.pool, service, token)
+}
+
+/** Anyone with the link sets the password; whoever was signed in with the old one no longer is. */
+export async function resetPassword(
+  service: Service,
+  browser: Browser,
+  token: string,
+  password: string,
+): Promise<SignedIn> {
+  checkPassword(password, (await passwordReset(service, token)).email)
+  const hash = await passwordWork.run(() => hashPassword(password, service.passwordCost))
+  const member = await transaction(service.pool, async (tx) => {
+    const { id } = await goodReset(tx, service, token)
+    const member = await findMemberById(tx, id)
+    if (!member || !(await takePasswordReset(tx, hashOf(token), service.clock()))) throw notGood()
+    await setPassword(tx, id, hash)
+    await deleteSessionsOf(tx, id, null)
+    const shown = { id: String(id), email: member.email, role: member.role }
+    await insertAuditEntry(tx, {
+      memberEmail: member.email,
+      appId: null,
+      operation: 'resetPassword',
+      subjectKind: 'member',
+      subjectId: shown.id,
+      before: shown,
+      after: shown,
+    })
+    return member
+  })
+  return startSession(service, browser, member)
+}
+
+async function goodReset(db: Db, service: Service, token: string) {
+  const member = await memberOfReset(db, hashOf(token), service.clock())
+  if (!member) throw notGood()
+  return member
+}
+
+const notGood = () =>
+  new TollgateError(
+    'UNAUTHENTICATED',
+    'This link has been used or has expired; ask an owner for a new one, or run npm start -- --reset-owner',
+  )
