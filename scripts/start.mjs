@@ -1,6 +1,11 @@
 // Everything from a fresh clone to a running service.
-import { build, install } from './ready.mjs'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { build, install, root } from './ready.mjs'
 
-install()
+// With options, a service may be running on these packages: they are not replaced under it.
+if (process.argv.length === 2 || !existsSync(join(root, 'node_modules/pg'))) install()
 build()
+// Loading takes a second or more, and nothing is logged before that.
+if (process.stdout.isTTY) console.log('Starting Tollgate…')
 await import('../server/dist/main.js')

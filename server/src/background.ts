@@ -118,7 +118,7 @@ async function work(service: Service, pool: Pool, stopping: AbortSignal): Promis
         concurrency: CONCURRENCY,
         pollInterval: POLL_MS,
         noHandleSignals: true,
-        logger: loggerOf(service.log),
+        logger: loggerOf(service.log, stopping),
         events,
       })
       workers.own(ids)
@@ -168,10 +168,13 @@ async function untilStopped(runner: Runner, stopping: AbortSignal): Promise<void
   }
 }
 
-/** Its own messages are no use to operators; failures are. Its metadata may contain a whole connection. */
-function loggerOf(log: Logger): WorkerLogger {
+/**
+ * Its own messages are no use to operators; failures are, until the service stops: connections end with PostgreSQL then.
+ * Its metadata may contain a whole connection.
+ */
+function loggerOf(log: Logger, stopping: AbortSignal): WorkerLogger {
   return new WorkerLogger(() => (level, message) => {
-    if (level === 'error' || level === 'warning') log.warn(`background: ${message}`)
+    if ((level === 'error' || level === 'warning') && !stopping.aborted) log.warn(`background: ${message}`)
     else log.trace(`background: ${message}`)
   })
 }

@@ -40,6 +40,8 @@ export interface Config {
   /** null: Stripe itself */
   stripeApiBase: string | null
   logLevel: string
+  /** auto: text on a terminal, JSON elsewhere */
+  logFormat: LogFormat
   /** how many processes answer requests */
   workers: number
   http: HttpSettings
@@ -49,6 +51,8 @@ export interface Config {
   requestTimeoutMs: number
 }
 
+const LOG_FORMATS = ['auto', 'text', 'json'] as const
+type LogFormat = (typeof LOG_FORMATS)[number]
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /** Reads the settings. An invalid one is refused with one line that says what to do. */
@@ -78,6 +82,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     stripe: stripeOf(set('STRIPE_SECRET_KEY'), set('STRIPE_WEBHOOK_SECRET')),
     stripeApiBase: baseUrlOf('STRIPE_API_BASE', set('STRIPE_API_BASE'), 'https://api.stripe.com'),
     logLevel,
+    logFormat: logFormatOf(set('TOLLGATE_LOG_FORMAT') ?? 'auto'),
     workers: numberOf('TOLLGATE_WORKERS', set('TOLLGATE_WORKERS'), { least: 1, most: 64, otherwise: 1 }),
     retention: readRetention(set),
     http: {
@@ -112,6 +117,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       otherwise: REQUEST_DEADLINE_MS,
     }),
   }
+}
+
+function logFormatOf(text: string): LogFormat {
+  const known = LOG_FORMATS.find((format) => format === text)
+  if (!known)
+    throw new StartError(`TOLLGATE_LOG_FORMAT must be one of ${LOG_FORMATS.join(', ')}; it is ${text}.`)
+  return known
 }
 
 function portOf(text: string): number {

@@ -1,39 +1,84 @@
 import cluster from 'node:cluster'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
+import { readWishes, USAGE } from './command-line.ts'
 import { readConfig } from './config.ts'
 import { StartError } from './domain/errors.ts'
-import { type RunningService, startService } from './service.ts'
+import { openLog } from './log.ts'
+import { NO_WISHES, type Wishes } from './operations/apps/way-back.ts'
+import { grantBesideRunning } from './running-service.ts'
+import { type RunningService, startService, urlOf } from './service.ts'
+import { startProblem } from './store/start-problems.ts'
+import { misspelt } from './unknown-settings.ts'
+import { shownOnce, welcome } from './welcome.ts'
 import { startWorkers, type WorkerFailed, type WorkerReady } from './workers.ts'
 
-try {
-  const config = readConfig(process.env)
-  const log = pino({ level: config.logLevel })
-  const starting =
-    config.workers > 1 && cluster.isPrimary
-      ? startWorkers(config, log)
-      : startService(config, { wall: () => Date.now(), monotonic: () => performance.now() }, log)
-  stopOnSignal(starting, log)
+const clocks = { wall: () => Date.now(), monotonic: () => performance.now() }
 
-  const service = await starting
-  if (cluster.isWorker)
-    process.send?.({ type: 'ready', url: service.url, firstStart: service.firstStart } satisfies WorkerReady)
-  else process.stdout.write(welcome(service))
+try {
+  const wishes = cluster.isWorker ? NO_WISHES : readWishes(process.argv.slice(2))
+  if (wishes === null) process.stdout.write(`${USAGE}\n`)
+  else if (!(await grantedBesideRunning(wishes))) await serve(wishes)
 } catch (error) {
-  if (!(error instanceof StartError)) throw error
+  const known = error instanceof StartError ? error : startProblem(error, 'DATABASE_URL')
+  if (!known) throw error
   if (cluster.isWorker && process.send) {
     // All workers fail alike: the primary process says it once.
-    process.send({ type: 'failed', reason: error.message } satisfies WorkerFailed, () => process.exit(1))
+    process.send({ type: 'failed', reason: known.message } satisfies WorkerFailed, () => process.exit(1))
   } else {
-    process.stderr.write(`tollgate: ${error.message}\n`)
+    process.stderr.write(`tollgate: ${known.message}\n`)
     process.exit(1)
   }
 }
 
+/** False where nothing is asked for, or no service runs on this database: then it is started. */
+async function grantedBesideRunning(wishes: Wishes): Promise<boolean> {
+  if (wishes.newKeyOf === null && wishes.resetOwner === null) return false
+  const config = readConfig(process.env)
+  const secrets = await grantBesideRunning(config, wishes, clocks.wall)
+  if (!secrets) return false
+  const url = config.publicUrl ?? urlOf(config.host, config.port)
+  process.stdout.write(`\nTollgate is running already, and goes on.\n${shownOnce(url, secrets)}\n`)
+  return true
+}
+
+async function serve(wishes: Wishes): Promise<void> {
+  const config = readConfig(process.env)
+  const log = openLog(config)
+  if (!cluster.isWorker) for (const line of misspelt(process.env)) log.warn(line)
+  const givenUp = new AbortController()
+  const starting =
+    config.workers > 1 && cluster.isPrimary
+      ? startWorkers(config, log, { wishes, clock: clocks.wall, givenUp: givenUp.signal })
+      : startService(config, clocks, log, {
+          wishes: cluster.isWorker ? null : wishes,
+          givenUp: givenUp.signal,
+        })
+  stopOnSignal(starting, givenUp, log)
+
+  let service: RunningService
+  try {
+    service = await starting
+  } catch (error) {
+    // Somebody stopped it, and that was said.
+    if (givenUp.signal.aborted && error === givenUp.signal.reason) return
+    throw error
+  }
+  const { url, owner, firstStart } = service
+  if (cluster.isWorker) process.send?.({ type: 'ready', url, owner } satisfies WorkerReady)
+  else {
+    if (owner === 'ignored')
+      log.info(
+        'TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD change nothing: they are for the first start, and there are members already. A forgotten password: npm start -- --reset-owner',
+      )
+    process.stdout.write(welcome(url, firstStart))
+  }
+}
+
 /**
- * A start in progress is stopped once it is done, so that nothing of it is left running. SIGTERM gives clients time to
- * go elsewhere; Ctrl-C, or a second signal, stops at once.
+ * A start in progress is given up at its next step, and nothing of it is left running. SIGTERM gives clients time to go
+ * elsewhere; Ctrl-C, or a second signal, stops at once.
  */
-function stopOnSignal(starting: Promise<RunningService>, log: Logger): void {
+function stopOnSignal(starting: Promise<RunningService>, givenUp: AbortController, log: Logger): void {
   let stopping = false
   const hurry = new AbortController()
   const stop = async (signal: string) => {
@@ -41,26 +86,17 @@ function stopOnSignal(starting: Promise<RunningService>, log: Logger): void {
     if (stopping) return
     stopping = true
     log.info({ signal }, 'stopping')
+    givenUp.abort()
     try {
       const service = await starting
       await service.drain(hurry.signal)
       await service.stop()
       process.exit(0)
     } catch (error) {
+      if (error === givenUp.signal.reason) process.exit(0)
       log.error({ err: error }, 'stopping failed')
       process.exit(1)
     }
   }
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void stop(signal))
-}
-
-function welcome({ url, firstStart: { apiKey, ownerToken } }: RunningService): string {
-  const lines = ['', 'Tollgate is ready.', '', `  Admin API    ${url}/graphql`, `  Dashboard    ${url}/`]
-  if (ownerToken !== null) lines.push(`  Owner        ${url}/setup#token=${ownerToken}   (works once)`)
-  if (apiKey !== null) {
-    lines.push('', '  The API key of the app "default" is shown this once. To try it in a shell:', '')
-    lines.push(`export TOLLGATE_API_KEY=${apiKey}`)
-    if (ownerToken !== null) lines.push(`export TOLLGATE_OWNER_TOKEN=${ownerToken}`)
-  }
-  return `${lines.join('\n')}\n\n`
 }

@@ -11,7 +11,8 @@ import { LONG_STATEMENT_TIMEOUT_MS } from './domain/limits.ts'
 import type { PasswordCost } from './domain/password.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
 import { httpServer } from './http/server.ts'
-import { DEFAULT_APP, type FirstStart, prepare } from './operations/apps/first-start.ts'
+import { DEFAULT_APP, type OwnerSetting, prepare } from './operations/apps/first-start.ts'
+import { NO_WISHES, type Secrets, secretsFor, type Wishes } from './operations/apps/way-back.ts'
 import { warnOfSandboxes } from './operations/billing/sandbox-warning.ts'
 import type { Service } from './operations/call/service.ts'
 import { PASSWORD_COST } from './operations/members/password.ts'
@@ -30,7 +31,7 @@ import { type Connection, openPool, type Pool, type PoolOptions } from './store/
 import { freeAllJobs } from './store/jobs.ts'
 import type { Keyring } from './store/keyring.ts'
 import { openKeyring } from './store/master-key.ts'
-import { migrate, whileOthersWait } from './store/migrate.ts'
+import { isMigrated, migrate, whileOthersWait } from './store/migrate.ts'
 import { sealSecrets, secretNamed } from './store/secrets.ts'
 import { startProblem } from './store/start-problems.ts'
 import { TokenKeys } from './store/token-keyring.ts'
@@ -38,7 +39,9 @@ import { sealTokenKeys } from './store/token-keys.ts'
 
 export interface RunningService {
   url: string
-  firstStart: FirstStart
+  /** to be printed, as nothing shows it again; of a worker, nothing: its primary sees to it */
+  firstStart: Secrets
+  owner: OwnerSetting
   /** Reports not ready for a while, so that clients go elsewhere before it stops. */
   drain(signal: AbortSignal): Promise<void>
   stop(): Promise<void>
@@ -54,12 +57,20 @@ const STATEMENT_SHARE = 0.8
 /** The built dashboard; the same relative path from the sources and from the built server. */
 const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
+interface StartOptions {
+  passwordCost?: PasswordCost
+  /** null: of a worker, whose primary sees to it */
+  wishes?: Wishes | null
+  /** A start that is no longer wanted stops at the next step. */
+  givenUp?: AbortSignal
+}
+
 /** Starts everything, from the database to the listening socket. */
 export async function startService(
   config: Config,
   clocks: Clocks,
   log: Logger,
-  { passwordCost = PASSWORD_COST }: { passwordCost?: PasswordCost } = {},
+  { passwordCost = PASSWORD_COST, wishes = NO_WISHES, givenUp }: StartOptions = {},
 ): Promise<RunningService> {
   const { monotonic } = clocks
   const undo: (() => Promise<void>)[] = []
@@ -68,6 +79,7 @@ export async function startService(
   }
   try {
     const connection = await database(config, log, undo)
+    givenUp?.throwIfAborted()
     // A statement times out before its caller does, so that the caller learns why.
     const statementMs = Math.round(config.requestTimeoutMs * STATEMENT_SHARE)
     const pools: Pool[] = []
@@ -142,7 +154,8 @@ export async function startService(
       outages: new Outages(log, monotonic),
       log,
     }
-    const firstStart = await prepare(service, config)
+    givenUp?.throwIfAborted()
+    const owner = await prepare(service, config)
 
     const { server, drain, close } = httpServer(service, publicUrl, PAGES, config.http)
     await new Promise<void>((listening, failed) => {
@@ -177,9 +190,13 @@ export async function startService(
       const steps = Object.entries(ending)
       await Promise.all(steps.map(([what, end]) => within(STOP_STEP_MS, what, log, end())))
     })
+    // Last: a key that is made by a start that fails afterwards would be lost.
+    givenUp?.throwIfAborted()
+    const firstStart = wishes ? await secretsFor(service, wishes) : { apiKey: null, ownerToken: null }
     return {
-      url: config.publicUrl ?? url,
+      url: publicUrl(),
       firstStart,
+      owner,
       async drain(signal) {
         drain()
         await delay(config.http.drainMs, undefined, { signal }).catch(() => {})
@@ -219,11 +236,12 @@ async function within(ms: number, what: string, log: Logger, step: Promise<unkno
 /** The address under which a service listening on all interfaces reaches itself. */
 const ANYWHERE: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
-const urlOf = (host: string, port: number): string =>
+export const urlOf = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 async function database(config: Config, log: Logger, undo: (() => Promise<void>)[]): Promise<Connection> {
   if (config.databaseUrl !== null) return { connectionString: config.databaseUrl }
+  log.info(`starting PostgreSQL in ${config.dataDir}`)
   const postgres = await startEmbeddedPostgres({
     dataDir: config.dataDir,
     osUser: config.postgresUser,
@@ -244,7 +262,10 @@ async function bringUpToDate(connection: Connection, log: Logger): Promise<void>
   const pool = openPool(connection, { max: 2, statementMs: Number.POSITIVE_INFINITY }, log)
   try {
     await whileOthersWait(pool, async () => {
-      await migrate(pool)
+      if (!(await isMigrated(pool))) {
+        log.info('bringing the database up to date')
+        await migrate(pool)
+      }
       await migrateJobs(pool)
     })
   } finally {

@@ -5,7 +5,8 @@ import { AggregatorRegistry } from 'prom-client'
 import type { Config } from './config.ts'
 import { StartError } from './domain/errors.ts'
 import { type SocketConnection, startEmbeddedPostgres } from './embedded-postgres/start.ts'
-import type { FirstStart } from './operations/apps/first-start.ts'
+import type { OwnerSetting } from './operations/apps/first-start.ts'
+import { type Secrets, secretsFor, type Wishes } from './operations/apps/way-back.ts'
 import type { MetricsMessage } from './operations/upkeep/metrics.ts'
 import type { RunningService } from './service.ts'
 import { type Connection, openPool } from './store/database.ts'
@@ -16,7 +17,7 @@ import { masterKeyIn, openKeyring } from './store/master-key.ts'
 export interface WorkerReady {
   type: 'ready'
   url: string
-  firstStart: FirstStart
+  owner: OwnerSetting
 }
 
 /** Sent by a worker that its settings keep from starting. */
@@ -35,7 +36,12 @@ const STUCK_MS = 2_000
  * Several processes behind one port, on one database. The primary answers no requests: it runs the embedded PostgreSQL,
  * if there is one, distributes connections, and replaces workers that die.
  */
-export async function startWorkers(config: Config, log: Logger): Promise<RunningService> {
+export async function startWorkers(
+  config: Config,
+  log: Logger,
+  { wishes, clock, givenUp }: { wishes: Wishes; clock: () => number; givenUp: AbortSignal },
+): Promise<RunningService> {
+  if (config.databaseUrl === null) log.info(`starting PostgreSQL in ${config.dataDir}`)
   const postgres =
     config.databaseUrl === null
       ? await startEmbeddedPostgres({
@@ -44,11 +50,14 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
           log: (message, detail) => log.info({ ...detail }, message),
         })
       : null
-  if (postgres) await takeOverJobs({ ...postgres.connection, ssl: false }, log)
+  const connection: Connection = postgres
+    ? { ...postgres.connection, ssl: false }
+    : { connectionString: config.databaseUrl ?? '' }
+  if (postgres) await takeOverJobs(connection, log)
   const env = postgres
     ? {
         DATABASE_URL: socketUrl(postgres.connection),
-        ...(await masterKeyFor(config, { ...postgres.connection, ssl: false }, log)),
+        ...(await masterKeyFor(config, connection, log)),
       }
     : {}
   const metrics = new AggregatorRegistry()
@@ -79,8 +88,17 @@ export async function startWorkers(config: Config, log: Logger): Promise<Running
       if (stopping) return
       answering(fork(env)).catch((error) => log.error({ err: error }, 'the new worker cannot start'))
     })
-    // Each worker drains by itself when told to stop.
-    return { url: ready[0]?.url ?? '', firstStart: merged(ready), drain: async () => {}, stop }
+    givenUp.throwIfAborted()
+    const owners = ready.map(({ owner }) => owner)
+    return {
+      url: ready[0]?.url ?? '',
+      // By this process, now that all of them answer: a worker that made a key might not be the one to print it.
+      firstStart: await secretsOnce(config, connection, { wishes, clock }, log),
+      owner: owners.find((owner) => owner === 'created') ?? owners[0] ?? null,
+      // Each worker drains by itself when told to stop.
+      drain: async () => {},
+      stop,
+    }
   } catch (error) {
     await stop()
     throw error
@@ -172,11 +190,19 @@ function ended(worker: Worker, ms: number): Promise<void> {
   })
 }
 
-/** Only one of them generated what was missing. */
-function merged(ready: readonly WorkerReady[]): FirstStart {
-  return {
-    apiKey: ready.find(({ firstStart }) => firstStart.apiKey !== null)?.firstStart.apiKey ?? null,
-    ownerToken: ready.at(-1)?.firstStart.ownerToken ?? null,
+async function secretsOnce(
+  config: Config,
+  connection: Connection,
+  { wishes, clock }: { wishes: Wishes; clock: () => number },
+  log: Logger,
+): Promise<Secrets> {
+  const pool = openPool(connection, { max: 2 }, log)
+  try {
+    const madeIn = config.databaseUrl === null ? config.dataDir : null
+    const keyring = await openKeyring(pool, { ...config, madeIn }, (message) => log.info(message))
+    return await secretsFor({ pool, keyring, clock }, wishes)
+  } finally {
+    await pool.end()
   }
 }
 

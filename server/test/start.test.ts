@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { type AddressInfo, createServer } from 'node:net'
+import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
@@ -15,9 +17,11 @@ import {
   OWNER,
   OWNER_SETTINGS,
   refusedStart,
+  runMain,
   type ServerProcess,
   spawnServer,
 } from './harness/server.ts'
+import { usedDataFolder } from './harness/used-data.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -46,8 +50,8 @@ async function start(env: Env): Promise<RunningService> {
   return service
 }
 
-async function startProcess(env: Env): Promise<ServerProcess> {
-  const server = await spawnServer({ TOLLGATE_LOG_LEVEL: 'error', ...env })
+async function startProcess(env: Env, ...args: string[]): Promise<ServerProcess> {
+  const server = await spawnServer({ TOLLGATE_LOG_LEVEL: 'error', ...env }, { args })
   cleanups.push(() => server.kill('SIGKILL'))
   return server
 }
@@ -95,6 +99,7 @@ describe('a wrong setting stops the start with one line', () => {
     [{ TOLLGATE_DATA_DIR: '/dev/null/data', DATABASE_URL: '' }, /set TOLLGATE_DATA_DIR/],
     [{ TOLLGATE_API_KEY: 'two words' }, /^TOLLGATE_API_KEY must be ASCII characters without white space/],
     [{ TOLLGATE_API_KEY: 'schlüssel' }, /^TOLLGATE_API_KEY must be ASCII characters without white space/],
+    [{ TOLLGATE_API_KEY: 'a' }, /^TOLLGATE_API_KEY must have at least 20 characters/],
     [{ TOLLGATE_API_KEY: 'k'.repeat(19) }, /^TOLLGATE_API_KEY must have at least 20 characters/],
     [{ TOLLGATE_OWNER_EMAIL: '' }, /^Set both TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD, or neither/],
     [
@@ -110,6 +115,7 @@ describe('a wrong setting stops the start with one line', () => {
     [{ STRIPE_SECRET_KEY: 'pk_test_x' }, /^STRIPE_SECRET_KEY must be a secret or restricted key/],
     [{ STRIPE_API_BASE: 'localhost:4242' }, /^STRIPE_API_BASE must be an http or https URL/],
     [{ TOLLGATE_LOG_LEVEL: 'loud' }, /^TOLLGATE_LOG_LEVEL must be one of .*; it is loud/],
+    [{ TOLLGATE_LOG_FORMAT: 'xml' }, /^TOLLGATE_LOG_FORMAT must be one of auto, text, json; it is xml/],
     [{ TOLLGATE_WORKERS: '0' }, /^TOLLGATE_WORKERS must be a number from 1 to/],
   ]
   it.each(WRONG)('gap: starting: %j', (env, line) =>
@@ -147,6 +153,180 @@ describe('a wrong setting stops the start with one line', () => {
     const { code, stderr } = await refusedStart({ ...(await newDatabase()), PORT: String(port) })
     expect(stderr).toBe(`tollgate: Port ${port} on 127.0.0.1 is taken: stop what uses it, or set PORT.\n`)
     expect(code).toBe(1)
+  })
+})
+
+describe('a start that fails', () => {
+  /** A port that somebody else has. */
+  async function takenPort(): Promise<{ port: string; free(): Promise<void> }> {
+    const taken = createServer()
+    await new Promise<void>((listening) => taken.listen(0, '127.0.0.1', listening))
+    const free = () => new Promise<void>((closed) => taken.close(() => closed()))
+    cleanups.push(free)
+    return { port: String((taken.address() as AddressInfo).port), free }
+  }
+
+  it.for([
+    {},
+    { TOLLGATE_WORKERS: '2' },
+  ])('gap: starting: on a taken port makes neither key nor link, and the next start prints both: %j', async (env) => {
+    const database = await newDatabase(createEmptyDatabase)
+    const { port } = await takenPort()
+    const failed = await refusedStart({ ...BARE, ...database, ...env, PORT: port })
+    expect(failed.stderr).toContain(`Port ${port} on 127.0.0.1 is taken`)
+    expect(await rowsOf({ connectionString: database.DATABASE_URL }, 'select id from api_key')).toEqual([])
+    expect(
+      await rowsOf(
+        { connectionString: database.DATABASE_URL },
+        `select name from secret where name = 'owner-link'`,
+      ),
+    ).toEqual([])
+
+    const next = await startProcess({ ...BARE, ...database, ...env })
+    const { key = '', token } = printedBy(next)
+    expect(await works(next, key)).toBe(true)
+    expect(token).toBeTruthy()
+  })
+
+  it('gap: starting: an owner that is refused makes no key either', async () => {
+    const database = await newDatabase(createEmptyDatabase)
+    const env = {
+      ...BARE,
+      ...database,
+      TOLLGATE_OWNER_EMAIL: OWNER.email,
+      TOLLGATE_OWNER_PASSWORD: 'password',
+    }
+    await expectRefused(env, /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: password/)
+    expect((await start({ ...BARE, ...database })).firstStart.apiKey).toBeTruthy()
+  })
+})
+
+describe('the way back', () => {
+  const NEW_PASSWORD = 'another good password'
+  const RESET = `mutation ($token: String!, $password: String!) { resetPassword(token: $token, password: $password) { email } }`
+  const newKeyIn = (output: string) => /API_KEY=(\S+)/.exec(output)?.[1] ?? ''
+  const resetIn = (output: string) => /\/reset#token=(\S+)/.exec(output)?.[1]
+
+  it('gap: starting: --new-key prints another key, whether the service runs or not; the old ones go on working', async () => {
+    const folder = await usedDataFolder()
+    cleanups.push(folder.remove)
+    const env = { ...BARE, TOLLGATE_API_KEY: API_KEY, TOLLGATE_DATA_DIR: folder.path }
+    const server = await startProcess(env, '--new-key')
+    const first = newKeyIn(server.output())
+    expect([await works(server, first), await works(server, API_KEY)]).toEqual([true, true])
+
+    const beside = await runMain(env, '--new-key', '--app', 'default')
+    expect(beside).toMatchObject({ code: 0, stderr: '' })
+    expect(beside.stdout).toContain('running already')
+    const second = newKeyIn(beside.stdout)
+    expect(second).not.toBe(first)
+    expect([await works(server, first), await works(server, second)]).toEqual([true, true])
+    expect(await runMain(env, '--new-key', '--app', 'nobody’s')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'tollgate: There is no app "nobody’s" to create a key for; there is default.\n',
+    })
+    const noted = await rowsOf(
+      await folder.connection(),
+      `select member_email, operation, after->>'name' as name from audit_entry order by seq`,
+    )
+    expect(noted).toEqual(
+      [1, 2].map(() => ({
+        member_email: 'the command line',
+        operation: 'createApiKey',
+        name: 'From the command line',
+      })),
+    )
+  })
+
+  it('gap: starting: --reset-owner prints a link that sets the password, once', async () => {
+    const env = { ...GIVEN, ...(await newDatabase(createEmptyDatabase)) }
+    const server = await start(env)
+    const dashboard = await signedIn(server.url, OWNER)
+    const { stdout } = await runMain(env, '--reset-owner')
+    const token = resetIn(stdout)
+    const visitor = () => new Client(`${server.url}/dashboard/graphql`, {})
+    expect(await visitor().data(RESET, { token, password: NEW_PASSWORD })).toEqual({
+      resetPassword: { email: OWNER.email },
+    })
+    expect(await dashboard.data('{ me { email } }')).toEqual({ me: null })
+    expect((await visitor().error(RESET, { token, password: NEW_PASSWORD })).extensions.code).toBe(
+      'UNAUTHENTICATED',
+    )
+    await signedIn(server.url, { ...OWNER, password: NEW_PASSWORD })
+    expect((await runMain(env, '--reset-owner', 'x@example.com')).stderr).toBe(
+      `tollgate: "x@example.com" is not an owner; there is ${OWNER.email}.\n`,
+    )
+    await server.stop()
+
+    const started = await startProcess(env, '--reset-owner', OWNER.email)
+    const again = new Client(`${started.url}/dashboard/graphql`, {})
+    await again.data(RESET, { token: resetIn(started.output()), password: OWNER.password })
+    expect(printedBy(started)).toEqual({ key: undefined, token: undefined })
+  })
+
+  it('gap: starting: without an owner, --reset-owner prints the link for the first one', async () => {
+    const env = { ...BARE, ...(await newDatabase(createEmptyDatabase)) }
+    const { ownerToken } = (await start(env)).firstStart
+    expect((await runMain(env, '--reset-owner')).stdout).toContain(`/setup#token=${ownerToken} `)
+  })
+
+  it('gap: starting: an unknown option is answered with the usage, and nothing is started', async () => {
+    const { code, stdout, stderr } = await runMain(BARE, '--newkey')
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^tollgate: These options are not known.\nUsage: npm start/)
+  })
+
+  it('gap: starting: an owner in the settings changes nothing later on, and that is said', async () => {
+    const env = { ...GIVEN, ...(await newDatabase(createEmptyDatabase)), TOLLGATE_LOG_LEVEL: 'info' }
+    const said = /TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD change nothing/
+    const first = await startProcess(env)
+    expect(first.output()).not.toMatch(said)
+    const second = await startProcess({
+      ...env,
+      TOLLGATE_WORKERS: '2',
+      TOLLGATE_OWNER_PASSWORD: NEW_PASSWORD,
+    })
+    expect(second.output().match(new RegExp(said, 'g'))).toHaveLength(1)
+    await signedIn(second.url, OWNER)
+  })
+})
+
+describe('what a start and its end say', () => {
+  it('gap: starting: Ctrl-C is one line, also with PostgreSQL inside, which has a process group of its own', async () => {
+    const folder = await usedDataFolder()
+    cleanups.push(folder.remove)
+    const env = {
+      ...BARE,
+      TOLLGATE_DATA_DIR: folder.path,
+      TOLLGATE_LOG_LEVEL: 'info',
+      TOLLGATE_LOG_FORMAT: 'text',
+    }
+    const server = await startProcess({ ...env, DATABSE_URL: 'x' })
+    const before = server.output()
+    expect(before).toMatch(
+      /^\S+ warn {2}DATABSE_URL is not a setting of Tollgate: did you mean DATABASE_URL\?$/m,
+    )
+    expect(before).toMatch(/^\S+ info {2}starting PostgreSQL in /m)
+    const { pid } = (await folder.postmaster()) ?? {}
+    const { stdout: group } = await promisify(execFile)('ps', ['-o', 'pgid=', '-p', String(pid)])
+    expect(Number(group)).toBe(pid)
+    expect(await server.kill('SIGINT')).toBe(0)
+    expect(server.output().slice(before.length)).toMatch(/^\S+ info {2}stopping signal=SIGINT\n$/)
+  })
+
+  it('gap: starting: to a pipe the log is JSON', async () => {
+    const server = await startProcess({
+      ...GIVEN,
+      ...(await newDatabase()),
+      TOLLGATE_LOG_LEVEL: 'info',
+      TOLLGATE_WROKERS: '2',
+    })
+    const [line = ''] = server.output().split('\n')
+    expect(JSON.parse(line)).toMatchObject({
+      level: 40,
+      msg: expect.stringMatching(/did you mean TOLLGATE_WORKERS\?$/),
+    })
   })
 })
 

@@ -101,7 +101,10 @@ export function openPool(
     },
   })
   // A dropped idle connection emits an error event, which ends the process unless there is a listener.
-  pool.on('error', (error) => log.warn({ err: error }, 'idle database connection lost'))
+  pool.on('error', (error) => {
+    // Once the service stops, PostgreSQL may be stopping too.
+    if (!pool.ending) log.warn({ err: error }, 'idle database connection lost')
+  })
   // One that is in use fails its query too, and is reported there.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool

@@ -75,6 +75,12 @@ export async function appliedMigrations(db: Db): Promise<string[]> {
   return applied.rows.map(({ name }) => name)
 }
 
+/** Whether there is nothing to migrate, without the migrator's many questions. */
+export async function isMigrated(db: Db): Promise<boolean> {
+  const applied = await appliedMigrations(db)
+  return Object.keys(MIGRATIONS).every((name) => applied.includes(name))
+}
+
 export const unknownAmong = (names: readonly string[]): string[] =>
   names.filter((name) => !(name in MIGRATIONS))
 

@@ -111,8 +111,8 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 const NODE = [process.execPath, MAIN]
 
-const spawnMain = (env: Record<string, string>, openFiles?: number) =>
-  spawn('sh', ['-c', `${openFiles ? `ulimit -n ${openFiles}; ` : ''}exec "$0" "$@"`, ...NODE], {
+const spawnMain = (env: Record<string, string>, args: string[] = [], openFiles?: number) =>
+  spawn('sh', ['-c', `${openFiles ? `ulimit -n ${openFiles}; ` : ''}exec "$0" "$@"`, ...NODE, ...args], {
     env: {
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '',
@@ -123,11 +123,18 @@ const spawnMain = (env: Record<string, string>, openFiles?: number) =>
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 
+interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
 /** A start that is refused: how the process ended and what it said. Rejects when the service comes up after all. */
-export async function refusedStart(
-  env: Record<string, string>,
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawnMain(env)
+export const refusedStart = (env: Record<string, string>): Promise<Ended> => runMain(env)
+
+/** A start with options that ends by itself. Rejects when the service comes up. */
+export async function runMain(env: Record<string, string>, ...args: string[]): Promise<Ended> {
+  const child = spawnMain(env, args)
   let [stdout, stderr, ready] = ['', '', false]
   child.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk.toString()
@@ -146,9 +153,9 @@ export async function refusedStart(
 /** The built service as a process of its own. Rejects with what it printed when it ends before it is ready. */
 export async function spawnServer(
   env: Record<string, string>,
-  { openFiles }: { openFiles?: number } = {},
+  { openFiles, args }: { openFiles?: number; args?: string[] } = {},
 ): Promise<ServerProcess> {
-  const child = spawnMain(env, openFiles)
+  const child = spawnMain(env, args, openFiles)
   let output = ''
   const url = await new Promise<string>((resolve, reject) => {
     const take = (chunk: Buffer) => {

@@ -9,6 +9,41 @@ import { keptOf, newSecret } from './api-keys.ts'
 
 export const DEFAULT_APP = 'default'
 
+/** What became of the owner named in the settings; null: none is. */
+export type OwnerSetting = 'created' | 'ignored' | null
+
+/**
+ * Creates the default app, and the key and owner named in the settings. Several processes may start at once. What is
+ * shown only once is not created here: the start may still fail.
+ */
+export async function prepare(
+  service: Service,
+  settings: { apiKey: string | null; owner: { email: string; password: string } | null },
+): Promise<OwnerSetting> {
+  const { apiKey, owner } = settings
+  await transaction(service.pool, async (tx) => {
+    await insertApp(tx, DEFAULT_APP, 'Default', false)
+    if (apiKey === null) return
+    await lockApp(tx, DEFAULT_APP)
+    const key = { id: 'environment', name: 'TOLLGATE_API_KEY', ...keptOf(apiKey) }
+    const same = await findKeyByHash(tx, key.hash)
+    if (same && same.id !== key.id && (same.appId !== DEFAULT_APP || same.revokedAt !== null)) {
+      throw new StartError('TOLLGATE_API_KEY is a revoked key or the key of another app: choose a new one.')
+    }
+    if (same === null || same.id === key.id) {
+      if (await upsertApiKey(tx, DEFAULT_APP, key)) await bumpVersion(tx, DEFAULT_APP)
+    }
+  })
+  if (owner === null) return null
+  if (await hasMembers(service.pool)) return 'ignored'
+  try {
+    return (await createOwner(service, owner.email, owner.password)) ? 'created' : 'ignored'
+  } catch (error) {
+    if (!(error instanceof TollgateError)) throw error
+    throw new StartError(`TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: ${error.message}.`)
+  }
+}
+
 /** Printed for the operator, each only when new. */
 export interface FirstStart {
   /** an Admin key just generated, never shown again */
@@ -17,38 +52,15 @@ export interface FirstStart {
   ownerToken: string | null
 }
 
-/** Creates the default app, its key and the owner if missing. Several processes may start at once. */
-export async function prepare(
-  service: Service,
-  settings: { apiKey: string | null; owner: { email: string; password: string } | null },
-): Promise<FirstStart> {
+/** The last step of a start, once nothing can keep it from running and printing this. */
+export async function firstSecrets(service: Pick<Service, 'pool' | 'keyring'>): Promise<FirstStart> {
   const apiKey = await transaction(service.pool, async (tx) => {
-    await insertApp(tx, DEFAULT_APP, 'Default', false)
     await lockApp(tx, DEFAULT_APP)
-    if (settings.apiKey !== null) {
-      const key = { id: 'environment', name: 'TOLLGATE_API_KEY', ...keptOf(settings.apiKey) }
-      const same = await findKeyByHash(tx, key.hash)
-      if (same && same.id !== key.id && (same.appId !== DEFAULT_APP || same.revokedAt !== null)) {
-        throw new StartError('TOLLGATE_API_KEY is a revoked key or the key of another app: choose a new one.')
-      }
-      if (same === null || same.id === key.id) {
-        if (await upsertApiKey(tx, DEFAULT_APP, key)) await bumpVersion(tx, DEFAULT_APP)
-      }
-      return null
-    }
     if (await hasApiKeys(tx, DEFAULT_APP)) return null
     const { secret, ...kept } = newSecret()
     await insertApiKey(tx, DEFAULT_APP, { id: 'first', name: 'First key', ...kept })
     await bumpVersion(tx, DEFAULT_APP)
     return secret
   })
-  if (settings.owner && !(await hasMembers(service.pool))) {
-    try {
-      await createOwner(service, settings.owner.email, settings.owner.password)
-    } catch (error) {
-      if (!(error instanceof TollgateError)) throw error
-      throw new StartError(`TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: ${error.message}.`)
-    }
-  }
   return { apiKey, ownerToken: (await hasMembers(service.pool)) ? null : await ownerToken(service) }
 }

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { quote, StartError } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
+import { insertApiKey } from '../../store/api-keys.ts'
+import { bumpVersion, listApps, lockApp } from '../../store/apps.ts'
+import { insertAuditEntry } from '../../store/audit.ts'
+import { type Db, transaction } from '../../store/database.ts'
+import { listMembers, lockMembers, type Member } from '../../store/members.ts'
+import { type SubjectKind, snapshot } from '../../store/snapshots.ts'
+import type { Service } from '../call/service.ts'
+import { newPasswordReset, type PasswordResetLink } from '../members/password-resets.ts'
+import { newSecret } from './api-keys.ts'
+import { DEFAULT_APP, type FirstStart, firstSecrets } from './first-start.ts'
+
+/** What the operator asks for on the command line, after losing a key or a password. */
+export interface Wishes {
+  /** the app to create an Admin key for */
+  newKeyOf: string | null
+  /** the owner to create a password reset link for; '': the one who has been here longest */
+  resetOwner: string | null
+}
+
+export const NO_WISHES: Wishes = { newKeyOf: null, resetOwner: null }
+
+/** Everything that is printed once. */
+export interface Secrets extends FirstStart {
+  newKey?: { appId: string; secret: string }
+  reset?: PasswordResetLink
+}
+
+/** In the audit log, where members have their address. */
+const BY_COMMAND = 'the command line'
+
+/** Whoever may start the service may do this: they have its database and its settings. */
+export async function secretsFor(
+  service: Pick<Service, 'pool' | 'keyring' | 'clock'>,
+  { newKeyOf, resetOwner }: Wishes,
+): Promise<Secrets> {
+  const secrets: Secrets = await firstSecrets(service)
+  // The key of a first start is new enough.
+  if (newKeyOf !== null && !(newKeyOf === DEFAULT_APP && secrets.apiKey !== null)) {
+    secrets.newKey = await transaction(service.pool, (tx) => newKey(tx, newKeyOf))
+  }
+  // Without an owner there is the setup link instead.
+  if (resetOwner !== null && secrets.ownerToken === null) {
+    secrets.reset = await transaction(service.pool, (tx) => newReset(tx, resetOwner, service.clock()))
+  }
+  return secrets
+}
+
+async function newKey(tx: Db, appId: string): Promise<{ appId: string; secret: string }> {
+  if (!isIdentifier(appId) || !(await lockApp(tx, appId))) {
+    const known = (await listApps(tx)).slice(0, 20).map(({ id }) => id)
+    throw new StartError(`There is no app ${quote(appId)} to create a key for; there is ${known.join(', ')}.`)
+  }
+  const { secret, ...kept } = newSecret()
+  const key = { id: `key_${randomUUID()}`, name: 'From the command line', ...kept }
+  await insertApiKey(tx, appId, key)
+  await bumpVersion(tx, appId)
+  await note(tx, appId, 'createApiKey', 'apiKey', key.id)
+  return { appId, secret }
+}
+
+async function newReset(tx: Db, email: string, now: number): Promise<PasswordResetLink> {
+  await lockMembers(tx)
+  const owners = (await listMembers(tx)).filter(({ role }) => role === 'OWNER')
+  const owner = email === '' ? owners[0] : owners.find((member) => member.email === email.toLowerCase())
+  if (!owner) throw noSuchOwner(email, owners)
+  await note(tx, null, 'createPasswordReset', 'member', String(owner.id))
+  return newPasswordReset(tx, owner, now)
+}
+
+function noSuchOwner(email: string, owners: readonly Member[]): StartError {
+  const known = owners.slice(0, 20).map((owner) => owner.email)
+  return new StartError(`${quote(email)} is not an owner; there is ${known.join(', ')}.`)
+}
+
+async function note(
+  tx: Db,
+  appId: string | null,
+  operation: string,
+  subjectKind: SubjectKind,
+  subjectId: string,
+): Promise<void> {
+  await insertAuditEntry(tx, {
+    memberEmail: BY_COMMAND,
+    appId,
+    operation,
+    subjectKind,
+    subjectId,
+    before: null,
+    after: await snapshot(tx, subjectKind, appId ?? '', subjectId),
+  })
+}

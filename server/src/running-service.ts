@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs'
+import type { Config } from './config.ts'
+import { StartError } from './domain/errors.ts'
+import { connectionToRunning } from './embedded-postgres/start.ts'
+import { type Secrets, secretsFor, type Wishes } from './operations/apps/way-back.ts'
+import { openKeyring } from './store/master-key.ts'
+import { isMigrated } from './store/migrate.ts'
+import { connectedServices } from './store/tables.ts'
+import { openToolPool } from './store/tool-connection.ts'
+
+/** Grants the wishes while another process runs the service; null where none does. */
+export async function grantBesideRunning(
+  config: Config,
+  wishes: Wishes,
+  clock: () => number,
+): Promise<Secrets | null> {
+  const { databaseUrl, dataDir } = config
+  const running =
+    databaseUrl === null
+      ? existsSync(dataDir) && (await connectionToRunning(dataDir))
+      : { connectionString: databaseUrl }
+  if (!running) return null
+  const pool = openToolPool('connectionString' in running ? running : { ...running, ssl: false })
+  try {
+    // A PostgreSQL that outlived its service is for the next start to take over.
+    if ((await connectedServices(pool)) === 0) return null
+    if (!(await isMigrated(pool))) {
+      throw new StartError('The service that is running is of an older version: restart it first.')
+    }
+    const madeIn = databaseUrl === null ? dataDir : null
+    const keyring = await openKeyring(pool, { ...config, madeIn }, () => {})
+    return await secretsFor({ pool, keyring, clock }, wishes)
+  } finally {
+    await pool.end()
+  }
+}
