@@ -121,7 +121,7 @@ export function MembersPage() {
                   hiddenLabel: true,
                   right: true,
                   cell: (member) => (
-                    <Group gap={6} justify="flex-end" wrap="nowrap">
+                    <Group gap="xs" justify="flex-end" wrap="nowrap">
                       {may('createPasswordReset') && (
                         <Button
                           size="compact-sm"
