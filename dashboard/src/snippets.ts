@@ -10,10 +10,18 @@ export const adminCall = (query: string, variables: Record<string, unknown> = {}
   variables,
 })
 
-/** Used where the key is unknown: the shell has this variable after pasting the first start's line. */
-const KEY = '$TOLLGATE_API_KEY'
+/**
+ * Stands for a key that is not known here. Each app has a variable of its own, as `npm start` prints it; a key of one
+ * app is of no use in another.
+ */
+export function keyVariable(appId: string): string {
+  if (appId === 'default') return 'TOLLGATE_API_KEY'
+  const name = appId.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')
+  return `${/^[A-Z]/.test(name) ? name : `APP_${name}`}_TOLLGATE_API_KEY`
+}
 
-export function curl({ query, variables }: AdminCall, key = KEY): string {
+export function curl({ query, variables }: AdminCall, appId: string, secret?: string): string {
+  const key = secret ?? `$${keyVariable(appId)}`
   const parts = [`"query": ${JSON.stringify(query)}`]
   if (Object.keys(variables).length > 0) parts.push(`"variables": ${JSON.stringify(variables)}`)
   const body = `{ ${parts.join(',\n        ')} }`
@@ -29,8 +37,8 @@ export function curl({ query, variables }: AdminCall, key = KEY): string {
 export const shellQuoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** A program that makes one SDK call, such as `features()`, and prints the result. */
-export function sdk(call: string, key = 'process.env.TOLLGATE_API_KEY'): string {
-  const apiKey = key.startsWith('process') ? key : quoted(key)
+export function sdk(call: string, appId: string, secret?: string): string {
+  const apiKey = secret === undefined ? `process.env.${keyVariable(appId)}` : quoted(secret)
   return program("import { Tollgate } from '@tollgate/sdk/node'", `new Tollgate({ apiKey: ${apiKey}`, call)
 }
 

@@ -190,6 +190,8 @@ describe('gap: the sample catalogue in the pages', () => {
       .waitFor()
 
     await page.getByRole('button', { name: 'Remove the sample' }).click()
+    await page.getByText(/^This deletes 200 users with \d+ subscriptions/).waitFor()
+    await page.getByRole('button', { name: 'Delete the sample' }).click()
     await page.getByText('The sample is gone.').waitFor()
     await page.getByText('Nobody has recorded usage of a limited feature lately.').waitFor()
     await page.getByRole('img', { name: 'Last 30 days: 0 checks, 0 records' }).waitFor()

@@ -24,6 +24,12 @@ describe('gap: the first minute', () => {
     const button = (name: string | RegExp) => page.getByRole('button', { name })
     const step = () => page.locator('[aria-current="step"]')
 
+    // Before there is an owner nobody can sign in: the page says where the link is.
+    await page.goto(server.url)
+    await page.getByText('This installation has no owner yet.').waitFor()
+    await page.getByText('npm start -- --reset-owner').waitFor()
+    expect(await page.getByLabel('Email').count()).toBe(0)
+
     await page.goto(`${server.url}/setup#token=${server.firstStart.ownerToken}`)
     await page.getByLabel('Email').fill('first@example.com')
     // The secret is not left in the address, nor in the history.
@@ -79,6 +85,52 @@ describe('gap: the first minute', () => {
     })
     await page.getByRole('heading', { name: 'Your first minute' }).waitFor({ state: 'detached' })
     expect(visit.problems).toEqual([])
+  })
+
+  it('of a second app names a key variable of its own, and offers the first key where there is none', async () => {
+    const { page } = visit
+    const { url } = dashboard.server
+    await page.goto(`${url}/apps`)
+    await page.getByRole('button', { name: 'New app' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Shop 2')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create app' }).click()
+    await page.goto(`${url}/apps/shop-2`)
+    await page.getByText('stands for an API key of this app').waitFor()
+    expect(await page.getByRole('figure', { name: 'The same with curl' }).innerText()).toContain(
+      'Authorization: $SHOP_2_TOLLGATE_API_KEY"',
+    )
+    await page.goto(`${url}/apps/shop-2/keys`)
+    await page.getByRole('heading', { name: 'Create the first key' }).waitFor()
+    expect(await page.getByRole('table', { name: 'API keys' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Backend')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+    const secret = page.getByRole('figure', { name: 'The secret' })
+    const key = /tg_\S+/.exec(await secret.innerText())?.[0] ?? ''
+    expect(await adminClient(url, key).data('{ features { id } }')).toEqual({ features: [] })
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('table', { name: 'API keys' }).waitFor()
+  })
+
+  it('a forgotten password is set anew by the link that an owner hands over', async () => {
+    const { page } = visit
+    const { url } = dashboard.server
+    await page.goto(`${url}/members`)
+    await page.getByRole('button', { name: 'Reset the password of first@example.com' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
+    const link = page.getByRole('dialog').getByRole('figure', { name: 'The password reset link' })
+    const [address = ''] = /http\S+/.exec(await link.innerText()) ?? []
+    const other = await dashboard.visit()
+    await other.page.goto(address)
+    await other.page.getByText('For first@example.com.').waitFor()
+    expect(other.page.url()).toBe(`${url}/reset`)
+    await other.page.getByRole('textbox', { name: 'Password' }).fill('another good password')
+    await other.page.getByRole('button', { name: 'Set password' }).click()
+    await other.page.getByRole('navigation').first().waitFor()
+    await page.goto(`${url}/members`)
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await other.page.goto(address)
+    await other.page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
   })
 
   it('says that the link works once, also one with its secret in the query', async () => {

@@ -105,6 +105,8 @@ describe('gap: the sample catalogue', () => {
     await page.getByText('These edits are not published yet').waitFor({ state: 'detached' })
     await go('/apps/default')
     await page.getByRole('button', { name: 'Remove the sample' }).click()
+    await page.getByText(/^This deletes 200 users with \d+ subscriptions/).waitFor()
+    await page.getByRole('button', { name: 'Delete the sample' }).click()
     await page.getByText('You are looking at a sample').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Load a sample catalogue' }).waitFor()
     await light.idle()

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Result, Tollgate } from '@tollgate/sdk/node'
 
-export const USER = 'ada'
+/** Nobody else's: somebody who has a plan already cannot get this one too. */
+export const USER = 'example-user'
 const PACKAGE = 'example'
 const SERVICE = process.env.TOLLGATE_URL ?? 'http://127.0.0.1:4000'
 const PAGE_ORIGIN = process.env.PAGE_ORIGIN ?? 'http://127.0.0.1:5173'
@@ -26,10 +27,11 @@ export async function furnish(): Promise<void> {
         features: [{ id: 'summaries', entitlement: { limit: 5, resetPeriod: 'MONTH' } }],
       }),
     )
-  if (!(await found(tollgate.user({ id: USER })))) await done(tollgate.createUser({ id: USER, name: 'Ada' }))
+  if (!(await found(tollgate.user({ id: USER }))))
+    await done(tollgate.createUser({ id: USER, name: 'Example' }))
   await publish(tollgate)
   const subscriptions = await done(tollgate.subscriptions({ userId: USER }))
-  if (!subscriptions.some(({ status }) => status === 'ACTIVE'))
+  if (!subscriptions.some((live) => live.status === 'ACTIVE' && live.package.id === PACKAGE))
     await done(tollgate.subscribe({ userId: USER, packageIds: [PACKAGE] }))
 }
 

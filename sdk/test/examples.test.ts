@@ -85,7 +85,7 @@ describe('the examples', () => {
     expect(refused.status).toBe(402)
     await page.close()
     const tollgate = new Tollgate({ apiKey: API_KEY, baseUrl: server.url })
-    const { data } = await tollgate.showUsage({ userId: 'ada', featureId: 'summaries' })
+    const { data } = await tollgate.showUsage({ userId: 'example-user', featureId: 'summaries' })
     expect(data?.consumption).toEqual({ budget: 5, used: 5, overageEnabled: false })
   }, 180_000)
 
@@ -93,11 +93,14 @@ describe('the examples', () => {
     const other = await startTestServer()
     const listening = start('backend', { PORT: '0', TOLLGATE_URL: other.url, TOLLGATE_API_KEY: API_KEY })
     const tollgate = new Tollgate({ apiKey: API_KEY, baseUrl: other.url })
-    while ((await tollgate.user({ id: 'ada' })).error) await new Promise((resolve) => setTimeout(resolve, 50))
-    expect((await tollgate.subscriptions({ userId: 'ada' })).data).toEqual([])
+    while ((await tollgate.user({ id: 'example-user' })).error)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    expect((await tollgate.subscriptions({ userId: 'example-user' })).data).toEqual([])
     await other.dashboard.data('mutation { publishPackage(appId: "default", id: "example") { id } }')
     const backend = await listening
-    expect((await tollgate.subscriptions({ userId: 'ada' })).data).toMatchObject([{ status: 'ACTIVE' }])
+    expect((await tollgate.subscriptions({ userId: 'example-user' })).data).toMatchObject([
+      { status: 'ACTIVE' },
+    ])
     expect((await fetch(`${backend}/api/token`)).status).toBe(200)
     await other.stop()
   }, 180_000)

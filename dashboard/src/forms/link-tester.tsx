@@ -67,6 +67,7 @@ export function LinkTester({ appId, templateId }: { appId: string; templateId: s
               'mutation ($userId: String, $templateId: String!, $successUrl: String!, $cancelUrl: String!) { generateSubscriptionLink(userId: $userId, templateId: $templateId, successUrl: $successUrl, cancelUrl: $cancelUrl) { url } }',
               variables,
             ),
+            appId,
           )}
         />
       </Stack>

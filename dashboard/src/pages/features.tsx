@@ -64,7 +64,7 @@ export function FeaturesPage() {
             <Empty
               title="Make the first feature"
               action={make}
-              code={<CodeBlock label="The same with curl" text={curl(EXAMPLE)} />}
+              code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
             >
               A feature is binary (access or none: single sign-on) or consumable (a budget that is used up:
               API calls). Your code asks “may this user use it?” by the feature's id.

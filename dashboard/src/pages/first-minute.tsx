@@ -94,7 +94,7 @@ export function FirstMinute({ appId }: { appId: string }) {
                       <Lines
                         language={language}
                         onLanguage={setLanguage}
-                        text={language === 'curl' ? curl(call, key) : sdk(code, key)}
+                        text={language === 'curl' ? curl(call, appId, key) : sdk(code, appId, key)}
                       />
                     )}
                     {call && key === undefined && <KeyForLines appId={appId} onKey={setKey} />}

@@ -2,6 +2,7 @@ import { Anchor, Text } from '@mantine/core'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
+import { keyVariable } from '../snippets.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 
 const CREATE = graphql(`
@@ -23,7 +24,10 @@ export function KeyForLines({ appId, onKey }: { appId: string; onKey: (secret: s
     <>
       <FormAlert error={create.error} />
       <Text size="xs" c="dimmed">
-        <code>$TOLLGATE_API_KEY</code> is what the first start printed.{' '}
+        <code>${keyVariable(appId)}</code>{' '}
+        {appId === 'default'
+          ? 'is the key that the first start printed.'
+          : 'stands for an API key of this app.'}{' '}
         {may('createApiKey') && (
           <Anchor
             component="button"

@@ -10,6 +10,7 @@ import { NewKeyForm } from '../forms/new-key-form.tsx'
 import { RevokeKey } from '../forms/revoke-key.tsx'
 import { RotateKeyForm } from '../forms/rotate-key-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
+import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
@@ -42,78 +43,88 @@ export function KeysPage() {
   const close = () => setOpen(null)
   const show = (key: NewSecret) => setOpen({ is: 'secret', key })
   const keys = useAsk(KEYS, { appId })
+  const newKey = (
+    <Button
+      leftSection={<IconPlus size={16} aria-hidden />}
+      onClick={() => setOpen({ is: 'new' })}
+      disabled={!may('createApiKey')}
+    >
+      New key
+    </Button>
+  )
+  // With none, the list itself offers it.
+  const none = keys.data?.apiKeys.length === 0
   return (
     <Page
       title="API keys"
       about="What your backend sends in the Authorization header. Only a hash is kept: a secret is shown once."
-      actions={
-        <Button
-          leftSection={<IconPlus size={16} aria-hidden />}
-          onClick={() => setOpen({ is: 'new' })}
-          disabled={!may('createApiKey')}
-        >
-          New key
-        </Button>
-      }
+      actions={none ? undefined : newKey}
     >
       <Loaded of={keys}>
-        {({ apiKeys }) => (
-          <DataTable
-            label="API keys"
-            rows={apiKeys}
-            keyOf={({ id }) => id}
-            columns={[
-              {
-                label: 'Name',
-                cell: ({ name, prefix }) => (
-                  <>
-                    <Text size="sm" fw={550}>
-                      {name}
-                    </Text>
-                    <Text size="xs" c="dimmed" ff="monospace">
-                      {prefix}…
-                    </Text>
-                  </>
-                ),
-              },
-              { label: 'State', cell: stateOf },
-              {
-                label: 'Last used',
-                wide: true,
-                cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <When at={lastUsedAt} time />),
-              },
-              { label: 'Created', wide: true, cell: ({ createdAt }) => <When at={createdAt} /> },
-              {
-                label: 'Actions',
-                hiddenLabel: true,
-                right: true,
-                cell: (key) =>
-                  key.revokedAt === null && (
-                    <RowActions>
-                      <Button
-                        size="compact-sm"
-                        variant="default"
-                        disabled={!may('rotateApiKey')}
-                        aria-label={`Rotate ${key.name} ${key.prefix}`}
-                        onClick={() => setOpen({ is: 'rotate', key })}
-                      >
-                        Rotate
-                      </Button>
-                      <Button
-                        size="compact-sm"
-                        variant="default"
-                        disabled={!may('revokeApiKey')}
-                        aria-label={`Revoke ${key.name} ${key.prefix}`}
-                        onClick={() => setOpen({ is: 'revoke', key })}
-                      >
-                        Revoke
-                      </Button>
-                    </RowActions>
+        {({ apiKeys }) =>
+          apiKeys.length === 0 ? (
+            <Empty title="Create the first key" action={newKey}>
+              Your backend needs a key of this app to ask for access and to record usage. Keys of other apps
+              do not work here.
+            </Empty>
+          ) : (
+            <DataTable
+              label="API keys"
+              rows={apiKeys}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  label: 'Name',
+                  cell: ({ name, prefix }) => (
+                    <>
+                      <Text size="sm" fw={550}>
+                        {name}
+                      </Text>
+                      <Text size="xs" c="dimmed" ff="monospace">
+                        {prefix}…
+                      </Text>
+                    </>
                   ),
-              },
-            ]}
-          />
-        )}
+                },
+                { label: 'State', cell: stateOf },
+                {
+                  label: 'Last used',
+                  wide: true,
+                  cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <When at={lastUsedAt} time />),
+                },
+                { label: 'Created', wide: true, cell: ({ createdAt }) => <When at={createdAt} /> },
+                {
+                  label: 'Actions',
+                  hiddenLabel: true,
+                  right: true,
+                  cell: (key) =>
+                    key.revokedAt === null && (
+                      <RowActions>
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          disabled={!may('rotateApiKey')}
+                          aria-label={`Rotate ${key.name} ${key.prefix}`}
+                          onClick={() => setOpen({ is: 'rotate', key })}
+                        >
+                          Rotate
+                        </Button>
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          disabled={!may('revokeApiKey')}
+                          aria-label={`Revoke ${key.name} ${key.prefix}`}
+                          onClick={() => setOpen({ is: 'revoke', key })}
+                        >
+                          Revoke
+                        </Button>
+                      </RowActions>
+                    ),
+                },
+              ]}
+            />
+          )
+        }
       </Loaded>
       <TokenKeys appId={appId} />
       <FormDialog opened={open?.is === 'new'} onClose={close} title="New API key">
@@ -127,7 +138,7 @@ export function KeysPage() {
       <Modal opened={open?.is === 'revoke'} onClose={close} title="Revoke the key">
         {open?.is === 'revoke' && <RevokeKey appId={appId} apiKey={open.key} onDone={close} />}
       </Modal>
-      {open?.is === 'secret' && <ShownOnce secret={open.key} onClose={close} />}
+      {open?.is === 'secret' && <ShownOnce appId={appId} secret={open.key} onClose={close} />}
     </Page>
   )
 }

@@ -56,7 +56,7 @@ export function PackagesPage() {
             <Empty
               title="Make the first package"
               action={newOne}
-              code={<CodeBlock label="The same with curl" text={curl(EXAMPLE)} />}
+              code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
             >
               A package groups features with an allowance for each. A user has one base plan and any number of
               add-ons. A new package is a draft; publish it to let people subscribe.

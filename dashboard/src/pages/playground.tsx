@@ -106,7 +106,7 @@ export function PlaygroundPage() {
           )}
         </Grid.Col>
       </Grid>
-      {asked && <Code userId={user} featureId={feature} delta={amount} />}
+      {asked && <Code appId={appId} userId={user} featureId={feature} delta={amount} />}
     </Page>
   )
 }
@@ -194,7 +194,17 @@ function Period({ start, end }: { start: string; end: string | null }) {
   )
 }
 
-function Code({ userId, featureId, delta }: { userId: string; featureId: string; delta: number }) {
+function Code({
+  appId,
+  userId,
+  featureId,
+  delta,
+}: {
+  appId: string
+  userId: string
+  featureId: string
+  delta: number
+}) {
   const call = adminCall(
     'query ($userId: String!, $featureId: String!, $delta: Int) { canUseFeature(userId: $userId, featureId: $featureId, delta: $delta) { access reason consumption { used budget } } }',
     { userId, featureId, delta },
@@ -209,10 +219,10 @@ function Code({ userId, featureId, delta }: { userId: string; featureId: string;
           <Tabs.Tab value="sdk">Node SDK</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="curl">
-          <CodeBlock label="The check with curl" text={curl(call)} />
+          <CodeBlock label="The check with curl" text={curl(call, appId)} />
         </Tabs.Panel>
         <Tabs.Panel value="sdk">
-          <CodeBlock label="The check with the SDK" text={sdk(`canUseFeature({ ${args} })`)} />
+          <CodeBlock label="The check with the SDK" text={sdk(`canUseFeature({ ${args} })`, appId)} />
         </Tabs.Panel>
       </Tabs>
     </Stack>

@@ -11,9 +11,11 @@ export interface NewSecret {
 
 /** A new secret, with commands that work when pasted. */
 export function ShownOnce({
+  appId,
   secret: { name, secret, formerExpiresAt },
   onClose,
 }: {
+  appId: string
   secret: NewSecret
   onClose: () => void
 }) {
@@ -32,9 +34,9 @@ export function ShownOnce({
         <CodeBlock label="The secret" text={secret} />
         <CodeBlock
           label="A first call with curl"
-          text={curl(adminCall('{ features { id name } }'), secret)}
+          text={curl(adminCall('{ features { id name } }'), appId, secret)}
         />
-        <CodeBlock label="A first call with the SDK" text={sdk('features()', secret)} />
+        <CodeBlock label="A first call with the SDK" text={sdk('features()', appId, secret)} />
         <Group justify="flex-end">
           <Button onClick={onClose}>I have it</Button>
         </Group>

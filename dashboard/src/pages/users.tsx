@@ -75,7 +75,7 @@ export function UsersPage() {
               <Empty
                 title="Tell Tollgate about your users"
                 action={newUser}
-                code={<CodeBlock label="The same with curl" text={curl(EXAMPLE)} />}
+                code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
               >
                 Your backend creates a user when somebody signs up, with the id that it has for them. Then it
                 subscribes the user to a package.

@@ -124,7 +124,7 @@ export async function insertSampleCalls(db: Db, appId: string, calls: readonly S
   )
 }
 
-type SampleKind = 'feature' | 'package' | 'user'
+type SampleKind = 'feature' | 'package' | 'price' | 'template' | 'user'
 
 export async function noteSample(
   db: Db,
@@ -144,6 +144,16 @@ export async function forgetSample(db: Db, appId: string): Promise<void> {
   await db.query(`delete from sample_item where app_id = $1`, [appId])
 }
 
+/** Of its users, including those they got since. */
+export async function countSampleSubscriptions(db: Db, appId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*) from subscription s where s.app_id = $1 and s.user_uid in (
+       select i.id::bigint from sample_item i where i.app_id = $1 and i.kind = 'user')`,
+    [appId],
+  )
+  return rows[0]?.count ?? 0
+}
+
 /** What to delete with an item of each kind, the item itself last. */
 const REMOVALS: Record<SampleKind, string[]> = {
   user: [
@@ -153,6 +163,15 @@ const REMOVALS: Record<SampleKind, string[]> = {
     `delete from usage_counter where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     `delete from subscription where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     `delete from users where app_id = $1 and uid = any($2::text[]::bigint[]) returning uid::text as id`,
+  ],
+  template: [
+    `delete from billing_template_item where app_id = $1 and template_id = any($2)`,
+    `delete from billing_template where app_id = $1 and id = any($2) returning id`,
+  ],
+  price: [
+    // What somebody pays in the sandbox has no reference that would keep it.
+    `delete from price p where app_id = $1 and provider = 'sandbox' and id = any($2) and not exists (
+       select from sandbox_subscription s where s.app_id = $1 and p.id = any(s.price_ids)) returning id`,
   ],
   package: [
     `delete from package_history where app_id = $1 and package_id = any($2)`,

@@ -22,12 +22,18 @@ const rows = <Row extends object>(sql: string, values: unknown[] = []) =>
   rowsOf<Row & Record<string, unknown>>({ connectionString: server.databaseUrl }, sql, values)
 
 describe('gap: the sample catalogue', () => {
-  const LOAD = 'mutation ($appId: String!) { loadSample(appId: $appId) { features packages users } }'
-  const REMOVE = 'mutation ($appId: String!) { removeSample(appId: $appId) { features packages users kept } }'
+  const LOAD =
+    'mutation ($appId: String!) { loadSample(appId: $appId) { features packages prices templates users } }'
+  const REMOVE =
+    'mutation ($appId: String!, $dryRun: Boolean) { removeSample(appId: $appId, dryRun: $dryRun) { features packages prices templates users subscriptions kept } }'
   const TABLES = [
     'feature',
     'package',
     'package_feature',
+    'package_history',
+    'price',
+    'billing_template',
+    'billing_template_item',
     'users',
     'subscription',
     'usage_counter',
@@ -54,6 +60,8 @@ describe('gap: the sample catalogue', () => {
     expect((await dashboard.data(LOAD, { appId })).loadSample).toEqual({
       features: 6,
       packages: 4,
+      prices: 3,
+      templates: 4,
       users: 200,
     })
     expect((await dashboard.error(LOAD, { appId })).message).toBe('The sample catalogue is already loaded')
@@ -80,12 +88,31 @@ describe('gap: the sample catalogue', () => {
     )
     expect(showUsage.current ?? showUsage.past).toBeTruthy()
 
-    expect((await dashboard.data(REMOVE, { appId })).removeSample).toEqual({
+    const { billingTemplates } = await dashboard.data(
+      'query ($appId: String!) { billingTemplates(appId: $appId) { id problem prices { displayAmount } } }',
+      { appId },
+    )
+    expect(billingTemplates).toHaveLength(4)
+    expect(billingTemplates.filter(({ problem }: Data) => problem !== null)).toEqual([])
+    expect(billingTemplates[0].prices).toEqual([{ displayAmount: '49.00' }])
+    const { generateSubscriptionLink } = await admin.data(`mutation { generateSubscriptionLink(
+      templateId: "demo-team-monthly", successUrl: "https://a.example", cancelUrl: "https://b.example") { url } }`)
+    expect((await fetch(generateSubscriptionLink.url)).status).toBe(200)
+    await rows('delete from checkout_session where app_id = $1', [appId])
+
+    const loaded = await counts(appId)
+    const whole = {
       features: 6,
       packages: 4,
+      prices: 3,
+      templates: 4,
       users: 200,
+      subscriptions: loaded?.subscription,
       kept: [],
-    })
+    }
+    expect((await dashboard.data(REMOVE, { appId, dryRun: true })).removeSample).toEqual(whole)
+    expect(await counts(appId)).toEqual(loaded)
+    expect((await dashboard.data(REMOVE, { appId })).removeSample).toEqual(whole)
     expect(await counts(appId)).toEqual(before)
     expect((await dashboard.data(LOAD, { appId })).loadSample.users).toBe(200)
   })

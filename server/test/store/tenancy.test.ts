@@ -26,6 +26,8 @@ import * as accounts from '../../src/store/provider-accounts.ts'
 import * as paid from '../../src/store/provider-subscriptions.ts'
 import { forgetSample, removeSampleItems } from '../../src/store/sample.ts'
 import { newestUsers, usersBeginningWith, usersContaining } from '../../src/store/search-users.ts'
+import { countSampleSubscriptions, forgetSample, removeSampleItems } from '../../src/store/sample.ts'
+import { newestUsers, usersBeginningWith } from '../../src/store/search-users.ts'
 import { snapshot } from '../../src/store/snapshots.ts'
 import * as subscribers from '../../src/store/subscribers.ts'
 import * as subscriptions from '../../src/store/subscriptions.ts'
@@ -176,6 +178,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   chargedProvider: (db, app) => paid.chargedProvider(db, app, UID, 'cus_1'),
   liveProviderSubscriptions: (db, app) => paid.liveProviderSubscriptions(db, app, 'all'),
   providerSubscriptionsOf: (db, app) => paid.providerSubscriptionsOf(db, app, 'stripe', 'cus_1'),
+  countSampleSubscriptions: (db, app) => countSampleSubscriptions(db, app),
   forgetSample: (db, app) => forgetSample(db, app),
   removeSampleItems: (db, app) => removeSampleItems(db, app, 'feature'),
   newestUsers: (db, app) => newestUsers(db, app, LAST, 9),

@@ -38,7 +38,10 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
     fields: (t) => ({
       features: t.exposeInt('features'),
       packages: t.exposeInt('packages'),
+      prices: t.exposeInt('prices'),
+      templates: t.exposeInt('templates'),
       users: t.exposeInt('users'),
+      subscriptions: t.exposeInt('subscriptions', { description: 'Of these users.' }),
       kept: t.exposeStringList('kept', {
         description: 'What stays, since something else has come to rely on it.',
       }),
@@ -72,8 +75,9 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
       removeSample: t.field({
         type: sample,
         nullable: true,
-        args: { appId },
-        resolve: (_, { appId }, context) => removeSample(appCall(context, appId)),
+        description: 'A dry run removes nothing, and counts what would be removed.',
+        args: { appId, dryRun: t.arg.boolean({ defaultValue: false }) },
+        resolve: (_, { appId, dryRun }, context) => removeSample(appCall(context, appId), dryRun ?? false),
       }),
     }
   })

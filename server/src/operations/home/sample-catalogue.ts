@@ -1,6 +1,7 @@
 import type { Feature } from '../../domain/feature.ts'
 import type { Entitlement } from '../../domain/package.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
+import type { Price } from '../../domain/price.ts'
 
 // A small software company's catalogue and customers. Ids start with `demo-`, so that they clash with nobody else's.
 
@@ -73,6 +74,36 @@ export const SAMPLE_PACKAGES: SamplePackage[] = [
     name: '10,000 extra calls',
     isAddon: true,
     features: [grant('api-calls', 10_000)],
+  },
+]
+
+const monthly = (packageId: string, amount: number): { packageId: string; price: Price } => ({
+  packageId,
+  price: {
+    id: `price_sandbox_${packageId}`,
+    provider: 'sandbox',
+    amount,
+    currency: 'USD',
+    interval: 'month',
+  },
+})
+
+/** Paid in the built-in sandbox, where no money moves. */
+export const SAMPLE_PRICES = [
+  monthly('demo-team', 4_900),
+  monthly('demo-business', 24_900),
+  monthly('demo-extra-calls', 1_000),
+]
+
+export const SAMPLE_TEMPLATES = [
+  { id: 'demo-team-monthly', name: 'Team, monthly', packageIds: ['demo-team'], trialDays: null },
+  { id: 'demo-team-trial', name: 'Team, 14 days free', packageIds: ['demo-team'], trialDays: 14 },
+  { id: 'demo-business-monthly', name: 'Business, monthly', packageIds: ['demo-business'], trialDays: null },
+  {
+    id: 'demo-team-with-calls',
+    name: 'Team with extra calls',
+    packageIds: ['demo-team', 'demo-extra-calls'],
+    trialDays: null,
   },
 ]
 

@@ -1,19 +1,33 @@
 import { badUserInput } from '../../domain/errors.ts'
+import { PLAIN_TERMS } from '../../domain/sale-terms.ts'
 import { bumpVersion } from '../../store/apps.ts'
+import { insertTemplate } from '../../store/billing-templates.ts'
+import { type Tx, transaction } from '../../store/database.ts'
 import { insertFeature } from '../../store/features.ts'
 import { insertPackage, insertPackageFeatures, publishPackage } from '../../store/packages.ts'
+import { insertPrice } from '../../store/prices.ts'
 import * as store from '../../store/sample.ts'
 import { peopleOf } from '../../store/subscribers.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
-import { SAMPLE_FEATURES, SAMPLE_PACKAGES, SAMPLE_USERS, sampleUser } from './sample-catalogue.ts'
+import {
+  SAMPLE_FEATURES,
+  SAMPLE_PACKAGES,
+  SAMPLE_PRICES,
+  SAMPLE_TEMPLATES,
+  SAMPLE_USERS,
+  sampleUser,
+} from './sample-catalogue.ts'
 import { latestOf, sampleCalls, sampleLife } from './sample-life.ts'
 
 export interface Sample {
   features: number
   packages: number
+  prices: number
+  templates: number
   users: number
+  subscriptions: number
   /** what stays on removal, since something else has come to depend on it */
   kept: string[]
 }
@@ -33,6 +47,7 @@ export async function loadSample(call: Call): Promise<Sample> {
       await insertPackageFeatures(tx, appId, p.id, features)
       await publishPackage(tx, appId, p.id, now)
     }
+    await loadOffers(tx, appId)
     const users = Array.from({ length: SAMPLE_USERS }, (_, i) => sampleUser(i))
     const uids = await store.insertSampleUsers(tx, appId, users)
     if (uids.length < users.length) throw taken('demo-user-…')
@@ -41,46 +56,80 @@ export async function loadSample(call: Call): Promise<Sample> {
     await store.insertSampleUsage(tx, appId, counters, entries)
     await store.insertSampleRecent(tx, appId, latestOf(entries))
     await store.insertSampleCalls(tx, appId, sampleCalls())
-    await store.noteSample(
-      tx,
-      appId,
-      'feature',
-      SAMPLE_FEATURES.map(({ id }) => id),
-    )
-    await store.noteSample(
-      tx,
-      appId,
-      'package',
-      SAMPLE_PACKAGES.map(({ id }) => id),
-    )
+    const ids = (of: readonly { id: string }[]) => of.map(({ id }) => id)
+    await store.noteSample(tx, appId, 'feature', ids(SAMPLE_FEATURES))
+    await store.noteSample(tx, appId, 'package', ids(SAMPLE_PACKAGES))
+    await store.noteSample(tx, appId, 'price', ids(SAMPLE_PRICES.map(({ price }) => price)))
+    await store.noteSample(tx, appId, 'template', ids(SAMPLE_TEMPLATES))
     await store.noteSample(tx, appId, 'user', uids.map(String))
     await bumpVersion(tx, appId)
     return {
       features: SAMPLE_FEATURES.length,
       packages: SAMPLE_PACKAGES.length,
+      prices: SAMPLE_PRICES.length,
+      templates: SAMPLE_TEMPLATES.length,
       users: uids.length,
+      subscriptions: subscriptions.length,
       kept: [],
     }
   })
 }
 
-/** Removes exactly what was loaded, except what something else has come to depend on. */
-export async function removeSample(call: Call): Promise<Sample> {
-  const { appId } = call
-  return mutate(call, async (tx) => {
-    const users = await store.removeSampleItems(tx, appId, 'user')
-    const packages = await store.removeSampleItems(tx, appId, 'package')
-    const features = await store.removeSampleItems(tx, appId, 'feature')
-    await store.forgetSample(tx, appId)
-    await bumpVersion(tx, appId)
-    const people = await peopleOf(tx, appId, users.kept.map(Number))
-    return {
-      users: users.removed,
-      packages: packages.removed,
-      features: features.removed,
-      kept: [...[...people.values()].map(({ userId }) => userId), ...packages.kept, ...features.kept],
-    }
+async function loadOffers(tx: Tx, appId: string): Promise<void> {
+  for (const { packageId, price } of SAMPLE_PRICES) {
+    if (!(await insertPrice(tx, appId, packageId, price))) throw taken(price.id)
+  }
+  const priceOf = (packageId: string) =>
+    SAMPLE_PRICES.find((offered) => offered.packageId === packageId)?.price ?? null
+  for (const { id, name, packageIds, trialDays } of SAMPLE_TEMPLATES) {
+    const items = packageIds.map((packageId) => ({ packageId, price: priceOf(packageId) }))
+    if (!(await insertTemplate(tx, appId, { id, name, items, terms: { ...PLAIN_TERMS, trialDays } })))
+      throw taken(id)
+  }
+}
+
+/** Removes exactly what was loaded, except what something else has come to depend on. A dry run only counts it. */
+export async function removeSample(call: Call, dryRun: boolean): Promise<Sample> {
+  const { service, appId } = call
+  if (!dryRun) return mutate(call, (tx) => remove(tx, appId))
+  let counted: Sample | undefined
+  const undone = new Error('only counted')
+  await transaction(service.pool, async (tx) => {
+    await foundApp(tx, appId)
+    counted = await remove(tx, appId)
+    throw undone
+  }).catch((error) => {
+    if (error !== undone) throw error
   })
+  if (!counted) throw new Error('nothing was counted')
+  return counted
+}
+
+async function remove(tx: Tx, appId: string): Promise<Sample> {
+  const subscriptions = await store.countSampleSubscriptions(tx, appId)
+  const users = await store.removeSampleItems(tx, appId, 'user')
+  const templates = await store.removeSampleItems(tx, appId, 'template')
+  const prices = await store.removeSampleItems(tx, appId, 'price')
+  const packages = await store.removeSampleItems(tx, appId, 'package')
+  const features = await store.removeSampleItems(tx, appId, 'feature')
+  await store.forgetSample(tx, appId)
+  await bumpVersion(tx, appId)
+  const people = await peopleOf(tx, appId, users.kept.map(Number))
+  return {
+    users: users.removed,
+    subscriptions,
+    templates: templates.removed,
+    prices: prices.removed,
+    packages: packages.removed,
+    features: features.removed,
+    kept: [
+      ...[...people.values()].map(({ userId }) => userId),
+      ...templates.kept,
+      ...prices.kept,
+      ...packages.kept,
+      ...features.kept,
+    ],
+  }
 }
 
 const taken = (id: string) =>
