@@ -14,11 +14,11 @@ export async function grantBesideRunning(
   wishes: Wishes,
   clock: () => number,
 ): Promise<Secrets | null> {
-  const { databaseUrl, dataDir } = config
+  const { databaseUrl, databaseDirectUrl, dataDir } = config
   const running =
     databaseUrl === null
       ? existsSync(dataDir) && (await connectionToRunning(dataDir))
-      : { connectionString: databaseUrl }
+      : { connectionString: databaseDirectUrl ?? databaseUrl }
   if (!running) return null
   const pool = openToolPool('connectionString' in running ? running : { ...running, ssl: false })
   try {

@@ -63,6 +63,7 @@ export async function resetPassword(
     const shown = { id: String(id), email: member.email, role: member.role }
     await insertAuditEntry(tx, {
       memberEmail: member.email,
+      source: browser.address,
       appId: null,
       operation: 'resetPassword',
       subjectKind: 'member',
@@ -72,7 +73,7 @@ export async function resetPassword(
     })
     return member
   })
-  return startSession(service, browser, member)
+  return startSession(service, browser, member, null)
 }
 
 async function goodReset(db: Db, service: Service, token: string) {
