@@ -20,7 +20,10 @@ export async function grantBesideRunning(
       ? existsSync(dataDir) && (await connectionToRunning(dataDir))
       : { connectionString: databaseDirectUrl ?? databaseUrl }
   if (!running) return null
-  const pool = openToolPool('connectionString' in running ? running : { ...running, ssl: false })
+  const pool =
+    'connectionString' in running
+      ? openToolPool(running, 'DATABASE_URL')
+      : openToolPool({ ...running, ssl: false }, 'TOLLGATE_DATA_DIR')
   try {
     // A PostgreSQL that outlived its service is for the next start to take over.
     if ((await connectedServices(pool)) === 0) return null

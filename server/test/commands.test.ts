@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,6 +26,7 @@ const DOCUMENTS = [
 const ELSEWHERE: [RegExp, string][] = [
   [/^npm test|^\w+=\S+ npm test|-- npm test$|^npm run test:unit/, 'would run this test again'],
   [/^docker /, 'needs Docker'],
+  [/^\w+=\S+$/, 'a setting with an example of its value'],
   [/^npm run (bench|bench:against|proof|mutants)\b/, 'takes minutes; a test of its own runs a part'],
   [/^npm run dev$/, 'server/test/dev.test.ts'],
   [/^npm run audit\b/, 'server/test/audit.test.ts'],
@@ -70,6 +71,11 @@ let service: ChildProcess | undefined
 let exported: Record<string, string> = {}
 
 beforeAll(async () => {
+  // Otherwise `npm start` would install anew, under the tests that are running.
+  const [installed, locked] = ['node_modules/.package-lock.json', 'package-lock.json'].map(
+    (name) => statSync(join(ROOT, name)).mtimeMs,
+  )
+  if ((installed ?? 0) < (locked ?? 0)) throw new Error('the packages are out of date: run npm ci first')
   folder = await makeDataFolder()
   work = await mkdtemp(join(tmpdir(), 'tollgate-commands-'))
 }, 60_000)

@@ -61,7 +61,7 @@ insert into activity (app_id, minute, checks, records) values ('ours', '2026-01-
 insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
   values ('ours', 'ann', 'calls', 5, 10, now());
 insert into feature (app_id, id, name, type, metadata) values ('ours', 'sampled', 'Sampled', 'BINARY', '{}');
-insert into sample_item (app_id, kind, id) values ('ours', 'feature', 'sampled');
+insert into sample_item (app_id, kind, id) values ('ours', 'feature', 'sampled'), ('ours', 'user', '${UID}');
 insert into sample_activity (app_id, minute, checks, records) values ('ours', '2026-01-01Z', 1, 1);
 `)
 }
