@@ -15,7 +15,7 @@ const client = newQueryClient(() => {
   if (isUnsaved()) return setSessionEnded(true)
   // The session has ended: return to the same page after signing in again.
   const { pathname, href } = router.state.location
-  if (!['/sign-in', '/setup', '/invite'].includes(pathname)) {
+  if (!['/sign-in', '/setup', '/invite', '/reset'].includes(pathname)) {
     client.clear()
     void router.navigate({ to: '/sign-in', search: { to: href } })
   }

@@ -32,6 +32,7 @@ describe('gap: the pages of the dashboard', () => {
     '/sign-in',
     '/setup?token=x',
     '/invite?token=x',
+    '/reset?token=x',
     '/apps',
     '/apps/default/users/a%2Fb',
     '/members',

@@ -18,7 +18,7 @@ const TYPES: Record<string, string> = {
 }
 
 /** The dashboard's top-level paths: the pages route what is below them. */
-const PAGES = /^\/(?:$|(?:sign-in|setup|invite|members|account|apps)(?:$|\/))/
+const PAGES = /^\/(?:$|(?:sign-in|setup|invite|reset|members|account|apps)(?:$|\/))/
 
 const HEADERS = {
   'Content-Security-Policy': [
