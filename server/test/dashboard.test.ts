@@ -22,6 +22,7 @@ const CALLS = exampleCalls(dashboardSchema(), {
   to: '2030-01-01T00:00:00Z',
   origins: ['https://www.example.com'],
   id: '1',
+  email: 'somebody@example.com',
   provider: 'stripe',
   currency: 'usd',
   interval: 'month',
