@@ -33,13 +33,13 @@ const PER: Record<Grant['resetPeriod'], string> = {
   NEVER: ' in all',
 }
 
-/** Describes a grant: "1,000 calls a month, more is counted". */
+/** Describes a grant: "1,000 calls a month, overage counted". */
 export function grantText(grant: Grant, feature: CatalogueFeature | undefined): string {
   if (feature?.type === 'BINARY') return 'included'
   if (grant.limit === null) return 'unlimited'
   const unit = grant.limit === '1' ? feature?.unitLabel : (feature?.unitLabelPlural ?? feature?.unitLabel)
   const amount = unit ? `${number(grant.limit)} ${unit}` : number(grant.limit)
-  return `${amount}${PER[grant.resetPeriod]}${grant.overageEnabled ? ', more is counted' : ''}`
+  return `${amount}${PER[grant.resetPeriod]}${grant.overageEnabled ? ', overage counted' : ''}`
 }
 
 export interface GrantChange {

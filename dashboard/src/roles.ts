@@ -1,5 +1,5 @@
 export const ROLES = [
-  { value: 'OWNER', label: 'Owner', about: 'Everything, also members, API keys and apps' },
+  { value: 'OWNER', label: 'Owner', about: 'Everything, including members, API keys and apps' },
   { value: 'EDITOR', label: 'Editor', about: 'Catalogue, users, imports and billing' },
-  { value: 'VIEWER', label: 'Viewer', about: 'Looks, and changes nothing' },
+  { value: 'VIEWER', label: 'Viewer', about: 'Can look at everything, and change nothing' },
 ] as const

@@ -114,7 +114,7 @@ describe('gap: apps', () => {
     const changed = page.getByRole('table', { name: 'Before and after of API calls' })
     expect((await changed.locator('tbody tr').allInnerTexts())[0]).toMatch(/^name\s+Calls\s+API calls$/)
     await page.getByRole('button', { name: 'Copy to Clocked' }).click()
-    await page.getByText('Copied. Packages came as drafts').waitFor()
+    await page.getByText('Copied. Packages are drafts').waitFor()
     const { packages, features } = await dashboard.server.dashboard.data(
       '{ packages(appId: "clocked") { id status } features(appId: "clocked") { id name type } }',
     )
@@ -222,7 +222,7 @@ describe('gap: billing set up in the pages', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('textbox', { name: 'Secret key' }).fill(stripe.key)
     await dialog.getByRole('textbox', { name: 'Webhook signing secret' }).fill(SECRET)
-    const address = await dialog.getByRole('figure', { name: "The webhook's address" }).innerText()
+    const address = await dialog.getByRole('figure', { name: 'Webhook URL' }).innerText()
     expect(address.trim()).toBe(`${dashboard.server.url}/webhooks/stripe/default`)
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByText(`Key ends in ${stripe.key.slice(-4)}.`).waitFor()

@@ -46,7 +46,7 @@ describe('spec §2: email and billingId are changed by a CSV import', () => {
     await page.getByRole('button', { name: 'Check the file' }).click()
 
     await page.getByText('Checked, not applied').waitFor()
-    await page.getByText('3 rows read · 1 would change · 0 the same already · 2 bad.').waitFor()
+    await page.getByText('3 rows read · 1 would change · 0 already up to date · 2 invalid.').waitFor()
     const rows = page.getByRole('table', { name: 'Rows of the file' }).locator('tbody tr')
     await rows.first().waitFor()
     expect((await rows.allInnerTexts()).map((row) => row.split('\t')[0])).toEqual(['2', '3', '4'])

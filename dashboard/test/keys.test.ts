@@ -99,7 +99,7 @@ describe('gap: the keys of user tokens in the dashboard', () => {
     const { page, open } = visit
     await dashboard.server.admin.data('mutation { createUser(input: {id: "ada"}) { id } }')
     await open('/apps/default/keys')
-    await page.getByText('None yet. The first token makes one.').waitFor()
+    await page.getByText('None yet. The first token creates one.').waitFor()
     const former = await newToken()
     await open('/apps/default/keys')
     const table = page.getByRole('table', { name: 'User token keys' })

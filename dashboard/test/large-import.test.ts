@@ -113,10 +113,12 @@ describe('spec §2: an import of 10,000 users', () => {
     await (await chooser).setFiles(path)
     await page.getByRole('button', { name: 'Check the file' }).click()
     await page.getByText('Checked, not applied').waitFor()
-    await page.getByText('10,000 rows read · 9,900 would change · 0 the same already · 100 bad.').waitFor()
+    await page
+      .getByText('10,000 rows read · 9,900 would change · 0 already up to date · 100 invalid.')
+      .waitFor()
     expect(await fingerprint()).toBe(before)
 
-    await page.getByText('bad', { exact: true }).first().click()
+    await page.getByText('invalid', { exact: true }).first().click()
     const rows = page.getByRole('table', { name: 'Rows of the file' }).locator('tbody tr')
     await page.getByText('would change', { exact: true }).nth(1).waitFor({ state: 'detached' })
     const told = (await rows.allInnerTexts()).slice(0, 4).map((row) => row.split('\t')[0])

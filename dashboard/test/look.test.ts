@@ -71,7 +71,7 @@ describe('gap: times', () => {
     const until = page.getByRole('dialog').getByLabel('Until')
     expect(await until.inputValue()).toBe('2090-07-01T06:30')
     await until.fill('2090-07-01T07:45')
-    await page.getByRole('dialog').getByRole('button', { name: 'Set the override' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save override' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     const { overrides } = await dashboard.server.admin.data('{ overrides(userId: "bob") { expiresAt } }')
     expect(overrides).toEqual([{ expiresAt: '2090-06-30T19:45:00.000Z' }])

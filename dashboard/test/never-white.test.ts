@@ -152,7 +152,7 @@ describe('gap: the code of a page', () => {
     await instead('Users', (route) => route.fulfill({ json: { data: { users: { rows: 'none' } } } }))
     await to('/apps/default/users')
     await page.getByRole('heading', { level: 1, name: 'This page could not be shown' }).waitFor()
-    await alert('Something went wrong in this page').waitFor()
+    await alert('Something went wrong on this page').waitFor()
     mend()
     await page.getByRole('button', { name: 'Reload' }).click()
     await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()

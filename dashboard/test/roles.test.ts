@@ -48,7 +48,7 @@ const PLACES: Record<string, Place> = {
   updateFeature: { path: '/apps/default/features?edit=calls', control: within('Edit feature', 'Save') },
   createPackage: { path: '/apps/default/packages', control: button('New package') },
   updatePackage: { path: '/apps/default/packages/basic?tab=metadata', control: button('Save metadata') },
-  editPackage: { path: '/apps/default/packages/basic', control: button('Take API calls out of the package') },
+  editPackage: { path: '/apps/default/packages/basic', control: button('Remove API calls from the package') },
   discardPackageDraft: { path: '/apps/default/packages/basic', control: button('Discard the draft') },
   publishPackage: { path: '/apps/default/packages/basic/publish', control: button(/^Publish/) },
   migrateSubscriptions: {

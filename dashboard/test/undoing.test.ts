@@ -73,7 +73,7 @@ describe('gap: unsaved changes', () => {
     expect(prompts).toEqual(['beforeunload'])
     await page.getByRole('textbox', { name: 'Metadata' }).fill('{"tier": 2}')
     await page.getByRole('button', { name: 'Save metadata' }).click()
-    await page.getByText('Saved. It is in force at once.').waitFor()
+    await page.getByText('Saved. It is live now.').waitFor()
     await page.reload()
     await page.getByRole('heading', { level: 1 }).waitFor()
     expect(prompts).toEqual(['beforeunload'])
@@ -133,11 +133,11 @@ describe('gap: unsaved changes', () => {
     const { page, open } = visit
     const { dashboard: api } = dashboard.server
     await open('/apps/default/billing?tab=providers')
-    await page.getByLabel('Days of grace').fill('9')
+    await page.getByLabel('Grace period in days').fill('9')
     await api.data('mutation { setGraceDays(appId: "default", days: 5) { graceDays } }')
     // Coming back to the tab refetches.
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
     await visit.idle()
-    expect(await page.getByLabel('Days of grace').inputValue()).toBe('9')
+    expect(await page.getByLabel('Grace period in days').inputValue()).toBe('9')
   })
 })

@@ -27,7 +27,7 @@ export function messageOf(error: unknown): string {
     return 'The code of this page could not be loaded. Check the connection, and reload the page.'
   }
   if (!(error instanceof ApiError)) {
-    return 'Something went wrong in this page. Reload it; if that does not help, tell your administrator.'
+    return 'Something went wrong on this page. Reload it, and if that does not help, tell your administrator.'
   }
   return /[.!?]$/.test(error.message) ? error.message : `${error.message}.`
 }

@@ -21,7 +21,7 @@ export function CancelSubscription({ appId, subscription }: CancelSubscriptionPr
   const [opened, { open, close }] = useDisclosure()
   const [when, setWhen] = useState('end')
   const may = useMay()
-  const cancel = useChange(CANCEL, { done: close, said: 'The subscription is cancelled.' })
+  const cancel = useChange(CANCEL, { done: close, said: 'Subscription cancelled.' })
   const { userId, package: p } = subscription
   return (
     <>
@@ -42,9 +42,9 @@ export function CancelSubscription({ appId, subscription }: CancelSubscriptionPr
               <Radio
                 value="end"
                 label="At the end of the period"
-                description="What was paid for stays until then"
+                description="They keep what they paid for until then"
               />
-              <Radio value="now" label="Now" description="Access is gone at once" />
+              <Radio value="now" label="Now" description="Access ends immediately" />
             </Stack>
           </Radio.Group>
           {!p.isAddon && <Text size="sm">The user's add-ons end with this base plan.</Text>}

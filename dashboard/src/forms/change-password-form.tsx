@@ -16,16 +16,16 @@ const CHANGE = graphql(`
 export function ChangePasswordForm() {
   const form = useForm({
     initialValues: { current: '', password: '' },
-    validate: { current: required('The present password'), password: passwordProblem },
+    validate: { current: required('The current password'), password: passwordProblem },
   })
   useUnsaved(form)
-  const change = useChange(CHANGE, { said: 'The password is changed.', done: () => form.reset() })
+  const change = useChange(CHANGE, { said: 'Password changed.', done: () => form.reset() })
   return (
     <form noValidate onSubmit={form.onSubmit((values) => change.mutate(values, ontoFields(form)))}>
       <Stack maw={380}>
         <FormAlert error={change.error} fields={fieldsOf(form)} />
         <PasswordInput
-          label="Present password"
+          label="Current password"
           autoComplete="current-password"
           {...form.getInputProps('current')}
         />

@@ -44,7 +44,7 @@ export function CopyCatalogueForm({ to, from, apps, onFrom, onDone }: CopyCatalo
   const diff = useAsk(DIFF, { appId: to.id, fromAppId: from ?? '' }, { enabled: from !== null })
   const copy = useChange(COPY, {
     done: onDone,
-    said: 'Copied. Packages came as drafts: publish them when you like.',
+    said: 'Copied. Packages are drafts until you publish them.',
   })
   return (
     <form

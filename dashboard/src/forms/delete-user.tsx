@@ -37,7 +37,7 @@ export function DeleteUser({ appId, id, onDeleted }: DeleteUserProps) {
       <Button variant="default" onClick={open} disabled={!may('deleteUser')}>
         Delete the user
       </Button>
-      <Modal opened={opened} onClose={close} title={`Delete ${id} for good`}>
+      <Modal opened={opened} onClose={close} title={`Delete ${id} permanently`}>
         <Confirmation appId={appId} id={id} onDeleted={onDeleted} onClose={close} />
       </Modal>
     </>
@@ -47,7 +47,7 @@ export function DeleteUser({ appId, id, onDeleted }: DeleteUserProps) {
 function Confirmation({ appId, id, onDeleted, onClose }: DeleteUserProps & { onClose: () => void }) {
   const [typed, setTyped] = useState('')
   const asked = useAsk(DELETION, { appId, id })
-  const remove = useChange(DELETE, { done: onDeleted, said: 'The user is deleted.' })
+  const remove = useChange(DELETE, { done: onDeleted, said: 'User deleted.' })
   return (
     <Stack>
       <FormAlert error={remove.error} />
@@ -71,7 +71,7 @@ function Confirmation({ appId, id, onDeleted, onClose }: DeleteUserProps & { onC
           loading={remove.isPending}
           onClick={() => remove.mutate({ appId, id })}
         >
-          Delete for good
+          Delete permanently
         </Button>
       </Group>
     </Stack>

@@ -57,7 +57,7 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
   const { saved } = useUnsaved(form)
   const create = useChange(CREATE, {
     done: saved(onDone),
-    said: 'The feature is there. Put it into a package next.',
+    said: 'Feature created. Next, add it to a package.',
   })
   const update = useChange(UPDATE, { done: saved(onDone), said: 'Saved.' })
   const save = form.onSubmit(({ id, type, name, unitLabel, unitLabelPlural, metadata }) => {
@@ -78,13 +78,15 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
         <TextInput
           label="Id"
           description={
-            feature ? 'It stays: your code asks for it' : 'What your code asks for; it cannot be changed'
+            feature
+              ? 'Your code refers to it, so it cannot be changed'
+              : 'Your code refers to it. It cannot be changed later'
           }
           placeholder="api-calls"
           readOnly={feature !== null}
           {...form.getInputProps('id')}
         />
-        <Radio.Group label="Kind" {...form.getInputProps('type')}>
+        <Radio.Group label="Type" {...form.getInputProps('type')}>
           <Stack gap="xs" mt="xs">
             <Radio
               value="CONSUMABLE"

@@ -37,8 +37,8 @@ export function GraceDaysForm({ appId, days }: { appId: string; days: number }) 
         <FormAlert error={set.error} fields={fieldsOf(form)} />
         <Group align="flex-end" gap="xs">
           <NumberInput
-            label="Days of grace"
-            description="How long access lasts after a payment has failed"
+            label="Grace period in days"
+            description="How long access continues after a failed payment"
             min={0}
             allowDecimal={false}
             allowNegative={false}

@@ -93,15 +93,15 @@ export function ImportForm({ appId, onStarted, onRefused }: ImportFormProps) {
             </Group>
             <Radio.Group label="Empty cells" {...form.getInputProps('empty')}>
               <Group mt="xs">
-                <Radio value="keep" label="keep what is there" />
-                <Radio value="clear" label="take it away" />
+                <Radio value="keep" label="keep the current value" />
+                <Radio value="clear" label="clear the value" />
               </Group>
             </Radio.Group>
           </>
         )}
         <Note tone="accent">
-          First a dry run shows what would change and every bad row with its line. Nothing is written before
-          you apply it, and afterwards it can be undone.
+          A dry run first shows what would change and lists every invalid row. Nothing is written until you
+          apply it, and you can undo it afterwards.
         </Note>
         <div>
           <Button type="submit" disabled={!may('applyUserImport')}>

@@ -28,7 +28,7 @@ export function InviteForm({ onDone }: { onDone: () => void }) {
     return (
       <Stack>
         <Text size="sm">
-          Hand this link to {link.email}. It is shown this once and works until{' '}
+          Send this link to {link.email}. It is shown only once and works until{' '}
           <When at={link.expiresAt} time />.
         </Text>
         <CodeBlock label="The invitation's link" text={link.url} />

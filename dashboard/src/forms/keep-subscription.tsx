@@ -28,7 +28,7 @@ interface KeepSubscriptionProps {
 export function KeepSubscription({ appId, subscription, cancelAt }: KeepSubscriptionProps) {
   const [opened, { open, close }] = useDisclosure()
   const may = useMay()
-  const keep = useChange(KEEP, { done: close, said: 'The subscription goes on.' })
+  const keep = useChange(KEEP, { done: close, said: 'The subscription continues.' })
   const { userId, package: p, billing } = subscription
   return (
     <>
@@ -45,12 +45,12 @@ export function KeepSubscription({ appId, subscription, cancelAt }: KeepSubscrip
         <Stack>
           <FormAlert error={keep.error} />
           <Text size="sm">
-            It does not end on <When at={cancelAt} />, but goes on as before
-            {billing ? `, and ${billing.provider} goes on charging for it` : ''}.
+            It will not end on <When at={cancelAt} /> and continues as before
+            {billing ? `, and ${billing.provider} keeps charging for it` : ''}.
           </Text>
           {!p.isAddon && (
             <Text size="sm">
-              Add-ons that were to end with it go on too, except those that are paid for separately.
+              Add-ons that would have ended with it continue too, except those paid for separately.
             </Text>
           )}
           <Group justify="flex-end" gap="xs">

@@ -24,7 +24,7 @@ export function MetadataInput(props: Record<string, unknown>) {
   return (
     <Textarea
       label="Metadata"
-      description="A JSON object of your own; Tollgate keeps it and hands it back"
+      description="Any JSON object; Tollgate stores it and returns it unchanged"
       autosize
       minRows={3}
       maxRows={14}

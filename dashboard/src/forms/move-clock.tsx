@@ -42,7 +42,7 @@ export function MoveClock({ app }: { app: { id: string; now: string } }) {
         <strong>
           <When at={app.now} time />
         </strong>
-        . The clock only moves forward; what is due by then has happened.
+        . The clock only moves forward. Everything due by then happens.
       </Text>
       <Group gap="xs">
         {STEPS.map(({ label, move }) => (

@@ -22,7 +22,7 @@ export function NewAppForm({ onDone }: { onDone: () => void }) {
   const { saved } = useUnsaved(form)
   const create = useChange(CREATE, {
     done: saved(onDone),
-    said: 'The app is there. Make an API key for it next.',
+    said: 'App created. Next, create an API key for it.',
   })
   return (
     <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values, ontoFields(form)))}>
@@ -32,7 +32,7 @@ export function NewAppForm({ onDone }: { onDone: () => void }) {
         <TextInput label="Id" description="It cannot be changed" {...form.getInputProps('id')} />
         <Switch
           label="Test clock"
-          description="The app gets a time of its own, which you move forward to see renewals and ends"
+          description="The app runs on its own clock, which you move forward to test renewals and expiry"
           {...form.getInputProps('testClock', { type: 'checkbox' })}
         />
         <FormActions submit="Create app" busy={create.isPending} onCancel={onDone} />

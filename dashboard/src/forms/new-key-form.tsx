@@ -33,7 +33,7 @@ export function NewKeyForm({ appId, onDone, onCancel }: NewKeyFormProps) {
         <FormAlert error={create.error} fields={fieldsOf(form)} />
         <TextInput
           label="Name"
-          description="Who uses it: you will want to know when you revoke it"
+          description="Where the key is used, so you know what stops when you revoke it"
           placeholder="Production backend"
           data-autofocus
           {...form.getInputProps('name')}

@@ -43,13 +43,13 @@ export function NewPackageForm({ appId, onDone, onCancel }: NewPackageFormProps)
         <NameInput form={form} placeholder="Pro" />
         <TextInput
           label="Id"
-          description="What your code passes to subscribe; it cannot be changed"
+          description="Your code passes it to subscribe. It cannot be changed later"
           placeholder="pro"
           {...form.getInputProps('id')}
         />
-        <Radio.Group label="Kind" {...form.getInputProps('kind')}>
+        <Radio.Group label="Type" {...form.getInputProps('kind')}>
           <Stack gap="xs" mt="xs">
-            <Radio value="base" label="Base plan" description="A user has one of them at a time" />
+            <Radio value="base" label="Base plan" description="A user has one at a time" />
             <Radio value="addon" label="Add-on" description="On top of a base plan; budgets add up" />
           </Stack>
         </Radio.Group>

@@ -9,7 +9,7 @@ export function NewPasswordInput(props: { value?: string; error?: React.ReactNod
   return (
     <PasswordInput
       label="Password"
-      description={`At least ${SHORTEST} characters; a sentence is better than a word`}
+      description={`At least ${SHORTEST} characters; a short sentence works well`}
       autoComplete="new-password"
       {...props}
     />

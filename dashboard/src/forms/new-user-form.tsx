@@ -42,7 +42,7 @@ export function NewUserForm({ appId, onDone, onCancel }: NewUserFormProps) {
         <FormAlert error={create.error} fields={fieldsOf(form)} />
         <TextInput
           label="Id"
-          description="The one that your application has for this user"
+          description="The id your application uses for this user"
           placeholder="ada"
           data-autofocus
           {...form.getInputProps('id')}

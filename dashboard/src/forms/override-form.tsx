@@ -25,7 +25,7 @@ const MODES = [
 type Mode = (typeof MODES)[number]['value']
 
 const OVERAGE = [
-  { value: 'packages', label: 'as the packages say' },
+  { value: 'packages', label: 'same as the packages' },
   { value: 'yes', label: 'allowed' },
   { value: 'no', label: 'not allowed' },
 ]
@@ -69,7 +69,7 @@ export function OverrideForm({ appId, userId, features, override, onDone }: Over
   const { featureId, mode } = form.values
   const chosen = features.find(({ id }) => id === featureId)
   const binary = chosen?.type === 'BINARY'
-  const set = useChange(SET, { done: saved(onDone), said: 'Set. Checks know it at once.' })
+  const set = useChange(SET, { done: saved(onDone), said: 'Override saved. It applies immediately.' })
   const save = form.onSubmit((values) => {
     const counts = takesLimit(values.mode)
     const input = {
@@ -118,7 +118,7 @@ export function OverrideForm({ appId, userId, features, override, onDone }: Over
             />
             <Select
               label="Overage"
-              description="Whether more than the limit may be used"
+              description="Whether usage may exceed the limit"
               allowDeselect={false}
               data={OVERAGE}
               {...form.getInputProps('overage')}
@@ -136,18 +136,18 @@ export function OverrideForm({ appId, userId, features, override, onDone }: Over
         )}
         <TextInput
           label="Until"
-          description={`Then it ends by itself. In your time zone, ${timeZone}. Empty: no end`}
+          description={`It ends automatically then, in your time zone (${timeZone}). Leave empty for no end`}
           type="datetime-local"
           {...form.getInputProps('expiresAt')}
         />
         <Textarea
           label="Reason"
-          description="A note for your colleagues. The user never sees it"
+          description="A note for your team. The user never sees it"
           autosize
           maxLength={1024}
           {...form.getInputProps('reason')}
         />
-        <FormActions submit="Set the override" busy={set.isPending} onCancel={onDone} />
+        <FormActions submit="Save override" busy={set.isPending} onCancel={onDone} />
       </Stack>
     </form>
   )

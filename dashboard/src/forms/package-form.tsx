@@ -66,7 +66,7 @@ export function PackageForm(props: PackageFormProps) {
     )
   })
   const edit = useChange(EDIT, {
-    said: props.published ? 'Saved as a draft. Publish it to put it in force.' : 'Saved.',
+    said: props.published ? 'Draft saved. Publish it to make it live.' : 'Saved.',
     done: saved(({ editPackage }) => {
       if (editPackage) setSeen(editPackage.version)
     }),
@@ -79,16 +79,16 @@ export function PackageForm(props: PackageFormProps) {
     <form noValidate onSubmit={form.onSubmit(() => save(seen))} aria-label="Content of the package">
       <Stack>
         {conflict ? (
-          <Note tone="warn" role="alert" title="Somebody else changed this package meanwhile">
+          <Note tone="warn" role="alert" title="Someone else has changed this package">
             <Text size="sm" mb="sm">
-              What you entered is still here, and nothing of theirs is lost.
+              Your edits are still here, and theirs are saved.
             </Text>
             <Group gap="xs">
               <Button variant="default" onClick={props.onReload}>
-                Show theirs
+                Load their version
               </Button>
               <Button variant="default" onClick={() => save(null)}>
-                Save mine over it
+                Overwrite with mine
               </Button>
             </Group>
           </Note>
@@ -115,7 +115,7 @@ export function PackageForm(props: PackageFormProps) {
               </div>
               {featureOf(grant.id)?.type === 'BINARY' ? (
                 <Text size="sm" c="dimmed" style={{ flex: '1 1 200px' }}>
-                  included: a binary feature has no limit
+                  Included. Binary features have no limit
                 </Text>
               ) : (
                 <>
@@ -152,7 +152,7 @@ export function PackageForm(props: PackageFormProps) {
                 color="gray"
                 mb="xxs"
                 disabled={readOnly}
-                aria-label={`Take ${featureOf(grant.id)?.name ?? grant.id} out of the package`}
+                aria-label={`Remove ${featureOf(grant.id)?.name ?? grant.id} from the package`}
                 onClick={() => form.removeListItem('grants', row)}
               >
                 <IconTrash size={17} />
@@ -164,7 +164,7 @@ export function PackageForm(props: PackageFormProps) {
           <Select
             key={form.values.grants.length}
             label="Add a feature"
-            placeholder={left.length > 0 ? 'Choose a feature' : 'All features are in it'}
+            placeholder={left.length > 0 ? 'Choose a feature' : 'All features are included'}
             data={left.map(({ id, name }) => ({ value: id, label: name }))}
             searchable
             disabled={readOnly || left.length === 0}
@@ -175,7 +175,7 @@ export function PackageForm(props: PackageFormProps) {
           />
         </Group>
         <Text size="sm" c="dimmed">
-          An empty limit is no limit. With overage, use beyond the limit is counted and not refused.
+          An empty limit means unlimited. With overage, usage past the limit is counted, not refused.
         </Text>
         <StickyActions about={form.isDirty() ? 'Not saved yet' : 'Everything is saved'}>
           <Button type="submit" loading={edit.isPending} disabled={readOnly || !form.isDirty()}>

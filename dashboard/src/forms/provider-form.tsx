@@ -43,7 +43,7 @@ export function ProviderForm({ appId, account, onDone }: ProviderFormProps) {
           label="Secret key"
           description={
             account.keyHint
-              ? `One that ends in ${account.keyHint} is set; empty keeps it`
+              ? `One that ends in ${account.keyHint} is set. Leave empty to keep it`
               : 'sk_test_… or sk_live_…'
           }
           autoComplete="off"
@@ -51,14 +51,14 @@ export function ProviderForm({ appId, account, onDone }: ProviderFormProps) {
           {...form.getInputProps('secretKey')}
         />
         <Text size="sm">
-          Enter this address as a webhook at {account.provider}, and its signing secret below:
+          Add this URL as a webhook at {account.provider}, then enter its signing secret below:
         </Text>
-        <CodeBlock label="The webhook's address" text={account.webhookUrl} />
+        <CodeBlock label="Webhook URL" text={account.webhookUrl} />
         <PasswordInput
           label="Webhook signing secret"
           description={
             account.webhookSecrets > 0
-              ? 'One is set. A new one is accepted beside it, until the former is dropped.'
+              ? 'A secret is set. A new one works alongside it until the old one is dropped.'
               : 'whsec_…'
           }
           autoComplete="off"
@@ -66,7 +66,7 @@ export function ProviderForm({ appId, account, onDone }: ProviderFormProps) {
         />
         {account.webhookSecrets > 1 && (
           <Checkbox
-            label="Drop the former signing secret"
+            label="Drop the old signing secret"
             {...form.getInputProps('drop', { type: 'checkbox' })}
           />
         )}

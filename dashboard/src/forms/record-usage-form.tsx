@@ -58,17 +58,15 @@ export function RecordUsageForm({ appId, userId, feature, onDone }: RecordUsageF
         <SegmentedControl
           aria-label="How"
           data={[
-            { value: 'ADD', label: 'Add to what is used' },
-            { value: 'SET', label: 'Set what is used' },
+            { value: 'ADD', label: 'Add to usage' },
+            { value: 'SET', label: 'Set usage' },
           ]}
           {...form.getInputProps('action')}
         />
         <NumberInput
           label={feature.unitLabelPlural ? `Amount, in ${feature.unitLabelPlural}` : 'Amount'}
           description={
-            form.values.action === 'ADD'
-              ? 'A negative amount gives something back'
-              : 'May lie above the budget'
+            form.values.action === 'ADD' ? 'A negative amount gives usage back' : 'May exceed the budget'
           }
           allowDecimal={false}
           data-autofocus

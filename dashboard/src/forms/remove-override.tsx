@@ -23,7 +23,7 @@ interface RemoveOverrideProps {
 export function RemoveOverride({ name, ...variables }: RemoveOverrideProps) {
   const [opened, { open, close }] = useDisclosure()
   const may = useMay()
-  const remove = useChange(REMOVE, { done: close, said: 'Removed. The packages apply again.' })
+  const remove = useChange(REMOVE, { done: close, said: 'Override removed. The packages apply again.' })
   return (
     <>
       <Button
@@ -45,9 +45,7 @@ export function RemoveOverride({ name, ...variables }: RemoveOverrideProps) {
         >
           <Stack>
             <FormAlert error={remove.error} />
-            <Text size="sm">
-              From now on the user has of it what their packages say. What was used stays counted.
-            </Text>
+            <Text size="sm">From now on the user's packages decide. Usage so far stays counted.</Text>
             <FormActions submit="Remove the override" danger busy={remove.isPending} onCancel={close} />
           </Stack>
         </form>

@@ -16,13 +16,13 @@ interface RevokeKeyProps {
 }
 
 export function RevokeKey({ appId, apiKey, onDone }: RevokeKeyProps) {
-  const revoke = useChange(REVOKE, { done: onDone, said: 'The key is revoked everywhere.' })
+  const revoke = useChange(REVOKE, { done: onDone, said: 'Key revoked everywhere.' })
   return (
     <Stack>
       <FormAlert error={revoke.error} />
       <Text size="sm">
-        Requests with “{apiKey.name}” ({apiKey.prefix}…) fail from this moment on, on all servers. This cannot
-        be undone.
+        Requests with “{apiKey.name}” ({apiKey.prefix}…) fail from now on, on every server. This cannot be
+        undone.
       </Text>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onDone} data-autofocus>

@@ -16,12 +16,12 @@ interface RevokeTokenKeyProps {
 }
 
 export function RevokeTokenKey({ appId, id, onDone }: RevokeTokenKeyProps) {
-  const revoke = useChange(REVOKE, { done: onDone, said: 'The token key is revoked everywhere.' })
+  const revoke = useChange(REVOKE, { done: onDone, said: 'Token key revoked everywhere.' })
   return (
     <Stack>
       <FormAlert error={revoke.error} />
       <Text size="sm" className="break">
-        Every token signed by {id} is refused from now on, on all servers: whoever holds one needs a new
+        Every token signed by {id} is refused from now on, on every server: whoever holds one needs a new
         token. This cannot be undone.
       </Text>
       <Group justify="flex-end" gap="xs">

@@ -12,7 +12,7 @@ const ROTATE = graphql(`
 `)
 
 const OVERLAPS = [
-  { value: '0', label: 'It stops at once' },
+  { value: '0', label: 'It stops immediately' },
   { value: '1', label: '1 hour' },
   { value: '24', label: '1 day' },
   { value: '168', label: '1 week' },
@@ -41,11 +41,11 @@ export function RotateKeyForm({ appId, apiKey, onDone, onCancel }: RotateKeyForm
       <Stack>
         <FormAlert error={rotate.error} />
         <Text size="sm">
-          “{apiKey.name}” gets a new secret. Both work during the overlap, so that nothing stops while you
-          deploy it.
+          “{apiKey.name}” gets a new secret. Both work during the overlap, so nothing breaks while you deploy
+          it.
         </Text>
         <Select
-          label="How long the former secret still works"
+          label="How long the old secret keeps working"
           data={OVERLAPS}
           allowDeselect={false}
           data-autofocus

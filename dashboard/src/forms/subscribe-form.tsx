@@ -34,7 +34,7 @@ export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
       base: (base, { addons }) => (base === null && addons.length === 0 ? 'Choose a package.' : null),
     },
   })
-  const subscribe = useChange(SUBSCRIBE, { done: onDone, said: 'Subscribed. Checks know it at once.' })
+  const subscribe = useChange(SUBSCRIBE, { done: onDone, said: 'Subscribed. It applies immediately.' })
   const save = form.onSubmit(({ base, addons }) =>
     subscribe.mutate({ appId, userId, packageIds: base === null ? addons : [base, ...addons] }),
   )
@@ -55,7 +55,7 @@ export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
         {choices(true).length > 0 && (
           <MultiSelect
             label="Add-ons"
-            description="On top of a base plan: of this call, or one that the user has"
+            description="Added to the base plan chosen here, or to the one the user has"
             data={choices(true)}
             searchable
             {...form.getInputProps('addons')}

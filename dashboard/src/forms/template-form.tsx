@@ -41,7 +41,7 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
     },
   })
   const { saved } = useUnsaved(form)
-  const create = useChange(CREATE, { done: saved(onDone), said: 'The template is there. Try its link.' })
+  const create = useChange(CREATE, { done: saved(onDone), said: 'Template created. Try its link.' })
   const save = form.onSubmit(({ priceIds, trialDays, ...input }) =>
     create.mutate(
       {
@@ -64,20 +64,20 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
         <TextInput label="Id" description="Your code passes it as templateId" {...form.getInputProps('id')} />
         <MultiSelect
           label="Packages"
-          description="A base plan and add-ons, or add-ons alone for who has a plan"
+          description="A base plan with add-ons, or add-ons alone for users who have a plan"
           data={(choices?.packages ?? []).map(({ id, name }) => ({ value: id, label: name }))}
           searchable
           {...form.getInputProps('packageIds')}
         />
         <MultiSelect
           label="Prices"
-          description="Left empty, each package's newest price"
+          description="Leave empty to use each package's newest price"
           data={prices.map((price) => ({ value: price.id, label: `${priceText(price)} (${price.id})` }))}
           {...form.getInputProps('priceIds')}
         />
         <NumberInput
           label="Free trial, in days"
-          description="Left empty, it is paid at once. Nobody tries the same package twice."
+          description="Leave empty to charge right away. Nobody can try the same package twice."
           allowDecimal={false}
           allowNegative={false}
           {...form.getInputProps('trialDays')}
@@ -85,7 +85,7 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
         {form.values.trialDays !== '' && (
           <Checkbox
             label="Ask for a card when the trial starts"
-            description="Without one, the trial ends when it is over"
+            description="Without a card, access ends with the trial"
             {...form.getInputProps('trialNeedsCard', { type: 'checkbox' })}
           />
         )}

@@ -58,7 +58,7 @@ export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
         <FormAlert error={start.error ?? asked.error} />
         <Select
           label="Package to try"
-          description="A plan takes the place of the one they have, unless they pay for that"
+          description="A plan replaces the one they have, unless they pay for it"
           placeholder="Choose a package"
           data={choices(published)}
           searchable
@@ -76,7 +76,7 @@ export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
           {...form.getInputProps('next')}
         />
         <Checkbox
-          label="Even if they have tried it before"
+          label="Allow it even if they have tried it before"
           {...form.getInputProps('again', { type: 'checkbox' })}
         />
         <FormActions submit="Start the trial" busy={start.isPending} onCancel={onDone} />

@@ -66,7 +66,7 @@ export function UserForm({ appId, user, onRenamed }: UserFormProps) {
         <TextInput label="Id" {...form.getInputProps('id')} />
         {form.values.id !== user.id && (
           <Note tone="warn">
-            Your application has to ask for the new id from then on. Subscriptions, usage and tokens stay.
+            Your application must use the new id from then on. Subscriptions, usage and tokens are kept.
           </Note>
         )}
         <TextInput label="Email" type="email" {...form.getInputProps('email')} />

@@ -35,7 +35,7 @@ export function AccountPage() {
   const client = useQueryClient()
   const navigate = useNavigate()
   const asked = useAsk(SESSIONS, {})
-  const end = useChange(END, { said: 'That session is ended.' })
+  const end = useChange(END, { said: 'Session ended.' })
   const endAll = useChange(END_ALL, {
     async done() {
       await navigate({ to: '/sign-in' })

@@ -34,7 +34,7 @@ export function AppsPage() {
   return (
     <Page
       title="Apps"
-      about="Each has its own catalogue, users, keys and billing. Keep one for tests beside the live one."
+      about="Each has its own catalogue, users, keys and billing. Keep one for testing next to the live one."
       actions={
         <Button
           leftSection={<IconPlus size={16} aria-hidden />}
@@ -65,7 +65,7 @@ export function AppsPage() {
       <Modal
         opened={open?.is === 'clock' && app !== undefined}
         onClose={close}
-        title={`The clock of ${app?.name}`}
+        title={`Clock of ${app?.name}`}
       >
         {app && <MoveClock app={app} />}
       </Modal>

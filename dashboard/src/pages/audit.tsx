@@ -69,10 +69,10 @@ export function AuditPage() {
             {auditLog?.rows.length === 0 ? (
               <Text c="dimmed">
                 {auditLog.next
-                  ? 'Nothing in the part that was searched. Go on with Next.'
+                  ? 'No matches so far. Continue with Next.'
                   : filtered || after !== undefined
                     ? 'Nothing matches these filters.'
-                    : 'Nothing was changed here yet.'}
+                    : 'Nothing has been changed yet.'}
               </Text>
             ) : (
               <DataTable
@@ -112,7 +112,7 @@ const columns = (narrow: (change: AuditSearch) => void, open: (entry: Entry) => 
             component="button"
             size="sm"
             ta="left"
-            title="Only what they did"
+            title="Only their changes"
             onClick={() => narrow({ who: entry.memberEmail })}
           >
             {entry.actor}
@@ -150,7 +150,7 @@ const columns = (narrow: (change: AuditSearch) => void, open: (entry: Entry) => 
               c="dimmed"
               ff="monospace"
               ta="left"
-              title="Only what was done to this"
+              title="Only changes to this"
               onClick={() => narrow({ subject: subjectId })}
             >
               {subjectId}

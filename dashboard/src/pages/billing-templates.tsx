@@ -36,7 +36,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
   const [making, setMaking] = useState(false)
   const [testing, setTesting] = useState<string | null>(null)
   const asked = useAsk(TEMPLATES, { appId })
-  const archive = useChange(ARCHIVE, { said: 'Archived: no new links are made of it.' })
+  const archive = useChange(ARCHIVE, { said: 'Archived. No new links can be created from it.' })
   const make = (
     <Button
       leftSection={<IconPlus size={16} aria-hidden />}
@@ -52,9 +52,9 @@ export function BillingTemplates({ appId }: { appId: string }) {
       <Loaded of={asked}>
         {({ billingTemplates }) =>
           billingTemplates.length === 0 ? (
-            <Empty title="Make the first template" action={make}>
+            <Empty title="Create your first template" action={make}>
               A template ties packages to their prices. Your backend passes its id to generateSubscriptionLink
-              and sends the user to the link. When it is paid, Tollgate subscribes the user itself. Give the
+              and sends the user to the link. When they pay, Tollgate subscribes the user itself. Give the
               package a price first.
             </Empty>
           ) : (

@@ -12,10 +12,7 @@ export function BillingPage() {
   const { tab = 'templates' } = useSearch({ from: '/inside/apps/$app/billing' })
   const navigate = useNavigate({ from: '/apps/$app/billing' })
   return (
-    <Page
-      title="Billing"
-      about="How money is taken: templates for payment links, providers, and what they tell us."
-    >
+    <Page title="Billing" about="Templates for payment links, payment providers, and the webhooks they send.">
       <SandboxWarning appId={appId} />
       <Tabs
         value={tab}

@@ -34,7 +34,7 @@ export function ImportPage() {
       title="CSV import"
       about={
         inForm ? (
-          'Changes the email and billing id of users that exist: there is no other way to change them.'
+          'Change the email and billing id of many users at once.'
         ) : (
           <AnchorLink to="/apps/$app/import" params={{ app: appId }} size="sm">
             ‹ All imports
@@ -59,7 +59,7 @@ export function ImportPage() {
       {inForm ? (
         <>
           <CodeBlock
-            label="What a file looks like"
+            label="An example file"
             text={'id,email,billingId\nada,ada@example.com,cus_A1\ngrace,grace@example.com,'}
           />
           <Past appId={appId} />
@@ -75,7 +75,7 @@ function Past({ appId }: { appId: string }) {
   const asked = useAsk(IMPORTS, { appId })
   return (
     <Stack gap="xs">
-      <Title order={2}>Imports so far</Title>
+      <Title order={2}>Past imports</Title>
       <Loaded of={asked}>
         {({ userImports }) =>
           userImports.length === 0 ? (
@@ -97,7 +97,7 @@ function Past({ appId }: { appId: string }) {
                 { label: 'State', cell: ({ state }: Import) => <ImportStateTag state={state} /> },
                 { label: 'Rows', right: true, cell: ({ rows }: Import) => number(rows) },
                 { label: 'Changed', right: true, wide: true, cell: ({ changed }: Import) => number(changed) },
-                { label: 'Bad', right: true, wide: true, cell: ({ bad }: Import) => number(bad) },
+                { label: 'Invalid', right: true, wide: true, cell: ({ bad }: Import) => number(bad) },
                 { label: 'By', wide: true, cell: ({ memberEmail }: Import) => memberEmail },
               ]}
             />

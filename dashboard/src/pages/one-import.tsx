@@ -59,7 +59,7 @@ export function OneImport({ appId, id }: { appId: string; id: string }) {
   if (!one) {
     return (
       <Stack gap="xs" role="status">
-        <Text c="dimmed">The file is on its way…</Text>
+        <Text c="dimmed">Uploading the file…</Text>
         <Progress value={100} animated aria-label="Uploading" />
       </Stack>
     )
@@ -126,8 +126,8 @@ function summary(one: Import): string {
   const parts = [
     `${number(one.rows)} rows read`,
     `${number(one.changed)} ${one.state === 'CHECKED' || one.state === 'READING' ? 'would change' : 'to change'}`,
-    `${number(one.unchanged)} the same already`,
-    `${number(one.bad)} bad`,
+    `${number(one.unchanged)} already up to date`,
+    `${number(one.bad)} invalid`,
   ]
   if (one.applied > 0) parts.push(`${number(one.applied)} applied`)
   if (one.refused > 0) parts.push(`${number(one.refused)} refused`)
@@ -137,8 +137,8 @@ function summary(one: Import): string {
 }
 
 const OUTCOMES: Record<Outcome, { label: string; tone: Tone }> = {
-  BAD: { label: 'bad', tone: 'bad' },
-  UNCHANGED: { label: 'the same', tone: 'plain' },
+  BAD: { label: 'invalid', tone: 'bad' },
+  UNCHANGED: { label: 'unchanged', tone: 'plain' },
   CHANGE: { label: 'would change', tone: 'warn' },
   APPLIED: { label: 'applied', tone: 'good' },
   REFUSED: { label: 'refused', tone: 'bad' },
@@ -176,7 +176,7 @@ function Rows({ appId, one }: { appId: string; one: Import }) {
       <Loaded of={asked}>
         {({ userImportRows: page }) =>
           page?.rows.length === 0 ? (
-            <Text c="dimmed">No such rows.</Text>
+            <Text c="dimmed">No rows match.</Text>
           ) : (
             <>
               <DataTable

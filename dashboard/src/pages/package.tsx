@@ -46,7 +46,7 @@ export function PackagePage() {
     await asked.refetch()
     setFilled(filled + 1)
   }
-  const discard = useChange(DISCARD, { said: 'The draft is gone.', done: reload })
+  const discard = useChange(DISCARD, { said: 'Draft discarded.', done: reload })
   const publishable = found && (found.status === 'DRAFT' || found.draft !== null)
   const review = publishable && (
     <ButtonLink
@@ -104,7 +104,7 @@ export function PackagePage() {
                   {p.draft && (
                     <Note tone="warn" title="These edits are not published yet">
                       <Group justify="space-between">
-                        <Text size="sm">Subscribers have what was published until you publish again.</Text>
+                        <Text size="sm">Subscribers keep the published version until you publish again.</Text>
                         <Button
                           variant="default"
                           size="xs"

@@ -52,7 +52,7 @@ export function PublishFigures({ preview }: { preview: Preview }) {
       {!isTouched(preview) && <Text c="dimmed">{UNTOUCHED[reach]}</Text>}
       {lose > 0 && (
         <Note tone="bad">
-          Those who lose access have used more than the new budget allows, or the feature is no longer theirs.
+          Those who lose access have used more than the new limit allows, or no longer have the feature.
         </Note>
       )}
       {moreOverage > 0 && (
@@ -81,10 +81,9 @@ export function PublishTouched({ preview, app, packageId }: PublishTouchedProps)
 }
 
 const UNTOUCHED = {
-  ALL: 'At their present usage nobody gains or loses access to anything, or goes into overage.',
-  NEW_ONLY: 'Nobody who has the package now is affected.',
-  AT_PERIOD_END:
-    'When their periods end, nobody gains or loses access to anything by it, or goes into overage.',
+  ALL: 'At current usage, nobody gains or loses access or goes into overage.',
+  NEW_ONLY: 'Current subscribers are not affected.',
+  AT_PERIOD_END: 'When their period ends, nobody gains or loses access or goes into overage.',
 }
 
 interface FurtherTouchedProps extends PublishTouchedProps {

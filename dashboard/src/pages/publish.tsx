@@ -27,20 +27,21 @@ const REACHES: { value: Reach; label: string; about: string; said: string }[] = 
   {
     value: 'ALL',
     label: 'Everybody, now',
-    about: 'All who have the package get the new version at once.',
-    said: 'Published: it is in force for everybody now.',
+    about: 'All current subscribers get the new version immediately.',
+    said: 'Published. It is live for everyone now.',
   },
   {
     value: 'NEW_ONLY',
     label: 'New customers only',
-    about: 'Who has the package keeps the version they bought. You can move them later.',
+    about: 'Current subscribers keep the version they bought. You can move them later.',
     said: 'Published for new customers.',
   },
   {
     value: 'AT_PERIOD_END',
-    label: 'Everybody, when their period ends',
-    about: 'Each keeps the present version until their own period ends. New customers get the new one now.',
-    said: 'Published: each gets it when their period ends.',
+    label: 'Everyone, when their period ends',
+    about:
+      'Current subscribers keep their version until their period ends. New customers get the new one now.',
+    said: 'Published. Current subscribers get it when their period ends.',
   },
 ]
 
@@ -76,7 +77,7 @@ export function PublishPage() {
         {({ package: p, features }) => {
           if (!p) return null
           if (p.status === 'PUBLISHED' && p.draft === null) {
-            return <Text c="dimmed">There is nothing to publish: all edits are in force.</Text>
+            return <Text c="dimmed">Nothing to publish: all changes are live.</Text>
           }
           const firstTime = p.status === 'DRAFT'
           const counted = preview.data?.publishPreview
@@ -98,7 +99,7 @@ export function PublishPage() {
                 />
               </Stack>
               {firstTime ? (
-                <Text c="dimmed">Nobody has it yet. From then on users can be subscribed to it.</Text>
+                <Text c="dimmed">Nobody has it yet. Once it is published, users can subscribe to it.</Text>
               ) : (
                 <>
                   <Radio.Group
@@ -148,7 +149,7 @@ export function PublishPage() {
                   <Text size="sm">
                     {firstTime
                       ? `${name} has no features. Users who are subscribed to it get nothing from it.`
-                      : `This takes every feature out of ${name}. Its ${subscribers(counted?.subscribers ?? 0)} get nothing from it any more.`}
+                      : `This removes every feature from ${name}. Its ${subscribers(counted?.subscribers ?? 0)} will get nothing from it.`}
                   </Text>
                   <Group justify="flex-end" gap="xs">
                     <Button variant="default" onClick={() => setConfirming(false)} data-autofocus>
@@ -162,7 +163,7 @@ export function PublishPage() {
                         confirm()
                       }}
                     >
-                      Publish it empty
+                      Publish anyway
                     </Button>
                   </Group>
                 </Stack>
@@ -185,7 +186,7 @@ function summary(preview: Preview | null | undefined): string {
     moreOverage > 0 && `${number(moreOverage)} more overage`,
     gain > 0 && `${number(gain)} gain access`,
   ].filter((part) => part !== false)
-  return `${subscribers(preview.subscribers)}: ${parts.length > 0 ? parts.join(', ') : 'no difference for them now'}`
+  return `${subscribers(preview.subscribers)}: ${parts.length > 0 ? parts.join(', ') : 'no change for them now'}`
 }
 
 const publishLabel = (preview: Preview | null | undefined) =>

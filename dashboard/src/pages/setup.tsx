@@ -18,7 +18,10 @@ export function SetupPage() {
   }
   if (token === undefined) {
     return (
-      <Entrance title="The link is not complete" about="Open it as the service printed it when it started.">
+      <Entrance
+        title="This link is incomplete"
+        about="Open the whole link that Tollgate printed when it started."
+      >
         <Text>
           Somebody is the owner already?{' '}
           <AnchorLink to="/sign-in" underline="always">

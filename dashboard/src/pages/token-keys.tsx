@@ -35,8 +35,8 @@ export function TokenKeys({ appId }: { appId: string }) {
         <Box maw={720}>
           <Title order={2}>User token keys</Title>
           <Text c="dimmed" mt="xxs">
-            They sign the tokens from generateUserToken. After a rotation a new key signs, and tokens signed
-            by the former one stay good for their hour.
+            They sign the tokens from generateUserToken. After a rotation, a new key signs, and tokens signed
+            by the old one stay valid for their hour.
           </Text>
         </Box>
         <Button
@@ -53,7 +53,7 @@ export function TokenKeys({ appId }: { appId: string }) {
       <Loaded of={keys}>
         {({ tokenKeys }) =>
           tokenKeys.length === 0 ? (
-            <Text c="dimmed">None yet. The first token makes one.</Text>
+            <Text c="dimmed">None yet. The first token creates one.</Text>
           ) : (
             <DataTable
               label="User token keys"

@@ -51,7 +51,7 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
       <Loaded of={asked}>
         {({ ledger }) =>
           ledger?.rows.length === 0 ? (
-            <Text c="dimmed">Nothing was recorded.</Text>
+            <Text c="dimmed">Nothing recorded yet.</Text>
           ) : (
             <>
               <DataTable
@@ -67,7 +67,7 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
                     right: true,
                     cell: ({ delta }) => (delta > 0 ? `+${number(delta)}` : number(delta)),
                   },
-                  { label: 'Used after it', right: true, cell: ({ used }) => number(used) },
+                  { label: 'Used after', right: true, cell: ({ used }) => number(used) },
                   { label: 'Period from', wide: true, cell: ({ periodStart }) => <When at={periodStart} /> },
                 ]}
               />

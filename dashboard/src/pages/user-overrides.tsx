@@ -49,7 +49,7 @@ export function UserOverrides({ appId, userId }: { appId: string; userId: string
         return (
           <>
             {overrides.length === 0 ? (
-              <Empty title="No exceptions" action={make}>
+              <Empty title="No overrides" action={make}>
                 An override changes what this user gets of one feature, whatever their packages say: a higher
                 limit for a while, say, or a feature that is in none of them.
               </Empty>

@@ -56,14 +56,14 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
       {({ grantedFeatures }) =>
         grantedFeatures.length === 0 ? (
           <Empty
-            title="Nothing is granted"
+            title="No features yet"
             action={
               <Button onClick={onSubscribe} disabled={!may('subscribe')}>
                 Subscribe to a package
               </Button>
             }
           >
-            This user has no live subscription, so every check answers no.
+            This user has no active subscription, so every check is denied.
           </Empty>
         ) : (
           <Stack gap="xl">

@@ -25,7 +25,7 @@ const SIGN_OUT = graphql(`
 const SCHEMES = [
   { value: 'light', label: 'Light', icon: IconSun },
   { value: 'dark', label: 'Dark', icon: IconMoon },
-  { value: 'auto', label: 'As the system', icon: IconDeviceDesktop },
+  { value: 'auto', label: 'System', icon: IconDeviceDesktop },
 ] as const
 
 export function AccountMenu() {
@@ -61,7 +61,7 @@ export function AccountMenu() {
           Password and sessions
         </MenuItemLink>
         <Menu.Divider />
-        <Menu.Label>Colours</Menu.Label>
+        <Menu.Label>Theme</Menu.Label>
         {SCHEMES.map(({ value, label, icon: Icon }) => (
           <Menu.Item
             key={value}

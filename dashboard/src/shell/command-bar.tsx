@@ -122,14 +122,14 @@ export function CommandBar({ app }: { app: string }) {
         })),
         {
           id: 'light',
-          label: 'Light colours',
+          label: 'Light theme',
           keywords: 'theme',
           leftSection: iconOf(IconSun),
           onClick: () => setColorScheme('light'),
         },
         {
           id: 'dark',
-          label: 'Dark colours',
+          label: 'Dark theme',
           keywords: 'theme',
           leftSection: iconOf(IconMoon),
           onClick: () => setColorScheme('dark'),

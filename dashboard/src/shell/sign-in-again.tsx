@@ -39,7 +39,7 @@ export function SignInAgain() {
       zIndex={400}
     >
       <Stack>
-        <Text size="sm">Sign in again to go on. Your unsaved changes are still here.</Text>
+        <Text size="sm">Sign in again to continue. Your unsaved changes are still here.</Text>
         <Suspense fallback={<SkeletonRows count={3} />}>
           <SignInForm onDone={enter} />
         </Suspense>

@@ -34,11 +34,11 @@ export function GrantDiff({ before, after, features }: GrantDiffProps) {
           right: true,
           cell: ({ before, after, same }) =>
             same ? (
-              <Tag>same</Tag>
+              <Tag>unchanged</Tag>
             ) : before === null ? (
               <Tag tone="good">added</Tag>
             ) : after === null ? (
-              <Tag tone="bad">taken away</Tag>
+              <Tag tone="bad">removed</Tag>
             ) : (
               <Tag tone="warn">changed</Tag>
             ),

@@ -5,7 +5,7 @@ export function PackageStatusTag({ status, hasDraft }: { status: 'DRAFT' | 'PUBL
   return (
     <>
       <Tag tone="good">Published</Tag>
-      {hasDraft && <Tag tone="warn">Edits not published</Tag>}
+      {hasDraft && <Tag tone="warn">Unpublished changes</Tag>}
     </>
   )
 }

@@ -31,7 +31,7 @@ export function Pager({ after, next }: { after: string | undefined; next: string
       </Button>
       {after !== undefined && (
         <Button variant="subtle" size="xs" onClick={() => to(undefined)}>
-          To the beginning
+          First page
         </Button>
       )}
     </Group>
