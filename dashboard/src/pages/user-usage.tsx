@@ -1,17 +1,19 @@
-import { Button, Group, Modal, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Modal, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { RecordUsageForm } from '../forms/record-usage-form.tsx'
-import { Chart } from '../ui/chart.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
 import { When } from '../ui/when.tsx'
+
+// Only a feature whose history is open has one.
+const Chart = lazy(async () => ({ default: (await import('../ui/chart.tsx')).Chart }))
 
 const GRANTED = graphql(`
   query GrantedFeatures($appId: String!, $userId: String!) {
@@ -185,11 +187,13 @@ function PastChart({ usage, name }: { usage: Usage; name: string }) {
     }
   }, [usage])
   return (
-    <Chart
-      label={`Usage of ${name} in the last ${times.length} periods`}
-      times={times}
-      series={series}
-      {...(usage.current && { unfinished: 'the current period' })}
-    />
+    <Suspense fallback={<Skeleton role="status" aria-label="Loading" height={250} />}>
+      <Chart
+        label={`Usage of ${name} in the last ${times.length} periods`}
+        times={times}
+        series={series}
+        {...(usage.current && { unfinished: 'the current period' })}
+      />
+    </Suspense>
   )
 }
