@@ -112,7 +112,7 @@ describe('gap: apps', () => {
       ['Package', 'Extra calls', 'new'],
     ])
     const changed = page.getByRole('table', { name: 'Before and after of API calls' })
-    expect((await changed.locator('tbody tr').allInnerTexts())[0]).toMatch(/^name\s+Calls\s+API calls$/)
+    expect((await changed.locator('tbody tr').allInnerTexts())[0]).toMatch(/^Name\s+Calls\s+API calls$/)
     await page.getByRole('button', { name: 'Copy to Clocked' }).click()
     await page.getByText('Copied. Packages are drafts').waitFor()
     const { packages, features } = await dashboard.server.dashboard.data(
