@@ -45,11 +45,14 @@ export const JOBS: Job[] = [
   {
     job: 'sign in',
     clicks: [2, 2],
-    async do({ page, type, button }) {
+    async do({ page, type, button, idle }) {
       await type(page.getByLabel('Email'), OWNER.email)
       await page.keyboard.press('Tab')
       await page.getByRole('textbox', { name: 'Password' }).fill(OWNER.password)
       await button('Sign in').click()
+      // The sign-in page has a heading too, and for a moment there is none.
+      await page.waitForURL(({ pathname }) => pathname.startsWith('/apps/'))
+      await idle()
       await page.getByRole('heading', { level: 1 }).waitFor()
     },
   },
