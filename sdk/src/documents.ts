@@ -5,6 +5,7 @@ import {
   OVERRIDE,
   PACKAGE,
   PACKAGE_FEATURE,
+  REVERSALS,
   SUBSCRIPTION,
   USAGE_PERIOD,
 } from './selections.ts'
@@ -39,9 +40,9 @@ export const DOCUMENTS = {
   user: `query user($id: String!) { user(id: $id) { ${USER} } }`,
   exportUser: `query exportUser($id: String!, $after: String) { exportUser(id: $id, after: $after) }`,
   users: `query users($first: Int, $after: String) { users(first: $first, after: $after) { ${USER} } }`,
-  subscription: `query subscription($id: String!) { subscription(id: $id) { ${SUBSCRIPTION} } }`,
+  subscription: `query subscription($id: String!) { subscription(id: $id) { ${SUBSCRIPTION} ${REVERSALS} } }`,
   subscriptions: `query subscriptions($userId: String, $first: Int, $after: String) {
-    subscriptions(userId: $userId, first: $first, after: $after) { ${SUBSCRIPTION} }
+    subscriptions(userId: $userId, first: $first, after: $after) { ${SUBSCRIPTION} ${REVERSALS} }
   }`,
   overrides: `query overrides($userId: String!) { overrides(userId: $userId) { ${OVERRIDE} } }`,
   migration: `query migration($id: String!) { migration(id: $id) { ${MIGRATION} } }`,

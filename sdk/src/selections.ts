@@ -2,6 +2,8 @@ const PRICE = 'id provider amount displayAmount currency interval'
 export const PACKAGE = `id name status metadata isAddon updatedAt prices { ${PRICE} }`
 export const PACKAGE_FEATURE = 'id name limit type unitLabel unitLabelPlural metadata'
 export const SUBSCRIPTION = `id userId status metadata startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion scheduled { packageId at } package { ${PACKAGE} }`
+export const REVERSALS =
+  'reversals { paymentRef amount refunded currency paidAt periodStart periodEnd refundedAt dispute { state reason openedAt } }'
 export const OVERRIDE = 'userId featureId mode limit overageEnabled resetPeriod startedAt expiresAt reason'
 export const MIGRATION =
   'id packageId fromVersion toVersion when at status subscriptions moved gains loses moreOverage lessOverage features { featureId gains loses moreOverage lessOverage } undoneAt'

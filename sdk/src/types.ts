@@ -153,6 +153,40 @@ export interface PackageSubscription {
   packageVersion: number
   /** What it is to be changed to, and when. */
   scheduled: ScheduledChange | null
+  /** The payments for it that were refunded or disputed, newest first. In answers of `subscription` and `subscriptions`. */
+  reversals?: Payment[]
+}
+
+/** A payment for a subscription, in minor units. */
+export interface Payment {
+  /** Its id at the billing provider. */
+  paymentRef: string
+  /** What was paid. */
+  amount: number
+  /** What was refunded of it. */
+  refunded: number
+  /** ISO 4217, in lower case. */
+  currency: string
+  /** When it was paid; ISO 8601, UTC. */
+  paidAt: string
+  /** The start of what it paid for; null: a one-off purchase. */
+  periodStart: string | null
+  /** The end of what it paid for; null: a one-off purchase. */
+  periodEnd: string | null
+  /** When it was last refunded; null: nothing was. */
+  refundedAt: string | null
+  /** The newest dispute; null: there is none. */
+  dispute: Dispute | null
+}
+
+/** A payer's objection to a payment, at their bank. */
+export interface Dispute {
+  /** INQUIRY: the bank only asks. OPEN: the bank has the money. CLOSED: over without a dispute. */
+  state: 'INQUIRY' | 'OPEN' | 'WON' | 'LOST' | 'CLOSED'
+  /** In the provider's terms. */
+  reason: string | null
+  /** ISO 8601, UTC. */
+  openedAt: string
 }
 
 /** A move of those who have one version of a package to another. */

@@ -7,7 +7,7 @@ import { clientSchema } from '../src/graphql/client/schema.ts'
 import { dashboardSchema } from '../src/graphql/dashboard/schema.ts'
 import { openPool } from '../src/store/database.ts'
 import { pruneReceipts } from '../src/store/prune.ts'
-import { cancelLater, isGiven } from '../src/store/subscriptions.ts'
+import { cancelLater } from '../src/store/subscriptions.ts'
 import { settleByClock } from '../src/store/successors.ts'
 import { Client, signedIn, type Variables } from './harness/client.ts'
 import { directly } from './harness/database.ts'
@@ -122,7 +122,6 @@ async function everyStatement(): Promise<Statement[]> {
   const pool = openPool({ connectionString: server.databaseUrl }, { max: 1 }, pino({ level: 'silent' }))
   await pruneReceipts(pool, 86_400, 1_000)
   await settleByClock(pool, 'default', 1, Date.now())
-  await isGiven(pool, 'default', 'sandbox', 'sub_1')
   await cancelLater(pool, 'default', [subscriptions[0].id], Date.now())
   await pool.end()
   stop()

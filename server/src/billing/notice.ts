@@ -66,14 +66,43 @@ function verified(verdict: SignatureVerdict, body: Buffer): NoticeVerdict {
 /** What it is about. Types we do not handle are about nothing. */
 export function subjectOf({ type, payload }: Pick<ReadNotice, 'type' | 'payload'>): Subject {
   const object = objectIn(objectIn(payload.data)?.object)
-  const nothing: Subject = { checkoutRef: null, subscriptionRef: null, customerRef: null }
+  const nothing: Subject = { checkoutRef: null, subscriptionRef: null, customerRef: null, paymentRef: null }
   if (type.startsWith('checkout.session.')) return { ...nothing, checkoutRef: textIn(object, 'id') }
   if (type.startsWith('customer.subscription.')) return { ...nothing, subscriptionRef: textIn(object, 'id') }
   if (type.startsWith('invoice.')) return { ...nothing, subscriptionRef: subscriptionOfInvoice(object) }
   if (type === 'customer.updated' || type === 'customer.deleted') {
     return { ...nothing, customerRef: textIn(object, 'id') }
   }
+  if (isAboutPayment(type)) return { ...nothing, paymentRef: paymentIn(object) }
   return nothing
+}
+
+/** A refund or a dispute. */
+const isAboutPayment = (type: string): boolean =>
+  type === 'charge.refunded' ||
+  type.startsWith('charge.refund.') ||
+  type.startsWith('charge.dispute.') ||
+  type.startsWith('refund.')
+
+/** The object is the charge, or the refund or dispute of one. */
+const paymentIn = (object: JsonObject | null): string | null =>
+  refIn(object, 'payment_intent') ?? refIn(object, 'charge') ?? textIn(object, 'id')
+
+/**
+ * What is kept of a notice. One about a payment names no customer in some of its forms, and may quote their letters: only
+ * what is needed to ask about it stays, or a deleted user would come back with it.
+ */
+export function keptOf({ eventId, type, payload }: ReadNotice, body: Buffer): string {
+  if (!isAboutPayment(type)) return body.toString('utf8')
+  const object = objectIn(objectIn(payload.data)?.object)
+  const kept = ['object', 'id', 'customer', 'payment_intent', 'charge', 'status', 'amount', 'currency']
+  const named = Object.fromEntries(
+    kept.flatMap((name) => {
+      const value = refIn(object, name) ?? object?.[name]
+      return typeof value === 'string' || typeof value === 'number' ? [[name, value]] : []
+    }),
+  )
+  return JSON.stringify({ id: eventId, object: 'event', type, data: { object: named } })
 }
 
 /** All of the provider's ids and ours that its object names: whose it is. */

@@ -1,6 +1,7 @@
 import type { BillingStanding } from '../domain/billing-changes.ts'
 import type { Offer } from '../domain/offer.ts'
 import type { Price } from '../domain/price.ts'
+import type { Reversal } from '../domain/reversal.ts'
 import type { SaleTerms } from '../domain/sale-terms.ts'
 
 /** A payment link to create. The id comes back with everything that results from it. */
@@ -35,6 +36,8 @@ export interface ProviderCheckout {
   startsAt: number | null
   /** the provider's id of a one-off payment, needed for a refund */
   paymentRef: string | null
+  /** what was taken back of a one-off payment; null: the provider does not say */
+  reversal: Reversal | null
 }
 
 /** A price on a bill, and how many of it are charged. */
@@ -83,6 +86,8 @@ export interface ProviderSubscription {
   cancelAt: number | null
   endedAt: number | null
   pastDueSince: number | null
+  /** what was taken back of its payments; null: the provider does not say */
+  reversal: Reversal | null
 }
 
 export interface ProviderPrice extends Price {
@@ -94,7 +99,12 @@ export interface Subject {
   checkoutRef: string | null
   subscriptionRef: string | null
   customerRef: string | null
+  /** a payment, or the provider's charge of it */
+  paymentRef: string | null
 }
+
+/** What a payment was for, by the provider's ids. */
+export type PaymentPurpose = { subscriptionRef: string } | { checkoutRef: string }
 
 /** A payment provider, with the account of one app. Failures are thrown as ProviderError. */
 export interface BillingProvider {
@@ -104,6 +114,8 @@ export interface BillingProvider {
   fetchSubscription(ref: string): Promise<ProviderSubscription | null>
   /** Nobody can pay it any more. One that is paid, or has ended, is left alone. */
   closeCheckout(ref: string): Promise<void>
+  /** null: for nothing that a link could have sold */
+  fetchPurpose(paymentRef: string): Promise<PaymentPurpose | null>
   /** null: it no longer exists */
   fetchCustomer(ref: string): Promise<Customer | null>
   /** Ends it, now or when the paid period ends, and with it a scheduled change. One that has ended is left alone. */

@@ -1,3 +1,4 @@
+import type { AccessAfterRefund } from '../domain/reversal.ts'
 import type { Db } from './database.ts'
 
 export interface AppRow {
@@ -84,4 +85,18 @@ export async function graceDays(db: Db, id: string): Promise<number> {
 
 export async function setGraceDays(db: Db, id: string, days: number): Promise<void> {
   await db.query(`update app set grace_days = $2 where id = $1`, [id, days])
+}
+
+/** Whether access goes on after everything paid for the running period was refunded or disputed. */
+export async function accessAfterRefund(db: Db, id: string): Promise<AccessAfterRefund> {
+  const { rows } = await db.query<{ access: AccessAfterRefund }>(
+    `select access_after_refund as access from app where id = $1`,
+    [id],
+  )
+  if (!rows[0]) throw new Error(`the app ${id} vanished`)
+  return rows[0].access
+}
+
+export async function setAccessAfterRefund(db: Db, id: string, access: AccessAfterRefund): Promise<void> {
+  await db.query(`update app set access_after_refund = $2 where id = $1`, [id, access])
 }

@@ -15,6 +15,7 @@ import * as priceChanges from './migrations/012-price-changes.ts'
 import * as providerPeriods from './migrations/013-provider-periods.ts'
 import * as saleTerms from './migrations/014-sale-terms.ts'
 import * as erasure from './migrations/015-erasure.ts'
+import * as refunds from './migrations/016-refunds.ts'
 import * as passwordResets from './migrations/017-password-resets.ts'
 import * as search from './migrations/018-search.ts'
 import * as auditLog from './migrations/022-audit-log.ts'
@@ -35,6 +36,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '013-provider-periods': providerPeriods,
   '014-sale-terms': saleTerms,
   '015-erasure': erasure,
+  '016-refunds': refunds,
   '017-password-resets': passwordResets,
   '018-search': search,
   '022-audit-log': auditLog,

@@ -1,5 +1,6 @@
 import type { Interval } from '../domain/price.ts'
 import type { ProviderRef } from '../domain/provider-ref.ts'
+import type { Payment } from '../domain/reversal.ts'
 import { APP_NOW } from './apps.ts'
 import { type Db, timestamp, timestampOrNull } from './database.ts'
 
@@ -18,6 +19,10 @@ export interface ProviderSubscriptionRow {
   /** where its periods are counted from, and how long they are; null: not known, or it does not renew */
   anchor: number | null
   interval: Interval | null
+  /** what was paid for it and then refunded or disputed, newest first */
+  reversals: Payment[]
+  /** when that ended access; null: it has not, or access was given back */
+  accessEndedAt: number | null
   version: number
 }
 
@@ -25,7 +30,8 @@ export interface ProviderSubscriptionRow {
 export const PAID_AT = 'coalesce(paid_at, least(made_at, now()))'
 
 const COLUMNS = `user_uid as "userUid", customer_ref as "customerRef", status, made_at as "madeAt",
-  ${PAID_AT} as "paidAt", paid_until as "paidUntil", past_due_since as "pastDueSince", live, anchor, interval, version`
+  ${PAID_AT} as "paidAt", paid_until as "paidUntil", past_due_since as "pastDueSince", live, anchor, interval,
+  coalesce(reversals, '[]') as reversals, access_ended_at as "accessEndedAt", version`
 
 export async function findProviderSubscription(
   db: Db,
@@ -69,11 +75,12 @@ export async function writeProviderSubscription(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into provider_subscription as p (app_id, provider, ref, user_uid, customer_ref, status, made_at,
-       paid_at, paid_until, past_due_since, live, anchor, interval)
-     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14
+       paid_at, paid_until, past_due_since, live, anchor, interval, reversals, access_ended_at)
+     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, $15, $16
      on conflict (app_id, provider, ref) do update set customer_ref = excluded.customer_ref,
        status = excluded.status, paid_until = excluded.paid_until, past_due_since = excluded.past_due_since,
-       live = excluded.live, anchor = excluded.anchor, interval = excluded.interval, version = p.version + 1
+       live = excluded.live, anchor = excluded.anchor, interval = excluded.interval, reversals = excluded.reversals,
+       access_ended_at = excluded.access_ended_at, version = p.version + 1
      where p.version = $12`,
     [
       appId,
@@ -90,6 +97,8 @@ export async function writeProviderSubscription(
       s.version,
       timestampOrNull(s.anchor),
       s.interval,
+      s.reversals.length === 0 ? null : JSON.stringify(s.reversals),
+      timestampOrNull(s.accessEndedAt),
     ],
   )
   return rowCount === 1
@@ -137,6 +146,16 @@ export async function providerSubscriptionsOfUser(
   return rows
 }
 
+/** What of a user's a refund or a dispute has ended, by provider and id, with those payments. */
+export async function accessEnded(db: Db, appId: string, userUid: number): Promise<Map<string, Payment[]>> {
+  const { rows } = await db.query<{ key: string; reversals: Payment[] }>(
+    `select provider || '/' || ref as key, coalesce(reversals, '[]') as reversals from provider_subscription
+     where app_id = $1 and user_uid = $2 and access_ended_at is not null`,
+    [appId, userUid],
+  )
+  return new Map(rows.map(({ key, reversals }) => [key, reversals]))
+}
+
 /** The provider that still charges this customer for something of the user's; null: none does. */
 export async function chargedProvider(
   db: Db,
@@ -163,6 +182,38 @@ export async function liveProviderSubscriptions(
      where s.live and ($1::text is null or s.app_id = $1)
        and ($2 or s.paid_until <= ${APP_NOW})`,
     [appId, which === 'all'],
+  )
+  return rows
+}
+
+/** What a provider is to be asked about: a subscription, or a one-off payment by its link. */
+export interface AskAbout extends ProviderRef {
+  oneOff: boolean
+}
+
+const ASK_ABOUT = `select s.app_id as "appId", s.provider, s.ref, s.status = 'paid' as "oneOff"
+from provider_subscription s`
+
+/** What no longer renews, but was paid for until at most `days` ago: it may still be refunded or disputed. */
+export async function endedProviderSubscriptions(
+  db: Db,
+  appId: string | null,
+  days: number,
+): Promise<AskAbout[]> {
+  const { rows } = await db.query<AskAbout>(
+    `${ASK_ABOUT} join app on app.id = s.app_id
+     where not s.live and ($1::text is null or s.app_id = $1)
+       and coalesce(s.paid_until, s.made_at) > ${APP_NOW} - make_interval(days => $2)`,
+    [appId, days],
+  )
+  return rows
+}
+
+/** Everything of an app of which a payment was refunded or disputed. */
+export async function reversedProviderSubscriptions(db: Db, appId: string): Promise<AskAbout[]> {
+  const { rows } = await db.query<AskAbout>(
+    `${ASK_ABOUT} where s.app_id = $1 and s.reversals is not null`,
+    [appId],
   )
   return rows
 }

@@ -47,7 +47,7 @@ export const pruneNotices = pruneBy(
 
 /**
  * Closed links, with the sandbox's records of them. A paid one is kept while a notice that came after it is not done:
- * retrying that notice may need the link.
+ * retrying that notice may need the link. That of a one-off purchase stays: what it sold may be refunded years later.
  */
 export const pruneCheckouts = pruneBy(
   `with old as (
@@ -55,6 +55,8 @@ export const pruneCheckouts = pruneBy(
      where state in ('PAID', 'FAILED', 'EXPIRED') and created_at < ${CUTOFF}
        and not (state = 'PAID' and exists (select from notice n where n.app_id = s.app_id
          and n.state in ('PENDING', 'FAILED') and n.received_at >= s.created_at))
+       and not exists (select from provider_subscription p
+         where (p.app_id, p.provider, p.ref) = (s.app_id, s.provider, s.provider_ref))
      order by created_at limit $2),
    books as (delete from sandbox_checkout b using old where (b.app_id, b.session_id) = (old.app_id, old.id))
    delete from checkout_session s using old where (s.app_id, s.id) = (old.app_id, old.id)`,

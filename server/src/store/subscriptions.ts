@@ -225,15 +225,6 @@ export async function keepOn(db: Db, appId: string, ids: readonly string[]): Pro
   )
 }
 
-/** Whether anything was ever granted for this id at the provider. */
-export async function isGiven(db: Db, appId: string, provider: string, ref: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `select from subscription where app_id = $1 and provider = $2 and provider_ref = $3 limit 1`,
-    [appId, provider, ref],
-  )
-  return rowCount === 1
-}
-
 /** The payments behind a user's subscriptions, by provider and id. */
 export async function paymentsBehind(
   db: Db,

@@ -20,6 +20,16 @@ export const NOTICES = [
   'invoice.payment_failed',
   'customer.updated',
   'customer.deleted',
+  'charge.refunded',
+  'charge.refund.updated',
+  'refund.created',
+  'refund.updated',
+  'refund.failed',
+  'charge.dispute.created',
+  'charge.dispute.updated',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.funds_reinstated',
+  'charge.dispute.closed',
 ]
 
 const PACKAGES: Sold[] = [

@@ -202,7 +202,6 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   moveTrialEnd: (db, app) => successors.moveTrialEnd(db, app, 'subscription', { at: NOW, nextAnchor: NOW }),
   alignSuccessors: (db, app) => successors.alignSuccessors(db, app, UID, 0),
   keepOn: (db, app) => subscriptions.keepOn(db, app, ['subscription']),
-  isGiven: (db, app) => subscriptions.isGiven(db, app, 'stripe', 'sub_1'),
   paymentsBehind: (db, app) => subscriptions.paymentsBehind(db, app, UID),
   followProvider: (db, app) =>
     subscriptions.followProvider(db, app, {

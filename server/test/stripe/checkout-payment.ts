@@ -1,4 +1,5 @@
 import type Stripe from 'stripe'
+import { charged } from './charges.ts'
 import { createCustomer } from './customers.ts'
 import { attach, behaviourOf, createPaymentMethod } from './payment-methods.ts'
 import { cardDeclined, invalid } from './refusals.ts'
@@ -106,53 +107,14 @@ function charge(
   const amount = session.amount_total ?? 0
   if (amount === 0) return 0
   const paid = payment === 'paid'
-  const charge = { id: world.id('ch'), object: 'charge' as const, amount, created: world.now, paid }
-  world.charges.set(charge.id, charge)
-  const intent: Stripe.PaymentIntent = {
-    id: world.id('pi'),
-    object: 'payment_intent',
-    allowed_payment_method_types: null,
+  const intent = charged(world, {
     amount,
-    amount_capturable: 0,
-    amount_received: paid ? amount : 0,
-    application: null,
-    application_fee_amount: null,
-    automatic_payment_methods: null,
-    canceled_at: null,
-    cancellation_reason: null,
-    capture_method: 'automatic_async',
-    client_secret: null,
-    confirmation_method: 'automatic',
-    created: world.now,
     currency: session.currency ?? 'usd',
-    customer: session.customer,
-    customer_account: null,
-    description: null,
-    excluded_payment_method_types: null,
-    last_payment_error: null,
-    latest_charge: charge.id,
-    livemode: false,
-    managed_payments: null,
+    customer: idOf(session.customer),
+    method,
     metadata: world.promises.get(session.id)?.metadata ?? {},
-    next_action: null,
-    on_behalf_of: null,
-    payment_method: method,
-    payment_method_configuration_details: null,
-    payment_method_options: null,
-    payment_method_types: session.payment_method_types,
-    payment_record: null,
-    processing: null,
-    receipt_email: null,
-    review: null,
-    setup_future_usage: null,
-    shipping: null,
-    source: null,
-    statement_descriptor: null,
-    statement_descriptor_suffix: null,
-    status: paid ? 'succeeded' : 'processing',
-    transfer_group: null,
-  }
-  world.paymentIntents.set(intent.id, intent)
+    paid,
+  })
   session.payment_intent = intent.id
   world.emit('payment_intent.created', intent)
   world.emit(paid ? 'payment_intent.succeeded' : 'payment_intent.processing', intent)
@@ -168,13 +130,13 @@ export function settle(world: World, session: Stripe.Checkout.Session, outcome: 
   const [invoice, intent] = [idOf(session.invoice), idOf(session.payment_intent)]
   if (invoice && paid) collect(world, world.invoice(invoice))
   else if (invoice) failToCollect(world, world.invoice(invoice))
-  const charged = intent ? world.paymentIntents.get(intent) : undefined
-  if (charged) {
-    const charge = world.charges.get(idOf(charged.latest_charge) ?? '')
-    if (charge) charge.paid = paid
-    charged.status = paid ? 'succeeded' : 'requires_payment_method'
-    charged.amount_received = paid ? charged.amount : 0
-    world.emit(paid ? 'payment_intent.succeeded' : 'payment_intent.payment_failed', charged)
+  const awaited = intent ? world.paymentIntents.get(intent) : undefined
+  if (awaited) {
+    const charge = world.charges.get(idOf(awaited.latest_charge) ?? '')
+    if (charge) Object.assign(charge, { paid, status: paid ? 'succeeded' : 'failed' })
+    awaited.status = paid ? 'succeeded' : 'requires_payment_method'
+    awaited.amount_received = paid ? awaited.amount : 0
+    world.emit(paid ? 'payment_intent.succeeded' : 'payment_intent.payment_failed', awaited)
   }
   if (paid) session.payment_status = 'paid'
   world.emit(

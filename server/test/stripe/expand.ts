@@ -6,6 +6,7 @@ type Json = Record<string, unknown>
 
 /** What a field's id names. */
 const NAMED: Record<string, (world: World) => ReadonlyMap<string, unknown>> = {
+  charge: (world) => world.charges,
   customer: (world) => world.customers,
   default_payment_method: (world) => world.paymentMethods,
   default_price: (world) => world.prices,
@@ -23,6 +24,11 @@ const NAMED: Record<string, (world: World) => ReadonlyMap<string, unknown>> = {
 const LEFT_OUT: Record<string, (world: World, id: string) => unknown> = {
   'checkout.session.line_items': (world, id) =>
     whole(`/v1/checkout/sessions/${id}/line_items`, world.lineItems.get(id) ?? []),
+  'invoice.payments': (world, id) =>
+    whole(
+      `/v1/invoices/${id}/payments`,
+      [...world.invoicePayments.values()].filter(({ invoice }) => invoice === id),
+    ),
   'customer.subscriptions': (world, id) =>
     whole(
       `/v1/customers/${id}/subscriptions`,

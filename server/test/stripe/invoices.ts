@@ -1,4 +1,5 @@
 import Stripe from 'stripe'
+import { payInvoice } from './charges.ts'
 import { whole } from './lists.ts'
 import { idOf, type NewLine, type World } from './world.ts'
 
@@ -191,6 +192,7 @@ export function markPaid(world: World, invoice: Stripe.Invoice): void {
     next_payment_attempt: null,
   })
   invoice.status_transitions.paid_at = world.now
+  if (invoice.amount_due > 0) payInvoice(world, invoice)
   world.emit('invoice.paid', invoice)
   world.emit('invoice.payment_succeeded', invoice)
 }

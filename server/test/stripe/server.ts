@@ -9,6 +9,7 @@ import { invoiceRoutes } from './invoice-routes.ts'
 import { payPage } from './pay-page.ts'
 import { paymentMethodRoutes } from './payment-methods.ts'
 import { broken, keyReused, Refusal, unknownRoute, wrongKey } from './refusals.ts'
+import { reversalRoutes } from './reversals.ts'
 import type { Route } from './route.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
 import { subscriptionRoutes } from './subscription-routes.ts'
@@ -21,6 +22,7 @@ const ROUTES: Route[] = [
   ...eventRoutes,
   ...invoiceRoutes,
   ...paymentMethodRoutes,
+  ...reversalRoutes,
   ...scheduleRoutes,
   ...subscriptionRoutes,
 ]

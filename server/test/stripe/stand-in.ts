@@ -5,8 +5,10 @@ import { expire } from './checkout-sessions.ts'
 import { advance } from './clock.ts'
 import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts'
 import { type Attempt, Delivery, type Endpoint, type Plan } from './delivery.ts'
+import { subscriptionOf } from './invoices.ts'
 import { createPaymentMethod } from './payment-methods.ts'
 import { seeded } from './random.ts'
+import * as reversals from './reversals.ts'
 import { ApiServer, type Asked, type Failing } from './server.ts'
 import * as lifecycle from './subscription-lifecycle.ts'
 import { type Behaviour, idOf, World } from './world.ts'
@@ -184,6 +186,34 @@ export class StripeStandIn {
   /** Takes back what would end it at its period's end. */
   uncancel(subscription: string): void {
     lifecycle.cancelAtPeriodEnd(this.world, this.world.subscription(subscription), false)
+  }
+
+  /** The payment intents of a subscription's invoices, newest first. */
+  payments(subscription: string): string[] {
+    const { invoices, invoicePayments } = this.world
+    const mine = [...invoicePayments.values()].filter(({ invoice }) => {
+      const paid = invoices.get(idOf(invoice) ?? '')
+      return paid !== undefined && subscriptionOf(paid) === subscription
+    })
+    return mine.flatMap(({ payment }) => idOf(payment.payment_intent) ?? []).reverse()
+  }
+
+  /** What was charged is given back: all of it unless told. Returns the refund's id. */
+  refund(payment: string, amount?: number): string {
+    return reversals.refund(this.world, payment, amount).id
+  }
+
+  takeRefundBack(refund: string, status: 'failed' | 'canceled' = 'failed'): void {
+    reversals.takeRefundBack(this.world, refund, status)
+  }
+
+  /** The payer objects to a charge. Returns the dispute's id. */
+  dispute(payment: string, given: { status?: Stripe.Dispute.Status; amount?: number } = {}): string {
+    return reversals.dispute(this.world, payment, given).id
+  }
+
+  decide(dispute: string, status: Stripe.Dispute.Status): void {
+    reversals.decide(this.world, dispute, status)
   }
 
   updateCustomer(customer: string, changes: { email?: string; name?: string }): void {

@@ -60,7 +60,10 @@ export class World {
   readonly paymentMethods = new Map<string, Stripe.PaymentMethod>()
   readonly behaviours = new Map<string, Behaviour>()
   readonly paymentIntents = new Map<string, Stripe.PaymentIntent>()
-  readonly charges = new Map<string, Pick<Stripe.Charge, 'id' | 'object' | 'amount' | 'created' | 'paid'>>()
+  readonly charges = new Map<string, Stripe.Charge>()
+  readonly invoicePayments = new Map<string, Stripe.InvoicePayment>()
+  readonly refunds = new Map<string, Stripe.Refund>()
+  readonly disputes = new Map<string, Stripe.Dispute>()
   readonly events = new Map<string, Stripe.Event>()
   readonly apiVersion: string
   /** told of every event when it happens */

@@ -87,8 +87,16 @@ export function byTheClock(s: SandboxSubscription, now: number): SandboxSubscrip
   return { ...s, items, interval, anchor: interval === s.interval ? s.anchor : at, scheduled: null }
 }
 
+/** The period that an invoice of that time was for. */
+export function periodOfPayment(
+  { interval, anchor }: SandboxSubscription,
+  at: number,
+): { start: number; end: number } {
+  return { start: periodAt(resetOf(interval), anchor, at).start, end: periodEndAt(interval, anchor, at) }
+}
+
 /** The paid period that runs. */
-const periodOf = ({ interval, anchor, periodEnd }: SandboxSubscription) =>
+export const periodOf = ({ interval, anchor, periodEnd }: SandboxSubscription) =>
   periodAt(resetOf(interval), anchor, periodEnd - 1)
 
 export function periodEndAt(interval: Interval, anchor: number, now: number): number {

@@ -3,12 +3,12 @@ import type { Tx } from '../../store/database.ts'
 import { addJob } from '../../store/jobs.ts'
 import { insertEvent } from './books.ts'
 
-export const newRef = (kind: 'cus' | 'sub' | 'evt' | 'in'): string =>
+export const newRef = (kind: 'cus' | 'sub' | 'evt' | 'in' | 're'): string =>
   `${kind}_sandbox_${randomBytes(12).toString('hex')}`
 
 /** The object of an event, with enough of it for a receiver to ask for the rest. */
 interface EventObject {
-  object: 'checkout.session' | 'subscription' | 'invoice'
+  object: 'checkout.session' | 'subscription' | 'invoice' | 'charge'
   id: string
   customer: string | null
   subscription?: string

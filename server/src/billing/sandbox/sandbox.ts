@@ -15,7 +15,9 @@ import { billOf, keepInvoice, pricesOf } from './bill.ts'
 import * as books from './books.ts'
 import { byTheClock, planChange } from './change-price.ts'
 import { announce, newRef } from './events.ts'
+import { findPayment } from './payment-books.ts'
 import type { IsOn } from './payments.ts'
+import { reversalIn } from './reversals.ts'
 import {
   findSubscription,
   lockSubscription,
@@ -81,6 +83,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
         paidAt: found.paidReallyAt,
         startsAt: found.paidAt,
         paymentRef: found.state === 'paid' ? ref : null,
+        reversal: await reversalIn(pool, appId, ref, null),
       }
     },
 
@@ -107,7 +110,15 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
         cancelAt: s.cancelAtPeriodEnd || s.cardMissing ? s.periodEnd : null,
         endedAt: s.endedAt,
         pastDueSince: s.pastDueSince,
+        reversal: await reversalIn(pool, appId, ref, s),
       }
+    },
+
+    async fetchPurpose(paymentRef) {
+      const paid = await findPayment(pool, appId, paymentRef)
+      if (!paid) return null
+      const { id, subscriptionId } = paid
+      return subscriptionId === null ? { checkoutRef: id } : { subscriptionRef: subscriptionId }
     },
 
     fetchCustomer: customerOf,

@@ -39,7 +39,10 @@ function trialOf({ trialDays, trialNeedsCard }: SaleTerms) {
   return { trial_period_days: trialDays, trial_settings: { end_behavior } }
 }
 
-export function checkoutFrom(session: Stripe.Checkout.Session, paid: boolean): ProviderCheckout {
+export function checkoutFrom(
+  session: Stripe.Checkout.Session,
+  paid: boolean,
+): Omit<ProviderCheckout, 'reversal'> {
   const paidAt = paid ? paidAtOf(session) : null
   return {
     ref: session.id,
@@ -57,15 +60,19 @@ export function checkoutFrom(session: Stripe.Checkout.Session, paid: boolean): P
  * When the payer paid. A session does not say; what it creates at that moment does: the charge, or the subscription.
  * Payments that take days also count from the payer's action. A free checkout creates neither.
  */
-function paidAtOf({ payment_intent: payment, subscription }: Stripe.Checkout.Session): number | null {
-  const charge = typeof payment === 'object' ? payment?.latest_charge : null
+function paidAtOf(session: Stripe.Checkout.Session): number | null {
+  const { subscription } = session
   const made =
     typeof subscription === 'object' && subscription !== null
       ? subscription.created
-      : typeof charge === 'object' && charge !== null
-        ? charge.created
-        : null
+      : (chargeOf(session)?.created ?? null)
   return made === null ? null : made * 1000
+}
+
+/** What was charged for a one-off payment; null: nothing was. */
+export function chargeOf({ payment_intent: payment }: Stripe.Checkout.Session): Stripe.Charge | null {
+  const charge = typeof payment === 'object' ? payment?.latest_charge : null
+  return typeof charge === 'object' ? (charge ?? null) : null
 }
 
 function stateOf(session: Stripe.Checkout.Session, paid: boolean): ProviderCheckout['state'] {

@@ -1,10 +1,13 @@
 import type Stripe from 'stripe'
+import { NO_REVERSAL } from '../../domain/reversal.ts'
 import { sameItems } from '../price-change.ts'
 import { type BilledItem, type BillingProvider, ProviderError } from '../provider.ts'
 import { asked, found } from './asked.ts'
 import { changePrice, dropScheduledChange, previewChange, takeBackEnd } from './change-price.ts'
-import { checkoutFrom, checkoutParams, customerFrom, isPaid } from './checkout.ts'
+import { chargeOf, checkoutFrom, checkoutParams, customerFrom, isPaid } from './checkout.ts'
 import { priceFrom, problemOf } from './price.ts'
+import { purposeOf } from './purpose.ts'
+import { reversalOfCharge, reversalOfSubscription } from './reversals.ts'
 import { releaseSchedule, scheduleItems } from './schedule.ts'
 import { itemsOf, owingSince, paidThrough, STANDINGS, scheduledOf, subscriptionFrom } from './subscription.ts'
 
@@ -25,7 +28,9 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
         const session = await stripe.checkout.sessions.retrieve(ref, {
           expand: ['customer', 'payment_intent.latest_charge', 'subscription'],
         })
-        return checkoutFrom(session, await isPaid(stripe, session))
+        const charge = chargeOf(session)
+        const reversal = charge ? await reversalOfCharge(stripe, charge) : NO_REVERSAL
+        return { ...checkoutFrom(session, await isPaid(stripe, session)), reversal }
       }),
 
     async closeCheckout(ref) {
@@ -48,8 +53,11 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
         return subscriptionFrom(current, {
           pastDueSince: owes ? await owingSince(stripe, current) : null,
           paidThrough: unserved ? await paidThrough(stripe, current) : null,
+          reversal: await reversalOfSubscription(stripe, current),
         })
       }),
+
+    fetchPurpose: (paymentRef) => found(() => purposeOf(stripe, paymentRef)),
 
     fetchCustomer: (ref) => found(async () => customerFrom(await stripe.customers.retrieve(ref))),
 

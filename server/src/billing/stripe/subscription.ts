@@ -34,7 +34,7 @@ export async function paidThrough(stripe: Stripe, { id, created }: Stripe.Subscr
 
 export function subscriptionFrom(
   s: Stripe.Subscription,
-  { pastDueSince, paidThrough }: { pastDueSince: number | null; paidThrough: number | null },
+  asked: Pick<ProviderSubscription, 'pastDueSince' | 'reversal'> & { paidThrough: number | null },
 ): ProviderSubscription {
   const periods = s.items.data.map((item) => item.current_period_end * 1000)
   const paidUntil = periods.length > 0 ? Math.max(...periods) : null
@@ -42,7 +42,7 @@ export function subscriptionFrom(
   const ends = [
     s.cancel_at === null ? null : s.cancel_at * 1000,
     s.cancel_at_period_end ? paidUntil : null,
-    paidThrough,
+    asked.paidThrough,
   ]
   const cancelAt = ends.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)), null)
   const ref = idOf(s.customer)
@@ -62,7 +62,8 @@ export function subscriptionFrom(
     paidUntil,
     cancelAt,
     endedAt: s.ended_at === null ? null : s.ended_at * 1000,
-    pastDueSince,
+    pastDueSince: asked.pastDueSince,
+    reversal: asked.reversal,
   }
 }
 

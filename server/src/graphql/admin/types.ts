@@ -6,6 +6,7 @@ import { defineChangeTime } from '../types/change-types.ts'
 import { defineEntitlementInput } from '../types/entitlement-input.ts'
 import { defineMigration } from '../types/migration-type.ts'
 import { defineOverrideTypes } from '../types/override-types.ts'
+import { defineReversals } from '../types/reversal-types.ts'
 import { defineSubscriptionTypes } from '../types/subscription-types.ts'
 import { defineUsageTypes } from '../types/usage-types.ts'
 import { defineUserTypes } from '../types/user-types.ts'
@@ -17,6 +18,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
   const catalogue = defineCatalogueTypes(builder)
   const usage = defineUsageTypes(builder)
   const subscription = defineSubscriptionTypes(builder, catalogue.package)
+  defineReversals(builder, subscription, ({ service }) => service)
 
   const changeTime = defineChangeTime(builder)
 

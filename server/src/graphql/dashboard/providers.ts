@@ -1,4 +1,11 @@
-import { billingSettings, setGraceDays } from '../../operations/billing/billing-settings.ts'
+import { ACCESS_AFTER_REFUND } from '../../domain/reversal.ts'
+import { inApp } from '../../operations/apps/apps.ts'
+import {
+  type BillingSettings,
+  billingSettings,
+  setAccessAfterRefund,
+  setGraceDays,
+} from '../../operations/billing/billing-settings.ts'
 import {
   notice,
   noticeCounts,
@@ -116,6 +123,15 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
         args: { appId, days: t.arg.int({ required: true }) },
         resolve: (_, { appId, days }, context) => setGraceDays(appCall(context, appId), days),
       }),
+      setAccessAfterRefund: t.field({
+        type: own.settings,
+        nullable: true,
+        description:
+          'What becomes of access when everything paid for the running period is refunded or disputed. It also decides about refunds and disputes of before.',
+        args: { appId, access: t.arg({ type: own.access, required: true }) },
+        resolve: async (_, { appId, access }, context) =>
+          setAccessAfterRefund(await inApp(appCall(context, appId)), access),
+      }),
       replayNotice: t.field({
         type: own.notice,
         nullable: true,
@@ -183,10 +199,16 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
   const test = builder.objectRef<{ ok: boolean; message: string }>('ProviderTest').implement({
     fields: (t) => ({ ok: t.exposeBoolean('ok'), message: t.exposeString('message') }),
   })
-  const settings = builder.objectRef<{ graceDays: number }>('BillingSettings').implement({
+  const access = builder.enumType('AccessAfterRefund', { values: ACCESS_AFTER_REFUND })
+  const settings = builder.objectRef<BillingSettings>('BillingSettings').implement({
     fields: (t) => ({
       graceDays: t.exposeInt('graceDays', {
         description: 'How many days after a failed payment access lasts.',
+      }),
+      accessAfterRefund: t.expose('accessAfterRefund', {
+        type: access,
+        description:
+          'What becomes of access when everything paid for the running period is refunded or disputed.',
       }),
     }),
   })
@@ -239,6 +261,7 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
     accountInput,
     test,
     settings,
+    access,
     noticeState,
     notice: noticeRef,
     noticeCounts: noticeCountsRef,

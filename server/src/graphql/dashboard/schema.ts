@@ -13,6 +13,7 @@ import { defineMembers } from './members.ts'
 import { defineOverrides } from './overrides.ts'
 import { defineProviders } from './providers.ts'
 import { definePublishing } from './publish.ts'
+import { defineRefunds } from './refunds.ts'
 import { defineTokenKeys } from './token-keys.ts'
 import { defineDashboardTypes } from './types.ts'
 import { defineUsers } from './users.ts'
@@ -34,6 +35,7 @@ const AREAS = [
   defineAudit,
   defineBilling,
   defineProviders,
+  defineRefunds,
 ]
 
 /** The dashboard's API, for members. One file per area. */

@@ -6,13 +6,14 @@ import {
   type BilledPackage,
   type BillingChanges,
   billingChanges,
+  type HeldSubscription,
 } from '../../domain/billing-changes.ts'
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { quote } from '../../domain/errors.ts'
 import { MAX_QUANTITY } from '../../domain/limits.ts'
 import type { Interval } from '../../domain/price.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import { termsOf } from '../../domain/subscription.ts'
+import { endedAt, termsOf } from '../../domain/subscription.ts'
 import { graceDays } from '../../store/apps.ts'
 import { type Tx, transaction } from '../../store/database.ts'
 import { holdErasures, isErased } from '../../store/erased-refs.ts'
@@ -42,6 +43,7 @@ import {
 import { foundPackage } from '../call/found.ts'
 import type { Service } from '../call/service.ts'
 import { auditedReport } from './audited-report.ts'
+import { isWithheld } from './withheld.ts'
 
 /** Why a payment cannot be granted: someone has to fix something, then replay the notice. */
 export class BillingProblem extends Error {
@@ -98,6 +100,12 @@ function apply(
     if (!(await lockUserByUid(tx, appId, uid))) return { written: false, problem: null }
     // Read after locking the user: nothing this decision depends on changes any more.
     const { app, now } = await service.apps.at(tx, { appId, actor: { kind: 'service' } })
+    const held = await heldBy(tx, appId, uid, now)
+    const mine = held.filter((s) => s.provider === provider && s.providerRef === ref)
+    const withheld = await isWithheld(tx, appId, said, known)
+    // One one-off payment, one grant: it is given again only if a refund or a dispute took it away.
+    const settled = said.forGood && mine.length > 0 && !withheld && known?.accessEndedAt == null
+    const endsNow = mine.length === 0 || mine.some((s) => endedAt(s, now) === null)
     const bill = await billOf(tx, at, said, app.catalogue, now)
     const pastDueSince =
       said.standing === 'past due' ? (said.pastDueSince ?? known?.pastDueSince ?? now) : null
@@ -112,24 +120,21 @@ function apply(
       live: !said.final,
       anchor: said.anchor,
       interval: bill.interval ?? known?.interval ?? null,
+      reversals: said.reversal?.payments ?? known?.reversals ?? [],
+      accessEndedAt: withheld ? (known?.accessEndedAt ?? (endsNow ? now : null)) : null,
       version: known?.version ?? 0,
     })
-    if (!written) return { written, problem: null }
+    if (!written || settled) return { written, problem: null }
     if (said.customer) await keepBillingId(tx, appId, uid, said.customer.ref, SANDBOX_CUSTOMERS)
 
     const grace = pastDueSince === null ? null : pastDueSince + (await graceDays(tx, appId)) * DAY_MS
-    const payments = await paymentsBehind(tx, appId, uid)
-    const held = (await subscriptionsOfUser(tx, appId, uid, now)).map((s) => ({
-      ...s,
-      ...(payments.get(`${s.provider}/${s.providerRef}`) ?? { paidAt: null, forGood: false }),
-    }))
     const { packages, scheduled } = bill
     const keepsAnchor =
       known !== null &&
       known.anchor !== null &&
       (known.anchor === said.anchor || (bill.interval !== null && known.interval !== bill.interval))
     const changes = billingChanges(
-      { ...said, provider, ref, packages, scheduled, keepsAnchor },
+      { ...said, standing: withheld ? 'paused' : said.standing, provider, ref, packages, scheduled, keepsAnchor },
       held,
       grace,
       now,
@@ -151,6 +156,15 @@ function apply(
     })
     return { written, problem: heldAlready(at, said, changes) }
   })
+}
+
+/** The user's subscriptions, each with the payment behind it. */
+async function heldBy(tx: Tx, appId: string, uid: number, now: number): Promise<HeldSubscription[]> {
+  const payments = await paymentsBehind(tx, appId, uid)
+  return (await subscriptionsOfUser(tx, appId, uid, now)).map((s) => ({
+    ...s,
+    ...(payments.get(`${s.provider}/${s.providerRef}`) ?? { paidAt: null, forGood: false }),
+  }))
 }
 
 /** A one-off purchase was paid twice. */

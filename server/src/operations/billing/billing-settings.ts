@@ -1,24 +1,48 @@
 import { badUserInput } from '../../domain/errors.ts'
 import { MAX_GRACE_DAYS } from '../../domain/limits.ts'
-import { graceDays, setGraceDays as storeGraceDays } from '../../store/apps.ts'
+import type { AccessAfterRefund } from '../../domain/reversal.ts'
+import * as store from '../../store/apps.ts'
+import type { Db } from '../../store/database.ts'
+import { reversedProviderSubscriptions } from '../../store/provider-subscriptions.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
+import { ask } from './reconcile.ts'
+
+export interface BillingSettings {
+  graceDays: number
+  accessAfterRefund: AccessAfterRefund
+}
 
 export async function billingSettings({
   service,
   appId,
-}: Pick<Call, 'service' | 'appId'>): Promise<{ graceDays: number }> {
+}: Pick<Call, 'service' | 'appId'>): Promise<BillingSettings> {
   await foundApp(service.pool, appId)
-  return { graceDays: await graceDays(service.pool, appId) }
+  return read(service.pool, appId)
 }
 
-export async function setGraceDays(call: Call, days: number): Promise<{ graceDays: number }> {
+const read = async (db: Db, appId: string): Promise<BillingSettings> => ({
+  graceDays: await store.graceDays(db, appId),
+  accessAfterRefund: await store.accessAfterRefund(db, appId),
+})
+
+export async function setGraceDays(call: Call, days: number): Promise<BillingSettings> {
   const { appId } = call
   if (days < 0 || days > MAX_GRACE_DAYS)
     throw badUserInput(`days must be from 0 to ${MAX_GRACE_DAYS}`, 'days')
   return mutate(call, async (tx) => {
-    await storeGraceDays(tx, appId, days)
-    return { graceDays: days }
+    await store.setGraceDays(tx, appId, days)
+    return read(tx, appId)
+  })
+}
+
+/** Also decides about what has been refunded or disputed already: the providers are asked about that again. */
+export async function setAccessAfterRefund(call: Call, access: AccessAfterRefund): Promise<BillingSettings> {
+  const { appId } = call
+  return mutate(call, async (tx) => {
+    await store.setAccessAfterRefund(tx, appId, access)
+    await ask(tx, await reversedProviderSubscriptions(tx, appId))
+    return read(tx, appId)
   })
 }

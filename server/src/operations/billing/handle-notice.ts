@@ -5,6 +5,7 @@ import type { Service } from '../call/service.ts'
 import { BillingProblem } from './apply-billing.ts'
 import { syncCheckout } from './sync-checkout.ts'
 import { syncCustomer } from './sync-customer.ts'
+import { syncPayment } from './sync-payment.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
 /** Attempts, with growing pauses, before someone has to look: about a day. */
@@ -33,9 +34,10 @@ export async function handleNotice(service: Service, appId: string, seq: number)
 }
 
 async function follow(service: Service, appId: string, notice: NoticeRow): Promise<void> {
-  const { checkoutRef, subscriptionRef, customerRef } = subjectOf(notice)
+  const { checkoutRef, subscriptionRef, customerRef, paymentRef } = subjectOf(notice)
   const at = { appId, provider: notice.provider }
   if (checkoutRef !== null) await syncCheckout(service, { ...at, ref: checkoutRef })
   if (subscriptionRef !== null) await syncSubscription(service, { ...at, ref: subscriptionRef })
   if (customerRef !== null) await syncCustomer(service, { ...at, ref: customerRef })
+  if (paymentRef !== null) await syncPayment(service, { ...at, ref: paymentRef })
 }

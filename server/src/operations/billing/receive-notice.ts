@@ -1,4 +1,5 @@
 import {
+  keptOf,
   type NoticeVerdict,
   readSandboxNotice,
   readStripeNotice,
@@ -65,7 +66,7 @@ async function take(service: Service, provider: ProviderName, arrival: Arrival):
     await holdErasures(tx, appId)
     // About a user who was deleted: it would only bring their data back.
     if (await isErased(tx, appId, named)) return true
-    const seq = await insertNotice(tx, appId, { provider, eventId, type, body: body.toString('utf8') })
+    const seq = await insertNotice(tx, appId, { provider, eventId, type, body: keptOf(verdict, body) })
     if (seq === null) return false
     await addJob(tx, 'handle-notice', { appId, seq }, `notice:${appId}:${seq}`)
     return true

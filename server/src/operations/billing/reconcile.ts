@@ -1,13 +1,20 @@
 import { closeUnanswered, openCheckouts } from '../../store/checkout-sessions.ts'
 import { type Tx, transaction } from '../../store/database.ts'
 import { addJobs } from '../../store/jobs.ts'
-import { liveProviderSubscriptions } from '../../store/provider-subscriptions.ts'
+import {
+  type AskAbout,
+  endedProviderSubscriptions,
+  liveProviderSubscriptions,
+} from '../../store/provider-subscriptions.ts'
 import type { Service } from '../call/service.ts'
+
+/** As long as banks take disputes as a rule, and longer than shops refund. */
+const REFUNDABLE_DAYS = 180
 
 /**
  * Finds what was lost: queues questions to the providers about every link that may still be paid, and about the
- * subscriptions that should have changed by now, or all of them. Returns how many. Links that no provider ever answered
- * for are closed.
+ * subscriptions that should have changed by now, or all of them, with those that ended and may still be refunded. Returns
+ * how many. Links that no provider ever answered for are closed.
  */
 export function reconcile(service: Service, appId: string | null, which: 'due' | 'all'): Promise<number> {
   return transaction(service.pool, (tx) => askAgain(tx, appId, which))
@@ -19,5 +26,15 @@ export async function askAgain(tx: Tx, appId: string | null, which: 'due' | 'all
   const subscriptions = await liveProviderSubscriptions(tx, appId, which)
   await addJobs(tx, 'sync-checkout', checkouts)
   await addJobs(tx, 'sync-subscription', subscriptions)
-  return checkouts.length + subscriptions.length
+  const ended = which === 'all' ? await endedProviderSubscriptions(tx, appId, REFUNDABLE_DAYS) : []
+  await ask(tx, ended)
+  return checkouts.length + subscriptions.length + ended.length
+}
+
+/** Queues questions about subscriptions and one-off payments. */
+export async function ask(tx: Tx, about: readonly AskAbout[]): Promise<void> {
+  const refsOf = (wanted: boolean) =>
+    about.flatMap(({ oneOff, ...ref }) => (oneOff === wanted ? [ref] : []))
+  await addJobs(tx, 'sync-checkout', refsOf(true))
+  await addJobs(tx, 'sync-subscription', refsOf(false))
 }

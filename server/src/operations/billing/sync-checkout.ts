@@ -2,7 +2,6 @@ import type { ProviderCheckout } from '../../billing/provider.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { CheckoutSession } from '../../store/checkout-sessions.ts'
 import { findProviderSubscription } from '../../store/provider-subscriptions.ts'
-import { isGiven } from '../../store/subscriptions.ts'
 import type { Service } from '../call/service.ts'
 import { applyBilling, type PaidSubscription } from './apply-billing.ts'
 import { followCheckout } from './follow-checkout.ts'
@@ -35,8 +34,6 @@ async function grantForGood(
 ): Promise<void> {
   const { pool } = service
   for (let attempt = 1; attempt <= TRIES; attempt++) {
-    // One payment, one grant.
-    if (await isGiven(pool, at.appId, at.provider, checkout.ref)) return
     const known = await findProviderSubscription(pool, at.appId, at.provider, checkout.ref)
     const paidAt = known?.paidAt ?? session.paidAt ?? checkout.paidAt
     if (paidAt === null) throw new Error(`the checkout ${checkout.ref} is paid and has no time`)
@@ -57,11 +54,13 @@ async function grantForGood(
       cancelAt: null,
       endedAt: null,
       pastDueSince: null,
+      reversal: checkout.reversal,
       paidAt,
       forGood: true,
       paymentRef: checkout.paymentRef ?? checkout.ref,
     }
-    if (await applyBilling(service, { ...at, ref: checkout.ref }, paid, known, session.userUid)) return
+    if (await applyBilling(service, { ...at, ref: checkout.ref }, paid, known, known?.userUid ?? session.userUid))
+      return
   }
   throw new Error(`the payment ${checkout.ref} kept changing while it was being recorded`)
 }

@@ -49,6 +49,7 @@ function vanished(ref: string, known: ProviderSubscriptionRow): ProviderSubscrip
     cancelAt: null,
     endedAt: null,
     pastDueSince: null,
+    reversal: null,
   }
 }
 

@@ -94,6 +94,8 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   removeProviderAccount: { least: 'OWNER', about: { kind: 'providerAccount', id: by('provider') } },
   testProviderAccount: { least: 'OWNER', about: null },
   setGraceDays: { least: 'EDITOR', about: { kind: 'app', id: by('appId') } },
+  setAccessAfterRefund: { least: 'EDITOR', about: { kind: 'app', id: by('appId') } },
+  reverseSandboxPayment: { least: 'EDITOR', about: { kind: 'subscription', id: by('subscriptionId') } },
   replayNotice: { least: 'EDITOR', about: { kind: 'notice', id: byId } },
   replayFailedNotices: { least: 'EDITOR', about: { kind: 'notice', id: none } },
   reconcileBilling: { least: 'EDITOR', about: { kind: 'notice', id: none } },

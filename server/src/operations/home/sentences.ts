@@ -73,6 +73,8 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   removeProviderAccount: 'removed the billing provider {provider}',
   syncSubscription: 'changed the subscriptions of the user {userId}',
   setGraceDays: 'set the days of grace to {graceDays}',
+  setAccessAfterRefund: 'set access after a refund to {accessAfterRefund}',
+  reverseSandboxPayment: 'tried a refund or dispute of a sandbox payment of {userId} for {packageId}',
   replayNotice: 'had the notice {id} handled again',
   replayFailedNotices: 'had all failed notices handled again',
   reconcileBilling: 'compared subscriptions with the billing providers',

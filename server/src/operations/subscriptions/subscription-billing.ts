@@ -1,5 +1,6 @@
 import type { Monotonic } from '../../domain/clocks.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
+import { type Payment, reversalsDuring } from '../../domain/reversal.ts'
 import type { Pool } from '../../store/database.ts'
 import {
   findProviderSubscriptions,
@@ -34,4 +35,14 @@ export async function subscriptionBilling(
   const { provider, ref } = paid
   const known = await billings.read(paid)
   return known && { provider, ref, status: known.status, paidUntil: known.paidUntil }
+}
+
+/** The payments for it that were refunded or disputed, newest first. */
+export async function subscriptionReversals(
+  { billings }: Service,
+  { paid, startedAt, cancelledAt }: PackageSubscription,
+): Promise<Payment[]> {
+  if (!paid) return []
+  const known = await billings.read(paid)
+  return reversalsDuring(known?.reversals ?? [], { startedAt, endedAt: cancelledAt })
 }

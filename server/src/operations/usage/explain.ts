@@ -3,8 +3,10 @@ import { type Catalogue, grantsOf, versionOf } from '../../domain/catalogue.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { overrideAt } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
+import { isGone, type Payment, reversalsDuring } from '../../domain/reversal.ts'
 import { standingOf } from '../../domain/standing.ts'
 import { endedAt } from '../../domain/subscription.ts'
+import { accessEnded } from '../../store/provider-subscriptions.ts'
 import { usedOf } from '../../store/subscribers.ts'
 import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
 import { findUser } from '../../store/users.ts'
@@ -51,8 +53,12 @@ export async function explain(
         ])
       : []
   const access = decideAccess(standing, used, delta)
+  const withheld = user ? await accessEnded(pool, appId, user.uid) : new Map<string, Payment[]>()
   const subscriptions = held
-    .map((row) => explained(row, catalogue, featureId, now))
+    .map((row) => ({
+      ...explained(row, catalogue, featureId, now),
+      takenBack: takenBackOf(row, withheld, now),
+    }))
     .sort((a, b) => Number(b.live) - Number(a.live))
   return {
     ...access,
@@ -76,12 +82,28 @@ export async function explain(
   }
 }
 
+/** Why a refund or a dispute ended it; null: neither did. Of what it paid for, the newest is ended by it. */
+function takenBackOf(
+  row: SubscriptionRow,
+  withheld: ReadonlyMap<string, Payment[]>,
+  now: number,
+): ExplainedSubscription['takenBack'] {
+  const payments = withheld.get(`${row.provider}/${row.providerRef}`)
+  const ended = endedAt(row, now)
+  if (!payments || ended === null) return null
+  const [payment] = reversalsDuring(payments, { startedAt: row.startedAt, endedAt: ended }).filter(isGone)
+  if (!payment) return null
+  return payment.refundedAt !== null && payment.refunded >= payment.amount
+    ? { how: 'refunded', at: payment.refundedAt }
+    : { how: 'disputed', at: payment.dispute?.openedAt ?? ended }
+}
+
 function explained(
   row: SubscriptionRow,
   catalogue: Catalogue,
   featureId: string,
   now: number,
-): ExplainedSubscription {
+): Omit<ExplainedSubscription, 'takenBack'> {
   const ended = endedAt(row, now)
   const version = versionOf(catalogue, row, now)
   const nameOf = (packageId: string) => catalogue.packages.get(packageId)?.name ?? packageId

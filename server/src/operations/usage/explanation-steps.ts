@@ -38,6 +38,8 @@ export interface ExplainedSubscription {
   trialEndsAt: number | null
   /** what is to succeed it, and when */
   next: { packageName: string; at: number } | null
+  /** what ended it, where access ends when a payment is taken back */
+  takenBack: { how: 'refunded' | 'disputed'; at: number } | null
   /** its entitlement to the feature; null: none */
   grant: Entitlement | null
 }
@@ -113,8 +115,17 @@ function live({ subscriptions, override }: Found): ExplainedStep {
   return {
     step: 'SUBSCRIPTIONS',
     passed: held.length > 0 || override !== null,
-    text: [first, ...held.flatMap(lifeOf)].join(' '),
+    text: [first, ...held.flatMap(lifeOf), ...subscriptions.flatMap(lossOf)].join(' '),
   }
+}
+
+/** Why one ended, where the app ends access for what is refunded or disputed. */
+function lossOf({ live, packageName, takenBack }: ExplainedSubscription): string[] {
+  if (live || !takenBack) return []
+  const what = takenBack.how === 'refunded' ? 'was refunded in full' : 'was disputed'
+  return [
+    `${quote(packageName)} ended because its payment ${what} at ${timeText(takenBack.at)}: this app ends access then.`,
+  ]
 }
 
 /** What is to come of a live subscription. */

@@ -1,0 +1,128 @@
+import { type Payment, type Reversal, reversalOf } from '../../domain/reversal.ts'
+import type { Db, Tx } from '../../store/database.ts'
+import { ProviderError } from '../provider.ts'
+import * as books from './books.ts'
+import { periodOf, periodOfPayment } from './change-price.ts'
+import { announce, newRef } from './events.ts'
+import { findPayment, lockPayment, paymentsFor, type SandboxPayment, writePayment } from './payment-books.ts'
+import type { IsOn } from './payments.ts'
+import type { SandboxSubscription } from './subscription-books.ts'
+
+export const SANDBOX_REVERSALS = [
+  'REFUND',
+  'FAIL_REFUND',
+  'INQUIRE',
+  'DISPUTE',
+  'WIN_DISPUTE',
+  'LOSE_DISPUTE',
+] as const
+/** What may happen to a payment after it was made. */
+export type SandboxReversal = (typeof SANDBOX_REVERSALS)[number]
+
+/** What was paid for a subscription, or for a one-off purchase by its checkout's id, newest first. */
+export async function paymentsOf(
+  db: Db,
+  appId: string,
+  ref: string,
+  s: SandboxSubscription | null,
+): Promise<Payment[]> {
+  if (s) {
+    const paid = await paymentsFor(db, appId, s.id)
+    return paid.map((one) => paymentFrom(one, periodOfPayment(s, one.paidAt)))
+  }
+  const paid = await findPayment(db, appId, ref)
+  return paid ? [paymentFrom(paid, null)] : []
+}
+
+/** What was taken back of it. */
+export async function reversalIn(
+  db: Db,
+  appId: string,
+  ref: string,
+  s: SandboxSubscription | null,
+): Promise<Reversal> {
+  const payments = await paymentsOf(db, appId, ref, s)
+  const start = s ? periodOf(s).start : 0
+  return reversalOf(
+    payments,
+    payments.filter(({ period }) => period === null || period.start >= start),
+  )
+}
+
+function paymentFrom(paid: SandboxPayment, period: Payment['period']): Payment {
+  const refunds = paid.refunds.filter(({ failed }) => !failed)
+  const { id: ref, amount, currency, paidAt, dispute } = paid
+  return {
+    ref,
+    amount,
+    currency,
+    paidAt,
+    period,
+    refunded: refunds.reduce((sum, refund) => sum + refund.amount, 0),
+    refundedAt: refunds.length > 0 ? Math.max(...refunds.map(({ at }) => at)) : null,
+    dispute: dispute && { state: dispute.state, reason: dispute.reason, openedAt: dispute.at },
+  }
+}
+
+/** Refunds or disputes a payment, or decides a dispute, as the shop, the payer and the bank would. */
+export async function reverse(
+  tx: Tx,
+  appId: string,
+  id: string,
+  { action, amount }: { action: SandboxReversal; amount: number | null },
+  isOn: IsOn,
+): Promise<void> {
+  if (!(await isOn(tx, appId))) throw new ProviderError('refused', 'the sandbox is off')
+  const paid = await lockPayment(tx, appId, id)
+  if (!paid) throw new ProviderError('refused', `there is no payment ${id}`, true)
+  const now = await books.nowOf(tx, appId)
+  await writePayment(tx, appId, after(paid, action, amount, now))
+  await announce(tx, appId, EVENTS[action], { object: 'charge', id, customer: paid.customerId })
+}
+
+const EVENTS: Record<SandboxReversal, string> = {
+  REFUND: 'charge.refunded',
+  FAIL_REFUND: 'refund.failed',
+  INQUIRE: 'charge.dispute.created',
+  DISPUTE: 'charge.dispute.created',
+  WIN_DISPUTE: 'charge.dispute.closed',
+  LOSE_DISPUTE: 'charge.dispute.closed',
+}
+
+function after(
+  paid: SandboxPayment,
+  action: SandboxReversal,
+  amount: number | null,
+  now: number,
+): SandboxPayment {
+  const { refunds, dispute } = paid
+  const { refunded } = paymentFrom(paid, null)
+  switch (action) {
+    case 'REFUND': {
+      const left = paid.amount - refunded
+      const given = amount ?? left
+      if (dispute?.state === 'OPEN' || dispute?.state === 'LOST')
+        throw new ProviderError('refused', 'the payment is disputed: the bank has the money')
+      if (left === 0) throw new ProviderError('refused', 'the payment has been refunded already')
+      if (given <= 0 || given > left)
+        throw new ProviderError('refused', `a refund is from 1 to ${left}, which is what is left of the payment`)
+      return { ...paid, refunds: [...refunds, { id: newRef('re'), amount: given, at: now, failed: false }] }
+    }
+    case 'FAIL_REFUND': {
+      const last = refunds.findLast(({ failed }) => !failed)
+      if (!last) throw new ProviderError('refused', 'nothing of the payment has been refunded')
+      return { ...paid, refunds: refunds.map((one) => (one === last ? { ...one, failed: true } : one)) }
+    }
+    case 'INQUIRE':
+    case 'DISPUTE': {
+      if (dispute !== null && (dispute.state !== 'INQUIRY' || action === 'INQUIRE'))
+        throw new ProviderError('refused', 'the payment has been disputed already')
+      const state = action === 'DISPUTE' ? 'OPEN' : 'INQUIRY'
+      return { ...paid, dispute: { state, reason: 'fraudulent', at: dispute?.at ?? now } }
+    }
+    default: {
+      if (dispute?.state !== 'OPEN') throw new ProviderError('refused', 'there is no open dispute to decide')
+      return { ...paid, dispute: { ...dispute, state: action === 'WIN_DISPUTE' ? 'WON' : 'LOST' } }
+    }
+  }
+}

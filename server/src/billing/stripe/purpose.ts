@@ -1,0 +1,19 @@
+import type Stripe from 'stripe'
+import type { PaymentPurpose } from '../provider.ts'
+import { idOf } from './asked.ts'
+
+/** What a payment was for: the subscription of its invoice, or the checkout of a one-off purchase. */
+export async function purposeOf(stripe: Stripe, ref: string): Promise<PaymentPurpose | null> {
+  const intent = ref.startsWith('pi_') ? ref : idOf((await stripe.charges.retrieve(ref)).payment_intent)
+  if (intent === null) return null
+  const payment = { type: 'payment_intent', payment_intent: intent } as const
+  const [paid] = (await stripe.invoicePayments.list({ payment, limit: 1 })).data
+  const invoice = idOf(paid?.invoice)
+  if (invoice !== null) {
+    const { parent } = await stripe.invoices.retrieve(invoice)
+    const subscriptionRef = idOf(parent?.subscription_details?.subscription)
+    return subscriptionRef === null ? null : { subscriptionRef }
+  }
+  const [session] = (await stripe.checkout.sessions.list({ payment_intent: intent, limit: 1 })).data
+  return session ? { checkoutRef: session.id } : null
+}

@@ -1,0 +1,75 @@
+/**
+ * Payments that were refunded or disputed, and what that means for access.
+ *
+ * Invariants (reversal.test.ts):
+ * - a partial refund, or one of an earlier period, never ends access;
+ * - access ends only where the app says so, and everything paid for the running period is gone;
+ * - money that comes back (a refund that failed, a dispute that was won) counts as never gone.
+ */
+
+export const ACCESS_AFTER_REFUND = ['KEEP', 'END'] as const
+/** What becomes of access when everything paid for the running period is refunded or disputed. */
+export type AccessAfterRefund = (typeof ACCESS_AFTER_REFUND)[number]
+
+/**
+ * INQUIRY: the bank only asks, and no money has moved. OPEN: the money is withheld. CLOSED: over without a dispute.
+ */
+export const DISPUTE_STATES = ['INQUIRY', 'OPEN', 'WON', 'LOST', 'CLOSED'] as const
+export type DisputeState = (typeof DISPUTE_STATES)[number]
+
+export interface Dispute {
+  state: DisputeState
+  /** in the provider's terms */
+  reason: string | null
+  openedAt: number
+}
+
+/** One payment, in minor units, with what was taken back of it. */
+export interface Payment {
+  /** the provider's id of it */
+  ref: string
+  amount: number
+  currency: string
+  paidAt: number
+  /** what it paid for; null: a one-off purchase */
+  period: { start: number; end: number } | null
+  refunded: number
+  /** of the last refund */
+  refundedAt: number | null
+  dispute: Dispute | null
+}
+
+/** What was taken back of the payments for one subscription at a provider. */
+export interface Reversal {
+  /** those that were refunded or disputed, newest first */
+  payments: Payment[]
+  /** Nothing that was paid for the running period is left. */
+  whole: boolean
+}
+
+export const NO_REVERSAL: Reversal = { payments: [], whole: false }
+
+export const isReversed = ({ refunded, dispute }: Payment): boolean => refunded > 0 || dispute !== null
+
+/** A dispute is about the whole payment, even where a changed exchange rate makes its amount another. */
+export const isGone = ({ amount, refunded, dispute }: Payment): boolean =>
+  refunded >= amount || dispute?.state === 'OPEN' || dispute?.state === 'LOST'
+
+/** `running` are all payments for the running period; null where it is not known how one stands. */
+export function reversalOf(payments: readonly Payment[], running: readonly (Payment | null)[]): Reversal {
+  return {
+    payments: payments.filter(isReversed),
+    whole: running.length > 0 && running.every((payment) => payment !== null && isGone(payment)),
+  }
+}
+
+/** Those that a subscription was paid with, from its start until its end. */
+export function reversalsDuring(
+  payments: readonly Payment[],
+  { startedAt, endedAt }: { startedAt: number; endedAt: number | null },
+): Payment[] {
+  return payments.filter(
+    ({ period }) =>
+      period === null || (period.end > startedAt && (endedAt === null || period.start <= endedAt)),
+  )
+}

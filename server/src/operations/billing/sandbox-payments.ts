@@ -1,0 +1,49 @@
+import { findSubscription as findInBooks } from '../../billing/sandbox/subscription-books.ts'
+import {
+  paymentsOf,
+  reverse,
+  type SandboxReversal,
+} from '../../billing/sandbox/reversals.ts'
+import { badUserInput } from '../../domain/errors.ts'
+import type { Payment } from '../../domain/reversal.ts'
+import type { Db } from '../../store/database.ts'
+import type { SubscriptionRow } from '../../store/subscriptions.ts'
+import { type Call, momentOf } from '../call/call.ts'
+import { foundSubscription } from '../call/found.ts'
+import { mutate } from '../call/mutate.ts'
+import { askingProvider, sandboxIsOn } from './provider-of.ts'
+
+/** What was paid in the sandbox for a subscription, newest first; nothing for one that is paid elsewhere. */
+export async function sandboxPayments(call: Call, subscriptionId: string): Promise<Payment[]> {
+  const { service, appId } = call
+  const { now } = await momentOf(call)
+  const subscription = await foundSubscription(service.pool, appId, subscriptionId, now)
+  return paidFor(service.pool, subscription)
+}
+
+/** Tries out a refund or a dispute. What follows from it comes by a notice, as from any provider. */
+export function reverseSandboxPayment(
+  call: Call,
+  subscriptionId: string,
+  paymentRef: string,
+  wanted: { action: SandboxReversal; amount: number | null },
+): Promise<Payment> {
+  const { service, appId } = call
+  return mutate(call, async (tx, moment) => {
+    const { now } = await moment()
+    const subscription = await foundSubscription(tx, appId, subscriptionId, now)
+    const isPayment = ({ ref }: Payment) => ref === paymentRef
+    if (!(await paidFor(tx, subscription)).some(isPayment))
+      throw badUserInput('There is no such payment for this subscription in the sandbox', 'paymentRef')
+    const isOn = sandboxIsOn(service.billing)
+    await askingProvider('sandbox', () => reverse(tx, appId, paymentRef, wanted, isOn))
+    const after = (await paidFor(tx, subscription)).find(isPayment)
+    if (!after) throw new Error(`the payment ${paymentRef} vanished`)
+    return after
+  })
+}
+
+const paidFor = async (db: Db, { appId, provider, providerRef }: SubscriptionRow): Promise<Payment[]> =>
+  provider === 'sandbox' && providerRef !== null
+    ? paymentsOf(db, appId, providerRef, await findInBooks(db, appId, providerRef))
+    : []

@@ -1,0 +1,19 @@
+import type { ProviderSubscription } from '../../billing/provider.ts'
+import { accessAfterRefund } from '../../store/apps.ts'
+import type { Db } from '../../store/database.ts'
+import type { ProviderSubscriptionRow } from '../../store/provider-subscriptions.ts'
+
+/**
+ * Whether nothing is granted for it, because what was paid for the running period has been refunded or is disputed.
+ * Where the provider does not say, it stays as it was.
+ */
+export async function isWithheld(
+  db: Db,
+  appId: string,
+  { reversal, standing }: Pick<ProviderSubscription, 'reversal' | 'standing'>,
+  known: ProviderSubscriptionRow | null,
+): Promise<boolean> {
+  if (standing !== 'live' && standing !== 'past due') return false
+  if (!reversal) return known !== null && known.accessEndedAt !== null
+  return reversal.whole && (await accessAfterRefund(db, appId)) === 'END'
+}
