@@ -101,6 +101,9 @@ const subscribed = (userId: string, to: unknown) => ({
   scheduled: null,
 })
 
+/** As a query answers it. */
+const read = (userId: string, to: unknown) => ({ ...subscribed(userId, to), reversals: [] })
+
 const counted = (used: number) => ({ budget: 15, used, overageEnabled: false })
 const check = (featureId: string, reasonCode: string, consumption: unknown, access = true) => ({
   featureId,
@@ -158,12 +161,12 @@ const QUERIES: Row[] = [
     (t) => t.exportUser({ id: 'bob' }),
     expect.objectContaining({ user: expect.objectContaining({ id: 'bob' }), subscriptions: [], next: null }),
   ],
-  ['subscriptions', (t) => t.subscriptions(), [subscribed('ann', PLAN), subscribed('ann', EXTRA)]],
+  ['subscriptions', (t) => t.subscriptions(), [read('ann', PLAN), read('ann', EXTRA)]],
   ['subscriptions', (t) => t.subscriptions({ userId: 'bob' }), []],
   [
     'subscription',
     async (t) => t.subscription({ id: (await t.subscriptions({ first: 1 })).data?.[0]?.id ?? '' }),
-    subscribed('ann', PLAN),
+    read('ann', PLAN),
   ],
 ]
 

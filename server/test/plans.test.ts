@@ -250,6 +250,7 @@ const UNREAD: Record<string, string> = {
   billing_id_once_per_import: 'no two rows of a file give one billing id away',
   one_live_base_plan: 'a user has one live base plan',
   one_live_subscription_per_package: 'a user holds each package once',
+  subscription_provider: 'erasing a payment checks that no subscription refers to it',
   sign_in_attempt_age: 'the version before this one reads by it',
   sign_in_attempt_pkey: 'the version before this one reads by it',
 }

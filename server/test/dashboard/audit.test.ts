@@ -50,6 +50,23 @@ async function prepare(): Promise<void> {
 }
 
 /** A notice that could not be handled. */
+/** A user who has bought the plan for good, in the sandbox. */
+async function paidInSandbox(): Promise<void> {
+  await rowsOf(
+    { connectionString: server.databaseUrl },
+    `with payer as (insert into users (app_id, id, metadata) values ('audited', 'payer', '{}') returning uid),
+     customer as (insert into sandbox_customer (app_id, id) values ('audited', 'cus_paid')),
+     checkout as (insert into sandbox_checkout
+         (app_id, id, session_id, customer_id, items, success_url, cancel_url, state, made_at, paid_at, expires_at)
+       values ('audited', 'cs_paid', 's', 'cus_paid', '[{"amount":900,"currency":"usd"}]', 'https://a.example',
+         'https://a.example', 'paid', now(), now(), now())),
+     paid as (insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live)
+       select 'audited', 'sandbox', 'cs_paid', uid, 'paid', now(), false from payer)
+     insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, provider, provider_ref)
+     select 'audited', 'bought', uid, 'plan', false, now(), now(), 'sandbox', 'cs_paid' from payer`,
+  )
+}
+
 async function failedNotice(): Promise<string> {
   const [notice] = await rowsOf<{ seq: string }>(
     { connectionString: server.databaseUrl },
@@ -343,6 +360,23 @@ const STEPS: Step[] = [
     entry: { subjectKind: 'app', before: { graceDays: 7 }, after: { graceDays: 3 } },
   },
   {
+    mutation: `setAccessAfterRefund(${app}, access: END) { accessAfterRefund }`,
+    entry: {
+      sentence: 'set access after a refund to END',
+      subjectKind: 'app',
+      before: { accessAfterRefund: 'KEEP' },
+      after: { accessAfterRefund: 'END' },
+    },
+  },
+  {
+    mutation: `reverseSandboxPayment(${app}, subscriptionId: "bought", paymentRef: "cs_paid", action: REFUND) { refunded }`,
+    entry: {
+      sentence: 'tried a refund or dispute of a sandbox payment of payer for plan',
+      subjectKind: 'subscription',
+      subjectId: 'bought',
+    },
+  },
+  {
     mutation: `replayNotice(${app}, id: "NOTICE") { id }`,
     entry: { subjectKind: 'notice', subjectId: expect.stringMatching(/^\d+$/), before: null, after: null },
   },
@@ -416,6 +450,7 @@ describe('gap: the audit log', () => {
     for (const { mutation, entry } of STEPS) {
       const operation = /^\w+/.exec(mutation)?.[0] ?? ''
       if (operation === 'replayNotice') known.NOTICE = await failedNotice()
+      if (operation === 'reverseSandboxPayment') await paidInSandbox()
       const text = mutation.replace(/"([A-Z_]+)"/, (whole, name) => JSON.stringify(known[name]) ?? whole)
       const earlier = await latest()
       const answer = (await server.dashboard.data(`mutation { ${text} }`))[operation]

@@ -29,6 +29,8 @@ insert into checkout_session (app_id, id, template_id, user_uid, provider, items
 insert into provider_account (app_id, provider, secret_key, beside_live) values ('ours', 'stripe', '\\x04', true);
 insert into provider_subscription (app_id, provider, ref, user_uid, customer_ref, status, made_at, paid_at, paid_until, live)
   values ('ours', 'stripe', 'sub_1', ${UID}, 'cus_1', 'active', now(), now() - interval '1 day', now(), true);
+insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live, reversals, access_ended_at)
+  values ('ours', 'stripe', 'cs_refunded', ${UID}, 'paid', now(), false, '[]', now());
 insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancel_at, provider, provider_ref)
   values ('ours', 'subscription', ${UID}, 'plan', false, now(), now(), now() + interval '1 day', 'stripe', 'sub_1');
 insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, follows)
