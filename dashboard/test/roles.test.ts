@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MUTATIONS } from '../../server/src/operations/call/member-operations.ts'
+import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { dashboardClient } from '../../server/test/harness/client.ts'
 import { rowsOf } from '../../server/test/harness/database.ts'
 import { sessionCookie, upload } from '../../server/test/harness/import.ts'
@@ -96,6 +97,14 @@ const PLACES: Record<string, Place> = {
   setProviderAccount: { path: '/apps/default/billing?tab=providers', control: button('Turn off') },
   testProviderAccount: { path: '/apps/default/billing?tab=providers', control: button('Test') },
   removeProviderAccount: { path: '/apps/default/billing?tab=providers', control: button('Remove') },
+  setAccessAfterRefund: {
+    path: '/apps/default/billing?tab=providers',
+    control: button('Save what follows a refund'),
+  },
+  reverseSandboxPayment: {
+    path: '/apps/default/users/erin?tab=subscriptions',
+    control: button('Refund or dispute Basic of erin'),
+  },
   setGraceDays: { path: '/apps/default/billing?tab=providers', control: button('Save') },
   replayNotice: { path: '/apps/default/billing?tab=notices', control: button('Replay evt_failed') },
   replayFailedNotices: { path: '/apps/default/billing?tab=notices', control: button('Replay all failed') },
@@ -145,6 +154,7 @@ async function fill(): Promise<void> {
     changeSubscription(userId: "carl", packageId: "basic", quantity: 2, when: PERIOD_END) { now }
     startTrial(userId: "dora", packageId: "basic", days: 9) { id }
   }`)
+  await payInSandbox('erin')
   const cookie = await sessionCookie(server)
   for (const [id, dryRun, email] of [
     ['applied', '0', 'ada@one.example.com'],
@@ -157,6 +167,26 @@ async function fill(): Promise<void> {
     `insert into notice (app_id, provider, event_id, type, payload, state)
      values ('default', 'stripe', 'evt_failed', 'invoice.paid', '{}', 'FAILED')`,
   )
+}
+
+/** Buys the template "card" on the sandbox's own page. */
+async function payInSandbox(userId: string): Promise<void> {
+  const { server } = dashboard
+  const { generateSubscriptionLink } = await server.admin.data(
+    `mutation ($userId: String!) {
+      createUser(input: { id: $userId }) { id }
+      generateSubscriptionLink(userId: $userId, templateId: "card", successUrl: "https://a.example", cancelUrl: "https://b.example") { url }
+    }`,
+    { userId },
+  )
+  const card = { number: '4242424242424242', expiry: '12/99', cvc: '123' }
+  const response = await fetch(generateSubscriptionLink.url, {
+    method: 'POST',
+    body: new URLSearchParams({ action: 'pay', ...card }),
+    redirect: 'manual',
+  })
+  expect(response.status).toBe(303)
+  await jobsDone(server.databaseUrl)
 }
 
 async function newViewer(): Promise<{ email: string; password: string }> {

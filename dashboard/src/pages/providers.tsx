@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { AccessAfterRefundForm } from '../forms/access-after-refund-form.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { GraceDaysForm } from '../forms/grace-days-form.tsx'
 import { ProviderForm } from '../forms/provider-form.tsx'
@@ -16,7 +17,7 @@ const PROVIDERS = graphql(`
     providerAccounts(appId: $appId) {
       provider enabled source keyHint livemode webhookSecrets webhookUrl
     }
-    billingSettings(appId: $appId) { graceDays }
+    billingSettings(appId: $appId) { graceDays accessAfterRefund }
   }
 `)
 const TEST = graphql(`
@@ -66,6 +67,11 @@ export function Providers({ appId }: { appId: string }) {
             ))}
           </SimpleGrid>
           <GraceDaysForm appId={appId} days={billingSettings.graceDays} />
+          <AccessAfterRefundForm
+            key={billingSettings.accessAfterRefund}
+            appId={appId}
+            access={billingSettings.accessAfterRefund}
+          />
           <FormDialog
             opened={setting !== null}
             onClose={() => setSetting(null)}

@@ -6,11 +6,13 @@ import { CancelSubscription } from '../forms/cancel-subscription.tsx'
 import { ExtendTrial } from '../forms/extend-trial.tsx'
 import { KeepSubscription } from '../forms/keep-subscription.tsx'
 import { TakeChangeBack } from '../forms/take-change-back.tsx'
+import { TryRefund } from '../forms/try-refund.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { dateOf, utcOf, When } from '../ui/when.tsx'
+import { ReversalTags } from './reversal-tags.tsx'
 
 const SUBSCRIPTIONS = graphql(`
   query Subscriptions($appId: String!, $userId: String, $packageId: String, $after: String) {
@@ -21,6 +23,7 @@ const SUBSCRIPTIONS = graphql(`
         scheduled { packageName at }
         package { id name isAddon }
         billing { provider status paidUntil }
+        reversals { paymentRef amount refunded amountText refundedText refundedAt dispute { state reason openedAt } }
       }
     }
   }
@@ -45,26 +48,44 @@ export function SubscriptionList({ appId, userId, packageId }: SubscriptionListP
   const columns = [
     ...(userId === undefined ? [USER(appId)] : []),
     ...(packageId === undefined ? [PACKAGE(appId)] : []),
-    { label: 'State', cell: stateOf },
+    {
+      label: 'State',
+      cell: (subscription: Subscription) => (
+        <>
+          {stateOf(subscription)}
+          <ReversalTags reversals={subscription.reversals} />
+        </>
+      ),
+    },
     { label: 'Since', wide: true, cell: ({ startedAt }: Subscription) => <When at={startedAt} /> },
     { label: 'Paid through', wide: true, cell: billingOf },
     {
       label: 'Actions',
       hiddenLabel: true,
       right: true,
-      cell: (subscription: Subscription) =>
-        subscription.status === 'ACTIVE' && (
-          <Group gap="xxs" justify="flex-end" wrap="nowrap">
-            {isTrialByHand(subscription) && subscription.trialEndsAt && (
-              <ExtendTrial appId={appId} subscription={subscription} endsAt={subscription.trialEndsAt} />
-            )}
-            {subscription.scheduled && <TakeChangeBack appId={appId} userId={subscription.userId} />}
-            {subscription.cancelAt && !subscription.scheduled && !isTrialByHand(subscription) && (
-              <KeepSubscription appId={appId} subscription={subscription} cancelAt={subscription.cancelAt} />
-            )}
-            <CancelSubscription appId={appId} subscription={subscription} />
-          </Group>
-        ),
+      cell: (subscription: Subscription) => (
+        <Group gap="xxs" justify="flex-end" wrap="nowrap">
+          {subscription.billing?.provider === 'sandbox' && (
+            <TryRefund appId={appId} subscription={subscription} />
+          )}
+          {subscription.status === 'ACTIVE' && (
+            <>
+              {isTrialByHand(subscription) && subscription.trialEndsAt && (
+                <ExtendTrial appId={appId} subscription={subscription} endsAt={subscription.trialEndsAt} />
+              )}
+              {subscription.scheduled && <TakeChangeBack appId={appId} userId={subscription.userId} />}
+              {subscription.cancelAt && !subscription.scheduled && !isTrialByHand(subscription) && (
+                <KeepSubscription
+                  appId={appId}
+                  subscription={subscription}
+                  cancelAt={subscription.cancelAt}
+                />
+              )}
+              <CancelSubscription appId={appId} subscription={subscription} />
+            </>
+          )}
+        </Group>
+      ),
     },
   ]
   return (

@@ -211,10 +211,9 @@ export async function endedProviderSubscriptions(
 
 /** Everything of an app of which a payment was refunded or disputed. */
 export async function reversedProviderSubscriptions(db: Db, appId: string): Promise<AskAbout[]> {
-  const { rows } = await db.query<AskAbout>(
-    `${ASK_ABOUT} where s.app_id = $1 and s.reversals is not null`,
-    [appId],
-  )
+  const { rows } = await db.query<AskAbout>(`${ASK_ABOUT} where s.app_id = $1 and s.reversals is not null`, [
+    appId,
+  ])
   return rows
 }
 

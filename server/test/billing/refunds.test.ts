@@ -125,7 +125,9 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
     stripe.refund(payment)
     await heard()
     expect(await shop.subscriptions(user)).toEqual(['plan ACTIVE'])
-    expect(await reversals()).toEqual([[{ paymentRef: payment, amount: 1500, refunded: 1500, dispute: null }]])
+    expect(await reversals()).toEqual([
+      [{ paymentRef: payment, amount: 1500, refunded: 1500, dispute: null }],
+    ])
   })
 
   it('ends access where the app says so, and says why; the next payment starts a new subscription', async () => {
@@ -157,7 +159,10 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
     expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED'])
   })
 
-  it.each(['failed', 'canceled'] as const)('gives access back if the refund %s, and keeps usage', async (how) => {
+  it.each([
+    'failed',
+    'canceled',
+  ] as const)('gives access back if the refund %s, and keeps usage', async (how) => {
     await access('END')
     const { payment } = await buy('plan')
     await shop.admin.data(

@@ -105,7 +105,10 @@ function after(
         throw new ProviderError('refused', 'the payment is disputed: the bank has the money')
       if (left === 0) throw new ProviderError('refused', 'the payment has been refunded already')
       if (given <= 0 || given > left)
-        throw new ProviderError('refused', `a refund is from 1 to ${left}, which is what is left of the payment`)
+        throw new ProviderError(
+          'refused',
+          `a refund is from 1 to ${left}, which is what is left of the payment`,
+        )
       return { ...paid, refunds: [...refunds, { id: newRef('re'), amount: given, at: now, failed: false }] }
     }
     case 'FAIL_REFUND': {

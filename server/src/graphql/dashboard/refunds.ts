@@ -1,4 +1,5 @@
 import { SANDBOX_REVERSALS } from '../../billing/sandbox/reversals.ts'
+import { amountText } from '../../domain/price.ts'
 import { inApp } from '../../operations/apps/apps.ts'
 import { reverseSandboxPayment, sandboxPayments } from '../../operations/billing/sandbox-payments.ts'
 import type { Builder } from '../types/builder.ts'
@@ -9,6 +10,10 @@ import type { DashboardTypes } from './types.ts'
 /** Refunds and disputes, and trying them in the sandbox. */
 export function defineRefunds(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const payment = defineReversals(builder, types.subscription, ({ service }) => service)
+  builder.objectFields(payment, (t) => ({
+    amountText: t.string({ description: 'As a customer sees it.', resolve: amountText }),
+    refundedText: t.string({ resolve: (row) => amountText({ ...row, amount: row.refunded }) }),
+  }))
   const reversal = builder.enumType('SandboxReversal', {
     description: 'What may happen to a payment after it was made.',
     values: SANDBOX_REVERSALS,

@@ -1,6 +1,6 @@
-import { DISPUTE_STATES, type Dispute, type Payment } from '../../domain/reversal.ts'
+import { DISPUTE_STATES, type Dispute } from '../../domain/reversal.ts'
 import type { Service } from '../../operations/call/service.ts'
-import { subscriptionReversals } from '../../operations/subscriptions/subscription-billing.ts'
+import { type PaymentAt, subscriptionReversals } from '../../operations/subscriptions/subscription-billing.ts'
 import type { Builder } from './builder.ts'
 import type { defineSubscriptionTypes } from './subscription-types.ts'
 import { isoTime, isoTimeOrNull } from './time.ts'
@@ -23,7 +23,7 @@ export function defineReversals<Context extends object>(
       openedAt: t.string({ resolve: (row) => isoTime(row.openedAt) }),
     }),
   })
-  const payment = builder.objectRef<Payment>('Payment').implement({
+  const payment = builder.objectRef<PaymentAt>('Payment').implement({
     description: 'A payment for a subscription, in minor units.',
     fields: (t) => ({
       paymentRef: t.exposeString('ref', { description: "The payment's id at the provider." }),

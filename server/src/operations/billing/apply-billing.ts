@@ -134,7 +134,15 @@ function apply(
       known.anchor !== null &&
       (known.anchor === said.anchor || (bill.interval !== null && known.interval !== bill.interval))
     const changes = billingChanges(
-      { ...said, standing: withheld ? 'paused' : said.standing, provider, ref, packages, scheduled, keepsAnchor },
+      {
+        ...said,
+        standing: withheld ? 'paused' : said.standing,
+        provider,
+        ref,
+        packages,
+        scheduled,
+        keepsAnchor,
+      },
       held,
       grace,
       now,

@@ -33,8 +33,7 @@ export async function askAgain(tx: Tx, appId: string | null, which: 'due' | 'all
 
 /** Queues questions about subscriptions and one-off payments. */
 export async function ask(tx: Tx, about: readonly AskAbout[]): Promise<void> {
-  const refsOf = (wanted: boolean) =>
-    about.flatMap(({ oneOff, ...ref }) => (oneOff === wanted ? [ref] : []))
+  const refsOf = (wanted: boolean) => about.flatMap(({ oneOff, ...ref }) => (oneOff === wanted ? [ref] : []))
   await addJobs(tx, 'sync-checkout', refsOf(true))
   await addJobs(tx, 'sync-subscription', refsOf(false))
 }

@@ -1,20 +1,16 @@
+import { paymentsOf, reverse, type SandboxReversal } from '../../billing/sandbox/reversals.ts'
 import { findSubscription as findInBooks } from '../../billing/sandbox/subscription-books.ts'
-import {
-  paymentsOf,
-  reverse,
-  type SandboxReversal,
-} from '../../billing/sandbox/reversals.ts'
 import { badUserInput } from '../../domain/errors.ts'
-import type { Payment } from '../../domain/reversal.ts'
 import type { Db } from '../../store/database.ts'
 import type { SubscriptionRow } from '../../store/subscriptions.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundSubscription } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
+import type { PaymentAt } from '../subscriptions/subscription-billing.ts'
 import { askingProvider, sandboxIsOn } from './provider-of.ts'
 
 /** What was paid in the sandbox for a subscription, newest first; nothing for one that is paid elsewhere. */
-export async function sandboxPayments(call: Call, subscriptionId: string): Promise<Payment[]> {
+export async function sandboxPayments(call: Call, subscriptionId: string): Promise<PaymentAt[]> {
   const { service, appId } = call
   const { now } = await momentOf(call)
   const subscription = await foundSubscription(service.pool, appId, subscriptionId, now)
@@ -27,12 +23,12 @@ export function reverseSandboxPayment(
   subscriptionId: string,
   paymentRef: string,
   wanted: { action: SandboxReversal; amount: number | null },
-): Promise<Payment> {
+): Promise<PaymentAt> {
   const { service, appId } = call
   return mutate(call, async (tx, moment) => {
     const { now } = await moment()
     const subscription = await foundSubscription(tx, appId, subscriptionId, now)
-    const isPayment = ({ ref }: Payment) => ref === paymentRef
+    const isPayment = ({ ref }: PaymentAt) => ref === paymentRef
     if (!(await paidFor(tx, subscription)).some(isPayment))
       throw badUserInput('There is no such payment for this subscription in the sandbox', 'paymentRef')
     const isOn = sandboxIsOn(service.billing)
@@ -43,7 +39,10 @@ export function reverseSandboxPayment(
   })
 }
 
-const paidFor = async (db: Db, { appId, provider, providerRef }: SubscriptionRow): Promise<Payment[]> =>
+const paidFor = async (db: Db, { appId, provider, providerRef }: SubscriptionRow): Promise<PaymentAt[]> =>
   provider === 'sandbox' && providerRef !== null
-    ? paymentsOf(db, appId, providerRef, await findInBooks(db, appId, providerRef))
+    ? (await paymentsOf(db, appId, providerRef, await findInBooks(db, appId, providerRef))).map((paid) => ({
+        ...paid,
+        provider,
+      }))
     : []

@@ -59,7 +59,15 @@ async function grantForGood(
       forGood: true,
       paymentRef: checkout.paymentRef ?? checkout.ref,
     }
-    if (await applyBilling(service, { ...at, ref: checkout.ref }, paid, known, known?.userUid ?? session.userUid))
+    if (
+      await applyBilling(
+        service,
+        { ...at, ref: checkout.ref },
+        paid,
+        known,
+        known?.userUid ?? session.userUid,
+      )
+    )
       return
   }
   throw new Error(`the payment ${checkout.ref} kept changing while it was being recorded`)

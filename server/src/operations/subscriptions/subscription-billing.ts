@@ -37,12 +37,18 @@ export async function subscriptionBilling(
   return known && { provider, ref, status: known.status, paidUntil: known.paidUntil }
 }
 
+/** A payment at one provider, which decides how its amount is counted. */
+export interface PaymentAt extends Payment {
+  provider: string
+}
+
 /** The payments for it that were refunded or disputed, newest first. */
 export async function subscriptionReversals(
   { billings }: Service,
   { paid, startedAt, cancelledAt }: PackageSubscription,
-): Promise<Payment[]> {
+): Promise<PaymentAt[]> {
   if (!paid) return []
   const known = await billings.read(paid)
-  return reversalsDuring(known?.reversals ?? [], { startedAt, endedAt: cancelledAt })
+  const during = reversalsDuring(known?.reversals ?? [], { startedAt, endedAt: cancelledAt })
+  return during.map((payment) => ({ ...payment, provider: paid.provider }))
 }

@@ -1,0 +1,121 @@
+import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
+import { ReversalTags } from '../pages/reversal-tags.tsx'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { dateOf } from '../ui/when.tsx'
+
+const PAYMENTS = graphql(`
+  query SandboxPayments($appId: String!, $subscriptionId: String!) {
+    sandboxPayments(appId: $appId, subscriptionId: $subscriptionId) {
+      paymentRef amount refunded amountText refundedText paidAt refundedAt dispute { state reason openedAt }
+    }
+  }
+`)
+const REVERSE = graphql(`
+  mutation ReverseSandboxPayment($appId: String!, $subscriptionId: String!, $paymentRef: String!, $action: SandboxReversal!, $amount: SafeInt) {
+    reverseSandboxPayment(appId: $appId, subscriptionId: $subscriptionId, paymentRef: $paymentRef, action: $action, amount: $amount) {
+      paymentRef
+    }
+  }
+`)
+type Payment = ResultOf<typeof PAYMENTS>['sandboxPayments'][number]
+
+/** Until the sandbox's notice has arrived and been handled, as a rule. */
+const NOTICE_MS = 1_500
+
+interface TryRefundFormProps {
+  appId: string
+  subscriptionId: string
+}
+
+export function TryRefundForm({ appId, subscriptionId }: TryRefundFormProps) {
+  const asked = useAsk(PAYMENTS, { appId, subscriptionId })
+  const client = useQueryClient()
+  const [chosen, setChosen] = useState<string | null>(null)
+  const reverse = useChange(REVERSE, {
+    said: 'Done. The subscription follows when the notice arrives.',
+    done: () => void setTimeout(() => client.invalidateQueries(), NOTICE_MS),
+  })
+  return (
+    <Loaded of={asked}>
+      {({ sandboxPayments: payments }) => {
+        const payment = payments.find(({ paymentRef }) => paymentRef === chosen) ?? payments[0]
+        if (!payment) return <Text>Nothing has been paid for it yet.</Text>
+        return (
+          <Stack>
+            <Text size="sm">
+              A payment in the sandbox. Here you are the shop, the payer and the bank: what you do is
+              announced by a notice, as at any provider.
+            </Text>
+            <FormAlert error={reverse.error} />
+            <Select
+              label="Payment"
+              data={payments.map(({ paymentRef, amountText, paidAt }) => ({
+                value: paymentRef,
+                label: `${amountText} on ${dateOf(paidAt)}`,
+              }))}
+              value={payment.paymentRef}
+              onChange={setChosen}
+              allowDeselect={false}
+            />
+            <ReversalTags reversals={isReversed(payment) ? [payment] : []} />
+            <Group gap="xs">
+              {actionsFor(payment).map(({ label, action, amount }) => (
+                <Button
+                  key={label}
+                  variant="default"
+                  loading={reverse.isPending}
+                  onClick={() =>
+                    reverse.mutate({
+                      appId,
+                      subscriptionId,
+                      paymentRef: payment.paymentRef,
+                      action,
+                      amount: amount ?? null,
+                    })
+                  }
+                >
+                  {label}
+                </Button>
+              ))}
+            </Group>
+          </Stack>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+const isReversed = ({ refundedAt, dispute }: Payment) => refundedAt !== null || dispute !== null
+
+interface Action {
+  label: string
+  action: 'REFUND' | 'FAIL_REFUND' | 'INQUIRE' | 'DISPUTE' | 'WIN_DISPUTE' | 'LOSE_DISPUTE'
+  amount?: number
+}
+
+/** What can happen to a payment that stands like this. */
+function actionsFor({ amount, refunded, dispute }: Payment): Action[] {
+  if (dispute?.state === 'OPEN') {
+    return [
+      { label: 'Win the dispute', action: 'WIN_DISPUTE' },
+      { label: 'Lose the dispute', action: 'LOSE_DISPUTE' },
+    ]
+  }
+  const left = amount - refunded
+  const half = Math.floor(left / 2)
+  const actions: Action[] = []
+  if (left > 0 && dispute?.state !== 'LOST')
+    actions.push({ label: refunded > 0 ? 'Refund the rest' : 'Refund in full', action: 'REFUND' })
+  if (half > 0 && dispute?.state !== 'LOST')
+    actions.push({ label: 'Refund half', action: 'REFUND', amount: half })
+  if (refunded > 0) actions.push({ label: 'The last refund fails', action: 'FAIL_REFUND' })
+  if (!dispute) actions.push({ label: 'The bank asks', action: 'INQUIRE' })
+  if (!dispute || dispute.state === 'INQUIRY')
+    actions.push({ label: 'The payer disputes it', action: 'DISPUTE' })
+  return actions
+}
