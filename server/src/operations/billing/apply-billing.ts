@@ -6,7 +6,6 @@ import {
   type BilledPackage,
   type BillingChanges,
   billingChanges,
-  type HeldSubscription,
 } from '../../domain/billing-changes.ts'
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { quote } from '../../domain/errors.ts'
@@ -24,14 +23,7 @@ import {
   type ProviderSubscriptionRow,
   writeProviderSubscription,
 } from '../../store/provider-subscriptions.ts'
-import {
-  cancelNow,
-  followProvider,
-  insertSubscriptions,
-  insertSuccessor,
-  paymentsBehind,
-  subscriptionsOfUser,
-} from '../../store/subscriptions.ts'
+import { cancelNow, followProvider, insertSubscriptions, insertSuccessor } from '../../store/subscriptions.ts'
 import { alignSuccessors, deleteSuccessors, settleByClock } from '../../store/successors.ts'
 import {
   findUser,
@@ -43,6 +35,7 @@ import {
 import { foundPackage } from '../call/found.ts'
 import type { Service } from '../call/service.ts'
 import { auditedReport } from './audited-report.ts'
+import { heldBy } from './held-by.ts'
 import { isWithheld } from './withheld.ts'
 
 /** Why a payment cannot be granted: someone has to fix something, then replay the notice. */
@@ -164,15 +157,6 @@ function apply(
     })
     return { written, problem: heldAlready(at, said, changes) }
   })
-}
-
-/** The user's subscriptions, each with the payment behind it. */
-async function heldBy(tx: Tx, appId: string, uid: number, now: number): Promise<HeldSubscription[]> {
-  const payments = await paymentsBehind(tx, appId, uid)
-  return (await subscriptionsOfUser(tx, appId, uid, now)).map((s) => ({
-    ...s,
-    ...(payments.get(`${s.provider}/${s.providerRef}`) ?? { paidAt: null, forGood: false }),
-  }))
 }
 
 /** A one-off purchase was paid twice. */

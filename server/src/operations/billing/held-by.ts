@@ -1,0 +1,12 @@
+import type { HeldSubscription } from '../../domain/billing-changes.ts'
+import type { Db } from '../../store/database.ts'
+import { paymentsBehind, subscriptionsOfUser } from '../../store/subscriptions.ts'
+
+/** The user's subscriptions, each with the payment behind it. */
+export async function heldBy(db: Db, appId: string, uid: number, now: number): Promise<HeldSubscription[]> {
+  const payments = await paymentsBehind(db, appId, uid)
+  return (await subscriptionsOfUser(db, appId, uid, now)).map((s) => ({
+    ...s,
+    ...(payments.get(`${s.provider}/${s.providerRef}`) ?? { paidAt: null, forGood: false }),
+  }))
+}
