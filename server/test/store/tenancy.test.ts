@@ -94,7 +94,6 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   setGraceDays: (db, app) => apps.setGraceDays(db, app, 3),
   searchAudit: (db, app) => searchAudit(db, { ...EVERYTHING, appId: app }, null, 9),
   setAccessAfterRefund: (db, app) => apps.setAccessAfterRefund(db, app, 'END'),
-  listAuditEntries: (db, app) => listAuditEntries(db, app, LAST, 9),
   findTemplate: (db, app) => templates.findTemplate(db, app, 'template'),
   listTemplates: (db, app) => templates.listTemplates(db, app, true),
   archiveTemplate: (db, app) => templates.archiveTemplate(db, app, 'template', true),
