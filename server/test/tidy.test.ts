@@ -83,7 +83,7 @@ describe('the house', () => {
   it('writes SQL in the store alone', () => {
     /** Besides: the sandbox keeps books of its own, and what runs PostgreSQL sets up its roles and locks. */
     const ELSEWHERE =
-      /^server\/src\/(store\/|embedded-postgres\/|billing\/sandbox\/(subscription-|erase-)?books\.ts$)/
+      /^server\/src\/(store\/|embedded-postgres\/|billing\/sandbox\/(subscription-|payment-|erase-)?books\.ts$)/
     const statement =
       /\.query[<(]|[`'"]\s*(select\b|insert into|update \w+ (\w+ )?set|delete from|with \w+ as|begin\b|commit\b|rollback\b|savepoint\b|set local)/i
     const elsewhere = source.filter(({ path, text }) => !ELSEWHERE.test(path) && statement.test(text))

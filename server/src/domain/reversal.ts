@@ -24,6 +24,17 @@ export interface Dispute {
   openedAt: number
 }
 
+export const SANDBOX_REVERSALS = [
+  'REFUND',
+  'FAIL_REFUND',
+  'INQUIRE',
+  'DISPUTE',
+  'WIN_DISPUTE',
+  'LOSE_DISPUTE',
+] as const
+/** What may be tried on a payment in the sandbox. */
+export type SandboxReversal = (typeof SANDBOX_REVERSALS)[number]
+
 /** One payment, in minor units, with what was taken back of it. */
 export interface Payment {
   /** the provider's id of it */
@@ -49,7 +60,7 @@ export interface Reversal {
 
 export const NO_REVERSAL: Reversal = { payments: [], whole: false }
 
-export const isReversed = ({ refunded, dispute }: Payment): boolean => refunded > 0 || dispute !== null
+const isReversed = ({ refunded, dispute }: Payment): boolean => refunded > 0 || dispute !== null
 
 /** A dispute is about the whole payment, even where a changed exchange rate makes its amount another. */
 export const isGone = ({ amount, refunded, dispute }: Payment): boolean =>

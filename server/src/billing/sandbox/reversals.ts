@@ -1,4 +1,4 @@
-import { type Payment, type Reversal, reversalOf } from '../../domain/reversal.ts'
+import { type Payment, type Reversal, reversalOf, type SandboxReversal } from '../../domain/reversal.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { ProviderError } from '../provider.ts'
 import * as books from './books.ts'
@@ -7,17 +7,6 @@ import { announce, newRef } from './events.ts'
 import { findPayment, lockPayment, paymentsFor, type SandboxPayment, writePayment } from './payment-books.ts'
 import type { IsOn } from './payments.ts'
 import type { SandboxSubscription } from './subscription-books.ts'
-
-export const SANDBOX_REVERSALS = [
-  'REFUND',
-  'FAIL_REFUND',
-  'INQUIRE',
-  'DISPUTE',
-  'WIN_DISPUTE',
-  'LOSE_DISPUTE',
-] as const
-/** What may happen to a payment after it was made. */
-export type SandboxReversal = (typeof SANDBOX_REVERSALS)[number]
 
 /** What was paid for a subscription, or for a one-off purchase by its checkout's id, newest first. */
 export async function paymentsOf(

@@ -1,5 +1,5 @@
-import { SANDBOX_REVERSALS } from '../../billing/sandbox/reversals.ts'
 import { amountText } from '../../domain/price.ts'
+import { SANDBOX_REVERSALS } from '../../domain/reversal.ts'
 import { inApp } from '../../operations/apps/apps.ts'
 import { reverseSandboxPayment, sandboxPayments } from '../../operations/billing/sandbox-payments.ts'
 import type { Builder } from '../types/builder.ts'

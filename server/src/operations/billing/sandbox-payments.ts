@@ -1,6 +1,7 @@
-import { paymentsOf, reverse, type SandboxReversal } from '../../billing/sandbox/reversals.ts'
+import { paymentsOf, reverse } from '../../billing/sandbox/reversals.ts'
 import { findSubscription as findInBooks } from '../../billing/sandbox/subscription-books.ts'
 import { badUserInput } from '../../domain/errors.ts'
+import type { SandboxReversal } from '../../domain/reversal.ts'
 import type { Db } from '../../store/database.ts'
 import type { SubscriptionRow } from '../../store/subscriptions.ts'
 import { type Call, momentOf } from '../call/call.ts'
