@@ -120,8 +120,23 @@ export class Cluster {
   async kill(): Promise<void> {
     const { pid, exitCode, signalCode } = this.#child?.process ?? {}
     if (pid === undefined || exitCode !== null || signalCode !== null) return
-    for (const each of await descendants(pid)) killIfThere(each)
+    await this.#signal('SIGKILL')
     await this.#child?.exited
+  }
+
+  /** As a machine that hangs: everything is still there, and nothing answers. */
+  freeze(): Promise<void> {
+    return this.#signal('SIGSTOP')
+  }
+
+  thaw(): Promise<void> {
+    return this.#signal('SIGCONT')
+  }
+
+  async #signal(signal: NodeJS.Signals): Promise<void> {
+    const { pid } = this.#child?.process ?? {}
+    if (pid === undefined) return
+    for (const each of await descendants(pid)) signalIfThere(each, signal)
   }
 
   async promote(): Promise<void> {
@@ -129,9 +144,9 @@ export class Cluster {
   }
 }
 
-function killIfThere(pid: number): void {
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }

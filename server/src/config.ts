@@ -14,6 +14,7 @@ import { readTrustedProxies, type TrustedProxies } from './http/source-address.t
 import type { Retention } from './operations/upkeep/prune.ts'
 import { readRetention } from './retention-settings.ts'
 import { parseMasterKeys } from './store/keyring.ts'
+import { readServers } from './store/server-addresses.ts'
 import { TOKEN_ALGORITHMS, type TokenAlgorithm } from './store/token-keyring.ts'
 
 export interface Config {
@@ -135,9 +136,8 @@ function portOf(text: string): number {
 }
 
 function databaseUrlOf(name: string, url: string | null): string | null {
-  if (url !== null && !/^postgres(ql)?:\/\//.test(url)) {
-    throw new StartError(`${name} must start with postgres:// or postgresql://.`)
-  }
+  const problem = url === null ? null : readServers(url)
+  if (typeof problem === 'string') throw new StartError(`${name} ${problem}.`)
   return url
 }
 

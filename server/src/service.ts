@@ -27,6 +27,7 @@ import { HOT_CONNECTIONS, UsagePaths } from './operations/usage/hot-paths.ts'
 import { AppCache } from './store/app-cache.ts'
 import { checkDatabase } from './store/check-database.ts'
 import { checkDirect, checkPooler } from './store/check-pooler.ts'
+import { connectionTo } from './store/connection.ts'
 import { type Connection, openPool, type Pool, type PoolOptions } from './store/database.ts'
 import { freeAllJobs } from './store/jobs.ts'
 import type { Keyring } from './store/keyring.ts'
@@ -99,7 +100,8 @@ export async function startService(
     const jobPool = open({ max: BACKGROUND_CONNECTIONS })
     await checkDatabase(pool, databaseSetting(config))
     const pooled = await anyPooled(pools, config)
-    const direct = config.databaseDirectUrl === null ? null : { connectionString: config.databaseDirectUrl }
+    const { databaseDirectUrl: past } = config
+    const direct = past === null ? null : connectionTo(past, 'DATABASE_DIRECT_URL')
     const listener = direct && openPool(direct, { max: 1, statementMs }, log)
     if (listener) {
       pools.push(listener)
@@ -240,7 +242,7 @@ export const urlOf = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 async function database(config: Config, log: Logger, undo: (() => Promise<void>)[]): Promise<Connection> {
-  if (config.databaseUrl !== null) return { connectionString: config.databaseUrl }
+  if (config.databaseUrl !== null) return connectionTo(config.databaseUrl, 'DATABASE_URL')
   log.info(`starting PostgreSQL in ${config.dataDir}`)
   const postgres = await startEmbeddedPostgres({
     dataDir: config.dataDir,

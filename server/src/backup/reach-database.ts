@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from '../domain/errors.ts'
 import { connectionToRunning, startEmbeddedPostgres } from '../embedded-postgres/start.ts'
+import { connectionTo } from '../store/connection.ts'
 import type { Pool } from '../store/database.ts'
 import type { DatabaseSetting } from '../store/start-problems.ts'
 import { openToolPool } from '../store/tool-connection.ts'
@@ -55,8 +56,8 @@ export async function reachAlone(
   return startIn(dataDir, undo, say)
 }
 
-export function reachUrl(connectionString: string, setting: DatabaseSetting, undo: Undo): Reached {
-  const pool = openToolPool({ connectionString }, setting)
+export function reachUrl(url: string, setting: DatabaseSetting, undo: Undo): Reached {
+  const pool = openToolPool(connectionTo(url, setting), setting)
   undo.push(() => pool.end())
   return { pool, setting, name: `the database that ${setting} names` }
 }

@@ -8,6 +8,7 @@ import {
   MAX_TRANSACTION_ATTEMPTS,
   STATEMENT_TIMEOUT_MS,
 } from '../domain/limits.ts'
+import type { Primary } from './primary.ts'
 import { applySettings, ServiceClient } from './service-client.ts'
 import { SilentConnections } from './silent-connections.ts'
 
@@ -25,7 +26,7 @@ pg.types.setTypeParser(TIMESTAMPTZ, parseTimestamp)
 pg.types.setTypeParser(INT8, Number)
 
 export type Connection =
-  | { connectionString: string }
+  | { connectionString: string; primary?: Primary }
   | { host: string; port: number; user: string; password: string; database: string; ssl: false }
 
 /**
@@ -71,7 +72,8 @@ export function openPool(
   { max, keyLookups, statementMs = STATEMENT_TIMEOUT_MS, lockMs = LOCK_TIMEOUT_MS }: PoolOptions,
   log: Logger,
 ): Pool {
-  const silent = new SilentConnections(statementMs + ON_THE_WAY_MS)
+  const { primary = null } = 'primary' in connection ? connection : {}
+  const silent = new SilentConnections(statementMs + ON_THE_WAY_MS, () => void primary?.doubtNow())
   const patient = statementMs === Number.POSITIVE_INFINITY
   const settings = {
     statement_timeout: patient ? '0' : String(statementMs),

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { NoPrimary } from './primary.ts'
 
 /** SQLSTATE classes and codes that concern the state of the database, not the statement. */
 const STATES = [
@@ -28,7 +29,7 @@ const CODES = new Set([
 
 /** pg has no codes for these. */
 const MESSAGES =
-  /^(Connection terminated|timeout e|the database did not answer|Client (has encountered|was closed)|Cannot use a pool after)/
+  /^(Connection terminated|timeout e|the database (did not answer|accepts no writes)|another server is|Client (has encountered|was closed)|Cannot use a pool after)/
 
 /** Whether a statement failed because the database is unreachable or cannot serve it now: it may work later. */
 export function isOutage(error: unknown): boolean {
@@ -36,6 +37,7 @@ export function isOutage(error: unknown): boolean {
     return STATES.some((state) => error.code?.startsWith(state))
   }
   if (!(error instanceof Error)) return false
+  if (error instanceof NoPrimary) return true
   // A host whose addresses all refuse gives one error that contains the others.
   if (error instanceof AggregateError) return error.errors.some(isOutage)
   return CODES.has((error as NodeJS.ErrnoException).code ?? '') || MESSAGES.test(error.message)

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { CONNECT_TIMEOUT_MS } from '../domain/limits.ts'
+import { NoPrimary, type Primary, pointTo } from './primary.ts'
 import { type Settings, TransactionSettings } from './transaction-settings.ts'
 
 /** Parts of pg's client that its types omit. */
@@ -15,9 +16,18 @@ interface Inside {
  */
 const STARTUP = { TimeZone: 'UTC', DateStyle: 'ISO, MDY' }
 
+const READ_ONLY = '25006'
+
+interface ServiceClientConfig extends pg.ClientConfig {
+  /** of several servers, the one to connect to */
+  primary?: Primary
+}
+
 /** A connection of the service. */
 export class ServiceClient extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
+  readonly primary: Primary | null
+
+  constructor(config?: ServiceClientConfig) {
     // The pool makes the password non-enumerable, so it is not copied with the rest.
     const hidden = config?.password === undefined ? {} : { password: config.password }
     // Shorter than the wait for a free connection, so that an unreachable server is reported as such.
@@ -25,6 +35,40 @@ export class ServiceClient extends pg.Client {
     const inside = this as unknown as Inside
     const startup = inside.getStartupConf.bind(this)
     inside.getStartupConf = () => ({ ...startup(), ...STARTUP })
+    this.primary = config?.primary ?? null
+    this.connection.on('errorMessage', ({ code }: { code?: string }) => {
+      if (code === READ_ONLY) this.#leave()
+    })
+  }
+
+  override connect(): Promise<pg.Client>
+  override connect(callback: ((error: Error) => void) | ((error: null, client: pg.Client) => void)): void
+  override connect(callback?: (error: never, client: never) => void): Promise<pg.Client> | undefined {
+    const done = callback as ((error: Error | null) => void) | undefined
+    const connecting = this.primary ? this.#connectTo(this.primary) : super.connect()
+    if (!done) return connecting
+    connecting.then(() => done(null), done)
+    return undefined
+  }
+
+  async #connectTo(primary: Primary): Promise<pg.Client> {
+    const address = await primary.find()
+    pointTo(this, address)
+    try {
+      await super.connect()
+    } catch (error) {
+      primary.doubt()
+      throw error
+    }
+    primary.watch(this, address)
+    return this
+  }
+
+  /** The server has become a standby: the next connection may find another. */
+  #leave(): void {
+    this.primary?.doubt()
+    // The statement gets its own error first.
+    setImmediate(() => this.connection.stream.destroy(new Error('the database accepts no writes any more')))
   }
 }
 
@@ -48,14 +92,18 @@ export async function applySettings(client: pg.ClientBase, settings: Settings): 
  */
 export async function setIfDirect(client: pg.ClientBase, settings: Settings): Promise<boolean> {
   const { processID } = client as unknown as Inside
-  const { rows } = await client.query<{ direct: boolean }>(SET_IF_DIRECT, [
+  const { rows } = await client.query<{ direct: boolean; standby: boolean }>(SET_IF_DIRECT, [
     Object.keys(settings),
     Object.values(settings),
     processID,
   ])
+  if (rows[0]?.standby && client instanceof ServiceClient && client.primary) {
+    client.primary.doubt()
+    throw new NoPrimary('the server has become a standby')
+  }
   return rows[0]?.direct === true
 }
 
-const SET_IF_DIRECT = `select pg_backend_pid() = $3 as direct,
+const SET_IF_DIRECT = `select pg_backend_pid() = $3 as direct, pg_is_in_recovery() as standby,
     case when pg_backend_pid() = $3 then set_config(name, value, false) end
   from unnest($1::text[], $2::text[]) as s (name, value)`

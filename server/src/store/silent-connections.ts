@@ -1,6 +1,8 @@
 import type { ClientBase, Connection } from 'pg'
 
 const LOOK_EVERY_MS = 500
+/** After so long without an answer, the server may be one that does not answer any more. */
+const DOUBT_MS = 2_000
 
 /** Non-public parts of pg's client. */
 interface Inside {
@@ -23,10 +25,13 @@ interface Watched {
 export class SilentConnections {
   readonly #watched = new Map<Inside, Watched>()
   readonly #silenceMs: number
+  readonly #doubt: () => void
   readonly #timer: NodeJS.Timeout
 
-  constructor(silenceMs: number) {
+  /** `doubt` is called every now and then while an answer is overdue. */
+  constructor(silenceMs: number, doubt: () => void) {
     this.#silenceMs = silenceMs
+    this.#doubt = doubt
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS)
     this.#timer.unref()
   }
@@ -44,8 +49,9 @@ export class SilentConnections {
       const news = client.readyForQuery || bytesRead !== watched.bytesRead
       watched.silentLooks = news ? 0 : watched.silentLooks + 1
       watched.bytesRead = client.readyForQuery ? -1 : bytesRead
-      if (watched.silentLooks * LOOK_EVERY_MS > this.#silenceMs)
-        end(client, 'the database did not answer in time')
+      const silentMs = watched.silentLooks * LOOK_EVERY_MS
+      if (silentMs >= DOUBT_MS) this.#doubt()
+      if (silentMs > this.#silenceMs) end(client, 'the database did not answer in time')
     }
   }
 

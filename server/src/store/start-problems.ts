@@ -1,4 +1,5 @@
 import { StartError } from '../domain/errors.ts'
+import { NoPrimary } from './primary.ts'
 
 /** The setting to check when the database cannot be used. */
 export type DatabaseSetting = 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'TOLLGATE_DATA_DIR' | '--to'
@@ -50,6 +51,8 @@ export function startProblem(error: unknown, setting: DatabaseSetting): StartErr
   // A host whose addresses all refuse gives an error without a message.
   const message = oneLine(error.message || code || error.name)
   const say = (line: string) => new StartError(line, { cause: error })
+  if (error instanceof NoPrimary)
+    return say(`${setting} does not lead to a primary (${message}): start it, or add its address.`)
   const line = code === undefined ? undefined : BY_CODE[code]
   if (line) return say(line({ message, setting }))
   if ((code && TLS.test(code)) || /SSL connection|no encryption/.test(message))

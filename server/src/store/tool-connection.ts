@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { StartError } from '../domain/errors.ts'
 import type { Connection, Pool } from './database.ts'
-import { setIfDirect } from './service-client.ts'
+import { ServiceClient, setIfDirect } from './service-client.ts'
 import type { DatabaseSetting } from './start-problems.ts'
 
 /** The settings that COPY text depends on, and no time limit: a big table takes as long as it takes. */
@@ -22,6 +22,7 @@ const SETTINGS = {
 export function openToolPool(connection: Connection, setting: DatabaseSetting): Pool {
   const pool = new pg.Pool({
     ...connection,
+    Client: ServiceClient,
     max: 4,
     application_name: 'tollgate-tools',
     connectionTimeoutMillis: 30_000,
