@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { cleanUp, cleanUpOnSignals, isEnding } from '../bench/cleanup.ts'
 import { say } from '../bench/progress.ts'
 import { ROOT } from './harness/build.ts'
+import { missingPrograms } from './harness/patroni.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { holds, prove, type Verdict } from './prove.ts'
 import { figures, findings, markdown } from './report.ts'
@@ -16,6 +17,7 @@ const SHARE_OF_BREAKING = 0.25
 async function main(options: Options): Promise<boolean> {
   const chosen = SCENARIOS.filter(({ name }) => options.only.length === 0 || options.only.includes(name))
   say(`seed ${options.seed}`)
+  if (missingPrograms.length > 0) say(`without patroni, which takes ${missingPrograms.join(', ')}`)
   const began = performance.now()
   const sound = options.sound ? await runAll(chosen, options, false) : []
   const broken = options.broken ? await runAll(chosen, options, true) : []

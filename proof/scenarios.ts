@@ -1,3 +1,4 @@
+import { missingPrograms } from './harness/patroni.ts'
 import type { Scenario } from './scenario.ts'
 import { audit } from './scenarios/audit.ts'
 import { clock } from './scenarios/clock.ts'
@@ -10,6 +11,7 @@ import { kills } from './scenarios/kills.ts'
 import { lostNode } from './scenarios/lost-node.ts'
 import { migrations } from './scenarios/migrations.ts'
 import { network } from './scenarios/network.ts'
+import { patroni } from './scenarios/patroni.ts'
 import { races } from './scenarios/races.ts'
 import { rolling } from './scenarios/rolling.ts'
 import { storm } from './scenarios/storm.ts'
@@ -19,6 +21,8 @@ export const SCENARIOS: readonly Scenario[] = [
   network,
   lostNode,
   failover,
+  // Not everywhere are there the programs it takes.
+  ...(missingPrograms.length === 0 ? [patroni] : []),
   races,
   cutReplies,
   hostile,

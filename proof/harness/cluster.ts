@@ -11,7 +11,7 @@ import type { Trial } from '../trial.ts'
 
 const run = promisify(execFile)
 /** PostgreSQL may not run as root. */
-const account = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined
+export const account = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined
 const PATIENCE_MS = 60_000
 
 const SETTINGS = {
@@ -144,7 +144,7 @@ export class Cluster {
   }
 }
 
-function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
@@ -152,7 +152,7 @@ function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function makeFolder(trial: Trial): Promise<string> {
+export async function makeFolder(trial: Trial): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-proof-'))
   if (account) await chown(folder, account.uid, account.gid)
   await chmod(folder, 0o700)

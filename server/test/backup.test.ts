@@ -15,7 +15,13 @@ import { openPool, type Pool } from '../src/store/database.ts'
 import { addJob } from '../src/store/jobs.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { openToolPool } from '../src/store/tool-connection.ts'
-import { createDatabase, createEmptyDatabase, rowsOf, type TestDatabase } from './harness/database.ts'
+import {
+  createDatabase,
+  createEmptyDatabase,
+  directly,
+  rowsOf,
+  type TestDatabase,
+} from './harness/database.ts'
 import { startTestServer } from './harness/server.ts'
 
 const log = pino({ level: 'silent' })
@@ -34,7 +40,7 @@ afterAll(async () => {
 
 async function poolOn(make: () => Promise<TestDatabase>): Promise<Pool & { url: string }> {
   const database = await make()
-  const pool = openToolPool({ connectionString: database.url }, 'DATABASE_URL')
+  const pool = openToolPool({ connectionString: directly(database.url) }, 'DATABASE_URL')
   cleanups.push(database.drop, () => pool.end())
   return Object.assign(pool, { url: database.url })
 }

@@ -207,6 +207,19 @@ describe.skipIf(!PGBOUNCER)('PgBouncer', () => {
       expect(await rowsOf({ connectionString: direct }, running)).toEqual([])
     })
 
+    it('gap: poolers: a statement that was refused once is prepared again', async () => {
+      const pool = open(url)
+      const client = await pool.connect()
+      const early = new Prepared<[string]>('early', 'select one::text from not_yet where $1::bool')
+      await expect(early.run(client, ['t'])).rejects.toMatchObject({ code: '42P01' })
+      const named = { name: 'named', text: 'select one from not_yet' }
+      await expect(client.query(named)).rejects.toMatchObject({ code: '42P01' })
+      await rowsOf({ connectionString: direct }, 'create table not_yet as select 1 as one')
+      expect(await early.run(client, ['t'])).toEqual([['1']])
+      expect((await client.query(named)).rows).toEqual([{ one: 1 }])
+      client.release()
+    })
+
     it('gap: poolers: listens past it', async () => {
       const listening = `select from pg_stat_activity where datname = current_database() and query ilike 'listen%'`
       while ((await rowsOf({ connectionString: direct }, listening)).length === 0) await sleep(20)

@@ -3,14 +3,14 @@ import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openPool, type Pool, type Tx } from '../src/store/database.ts'
 import { Prepared } from '../src/store/prepared.ts'
-import { createDatabase, type TestDatabase } from './harness/database.ts'
+import { createDatabase, directly, type TestDatabase } from './harness/database.ts'
 
 let database: TestDatabase
 let pool: Pool
 let client: Tx
 beforeAll(async () => {
   database = await createDatabase()
-  pool = openPool({ connectionString: database.url }, { max: 2 }, pino({ level: 'silent' }))
+  pool = openPool({ connectionString: directly(database.url) }, { max: 2 }, pino({ level: 'silent' }))
 })
 afterAll(async () => {
   await pool.end()

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { StartError } from '../src/domain/errors.ts'
-import { createDatabase, createEmptyDatabase, rowsOf, type TestDatabase } from './harness/database.ts'
+import {
+  createDatabase,
+  createEmptyDatabase,
+  directly,
+  rowsOf,
+  type TestDatabase,
+} from './harness/database.ts'
 import { refusedStart, startTestServer } from './harness/server.ts'
 
 // What keeps the service from starting is reported in one line that says what to do, without a stack trace.
@@ -14,7 +20,8 @@ afterEach(async () => {
 async function database(make: () => Promise<TestDatabase> = createDatabase): Promise<string> {
   const made = await make()
   cleanups.push(made.drop)
-  return made.url
+  // What PostgreSQL itself says.
+  return directly(made.url)
 }
 
 const ask = (url: string, sql: string) => rowsOf({ connectionString: url }, sql)

@@ -61,7 +61,7 @@ class Execution<Row extends Texts> implements Submittable {
 
   submit(connection: Connection): void {
     const { name, text, values } = this
-    writeSettings(connection)
+    writeSettings(connection, name)
     const prepared = (connection as NotingConnection).parsedStatements[name] === text
     if (!prepared) connection.parse({ name, text, types: [] }, true)
     // pg fails whatever is running on a connection that ended.

@@ -26,7 +26,7 @@ export class TransactionSettings {
   /** Makes every transaction of this connection start with them. */
   async attach(client: pg.ClientBase): Promise<void> {
     await client.query(this.#prepare)
-    const send = client.query.bind(client) as (query: pg.Submittable) => void
+    const send = (query: pg.Submittable) => Reflect.apply(pg.Client.prototype.query, client, [query])
     const query = (
       config: string | pg.QueryConfig | pg.Submittable,
       values?: unknown,
@@ -48,6 +48,7 @@ export class TransactionSettings {
     const { submit, handleCommandComplete } = query
     let skip = 0
     query.submit = (connection) => {
+      forgetUnparsed(connection, query.name)
       // Known only now: statements may have been waiting for others on this connection.
       if (client.getTransactionStatus() === 'I' && query.text !== '') {
         if (query.requiresPreparation()) {
@@ -72,9 +73,20 @@ export class TransactionSettings {
 /** Connections whose statements start with settings. */
 const attached = new WeakSet<Connection>()
 
-/** For statements that write their own messages, to be called first. The only answer is a CommandComplete. */
-export function writeSettings(connection: Connection): void {
-  if (attached.has(connection)) writeBefore(connection)
+/** For named statements that write their own messages, to be called first. The only answer is a CommandComplete. */
+export function writeSettings(connection: Connection, name: string): void {
+  if (!attached.has(connection)) return
+  writeBefore(connection)
+  forgetUnparsed(connection, name)
+}
+
+/**
+ * PgBouncer takes a name as used from its first Parse on, even if PostgreSQL refused the statement, and would refuse to
+ * have it parsed again. Closing a name that is not in use does nothing.
+ */
+function forgetUnparsed(connection: Connection, name: string | undefined): void {
+  const { parsedStatements } = connection as unknown as { parsedStatements: Record<string, string> }
+  if (name && parsedStatements[name] === undefined) connection.close({ type: 'S', name }, true)
 }
 
 /** In one packet with what follows. */
@@ -103,6 +115,7 @@ const LISTEN = /^\s*(un)?listen\b/i
 /** What pg's queries have and its types omit. */
 interface InsideQuery extends pg.Submittable {
   text: string
+  name?: string
   callback?: (error: Error | null, result: unknown) => void
   requiresPreparation(): boolean
   handleCommandComplete(message: unknown, connection: Connection): void

@@ -23,6 +23,7 @@ import {
   transaction,
 } from '../../src/store/database.ts'
 import { isOutage } from '../../src/store/outage.ts'
+import { directly } from '../harness/database.ts'
 import type { Bound, World } from './bound.ts'
 
 const IDLE = 'idle_in_transaction_session_timeout'
@@ -109,7 +110,7 @@ async function withPool<T>(
   options: PoolOptions,
   use: (pool: Pool) => Promise<T>,
 ): Promise<T> {
-  const pool = openPool({ connectionString: databaseUrl }, options, pino({ level: 'silent' }))
+  const pool = openPool({ connectionString: directly(databaseUrl) }, options, pino({ level: 'silent' }))
   try {
     return await use(pool)
   } finally {
