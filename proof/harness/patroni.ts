@@ -161,6 +161,11 @@ export class PatroniNode {
     return withClient(url, async (client) => (await client.query(text)).rows)
   }
 
+  /** For whoever wants to try it by hand. */
+  get about(): string {
+    return `Patroni is process ${this.#child?.process.pid}, its data in ${this.#folder}; patronictl -c ${this.#folder}/patroni.yml list`
+  }
+
   output(): string {
     return this.#child?.output().slice(-2_000) ?? ''
   }
