@@ -88,7 +88,7 @@ export class PatroniNode {
       name: this.name,
       restapi: { listen: at(api), connect_address: at(this.toApi.port) },
       // It would ask etcd for its address otherwise, and go past the proxy.
-      etcd3: { host: at(this.#toEtcd.port), use_proxies: true },
+      etcd: { host: at(this.#toEtcd.port), use_proxies: true },
       bootstrap: { dcs: DCS, initdb: [{ encoding: 'UTF8' }, { locale: 'C' }, 'data-checksums'] },
       postgresql: {
         listen: at(postgres),
@@ -233,6 +233,8 @@ async function startEtcd(trial: Trial): Promise<number> {
     'initial-advertise-peer-urls': peer,
     'initial-cluster': `default=${peer}`,
     'unsafe-no-fsync': 'true',
+    // Patroni 3.0's client for the newer protocol works from a copy that a cut-off node may not bring up to date.
+    'enable-v2': 'true',
   }
   const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`)
   // It wants to be told that arm64 is meant.

@@ -100,7 +100,8 @@ export function startBackground(service: Service, pool: Pool, listener: Pool | n
 function listeningBy(listener: Pool, pool: Pool): Pool {
   const connect = (callback?: Parameters<Pool['connect']>[0]) =>
     callback ? listener.connect(callback) : pool.connect()
-  return Object.create(pool, { connect: { value: connect } })
+  // A pool's own query takes a connection with a callback too.
+  return Object.create(pool, { connect: { value: connect }, query: { value: pool.query.bind(pool) } })
 }
 
 /** A long outage of the database ends the runner; a new one is started when it is over. */
