@@ -11,7 +11,7 @@ const URL_PARTS =
   /^(?<scheme>postgres(?:ql)?:\/\/)(?<user>[^@/?#]*@)?(?<hosts>[^/?#]*)(?<path>\/[^?#]*)?(?<query>\?.*)?$/
 const HOST = /^(?<host>\[[^\]]+\]|[^:]*)(?::(?<port>\d{0,5}))?$/
 
-export interface ServerList {
+interface ServerList {
   /** the URL without them, as pg understands it */
   url: string
   /** to choose the one from that accepts writes; none: there is no choice */
