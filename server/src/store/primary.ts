@@ -30,7 +30,7 @@ export class Primary {
   #doubtful = true
   #looking: Promise<ServerAddress> | null = null
   #highest = 0
-  #looked = Number.NEGATIVE_INFINITY
+  #looked = false
   readonly #clients = new Map<pg.Client, ServerAddress>()
 
   constructor(addresses: readonly ServerAddress[], config: pg.ClientConfig) {
@@ -63,8 +63,11 @@ export class Primary {
 
   /** The same, without waiting for the next connection. */
   async doubtNow(): Promise<void> {
-    if (performance.now() - this.#looked < LOOK_AGAIN_MS) return
-    this.#looked = performance.now()
+    if (this.#looked) return
+    this.#looked = true
+    setTimeout(() => {
+      this.#looked = false
+    }, LOOK_AGAIN_MS).unref()
     this.doubt()
     // Whoever connects next is told what is wrong.
     await this.find().catch(() => {})
