@@ -124,14 +124,17 @@ const home = createRoute({
 const features = createRoute({
   getParentRoute: () => app,
   path: 'features',
-  validateSearch: (search) => text(search, 'search', 'edit', 'make'),
+  validateSearch: (search) => ({
+    ...text(search, 'search', 'edit', 'make'),
+    ...choice(search, 'show', ['archived']),
+  }),
   component: lazyPage(() => import('./pages/features.tsx'), 'FeaturesPage'),
 })
 const packages = createRoute({
   getParentRoute: () => app,
   path: 'packages',
   validateSearch: (search) => ({
-    ...choice(search, 'status', ['draft', 'published']),
+    ...choice(search, 'status', ['draft', 'published', 'archived']),
     ...text(search, 'make'),
   }),
   component: lazyPage(() => import('./pages/packages.tsx'), 'PackagesPage'),
@@ -187,6 +190,7 @@ const billing = createRoute({
   path: 'billing',
   validateSearch: (search) => ({
     ...choice(search, 'tab', ['templates', 'providers', 'notices']),
+    ...choice(search, 'show', ['archived']),
     ...text(search, 'state', 'after', 'notice'),
   }),
   component: lazyPage(() => import('./pages/billing.tsx'), 'BillingPage'),

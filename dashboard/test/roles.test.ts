@@ -92,7 +92,24 @@ const PLACES: Record<string, Place> = {
   importPrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Add price') },
   archivePrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Archive $12.00 once') },
   createBillingTemplate: { path: '/apps/default/billing', control: button('New template') },
-  archiveBillingTemplate: { path: '/apps/default/billing', control: button('Archive Basic by card') },
+  archiveBillingTemplate: {
+    path: '/apps/default/billing',
+    control: button('More for the template Basic by card'),
+  },
+  deleteBillingTemplate: {
+    path: '/apps/default/billing',
+    control: button('More for the template Basic by card'),
+  },
+  archiveFeature: { path: '/apps/default/features', control: button('More for the feature API calls') },
+  deleteFeature: { path: '/apps/default/features', control: button('More for the feature API calls') },
+  archivePackage: {
+    path: '/apps/default/packages/basic?tab=prices',
+    control: button('More for the package Basic'),
+  },
+  deletePackage: {
+    path: '/apps/default/packages/basic?tab=prices',
+    control: button('More for the package Basic'),
+  },
   generateSubscriptionLink: { path: '/apps/default/billing', control: button('Test link of Basic by card') },
   setProviderAccount: { path: '/apps/default/billing?tab=providers', control: button('Turn off') },
   testProviderAccount: { path: '/apps/default/billing?tab=providers', control: button('Test') },

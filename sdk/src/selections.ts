@@ -1,5 +1,5 @@
 const PRICE = 'id provider amount displayAmount currency interval'
-export const PACKAGE = `id name status metadata isAddon updatedAt prices { ${PRICE} }`
+export const PACKAGE = `id name status metadata isAddon updatedAt archived prices { ${PRICE} }`
 export const PACKAGE_FEATURE = 'id name limit type unitLabel unitLabelPlural metadata'
 export const SUBSCRIPTION = `id userId status metadata startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion scheduled { packageId at } package { ${PACKAGE} }`
 export const REVERSALS =

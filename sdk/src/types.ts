@@ -53,6 +53,8 @@ export interface Feature {
   metadata: JsonObject
   /** The packages that include it. */
   packages: Package[]
+  /** Whether it can be added to no other package; those who have it keep it. */
+  archived: boolean
 }
 
 /** What a package costs at a billing provider. */
@@ -87,6 +89,8 @@ export interface Package {
   isAddon: boolean
   /** ISO 8601, UTC, with milliseconds. */
   updatedAt: string
+  /** Whether it takes no new subscribers; those who have it keep it. */
+  archived: boolean
 }
 
 /** A package requested with `includeFeatures: true`. */

@@ -39,6 +39,7 @@ const PLAN = {
   status: 'PUBLISHED',
   metadata: { colour: 'red' },
   isAddon: false,
+  archived: false,
   updatedAt: TIME,
   prices: [PRICE],
 }
@@ -51,6 +52,7 @@ const CALLS = {
   type: 'CONSUMABLE',
   unitLabel: 'call',
   unitLabelPlural: 'calls',
+  archived: false,
   metadata: { tier: 1, tags: ['a'] },
 }
 const BARE = { unitLabel: null, unitLabelPlural: null, metadata: {} }

@@ -1,4 +1,3 @@
-import { notifications } from '@mantine/notifications'
 import {
   keepPreviousData,
   MutationCache,
@@ -11,6 +10,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import type { TadaDocumentNode } from 'gql.tada'
+import { notify } from '../ui/notify.tsx'
 import { ApiError, isSignedOut } from './api-error.ts'
 import { request } from './request.ts'
 
@@ -56,10 +56,12 @@ export function useAsk<Result, Variables>(
   })
 }
 
-interface ChangeOptions<Result> {
+interface ChangeOptions<Result, Variables> {
   /** shown once it is done */
   said?: string | ((result: Result) => string)
   done?: (result: Result) => unknown
+  /** What takes it back, offered beside what is said; undefined: nothing does. */
+  undo?: (result: Result, variables: Variables) => (() => void) | undefined
   /** how long it may take, where that is longer than usual */
   patienceMs?: number
 }
@@ -67,16 +69,16 @@ interface ChangeOptions<Result> {
 /** A mutation, after which everything on the screen is reloaded. */
 export function useChange<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
-  { said, done, patienceMs }: ChangeOptions<Result> = {},
+  { said, done, undo, patienceMs }: ChangeOptions<Result, Variables> = {},
 ): UseMutationResult<Result, Error, Variables> {
   const client = useQueryClient()
   return useMutation<Result, Error, Variables>({
     mutationFn: (variables) => request(document, variables, patienceMs),
-    async onSuccess(result) {
+    async onSuccess(result, variables) {
       await done?.(result)
       void client.invalidateQueries()
       if (said !== undefined) {
-        notifications.show({ message: typeof said === 'function' ? said(result) : said, autoClose: 4_000 })
+        notify(typeof said === 'function' ? said(result) : said, undo?.(result, variables))
       }
     },
   })

@@ -9,7 +9,7 @@ import { FormActions } from './form-actions.tsx'
 
 const PLANS = graphql(`
   query ChangeablePlans($appId: String!, $userId: String!) {
-    packages(appId: $appId) { id name status isAddon }
+    packages(appId: $appId) { id name status isAddon archived }
     subscriptions(appId: $appId, userId: $userId) { rows { status quantity package { id isAddon } } }
   }
 `)
@@ -45,7 +45,7 @@ export function ChangePlanForm({ appId, userId, onDone }: ChangePlanFormProps) {
   const asked = useAsk(PLANS, { appId, userId })
   const current = asked.data?.subscriptions?.rows.find((s) => s.status === 'ACTIVE' && !s.package.isAddon)
   const plans = (asked.data?.packages ?? [])
-    .filter((p) => p.status === 'PUBLISHED' && !p.isAddon)
+    .filter((p) => p.status === 'PUBLISHED' && !p.isAddon && (!p.archived || p.id === current?.package.id))
     .map(({ id, name }) => ({ value: id, label: name }))
   const form = useForm({
     initialValues: { packageId: null as string | null, quantity: '' as number | '', when: 'BEST' as When },

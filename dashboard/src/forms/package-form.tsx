@@ -36,7 +36,7 @@ interface PackageFormProps {
   version: string
   name: string
   grants: readonly Grant[]
-  features: readonly CatalogueFeature[]
+  features: readonly (CatalogueFeature & { archived: boolean })[]
   /** edits of a published package wait until it is published again */
   published: boolean
   readOnly: boolean
@@ -74,7 +74,9 @@ export function PackageForm(props: PackageFormProps) {
   const conflict = edit.error instanceof ApiError && edit.error.code === 'CONFLICT'
   const save = (version: string | null) => edit.mutate(edited(version), ontoFields(form))
   const featureOf = (id: string) => features.find((feature) => feature.id === id)
-  const left = features.filter(({ id }) => !form.values.grants.some((grant) => grant.id === id))
+  const left = features.filter(
+    ({ id, archived }) => !archived && !form.values.grants.some((grant) => grant.id === id),
+  )
   return (
     <form noValidate onSubmit={form.onSubmit(() => save(seen))} aria-label="Content of the package">
       <Stack>

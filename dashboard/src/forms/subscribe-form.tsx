@@ -7,7 +7,7 @@ import { FormActions } from './form-actions.tsx'
 
 const PUBLISHED = graphql(`
   query SubscribablePackages($appId: String!) {
-    packages(appId: $appId) { id name status isAddon }
+    packages(appId: $appId) { id name status isAddon archived }
   }
 `)
 const SUBSCRIBE = graphql(`
@@ -25,7 +25,7 @@ interface SubscribeFormProps {
 export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
   const asked = useAsk(PUBLISHED, { appId })
   const packages = asked.data?.packages ?? []
-  const published = packages.filter(({ status }) => status === 'PUBLISHED')
+  const published = packages.filter(({ status, archived }) => status === 'PUBLISHED' && !archived)
   const choices = (isAddon: boolean) =>
     published.filter((p) => p.isAddon === isAddon).map(({ id, name }) => ({ value: id, label: name }))
   const form = useForm({

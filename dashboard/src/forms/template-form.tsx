@@ -11,7 +11,7 @@ import { useUnsaved } from './unsaved.ts'
 
 const CHOICES = graphql(`
   query TemplateChoices($appId: String!) {
-    packages(appId: $appId) { id name status isAddon }
+    packages(appId: $appId) { id name status isAddon archived }
     prices(appId: $appId) { id packageId provider amount decimals currency interval }
   }
 `)
@@ -65,7 +65,9 @@ export function TemplateForm({ appId, onDone }: { appId: string; onDone: () => v
         <MultiSelect
           label="Packages"
           description="A base plan with add-ons, or add-ons alone for users who have a plan"
-          data={(choices?.packages ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          data={(choices?.packages ?? [])
+            .filter(({ archived }) => !archived)
+            .map(({ id, name }) => ({ value: id, label: name }))}
           searchable
           {...form.getInputProps('packageIds')}
         />

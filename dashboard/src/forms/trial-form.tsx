@@ -8,7 +8,7 @@ import { FormActions } from './form-actions.tsx'
 
 const PACKAGES = graphql(`
   query TriablePackages($appId: String!) {
-    packages(appId: $appId) { id name status isAddon }
+    packages(appId: $appId) { id name status isAddon archived }
   }
 `)
 const START = graphql(`
@@ -29,7 +29,9 @@ interface TrialFormProps {
 
 export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
   const asked = useAsk(PACKAGES, { appId })
-  const published = (asked.data?.packages ?? []).filter(({ status }) => status === 'PUBLISHED')
+  const published = (asked.data?.packages ?? []).filter(
+    ({ status, archived }) => status === 'PUBLISHED' && !archived,
+  )
   const form = useForm({
     initialValues: {
       packageId: null as string | null,

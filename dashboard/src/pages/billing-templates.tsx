@@ -1,15 +1,17 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
-import { useAsk, useChange } from '../api/use-api.ts'
+import { useAsk } from '../api/use-api.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { LinkTester } from '../forms/link-tester.tsx'
 import { TemplateForm } from '../forms/template-form.tsx'
+import { TemplateRemoval } from '../forms/template-removal.tsx'
+import { ArchivedFilter } from '../ui/archived-filter.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { priceText } from '../ui/price.ts'
 import { RowActions } from '../ui/row-actions.tsx'
@@ -18,25 +20,20 @@ import { SandboxWarning } from './sandbox-warning.tsx'
 
 const TEMPLATES = graphql(`
   query BillingTemplates($appId: String!) {
-    billingTemplates(appId: $appId) {
-      id name provider problem trialDays trialNeedsCard promotionCodes
+    billingTemplates(appId: $appId, includeArchived: true) {
+      id name provider problem archivedAt trialDays trialNeedsCard promotionCodes
       packages { id name }
       prices { id amount decimals currency interval }
     }
   }
 `)
-const ARCHIVE = graphql(`
-  mutation ArchiveBillingTemplate($appId: String!, $id: String!) {
-    archiveBillingTemplate(appId: $appId, id: $id) { id }
-  }
-`)
-
 export function BillingTemplates({ appId }: { appId: string }) {
   const may = useMay()
   const [making, setMaking] = useState(false)
   const [testing, setTesting] = useState<string | null>(null)
   const asked = useAsk(TEMPLATES, { appId })
-  const archive = useChange(ARCHIVE, { said: 'Archived. No new links can be created from it.' })
+  const { show } = useSearch({ from: '/inside/apps/$app/billing' })
+  const navigate = useNavigate({ from: '/apps/$app/billing' })
   const make = (
     <Button
       leftSection={<IconPlus size={16} aria-hidden />}
@@ -48,7 +45,6 @@ export function BillingTemplates({ appId }: { appId: string }) {
   )
   return (
     <Stack>
-      <FormAlert error={archive.error} />
       <Loaded of={asked}>
         {({ billingTemplates }) =>
           billingTemplates.length === 0 ? (
@@ -59,10 +55,23 @@ export function BillingTemplates({ appId }: { appId: string }) {
             </Empty>
           ) : (
             <>
-              <Group justify="flex-end">{make}</Group>
+              <Group justify="space-between" gap="sm">
+                <ArchivedFilter
+                  archived={show === 'archived'}
+                  onChange={(archived) =>
+                    void navigate({
+                      search: ({ show, ...s }) => (archived ? { ...s, show: 'archived' } : s),
+                      replace: true,
+                    })
+                  }
+                />
+                {make}
+              </Group>
               <DataTable
                 label="Billing templates"
-                rows={billingTemplates}
+                rows={billingTemplates.filter(
+                  ({ archivedAt }) => (archivedAt !== null) === (show === 'archived'),
+                )}
                 keyOf={({ id }) => id}
                 columns={[
                   {
@@ -97,8 +106,10 @@ export function BillingTemplates({ appId }: { appId: string }) {
                   },
                   {
                     label: 'State',
-                    cell: ({ problem, provider }) =>
-                      problem === null ? (
+                    cell: ({ problem, provider, archivedAt }) =>
+                      archivedAt !== null ? (
+                        <Tag>archived</Tag>
+                      ) : problem === null ? (
                         <Tag tone="good">ready, {provider}</Tag>
                       ) : (
                         <>
@@ -113,7 +124,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
                     label: 'Actions',
                     hiddenLabel: true,
                     right: true,
-                    cell: ({ id, name }) => (
+                    cell: ({ id, name, archivedAt }) => (
                       <RowActions>
                         <Button
                           size="compact-sm"
@@ -124,15 +135,10 @@ export function BillingTemplates({ appId }: { appId: string }) {
                         >
                           Test link
                         </Button>
-                        <Button
-                          size="compact-sm"
-                          variant="default"
-                          disabled={!may('archiveBillingTemplate')}
-                          aria-label={`Archive ${name}`}
-                          onClick={() => archive.mutate({ appId, id })}
-                        >
-                          Archive
-                        </Button>
+                        <TemplateRemoval
+                          appId={appId}
+                          template={{ id, name, archived: archivedAt !== null }}
+                        />
                       </RowActions>
                     ),
                   },

@@ -5,21 +5,24 @@ import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { FeatureForm } from '../forms/feature-form.tsx'
+import { FeatureRemoval } from '../forms/feature-removal.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { adminCall, curl } from '../snippets.ts'
+import { ArchivedFilter } from '../ui/archived-filter.tsx'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { RowActions } from '../ui/row-actions.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { Tag } from '../ui/tag.tsx'
 
 const FEATURES = graphql(`
   query Features($appId: String!, $search: String) {
     features(appId: $appId, search: $search) {
-      id name type unitLabel unitLabelPlural metadata version
+      id name type unitLabel unitLabelPlural metadata version archived
       packages { id name }
     }
   }
@@ -32,6 +35,7 @@ export function FeaturesPage() {
   const search = useSearch({ from: '/inside/apps/$app/features' })
   const navigate = useNavigate({ from: '/apps/$app/features' })
   const features = useAsk(FEATURES, { appId, search: search.search ?? null }, { keepPrevious: true })
+  const archived = search.show === 'archived'
   const edited = features.data?.features.find(({ id }) => id === search.edit)
   const close = () => void navigate({ search: ({ edit, make, ...rest }) => rest })
   const make = (
@@ -49,15 +53,31 @@ export function FeaturesPage() {
       about="What a user may use. Packages say who gets how much of each."
       actions={make}
     >
-      <SearchInput
-        label="Search by id or name"
-        value={search.search ?? ''}
-        onSearch={(text) => void navigate({ search: (s) => ({ ...s, search: text }), replace: true })}
-      />
+      <Group gap="sm">
+        <SearchInput
+          label="Search by id or name"
+          value={search.search ?? ''}
+          onSearch={(text) => void navigate({ search: (s) => ({ ...s, search: text }), replace: true })}
+        />
+        <ArchivedFilter
+          archived={archived}
+          onChange={(archived) =>
+            void navigate({
+              search: ({ show, ...s }) => (archived ? { ...s, show: 'archived' } : s),
+              replace: true,
+            })
+          }
+        />
+      </Group>
       <Loaded of={features}>
-        {({ features }) =>
-          features.length > 0 ? (
+        {({ features: all }) => {
+          const features = all.filter((feature) => feature.archived === archived)
+          return features.length > 0 ? (
             <DataTable label="Features" rows={features} keyOf={({ id }) => id} columns={COLUMNS(appId)} />
+          ) : archived ? (
+            <Text c="dimmed">No feature is archived.</Text>
+          ) : all.length > 0 ? (
+            <Text c="dimmed">All features are archived.</Text>
           ) : search.search !== undefined ? (
             <Text c="dimmed">No feature has “{search.search}” in its id or name.</Text>
           ) : (
@@ -70,7 +90,7 @@ export function FeaturesPage() {
               API calls). Your code asks “may this user use it?” by the feature's id.
             </Empty>
           )
-        }
+        }}
       </Loaded>
       <FormDialog opened={search.make !== undefined} onClose={close} title="New feature">
         <FeatureForm appId={appId} feature={null} onDone={close} />
@@ -128,5 +148,15 @@ const COLUMNS = (appId: string) => [
           ))}
         </Group>
       ),
+  },
+  {
+    label: 'Actions',
+    hiddenLabel: true,
+    right: true,
+    cell: (feature: Feature) => (
+      <RowActions>
+        <FeatureRemoval appId={appId} feature={feature} />
+      </RowActions>
+    ),
   },
 ]

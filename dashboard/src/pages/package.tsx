@@ -7,6 +7,7 @@ import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { PackageForm } from '../forms/package-form.tsx'
 import { PackageMetadataForm } from '../forms/package-metadata-form.tsx'
+import { PackageRemoval } from '../forms/package-removal.tsx'
 import { GrantDiff } from '../ui/grant-diff.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -21,11 +22,11 @@ import { SubscriptionList } from './subscription-list.tsx'
 export const PACKAGE = graphql(`
   query Package($appId: String!, $id: String!) {
     package(appId: $appId, id: $id) {
-      id name status isAddon metadata updatedAt version
+      id name status isAddon archived metadata updatedAt version
       grants { id limit resetPeriod overageEnabled }
       draft { name grants { id limit resetPeriod overageEnabled } }
     }
-    features(appId: $appId) { id name type unitLabel unitLabelPlural }
+    features(appId: $appId) { id name type unitLabel unitLabelPlural archived }
   }
 `)
 const DISCARD = graphql(`
@@ -65,6 +66,7 @@ export function PackagePage() {
           {found?.name ?? id}
           {found && <PackageStatusTag status={found.status} hasDraft={found.draft !== null} />}
           {found?.isAddon && <Tag tone="accent">Add-on</Tag>}
+          {found?.archived && <Tag>Archived</Tag>}
         </Group>
       }
       about={
@@ -80,7 +82,18 @@ export function PackagePage() {
           </AnchorLink>
         </Breadcrumbs>
       }
-      actions={tab !== 'content' && review}
+      actions={
+        <>
+          {tab !== 'content' && review}
+          {found && (
+            <PackageRemoval
+              appId={app}
+              package={found}
+              onDeleted={() => void navigate({ to: '/apps/$app/packages', params: { app } })}
+            />
+          )}
+        </>
+      }
     >
       <Loaded of={asked} whole>
         {({ package: p, features }) => {

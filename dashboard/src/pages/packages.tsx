@@ -20,7 +20,7 @@ import { When } from '../ui/when.tsx'
 const PACKAGES = graphql(`
   query Packages($appId: String!) {
     packages(appId: $appId) {
-      id name status isAddon updatedAt
+      id name status isAddon archived updatedAt
       draft { name }
       grants { id }
       prices { id amount decimals currency interval }
@@ -68,12 +68,15 @@ export function PackagesPage() {
                 aria-label="Status"
                 value={status}
                 onChange={(value) =>
-                  void navigate({ search: value === 'all' ? {} : { status: value as 'draft' | 'published' } })
+                  void navigate({
+                    search: value === 'all' ? {} : { status: value as 'draft' | 'published' | 'archived' },
+                  })
                 }
                 data={[
                   { value: 'all', label: 'All' },
                   { value: 'published', label: 'Published' },
                   { value: 'draft', label: 'With a draft' },
+                  { value: 'archived', label: 'Archived' },
                 ]}
               />
               <DataTable
@@ -101,9 +104,12 @@ export function PackagesPage() {
   )
 }
 
-const shows = (p: Package, status: string) =>
-  status === 'all' ||
-  (status === 'published' ? p.status === 'PUBLISHED' : p.status === 'DRAFT' || p.draft !== null)
+function shows(p: Package, status: string): boolean {
+  if (p.archived) return status === 'archived'
+  if (status === 'published') return p.status === 'PUBLISHED'
+  if (status === 'draft') return p.status === 'DRAFT' || p.draft !== null
+  return status === 'all'
+}
 
 const EXAMPLE = adminCall(
   'mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id status } }',

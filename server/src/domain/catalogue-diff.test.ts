@@ -27,6 +27,7 @@ function catalogue(
       unitLabelPlural: null,
       metadata: {},
       overridePeriods: [],
+      archived: false,
       ...more,
     })),
     Object.entries(packages).map(([id, { name = id, isAddon = false, features = [], draft = null }]) => ({
@@ -36,6 +37,7 @@ function catalogue(
       features,
       draft,
       status: 'PUBLISHED',
+      archived: false,
       metadata: {},
       updatedAt: 0,
       prices: [],

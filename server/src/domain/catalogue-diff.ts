@@ -20,11 +20,18 @@ export interface CatalogueDiff {
   packages: CatalogueDiffEntry[]
 }
 
-/** What in `from` is new to `to` or differs there. Nothing is ever removed. */
+/**
+ * What in `from` is new to `to` or differs there. Nothing is ever removed. Archived packages are left out, and archived
+ * features that no other package needs.
+ */
 export function catalogueDiff(from: Catalogue, to: Catalogue): CatalogueDiff {
-  const features = [...from.features.values()].map((feature) => featureEntry(feature, to))
+  const offered = [...from.packages.values()].filter(({ archived }) => !archived)
+  const needed = new Set(offered.flatMap((p) => (p.draft ?? p).features.map(({ featureId }) => featureId)))
+  const features = [...from.features.values()]
+    .filter(({ id, archived }) => !archived || needed.has(id))
+    .map((feature) => featureEntry(feature, to))
   const conflicts = new Set(features.filter((f) => f.change === 'CONFLICT').map((f) => f.id))
-  const packages = [...from.packages.values()].map((p) => packageEntry(p, to, conflicts))
+  const packages = offered.map((p) => packageEntry(p, to, conflicts))
   return { features, packages }
 }
 

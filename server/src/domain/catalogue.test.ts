@@ -11,6 +11,7 @@ const feature = (id: string): FeatureContent => ({
   unitLabelPlural: null,
   metadata: {},
   overridePeriods: [],
+  archived: false,
 })
 const bare = (id: string): Feature => {
   const { overridePeriods, ...rest } = feature(id)
@@ -27,6 +28,7 @@ const content = (id: string, features: Entitlement[]): PackageContent => ({
   name: id,
   status: 'PUBLISHED',
   isAddon: false,
+  archived: false,
   metadata: {},
   updatedAt: 0,
   features,

@@ -75,10 +75,12 @@ export interface CataloguedFeature extends Feature {
   resetPeriods: ResetPeriod[]
   /** those of overrides */
   overridePeriods: ResetPeriod[]
+  /** It is added to nothing new; see archive-feature.ts. */
+  archived: boolean
 }
 
 /** A feature as it is stored. */
-export type FeatureContent = Feature & { overridePeriods: ResetPeriod[] }
+export type FeatureContent = Feature & Pick<CataloguedFeature, 'overridePeriods' | 'archived'>
 
 /** A package as it is stored, naming its features by id. */
 export type PackageContent = Omit<Package, 'features'> & {
@@ -106,7 +108,7 @@ export function buildCatalogue(
       const feature = features.get(entitlement.featureId)
       if (!feature) throw new Error(`package ${made.id} grants the unknown feature ${entitlement.featureId}`)
       // A package holds the bare feature, or it would contain itself.
-      const { packages, resetPeriods, overridePeriods, ...plain } = feature
+      const { packages, resetPeriods, overridePeriods, archived, ...plain } = feature
       if (!resetPeriods.includes(entitlement.resetPeriod)) resetPeriods.push(entitlement.resetPeriod)
       return { ...entitlement, feature: plain }
     }

@@ -91,6 +91,7 @@ export const SUBSCRIBE_REFUSALS = {
   severalTiers: 'Cannot subscribe to multiple tiers',
   unknownPackage: 'Package Id not found for app',
   notPublished: 'Package is not published',
+  archived: 'Package is archived: bring it back in the dashboard, or choose another',
   alreadySubscribed: 'User is already subscribed to package',
 } as const
 

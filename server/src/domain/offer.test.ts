@@ -18,6 +18,7 @@ const sold = (id: string, more: Partial<Package> = {}): Package => ({
   name: id,
   status: 'PUBLISHED',
   isAddon: false,
+  archived: false,
   metadata: {},
   updatedAt: 0,
   features: [],

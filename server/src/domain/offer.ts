@@ -48,6 +48,9 @@ export function offerOf(
     if (sold.status !== 'PUBLISHED') {
       return { problem: `The package ${name} is not published: publish it in the dashboard` }
     }
+    if (sold.archived) {
+      return { problem: `The package ${name} is archived: bring it back, or make another template` }
+    }
     if (!price && chosen) {
       return {
         problem: `The price ${quote(chosen.id)} of the package ${name} is archived: bring it back, or make another template`,

@@ -140,6 +140,7 @@ describe('gap: what a version grants', () => {
         unitLabelPlural: null,
         metadata: {},
         overridePeriods: [],
+        archived: false,
       },
     ],
     [
@@ -148,6 +149,7 @@ describe('gap: what a version grants', () => {
         name: 'Plan',
         status: 'PUBLISHED',
         isAddon: false,
+        archived: false,
         metadata: {},
         updatedAt: 0,
         features: [plan(10)],

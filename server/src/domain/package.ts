@@ -26,6 +26,8 @@ export interface Package {
   name: string
   status: PackageStatus
   isAddon: boolean
+  /** It takes no new subscribers; see archive-package.ts. */
+  archived: boolean
   metadata: JsonObject
   updatedAt: number
   features: PackageFeature[]
@@ -66,6 +68,21 @@ export function checkPackageEdit(edit: PackageEdit): void {
   for (const { featureId } of edit.features) {
     if (seen.has(featureId)) throw badUserInput(`Feature ${quote(featureId)} is listed twice`, 'features')
     seen.add(featureId)
+  }
+}
+
+/** Refuses archived features, except those that the package has already. */
+export function checkArchived(
+  edit: Pick<PackageEdit, 'features'>,
+  features: ReadonlyMap<string, { archived: boolean }>,
+  has: readonly Entitlement[],
+): void {
+  for (const { featureId } of edit.features) {
+    if (!features.get(featureId)?.archived || has.some((grant) => grant.featureId === featureId)) continue
+    throw badUserInput(
+      `The feature ${quote(featureId)} is archived: bring it back before you add it to a package`,
+      'features',
+    )
   }
 }
 

@@ -117,6 +117,7 @@ describe('gap: publishing, what it does to a subscriber', () => {
             unitLabelPlural: null,
             metadata: {},
             overridePeriods: [],
+            archived: false,
           },
         ],
         [
@@ -125,6 +126,7 @@ describe('gap: publishing, what it does to a subscriber', () => {
             name: 'plan',
             status: 'PUBLISHED',
             isAddon: false,
+            archived: false,
             metadata: {},
             updatedAt: 0,
             features: [grant({ limit })],

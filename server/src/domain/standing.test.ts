@@ -27,12 +27,14 @@ function catalogue(features: Record<string, FeatureType>, packages: Record<strin
       unitLabelPlural: null,
       metadata: {},
       overridePeriods: [],
+      archived: false,
     })),
     Object.entries(packages).map(([id, grants]) => ({
       id,
       name: id,
       status: 'PUBLISHED',
       isAddon: id.startsWith('addon'),
+      archived: false,
       metadata: {},
       updatedAt: 0,
       features: grants.map(([featureId, limit, resetPeriod = 'MONTH', overageEnabled = false]) => ({

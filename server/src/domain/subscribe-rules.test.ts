@@ -10,9 +10,10 @@ import { TollgateError } from './errors.ts'
 import type { PackageStatus } from './package.ts'
 import { checkSubscribe } from './subscribe-rules.ts'
 
-const packageOf = (id: string, status: PackageStatus = 'PUBLISHED') => ({
+const packageOf = (id: string, status: PackageStatus = 'PUBLISHED', archived = false) => ({
   id,
   status,
+  archived,
   isAddon: id.startsWith('addon'),
 })
 const PACKAGES = new Map(
@@ -23,6 +24,8 @@ const PACKAGES = new Map(
     packageOf('addon-1'),
     packageOf('addon-2'),
     packageOf('addon-draft', 'DRAFT'),
+    packageOf('archived', 'PUBLISHED', true),
+    packageOf('archived-draft', 'DRAFT', true),
   ].map((p) => [p.id, p]),
 )
 
@@ -44,11 +47,15 @@ const UNKNOWN = 'Package Id not found for app'
 const DRAFT = 'Package is not published'
 const SEVERAL = 'Cannot subscribe to multiple tiers'
 const MISSING = 'Cannot subscribe to addon. Missing live tier subscription.'
+const ARCHIVED = 'Package is archived: bring it back in the dashboard, or choose another'
 const TWICE = 'User is already subscribed to package'
 
 describe('spec §4 mutations rule 3: subscribe', () => {
   it.each([
     // asked for, held, refusal
+    [['archived'], [], ARCHIVED],
+    [['archived-draft'], [], DRAFT],
+    [['basic', 'archived'], [], ARCHIVED],
     [['basic'], [], null],
     [['basic', 'addon-1'], [], null],
     [['addon-1', 'basic'], [], null],

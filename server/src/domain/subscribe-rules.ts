@@ -6,6 +6,7 @@ interface RequestedPackage {
   id: string
   status: PackageStatus
   isAddon: boolean
+  archived: boolean
 }
 
 interface HeldPackage {
@@ -28,6 +29,7 @@ export function checkSubscribe<P extends RequestedPackage>(
   const packages = requested.filter((found) => found !== undefined)
   if (packages.length < requested.length) throw subscriptionError(SUBSCRIBE_REFUSALS.unknownPackage)
   if (packages.some((p) => p.status !== 'PUBLISHED')) throw subscriptionError(SUBSCRIBE_REFUSALS.notPublished)
+  if (packages.some((p) => p.archived)) throw subscriptionError(SUBSCRIBE_REFUSALS.archived)
 
   const tiers = packages.filter((p) => !p.isAddon).length
   const liveTiers = live.filter((s) => !s.isAddon).length

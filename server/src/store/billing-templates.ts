@@ -83,3 +83,8 @@ export async function archiveTemplate(
   )
   return rowCount === 1
 }
+
+export async function deleteTemplate(db: Db, appId: string, id: string): Promise<void> {
+  await db.query(`delete from billing_template_item where app_id = $1 and template_id = $2`, [appId, id])
+  await db.query(`delete from billing_template where app_id = $1 and id = $2`, [appId, id])
+}

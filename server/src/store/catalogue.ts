@@ -61,10 +61,11 @@ select app.version, app.origins,
     as "revokedTokenKeys",
   (select coalesce(json_agg(json_build_object(
      'id', id, 'name', name, 'type', type, 'unitLabel', unit_label, 'unitLabelPlural', unit_label_plural,
-     'metadata', metadata, 'overridePeriods', override_periods) order by seq), '[]') from feature where app_id = app.id) as features,
+     'metadata', metadata, 'overridePeriods', override_periods, 'archived', archived_at is not null) order by seq), '[]') from feature where app_id = app.id) as features,
   (select coalesce(json_agg(json_build_object(
      'id', p.id, 'name', p.name, 'status', p.status, 'isAddon', p.is_addon, 'metadata', p.metadata,
      'draft', p.draft, 'updatedAt', p.updated_at, 'version', p.version, 'history', p.history,
+     'archived', p.archived_at is not null,
      'entries', ${ENTRIES},
      'features', (select coalesce(json_agg(json_build_object(
         'featureId', feature_id, 'limit', "limit", 'resetPeriod', reset_period,

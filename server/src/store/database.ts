@@ -115,6 +115,7 @@ export function openPool(
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const UNIQUE_VIOLATION = '23505'
+const FOREIGN_KEY_VIOLATION = '23503'
 
 export function violates(error: unknown, constraint: string): boolean {
   return (
@@ -128,6 +129,10 @@ export function endedForAnother(error: unknown): boolean {
     error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
   )
 }
+
+/** Whether what a row refers to is gone: most likely somebody has just deleted it, and the next attempt says so better. */
+const refersToNothing = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION
 
 /** Thrown inside a transaction to retry all of it. */
 export class TryAgain extends Error {}
@@ -150,7 +155,8 @@ export async function transaction<T>(
     try {
       return await attemptTransaction(pool, work, deadline)
     } catch (error) {
-      const passing = endedForAnother(error) || error instanceof TryAgain
+      const passing =
+        endedForAnother(error) || error instanceof TryAgain || (attempt === 1 && refersToNothing(error))
       if (!passing) throw error
       if (attempt === MAX_TRANSACTION_ATTEMPTS) throw unavailable('Too many concurrent changes; try again')
     }

@@ -70,6 +70,23 @@ export async function publishPackage(db: Db, appId: string, id: string, now: num
   ])
 }
 
+export async function archivePackage(db: Db, appId: string, id: string, archived: boolean): Promise<void> {
+  await db.query(
+    `update package set archived_at = case when $3 then coalesce(archived_at, now()) end
+     where app_id = $1 and id = $2`,
+    [appId, id, archived],
+  )
+}
+
+/** With what belongs to it alone. */
+export async function deletePackage(db: Db, appId: string, id: string): Promise<void> {
+  for (const table of ['package_feature', 'package_history', 'price']) {
+    await db.query(`delete from ${table} where app_id = $1 and package_id = $2`, [appId, id])
+  }
+  await db.query(`delete from sample_item where app_id = $1 and kind = 'package' and id = $2`, [appId, id])
+  await db.query(`delete from package where app_id = $1 and id = $2`, [appId, id])
+}
+
 export async function insertPackageFeatures(
   db: Db,
   appId: string,

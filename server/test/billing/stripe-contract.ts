@@ -16,6 +16,7 @@ const PLAN = {
   name: 'Plan',
   status: 'PUBLISHED',
   isAddon: false,
+  archived: false,
   metadata: {},
   features: [],
   prices: [],

@@ -352,6 +352,46 @@ const STEPS: Step[] = [
     entry: { sentence: 'brought back the billing template Offer' },
   },
   {
+    mutation: `createBillingTemplate(${app}, input: { id: "unsold", name: "Unsold", packageIds: ["plan"] }) { id }`,
+    entry: { subjectId: 'unsold' },
+  },
+  {
+    mutation: `deleteBillingTemplate(${app}, id: "unsold") { id }`,
+    entry: { sentence: 'deleted the billing template Unsold', before: { name: 'Unsold' }, after: null },
+  },
+  {
+    mutation: `createFeature(${app}, input: { id: "idle", name: "Idle", type: BINARY }) { id }`,
+    entry: { after: { archivedAt: null } },
+  },
+  {
+    mutation: `archiveFeature(${app}, id: "idle") { id }`,
+    entry: {
+      sentence: 'archived the feature Idle',
+      before: { archivedAt: null },
+      after: { archivedAt: expect.any(String) },
+    },
+  },
+  {
+    mutation: `deleteFeature(${app}, id: "idle") { id }`,
+    entry: { sentence: 'deleted the feature Idle', before: { name: 'Idle' }, after: null },
+  },
+  {
+    mutation: `createPackage(${app}, input: { id: "idle", name: "Idle" }) { id }`,
+    entry: { after: { archivedAt: null } },
+  },
+  {
+    mutation: `archivePackage(${app}, id: "idle") { id }`,
+    entry: {
+      sentence: 'archived the package Idle',
+      before: { archivedAt: null },
+      after: { archivedAt: expect.any(String) },
+    },
+  },
+  {
+    mutation: `deletePackage(${app}, id: "idle") { id }`,
+    entry: { sentence: 'deleted the package Idle', before: { name: 'Idle' }, after: null },
+  },
+  {
     mutation: `archivePrice(${app}, provider: "sandbox", id: "PRICE") { id }`,
     entry: { subjectKind: 'price', before: { archivedAt: null }, after: { archivedAt: expect.any(String) } },
   },

@@ -11,16 +11,18 @@ insert into api_key (app_id, id, name, prefix, hash) values ('ours', 'key', 'key
 insert into token_key (app_id, id, algorithm, material) values ('ours', 'signer', 'HS256', '\\x02');
 insert into token_key (app_id, id, algorithm, material, retired_at)
   values ('ours', 'former', 'HS256', '\\x03', now() - interval '9 days');
-insert into feature (app_id, id, name, type, metadata) values ('ours', 'calls', 'Calls', 'CONSUMABLE', '{}');
+insert into feature (app_id, id, name, type, metadata) values ('ours', 'calls', 'Calls', 'CONSUMABLE', '{}'),
+  ('ours', 'unused', 'Unused', 'BINARY', '{}');
 insert into package (app_id, id, name, status, is_addon, metadata, draft, updated_at)
   values ('ours', 'plan', 'Plan', 'DRAFT', false, '{}', '{"name":"Next","features":[]}', now());
+insert into package (app_id, id, name, is_addon, metadata, updated_at) values ('ours', 'unused', 'Unused', true, '{}', now());
 insert into package_feature (app_id, package_id, feature_id, position, "limit", reset_period, overage_enabled)
   values ('ours', 'plan', 'calls', 1, 10, 'MONTH', false);
 insert into users (app_id, id, billing_id, name, email, metadata, overrides)
   values ('ours', 'ann', 'cus_1', 'Ann', 'ann@example.com', '{}', '[]');
 insert into price (app_id, provider, id, package_id, amount, currency, interval)
   values ('ours', 'stripe', 'price_1', 'plan', 900, 'usd', 'month');
-insert into billing_template (app_id, id, name) values ('ours', 'template', 'Template');
+insert into billing_template (app_id, id, name) values ('ours', 'template', 'Template'), ('ours', 'unsold', 'Unsold');
 insert into billing_template_item (app_id, template_id, position, package_id) values ('ours', 'template', 1, 'plan');
 insert into checkout_session (app_id, id, template_id, user_uid, provider, items, success_url, cancel_url, provider_ref)
   values ('ours', 'session', 'template', ${UID}, 'stripe', '[]', 'https://a.example', 'https://b.example', 'cs_1'),
@@ -36,7 +38,8 @@ insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at
 insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, follows)
   values ('ours', 'successor', ${UID}, 'plan', false, now() + interval '2 days', now(), 'subscription');
 insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, features)
-  values ('ours', 'plan', 2, 'PUBLISHED', 1, 2, 'NEW_ONLY', now(), '[]');
+  values ('ours', 'plan', 2, 'PUBLISHED', 1, 2, 'NEW_ONLY', now(),
+    '[{"featureId":"calls","limit":5,"resetPeriod":"MONTH","overageEnabled":false}]');
 insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, id)
   values ('ours', 'plan', 3, 'MIGRATED', 1, 2, 'ALL', now(), 'migration');
 insert into notice (app_id, provider, event_id, type, payload, payment_ref)

@@ -12,7 +12,7 @@ import type { Tx } from '../../src/store/database.ts'
 import * as erase from '../../src/store/erase-user.ts'
 import { isErased } from '../../src/store/erased-refs.ts'
 import * as exported from '../../src/store/export-user.ts'
-import { updateFeature } from '../../src/store/features.ts'
+import * as features from '../../src/store/features.ts'
 import { storeResults } from '../../src/store/idempotency.ts'
 import { Keyring } from '../../src/store/keyring.ts'
 import { ledgerOfUser } from '../../src/store/ledger.ts'
@@ -25,6 +25,8 @@ import * as prices from '../../src/store/prices.ts'
 import * as accounts from '../../src/store/provider-accounts.ts'
 import * as paid from '../../src/store/provider-subscriptions.ts'
 import { countSampleSubscriptions, forgetSample, removeSampleItems } from '../../src/store/sample.ts'
+import * as references from '../../src/store/references.ts'
+import { forgetSample, removeSampleItems } from '../../src/store/sample.ts'
 import { newestUsers, usersBeginningWith, usersContaining } from '../../src/store/search-users.ts'
 import { snapshot } from '../../src/store/snapshots.ts'
 import * as subscribers from '../../src/store/subscribers.ts'
@@ -96,6 +98,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   setAccessAfterRefund: (db, app) => apps.setAccessAfterRefund(db, app, 'END'),
   findTemplate: (db, app) => templates.findTemplate(db, app, 'template'),
   listTemplates: (db, app) => templates.listTemplates(db, app, true),
+  deleteTemplate: (db, app) => templates.deleteTemplate(db, app, 'unsold'),
   archiveTemplate: (db, app) => templates.archiveTemplate(db, app, 'template', true),
   loadApp: async (db, app) => {
     const loaded = await loadApp(db, app)
@@ -108,7 +111,9 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
     checkouts.updateCheckoutState(db, app, 'stripe', 'session', 'cs_1', 'PAID', NOW),
   closeUnanswered: (db, app) => checkouts.closeUnanswered(db, app),
   openCheckouts: (db, app) => checkouts.openCheckouts(db, app, 'all'),
-  updateFeature: (db, app) => updateFeature(db, app, FEATURE),
+  updateFeature: (db, app) => features.updateFeature(db, app, FEATURE),
+  archiveFeature: (db, app) => features.archiveFeature(db, app, 'calls', true),
+  deleteFeature: (db, app) => features.deleteFeature(db, app, 'unused'),
   holdCheckoutSession: (db, app) => checkouts.holdCheckoutSession(db, app, 'session'),
   checkoutsOfUser: (db, app) => checkouts.checkoutsOfUser(db, app, UID),
   deleteCheckoutsOfUser: (db, app) => checkouts.deleteCheckoutsOfUser(db, app, UID),
@@ -154,6 +159,13 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   reopenNotices: (db, app) => notices.reopenNotices(db, app, failed),
   'reopenNotices, all': (db, app) => notices.reopenNotices(db, app, null),
   updatePackageMetadata: (db, app) => packages.updatePackageMetadata(db, app, 'plan', { a: 1 }, NOW),
+  archivePackage: (db, app) => packages.archivePackage(db, app, 'plan', true),
+  deletePackage: (db, app) => packages.deletePackage(db, app, 'unused'),
+  lockPackage: (db, app) => references.lockPackage(db, app, 'plan'),
+  packageReferences: (db, app) => references.packageReferences(db, app, 'plan', NOW),
+  packagesThatGranted: (db, app) => references.packagesThatGranted(db, app, 'calls'),
+  lockTemplate: (db, app) => references.lockTemplate(db, app, 'template'),
+  linksOfTemplate: (db, app) => references.linksOfTemplate(db, app, 'template'),
   setPackageDraft: (db, app) => packages.setPackageDraft(db, app, 'plan', null, NOW),
   applyPackageEdit: (db, app) =>
     packages.applyPackageEdit(db, app, 'plan', { name: 'Other', features: [] }, NOW),

@@ -1,6 +1,6 @@
 import type { User } from '../../domain/user.ts'
 import type { Call, UserActor } from '../../operations/call/call.ts'
-import { packages, publishedPackage } from '../../operations/catalogue/packages.ts'
+import { offeredPackages, publishedPackage } from '../../operations/catalogue/packages.ts'
 import { subscriptions } from '../../operations/subscriptions/subscriptions.ts'
 import { canUseFeature, canUseFeatures } from '../../operations/usage/can-use-feature.ts'
 import { showUsage, type UsagePeriod } from '../../operations/usage/show-usage.ts'
@@ -73,7 +73,7 @@ function defineQueries(builder: Builder<ClientContext>): void {
         }),
         packages: t.field({
           type: [catalogue.package],
-          resolve: (_, _args, { call }) => packages(call, 'PUBLISHED', {}),
+          resolve: (_, _args, { call }) => offeredPackages(call),
         }),
         subscriptions: t.field({
           type: [subscription],

@@ -1,5 +1,6 @@
 import { acceptQuotedEnums, builtOnce, newBuilder } from '../types/builder.ts'
 import { defineApps } from './apps.ts'
+import { defineArchiving } from './archiving.ts'
 import { defineAudit } from './audit.ts'
 import { defineBilling } from './billing.ts'
 import { defineCatalogue } from './catalogue.ts'
@@ -24,6 +25,7 @@ const AREAS = [
   defineApps,
   defineTokenKeys,
   defineCatalogue,
+  defineArchiving,
   definePublishing,
   defineVersions,
   defineCopies,

@@ -47,6 +47,9 @@ export function defineCatalogueTypes<Context extends object>(builder: Builder<Co
       prices: t.expose('prices', { type: [price] }),
       isAddon: t.exposeBoolean('isAddon', { description: 'False: a base plan. True: an add-on.' }),
       updatedAt: t.string({ resolve: (p) => isoTime(p.updatedAt) }),
+      archived: t.exposeBoolean('archived', {
+        description: 'Whether it takes no new subscribers; those who have it keep it.',
+      }),
     }),
   })
 
@@ -59,6 +62,9 @@ export function defineCatalogueTypes<Context extends object>(builder: Builder<Co
       unitLabelPlural: t.exposeString('unitLabelPlural', { nullable: true }),
       metadata: t.expose('metadata', { type: 'JSON' }),
       packages: t.expose('packages', { type: [packageRef], description: 'The packages that include it.' }),
+      archived: t.exposeBoolean('archived', {
+        description: 'Whether it can be added to no other package; those who have it keep it.',
+      }),
     }),
   })
 

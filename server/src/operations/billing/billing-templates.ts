@@ -1,4 +1,5 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
+import { checkDeletable, counted, deletionRefusal } from '../../domain/deletion.ts'
 import { appNotFound, badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
 import { checkTemplatePackages, offerOf, pricesOf } from '../../domain/offer.ts'
@@ -8,6 +9,7 @@ import * as store from '../../store/billing-templates.ts'
 import { type LoadedApp, loadApp } from '../../store/catalogue.ts'
 import type { Db } from '../../store/database.ts'
 import { listPrices, type PriceRow } from '../../store/prices.ts'
+import { linksOfTemplate, lockTemplate } from '../../store/references.ts'
 import type { Call } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
@@ -88,6 +90,30 @@ export async function archiveBillingTemplate(
     return foundTemplate(tx, appId, id, catalogue)
   })
 }
+
+/** Why a template cannot be deleted; null: it can. */
+export async function templateUse(
+  { service, appId }: Reading,
+  id: string,
+): Promise<{ links: number; refusal: string | null }> {
+  await billingTemplate({ service, appId }, id)
+  const links = await linksOfTemplate(service.pool, appId, id)
+  return { links, refusal: deletionRefusal('billing template', id, reasons(links)) }
+}
+
+/** Deletes a template of which no payment link was made, as far as those are kept. */
+export async function deleteBillingTemplate(call: Call, id: string): Promise<{ id: string }> {
+  const { appId } = call
+  return mutate(call, async (tx) => {
+    // Counted once nobody can make another link: that refers to the template's row.
+    if (!isIdentifier(id) || !(await lockTemplate(tx, appId, id))) throw templateNotFound(id)
+    checkDeletable('billing template', id, reasons(await linksOfTemplate(tx, appId, id)))
+    await store.deleteTemplate(tx, appId, id)
+    return { id }
+  })
+}
+
+const reasons = (links: number) => [counted('has', links, 'payment link', 'payment links')]
 
 async function foundTemplate(
   db: Db,

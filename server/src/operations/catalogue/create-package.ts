@@ -1,6 +1,7 @@
 import { badUserInput, quote } from '../../domain/errors.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
 import {
+  checkArchived,
   checkNewPackage,
   checkPackageEdit,
   type EntitlementInput,
@@ -29,6 +30,7 @@ export async function createPackage(call: Call, input: NewPackage): Promise<Pack
         entitlementFor(id, before.catalogue.features.get(id), entitlement),
       )
       checkPackageEdit({ name: input.name, features })
+      checkArchived({ features }, before.catalogue.features, [])
       if (!(await insertPackage(tx, call.appId, { ...input, updatedAt: now }))) {
         throw badUserInput(`A package with the id ${quote(input.id)} already exists`, 'id')
       }

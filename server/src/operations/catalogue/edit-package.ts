@@ -1,6 +1,7 @@
 import { checkRoomInHistory } from '../../domain/catalogue.ts'
 import { checkMetadata, type JsonObject } from '../../domain/metadata.ts'
 import {
+  checkArchived,
   checkPackageEdit,
   type EntitlementInput,
   entitlementFor,
@@ -42,6 +43,7 @@ export function editPackage(call: Call, id: string, input: EditInput): Promise<P
         ) ?? current.features,
     }
     checkPackageEdit(edit)
+    checkArchived(edit, catalogue.features, [...found.features, ...current.features])
     if (found.status === 'DRAFT') await applyPackageEdit(tx, call.appId, id, edit, now)
     else await setPackageDraft(tx, call.appId, id, edit, now)
   })

@@ -16,6 +16,11 @@ export async function publishedPackage(call: Call, id: string): Promise<Package>
   return found
 }
 
+/** What users can be offered. */
+export async function offeredPackages(call: Call): Promise<readonly Package[]> {
+  return (await packages(call, 'PUBLISHED', {})).filter(({ archived }) => !archived)
+}
+
 export async function packages(call: Call, status: string, page: Page): Promise<readonly Package[]> {
   const { app } = await momentOf(call)
   if (!isStatus(status)) throw badUserInput(`status must be one of ${PACKAGE_STATUSES.join(', ')}`, 'status')

@@ -33,10 +33,14 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
 
   createFeature: 'created the feature {name}',
   updateFeature: 'changed the feature {name}',
+  archiveFeature: (done) => `${archived(done)} the feature {name}`,
+  deleteFeature: 'deleted the feature {name}',
   createPackage: 'created the package {name}',
   updatePackage: 'changed the metadata of the package {name}',
   editPackage: 'changed the package {name}',
   publishPackage: 'published the package {name}',
+  archivePackage: (done) => `${archived(done)} the package {name}`,
+  deletePackage: 'deleted the package {name}',
   discardPackageDraft: 'discarded the draft of the package {name}',
   migrateSubscriptions:
     'moved those with version {fromVersion} of the package {packageId} to version {toVersion}',
@@ -69,6 +73,7 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   archivePrice: (done) => `${archived(done)} a price of the package {packageId}`,
   createBillingTemplate: 'created the billing template {name}',
   archiveBillingTemplate: (done) => `${archived(done)} the billing template {name}`,
+  deleteBillingTemplate: 'deleted the billing template {name}',
   setProviderAccount: 'set up the billing provider {provider}',
   removeProviderAccount: 'removed the billing provider {provider}',
   syncSubscription: 'changed the subscriptions of the user {userId}',

@@ -1,4 +1,5 @@
-import { DEFAULT_RESET_PERIOD, type NewOverride, withOverride } from '../../domain/override.ts'
+import { badUserInput, quote } from '../../domain/errors.ts'
+import { DEFAULT_RESET_PERIOD, type NewOverride, overrideAt, withOverride } from '../../domain/override.ts'
 import { bumpVersion, lockApp } from '../../store/apps.ts'
 import { addOverridePeriod, storeOverrides } from '../../store/overrides.ts'
 import type { Call } from '../call/call.ts'
@@ -18,6 +19,12 @@ export async function setOverride(
     const user = await lockedUser(tx, appId, userId)
     const { app, now } = await moment()
     const feature = foundFeature(app.catalogue, asked.featureId)
+    if (feature.archived && asked.mode !== 'DENY' && !overrideAt(user.overrides, feature.id, now)) {
+      throw badUserInput(
+        `The feature ${quote(feature.id)} is archived: bring it back before you make new exceptions for it`,
+        'featureId',
+      )
+    }
     const { set, all } = withOverride(user.overrides, asked, feature.type, now)
     if (!feature.overridePeriods.includes(set.resetPeriod)) {
       await addOverridePeriod(tx, appId, feature.id, set.resetPeriod)

@@ -1,7 +1,7 @@
 import { type BilledItem, type PriceChange, ProviderError } from '../../billing/provider.ts'
 import { type Catalogue, countedPeriodsOf } from '../../domain/catalogue.ts'
 import type { ChangeTime } from '../../domain/change-time.ts'
-import { badUserInput, quote } from '../../domain/errors.ts'
+import { badUserInput, quote, SUBSCRIBE_REFUSALS } from '../../domain/errors.ts'
 import { countedPeriods, type Package } from '../../domain/package.ts'
 import { anchorAfter, bestTime, checkQuantity, comparable } from '../../domain/plan-change.ts'
 import type { Price } from '../../domain/price.ts'
@@ -79,6 +79,9 @@ function requested({ catalogue, held, now }: Situation, { packageId, quantity: w
     throw badUserInput(`${quote(packageId)} is an add-on: subscribe to it, or cancel it`, 'packageId')
   }
   if (to.status !== 'PUBLISHED') throw badUserInput('Package is not published', 'packageId')
+  if (to.archived && base.packageId !== packageId) {
+    throw badUserInput(SUBSCRIBE_REFUSALS.archived, 'packageId')
+  }
   const quantity = wanted ?? base.quantity
   if (base.packageId === packageId && base.quantity === quantity) {
     const back = base.next ? ': to take the scheduled change back, cancel it' : ''

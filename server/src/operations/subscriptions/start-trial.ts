@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { countedPeriodsOf } from '../../domain/catalogue.ts'
-import { badUserInput, quote } from '../../domain/errors.ts'
+import { badUserInput, quote, SUBSCRIBE_REFUSALS } from '../../domain/errors.ts'
 import { MAX_TRIAL_DAYS } from '../../domain/limits.ts'
 import { countedPeriods, type Package } from '../../domain/package.ts'
 import { anchorAfter } from '../../domain/plan-change.ts'
@@ -115,6 +115,7 @@ function anchorOf(
 function published(catalogue: Situation['catalogue'], id: string, field: string): Package {
   const found = foundPackage(catalogue, id)
   if (found.status !== 'PUBLISHED') throw badUserInput('Package is not published', field)
+  if (found.archived) throw badUserInput(SUBSCRIBE_REFUSALS.archived, field)
   return found
 }
 

@@ -1,0 +1,113 @@
+import { inApp } from '../../operations/apps/apps.ts'
+import { deleteBillingTemplate, templateUse } from '../../operations/billing/billing-templates.ts'
+import { archiveFeature } from '../../operations/catalogue/archive-feature.ts'
+import { archivePackage } from '../../operations/catalogue/archive-package.ts'
+import { deleteFeature, type FeatureUse, featureUse } from '../../operations/catalogue/delete-feature.ts'
+import { deletePackage, type PackageUse, packageUse } from '../../operations/catalogue/delete-package.ts'
+import type { Builder } from '../types/builder.ts'
+import { appCall, type DashboardContext } from './context.ts'
+import type { DashboardTypes } from './types.ts'
+
+const REFUSAL = 'Why it cannot be deleted, and what to do; null: it can.'
+
+/** Archiving and deleting what a catalogue is made of, and what to know before. */
+export function defineArchiving(builder: Builder<DashboardContext>, types: DashboardTypes): void {
+  const deleted = builder.objectRef<{ id: string }>('Deleted').implement({
+    fields: (t) => ({ id: t.exposeString('id') }),
+  })
+  const ofPackage = builder.objectRef<PackageUse>('PackageUse').implement({
+    fields: (t) => ({
+      subscriptions: t.expose('subscriptions', { type: 'SafeInt', description: 'Past ones included.' }),
+      live: t.expose('live', { type: 'SafeInt' }),
+      templates: t.exposeInt('templates', { description: 'Billing templates that sell it.' }),
+      refusal: t.exposeString('refusal', { nullable: true, description: REFUSAL }),
+    }),
+  })
+  const ofFeature = builder.objectRef<FeatureUse>('FeatureUse').implement({
+    fields: (t) => ({
+      packages: t.exposeInt('packages', { description: 'Packages that grant it, in force or in a draft.' }),
+      earlier: t.exposeInt('earlier', {
+        description: 'Other packages that granted it in an earlier version.',
+      }),
+      overridden: t.exposeBoolean('overridden', { description: 'Whether an override was ever set for it.' }),
+      refusal: t.exposeString('refusal', { nullable: true, description: REFUSAL }),
+    }),
+  })
+  const ofTemplate = builder
+    .objectRef<Awaited<ReturnType<typeof templateUse>>>('BillingTemplateUse')
+    .implement({
+      fields: (t) => ({
+        links: t.expose('links', { type: 'SafeInt', description: 'Payment links, as far as they are kept.' }),
+        refusal: t.exposeString('refusal', { nullable: true, description: REFUSAL }),
+      }),
+    })
+
+  builder.queryFields((t) => {
+    const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
+    return {
+      packageUse: t.field({
+        type: ofPackage,
+        nullable: true,
+        args,
+        resolve: (_, { appId, id }, context) => packageUse(appCall(context, appId), id),
+      }),
+      featureUse: t.field({
+        type: ofFeature,
+        nullable: true,
+        args,
+        resolve: (_, { appId, id }, context) => featureUse(appCall(context, appId), id),
+      }),
+      billingTemplateUse: t.field({
+        type: ofTemplate,
+        nullable: true,
+        args,
+        resolve: (_, { appId, id }, context) => templateUse(appCall(context, appId), id),
+      }),
+    }
+  })
+
+  builder.mutationFields((t) => {
+    const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
+    const archived = t.arg.boolean({ defaultValue: true })
+    return {
+      archiveFeature: t.field({
+        type: types.feature,
+        nullable: true,
+        description: 'An archived feature can be added to nothing new. archived: false brings it back.',
+        args: { ...args, archived },
+        resolve: async (_, { appId, id, archived }, context) =>
+          archiveFeature(await inApp(appCall(context, appId)), id, archived ?? true),
+      }),
+      deleteFeature: t.field({
+        type: deleted,
+        nullable: true,
+        description: 'Refused once a package has granted it or an override was set for it.',
+        args,
+        resolve: async (_, { appId, id }, context) => deleteFeature(await inApp(appCall(context, appId)), id),
+      }),
+      archivePackage: t.field({
+        type: types.package,
+        nullable: true,
+        description: 'An archived package takes no new subscribers. archived: false brings it back.',
+        args: { ...args, archived },
+        resolve: async (_, { appId, id, archived }, context) =>
+          archivePackage(await inApp(appCall(context, appId)), id, archived ?? true),
+      }),
+      deletePackage: t.field({
+        type: deleted,
+        nullable: true,
+        description: 'Refused once somebody has subscribed to it, and while a template sells it.',
+        args,
+        resolve: async (_, { appId, id }, context) => deletePackage(await inApp(appCall(context, appId)), id),
+      }),
+      deleteBillingTemplate: t.field({
+        type: deleted,
+        nullable: true,
+        description: 'Refused while payment links of it are kept.',
+        args,
+        resolve: async (_, { appId, id }, context) =>
+          deleteBillingTemplate(await inApp(appCall(context, appId)), id),
+      }),
+    }
+  })
+}

@@ -1,0 +1,20 @@
+import type { Package } from '../../domain/package.ts'
+import * as store from '../../store/packages.ts'
+import type { Call } from '../call/call.ts'
+import { foundPackage } from '../call/found.ts'
+import { mutateCatalogue } from '../call/mutate.ts'
+
+/**
+ * An archived package takes no new subscribers: it cannot be subscribed to, changed to, tried, or sold. Those who have it
+ * keep it, and what was agreed before (a scheduled change, a payment under way) still happens.
+ */
+export function archivePackage(call: Call, id: string, archived: boolean): Promise<Package> {
+  return mutateCatalogue(
+    call,
+    (tx, { catalogue }) => {
+      foundPackage(catalogue, id)
+      return store.archivePackage(tx, call.appId, id, archived)
+    },
+    (after) => foundPackage(after.catalogue, id),
+  )
+}

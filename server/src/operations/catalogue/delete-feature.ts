@@ -1,0 +1,66 @@
+import type { Catalogue } from '../../domain/catalogue.ts'
+import { checkDeletable, counted, deletionRefusal } from '../../domain/deletion.ts'
+import type { Db } from '../../store/database.ts'
+import * as store from '../../store/features.ts'
+import { packagesThatGranted } from '../../store/references.ts'
+import type { Call } from '../call/call.ts'
+import { foundFeature } from '../call/found.ts'
+import { mutateCatalogue } from '../call/mutate.ts'
+import { catalogueOf } from './catalogue.ts'
+
+/** What archiving a feature leaves alone, and what keeps it from being deleted. */
+export interface FeatureUse {
+  /** how many packages grant it, in force or in a draft */
+  packages: number
+  /** how many granted it in an earlier version */
+  earlier: number
+  /** whether an override was ever set for it */
+  overridden: boolean
+  refusal: string | null
+}
+
+export async function featureUse(call: Call, id: string): Promise<FeatureUse> {
+  const found = await uses(call.service.pool, call.appId, await catalogueOf(call), id)
+  return { ...found, refusal: deletionRefusal('feature', id, reasons(found)) }
+}
+
+/**
+ * Deletes a feature that no package grants or ever granted, and no override was set for. So nobody can have used it: usage
+ * needs one or the other. All of them are changed under the app's lock, which this holds.
+ */
+export function deleteFeature(call: Call, id: string): Promise<{ id: string }> {
+  const { appId } = call
+  return mutateCatalogue(
+    call,
+    async (tx, { catalogue }) => {
+      checkDeletable('feature', id, reasons(await uses(tx, appId, catalogue, id)))
+      await store.deleteFeature(tx, appId, id)
+    },
+    () => ({ id }),
+  )
+}
+
+async function uses(
+  db: Db,
+  appId: string,
+  catalogue: Catalogue,
+  id: string,
+): Promise<Omit<FeatureUse, 'refusal'>> {
+  const { overridePeriods } = foundFeature(catalogue, id)
+  const grants = [...catalogue.packages.values()].filter(({ features, draft }) =>
+    [...features, ...(draft?.features ?? [])].some(({ featureId }) => featureId === id),
+  )
+  const now = new Set(grants.map((p) => p.id))
+  const granted = await packagesThatGranted(db, appId, id)
+  return {
+    packages: now.size,
+    earlier: granted.filter((packageId) => !now.has(packageId)).length,
+    overridden: overridePeriods.length > 0,
+  }
+}
+
+const reasons = ({ packages, earlier, overridden }: Omit<FeatureUse, 'refusal'>) => [
+  counted('is in', packages, 'package', 'packages'),
+  counted('was in an earlier version of', earlier, 'package', 'packages'),
+  overridden ? 'has or had overrides' : null,
+]

@@ -1,0 +1,44 @@
+import { checkDeletable, counted, deletionRefusal } from '../../domain/deletion.ts'
+import * as store from '../../store/packages.ts'
+import { lockPackage, type PackageReferences, packageReferences } from '../../store/references.ts'
+import { foundApp } from '../apps/apps.ts'
+import type { Call } from '../call/call.ts'
+import { foundPackage } from '../call/found.ts'
+import { mutateCatalogue } from '../call/mutate.ts'
+import { catalogueOf } from './catalogue.ts'
+import { lookingUp } from './reach.ts'
+
+/** What archiving a package leaves alone, and what keeps it from being deleted. */
+export interface PackageUse extends PackageReferences {
+  /** why it cannot be deleted; null: it can */
+  refusal: string | null
+}
+
+export async function packageUse(call: Call, id: string): Promise<PackageUse> {
+  const { appId } = call
+  foundPackage(await catalogueOf(call), id)
+  const { now } = await foundApp(call.service.pool, appId)
+  const found = await lookingUp(call, (tx) => packageReferences(tx, appId, id, now))
+  return { ...found, refusal: deletionRefusal('package', id, reasons(found)) }
+}
+
+/** Deletes a package that nobody ever subscribed to and no template sells, with its prices and its history. */
+export function deletePackage(call: Call, id: string): Promise<{ id: string }> {
+  const { appId } = call
+  return mutateCatalogue(
+    call,
+    async (tx, { catalogue }, now) => {
+      foundPackage(catalogue, id)
+      // Counted once nobody can subscribe any more: a subscription refers to the package's row.
+      await lockPackage(tx, appId, id)
+      checkDeletable('package', id, reasons(await packageReferences(tx, appId, id, now)))
+      await store.deletePackage(tx, appId, id)
+    },
+    () => ({ id }),
+  )
+}
+
+const reasons = ({ subscriptions, templates }: PackageReferences) => [
+  counted('has', subscriptions, 'subscription (past ones count)', 'subscriptions (past ones included)'),
+  counted('is sold by', templates, 'template', 'templates'),
+]

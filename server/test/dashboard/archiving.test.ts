@@ -1,0 +1,269 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createUsers, publishPackage, type TestApp } from '../harness/catalogue.ts'
+import type { Data } from '../harness/client.ts'
+import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+
+// Invariants: what is archived refuses what is new and changes nothing for who has it; what anything refers to is never
+// deleted, whoever comes at the same moment.
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server?.stop())
+
+interface ArchivingApp extends TestApp {
+  /** A mutation of the dashboard on this app, written as `name(args)`. */
+  change(call: string, selection?: string): Promise<Data>
+  refusal(call: string, selection?: string): Promise<string>
+}
+
+let apps = 0
+/** ann has `old`, which grants calls; `next` is another plan. */
+async function newApp(): Promise<ArchivingApp> {
+  const id = `archiving-${++apps}`
+  const app = { id, admin: await createApp(server, id), dashboard: server.dashboard }
+  await publishPackage(app, 'old', { calls: { limit: 10 } })
+  await publishPackage(app, 'next', { seats: { limit: 1 } })
+  await createUsers(app.admin, ['ann', 'bob'])
+  await app.admin.data('mutation { subscribe(userId: "ann", packageIds: ["old"]) { id } }')
+  const mutation = (call: string, selection: string) =>
+    `mutation { ${call.replace('(', `(appId: "${id}", `)} ${selection} }`
+  return {
+    ...app,
+    change: async (call, selection = '{ id }') =>
+      Object.values(await app.dashboard.data(mutation(call, selection)))[0] as Data,
+    refusal: async (call, selection = '{ id }') =>
+      (await app.dashboard.error(mutation(call, selection))).message,
+  }
+}
+
+const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+const ARCHIVED = 'Package is archived: bring it back in the dashboard, or choose another'
+
+describe('gap: archiving', () => {
+  it('a package takes no new subscribers by any way, and is back when it is brought back', async () => {
+    const { admin, change, refusal } = await newApp()
+    await change('createPrice(packageId: "old", input: {amount: 100, currency: "usd", interval: "month"})')
+    await change('createBillingTemplate(input: {id: "sold", name: "Sold", packageIds: ["old"]})')
+    await change('archivePackage(id: "old")')
+
+    const error = await admin.error('mutation { subscribe(userId: "bob", packageIds: ["old"]) { id } }')
+    expect(error).toMatchObject({
+      message: ARCHIVED,
+      extensions: { code: 'BAD_USER_INPUT', type: 'SubscriptionError' },
+    })
+    expect(await refusal('startTrial(userId: "bob", packageId: "old", days: 3)')).toBe(ARCHIVED)
+    await admin.data('mutation { subscribe(userId: "bob", packageIds: ["next"]) { id } }')
+    expect(await refusal('changeSubscription(userId: "bob", packageId: "old")', '{ now }')).toBe(ARCHIVED)
+    expect(await refusal('createBillingTemplate(input: {id: "t", name: "T", packageIds: ["old"]})')).toBe(
+      ARCHIVED,
+    )
+    const link = await admin.error(`mutation { generateSubscriptionLink(templateId: "sold", userId: "bob",
+      successUrl: "https://a.example", cancelUrl: "https://b.example") { url } }`)
+    expect(link.message).toContain('The package "old" is archived')
+
+    await change('archivePackage(id: "old", archived: false)')
+    await change('changeSubscription(userId: "bob", packageId: "old", when: NOW)', '{ now }')
+  })
+
+  it('those who have the package keep it as it is', async () => {
+    const { admin, change } = await newApp()
+    await change('archivePackage(id: "old")')
+    const { canUseFeature, recordUsage } = await admin
+      .data(`mutation {
+      recordUsage(input: {userId: "ann", featureId: "calls", delta: 2}) { recorded }
+    }`)
+      .then(async (data) => ({
+        ...data,
+        ...(await admin.data(
+          '{ canUseFeature(userId: "ann", featureId: "calls") { access consumption { used budget } } }',
+        )),
+      }))
+    expect(recordUsage).toEqual({ recorded: true })
+    expect(canUseFeature).toEqual({ access: true, consumption: { used: 2, budget: 10 } })
+    await change('changeSubscription(userId: "ann", packageId: "old", quantity: 2, when: NOW)', '{ now }')
+    expect(await admin.data('{ packages { id archived } features { id archived } }')).toEqual({
+      packages: [
+        { id: 'old', archived: true },
+        { id: 'next', archived: false },
+      ],
+      features: [
+        { id: 'calls', archived: false },
+        { id: 'seats', archived: false },
+      ],
+    })
+  })
+
+  it('a change that was scheduled before still happens', async () => {
+    const { admin, change } = await newApp()
+    const scheduled = 'changeSubscription(userId: "ann", packageId: "next", when: PERIOD_END)'
+    expect(await change(scheduled, '{ now to { id } }')).toEqual({ now: false, to: { id: 'next' } })
+    await change('archivePackage(id: "next")')
+    const { subscriptions } = await admin.data('{ subscriptions(userId: "ann") { scheduled { packageId } } }')
+    expect(subscriptions).toEqual([{ scheduled: { packageId: 'next' } }])
+  })
+
+  it('a feature is added to no other package and gets no new override, and stays where it is', async () => {
+    const { admin, change, refusal } = await newApp()
+    await change('setOverride(input: {userId: "ann", featureId: "calls", mode: ADD, limit: 5})', '{ mode }')
+    await change('archiveFeature(id: "calls")')
+    const into = 'The feature "calls" is archived: bring it back before you add it to a package'
+    expect(await refusal('editPackage(id: "next", input: {features: [{id: "calls"}]})')).toBe(into)
+    const made = await admin.error(
+      'mutation { createPackage(input: {id: "new", name: "New", features: [{id: "calls"}]}) { id } }',
+    )
+    expect(made).toMatchObject({ message: into, extensions: { code: 'BAD_USER_INPUT' } })
+    await change('editPackage(id: "old", input: {features: [{id: "calls", entitlement: {limit: 20}}]})')
+
+    const override = (userId: string, mode: string) =>
+      `setOverride(input: {userId: "${userId}", featureId: "calls", mode: ${mode}})`
+    expect(await refusal(override('bob', 'UNLIMITED'), '{ mode }')).toContain('"calls" is archived')
+    await change(override('bob', 'DENY'), '{ mode }')
+    await change(override('ann', 'UNLIMITED'), '{ mode }')
+    const { canUseFeature } = await admin.data(
+      '{ canUseFeature(userId: "ann", featureId: "calls") { access } }',
+    )
+    expect(canUseFeature.access).toBe(true)
+  })
+
+  it('is left out when the catalogue is copied', async () => {
+    const { id, change, dashboard } = await newApp()
+    await change('archivePackage(id: "old")')
+    await change('archiveFeature(id: "calls")')
+    const target = `archiving-${++apps}`
+    await createApp(server, target)
+    const { copyCatalogue } = await dashboard.data(
+      `mutation { copyCatalogue(appId: "${target}", fromAppId: "${id}") { features { id } packages { id } } }`,
+    )
+    expect(copyCatalogue).toEqual({ features: [{ id: 'seats' }], packages: [{ id: 'next' }] })
+  })
+})
+
+describe('gap: deleting', () => {
+  it('only what nothing refers to; otherwise the answer says how many do', async () => {
+    const { id, admin, change, refusal, dashboard } = await newApp()
+    expect(await refusal('deletePackage(id: "old")')).toBe(
+      'The package "old" has 1 subscription (past ones count): archive it instead',
+    )
+    const { packageUse } = await dashboard.data(
+      `{ packageUse(appId: "${id}", id: "old") { subscriptions live templates refusal } }`,
+    )
+    expect(packageUse).toEqual({
+      subscriptions: 1,
+      live: 1,
+      templates: 0,
+      refusal: 'The package "old" has 1 subscription (past ones count): archive it instead',
+    })
+    expect(await refusal('deleteFeature(id: "calls")')).toBe(
+      'The feature "calls" is in 1 package: archive it instead',
+    )
+    await change('createPrice(packageId: "next", input: {amount: 100, currency: "usd", interval: "month"})')
+    await change('createBillingTemplate(input: {id: "sold", name: "Sold", packageIds: ["next"]})')
+    expect(await refusal('deletePackage(id: "next")')).toContain('is sold by 1 template')
+
+    await admin.data(`mutation { generateSubscriptionLink(templateId: "sold", userId: "bob",
+      successUrl: "https://a.example", cancelUrl: "https://b.example") { url } }`)
+    expect(await refusal('deleteBillingTemplate(id: "sold")')).toBe(
+      'The billing template "sold" has 1 payment link: archive it instead',
+    )
+  })
+
+  it('takes a package with its prices and its history, then its template, then its feature', async () => {
+    const { id, admin, change, refusal, dashboard } = await newApp()
+    await change('createPrice(packageId: "next", input: {amount: 100, currency: "usd", interval: "month"})')
+    await change('createBillingTemplate(input: {id: "sold", name: "Sold", packageIds: ["next"]})')
+    await change('editPackage(id: "next", input: {features: []})')
+    await change('publishPackage(id: "next")')
+    expect(await refusal('deleteFeature(id: "seats")')).toBe(
+      'The feature "seats" was in an earlier version of 1 package: archive it instead',
+    )
+    expect(await change('deleteBillingTemplate(id: "sold")')).toEqual({ id: 'sold' })
+    expect(await change('deletePackage(id: "next")')).toEqual({ id: 'next' })
+    expect(await change('deleteFeature(id: "seats")')).toEqual({ id: 'seats' })
+    expect(await admin.data('{ packages { id } features { id } }')).toEqual({
+      packages: [{ id: 'old' }],
+      features: [{ id: 'calls' }],
+    })
+    const left = await dashboard.data(
+      `{ prices(appId: "${id}", includeArchived: true) { id } billingTemplates(appId: "${id}", includeArchived: true) { id } }`,
+    )
+    expect(left).toEqual({ prices: [], billingTemplates: [] })
+    expect(await refusal('deletePackage(id: "next")')).toContain('Package not found')
+  })
+
+  it('a feature that is only in a draft, or that an override was ever set for, stays', async () => {
+    const { change, refusal } = await newApp()
+    await change('createFeature(input: {id: "drafted", name: "Drafted", type: BINARY})')
+    await change('createFeature(input: {id: "given", name: "Given", type: BINARY})')
+    await change('editPackage(id: "old", input: {features: [{id: "calls"}, {id: "drafted"}]})')
+    expect(await refusal('deleteFeature(id: "drafted")')).toContain('is in 1 package')
+    await change('setOverride(input: {userId: "ann", featureId: "given", mode: GRANT})', '{ mode }')
+    await change('removeOverride(userId: "ann", featureId: "given")', '{ mode }')
+    expect(await refusal('deleteFeature(id: "given")')).toContain('has or had overrides')
+  })
+
+  it('at the same moment as a subscription, one of the two wins and the other is told why', async () => {
+    const { id, admin, dashboard } = await newApp()
+    const outcomes = new Set<string>()
+    for (let round = 0; round < 12; round++) {
+      const plan = `race-${round}`
+      await publishPackage({ id, admin, dashboard }, plan, {})
+      await createUsers(admin, [plan])
+      const [subscribed, deleted] = await Promise.all([
+        admin.ask(`mutation { subscribe(userId: "${plan}", packageIds: ["${plan}"]) { id } }`),
+        dashboard.ask(`mutation { deletePackage(appId: "${id}", id: "${plan}") { id } }`),
+      ])
+      const messages = [subscribed, deleted].map((answer: Data) => answer.errors?.[0]?.message ?? 'done')
+      outcomes.add(messages.join(' / '))
+      const { subscriptions } = await admin.data(`{ subscriptions(userId: "${plan}") { package { id } } }`)
+      expect(subscriptions).toHaveLength(messages[0] === 'done' ? 1 : 0)
+    }
+    for (const outcome of outcomes) {
+      expect([
+        'Package Id not found for app / done',
+        expect.stringMatching(/^done \/ The package "race-\d+" has 1 subscription/),
+      ]).toContainEqual(outcome)
+    }
+  })
+
+  it('waits for a subscription that is under way, and is waited for', async () => {
+    const { id, admin, dashboard } = await newApp()
+    await publishPackage({ id, admin, dashboard }, 'held', {})
+    const holder = new pg.Client({ connectionString: server.databaseUrl })
+    await holder.connect()
+    const somebodyWaits = () =>
+      expect.poll(async () => (await watcher.query(WAITING)).rowCount).toBeGreaterThan(0)
+    const watcher = new pg.Client({ connectionString: server.databaseUrl })
+    await watcher.connect()
+    try {
+      // A subscription whose transaction has not ended yet.
+      await holder.query('begin')
+      await holder.query(
+        `insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor)
+         select $1, 'sub_held', uid, 'held', false, now(), now() from users where app_id = $1 and id = 'bob'`,
+        [id],
+      )
+      const deleting = dashboard.error(`mutation { deletePackage(appId: "${id}", id: "held") { id } }`)
+      await somebodyWaits()
+      await holder.query('commit')
+      expect((await deleting).message).toContain('has 1 subscription')
+
+      // A deletion whose transaction has not ended yet.
+      await publishPackage({ id, admin, dashboard }, 'going', {})
+      await createUsers(admin, ['carl'])
+      await holder.query('begin')
+      await holder.query(`select from app where id = $1 for no key update`, [id])
+      await holder.query(`delete from package where app_id = $1 and id = 'going'`, [id])
+      const subscribing = admin.error('mutation { subscribe(userId: "carl", packageIds: ["going"]) { id } }')
+      await somebodyWaits()
+      await holder.query(`update app set version = version + (1 << 24) where id = $1`, [id])
+      await holder.query('commit')
+      expect((await subscribing).message).toBe('Package Id not found for app')
+    } finally {
+      await holder.end()
+      await watcher.end()
+    }
+  })
+})
