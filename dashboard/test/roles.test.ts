@@ -87,7 +87,7 @@ const PLACES: Record<string, Place> = {
   keepSubscription: { path: '/apps/default/subscriptions', control: button('Keep Basic of bob') },
   importUsers: { path: '/apps/default/import', control: button('Check the file') },
   applyUserImport: { path: '/apps/default/import?id=checked', control: button(/^Apply/) },
-  undoUserImport: { path: '/apps/default/import?id=applied', control: button('Undo') },
+  undoUserImport: { path: '/apps/default/import?id=applied', control: button(/^Undo/) },
   createPrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Add price') },
   importPrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Add price') },
   archivePrice: { path: '/apps/default/packages/basic?tab=prices', control: button('Archive $12.00 once') },

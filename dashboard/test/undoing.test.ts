@@ -141,3 +141,65 @@ describe('gap: unsaved changes', () => {
     expect(await page.getByLabel('Grace period in days').inputValue()).toBe('9')
   })
 })
+
+describe('gap: archiving and deleting in the dashboard', () => {
+  const archived = async (id: string) =>
+    (
+      await dashboard.server.dashboard.data(
+        'query ($id: String!) { package(appId: "default", id: $id) { archived } }',
+        { id },
+      )
+    ).package.archived
+
+  it('says in numbers what archiving does, hides it, and offers to undo it', async () => {
+    const { page, open } = visit
+    await open('/apps/default/packages/basic?tab=prices')
+    await page.getByRole('button', { name: 'More for the package Basic' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByText('has 2 subscriptions (past ones included): archive it instead').waitFor()
+    await page.getByRole('button', { name: 'Archive instead' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Archive Basic' })
+    await dialog.getByText('2 live subscriptions go on exactly as before.').waitFor()
+    await dialog.getByRole('button', { name: 'Archive', exact: true }).click()
+    await page.getByText('Basic is archived.').waitFor()
+    expect(await archived('basic')).toBe(true)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Basic is as it was.').waitFor()
+    expect(await archived('basic')).toBe(false)
+    expect(visit.problems).toEqual([])
+  })
+
+  it('lists what is archived only where it is asked for, and deletes what nothing refers to', async () => {
+    const { page, open } = visit
+    await dashboard.server.dashboard.data(`mutation {
+      createFeature(appId: "default", input: {id: "idle", name: "Idle", type: BINARY}) { id }
+      archiveFeature(appId: "default", id: "idle") { id }
+    }`)
+    const features = page.getByRole('table', { name: 'Features' })
+    await open('/apps/default/features')
+    await features.getByText('API calls').waitFor()
+    expect(await features.getByText('Idle').count()).toBe(0)
+    await page.getByText('Archived', { exact: true }).click()
+    await features.getByText('Idle').waitFor()
+    await page.getByRole('button', { name: 'More for the feature Idle' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByText('Nothing refers to this feature.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('No feature is archived.').waitFor()
+    expect(visit.problems).toEqual([])
+  })
+
+  it('takes back a cancellation at the end of the period', async () => {
+    const { page, open } = visit
+    const { admin } = dashboard.server
+    const cancelAt = async () =>
+      (await admin.data('{ subscriptions(userId: "bob") { cancelAt } }')).subscriptions[0].cancelAt
+    await open('/apps/default/users/bob?tab=subscriptions')
+    await page.getByRole('button', { name: /^Cancel Basic of/ }).click()
+    await page.getByText('The user has no add-ons that would end with it.').waitFor()
+    await page.getByRole('button', { name: 'Cancel the subscription' }).click()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('The subscription goes on.').waitFor()
+    expect(await cancelAt()).toBe(null)
+  })
+})

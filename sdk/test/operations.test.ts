@@ -52,7 +52,6 @@ const CALLS = {
   type: 'CONSUMABLE',
   unitLabel: 'call',
   unitLabelPlural: 'calls',
-  archived: false,
   metadata: { tier: 1, tags: ['a'] },
 }
 const BARE = { unitLabel: null, unitLabelPlural: null, metadata: {} }
@@ -119,8 +118,12 @@ const check = (featureId: string, reasonCode: string, consumption: unknown, acce
 type Row = [operation: string, call: (client: Tollgate) => Promise<Result<unknown>>, data: unknown]
 
 const QUERIES: Row[] = [
-  ['feature', (t) => t.feature({ id: 'calls' }), { ...CALLS, packages: [PLAN, EXTRA] }],
-  ['features', (t) => t.features({ first: 1, after: 'storage' }), [{ ...EXPORT, packages: [PLAN] }]],
+  ['feature', (t) => t.feature({ id: 'calls' }), { ...CALLS, archived: false, packages: [PLAN, EXTRA] }],
+  [
+    'features',
+    (t) => t.features({ first: 1, after: 'storage' }),
+    [{ ...EXPORT, archived: false, packages: [PLAN] }],
+  ],
   [
     'canUseFeature',
     (t) => t.canUseFeature({ userId: 'ann', featureId: 'calls' }),
@@ -201,12 +204,20 @@ const MUTATIONS: Row[] = [
   [
     'createFeature',
     (t) => t.createFeature({ id: 'made', name: 'Made', type: 'CONSUMABLE', unitLabel: 'one' }),
-    { ...BARE, id: 'made', name: 'Made', type: 'CONSUMABLE', unitLabel: 'one', packages: [] },
+    {
+      ...BARE,
+      id: 'made',
+      name: 'Made',
+      type: 'CONSUMABLE',
+      unitLabel: 'one',
+      archived: false,
+      packages: [],
+    },
   ],
   [
     'updateFeature',
     (t) => t.updateFeature({ id: 'made', input: { name: 'Done', unitLabel: null } }),
-    { ...BARE, id: 'made', name: 'Done', type: 'CONSUMABLE', packages: [] },
+    { ...BARE, id: 'made', name: 'Done', type: 'CONSUMABLE', archived: false, packages: [] },
   ],
   [
     'createPackage',

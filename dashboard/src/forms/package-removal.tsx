@@ -40,7 +40,7 @@ export function PackageRemoval({ appId, package: p, onDeleted }: PackageRemovalP
     undo:
       (_, { archived }) =>
       () =>
-        archive.mutate({ appId, id, archived: !archived }),
+        back.mutate({ appId, id, archived: !archived }),
   })
   const remove = useChange(DELETE, {
     done: () => {

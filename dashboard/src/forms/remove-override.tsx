@@ -1,6 +1,6 @@
 import { Button, Modal, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { graphql } from '../api/graphql.ts'
+import { graphql, type VariablesOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
@@ -12,18 +12,29 @@ const REMOVE = graphql(`
   }
 `)
 
+const RESTORE = graphql(`
+  mutation RestoreOverride($appId: String!, $input: OverrideInput!) {
+    setOverride(appId: $appId, input: $input) { mode }
+  }
+`)
+
 interface RemoveOverrideProps {
   appId: string
   userId: string
-  featureId: string
+  override: Omit<VariablesOf<typeof RESTORE>['input'], 'userId'>
   /** of the feature */
   name: string
 }
 
-export function RemoveOverride({ name, ...variables }: RemoveOverrideProps) {
+export function RemoveOverride({ appId, userId, override, name }: RemoveOverrideProps) {
   const [opened, { open, close }] = useDisclosure()
   const may = useMay()
-  const remove = useChange(REMOVE, { done: close, said: 'Override removed. The packages apply again.' })
+  const restore = useChange(RESTORE, { said: 'The override is back.' })
+  const remove = useChange(REMOVE, {
+    done: close,
+    said: 'Override removed. The packages apply again.',
+    undo: () => () => restore.mutate({ appId, input: { ...override, userId } }),
+  })
   return (
     <>
       <Button
@@ -40,7 +51,7 @@ export function RemoveOverride({ name, ...variables }: RemoveOverrideProps) {
           noValidate
           onSubmit={(event) => {
             event.preventDefault()
-            remove.mutate(variables)
+            remove.mutate({ appId, userId, featureId: override.featureId })
           }}
         >
           <Stack>

@@ -40,7 +40,7 @@ export function TemplateRemoval({ appId, template, onDeleted }: TemplateRemovalP
     undo:
       (_, { archived }) =>
       () =>
-        archive.mutate({ appId, id, archived: !archived }),
+        back.mutate({ appId, id, archived: !archived }),
   })
   const remove = useChange(DELETE, {
     done: () => {

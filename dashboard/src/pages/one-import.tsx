@@ -95,7 +95,7 @@ export function OneImport({ appId, id }: { appId: string; id: string }) {
               disabled={!may('undoUserImport')}
               onClick={() => undo.mutate({ appId, id })}
             >
-              Undo
+              Undo {number(one.applied)} {one.applied === 1 ? 'change' : 'changes'}
             </Button>
           )}
         </Group>

@@ -2,12 +2,14 @@ import { Breadcrumbs, Button, Group, Stack, Tabs, Text, Title } from '@mantine/c
 import { IconRocket } from '@tabler/icons-react'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { graphql } from '../api/graphql.ts'
+import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { LeaveDialog } from '../forms/leave-dialog.tsx'
 import { PackageForm } from '../forms/package-form.tsx'
 import { PackageMetadataForm } from '../forms/package-metadata-form.tsx'
 import { PackageRemoval } from '../forms/package-removal.tsx'
+import { isUnsaved } from '../forms/unsaved.ts'
 import { GrantDiff } from '../ui/grant-diff.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -35,6 +37,12 @@ const DISCARD = graphql(`
   }
 `)
 
+const RESTORE = graphql(`
+  mutation RestoreDraft($appId: String!, $id: String!, $input: EditPackageInput!) {
+    editPackage(appId: $appId, id: $id, input: $input) { id }
+  }
+`)
+
 export function PackagePage() {
   const { app, id } = useParams({ from: '/inside/apps/$app/packages/$id' })
   const { tab = 'content' } = useSearch({ from: '/inside/apps/$app/packages/$id' })
@@ -47,7 +55,16 @@ export function PackagePage() {
     await asked.refetch()
     setFilled(filled + 1)
   }
-  const discard = useChange(DISCARD, { said: 'Draft discarded.', done: reload })
+  const restore = useChange(RESTORE, { said: 'The draft is back.', done: reload })
+  const [losing, setLosing] = useState(false)
+  const discard = useChange(DISCARD, {
+    said: 'Draft discarded.',
+    done: reload,
+    undo: () => {
+      const draft = found?.draft
+      return draft ? () => restore.mutate({ appId: app, id, input: inputOf(draft) }) : undefined
+    },
+  })
   const publishable = found && (found.status === 'DRAFT' || found.draft !== null)
   const review = publishable && (
     <ButtonLink
@@ -114,6 +131,14 @@ export function PackagePage() {
               </Tabs.List>
               <Tabs.Panel value="content">
                 <Stack gap="xl">
+                  <LeaveDialog
+                    opened={losing}
+                    onStay={() => setLosing(false)}
+                    onLeave={() => {
+                      setLosing(false)
+                      discard.mutate({ appId: app, id, version: p.version })
+                    }}
+                  />
                   {p.draft && (
                     <Note tone="warn" title="These edits are not published yet">
                       <Group justify="space-between">
@@ -123,7 +148,11 @@ export function PackagePage() {
                           size="xs"
                           loading={discard.isPending}
                           disabled={!may('discardPackageDraft')}
-                          onClick={() => discard.mutate({ appId: app, id, version: p.version })}
+                          onClick={() =>
+                            isUnsaved()
+                              ? setLosing(true)
+                              : discard.mutate({ appId: app, id, version: p.version })
+                          }
                         >
                           Discard the draft
                         </Button>
@@ -176,3 +205,14 @@ export function PackagePage() {
     </Page>
   )
 }
+
+type Draft = NonNullable<NonNullable<ResultOf<typeof PACKAGE>['package']>['draft']>
+
+/** What it takes to make the same draft again. */
+const inputOf = ({ name, grants }: Draft) => ({
+  name,
+  features: grants.map(({ id, limit, resetPeriod, overageEnabled }) => ({
+    id,
+    entitlement: { resetPeriod, overageEnabled, ...(limit !== null && { limit: Number(limit) }) },
+  })),
+})

@@ -7,6 +7,7 @@ import { AccessAfterRefundForm } from '../forms/access-after-refund-form.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { GraceDaysForm } from '../forms/grace-days-form.tsx'
 import { ProviderForm } from '../forms/provider-form.tsx'
+import { Confirm } from '../ui/confirm.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
@@ -97,7 +98,8 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
   const may = useMay()
   const test = useChange(TEST)
   const turn = useChange(SWITCH)
-  const remove = useChange(REMOVE, { said: 'Its secrets are forgotten.' })
+  const [removing, setRemoving] = useState(false)
+  const remove = useChange(REMOVE, { said: 'Its secrets are forgotten.', done: () => setRemoving(false) })
   const tested = test.data?.testProviderAccount
   const { provider, enabled, source, keyHint, livemode } = account
   return (
@@ -161,13 +163,25 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
             <Button
               variant="default"
               size="xs"
-              loading={remove.isPending}
               disabled={!may('removeProviderAccount')}
-              onClick={() => remove.mutate({ appId, provider })}
+              onClick={() => setRemoving(true)}
             >
               Remove
             </Button>
           )}
+          <Confirm
+            opened={removing}
+            title={`Remove ${provider}?`}
+            submit="Remove"
+            busy={remove.isPending}
+            error={remove.error}
+            onConfirm={() => remove.mutate({ appId, provider })}
+            onClose={() => setRemoving(false)}
+          >
+            Tollgate forgets its keys and makes no more payment links with it. What is paid for at {provider}{' '}
+            goes on there, but Tollgate no longer hears of renewals, failed payments and cancellations until
+            you enter the keys again.
+          </Confirm>
         </Group>
       </Stack>
     </Paper>

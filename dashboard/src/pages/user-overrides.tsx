@@ -97,7 +97,7 @@ export function UserOverrides({ appId, userId }: { appId: string; userId: string
                           <RemoveOverride
                             appId={appId}
                             userId={userId}
-                            featureId={override.featureId}
+                            override={restorable(override)}
                             name={nameOf(override.featureId)}
                           />
                         </RowActions>
@@ -144,3 +144,6 @@ function effect({ mode, limit, overageEnabled }: Override, feature: Feature | un
     overageEnabled === null ? '' : overageEnabled ? ', overage allowed' : ', overage not allowed'
   return `${amount}${mode === 'ADD' ? ' more' : ''}${overage}`
 }
+
+/** What it takes to set the override again. */
+const restorable = ({ startedAt, ...override }: Override) => override

@@ -1,0 +1,37 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { FormAlert } from './form-alert.tsx'
+
+interface ConfirmProps {
+  opened: boolean
+  title: string
+  /** what will happen, in numbers */
+  children: ReactNode
+  submit: string
+  busy: boolean
+  error?: Error | null
+  onConfirm: () => void
+  onClose: () => void
+}
+
+/** Asks before something that cannot easily be taken back. */
+export function Confirm({ opened, title, children, submit, busy, error, onConfirm, onClose }: ConfirmProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={title} ta="left">
+      <Stack>
+        <FormAlert error={error ?? null} />
+        <Text size="sm" component="div">
+          {children}
+        </Text>
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Keep
+          </Button>
+          <Button color="red.9" loading={busy} onClick={onConfirm}>
+            {submit}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
