@@ -81,8 +81,8 @@ async function everyStatement(): Promise<Statement[]> {
   }
   const ask = async (client: Client, schema: GraphQLSchema, more: Variables = {}) => {
     for (const { name, query, variables } of exampleCalls(schema, { ...values, ...OWNER, ...more })) {
-      // They end the session, or the user; that is done below.
-      if (/^(sign(In|Out$|OutEverywhere)|deleteUser$)/.test(name)) continue
+      // They end the session, or what the others are about; that is done below.
+      if (/^(sign(In|Out$|OutEverywhere)|delete)/.test(name)) continue
       const noun = Object.entries(idOf).find(([noun]) => name.toLowerCase().includes(noun))
       const given = { ...variables, ...(noun && 'id' in variables && { id: noun[1] }) }
       await client.ask(query, given)
@@ -115,6 +115,10 @@ async function everyStatement(): Promise<Statement[]> {
     await server.dashboard.data(`{ ${field} }`)
 
   await server.admin.data('mutation { deleteUser(id: "u2") { id } }')
+  for (const kind of ['Feature', 'Package', 'BillingTemplate']) {
+    const id = { Feature: 'f1', Package: 'a2', BillingTemplate: 'none' }[kind]
+    await server.dashboard.ask(`mutation { delete${kind}(appId: "default", id: "${id}") { id } }`)
+  }
   await server.dashboard.ask(`mutation { signIn(email: "x@example.com", password: "wrong") { id } }`)
   const leaving = await signedIn(server.url, OWNER)
   await leaving.data('mutation { signOut }')
