@@ -21,6 +21,21 @@ export const userId = (n: number | string): string => `user-${String(n).padStart
 /** What a load generator replaces by a user's number, in `userId`. */
 export const ANY_USER = '@'.repeat(ID_DIGITS)
 
+const GIVEN = ['Ada', 'Bo', 'Chidi', 'Dolores', 'Emeka', 'Fatima', 'Grace', 'Hiroshi', 'Ines', 'Jakub']
+const SYLLABLES = [
+  'ba cas del fen gor hul jin kat lov mar nes ost pel quin ras sel tor ubi vel wes',
+  'xan yor zim bri cla dro fle gri kro pli ste tra vin wol aku eri ino osa umi ley',
+].flatMap((line) => line.split(' '))
+
+/** A name of two words. About 16 of a million users share a surname. */
+export function nameOf(n: number): string {
+  const [a, b, c] = [n * 7_919, n * 104_729, n * 1_299_709].map(
+    (mixed) => SYLLABLES[Math.floor(mixed / 1_000) % SYLLABLES.length] ?? '',
+  )
+  const surname = `${a}${b}${c}`
+  return `${GIVEN[n % GIVEN.length]} ${surname.charAt(0).toUpperCase()}${surname.slice(1)}`
+}
+
 export interface Database {
   name: string
   url: string
@@ -132,7 +147,7 @@ async function copyChunk(client: Client, numbers: readonly number[], anchor: str
   await copyIn(
     client,
     'users (app_id, uid, id, billing_id, name, email, metadata)',
-    numbers.map((n) => [APP, n, userId(n), `cus_${n}`, `User ${n}`, `user${n}@example.com`, '{}']),
+    numbers.map((n) => [APP, n, userId(n), `cus_${n}`, nameOf(n), `user${n}@example.com`, '{}']),
   )
   await copyIn(
     client,

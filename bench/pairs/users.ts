@@ -6,7 +6,7 @@ import { milliseconds, type Pair, tellRound } from '../pair.ts'
 import { withClient } from '../postgres.ts'
 import type { Request } from '../requests.ts'
 import { compare, interleave, median } from '../rounds.ts'
-import { ANY_USER, APP, userId } from '../seed.ts'
+import { ANY_USER, APP, nameOf, userId } from '../seed.ts'
 import { OWNER } from '../server.ts'
 
 const PAGE = 50
@@ -29,49 +29,79 @@ export const users: Pair = {
       must: 3,
       aim: null,
     },
+    {
+      name: 'users by name',
+      what: 'the same, searching by a surname, a part of one, and a whole name ÷ the same bare page',
+      bound: '≤',
+      must: 5,
+      aim: null,
+    },
   ],
   async run({ scale, load, subject }) {
     const { server, database } = await subject()
     const { headers } = await signedIn(server.url, OWNER)
-    const searches = searchesOf(database.users).map(
-      ({ upTo, ...search }): Omit<Load, 'seconds'> => ({
-        url: `${server.url}/dashboard/graphql`,
-        request: { ...search, headers },
-        upTo,
-        connections: 1,
-      }),
-    )
+    const loads = (searches: Search[]) =>
+      searches.map(
+        ({ upTo, ...search }): Omit<Load, 'seconds'> => ({
+          url: `${server.url}/dashboard/graphql`,
+          request: { ...search, headers },
+          upTo,
+          connections: 1,
+        }),
+      )
+    const sides = {
+      beginnings: loads(searchesOf(database.users)),
+      names: loads(searchesByName(database.users)),
+    }
     return withClient(database.url, async (client) => {
       const bare = (seconds: number) => oneByOne(seconds, () => barePage(client, database.users))
-      for (const search of searches) {
+      for (const search of Object.values(sides).flat()) {
         await load.run({ ...search, seconds: scale.warmUpSeconds, lookAtAnswers: true })
       }
       await bare(scale.warmUpSeconds)
+      const oneAfterTheOther = async (searches: Omit<Load, 'seconds'>[]) => {
+        const results: LoadResult[] = []
+        for (const search of searches) results.push(await load.run({ ...search, seconds: scale.seconds }))
+        return together(results)
+      }
       const rounds = await interleave(
         scale.rounds,
         {
-          dashboard: async () => {
-            const results: LoadResult[] = []
-            for (const search of searches) results.push(await load.run({ ...search, seconds: scale.seconds }))
-            return together(results)
-          },
+          beginnings: () => oneAfterTheOther(sides.beginnings),
+          names: () => oneAfterTheOther(sides.names),
           'bare SQL': () => bare(scale.seconds),
         },
         tellRound,
       )
       server.checkLog()
-      const { a, b, ratio, range } = compare(
-        rounds.dashboard.map((r) => r.p50),
-        rounds['bare SQL'].map((r) => r.p50),
-      )
-      const p99 = median(rounds.dashboard.map((r) => r.p99))
-      return [{ a: milliseconds(a), b: milliseconds(b), value: ratio, range, p50: a, p99 }]
+      return [rounds.beginnings, rounds.names].map((dashboard) => {
+        const { a, b, ratio, range } = compare(
+          dashboard.map((r) => r.p50),
+          rounds['bare SQL'].map((r) => r.p50),
+        )
+        const p99 = median(dashboard.map((r) => r.p99))
+        return { a: milliseconds(a), b: milliseconds(b), value: ratio, range, p50: a, p99 }
+      })
     })
   },
 }
 
+type Search = Omit<Request, 'headers'> & { upTo: number }
+
+/** A surname, a part from within another, and a whole name that starts with the surname. */
+function searchesByName(users: number): Search[] {
+  const wordsOf = (n: number) => nameOf(1 + ((n * 7_717) % users)).split(' ')
+  const texts = [wordsOf(1)[1] ?? '', (wordsOf(2)[1] ?? '').slice(1, 7), wordsOf(3).reverse().join(' ')]
+  return texts.map((search) => ({
+    // Nothing reads the number; a load generator wants a place for one.
+    body: JSON.stringify({ query: DOCUMENT, variables: { appId: APP, search, number: '@@@' } }),
+    expect: '"rows":[{"id":"user-',
+    upTo: 999,
+  }))
+}
+
 /** Beginnings that at least a page of users have, and the highest number to put into them. */
-function searchesOf(users: number): (Omit<Request, 'headers'> & { upTo: number })[] {
+function searchesOf(users: number): Search[] {
   // Ids have leading zeros, the rest has none.
   const digits = String(users).length - 4
   const begin = (search: string, upTo: number) => ({
