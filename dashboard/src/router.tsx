@@ -160,7 +160,10 @@ const publish = createRoute({
 const users = createRoute({
   getParentRoute: () => app,
   path: 'users',
-  validateSearch: (search) => text(search, 'search', 'after', 'make'),
+  validateSearch: (search) => ({
+    ...text(search, 'search', 'package', 'after', 'make'),
+    ...choice(search, 'order', ['oldest', 'name']),
+  }),
   component: lazyPage(() => import('./pages/users.tsx'), 'UsersPage'),
 })
 const importing = createRoute({
@@ -182,7 +185,20 @@ const user = createRoute({
 const subscriptions = createRoute({
   getParentRoute: () => app,
   path: 'subscriptions',
-  validateSearch: (search) => text(search, 'package', 'after'),
+  validateSearch: (search) => ({
+    ...text(search, 'user', 'package', 'after'),
+    ...choice(search, 'state', [
+      'ACTIVE',
+      'RENEWING',
+      'TRIAL',
+      'CHANGING',
+      'ENDING',
+      'PAST_DUE',
+      'CANCELLED',
+    ]),
+    ...choice(search, 'provider', ['stripe', 'sandbox', 'none']),
+    ...choice(search, 'order', ['oldest']),
+  }),
   component: lazyPage(() => import('./pages/subscriptions.tsx'), 'SubscriptionsPage'),
 })
 const billing = createRoute({

@@ -131,7 +131,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await open('/apps/default/users/tom?tab=subscriptions')
     const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr')
     expect(await rows.allInnerTexts()).toEqual([
-      expect.stringMatching(/^Basic\s+Trial until\b[\s\S]*sandbox: trialing, until/),
+      expect.stringMatching(/^Basic\s+Trial\s+Trial ends [\s\S]*sandbox: trialing, until/),
     ])
     expect(problems).toEqual([])
   })

@@ -45,7 +45,7 @@ describe("gap: lifecycle: a product manager changes a customer's plan", () => {
     await page.getByText(/^Basic follows on /).waitFor()
     await open('/apps/default/users/ada?tab=subscriptions')
     const table = page.getByRole('table', { name: 'Subscriptions' })
-    await table.getByText(/^Becomes Basic /).waitFor()
+    await table.getByText(/^Changes .*, then Basic$/).waitFor()
     await idle()
     await picture(page, 'scheduled-change-light')
 
@@ -77,7 +77,7 @@ describe("gap: lifecycle: a product manager changes a customer's plan", () => {
 
     await open('/apps/default/users/bob?tab=subscriptions')
     const table = page.getByRole('table', { name: 'Subscriptions' })
-    await table.getByText(/^Trial until .*, then Basic$/).waitFor()
+    await table.getByText(/^Trial ends .*, then Basic$/).waitFor()
     await page.getByRole('button', { name: 'Extend the trial of Pro of bob' }).click()
     const until = new Date(Date.now() + 40 * 86_400_000).toISOString().slice(0, 10)
     await page.getByLabel('New end').fill(until)

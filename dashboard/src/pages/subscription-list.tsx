@@ -1,6 +1,6 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { Link, useSearch } from '@tanstack/react-router'
-import { graphql, type ResultOf } from '../api/graphql.ts'
+import { graphql, type ResultOf, type VariablesOf } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
 import { CancelSubscription } from '../forms/cancel-subscription.tsx'
 import { ExtendTrial } from '../forms/extend-trial.tsx'
@@ -11,23 +11,28 @@ import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { Tag } from '../ui/tag.tsx'
+import { Total } from '../ui/total.tsx'
+import { UserLink } from '../ui/user-link.tsx'
 import { dateOf, utcOf, When } from '../ui/when.tsx'
 import { ReversalTags } from './reversal-tags.tsx'
 
 const SUBSCRIPTIONS = graphql(`
-  query Subscriptions($appId: String!, $userId: String, $packageId: String, $after: String) {
-    subscriptions(appId: $appId, userId: $userId, packageId: $packageId, after: $after) {
+  query Subscriptions($appId: String!, $userId: String, $search: String, $packageId: String, $state: SubscriptionState, $provider: String, $oldestFirst: Boolean, $after: String) {
+    subscriptions(appId: $appId, userId: $userId, search: $search, packageId: $packageId, state: $state, provider: $provider, oldestFirst: $oldestFirst, after: $after) {
       next
+      total { count more }
       rows {
-        id userId status startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion
+        id userId userName status startedAt cancelAt cancelledAt trialEndsAt quantity packageVersion
         scheduled { packageName at }
         package { id name isAddon }
         billing { provider status paidUntil }
         reversals { paymentRef amount refunded amountText refundedText refundedAt dispute { state reason openedAt } }
+        nextEvent { kind at packageName }
       }
     }
   }
 `)
+type Filter = Omit<VariablesOf<typeof SUBSCRIPTIONS>, 'appId' | 'userId' | 'after'>
 type Subscription = NonNullable<ResultOf<typeof SUBSCRIPTIONS>['subscriptions']>['rows'][number]
 
 interface SubscriptionListProps {
@@ -36,20 +41,22 @@ interface SubscriptionListProps {
   userId?: string
   /** only those of this package */
   packageId?: string
+  /** other filters; none is a filter of its own */
+  filter?: Filter
 }
 
-export function SubscriptionList({ appId, userId, packageId }: SubscriptionListProps) {
+export function SubscriptionList({ appId, userId, packageId, filter = {} }: SubscriptionListProps) {
   const { after } = useSearch({ strict: false })
   const asked = useAsk(
     SUBSCRIPTIONS,
-    { appId, userId: userId ?? null, packageId: packageId ?? null, after: after ?? null },
+    { packageId: packageId ?? null, ...filter, appId, userId: userId ?? null, after: after ?? null },
     { keepPrevious: true },
   )
   const columns = [
     ...(userId === undefined ? [USER(appId)] : []),
     ...(packageId === undefined ? [PACKAGE(appId)] : []),
     {
-      label: 'State',
+      label: 'Status',
       cell: (subscription: Subscription) => (
         <>
           {stateOf(subscription)}
@@ -57,8 +64,9 @@ export function SubscriptionList({ appId, userId, packageId }: SubscriptionListP
         </>
       ),
     },
+    { label: 'Next', cell: nextOf },
     { label: 'Since', wide: true, cell: ({ startedAt }: Subscription) => <When at={startedAt} /> },
-    { label: 'Paid through', wide: true, cell: billingOf },
+    { label: 'Provider', wide: true, cell: billingOf },
     {
       label: 'Actions',
       hiddenLabel: true,
@@ -92,10 +100,11 @@ export function SubscriptionList({ appId, userId, packageId }: SubscriptionListP
     <Loaded of={asked}>
       {({ subscriptions }) => (
         <Stack gap="sm">
+          {userId === undefined && (
+            <Total of={subscriptions?.total} one="subscription" many="subscriptions" />
+          )}
           {subscriptions?.rows.length === 0 ? (
-            <Text c="dimmed">
-              {userId === undefined ? 'Nobody has subscribed yet.' : 'No subscriptions: nothing is granted.'}
-            </Text>
+            <Text c="dimmed">{whyEmpty(filter, userId, subscriptions.next)}</Text>
           ) : (
             <DataTable
               label="Subscriptions"
@@ -113,11 +122,7 @@ export function SubscriptionList({ appId, userId, packageId }: SubscriptionListP
 
 const USER = (appId: string) => ({
   label: 'User',
-  cell: ({ userId }: Subscription) => (
-    <Link to="/apps/$app/users/$id" params={{ app: appId, id: userId }} className="row-link">
-      {userId}
-    </Link>
-  ),
+  cell: ({ userId, userName }: Subscription) => <UserLink appId={appId} id={userId} name={userName} />,
 })
 
 const PACKAGE = (appId: string) => ({
@@ -133,6 +138,25 @@ const PACKAGE = (appId: string) => ({
   ),
 })
 
+function whyEmpty(filter: Filter, userId: string | undefined, next: string | null): string {
+  if (next) return 'None among these. Next looks further.'
+  if (Object.values(filter).some(Boolean) || filter.provider === '') return 'No subscription matches.'
+  return userId === undefined ? 'Nobody has subscribed yet.' : 'No subscriptions: nothing is granted.'
+}
+
+const NEXT = { TRIAL_END: 'Trial ends', CHANGE: 'Changes', END: 'Ends', RENEWAL: 'Renews' }
+
+function nextOf({ nextEvent }: Subscription) {
+  if (!nextEvent) return null
+  const { kind, at, packageName } = nextEvent
+  return (
+    <>
+      {NEXT[kind]} <When at={at} />
+      {packageName && `, then ${packageName}`}
+    </>
+  )
+}
+
 /** One that a provider gives is extended and kept there. */
 const isTrialByHand = ({ trialEndsAt, cancelAt, billing }: Subscription) =>
   trialEndsAt !== null && trialEndsAt === cancelAt && !billing
@@ -144,20 +168,11 @@ function stateOf({ status, cancelAt, cancelledAt, scheduled, trialEndsAt, billin
     ) : (
       <Tag>Cancelled</Tag>
     )
-  const next = scheduled ? `, then ${scheduled.packageName}` : ''
+  if (billing?.status === 'past_due') return <Tag tone="bad">Past due</Tag>
   if (trialEndsAt && (trialEndsAt === cancelAt || billing?.status === 'trialing'))
-    return <Tag tone="accent" title={utcOf(trialEndsAt)}>{`Trial until ${dateOf(trialEndsAt)}${next}`}</Tag>
-  if (scheduled)
-    return (
-      <Tag tone="accent" title={utcOf(scheduled.at)}>
-        {`Becomes ${scheduled.packageName} ${dateOf(scheduled.at)}`}
-      </Tag>
-    )
-  return cancelAt ? (
-    <Tag tone="warn" title={utcOf(cancelAt)}>{`Ends ${dateOf(cancelAt)}`}</Tag>
-  ) : (
-    <Tag tone="good">Active</Tag>
-  )
+    return <Tag tone="accent">Trial</Tag>
+  if (scheduled) return <Tag tone="accent">Change planned</Tag>
+  return cancelAt ? <Tag tone="warn">Ending</Tag> : <Tag tone="good">Active</Tag>
 }
 
 function billingOf({ billing }: Subscription) {

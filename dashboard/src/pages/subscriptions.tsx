@@ -1,10 +1,11 @@
-import { Select } from '@mantine/core'
+import { Group, Select } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql } from '../api/graphql.ts'
 import { useAppId } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Page } from '../ui/page.tsx'
+import { SearchInput } from '../ui/search-input.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
 
 const NAMES = graphql(`
@@ -13,25 +14,95 @@ const NAMES = graphql(`
   }
 `)
 
+const STATES = [
+  { value: 'ACTIVE', label: 'Active' },
+  { value: 'RENEWING', label: 'Renews next' },
+  { value: 'TRIAL', label: 'In trial' },
+  { value: 'CHANGING', label: 'Change planned' },
+  { value: 'ENDING', label: 'Ending' },
+  { value: 'PAST_DUE', label: 'Past due' },
+  { value: 'CANCELLED', label: 'Cancelled' },
+] as const
+type Filters = {
+  user?: string
+  package?: string
+  state?: (typeof STATES)[number]['value']
+  provider?: 'stripe' | 'sandbox' | 'none'
+  order?: 'oldest'
+}
+
 export function SubscriptionsPage() {
   const appId = useAppId()
-  const { package: packageId } = useSearch({ from: '/inside/apps/$app/subscriptions' })
+  const filters = useSearch({ from: '/inside/apps/$app/subscriptions' })
   const navigate = useNavigate({ from: '/apps/$app/subscriptions' })
   const asked = useAsk(NAMES, { appId })
   const packages = asked.data?.packages ?? []
+  // Another filter is another list: it starts at its first page.
+  const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
+    void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
   return (
-    <Page title="Subscriptions" about="Who has which package, newest first.">
+    <Page title="Subscriptions" about="Who has which package, and what happens next.">
       <FormAlert error={asked.error} />
-      <Select
-        label="Package"
-        placeholder="All packages"
-        w={260}
-        clearable
-        data={packages.map(({ id, name }) => ({ value: id, label: name }))}
-        value={packageId ?? null}
-        onChange={(id) => void navigate({ search: id === null ? {} : { package: id } })}
+      <Group gap="sm" align="flex-end">
+        <SearchInput
+          label="Search by user"
+          value={filters.user ?? ''}
+          onSearch={(text) => set({ user: text === '' ? undefined : text })}
+        />
+        <Select
+          aria-label="Package"
+          placeholder="All packages"
+          w={180}
+          clearable
+          searchable
+          data={packages.map(({ id, name }) => ({ value: id, label: name }))}
+          value={filters.package ?? null}
+          onChange={(id) => set({ package: id ?? undefined })}
+        />
+        <Select
+          aria-label="Status"
+          placeholder="Any status"
+          w={160}
+          clearable
+          data={STATES}
+          value={filters.state ?? null}
+          onChange={(state) => set({ state: (state ?? undefined) as Filters['state'] })}
+        />
+        <Select
+          aria-label="Provider"
+          placeholder="Any provider"
+          w={160}
+          clearable
+          data={[
+            { value: 'stripe', label: 'Stripe' },
+            { value: 'sandbox', label: 'Sandbox' },
+            { value: 'none', label: 'None' },
+          ]}
+          value={filters.provider ?? null}
+          onChange={(provider) => set({ provider: (provider ?? undefined) as Filters['provider'] })}
+        />
+        <Select
+          aria-label="Order"
+          w={150}
+          allowDeselect={false}
+          data={[
+            { value: 'newest', label: 'Newest first' },
+            { value: 'oldest', label: 'Oldest first' },
+          ]}
+          value={filters.order ?? 'newest'}
+          onChange={(order) => set({ order: order === 'oldest' ? 'oldest' : undefined })}
+        />
+      </Group>
+      <SubscriptionList
+        appId={appId}
+        filter={{
+          search: filters.user ?? null,
+          packageId: filters.package ?? null,
+          state: filters.state ?? null,
+          provider: filters.provider === 'none' ? '' : (filters.provider ?? null),
+          oldestFirst: filters.order === 'oldest',
+        }}
       />
-      <SubscriptionList appId={appId} {...(packageId !== undefined && { packageId })} />
     </Page>
   )
 }

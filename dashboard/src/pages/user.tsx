@@ -14,6 +14,7 @@ import { Page } from '../ui/page.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
 import { UserLedger } from './user-ledger.tsx'
 import { UserOverrides } from './user-overrides.tsx'
+import { UserStanding } from './user-standing.tsx'
 import { UserUsage } from './user-usage.tsx'
 
 // Loaded when they are opened: the page itself is to come quickly.
@@ -83,47 +84,50 @@ export function UserPage() {
       <Loaded of={asked} whole>
         {({ user }) =>
           user && (
-            <Tabs
-              value={tab}
-              onChange={(value) => void navigate({ search: { tab: value as typeof tab }, replace: true })}
-              keepMounted={false}
-            >
-              <Tabs.List mb="md" aria-label="About the user">
-                <Tabs.Tab value="usage">Usage</Tabs.Tab>
-                <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
-                <Tabs.Tab value="overrides">Overrides</Tabs.Tab>
-                <Tabs.Tab value="ledger">Ledger</Tabs.Tab>
-                <Tabs.Tab value="details">Details</Tabs.Tab>
-              </Tabs.List>
-              <Tabs.Panel value="usage">
-                <UserUsage appId={app} userId={id} onSubscribe={subscribe.open} />
-              </Tabs.Panel>
-              <Tabs.Panel value="subscriptions">
-                <SubscriptionList appId={app} userId={id} />
-              </Tabs.Panel>
-              <Tabs.Panel value="overrides">
-                <UserOverrides appId={app} userId={id} />
-              </Tabs.Panel>
-              <Tabs.Panel value="ledger">
-                <UserLedger appId={app} userId={id} />
-              </Tabs.Panel>
-              <Tabs.Panel value="details">
-                <UserForm
-                  appId={app}
-                  user={user}
-                  onRenamed={(id) => void navigate({ params: { app, id }, search: { tab: 'details' } })}
-                />
-                <Divider my="xl" maw={560} />
-                <Group gap="xs" align="flex-start">
-                  <ExportUser appId={app} id={id} />
-                  <DeleteUser
+            <>
+              <UserStanding appId={app} userId={id} />
+              <Tabs
+                value={tab}
+                onChange={(value) => void navigate({ search: { tab: value as typeof tab }, replace: true })}
+                keepMounted={false}
+              >
+                <Tabs.List mb="md" aria-label="About the user">
+                  <Tabs.Tab value="usage">Usage</Tabs.Tab>
+                  <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
+                  <Tabs.Tab value="overrides">Overrides</Tabs.Tab>
+                  <Tabs.Tab value="ledger">Ledger</Tabs.Tab>
+                  <Tabs.Tab value="details">Details</Tabs.Tab>
+                </Tabs.List>
+                <Tabs.Panel value="usage">
+                  <UserUsage appId={app} userId={id} onSubscribe={subscribe.open} />
+                </Tabs.Panel>
+                <Tabs.Panel value="subscriptions">
+                  <SubscriptionList appId={app} userId={id} />
+                </Tabs.Panel>
+                <Tabs.Panel value="overrides">
+                  <UserOverrides appId={app} userId={id} />
+                </Tabs.Panel>
+                <Tabs.Panel value="ledger">
+                  <UserLedger appId={app} userId={id} />
+                </Tabs.Panel>
+                <Tabs.Panel value="details">
+                  <UserForm
                     appId={app}
-                    id={id}
-                    onDeleted={() => navigate({ to: '/apps/$app/users', params: { app } })}
+                    user={user}
+                    onRenamed={(id) => void navigate({ params: { app, id }, search: { tab: 'details' } })}
                   />
-                </Group>
-              </Tabs.Panel>
-            </Tabs>
+                  <Divider my="xl" maw={560} />
+                  <Group gap="xs" align="flex-start">
+                    <ExportUser appId={app} id={id} />
+                    <DeleteUser
+                      appId={app}
+                      id={id}
+                      onDeleted={() => navigate({ to: '/apps/$app/users', params: { app } })}
+                    />
+                  </Group>
+                </Tabs.Panel>
+              </Tabs>
+            </>
           )
         }
       </Loaded>

@@ -1,6 +1,6 @@
-import { Button, Text } from '@mantine/core'
+import { Button, Group, Select, Text } from '@mantine/core'
 import { IconPlus, IconUpload } from '@tabler/icons-react'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAppId, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
@@ -10,19 +10,27 @@ import { adminCall, curl } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { ButtonLink } from '../ui/links.tsx'
+import { AnchorLink, ButtonLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
+import { Total } from '../ui/total.tsx'
+import { UserLink } from '../ui/user-link.tsx'
 import { When } from '../ui/when.tsx'
 
 const USERS = graphql(`
-  query Users($appId: String!, $search: String, $after: String) {
-    users(appId: $appId, search: $search, after: $after) {
+  query Users($appId: String!, $search: String, $packageId: String, $order: UserOrder, $after: String) {
+    users(appId: $appId, search: $search, packageId: $packageId, order: $order, after: $after) {
       next
-      rows { id name email billingId createdAt }
+      total { count more }
+      rows { id name email billingId createdAt packages { id name isAddon } }
     }
+  }
+`)
+const PACKAGES = graphql(`
+  query UserFilters($appId: String!) {
+    packages(appId: $appId) { id name }
   }
 `)
 type User = NonNullable<ResultOf<typeof USERS>['users']>['rows'][number]
@@ -30,9 +38,20 @@ type User = NonNullable<ResultOf<typeof USERS>['users']>['rows'][number]
 export function UsersPage() {
   const appId = useAppId()
   const may = useMay()
-  const { search, after, make } = useSearch({ from: '/inside/apps/$app/users' })
+  const { search, package: packageId, order, after, make } = useSearch({ from: '/inside/apps/$app/users' })
   const navigate = useNavigate({ from: '/apps/$app/users' })
-  const asked = useAsk(USERS, { appId, search: search ?? null, after: after ?? null }, { keepPrevious: true })
+  const packages = useAsk(PACKAGES, { appId }).data?.packages ?? []
+  const asked = useAsk(
+    USERS,
+    {
+      appId,
+      search: search ?? null,
+      packageId: packageId === 'none' ? '' : (packageId?.replace(/^package:/, '') ?? null),
+      order: order === 'oldest' ? 'OLDEST' : order === 'name' ? 'NAME' : 'NEWEST',
+      after: after ?? null,
+    },
+    { keepPrevious: true },
+  )
   const close = () => void navigate({ search: ({ make, ...rest }) => rest })
   const newUser = (
     <Button
@@ -61,15 +80,51 @@ export function UsersPage() {
         </>
       }
     >
-      <SearchInput
-        label="Search by name, email, id or billing id"
-        value={search ?? ''}
-        onSearch={(text) => void navigate({ search: text === '' ? {} : { search: text }, replace: true })}
-      />
+      <Group gap="sm" align="flex-end">
+        <SearchInput
+          label="Search by name, email, id or billing id"
+          value={search ?? ''}
+          onSearch={(text) => void navigate({ search: text === '' ? {} : { search: text }, replace: true })}
+        />
+        <Select
+          aria-label="Plan"
+          placeholder="Any plan"
+          w={180}
+          clearable
+          searchable
+          data={[
+            { value: 'none', label: 'No plan' },
+            ...packages.map(({ id, name }) => ({ value: `package:${id}`, label: name })),
+          ]}
+          value={packageId ?? null}
+          onChange={(id) => void navigate({ search: id === null ? {} : { package: id }, replace: true })}
+        />
+        <Select
+          aria-label="Order"
+          w={150}
+          allowDeselect={false}
+          // A search and a plan have an order of their own.
+          disabled={search !== undefined || packageId !== undefined}
+          data={[
+            { value: 'newest', label: 'Newest first' },
+            { value: 'oldest', label: 'Oldest first' },
+            { value: 'name', label: 'By name' },
+          ]}
+          value={order ?? 'newest'}
+          onChange={(value) =>
+            void navigate({
+              search: value === 'oldest' || value === 'name' ? { order: value } : {},
+              replace: true,
+            })
+          }
+        />
+      </Group>
       <Loaded of={asked}>
         {({ users }) =>
           users && users.rows.length === 0 && !users.next ? (
-            search !== undefined || after !== undefined ? (
+            packageId !== undefined ? (
+              <Text c="dimmed">Nobody.</Text>
+            ) : search !== undefined || after !== undefined || order !== undefined ? (
               <Text c="dimmed">No user has “{search}” in their name, email, id or billing id.</Text>
             ) : (
               <Empty
@@ -83,6 +138,7 @@ export function UsersPage() {
             )
           ) : (
             <>
+              <Total of={users?.total} one="user" many="users" />
               <DataTable
                 label="Users"
                 rows={users?.rows ?? []}
@@ -112,20 +168,22 @@ const EXAMPLE = adminCall('mutation ($input: CreateUserInput!) { createUser(inpu
 const COLUMNS = (appId: string) => [
   {
     label: 'User',
-    cell: ({ id, name }: User) => (
-      <>
-        <Link to="/apps/$app/users/$id" params={{ app: appId, id }} className="row-link">
-          {name ?? id}
-        </Link>
-        {name !== null && (
-          <Text size="xs" c="dimmed" ff="monospace">
-            {id}
-          </Text>
-        )}
-      </>
-    ),
+    cell: ({ id, name }: User) => <UserLink appId={appId} id={id} name={name} />,
   },
   { label: 'Email', cell: ({ email }: User) => email },
+  {
+    label: 'Plan',
+    wide: true,
+    cell: ({ packages }: User) => (
+      <Group gap={8}>
+        {packages.map(({ id, name }) => (
+          <AnchorLink key={id} size="sm" to="/apps/$app/packages/$id" params={{ app: appId, id }}>
+            {name}
+          </AnchorLink>
+        ))}
+      </Group>
+    ),
+  },
   {
     label: 'Billing id',
     wide: true,

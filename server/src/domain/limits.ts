@@ -146,8 +146,12 @@ export const PASSWORD_RESET_HOURS = 24
 export const MAX_KEY_OVERLAP_HOURS = 30 * 24
 /** Rows on one page of a list in the dashboard. */
 export const MAX_PAGE = 500
+/** Rows that one page of a filtered list looks at: tens of milliseconds. The next page goes on from there. */
+export const MAX_LOOKED_AT = 20_000
+/** What a list's total counts to; beyond, it says that there are more. */
+export const MAX_COUNTED = 10_000
 /** Of users found by a part of a word: each is fetched before the best are known, and nobody reads more. */
-export const MAX_USERS_BY_PART = 250
+export const MAX_USERS_BY_PART = 100
 
 /** Entries of the audit log that one page looks at to find those that match several filters. */
 export const MAX_AUDIT_SCAN = 5_000

@@ -17,7 +17,7 @@ export interface SearchCursor {
 
 export type FoundUser = ListedUser & { by: FoundBy; key: string }
 
-const COLUMNS = `uid, id, billing_id as "billingId", name, email, metadata, created_at as "createdAt"`
+export const LISTED = `uid, id, billing_id as "billingId", name, email, metadata, created_at as "createdAt"`
 
 /** As indexed: byte by byte, and only the beginning of an address or a name. */
 const KEYS: Record<Exclude<FoundBy, 'part'>, string> = {
@@ -27,21 +27,6 @@ const KEYS: Record<Exclude<FoundBy, 'part'>, string> = {
   name: `left(lower(name), 128) collate "C"`,
 }
 const BEGINNINGS = Object.keys(KEYS) as (keyof typeof KEYS)[]
-
-/** Newest first, starting before `before`. */
-export async function newestUsers(
-  db: Db,
-  appId: string,
-  before: number,
-  limit: number,
-): Promise<ListedUser[]> {
-  const { rows } = await db.query<ListedUser>({
-    name: 'newest-users',
-    text: `select ${COLUMNS} from users where app_id = $1 and uid < $2 order by uid desc limit $3`,
-    values: [appId, before, limit],
-  })
-  return rows
-}
 
 /** Appended to a prefix, it sorts after everything that starts with the prefix. */
 const LAST = '\u{10ffff}'
@@ -67,7 +52,7 @@ export async function usersBeginningWith(
     const rest =
       after?.by === by ? `and (${key}, uid) > (${take(after.key)} collate "C", ${take(after.uid)})` : ''
     const ready = by === 'name' ? `and ${isReady('users_by_name')}` : ''
-    return `(select ${COLUMNS}, '${by}' as by, ${key} as key from users
+    return `(select ${LISTED}, '${by}' as by, ${key} as key from users
       where app_id = $1 and ${key} >= ${take(prefix)} and ${key} < ${take(prefix + LAST)} ${rest} ${ready}
       order by ${key}, uid limit $2)`
   })
@@ -97,16 +82,17 @@ export async function usersContaining(
     name: 'search-users-by-part',
     text: `
       select * from (
-        select ${COLUMNS}, 'part' as by,
+        select ${LISTED}, 'part' as by,
           case when strpos(' ' || lower(name), ' ' || s.text) > 0 then '0' else '1' end collate "C" as key
-        from users, lower($2 collate "default") as s (text)
+        from users, (select lower($2 collate "default") as text, array(
+            select '%' || regexp_replace(word, '([\\\\%_])', '\\\\\\1', 'g') || '%'
+            from string_to_table(lower($2 collate "default"), ' ') as word) as words offset 0) s
         where app_id = $1 and user_parts(app_id, id, name, email, billing_id) @@ parts_of_search($1, $2)
           and ${isReady('users_by_part')} and not starts_with(id, $2)
           and not coalesce(starts_with(lower(email), s.text), false)
           and not coalesce(starts_with(billing_id, $2), false)
           and not coalesce(starts_with(lower(name), s.text), false)
-          and not exists (select from string_to_table(s.text, ' ') as word where strpos(
-            lower(concat_ws(' ', id, name, email, billing_id) collate "default"), word) = 0)
+          and lower(concat_ws(' ', id, name, email, billing_id) collate "default") like all (s.words)
         limit $3) found
       where (key, uid) > ($4, $5) order by key, uid limit $6`,
     values: [appId, text, most, after?.by === 'part' ? after.key : '', after?.uid ?? 0, limit],

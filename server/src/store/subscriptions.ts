@@ -13,6 +13,7 @@ export interface SubscriptionRow extends Subscription, PaidFor {
   seq: number
   userId: string
   userUid: number
+  userName: string | null
   /** what is to succeed it, and when; once that has happened, null */
   next: PlannedSuccessor | null
 }
@@ -30,18 +31,18 @@ interface PlannedSuccessor {
  * As of `now`, which every reader passes: a subscription that has not yet succeeded the one it follows is no row of its
  * own, only the `next` of that one.
  */
-const select = (now: string) => `
-select s.app_id as "appId", s.seq, s.provider, s.provider_ref as "providerRef", s.id, s.user_uid as "userUid", u.id as "userId", s.package_id as "packageId", s.is_addon as "isAddon",
+export const select = (now: string, rows = 'subscription s') => `
+select s.app_id as "appId", s.seq, s.provider, s.provider_ref as "providerRef", s.id, s.user_uid as "userUid", u.id as "userId", u.name as "userName", s.package_id as "packageId", s.is_addon as "isAddon",
   s.started_at as "startedAt", s.anchor, s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt",
   s.trial_ends_at as "trialEndsAt", s.quantity, s.package_version as "version", s.version_as_of as "versionAsOf",
   n.id as "nextId", n.package_id as "nextPackageId", n.quantity as "nextQuantity", n.started_at as "nextAt",
   n.provider as "nextProvider", s.metadata
-from subscription s join users u on u.app_id = s.app_id and u.uid = s.user_uid
+from ${rows} join users u on u.app_id = s.app_id and u.uid = s.user_uid
 left join subscription n on n.app_id = s.app_id and n.follows = s.id and n.cancelled_at is null and n.started_at > ${now}`
 
-const isShown = (now: string) => `(s.follows is null or s.started_at <= ${now})`
+export const isShown = (now: string) => `(s.follows is null or s.started_at <= ${now})`
 
-type Read = Omit<SubscriptionRow, 'next'> & {
+export type Read = Omit<SubscriptionRow, 'next'> & {
   nextId: string | null
   nextPackageId: string
   nextQuantity: number
@@ -49,7 +50,7 @@ type Read = Omit<SubscriptionRow, 'next'> & {
   nextProvider: string | null
 }
 
-function fromRow(read: Read): SubscriptionRow {
+export function fromRow(read: Read): SubscriptionRow {
   const { nextId, nextPackageId, nextQuantity, nextAt, nextProvider, ...row } = read
   const next =
     nextId === null
@@ -169,26 +170,6 @@ export async function listSubscriptions(
 order by s.seq limit $3`,
           values: [appId, after, limit, timestamp(now), userUid],
         },
-  )
-  return rows.map(fromRow)
-}
-
-/** Newest first, starting before `before`: all, one user's or one package's. */
-export async function newestSubscriptions(
-  db: Db,
-  appId: string,
-  { userUid, packageId }: { userUid: number | null; packageId: string | null },
-  before: number,
-  limit: number,
-  now: number,
-): Promise<SubscriptionRow[]> {
-  const values: unknown[] = [appId, before, limit, timestamp(now)]
-  const of = (column: string, value: unknown) =>
-    value === null ? '' : `and s.${column} = $${values.push(value)}`
-  const { rows } = await db.query<Read>(
-    `${select('$4')} where s.app_id = $1 and s.seq < $2 and ${isShown('$4')} ${of('user_uid', userUid)} ${of('package_id', packageId)}
-     order by s.seq desc limit $3`,
-    values,
   )
   return rows.map(fromRow)
 }

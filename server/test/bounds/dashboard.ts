@@ -4,11 +4,13 @@ import {
   KEPT_IMPORTS,
   MAX_ACTIVITY_POINTS,
   MAX_AUDIT_SCAN,
+  MAX_COUNTED,
   MAX_EXPORTED_ROWS,
   MAX_FAILED_SIGN_INS,
   MAX_IMPORT_BYTES,
   MAX_IMPORT_ROW_CHARACTERS,
   MAX_KEY_OVERLAP_HOURS,
+  MAX_LOOKED_AT,
   MAX_PAGE,
   MAX_USERS_BY_PART,
   PASSWORD_RESET_HOURS,
@@ -55,6 +57,29 @@ export const dashboardBounds: Bound[] = [
     },
     /^overlapHours must be 0 to 720$/,
   ),
+  {
+    limit: 'MAX_LOOKED_AT',
+    what: 'rows that a page of a filtered list looks at',
+    works: async (world) =>
+      expect(await subscriptionsOf(world, MAX_LOOKED_AT, 'ACTIVE')).toMatchObject({ rows: [], next: null }),
+    refused: async (world) =>
+      expect(await subscriptionsOf(world, MAX_LOOKED_AT + 1, 'ACTIVE')).toMatchObject({
+        rows: [],
+        next: expect.stringMatching(/^\d+$/),
+      }),
+  },
+  {
+    limit: 'MAX_COUNTED',
+    what: 'what a total counts to',
+    works: async (world) =>
+      expect(await subscriptionsOf(world, MAX_COUNTED, 'CANCELLED')).toMatchObject({
+        total: { count: MAX_COUNTED, more: false },
+      }),
+    refused: async (world) =>
+      expect(await subscriptionsOf(world, MAX_COUNTED + 1, 'CANCELLED')).toMatchObject({
+        total: { count: MAX_COUNTED, more: true },
+      }),
+  },
   {
     limit: 'MAX_USERS_BY_PART',
     what: 'users found by a part of a word',
@@ -257,4 +282,30 @@ async function expectFound({ databaseUrl, dashboard, fresh }: World, users: numb
   )
   expect(page.next).toBeNull()
   expect(page.rows).toHaveLength(found)
+}
+
+/** The first page of an app with so many subscriptions, all of them over. */
+async function subscriptionsOf({ databaseUrl, dashboard, fresh }: World, many: number, state: string) {
+  const app = fresh()
+  const connection = { connectionString: databaseUrl }
+  await rowsOf(connection, `insert into app (id, name) values ($1, 'Many')`, [app])
+  await rowsOf(
+    connection,
+    `insert into package (app_id, id, name, status, is_addon, metadata, updated_at)
+     values ($1, 'p', 'P', 'PUBLISHED', false, '{}', now())`,
+    [app],
+  )
+  await rowsOf(
+    connection,
+    `with u as (insert into users (app_id, id, metadata) values ($1, 'u', '{}') returning uid)
+     insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancelled_at)
+     select $1, 's' || i, uid, 'p', false, now(), now(), now() from u, generate_series(1, $2) i`,
+    [app, many],
+  )
+  const { subscriptions } = await dashboard.data(
+    `query ($app: String!, $state: SubscriptionState) {
+      subscriptions(appId: $app, state: $state) { next rows { id } total { count more } } }`,
+    { app, state },
+  )
+  return subscriptions
 }

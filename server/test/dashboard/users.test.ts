@@ -279,3 +279,70 @@ describe("gap: a user's page", () => {
     expect(generateUserToken.token.split('.')).toHaveLength(3)
   })
 })
+
+describe('gap: long lists', () => {
+  it('finds subscriptions by user, package, status and provider, and says what comes next', async () => {
+    const app = await newApp()
+    const { id: appId, dashboard } = app
+    for (const [id, name] of Object.entries({ ada: 'Ada Lovelace', bob: 'Bob', eve: 'Eve', zoe: 'Zoe' })) {
+      await dashboard.data(
+        'mutation ($appId: String!, $input: CreateUserInput!) { createUser(appId: $appId, input: $input) { id } }',
+        { appId, input: { id, name } },
+      )
+    }
+    await publishPackage(app, 'plan', { calls: { limit: 10 } })
+    await publishPackage(app, 'pro', { calls: { limit: 20 } })
+    const subscribe = (userId: string, packageId: string) =>
+      dashboard.data(
+        'mutation ($appId: String!, $userId: String!, $packageId: String!) { subscribe(appId: $appId, userId: $userId, packageIds: [$packageId]) { id } }',
+        { appId, userId, packageId },
+      )
+    await subscribe('ada', 'plan')
+    await subscribe('bob', 'pro')
+    const { subscribe: eves } = await subscribe('eve', 'pro')
+    await dashboard.data(
+      'mutation ($appId: String!, $id: String!) { cancelSubscription(appId: $appId, id: $id, atPeriodEnd: false) { id } }',
+      { appId, id: eves[0].id },
+    )
+    await dashboard.data(
+      'mutation ($appId: String!) { changeSubscription(appId: $appId, userId: "bob", packageId: "plan", when: PERIOD_END) { __typename } }',
+      { appId },
+    )
+    const listed = async (filter: object) => {
+      const { subscriptions } = await dashboard.data(
+        `query ($appId: String!, $search: String, $packageId: String, $state: SubscriptionState, $provider: String, $oldestFirst: Boolean) {
+          subscriptions(appId: $appId, search: $search, packageId: $packageId, state: $state, provider: $provider, oldestFirst: $oldestFirst) {
+            next total { count more } rows { userName package { id } nextEvent { kind packageName } } } }`,
+        { appId, ...filter },
+      )
+      expect(subscriptions.next).toBeNull()
+      expect(subscriptions.total).toEqual({ count: subscriptions.rows.length, more: false })
+      return subscriptions.rows.map((s: Data) => s.userName)
+    }
+    expect(await listed({})).toEqual(['Eve', 'Bob', 'Ada Lovelace'])
+    expect(await listed({ oldestFirst: true })).toEqual(['Ada Lovelace', 'Bob', 'Eve'])
+    expect(await listed({ search: 'lovelace' })).toEqual(['Ada Lovelace'])
+    expect(await listed({ search: 'nobody' })).toEqual([])
+    expect(await listed({ packageId: 'pro' })).toEqual(['Eve', 'Bob'])
+    expect(await listed({ state: 'ACTIVE' })).toEqual(['Bob', 'Ada Lovelace'])
+    expect(await listed({ state: 'CHANGING' })).toEqual(['Bob'])
+    expect(await listed({ state: 'CANCELLED' })).toEqual(['Eve'])
+    for (const state of ['TRIAL', 'ENDING', 'PAST_DUE', 'RENEWING'])
+      expect(await listed({ state })).toEqual([])
+    expect(await listed({ provider: 'sandbox' })).toEqual([])
+    expect(await listed({ provider: '', state: 'CHANGING' })).toEqual(['Bob'])
+
+    const users = async (filter: object) => {
+      const { users } = await dashboard.data(
+        `query ($appId: String!, $packageId: String, $order: UserOrder) {
+          users(appId: $appId, packageId: $packageId, order: $order) { total { count more } rows { id packages { id } } } }`,
+        { appId, ...filter },
+      )
+      return users.rows.map((u: Data) => `${u.id}: ${u.packages.map((p: Data) => p.id)}`)
+    }
+    expect(await users({ order: 'OLDEST' })).toEqual(['ada: plan', 'bob: pro', 'eve: ', 'zoe: '])
+    expect(await users({ order: 'NAME' })).toEqual(['ada: plan', 'bob: pro', 'eve: ', 'zoe: '])
+    expect(await users({ packageId: 'pro' })).toEqual(['bob: pro'])
+    expect(await users({ packageId: '' })).toEqual(['zoe: ', 'eve: '])
+  })
+})

@@ -27,14 +27,22 @@ import * as paid from '../../src/store/provider-subscriptions.ts'
 import { countSampleSubscriptions, forgetSample, removeSampleItems } from '../../src/store/sample.ts'
 import * as references from '../../src/store/references.ts'
 import { newestUsers, usersBeginningWith, usersContaining } from '../../src/store/search-users.ts'
+import { forgetSample, removeSampleItems } from '../../src/store/sample.ts'
+import { usersBeginningWith, usersContaining } from '../../src/store/search-users.ts'
 import { snapshot } from '../../src/store/snapshots.ts'
 import * as subscribers from '../../src/store/subscribers.ts'
+import {
+  ALL_SUBSCRIPTIONS,
+  countSubscriptions,
+  filteredSubscriptions,
+} from '../../src/store/subscription-list.ts'
 import * as subscriptions from '../../src/store/subscriptions.ts'
 import * as successors from '../../src/store/successors.ts'
 import * as tokenKeys from '../../src/store/token-keys.ts'
 import { countCounters, usageSince } from '../../src/store/usage.ts'
 import * as importRows from '../../src/store/user-import-rows.ts'
 import * as imports from '../../src/store/user-imports.ts'
+import * as userList from '../../src/store/user-list.ts'
 import * as traces from '../../src/store/user-traces.ts'
 import * as users from '../../src/store/users.ts'
 import { openStore, type TestStore } from '../harness/store.ts'
@@ -44,6 +52,7 @@ import { allOf, furnishApp, UID } from './furnished-app.ts'
 // nothing; and the same call by the app itself finds or changes something, or the row here would prove nothing.
 
 const NOW = 1_800_000_000_000
+const STRETCH = { after: null, oldestFirst: false, most: 9 }
 const LAST = Number.MAX_SAFE_INTEGER
 const ANN = {
   uid: UID,
@@ -194,7 +203,12 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   countSampleSubscriptions: (db, app) => countSampleSubscriptions(db, app),
   forgetSample: (db, app) => forgetSample(db, app),
   removeSampleItems: (db, app) => removeSampleItems(db, app, 'feature'),
-  newestUsers: (db, app) => newestUsers(db, app, LAST, 9),
+  newestUsers: (db, app) => userList.newestUsers(db, app, LAST, 9),
+  oldestUsers: (db, app) => userList.oldestUsers(db, app, 0, 9),
+  usersByName: (db, app) => userList.usersByName(db, app, { key: '', uid: 0 }, 9),
+  usersWithoutPlan: (db, app) => userList.usersWithoutPlan(db, app, LAST, 9, 9, Date.UTC(2200, 0)),
+  listedUsers: async (db, app) => (await userList.listedUsers(db, app, [UID])).get(UID),
+  countUsers: (db, app) => userList.countUsers(db, app, 9),
   usersBeginningWith: (db, app) => usersBeginningWith(db, app, 'ann', null, 9),
   'usersBeginningWith, by billing id': (db, app) => usersBeginningWith(db, app, 'cus', null, 9),
   usersContaining: (db, app) => usersContaining(db, app, 'us_1', null, 9, 9),
@@ -207,8 +221,17 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   subscriptionsOfUser: (db, app) => subscriptions.subscriptionsOfUser(db, app, UID, NOW),
   listSubscriptions: (db, app) => subscriptions.listSubscriptions(db, app, null, 0, 9, NOW),
   'listSubscriptions, of a user': (db, app) => subscriptions.listSubscriptions(db, app, UID, 0, 9, NOW),
-  newestSubscriptions: (db, app) =>
-    subscriptions.newestSubscriptions(db, app, { userUid: UID, packageId: 'plan' }, LAST, 9, NOW),
+  filteredSubscriptions: (db, app) => filteredSubscriptions(db, app, ALL_SUBSCRIPTIONS, STRETCH, 9, NOW),
+  'filteredSubscriptions, all at once': (db, app) =>
+    filteredSubscriptions(
+      db,
+      app,
+      { userUids: [UID], packageId: 'plan', state: 'ACTIVE', provider: null },
+      { ...STRETCH, after: 0, oldestFirst: true },
+      9,
+      NOW,
+    ),
+  countSubscriptions: (db, app) => countSubscriptions(db, app, ALL_SUBSCRIPTIONS, 9, NOW),
   settleByClock: (db, app) => successors.settleByClock(db, app, UID, Date.UTC(2100, 0)),
   deleteSuccessors: (db, app) => successors.deleteSuccessors(db, app, ['subscription'], 0),
   cancelNow: (db, app) => subscriptions.cancelNow(db, app, ['subscription'], NOW),

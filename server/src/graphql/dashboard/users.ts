@@ -1,7 +1,6 @@
 import { inApp } from '../../operations/apps/apps.ts'
 import { cancelSubscription } from '../../operations/subscriptions/cancel-subscription.ts'
 import { keepSubscription } from '../../operations/subscriptions/keep-subscription.ts'
-import { dashboardSubscriptions } from '../../operations/subscriptions/newest-subscriptions.ts'
 import { subscribe } from '../../operations/subscriptions/subscribe.ts'
 import { subscription } from '../../operations/subscriptions/subscriptions.ts'
 import { recordUsage } from '../../operations/usage/record-usage.ts'
@@ -9,13 +8,9 @@ import { showUsage } from '../../operations/usage/show-usage.ts'
 import { type GrantedFeature, grantedFeatures, ledger } from '../../operations/usage/user-usage.ts'
 import { deleteUser } from '../../operations/users/delete-user.ts'
 import { exportUser } from '../../operations/users/export-user.ts'
-import {
-  createDashboardUser,
-  dashboardUser,
-  dashboardUsers,
-  updateDashboardUser,
-} from '../../operations/users/find-users.ts'
+import { createDashboardUser, dashboardUser, updateDashboardUser } from '../../operations/users/find-users.ts'
 import { generateUserToken } from '../../operations/users/generate-user-token.ts'
+import type { UserInList } from '../../operations/users/list-users.ts'
 import { type UserDeletion, userDeletion } from '../../operations/users/user-deletion.ts'
 import type { LedgerRow } from '../../store/ledger.ts'
 import type { ListedUser } from '../../store/search-users.ts'
@@ -25,11 +20,13 @@ import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { defineUserTypes, EXPORT } from '../types/user-types.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { defineLists } from './lists.ts'
 import type { DashboardTypes } from './types.ts'
 
 /** Users, their subscriptions and their usage. */
 export function defineUsers(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const own = defineTypes(builder, types)
+  defineLists(builder, types, own.user)
   builder.queryFields((t) => {
     const appId = t.arg.string({ required: true })
     const userId = t.arg.string({ required: true })
@@ -40,15 +37,6 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
         nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
         resolve: (_, { appId, id }, context) => dashboardUser(appCall(context, appId), id),
-      }),
-      users: t.field({
-        type: own.userPage,
-        nullable: true,
-        description:
-          'Newest first. With a search, those with each of its words somewhere in their id, name, email or billing id, best matches first.',
-        args: { appId, search: t.arg.string(), ...page },
-        resolve: (_, { appId, search, first, after }, context) =>
-          dashboardUsers(appCall(context, appId), search ?? '', first, after),
       }),
       exportUser: t.field({
         type: 'JSON',
@@ -89,14 +77,6 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
         nullable: true,
         args: { appId, id: t.arg.string({ required: true }) },
         resolve: async (_, { appId, id }, context) => subscription(await inApp(appCall(context, appId)), id),
-      }),
-      subscriptions: t.field({
-        type: own.subscriptionPage,
-        nullable: true,
-        description: "Newest first: all, one user's or one package's.",
-        args: { appId, userId: t.arg.string(), packageId: t.arg.string(), ...page },
-        resolve: (_, { appId, userId, packageId, first, after }, context) =>
-          dashboardSubscriptions(appCall(context, appId), { userId, packageId }, first, after),
       }),
     }
   })
@@ -171,7 +151,7 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
 
 function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) {
   const { usageAction, ...shared } = defineUserTypes(builder, types)
-  const user = builder.objectRef<ListedUser>('User').implement({
+  const user = builder.objectRef<ListedUser & Partial<UserInList>>('User').implement({
     fields: (t) => ({
       id: t.exposeString('id'),
       billingId: t.exposeString('billingId', { nullable: true }),
@@ -179,6 +159,11 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
       email: t.exposeString('email', { nullable: true }),
       metadata: t.expose('metadata', { type: 'JSON' }),
       createdAt: t.string({ resolve: (u) => isoTime(u.createdAt) }),
+      packages: t.field({
+        type: [types.package],
+        description: 'Those of their live subscriptions, the base plan first; in lists only.',
+        resolve: (u) => u.packages?.() ?? [],
+      }),
     }),
   })
   const grantedFeature = builder.objectRef<GrantedFeature>('GrantedFeature').implement({
@@ -235,9 +220,7 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
     user,
     userDeletion,
     grantedFeature,
-    userPage: definePage(builder, 'UserPage', user),
     ledgerPage: definePage(builder, 'LedgerPage', ledgerEntry),
-    subscriptionPage: definePage(builder, 'SubscriptionPage', types.subscription),
     ...shared,
   }
 }

@@ -12,7 +12,7 @@ import {
 } from '../../store/activity.ts'
 import { EVERYTHING, searchAudit } from '../../store/audit-search.ts'
 import { holders, usedOf } from '../../store/subscribers.ts'
-import { newestSubscriptions } from '../../store/subscriptions.ts'
+import { ALL_SUBSCRIPTIONS, filteredSubscriptions } from '../../store/subscription-list.ts'
 import { findUsers } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
@@ -130,6 +130,9 @@ export interface LatestEvent {
   packageId: string | null
 }
 
+const NUMBER = new Intl.NumberFormat('en')
+const number = (value: number) => NUMBER.format(value)
+
 /** Recent events: usage, subscriptions, and changes by members. */
 export async function latestEvents(call: Call, first: number | null | undefined): Promise<LatestEvent[]> {
   const { appId } = call
@@ -138,9 +141,20 @@ export async function latestEvents(call: Call, first: number | null | undefined)
   const size = pageSize(first ?? 20)
   await call.service.activity.flush(pool)
   const usage = (await listRecentUsage(pool, appId)).slice(0, size)
-  const any = { userUid: null, packageId: null }
-  const subscriptions = await newestSubscriptions(pool, appId, any, Number.MAX_SAFE_INTEGER, size, now)
+  const newest = { after: null, oldestFirst: false, most: 2 * size }
+  const { rows: subscriptions } = await filteredSubscriptions(
+    pool,
+    appId,
+    ALL_SUBSCRIPTIONS,
+    newest,
+    size,
+    now,
+  )
   const { rows: changes } = await searchAudit(pool, { ...EVERYTHING, appId, actorKind: 'MEMBER' }, null, size)
+  const catalogue = await catalogueOf(call)
+  const users = await findUsers(pool, appId, [...new Set(usage.map(({ userId }) => userId))])
+  const featureName = (id: string) => catalogue.features.get(id)?.name ?? id
+  const packageName = (id: string) => catalogue.packages.get(id)?.name ?? id
   const nothing = { userId: null, featureId: null, packageId: null }
   const events: LatestEvent[] = [
     ...usage.map(({ userId, featureId, used, budget, recordedAt }) => ({
@@ -148,7 +162,7 @@ export async function latestEvents(call: Call, first: number | null | undefined)
       id: `usage:${userId}:${featureId}`,
       kind: 'USAGE' as const,
       at: recordedAt,
-      text: `${userId} has used ${used}${budget === null ? '' : ` of ${budget}`} of ${featureId}`,
+      text: `${users.get(userId)?.name ?? userId} has used ${number(used)}${budget === null ? '' : ` of ${number(budget)}`} of ${featureName(featureId)}`,
       userId,
       featureId,
     })),
@@ -161,7 +175,7 @@ export async function latestEvents(call: Call, first: number | null | undefined)
         id: `subscribed:${s.id}`,
         kind: 'SUBSCRIBED',
         at: s.startedAt,
-        text: `${userId} subscribed to ${packageId}`,
+        text: `${s.userName ?? userId} subscribed to ${packageName(packageId)}`,
       }
       const end: LatestEvent | null =
         ended === null
@@ -171,7 +185,7 @@ export async function latestEvents(call: Call, first: number | null | undefined)
               id: `cancelled:${s.id}`,
               kind: 'CANCELLED',
               at: ended,
-              text: `${userId}'s subscription to ${packageId} ended`,
+              text: `The subscription of ${s.userName ?? userId} to ${packageName(packageId)} ended`,
             }
       return end ? [began, end] : [began]
     }),

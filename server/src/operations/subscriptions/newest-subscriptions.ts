@@ -1,33 +1,70 @@
-import { newestSubscriptions } from '../../store/subscriptions.ts'
+import { MAX_COUNTED, MAX_LOOKED_AT } from '../../domain/limits.ts'
+import {
+  countSubscriptions,
+  filteredSubscriptions,
+  type SubscriptionFilter,
+  type SubscriptionState,
+} from '../../store/subscription-list.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { foundUser } from '../call/found.ts'
-import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
+import { type KeyedPage, keyAfter, pageSize } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
+import { dashboardUsers } from '../users/find-users.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
-/** Newest first: all, one user's or one package's. */
+/** What the list shows; undefined or null: any. */
+export interface SubscriptionsAsked {
+  userId?: string | null | undefined
+  /** as in the search for users */
+  search?: string | null | undefined
+  packageId?: string | null | undefined
+  state?: SubscriptionState | null | undefined
+  /** '': nobody is paid for it */
+  provider?: string | null | undefined
+}
+
+export interface SubscriptionPage extends KeyedPage<PackageSubscription> {
+  /** of all pages together, counted only if it is asked for */
+  total: () => Promise<{ count: number; more: boolean }>
+}
+
+/** Users whose subscriptions a search shows. */
+const SEARCHED_USERS = 100
+
+/** Newest first, unless `oldestFirst`. A page of something rare may be short and still have a next one. */
 export async function dashboardSubscriptions(
   call: Call,
-  of: { userId?: string | null | undefined; packageId?: string | null | undefined },
+  asked: SubscriptionsAsked,
+  oldestFirst: boolean,
   first: number | null | undefined,
   after: string | null | undefined,
-): Promise<KeyedPage<PackageSubscription>> {
+): Promise<SubscriptionPage> {
   const { appId } = call
   const { pool } = call.service
   const { now } = await foundApp(pool, appId)
   const size = pageSize(first)
-  const userUid = of.userId ? (await foundUser(pool, appId, of.userId)).uid : null
-  const rows = await newestSubscriptions(
-    pool,
-    appId,
-    { userUid, packageId: of.packageId ?? null },
-    keyBefore(after),
-    size + 1,
-    now,
-  )
+  const filter: SubscriptionFilter = {
+    userUids: await usersOf(call, asked),
+    packageId: asked.packageId ?? null,
+    state: asked.state ?? null,
+    provider: asked.provider ?? null,
+  }
+  const from = { after: after == null ? null : keyAfter(after), oldestFirst, most: MAX_LOOKED_AT }
+  const { rows, lookedTo } = await filteredSubscriptions(pool, appId, filter, from, size + 1, now)
   // Loaded after the rows, so that it includes the packages of all of them.
   const catalogue = await catalogueOf(call)
-  const page = pageOf(rows, size, (row) => row.seq)
-  return { rows: page.rows.map((row) => packageSubscription(row, catalogue, now)), next: page.next }
+  const shown = rows.slice(0, size)
+  const next = rows.length > size ? (shown.at(-1)?.seq ?? null) : lookedTo
+  return {
+    rows: shown.map((row) => packageSubscription(row, catalogue, now)),
+    next: next === null ? null : String(next),
+    total: () => countSubscriptions(pool, appId, filter, MAX_COUNTED, now),
+  }
+}
+
+async function usersOf(call: Call, { userId, search }: SubscriptionsAsked): Promise<number[] | null> {
+  if (userId) return [(await foundUser(call.service.pool, call.appId, userId)).uid]
+  if (!search?.trim()) return null
+  return (await dashboardUsers(call, search, SEARCHED_USERS, null)).rows.map(({ uid }) => uid)
 }

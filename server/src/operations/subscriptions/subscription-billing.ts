@@ -1,4 +1,5 @@
 import type { Monotonic } from '../../domain/clocks.ts'
+import { type NextEvent, nextEvent } from '../../domain/next-event.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { type Payment, reversalsDuring } from '../../domain/reversal.ts'
 import type { Pool } from '../../store/database.ts'
@@ -51,4 +52,13 @@ export async function subscriptionReversals(
   const known = await billings.read(paid)
   const during = reversalsDuring(known?.reversals ?? [], { startedAt, endedAt: cancelledAt })
   return during.map((payment) => ({ ...payment, provider: paid.provider }))
+}
+
+/** What comes next, by the app's clock when it was read. */
+export async function nextEventOf(
+  service: Service,
+  subscription: PackageSubscription,
+): Promise<NextEvent | null> {
+  const { paidUntil = null } = (await subscriptionBilling(service, subscription)) ?? {}
+  return nextEvent(subscription, paidUntil, subscription.asOf ?? 0)
 }

@@ -19,6 +19,9 @@ import { type Cursor, checkFirst, type Page, type Stretch, stretch, unknownAfter
 export interface PackageSubscription {
   id: string
   userId: string
+  /** A stored answer of an earlier version has neither. */
+  userName?: string | null
+  asOf?: number
   status: SubscriptionStatus
   package: Package
   metadata: JsonObject
@@ -37,13 +40,15 @@ export interface PackageSubscription {
 
 /** A subscription as of `now`. */
 export function packageSubscription(
-  row: Subscription & { userId: string } & Partial<PaidFor & Pick<SubscriptionRow, 'next'>>,
+  row: Subscription & { userId: string } & Partial<PaidFor & Pick<SubscriptionRow, 'next' | 'userName'>>,
   catalogue: Catalogue,
   now: number,
 ): PackageSubscription {
   return {
     id: row.id,
     userId: row.userId,
+    userName: row.userName ?? null,
+    asOf: now,
     status: statusAt(row, now),
     package: foundPackage(catalogue, row.packageId),
     metadata: row.metadata,

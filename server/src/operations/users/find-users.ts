@@ -7,7 +7,6 @@ import {
   FOUND_BY,
   type FoundUser,
   type ListedUser,
-  newestUsers,
   type SearchCursor,
   usersBeginningWith,
   usersContaining,
@@ -15,7 +14,7 @@ import {
 import { findListedUser } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { type KeyedPage, keyBefore, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
+import { type KeyedPage, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
 import { createUser } from './create-user.ts'
 import { updateUser } from './update-user.ts'
 
@@ -40,7 +39,7 @@ export async function updateDashboardUser(
   return dashboardUser(call, present)
 }
 
-/** Newest first; with a search, those who have it in their id, name, address or billing id, best matches first. */
+/** Those who have each word of the search in their id, name, address or billing id, best matches first. */
 export async function dashboardUsers(
   { service: { pool, lookups }, appId }: Call,
   search: string,
@@ -69,10 +68,6 @@ async function pageOfUsers(
 ): Promise<KeyedPage<ListedUser>> {
   const size = pageSize(first)
   const text = search.trim().replace(/\s+/g, ' ')
-  if (text === '') {
-    const rows = await newestUsers(lookups, appId, keyBefore(after), size + 1)
-    return pageOf(rows, size, (row) => row.uid)
-  }
   checkText('search', text)
   const cursor = cursorOf(after)
   const found = await usersBeginningWith(lookups, appId, text, cursor, size + 1)

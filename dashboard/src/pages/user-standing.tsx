@@ -1,0 +1,56 @@
+import { Group, Text } from '@mantine/core'
+import { graphql, type ResultOf } from '../api/graphql.ts'
+import { useAsk } from '../api/use-api.ts'
+import { AnchorLink } from '../ui/links.tsx'
+import { Tag } from '../ui/tag.tsx'
+import { When } from '../ui/when.tsx'
+
+const STANDING = graphql(`
+  query UserStanding($appId: String!, $userId: String!) {
+    subscriptions(appId: $appId, userId: $userId, state: ACTIVE) {
+      rows {
+        id quantity package { id name isAddon }
+        billing { status }
+        nextEvent { kind at packageName }
+      }
+    }
+  }
+`)
+type Subscription = NonNullable<ResultOf<typeof STANDING>['subscriptions']>['rows'][number]
+
+const NEXT = { TRIAL_END: 'trial ends', CHANGE: 'changes', END: 'ends', RENEWAL: 'renews' }
+
+/** A user's plan and add-ons, and what happens to each next. */
+export function UserStanding({ appId, userId }: { appId: string; userId: string }) {
+  const live = useAsk(STANDING, { appId, userId }).data?.subscriptions?.rows
+  if (!live) return null
+  if (live.length === 0) return <Tag>No plan</Tag>
+  const plansFirst = [...live].sort((a, b) => Number(a.package.isAddon) - Number(b.package.isAddon))
+  return (
+    <Group gap="md" aria-label="Plan and add-ons" component="section">
+      {plansFirst.map((subscription) => (
+        <One key={subscription.id} appId={appId} subscription={subscription} />
+      ))}
+    </Group>
+  )
+}
+
+function One({ appId, subscription }: { appId: string; subscription: Subscription }) {
+  const { package: p, quantity, billing, nextEvent } = subscription
+  return (
+    <Group gap={6}>
+      <AnchorLink size="sm" to="/apps/$app/packages/$id" params={{ app: appId, id: p.id }}>
+        {p.name}
+        {quantity > 1 && ` × ${quantity}`}
+      </AnchorLink>
+      {p.isAddon && <Tag tone="accent">Add-on</Tag>}
+      {billing?.status === 'past_due' ? <Tag tone="bad">Past due</Tag> : <Tag tone="good">Active</Tag>}
+      {nextEvent && (
+        <Text size="sm" c="dimmed">
+          {NEXT[nextEvent.kind]} <When at={nextEvent.at} />
+          {nextEvent.packageName && `, then ${nextEvent.packageName}`}
+        </Text>
+      )}
+    </Group>
+  )
+}

@@ -1,0 +1,26 @@
+import { Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+
+/** A user by name, with the id below; by the id where there is no name. */
+export function UserLink({
+  appId,
+  id,
+  name,
+}: {
+  appId: string
+  id: string
+  name: string | null | undefined
+}) {
+  return (
+    <>
+      <Link to="/apps/$app/users/$id" params={{ app: appId, id }} className="row-link">
+        {name ?? id}
+      </Link>
+      {name && (
+        <Text size="xs" c="dimmed" ff="monospace">
+          {id}
+        </Text>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,167 @@
+import { MAX_COUNTED, MAX_LOOKED_AT } from '../../domain/limits.ts'
+import type { Package } from '../../domain/package.ts'
+import type { ListedUser } from '../../store/search-users.ts'
+import { holders } from '../../store/subscribers.ts'
+import {
+  ALL_SUBSCRIPTIONS,
+  countSubscriptions,
+  filteredSubscriptions,
+} from '../../store/subscription-list.ts'
+import {
+  countUsers,
+  listedUsers,
+  type NamedUser,
+  newestUsers,
+  oldestUsers,
+  usersByName,
+  usersWithoutPlan,
+} from '../../store/user-list.ts'
+import { foundApp } from '../apps/apps.ts'
+import type { Call } from '../call/call.ts'
+import { type KeyedPage, keyAfter, keyBefore, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
+import { catalogueOf } from '../catalogue/catalogue.ts'
+import { dashboardUsers } from './find-users.ts'
+
+export const USER_ORDERS = ['NEWEST', 'OLDEST', 'NAME'] as const
+
+export interface UsersAsked {
+  search: string
+  /** '': none */
+  packageId: string | null
+  order: (typeof USER_ORDERS)[number]
+}
+
+export interface UserInList extends ListedUser {
+  /** the packages of their live subscriptions, read for the whole page at once if they are asked for */
+  packages: () => Promise<Package[]>
+}
+
+export interface UserPage extends KeyedPage<UserInList> {
+  /** Counted only if it is asked for; null: a search does not say. */
+  total: () => Promise<{ count: number; more: boolean } | null>
+}
+
+/** One list at a time: a search has its own order, and so have those with a package. */
+export async function listedPage(
+  call: Call,
+  asked: UsersAsked,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<UserPage> {
+  const { appId } = call
+  const { pool } = call.service
+  if (asked.search.trim() !== '') {
+    const page = await dashboardUsers(call, asked.search, first, after)
+    return { ...withPackages(call, page), total: async () => null }
+  }
+  if (asked.packageId !== null) return pageOfPlan(call, asked.packageId, first, after)
+  const page = await inOrder(call, asked.order, first, after).catch(async (error: unknown) => {
+    await foundApp(pool, appId)
+    throw error
+  })
+  if (page.rows.length === 0) await foundApp(pool, appId)
+  return { ...withPackages(call, page), total: () => countUsers(pool, appId, MAX_COUNTED) }
+}
+
+async function inOrder(
+  call: Call,
+  order: UsersAsked['order'],
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<ListedUser>> {
+  const size = pageSize(first)
+  const { lookups } = call.service
+  if (order === 'NAME') {
+    const rows = await usersByName(lookups, call.appId, nameAfter(after), size + 1)
+    return pageOf(rows, size, ({ key, uid }: NamedUser) =>
+      Buffer.from(JSON.stringify([key, uid])).toString('base64url'),
+    )
+  }
+  if (order === 'OLDEST') {
+    const rows = await oldestUsers(lookups, call.appId, after == null ? 0 : keyAfter(after), size + 1)
+    return pageOf(rows, size, ({ uid }) => uid)
+  }
+  return pageOf(await newestUsers(lookups, call.appId, keyBefore(after), size + 1), size, ({ uid }) => uid)
+}
+
+function nameAfter(after: string | null | undefined): { key: string; uid: number } {
+  if (after == null) return { key: '', uid: 0 }
+  try {
+    const [key, uid] = JSON.parse(Buffer.from(after, 'base64url').toString()) as unknown[]
+    if (typeof key === 'string' && !key.includes('\u0000') && key.isWellFormed() && Number.isSafeInteger(uid))
+      return { key, uid: uid as number }
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error
+  }
+  throw unknownCursor()
+}
+
+/** Those who have the package, the newest subscription first; '': those who have none. */
+async function pageOfPlan(
+  call: Call,
+  packageId: string,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<UserPage> {
+  const { appId } = call
+  const { pool } = call.service
+  const { now } = await foundApp(pool, appId)
+  const size = pageSize(first)
+  if (packageId === '') {
+    const { rows, lookedTo } = await usersWithoutPlan(
+      pool,
+      appId,
+      keyBefore(after),
+      size + 1,
+      MAX_LOOKED_AT,
+      now,
+    )
+    const page = pageOf(rows, size, ({ uid }) => uid)
+    const next = page.next ?? (lookedTo === null ? null : String(lookedTo))
+    return { ...withPackages(call, { rows: page.rows, next }), total: async () => null }
+  }
+  const filter = { ...ALL_SUBSCRIPTIONS, packageId, state: 'ACTIVE' } as const
+  const from = { after: after == null ? null : keyAfter(after), oldestFirst: false, most: MAX_LOOKED_AT }
+  const { rows, lookedTo } = await filteredSubscriptions(pool, appId, filter, from, size + 1, now)
+  const shown = rows.slice(0, size)
+  const users = await listedUsers(
+    pool,
+    appId,
+    shown.map(({ userUid }) => userUid),
+  )
+  const next = rows.length > size ? (shown.at(-1)?.seq ?? null) : lookedTo
+  return {
+    ...withPackages(call, {
+      rows: shown.flatMap(({ userUid }) => users.get(userUid) ?? []),
+      next: next === null ? null : String(next),
+    }),
+    total: () => countSubscriptions(pool, appId, filter, MAX_COUNTED, now),
+  }
+}
+
+function withPackages(call: Call, { rows, next }: KeyedPage<ListedUser>): KeyedPage<UserInList> {
+  let read: Promise<Map<number, Package[]>> | undefined
+  const packages = (uid: number) => {
+    read ??= packagesOf(
+      call,
+      rows.map((row) => row.uid),
+    )
+    return read.then((of) => of.get(uid) ?? [])
+  }
+  return { rows: rows.map((row) => ({ ...row, packages: () => packages(row.uid) })), next }
+}
+
+/** The packages of these users' live subscriptions, the base plan first. */
+export async function packagesOf(call: Call, uids: readonly number[]): Promise<Map<number, Package[]>> {
+  const { now } = await foundApp(call.service.pool, call.appId)
+  const held = await holders(call.service.pool, call.appId, uids, now)
+  const { packages } = await catalogueOf(call)
+  return new Map(
+    [...held].map(([uid, { live }]) => [
+      uid,
+      live
+        .flatMap(({ packageId }) => packages.get(packageId) ?? [])
+        .sort((a, b) => Number(a.isAddon) - Number(b.isAddon)),
+    ]),
+  )
+}

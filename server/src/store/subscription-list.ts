@@ -1,0 +1,137 @@
+import { type Db, timestamp } from './database.ts'
+import { fromRow, isShown, type Read, type SubscriptionRow, select } from './subscriptions.ts'
+
+/** What a subscription may be asked for: live ones of a kind, or those that are over. */
+export const SUBSCRIPTION_STATES = [
+  'ACTIVE',
+  'RENEWING',
+  'TRIAL',
+  'CHANGING',
+  'ENDING',
+  'PAST_DUE',
+  'CANCELLED',
+] as const
+export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
+
+export interface SubscriptionFilter {
+  /** only these users' */
+  userUids: readonly number[] | null
+  packageId: string | null
+  state: SubscriptionState | null
+  /** '': those that nobody is paid for */
+  provider: string | null
+}
+
+export const ALL_SUBSCRIPTIONS: SubscriptionFilter = {
+  userUids: null,
+  packageId: null,
+  state: null,
+  provider: null,
+}
+
+function isIn(state: SubscriptionState, now: string): string {
+  const live = `s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > ${now})`
+  const changes = `exists (select from subscription c where c.app_id = s.app_id and c.follows = s.id
+    and c.cancelled_at is null and c.started_at > ${now})`
+  const isPastDue = `exists (select from provider_subscription p where p.app_id = s.app_id and p.provider = s.provider
+    and p.ref = s.provider_ref and p.live and p.past_due_since is not null)`
+  switch (state) {
+    case 'ACTIVE':
+      return live
+    case 'RENEWING':
+      return `${live} and s.provider is not null and s.cancel_at is null and not ${isPastDue}`
+    case 'TRIAL':
+      return `${live} and s.trial_ends_at > ${now}`
+    case 'CHANGING':
+      return `${live} and ${changes}`
+    case 'ENDING':
+      return `${live} and s.cancel_at is not null and s.trial_ends_at is distinct from s.cancel_at and not ${changes}`
+    case 'PAST_DUE':
+      return `${live} and ${isPastDue}`
+    case 'CANCELLED':
+      return `not (${live})`
+  }
+}
+
+export interface Stretch {
+  after: number | null
+  oldestFirst: boolean
+  /** how many rows are looked at: a page costs no more, however rare what is asked for */
+  most: number
+}
+
+/** The rows that an index leads to; what else is asked for is looked for among them. */
+function stretchOf(
+  appId: string,
+  { packageId, userUids }: SubscriptionFilter,
+  { after, oldestFirst, most }: Stretch,
+) {
+  const values: unknown[] = []
+  const take = (value: unknown) => `$${values.push(value)}`
+  const order = oldestFirst ? 'seq' : 'seq desc'
+  const stretch = `(select * from subscription where app_id = ${take(appId)}
+    ${after === null ? '' : `and seq ${oldestFirst ? '>' : '<'} ${take(after)}`}
+    ${packageId === null ? '' : `and package_id = ${take(packageId)}`}
+    ${userUids === null ? '' : `and user_uid = any(${take(userUids)}::bigint[])`}
+    order by ${order} limit ${take(most)}) s`
+  return { stretch, order, values }
+}
+
+function wanted(
+  { state, provider }: SubscriptionFilter,
+  now: string,
+  take: (value: unknown) => string,
+): string {
+  const paid = provider === '' ? 's.provider is null' : `s.provider = ${take(provider)}`
+  return [
+    isShown(now),
+    ...(state === null ? [] : [isIn(state, now)]),
+    ...(provider === null ? [] : [paid]),
+  ].join(' and ')
+}
+
+/** In order; and if fewer than `limit` were found, after which row to go on looking. Null: that was all. */
+export async function filteredSubscriptions(
+  db: Db,
+  appId: string,
+  filter: SubscriptionFilter,
+  from: Stretch,
+  limit: number,
+  now: number,
+): Promise<{ rows: SubscriptionRow[]; lookedTo: number | null }> {
+  const { stretch, order, values } = stretchOf(appId, filter, from)
+  const found = [...values]
+  const take = (value: unknown) => `$${found.push(value)}`
+  const at = `${take(timestamp(now))}::timestamptz`
+  const { rows } = await db.query<Read>(
+    `${select(at, stretch)} where ${wanted(filter, at, take)} order by s.${order} limit ${take(limit)}`,
+    found,
+  )
+  if (rows.length === limit) return { rows: rows.map(fromRow), lookedTo: null }
+  const ends = await db.query<{ looked: number; last: number | null }>(
+    `select count(*) as looked, ${from.oldestFirst ? 'max' : 'min'}(seq) as last from ${stretch}`,
+    values,
+  )
+  const [end] = ends.rows
+  return { rows: rows.map(fromRow), lookedTo: end && end.looked === from.most ? end.last : null }
+}
+
+/** Among the newest `most`, and whether there are more to look at. */
+export async function countSubscriptions(
+  db: Db,
+  appId: string,
+  filter: SubscriptionFilter,
+  most: number,
+  now: number,
+): Promise<{ count: number; more: boolean }> {
+  const { stretch, values } = stretchOf(appId, filter, { after: null, oldestFirst: false, most: most + 1 })
+  const take = (value: unknown) => `$${values.push(value)}`
+  const at = `${take(timestamp(now))}::timestamptz`
+  const { rows } = await db.query<{ count: number; looked: number }>(
+    `select count(*) filter (where ${wanted(filter, at, take)}) as count, count(*) as looked from ${stretch}`,
+    values,
+  )
+  const [counted] = rows
+  if (!counted) throw new Error('a count has no row')
+  return { count: Math.min(counted.count, most), more: counted.looked > most }
+}

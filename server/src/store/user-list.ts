@@ -1,0 +1,107 @@
+import { numberArray } from './arrays.ts'
+import { type Db, timestamp } from './database.ts'
+import { isReady } from './search-indexes.ts'
+import { LISTED, type ListedUser } from './search-users.ts'
+
+/** Newest first, starting before `before`. */
+export async function newestUsers(
+  db: Db,
+  appId: string,
+  before: number,
+  limit: number,
+): Promise<ListedUser[]> {
+  const { rows } = await db.query<ListedUser>({
+    name: 'newest-users',
+    text: `select ${LISTED} from users where app_id = $1 and uid < $2 order by uid desc limit $3`,
+    values: [appId, before, limit],
+  })
+  return rows
+}
+
+/** Oldest first, starting after `after`. */
+export async function oldestUsers(
+  db: Db,
+  appId: string,
+  after: number,
+  limit: number,
+): Promise<ListedUser[]> {
+  const { rows } = await db.query<ListedUser>({
+    name: 'oldest-users',
+    text: `select ${LISTED} from users where app_id = $1 and uid > $2 order by uid limit $3`,
+    values: [appId, after, limit],
+  })
+  return rows
+}
+
+export type NamedUser = ListedUser & { key: string }
+
+/** Those with a name, by its first 128 characters, starting after this name and user. */
+export async function usersByName(
+  db: Db,
+  appId: string,
+  after: { key: string; uid: number },
+  limit: number,
+): Promise<NamedUser[]> {
+  const key = `left(lower(name), 128) collate "C"`
+  const { rows } = await db.query<NamedUser>({
+    name: 'users-by-name',
+    text: `select ${LISTED}, ${key} as key from users
+      where app_id = $1 and name is not null and (${key}, uid) > ($2 collate "C", $3) and ${isReady('users_by_name')}
+      order by ${key}, uid limit $4`,
+    values: [appId, after.key, after.uid, limit],
+  })
+  return rows
+}
+
+/** Those without a live subscription among the `most` newest before `before`, and where to go on looking. */
+export async function usersWithoutPlan(
+  db: Db,
+  appId: string,
+  before: number,
+  limit: number,
+  most: number,
+  now: number,
+): Promise<{ rows: ListedUser[]; lookedTo: number | null }> {
+  const stretch = 'select * from users where app_id = $1 and uid < $2 order by uid desc limit $3'
+  const { rows } = await db.query<ListedUser>(
+    `select ${LISTED} from (${stretch}) u where not exists (select from subscription s
+       where s.app_id = u.app_id and s.user_uid = u.uid and s.cancelled_at is null
+         and (s.cancel_at is null or s.cancel_at > $4) and (s.follows is null or s.started_at <= $4))
+     order by uid desc limit $5`,
+    [appId, before, most, timestamp(now), limit],
+  )
+  if (rows.length === limit) return { rows, lookedTo: null }
+  const ends = await db.query<{ looked: number; last: number | null }>(
+    `select count(*) as looked, min(uid) as last from (${stretch}) u`,
+    [appId, before, most],
+  )
+  const [end] = ends.rows
+  return { rows, lookedTo: end && end.looked === most ? end.last : null }
+}
+
+/** These users, by uid. */
+export async function listedUsers(
+  db: Db,
+  appId: string,
+  uids: readonly number[],
+): Promise<Map<number, ListedUser>> {
+  const { rows } = await db.query<ListedUser>(
+    `select ${LISTED} from users where app_id = $1 and uid = any($2::bigint[])`,
+    [appId, numberArray(uids, (uid) => uid)],
+  )
+  return new Map(rows.map((row) => [row.uid, row]))
+}
+
+/** Counted to `most`. */
+export async function countUsers(
+  db: Db,
+  appId: string,
+  most: number,
+): Promise<{ count: number; more: boolean }> {
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*) as count from (select from users where app_id = $1 order by uid limit $2) u',
+    [appId, most + 1],
+  )
+  const count = rows[0]?.count ?? 0
+  return { count: Math.min(count, most), more: count > most }
+}
