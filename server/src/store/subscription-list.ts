@@ -82,12 +82,11 @@ function wanted(
   now: string,
   take: (value: unknown) => string,
 ): string {
-  const paid = provider === '' ? 's.provider is null' : `s.provider = ${take(provider)}`
-  return [
-    isShown(now),
-    ...(state === null ? [] : [isIn(state, now)]),
-    ...(provider === null ? [] : [paid]),
-  ].join(' and ')
+  const conditions = [isShown(now)]
+  if (state !== null) conditions.push(isIn(state, now))
+  if (provider !== null)
+    conditions.push(provider === '' ? 's.provider is null' : `s.provider = ${take(provider)}`)
+  return conditions.join(' and ')
 }
 
 /** In order; and if fewer than `limit` were found, after which row to go on looking. Null: that was all. */
