@@ -38,7 +38,7 @@ export function UserStanding({ appId, userId }: { appId: string; userId: string 
 function One({ appId, subscription }: { appId: string; subscription: Subscription }) {
   const { package: p, quantity, billing, nextEvent } = subscription
   return (
-    <Group gap={6}>
+    <Group gap="xs">
       <AnchorLink size="sm" to="/apps/$app/packages/$id" params={{ app: appId, id: p.id }}>
         {p.name}
         {quantity > 1 && ` × ${quantity}`}

@@ -175,7 +175,7 @@ const COLUMNS = (appId: string) => [
     label: 'Plan',
     wide: true,
     cell: ({ packages }: User) => (
-      <Group gap={8}>
+      <Group gap="xs">
         {packages.map(({ id, name }) => (
           <AnchorLink key={id} size="sm" to="/apps/$app/packages/$id" params={{ app: appId, id }}>
             {name}

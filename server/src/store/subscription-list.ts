@@ -53,7 +53,7 @@ function isIn(state: SubscriptionState, now: string): string {
   }
 }
 
-export interface Stretch {
+interface Stretch {
   after: number | null
   oldestFirst: boolean
   /** how many rows are looked at: a page costs no more, however rare what is asked for */

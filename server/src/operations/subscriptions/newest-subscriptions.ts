@@ -14,7 +14,7 @@ import { dashboardUsers } from '../users/find-users.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /** What the list shows; undefined or null: any. */
-export interface SubscriptionsAsked {
+interface SubscriptionsAsked {
   userId?: string | null | undefined
   /** as in the search for users */
   search?: string | null | undefined

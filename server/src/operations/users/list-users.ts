@@ -24,7 +24,7 @@ import { dashboardUsers } from './find-users.ts'
 
 export const USER_ORDERS = ['NEWEST', 'OLDEST', 'NAME'] as const
 
-export interface UsersAsked {
+interface UsersAsked {
   search: string
   /** '': none */
   packageId: string | null
@@ -152,7 +152,7 @@ function withPackages(call: Call, { rows, next }: KeyedPage<ListedUser>): KeyedP
 }
 
 /** The packages of these users' live subscriptions, the base plan first. */
-export async function packagesOf(call: Call, uids: readonly number[]): Promise<Map<number, Package[]>> {
+async function packagesOf(call: Call, uids: readonly number[]): Promise<Map<number, Package[]>> {
   const { now } = await foundApp(call.service.pool, call.appId)
   const held = await holders(call.service.pool, call.appId, uids, now)
   const { packages } = await catalogueOf(call)
