@@ -31,7 +31,7 @@ const PLACES: Record<string, Place> = {
     control: (page) => page.getByRole('combobox', { name: /^Role of/ }).first(),
   },
   removeMember: { path: '/members', control: button(/^Remove /) },
-  createPasswordReset: { path: '/members', control: button(/^Reset the password of /) },
+  createPasswordReset: { path: '/members', control: button(/^Reset password of /) },
   createApp: { path: '/apps', control: button('New app') },
   renameApp: { path: '/apps', control: button('Rename') },
   setOrigins: { path: '/apps', control: button('Allowed origins') },

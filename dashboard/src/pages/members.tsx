@@ -126,7 +126,7 @@ export function MembersPage() {
                         <Button
                           size="compact-sm"
                           variant="default"
-                          aria-label={`Reset the password of ${member.email}`}
+                          aria-label={`Reset password of ${member.email}`}
                           onClick={() => setResetting(member)}
                         >
                           Reset password

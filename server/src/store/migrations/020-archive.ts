@@ -4,7 +4,6 @@ import { type Kysely, sql } from 'kysely'
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql
     .raw(`
-alter table app add column archived_at timestamptz(3);
 alter table feature add column archived_at timestamptz(3);
 alter table package add column archived_at timestamptz(3);
 
