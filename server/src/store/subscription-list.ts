@@ -107,12 +107,13 @@ export async function filteredSubscriptions(
     found,
   )
   if (rows.length === limit) return { rows: rows.map(fromRow), lookedTo: null }
-  const ends = await db.query<{ looked: number; last: number | null }>(
-    `select count(*) as looked, ${from.oldestFirst ? 'max' : 'min'}(seq) as last from ${stretch}`,
-    values,
+  const longer = stretchOf(appId, filter, { ...from, most: from.most + 1 })
+  const ends = await db.query<{ seq: number }>(
+    `select seq from ${longer.stretch} order by ${order} offset ${from.most - 1}`,
+    longer.values,
   )
-  const [end] = ends.rows
-  return { rows: rows.map(fromRow), lookedTo: end && end.looked === from.most ? end.last : null }
+  const [last, next] = ends.rows
+  return { rows: rows.map(fromRow), lookedTo: last && next ? last.seq : null }
 }
 
 /** Among the newest `most`, and whether there are more to look at. */

@@ -71,12 +71,12 @@ export async function usersWithoutPlan(
     [appId, before, most, timestamp(now), limit],
   )
   if (rows.length === limit) return { rows, lookedTo: null }
-  const ends = await db.query<{ looked: number; last: number | null }>(
-    `select count(*) as looked, min(uid) as last from (${stretch}) u`,
-    [appId, before, most],
+  const ends = await db.query<{ uid: number }>(
+    'select uid from users where app_id = $1 and uid < $2 order by uid desc offset $3 limit 2',
+    [appId, before, most - 1],
   )
-  const [end] = ends.rows
-  return { rows, lookedTo: end && end.looked === most ? end.last : null }
+  const [last, next] = ends.rows
+  return { rows, lookedTo: last && next ? last.uid : null }
 }
 
 /** These users, by uid. */

@@ -204,7 +204,10 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   newestUsers: (db, app) => userList.newestUsers(db, app, LAST, 9),
   oldestUsers: (db, app) => userList.oldestUsers(db, app, 0, 9),
   usersByName: (db, app) => userList.usersByName(db, app, { key: '', uid: 0 }, 9),
-  usersWithoutPlan: (db, app) => userList.usersWithoutPlan(db, app, LAST, 9, 1, NOW),
+  usersWithoutPlan: async (db, app) => {
+    await subscriptions.cancelNow(db, app, ['subscription'], NOW)
+    return userList.usersWithoutPlan(db, app, LAST, 9, 9, NOW)
+  },
   listedUsers: async (db, app) => (await userList.listedUsers(db, app, [UID])).get(UID),
   countUsers: (db, app) => userList.countUsers(db, app, 9),
   usersBeginningWith: (db, app) => usersBeginningWith(db, app, 'ann', null, 9),
