@@ -201,6 +201,16 @@ const subscriptions = createRoute({
   }),
   component: lazyPage(() => import('./pages/subscriptions.tsx'), 'SubscriptionsPage'),
 })
+const revenue = createRoute({
+  getParentRoute: () => app,
+  path: 'revenue',
+  validateSearch: (search) => ({
+    ...choice(search, 'range', ['7', '30', '90', '365']),
+    ...choice(search, 'list', ['new', 'changed', 'cancelled', 'past-due', 'trialing', 'paid', 'failed']),
+    ...text(search, 'after'),
+  }),
+  component: lazyPage(() => import('./pages/revenue.tsx'), 'RevenuePage'),
+})
 const billing = createRoute({
   getParentRoute: () => app,
   path: 'billing',
@@ -259,6 +269,7 @@ const tree = root.addChildren([
       user,
       importing,
       subscriptions,
+      revenue,
       billing,
       keys,
       playground,

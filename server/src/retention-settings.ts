@@ -5,6 +5,8 @@ import type { Retention } from './operations/upkeep/prune.ts'
 const HOUR = 3600
 const DAY = 24 * HOUR
 
+/** A year and the one before it, to compare. */
+const PAYMENT_DAYS = 800
 /** The audit of a year happens some weeks after it. */
 const AUDIT_DAYS = 400
 const OTHER_DAYS = 90
@@ -23,6 +25,7 @@ export function readRetention(set: (name: string) => string | null): Retention {
     apiAudit: days('TOLLGATE_KEEP_API_AUDIT_DAYS', OTHER_DAYS),
     notices: days('TOLLGATE_KEEP_NOTICES_DAYS', OTHER_DAYS),
     checkouts: days('TOLLGATE_KEEP_CHECKOUTS_DAYS', OTHER_DAYS),
+    payments: days('TOLLGATE_KEEP_PAYMENTS_DAYS', PAYMENT_DAYS),
     activity: days('TOLLGATE_KEEP_ACTIVITY_DAYS', OTHER_DAYS),
     receipts:
       HOUR *

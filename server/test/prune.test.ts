@@ -15,6 +15,7 @@ const NOTHING: Retention = {
   apiAudit: null,
   notices: null,
   checkouts: null,
+  payments: null,
   activity: null,
   receipts: 10 * DAY,
 }
@@ -23,6 +24,7 @@ const ALL: Retention = {
   apiAudit: 5 * DAY,
   notices: 10 * DAY,
   checkouts: 10 * DAY,
+  payments: 10 * DAY,
   activity: 10 * DAY,
   receipts: 10 * DAY,
 }
@@ -41,7 +43,9 @@ afterAll(async () => {
   await database?.drop()
 })
 beforeEach(() =>
-  pool.query('truncate audit_entry, notice, checkout_session, sandbox_checkout, activity, idempotency'),
+  pool.query(
+    'truncate audit_entry, notice, checkout_session, sandbox_checkout, activity, idempotency, payment',
+  ),
 )
 
 const ago = (days: number) => `now() - interval '${days} days'`
@@ -108,6 +112,16 @@ describe('old records', () => {
       'OPEN',
       'young',
     ])
+  })
+
+  it('deletes payments past their time, paid or not', async () => {
+    await pool.query(`insert into users (app_id, id, metadata) values ('a', 'payer', '{}')`)
+    await pool.query(`insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
+      select 'a', 'stripe', r, u.uid, 'sub', s, 1, 'usd', now() - make_interval(days => d)
+      from users u, (values ('old', 'PAID', 11), ('older', 'FAILED', 30), ('young', 'PAID', 9)) v (r, s, d)
+      where u.app_id = 'a' and u.id = 'payer'`)
+    expect(await prune(pool, ALL, never)).toEqual({ payments: 2 })
+    expect(await values('select ref from payment')).toEqual(['young'])
   })
 
   it('keeps a paid link while a later notice of its app has not been handled', async () => {
@@ -186,7 +200,7 @@ describe('old records', () => {
     })
     await prune(pool, ALL, never)
     stop()
-    expect(deletes).toHaveLength(6)
+    expect(deletes).toHaveLength(7)
     const client = await pool.connect()
     await client.query('begin')
     await lookUpKeys(client)
@@ -233,6 +247,7 @@ describe('the service', () => {
       apiAudit: 90 * DAY,
       notices: 90 * DAY,
       checkouts: 90 * DAY,
+      payments: 800 * DAY,
       activity: 90 * DAY,
       receipts: DAY,
     })

@@ -12,6 +12,7 @@ import { Page } from '../ui/page.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
 import { When } from '../ui/when.tsx'
 import { FirstMinute } from './first-minute.tsx'
+import { HomeRevenue } from './home-revenue.tsx'
 import { SampleNote } from './sample-note.tsx'
 
 const ACTIVITY = graphql(`
@@ -45,6 +46,7 @@ export function HomePage() {
       {!app?.sampleLoaded && <FirstMinute appId={appId} />}
       <SampleNote appId={appId} />
       <Calls appId={appId} />
+      <HomeRevenue appId={appId} />
       <LatestOf appId={appId} />
       {/* With a sample loaded, its data comes first. */}
       {app?.sampleLoaded && <FirstMinute appId={appId} />}

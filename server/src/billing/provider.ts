@@ -38,6 +38,18 @@ export interface ProviderCheckout {
   paymentRef: string | null
   /** what was taken back of a one-off payment; null: the provider does not say */
   reversal: Reversal | null
+  /** what was paid in all, for a one-off payment; null: nothing, or the provider does not say */
+  paid: { amount: number; currency: string } | null
+}
+
+/** A charge that was paid, or should have been. */
+export interface ProviderPayment {
+  ref: string
+  state: 'PAID' | 'FAILED'
+  /** minor units, above 0 */
+  amount: number
+  currency: string
+  at: number
 }
 
 /** A price on a bill, and how many of it are charged. */
@@ -112,6 +124,8 @@ export interface BillingProvider {
   createCheckout(request: CheckoutRequest): Promise<{ ref: string; url: string }>
   fetchCheckout(ref: string): Promise<ProviderCheckout | null>
   fetchSubscription(ref: string): Promise<ProviderSubscription | null>
+  /** The newest invoices of a subscription that cost something and were charged. */
+  recentPayments(subscriptionRef: string): Promise<ProviderPayment[]>
   /** Nobody can pay it any more. One that is paid, or has ended, is left alone. */
   closeCheckout(ref: string): Promise<void>
   /** null: for nothing that a link could have sold */

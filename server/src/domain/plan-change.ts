@@ -2,7 +2,7 @@ import type { ChangeTime } from './change-time.ts'
 import { badUserInput } from './errors.ts'
 import { MAX_QUANTITY } from './limits.ts'
 import type { ResetPeriod } from './period.ts'
-import type { Interval, Price } from './price.ts'
+import { PER_YEAR, type Price } from './price.ts'
 import { type Charged, prorate } from './proration.ts'
 import { anchorFor, type EarlierBase } from './subscription.ts'
 
@@ -31,8 +31,6 @@ export function comparable(from: readonly Price[], to: readonly Price[]): { from
     2 * Number(from.interval === to.interval) + Number(from.provider === to.provider)
   return pairs.sort((a, b) => sameness(b) - sameness(a))[0] ?? null
 }
-
-const PER_YEAR: Record<Interval, number> = { day: 365, week: 52, month: 12, year: 1 }
 
 const perYear = ({ price, quantity }: Bought): number =>
   price.interval === null ? 0 : price.amount * quantity * PER_YEAR[price.interval]

@@ -6,6 +6,8 @@ import { MAX_COUNT } from './limits.ts'
 export const INTERVALS = ['day', 'week', 'month', 'year'] as const
 export type Interval = (typeof INTERVALS)[number]
 
+export const PER_YEAR: Record<Interval, number> = { day: 365, week: 52, month: 12, year: 1 }
+
 /** What a package costs at one billing provider. */
 export interface Price {
   id: string

@@ -75,6 +75,7 @@ export async function deleteUserRows(db: Db, appId: string, uid: number): Promis
     [appId, uid],
   )
   await db.query(`delete from subscription where app_id = $1 and user_uid = $2`, [appId, uid])
+  await db.query(`delete from payment where app_id = $1 and user_uid = $2`, [appId, uid])
   await db.query(`delete from provider_subscription where app_id = $1 and user_uid = $2`, [appId, uid])
   await db.query(`delete from users where app_id = $1 and uid = $2`, [appId, uid])
 }

@@ -13,6 +13,7 @@ export interface ExportedRow {
 const TABLES = {
   subscriptions: ['subscription', `lpad(seq::text, 20, '0')`],
   providerSubscriptions: ['provider_subscription', `provider || ' ' || ref`],
+  payments: ['payment', `lpad(seq::text, 20, '0')`],
   paymentLinks: ['checkout_session', 'id'],
   // A bad row knows a user by id alone.
   importRows: [

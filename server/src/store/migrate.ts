@@ -18,6 +18,7 @@ import * as erasure from './migrations/015-erasure.ts'
 import * as refunds from './migrations/016-refunds.ts'
 import * as passwordResets from './migrations/017-password-resets.ts'
 import * as search from './migrations/018-search.ts'
+import * as revenue from './migrations/019-revenue.ts'
 import * as archive from './migrations/020-archive.ts'
 import * as auditLog from './migrations/022-audit-log.ts'
 
@@ -40,6 +41,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '016-refunds': refunds,
   '017-password-resets': passwordResets,
   '018-search': search,
+  '019-revenue': revenue,
   '020-archive': archive,
   '022-audit-log': auditLog,
 }

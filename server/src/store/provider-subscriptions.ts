@@ -1,3 +1,4 @@
+import type { BillingState } from '../domain/mrr.ts'
 import type { Interval } from '../domain/price.ts'
 import type { ProviderRef } from '../domain/provider-ref.ts'
 import type { Payment } from '../domain/reversal.ts'
@@ -23,7 +24,16 @@ export interface ProviderSubscriptionRow {
   reversals: Payment[]
   /** when that ended access; null: it has not, or access was given back */
   accessEndedAt: number | null
+  /** what it is charged for; null: stored by an earlier version */
+  items: readonly BilledItem[] | null
+  trialEndsAt: number | null
+  billingState: BillingState | null
   version: number
+}
+
+interface BilledItem {
+  priceId: string
+  quantity: number
 }
 
 /** Processes of an earlier version do not write it. */
@@ -31,7 +41,10 @@ export const PAID_AT = 'coalesce(paid_at, least(made_at, now()))'
 
 const COLUMNS = `user_uid as "userUid", customer_ref as "customerRef", status, made_at as "madeAt",
   ${PAID_AT} as "paidAt", paid_until as "paidUntil", past_due_since as "pastDueSince", live, anchor, interval,
-  coalesce(reversals, '[]') as reversals, access_ended_at as "accessEndedAt", version`
+  coalesce(reversals, '[]') as reversals, access_ended_at as "accessEndedAt", version,
+  (select json_agg(json_build_object('priceId', i.id, 'quantity', i.quantity))
+   from unnest(price_ids, quantities) as i (id, quantity)) as items,
+  trial_ends_at as "trialEndsAt", billing_state as "billingState"`
 
 export async function findProviderSubscription(
   db: Db,
@@ -75,12 +88,14 @@ export async function writeProviderSubscription(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into provider_subscription as p (app_id, provider, ref, user_uid, customer_ref, status, made_at,
-       paid_at, paid_until, past_due_since, live, anchor, interval, reversals, access_ended_at)
-     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, $15, $16
+       paid_at, paid_until, past_due_since, live, anchor, interval, reversals, access_ended_at, price_ids, quantities,
+       trial_ends_at, billing_state)
+     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13, $14, $15, $16, $17, $18, $19, $20
      on conflict (app_id, provider, ref) do update set customer_ref = excluded.customer_ref,
        status = excluded.status, paid_until = excluded.paid_until, past_due_since = excluded.past_due_since,
        live = excluded.live, anchor = excluded.anchor, interval = excluded.interval, reversals = excluded.reversals,
-       access_ended_at = excluded.access_ended_at, version = p.version + 1
+       access_ended_at = excluded.access_ended_at, price_ids = excluded.price_ids, quantities = excluded.quantities,
+       trial_ends_at = excluded.trial_ends_at, billing_state = excluded.billing_state, version = p.version + 1
      where p.version = $12`,
     [
       appId,
@@ -99,6 +114,10 @@ export async function writeProviderSubscription(
       s.interval,
       s.reversals.length === 0 ? null : JSON.stringify(s.reversals),
       timestampOrNull(s.accessEndedAt),
+      s.items?.map(({ priceId }) => priceId) ?? null,
+      s.items?.map(({ quantity }) => quantity) ?? null,
+      timestampOrNull(s.trialEndsAt),
+      s.billingState,
     ],
   )
   return rowCount === 1

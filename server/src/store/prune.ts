@@ -62,6 +62,11 @@ export const pruneCheckouts = pruneBy(
    delete from checkout_session s using old where (s.app_id, s.id) = (old.app_id, old.id)`,
 )
 
+export const prunePayments = pruneBy(
+  `delete from payment where ctid = any(array(
+     select ctid from payment where at < ${CUTOFF} order by at limit $2))`,
+)
+
 /** The last minute with checks is kept: it tells the dashboard that the app has ever made one. */
 export const pruneActivity = pruneBy(
   `delete from activity d using (

@@ -177,6 +177,42 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect((await shop.billed())[1]?.cancelAt).toBeNull()
   })
 
+  it('has its payments kept, paid or not, and its price counted a month', async () => {
+    const figures = async () => {
+      const { revenue, payments } = await shop.dashboard.data(
+        `query ($appId: String!) {
+          revenue(appId: $appId, fresh: true) {
+            pastDue mrr { provider currency amount pastDue } payments { paid paidAmount failed failedAmount }
+          }
+          payments(appId: $appId, state: FAILED) { rows { userId amount currency } }
+        }`,
+        { appId: shop.id },
+      )
+      return { ...revenue, failed: payments.rows }
+    }
+    const ref = await buy('plan')
+    await buy('life')
+    const mrr = { provider: 'stripe', currency: 'usd', amount: 1500, pastDue: 0 }
+    const paid = { paid: 2, paidAmount: 3000, failed: 0, failedAmount: 0 }
+    expect(await figures()).toEqual({ pastDue: 0, mrr: [mrr], payments: [paid], failed: [] })
+    stripe.renew(ref, 'failed')
+    await heard()
+    expect(await figures()).toEqual({
+      pastDue: 1,
+      mrr: [{ ...mrr, pastDue: 1500 }],
+      payments: [{ ...paid, failed: 1, failedAmount: 1500 }],
+      failed: [{ userId: 'ann', amount: 1500, currency: 'usd' }],
+    })
+    stripe.payInvoice(ref)
+    await heard()
+    expect(await figures()).toEqual({
+      pastDue: 0,
+      mrr: [mrr],
+      payments: [{ ...paid, paid: 3, paidAmount: 4500 }],
+      failed: [],
+    })
+  })
+
   it('is left as it is, and a person is told, when it is past due for a price of no package', async () => {
     const ref = await buy('plan')
     const [item] = stripe.world.subscription(ref).items.data

@@ -33,10 +33,17 @@ insert into provider_subscription (app_id, provider, ref, user_uid, customer_ref
   values ('ours', 'stripe', 'sub_1', ${UID}, 'cus_1', 'active', now(), now() - interval '1 day', now(), true);
 insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live, reversals, access_ended_at)
   values ('ours', 'stripe', 'cs_refunded', ${UID}, 'paid', now(), false, '[]', now());
+update provider_subscription set price_ids = '{price_1}', quantities = '{2}', billing_state = 'active' where ref = 'sub_1';
+insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live)
+  values ('ours', 'stripe', 'sub_of_before', ${UID}, 'active', now(), true);
 insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancel_at, provider, provider_ref)
   values ('ours', 'subscription', ${UID}, 'plan', false, now(), now(), now() + interval '1 day', 'stripe', 'sub_1');
 insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, follows)
   values ('ours', 'successor', ${UID}, 'plan', false, now() + interval '2 days', now(), 'subscription');
+insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
+  values ('ours', 'stripe', 'in_1', ${UID}, 'sub_1', 'PAID', 900, 'usd', now() - interval '1 hour'),
+    ('ours', 'stripe', 'in_2', ${UID}, 'sub_1', 'FAILED', 900, 'usd', now());
+insert into revenue_figures (app_id, days, as_of, figures) values ('ours', 30, now(), '{}');
 insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, features)
   values ('ours', 'plan', 2, 'PUBLISHED', 1, 2, 'NEW_ONLY', now(),
     '[{"featureId":"calls","limit":5,"resetPeriod":"MONTH","overageEnabled":false}]');

@@ -21,10 +21,13 @@ import * as notices from '../../src/store/notices.ts'
 import * as overrides from '../../src/store/overrides.ts'
 import * as history from '../../src/store/package-history.ts'
 import * as packages from '../../src/store/packages.ts'
+import * as payments from '../../src/store/payments.ts'
 import * as prices from '../../src/store/prices.ts'
 import * as accounts from '../../src/store/provider-accounts.ts'
 import * as paid from '../../src/store/provider-subscriptions.ts'
 import * as references from '../../src/store/references.ts'
+import * as revenue from '../../src/store/revenue.ts'
+import { listRevenue } from '../../src/store/revenue-lists.ts'
 import { countSampleSubscriptions, forgetSample, removeSampleItems } from '../../src/store/sample.ts'
 import { usersBeginningWith, usersContaining } from '../../src/store/search-users.ts'
 import { snapshot } from '../../src/store/snapshots.ts'
@@ -199,6 +202,18 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   liveProviderSubscriptions: (db, app) => paid.liveProviderSubscriptions(db, app, 'all'),
   providerSubscriptionsOf: (db, app) => paid.providerSubscriptionsOf(db, app, 'stripe', 'cus_1'),
   countSampleSubscriptions: (db, app) => countSampleSubscriptions(db, app),
+  countByPackage: (db, app) => revenue.countByPackage(db, app, Date.now()),
+  countMovements: (db, app) => revenue.countMovements(db, app, 0, NOW),
+  chargedPrices: (db, app) => revenue.chargedPrices(db, app, Date.now()),
+  countUncounted: (db, app) => revenue.countUncounted(db, app),
+  findFigures: (db, app) => revenue.findFigures(db, app, 30),
+  listRevenue: (db, app) => listRevenue(db, app, 'NEW', { from: 0, now: NOW }, null, 9),
+  keepPayments: (db, app) =>
+    payments.keepPayments(db, { appId: app, provider: 'stripe', ref: 'sub_1' }, [
+      { ref: 'in_3', state: 'PAID', amount: 1, currency: 'usd', at: 0 },
+    ]),
+  paymentTotals: (db, app) => payments.paymentTotals(db, app, 0, NOW),
+  listPayments: (db, app) => payments.listPayments(db, app, 'PAID', { from: 0, now: NOW }, null, 9),
   forgetSample: (db, app) => forgetSample(db, app),
   removeSampleItems: (db, app) => removeSampleItems(db, app, 'feature'),
   newestUsers: (db, app) => userList.newestUsers(db, app, LAST, 9),
@@ -313,6 +328,7 @@ const ONLY_INSERT = [
   ],
   ...['insertUserImport', 'noteSample', 'stageRows', 'upsertApiKey', 'upsertProviderAccount'],
   ...['insertErasedRefs', 'writeProviderSubscription', 'holdErasures', 'eraseAlone'],
+  ...['keepFigures', 'makesFiguresAlone'],
 ]
 
 let store: TestStore

@@ -21,6 +21,7 @@ import { reversalIn } from './reversals.ts'
 import {
   findSubscription,
   lockSubscription,
+  recentInvoices,
   type SandboxSubscription,
   writeSubscription,
 } from './subscription-books.ts'
@@ -84,6 +85,13 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
         startsAt: found.paidAt,
         paymentRef: found.state === 'paid' ? ref : null,
         reversal: await reversalIn(pool, appId, ref, null),
+        paid:
+          found.state === 'paid' && found.items[0]
+            ? {
+                amount: found.items.reduce((sum, item) => sum + item.amount, 0),
+                currency: found.items[0].currency,
+              }
+            : null,
       }
     },
 
@@ -120,6 +128,8 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
       const { id, subscriptionId } = paid
       return subscriptionId === null ? { checkoutRef: id } : { subscriptionRef: subscriptionId }
     },
+
+    recentPayments: (ref) => recentInvoices(pool, appId, ref),
 
     fetchCustomer: customerOf,
 

@@ -1,6 +1,6 @@
 import type { Interval } from '../../domain/price.ts'
 import { type Db, timestamp, timestampOrNull } from '../../store/database.ts'
-import type { BilledItem } from '../provider.ts'
+import type { BilledItem, ProviderPayment } from '../provider.ts'
 
 export interface SandboxSubscription {
   id: string
@@ -149,4 +149,18 @@ export async function insertInvoice(
      where i.app_id = $1 and i.subscription_id = $2 and i.number <= made.number - $10`,
     [appId, subscriptionId, id, reason, currency, JSON.stringify(lines), due, paid, timestamp(madeAt), most],
   )
+}
+
+/** The newest invoices of a subscription that cost something. */
+export async function recentInvoices(
+  db: Db,
+  appId: string,
+  subscriptionId: string,
+): Promise<ProviderPayment[]> {
+  const { rows } = await db.query<ProviderPayment>(
+    `select id as ref, case when paid then 'PAID' else 'FAILED' end as state, due as amount, currency, made_at as at
+     from sandbox_invoice where app_id = $1 and subscription_id = $2 and due > 0 order by number desc limit 12`,
+    [appId, subscriptionId],
+  )
+  return rows
 }

@@ -53,6 +53,10 @@ export function checkoutFrom(
     paidAt,
     startsAt: paidAt,
     paymentRef: idOf(session.payment_intent),
+    paid:
+      session.amount_total === null || session.currency === null
+        ? null
+        : { amount: session.amount_total, currency: session.currency },
   }
 }
 

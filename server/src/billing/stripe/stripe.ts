@@ -5,6 +5,7 @@ import { type BilledItem, type BillingProvider, ProviderError } from '../provide
 import { asked, found } from './asked.ts'
 import { changePrice, dropScheduledChange, previewChange, takeBackEnd } from './change-price.ts'
 import { chargeOf, checkoutFrom, checkoutParams, customerFrom, isPaid } from './checkout.ts'
+import { paymentFrom } from './payment.ts'
 import { priceFrom, problemOf } from './price.ts'
 import { purposeOf } from './purpose.ts'
 import { reversalOfCharge, reversalOfSubscription } from './reversals.ts'
@@ -58,6 +59,11 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
       }),
 
     fetchPurpose: (paymentRef) => found(() => purposeOf(stripe, paymentRef)),
+
+    async recentPayments(ref) {
+      const list = await found(() => stripe.invoices.list({ subscription: ref, limit: 12 }))
+      return (list?.data ?? []).flatMap(paymentFrom)
+    },
 
     fetchCustomer: (ref) => found(async () => customerFrom(await stripe.customers.retrieve(ref))),
 

@@ -15,6 +15,7 @@ import { defineOverrides } from './overrides.ts'
 import { defineProviders } from './providers.ts'
 import { definePublishing } from './publish.ts'
 import { defineRefunds } from './refunds.ts'
+import { defineRevenue } from './revenue.ts'
 import { defineTokenKeys } from './token-keys.ts'
 import { defineDashboardTypes } from './types.ts'
 import { defineUsers } from './users.ts'
@@ -38,6 +39,7 @@ const AREAS = [
   defineBilling,
   defineProviders,
   defineRefunds,
+  defineRevenue,
 ]
 
 /** The dashboard's API, for members. One file per area. */

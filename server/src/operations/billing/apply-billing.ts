@@ -10,6 +10,7 @@ import {
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { quote } from '../../domain/errors.ts'
 import { MAX_QUANTITY } from '../../domain/limits.ts'
+import { billingStateOf } from '../../domain/mrr.ts'
 import type { Interval } from '../../domain/price.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { endedAt, termsOf } from '../../domain/subscription.ts'
@@ -115,6 +116,9 @@ function apply(
       interval: bill.interval ?? known?.interval ?? null,
       reversals: said.reversal?.payments ?? known?.reversals ?? [],
       accessEndedAt: withheld ? (known?.accessEndedAt ?? (endsNow ? now : null)) : null,
+      items: bill.charged,
+      trialEndsAt: said.trialEndsAt,
+      billingState: billingStateOf(said),
       version: known?.version ?? 0,
     })
     if (!written || settled) return { written, problem: null }
@@ -200,7 +204,7 @@ async function billOf(
   said: ProviderSubscription,
   catalogue: Catalogue,
   now: number,
-): Promise<Pick<Billed, 'packages' | 'scheduled'> & { interval: Interval | null }> {
+): Promise<Pick<Billed, 'packages' | 'scheduled'> & { interval: Interval | null; charged: BilledItem[] }> {
   const { items, scheduled } = said
   const all = [...items, ...(scheduled?.items ?? [])]
   const prices = await findPrices(
@@ -229,6 +233,7 @@ async function billOf(
         ? { at: scheduled.at, packages: packagesOf(scheduled.items) }
         : null,
     interval: prices.find(({ id }) => id === first?.priceId)?.interval ?? null,
+    charged,
   }
 }
 

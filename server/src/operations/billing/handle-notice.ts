@@ -37,7 +37,10 @@ async function follow(service: Service, appId: string, notice: NoticeRow): Promi
   const { checkoutRef, subscriptionRef, customerRef, paymentRef } = subjectOf(notice)
   const at = { appId, provider: notice.provider }
   if (checkoutRef !== null) await syncCheckout(service, { ...at, ref: checkoutRef })
-  if (subscriptionRef !== null) await syncSubscription(service, { ...at, ref: subscriptionRef })
+  if (subscriptionRef !== null) {
+    const payments = notice.type.startsWith('invoice.') ? 'ask' : 'if changed'
+    await syncSubscription(service, { ...at, ref: subscriptionRef }, payments)
+  }
   if (customerRef !== null) await syncCustomer(service, { ...at, ref: customerRef })
   if (paymentRef !== null) await syncPayment(service, { ...at, ref: paymentRef })
 }

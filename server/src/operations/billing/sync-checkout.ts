@@ -5,6 +5,7 @@ import { findProviderSubscription } from '../../store/provider-subscriptions.ts'
 import type { Service } from '../call/service.ts'
 import { applyBilling, type PaidSubscription } from './apply-billing.ts'
 import { followCheckout } from './follow-checkout.ts'
+import { followOneOff } from './follow-payments.ts'
 import { providerOf } from './provider-of.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
@@ -67,8 +68,10 @@ async function grantForGood(
         known,
         known?.userUid ?? session.userUid,
       )
-    )
+    ) {
+      await followOneOff(service, at, checkout)
       return
+    }
   }
   throw new Error(`the payment ${checkout.ref} kept changing while it was being recorded`)
 }

@@ -7,6 +7,7 @@ import { findUserByBillingId } from '../../store/users.ts'
 import type { Service } from '../call/service.ts'
 import { applyBilling } from './apply-billing.ts'
 import { followCheckout } from './follow-checkout.ts'
+import { followPayments } from './follow-payments.ts'
 import { providerOf } from './provider-of.ts'
 
 /** Concurrent writers are a handful at most. */
@@ -16,7 +17,11 @@ const TRIES = 10
  * Asks the provider for the current state of a subscription, and applies it. No lock is held while asking: the answer
  * is written only if nobody has written since before the question, otherwise it asks again.
  */
-export async function syncSubscription(service: Service, at: ProviderRef): Promise<void> {
+export async function syncSubscription(
+  service: Service,
+  at: ProviderRef,
+  payments: 'ask' | 'if changed' = 'if changed',
+): Promise<void> {
   const provider = await providerOf(service, at.appId, at.provider)
   for (let attempt = 1; attempt <= TRIES; attempt++) {
     const known = await findProviderSubscription(service.pool, at.appId, at.provider, at.ref)
@@ -26,9 +31,19 @@ export async function syncSubscription(service: Service, at: ProviderRef): Promi
     if (payer === 'nobody of ours') return
     const { uid, paidAt } = payer
     const said = { ...fetched, paidAt, forGood: false, paymentRef: at.ref }
-    if (await applyBilling(service, at, said, known, uid)) return
+    if (await applyBilling(service, at, said, known, uid)) {
+      if (payments === 'ask' || mayHavePaid(known, fetched)) await followPayments(service, at, provider)
+      return
+    }
   }
   throw new Error(`the subscription ${at.ref} kept changing while it was read`)
+}
+
+/** Whether something was charged since it was last asked about, as far as can be seen without asking for invoices. */
+function mayHavePaid(known: ProviderSubscriptionRow | null, now: ProviderSubscription): boolean {
+  return (
+    known === null || known.items === null || known.paidUntil !== now.paidUntil || known.status !== now.status
+  )
 }
 
 /** A subscription that the provider no longer knows has ended, whenever that was. */

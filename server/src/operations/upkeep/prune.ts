@@ -8,6 +8,7 @@ import {
   pruneAudit,
   pruneCheckouts,
   pruneNotices,
+  prunePayments,
   pruneReceipts,
 } from '../../store/prune.ts'
 import type { Service } from '../call/service.ts'
@@ -19,6 +20,7 @@ export interface Retention {
   apiAudit: number | null
   notices: number | null
   checkouts: number | null
+  payments: number | null
   activity: number | null
   receipts: number
 }
@@ -27,6 +29,7 @@ const PRUNES: Record<keyof Retention, Prune> = {
   receipts: pruneReceipts,
   activity: pruneActivity,
   checkouts: pruneCheckouts,
+  payments: prunePayments,
   notices: pruneNotices,
   audit: pruneAudit,
   apiAudit: pruneApiAudit,

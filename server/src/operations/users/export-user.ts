@@ -39,16 +39,16 @@ function isList(key: string, columns: ((value: unknown) => boolean)[]): boolean 
   }
 }
 
-/** What follows the profile, in this order. */
+const ofTable = (name: store.ExportedTable): Part => ({
+  name,
+  read: (db, appId, { uid, knownAs }, after, limit) =>
+    store.exportRows(db, appId, { uid, id: knownAs.at(-1)?.id ?? '' }, name, after, limit),
+  isKey: isText,
+})
+
+/** What follows the profile, in this order. A cursor says how far it has got by position: new parts go last. */
 const PARTS: Part[] = [
-  ...(['subscriptions', 'providerSubscriptions', 'paymentLinks', 'importRows'] as const).map(
-    (name): Part => ({
-      name,
-      read: (db, appId, { uid, knownAs }, after, limit) =>
-        store.exportRows(db, appId, { uid, id: knownAs.at(-1)?.id ?? '' }, name, after, limit),
-      isKey: isText,
-    }),
-  ),
+  ...(['subscriptions', 'providerSubscriptions', 'paymentLinks', 'importRows'] as const).map(ofTable),
   { name: 'auditEntries', read: auditEntries, isKey: isNumber },
   { name: 'notices', read: notices, isKey: isNumber },
   {
@@ -61,6 +61,7 @@ const PARTS: Part[] = [
     read: (db, appId, { uid }, after, limit) => store.exportLedger(db, appId, uid, after, limit),
     isKey: (key) => isList(key, [isText, isNumber]),
   },
+  ofTable('payments'),
 ]
 
 /**

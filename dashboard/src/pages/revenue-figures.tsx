@@ -1,0 +1,123 @@
+import { Paper, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { number, units } from '../ui/number.ts'
+import { moneyText } from '../ui/price.ts'
+import type { Figures } from './revenue-query.ts'
+
+type Range = '7' | '30' | '90' | '365'
+type ListName = 'new' | 'changed' | 'cancelled' | 'past-due' | 'trialing' | 'paid' | 'failed'
+
+interface OfRevenue {
+  appId: string
+  revenue: Figures
+  range: Range
+}
+
+/** What comes in each month, and what was paid, by provider and currency. */
+export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
+  const { mrr, payments } = revenue
+  const several = new Set([...mrr, ...payments].map(({ provider }) => provider)).size > 1
+  const at = (provider: string) =>
+    several || provider === 'sandbox' ? ` · ${provider === 'sandbox' ? 'sandbox, no money' : provider}` : ''
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 3 }}>
+      <Figure label="Monthly recurring revenue">
+        {mrr.length === 0 && <Amount text="–" />}
+        {mrr.map(({ provider, currency, decimals, amount, pastDue }) => (
+          <Amount
+            key={`${provider} ${currency}`}
+            text={moneyText({ amount, decimals, currency })}
+            note={`${pastDue > 0 ? `${moneyText({ amount: pastDue, decimals, currency })} of it past due` : 'per month'}${at(provider)}`}
+          />
+        ))}
+      </Figure>
+      <Figure label="Payments" to={{ appId, range, list: 'paid' }}>
+        {payments.length === 0 && <Amount text="–" />}
+        {payments.map(({ provider, currency, decimals, paid, paidAmount }) => (
+          <Amount
+            key={`${provider} ${currency}`}
+            text={moneyText({ amount: paidAmount, decimals, currency })}
+            note={`${units(paid, 'payment', 'payments')}${at(provider)}`}
+          />
+        ))}
+      </Figure>
+      <Figure label="Failed payments" to={{ appId, range, list: 'failed' }}>
+        {payments.every(({ failed }) => failed === 0) && <Amount text="–" />}
+        {payments
+          .filter(({ failed }) => failed > 0)
+          .map(({ provider, currency, decimals, failed, failedAmount }) => (
+            <Amount
+              key={`${provider} ${currency}`}
+              text={moneyText({ amount: failedAmount, decimals, currency })}
+              note={`${units(failed, 'payment', 'payments')} not paid so far${at(provider)}`}
+            />
+          ))}
+      </Figure>
+    </SimpleGrid>
+  )
+}
+
+/** How many subscriptions came, changed and went. */
+export function MovementFigures({ appId, revenue, range }: OfRevenue) {
+  const of = (label: string, list: ListName, value: number) => (
+    <Figure label={label} to={{ appId, range, list }}>
+      <Amount text={number(value)} />
+    </Figure>
+  )
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 5 }}>
+      {of('New', 'new', revenue.new)}
+      {of('Changed', 'changed', revenue.changed)}
+      {of('Cancelled', 'cancelled', revenue.cancelled)}
+      {of('Past due', 'past-due', revenue.pastDue)}
+      {of('Trialing', 'trialing', revenue.trialing)}
+    </SimpleGrid>
+  )
+}
+
+function Figure({
+  label,
+  to,
+  children,
+}: {
+  label: string
+  to?: { appId: string; range: Range; list: ListName }
+  children: ReactNode
+}) {
+  return (
+    <Paper p="md" radius="md">
+      <Text size="sm" c="dimmed">
+        {to ? (
+          <Link
+            to="/apps/$app/revenue"
+            params={{ app: to.appId }}
+            search={{ range: to.range, list: to.list }}
+            resetScroll={false}
+            className="row-link"
+          >
+            {label}
+          </Link>
+        ) : (
+          label
+        )}
+      </Text>
+      <Stack gap="xxs">{children}</Stack>
+    </Paper>
+  )
+}
+
+function Amount({ text, note }: { text: string; note?: string }) {
+  return (
+    <div>
+      <Text fz={24} fw={650} className="numbers">
+        {text}
+      </Text>
+      {note !== undefined && (
+        <Text size="xs" c="dimmed">
+          {note}
+        </Text>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,170 @@
+import { Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { request } from '../api/request.ts'
+import { useAppId } from '../api/use-account.ts'
+import { keyOf, useAsk } from '../api/use-api.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { FormAlert } from '../ui/form-alert.tsx'
+import { AnchorLink } from '../ui/links.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Note } from '../ui/note.tsx'
+import { number, units } from '../ui/number.ts'
+import { Page } from '../ui/page.tsx'
+import { When } from '../ui/when.tsx'
+import { MoneyFigures, MovementFigures } from './revenue-figures.tsx'
+import { RevenueListOf } from './revenue-list.tsx'
+import { type Figures, REVENUE } from './revenue-query.ts'
+
+const RANGES = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: '1 year' },
+]
+
+export function RevenuePage() {
+  const appId = useAppId()
+  const { range = '30', list, after } = useSearch({ from: '/inside/apps/$app/revenue' })
+  const navigate = useNavigate({ from: '/apps/$app/revenue' })
+  const days = Number(range)
+  const kept = { appId, days, fresh: false }
+  const asked = useAsk(REVENUE, kept, { keepPrevious: true })
+  const refresh = useRefresh(kept)
+  return (
+    <Page
+      title="Revenue"
+      about="What your subscriptions bring in, by list price. Currencies are never added up."
+      actions={
+        <SegmentedControl
+          aria-label="Range"
+          value={range}
+          onChange={(value) =>
+            void navigate({ search: ({ list }) => ({ range: value as typeof range, ...(list && { list }) }) })
+          }
+          data={RANGES}
+        />
+      }
+    >
+      <FormAlert error={refresh.error} />
+      <Loaded of={asked}>
+        {({ revenue }) =>
+          revenue && (
+            <>
+              <Group gap="xs">
+                <Text size="sm" c="dimmed">
+                  As of <When at={revenue.asOf} time />
+                </Text>
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  leftSection={<IconRefresh size={14} aria-hidden />}
+                  loading={refresh.busy}
+                  onClick={refresh.again}
+                >
+                  Refresh
+                </Button>
+              </Group>
+              {revenue.uncounted > 0 && (
+                <Note tone="warn">
+                  {units(revenue.uncounted, 'subscription is', 'subscriptions are')} not in these sums yet:
+                  the provider has to be asked about their prices. That happens within a day, or at once with
+                  “Sync with provider” on the{' '}
+                  <AnchorLink
+                    to="/apps/$app/billing"
+                    params={{ app: appId }}
+                    search={{ tab: 'notices' }}
+                    underline="always"
+                  >
+                    Billing page
+                  </AnchorLink>
+                  .
+                </Note>
+              )}
+              <MoneyFigures appId={appId} revenue={revenue} range={range} />
+              <MovementFigures appId={appId} revenue={revenue} range={range} />
+              {list !== undefined && <RevenueListOf appId={appId} list={list} days={days} after={after} />}
+              <Plans appId={appId} plans={revenue.plans} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+/** Has the figures made again, and shows them in place of the kept ones. */
+function useRefresh(kept: { appId: string; days: number; fresh: boolean }) {
+  const client = useQueryClient()
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<Error | null>(null)
+  const again = async () => {
+    setBusy(true)
+    setError(null)
+    try {
+      const answer = await request(REVENUE, { ...kept, fresh: true })
+      client.setQueryData(keyOf(REVENUE, kept), answer)
+    } catch (problem) {
+      setError(problem instanceof Error ? problem : new Error(String(problem)))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { busy, error, again: () => void again() }
+}
+
+function Plans({ appId, plans }: { appId: string; plans: Figures['plans'] }) {
+  return (
+    <Stack gap="xs">
+      <Title order={2}>Active subscriptions by package</Title>
+      {plans.length === 0 ? (
+        <Empty title="Nobody has a package yet">
+          Subscriptions appear here as soon as somebody pays for a package or is given one.
+        </Empty>
+      ) : (
+        <DataTable
+          label="Active subscriptions by package"
+          rows={plans}
+          keyOf={({ packageId }) => packageId}
+          columns={[
+            {
+              label: 'Package',
+              cell: ({ packageId, packageName, isAddon }) => (
+                <>
+                  <AnchorLink to="/apps/$app/packages/$id" params={{ app: appId, id: packageId }}>
+                    {packageName}
+                  </AnchorLink>
+                  {isAddon && (
+                    <Text span size="xs" c="dimmed">
+                      {' '}
+                      add-on
+                    </Text>
+                  )}
+                </>
+              ),
+            },
+            {
+              label: 'Active',
+              right: true,
+              cell: ({ packageId, active }) => (
+                <AnchorLink
+                  to="/apps/$app/subscriptions"
+                  params={{ app: appId }}
+                  search={{ package: packageId }}
+                >
+                  {number(active)}
+                </AnchorLink>
+              ),
+            },
+            { label: 'Trialing', right: true, wide: true, cell: ({ trialing }) => number(trialing) },
+            { label: 'Past due', right: true, wide: true, cell: ({ pastDue }) => number(pastDue) },
+            { label: 'Given by hand', right: true, wide: true, cell: ({ unpaid }) => number(unpaid) },
+          ]}
+        />
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,15 @@
+import type Stripe from 'stripe'
+import type { ProviderPayment } from '../provider.ts'
+
+/** A draft, a voided invoice, one that costs nothing and one that nobody has tried to collect are no payments. */
+export function paymentFrom(invoice: Stripe.Invoice): ProviderPayment[] {
+  const { id, status, currency, attempted, created, status_transitions: times } = invoice
+  if (id === undefined) return []
+  if (status === 'paid' && invoice.amount_paid > 0) {
+    const at = (times.paid_at ?? created) * 1000
+    return [{ ref: id, state: 'PAID', amount: invoice.amount_paid, currency, at }]
+  }
+  const due = status === 'uncollectible' || (status === 'open' && attempted)
+  if (!due || invoice.amount_remaining <= 0) return []
+  return [{ ref: id, state: 'FAILED', amount: invoice.amount_remaining, currency, at: created * 1000 }]
+}

@@ -1,0 +1,173 @@
+import { exponentOf } from '../../domain/currency.ts'
+import { badUserInput } from '../../domain/errors.ts'
+import { type Mrr, mrrOf } from '../../domain/mrr.ts'
+import { type Tx, transaction } from '../../store/database.ts'
+import { listPayments, type PaymentState, type PaymentTotal, paymentTotals } from '../../store/payments.ts'
+import {
+  chargedPrices,
+  countByPackage,
+  countMovements,
+  countUncounted,
+  findFigures,
+  type KeptFigures,
+  keepFigures,
+  type Movements,
+  makesFiguresAlone,
+  type PlanCount,
+} from '../../store/revenue.ts'
+import { type ListedSubscription, listRevenue, type RevenueList } from '../../store/revenue-lists.ts'
+import { foundApp } from '../apps/apps.ts'
+import type { Call } from '../call/call.ts'
+import { type KeyedPage, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
+import { catalogueOf } from '../catalogue/catalogue.ts'
+
+/** How far back the Revenue page may look, in days. */
+const RANGES = [7, 30, 90, 365]
+const DAY_MS = 86_400_000
+/** Making figures reads every live subscription: a second and more where there are a million. */
+const FRESH_MS = 5 * 60_000
+
+interface Figures extends Movements {
+  plans: PlanCount[]
+  mrr: Mrr[]
+  payments: PaymentTotal[]
+  uncounted: number
+}
+
+type Named<Row> = Row & { packageName: string; isAddon: boolean }
+type InUnits<Row> = Row & { decimals: number }
+
+export interface Revenue extends Movements {
+  asOf: number
+  from: number
+  trialing: number
+  pastDue: number
+  plans: Named<PlanCount>[]
+  mrr: InUnits<Mrr>[]
+  payments: InUnits<PaymentTotal>[]
+  /** live subscriptions whose prices are not known yet */
+  uncounted: number
+}
+
+/** The figures of the last `days` days, made at most five minutes ago unless they are to be fresh. */
+export async function revenue(call: Call, days: number, fresh: boolean): Promise<Revenue> {
+  const { service, appId } = call
+  checkDays(days)
+  const { now } = await foundApp(service.pool, appId)
+  const kept = await findFigures<Figures>(service.pool, appId, days)
+  const { asOf, figures } =
+    kept && !fresh && isFresh(kept, now)
+      ? kept
+      : await transaction(service.pool, (tx) => makeFigures(tx, appId, days, now, kept))
+  const { packages } = await catalogueOf(call)
+  const plans = figures.plans
+    .map((plan) => {
+      const known = packages.get(plan.packageId)
+      return { ...plan, packageName: known?.name ?? plan.packageId, isAddon: known?.isAddon ?? false }
+    })
+    .sort((a, b) => Number(a.isAddon) - Number(b.isAddon) || b.active - a.active)
+  const sum = (of: 'trialing' | 'pastDue') => plans.reduce((total, plan) => total + plan[of], 0)
+  return {
+    ...figures,
+    asOf,
+    from: asOf - days * DAY_MS,
+    plans,
+    trialing: sum('trialing'),
+    pastDue: sum('pastDue'),
+    mrr: figures.mrr.map(inUnits),
+    payments: figures.payments.map(inUnits),
+  }
+}
+
+const inUnits = <Row extends { provider: string; currency: string }>(row: Row): InUnits<Row> => ({
+  ...row,
+  decimals: exponentOf(row.provider, row.currency),
+})
+
+/** A test clock may have been moved since. */
+function isFresh({ asOf, ageMs }: KeptFigures<Figures>, now: number): boolean {
+  return ageMs < FRESH_MS && asOf <= now && now - asOf < FRESH_MS
+}
+
+/** Where somebody else is at it, the kept ones have to do, if there are any. */
+async function makeFigures(
+  tx: Tx,
+  appId: string,
+  days: number,
+  now: number,
+  kept: KeptFigures<Figures> | null,
+): Promise<{ asOf: number; figures: Figures }> {
+  if (!(await makesFiguresAlone(tx, appId)) && kept) return kept
+  const from = now - days * DAY_MS
+  const figures: Figures = {
+    ...(await countMovements(tx, appId, from, now)),
+    plans: await countByPackage(tx, appId, now),
+    mrr: mrrOf(await chargedPrices(tx, appId, now)),
+    payments: await paymentTotals(tx, appId, from, now),
+    uncounted: await countUncounted(tx, appId),
+  }
+  await keepFigures(tx, appId, days, now, figures)
+  return { asOf: now, figures }
+}
+
+/** The subscriptions behind a figure, as of now, newest first. */
+export async function revenueList(
+  call: Call,
+  list: RevenueList,
+  days: number,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<Named<ListedSubscription> & { fromPackageName: string | null }>> {
+  const { pool } = call.service
+  const span = await spanOf(call, days)
+  const size = pageSize(first)
+  const rows = await listRevenue(pool, call.appId, list, span, keyOf(after), size + 1)
+  const { packages } = await catalogueOf(call)
+  const page = pageOf(rows, size, cursorOf)
+  return {
+    ...page,
+    rows: page.rows.map((row) => {
+      const { packageId, fromPackageId: from } = row
+      const known = packages.get(packageId)
+      return {
+        ...row,
+        packageName: known?.name ?? packageId,
+        isAddon: known?.isAddon ?? false,
+        fromPackageName: from === null ? null : (packages.get(from)?.name ?? from),
+      }
+    }),
+  }
+}
+
+/** Payments, or failed ones, newest first. */
+export async function payments(
+  call: Call,
+  state: PaymentState,
+  days: number,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<InUnits<Awaited<ReturnType<typeof listPayments>>[number]>>> {
+  const span = await spanOf(call, days)
+  const size = pageSize(first)
+  const rows = await listPayments(call.service.pool, call.appId, state, span, keyOf(after), size + 1)
+  return pageOf(rows.map(inUnits), size, cursorOf)
+}
+
+async function spanOf({ service, appId }: Call, days: number): Promise<{ from: number; now: number }> {
+  checkDays(days)
+  const { now } = await foundApp(service.pool, appId)
+  return { from: now - days * DAY_MS, now }
+}
+
+function checkDays(days: number): void {
+  if (!RANGES.includes(days)) throw badUserInput(`days must be one of ${RANGES.join(', ')}`, 'days')
+}
+
+const cursorOf = ({ at, seq }: { at: number; seq: number }) => `${at}.${seq}`
+
+function keyOf(after: string | null | undefined): { at: number; seq: number } | null {
+  if (after === null || after === undefined) return null
+  const [, at, seq] = /^(-?\d{1,15})\.(\d{1,15})$/.exec(after) ?? []
+  if (at === undefined || seq === undefined) throw unknownCursor()
+  return { at: Number(at), seq: Number(seq) }
+}

@@ -1,0 +1,106 @@
+import type { ProviderRef } from '../domain/provider-ref.ts'
+import { type Db, timestamp } from './database.ts'
+
+export const PAYMENT_STATES = ['PAID', 'FAILED'] as const
+export type PaymentState = (typeof PAYMENT_STATES)[number]
+
+/** A charge at a provider. */
+interface Payment {
+  ref: string
+  state: PaymentState
+  /** minor units */
+  amount: number
+  currency: string
+  at: number
+}
+
+/**
+ * Keeps these payments of what is stored under `of`, and forgets failed ones since the oldest of them that the provider
+ * no longer has.
+ */
+export async function keepPayments(db: Db, of: ProviderRef, payments: readonly Payment[]): Promise<void> {
+  const { appId, provider, ref } = of
+  const refs = payments.map((payment) => payment.ref)
+  if (payments.length === 0) return
+  await db.query(
+    `insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
+     select p.app_id, p.provider, q.ref, p.user_uid, p.ref, q.state, q.amount, q.currency, q.at
+     from unnest($4::text[], $5::text[], $6::bigint[], $7::text[], $8::timestamptz[]) as q (ref, state, amount, currency, at)
+     join provider_subscription p on p.app_id = $1 and p.provider = $2 and p.ref = $3
+     on conflict (app_id, provider, ref) do update
+       set state = excluded.state, amount = excluded.amount, currency = excluded.currency, at = excluded.at
+       where (payment.state, payment.amount, payment.at) is distinct from (excluded.state, excluded.amount, excluded.at)`,
+    [
+      appId,
+      provider,
+      ref,
+      refs,
+      payments.map(({ state }) => state),
+      payments.map(({ amount }) => amount),
+      payments.map(({ currency }) => currency),
+      payments.map(({ at }) => timestamp(at)),
+    ],
+  )
+  await db.query(
+    `delete from payment where app_id = $1 and provider = $2 and subscription_ref = $3 and state = 'FAILED'
+       and at >= $4 and ref <> all($5)`,
+    [appId, provider, ref, timestamp(Math.min(...payments.map(({ at }) => at))), refs],
+  )
+}
+
+export interface PaymentTotal {
+  provider: string
+  currency: string
+  paid: number
+  paidAmount: number
+  failed: number
+  failedAmount: number
+}
+
+/** What was paid and what failed after `from`, up to `now`. */
+export async function paymentTotals(
+  db: Db,
+  appId: string,
+  from: number,
+  now: number,
+): Promise<PaymentTotal[]> {
+  const { rows } = await db.query<PaymentTotal>(
+    `select provider, currency, count(*) filter (where state = 'PAID') as paid,
+       coalesce(sum(amount) filter (where state = 'PAID'), 0)::bigint as "paidAmount",
+       count(*) filter (where state = 'FAILED') as failed,
+       coalesce(sum(amount) filter (where state = 'FAILED'), 0)::bigint as "failedAmount"
+     from payment where app_id = $1 and state in ('PAID', 'FAILED') and at > $2 and at <= $3
+     group by provider, currency order by provider, currency`,
+    [appId, timestamp(from), timestamp(now)],
+  )
+  return rows
+}
+
+interface ListedPayment extends Payment {
+  seq: number
+  provider: string
+  userId: string
+  userName: string | null
+}
+
+/** Newest first. */
+export async function listPayments(
+  db: Db,
+  appId: string,
+  state: PaymentState,
+  span: { from: number; now: number },
+  before: { at: number; seq: number } | null,
+  limit: number,
+): Promise<ListedPayment[]> {
+  const values: unknown[] = [appId, state, timestamp(span.from), timestamp(span.now), limit]
+  const rest = before === null ? '' : 'and (p.at, p.seq) < ($6::timestamptz, $7::bigint)'
+  if (before) values.push(timestamp(before.at), before.seq)
+  const { rows } = await db.query<ListedPayment>(
+    `select p.provider, p.ref, p.seq, p.state, p.amount, p.currency, p.at, u.id as "userId", u.name as "userName"
+     from payment p join users u on u.app_id = p.app_id and u.uid = p.user_uid
+     where p.app_id = $1 and p.state = $2 and p.at > $3 and p.at <= $4 ${rest}
+     order by p.at desc, p.seq desc limit $5`,
+    values,
+  )
+  return rows
+}

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Data } from '../harness/client.ts'
+import { rowsOf } from '../harness/database.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+import { jobsDone } from './jobs-done.ts'
+import { FAILING_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+
+let server: TestServer
+let shop: SandboxShop
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server?.stop())
+
+const DAY = 86_400_000
+
+async function revenue(days = 30, fresh = true): Promise<Data> {
+  const { revenue } = await shop.dashboard.data(
+    `query ($appId: String!, $days: Int!, $fresh: Boolean!) {
+      revenue(appId: $appId, days: $days, fresh: $fresh) {
+        asOf from new changed cancelled pastDue trialing uncounted
+        plans { packageId isAddon active trialing pastDue unpaid }
+        mrr { provider currency decimals amount pastDue }
+        payments { provider currency decimals paid paidAmount failed failedAmount }
+      }
+    }`,
+    { appId: shop.id, days, fresh },
+  )
+  return revenue
+}
+
+async function listed(list: string, days = 30): Promise<string[]> {
+  const seen: string[] = []
+  let after: string | null = null
+  do {
+    const { revenueList }: Data = await shop.dashboard.data(
+      `query ($appId: String!, $list: RevenueList!, $days: Int!, $after: String) {
+        revenueList(appId: $appId, list: $list, days: $days, first: 1, after: $after) {
+          rows { userId packageId fromPackageName } next
+        }
+      }`,
+      { appId: shop.id, list, days, after },
+    )
+    for (const { userId, packageId, fromPackageName: from } of revenueList.rows) {
+      seen.push(`${userId}: ${from === null ? '' : `${from} → `}${packageId}`)
+    }
+    after = revenueList.next
+  } while (after !== null)
+  return seen
+}
+
+async function paid(state: string, days = 30): Promise<string[]> {
+  const { payments } = await shop.dashboard.data(
+    `query ($appId: String!, $state: ChargeState!, $days: Int!) {
+      payments(appId: $appId, state: $state, days: $days) { rows { userId amount currency } next }
+    }`,
+    { appId: shop.id, state, days },
+  )
+  return payments.rows.map((p: Data) => `${p.userId} ${p.amount} ${p.currency}`)
+}
+
+const addUser = (id: string) => shop.admin.data(`mutation { createUser(input: { id: "${id}" }) { id } }`)
+const now = async () =>
+  Date.parse(
+    (await shop.dashboard.data('{ apps { id now } }')).apps.find((app: Data) => app.id === shop.id).now,
+  )
+const later = async (days: number) => shop.advance(new Date((await now()) + days * DAY).toISOString())
+
+describe('gap: revenue', () => {
+  it('follows subscriptions as they begin, change, fail and end, each figure with its list', async () => {
+    shop = await openSandboxShop(server, { testClock: true })
+    for (const id of ['bob', 'cat', 'dan', 'eve']) await addUser(id)
+    expect(await revenue()).toMatchObject({
+      new: 0,
+      changed: 0,
+      cancelled: 0,
+      plans: [],
+      mrr: [],
+      payments: [],
+    })
+
+    await shop.buy('both', 'ann')
+    await shop.buy('plan', 'bob', FAILING_CARD)
+    await shop.buy('life', 'cat')
+    await shop.admin.data('mutation { subscribe(userId: "dan", packageIds: ["plan"]) { id } }')
+    await shop.template('tried', ['pro'], undefined, { trialDays: 40 })
+    await shop.buy('tried', 'eve')
+    expect(await revenue()).toMatchObject({
+      new: 6,
+      changed: 0,
+      cancelled: 0,
+      pastDue: 0,
+      trialing: 1,
+      uncounted: 0,
+      plans: [
+        { packageId: 'plan', isAddon: false, active: 3, trialing: 0, pastDue: 0, unpaid: 1 },
+        { packageId: 'life', active: 1, unpaid: 0 },
+        { packageId: 'pro', active: 1, trialing: 1 },
+        { packageId: 'extra', isAddon: true, active: 1 },
+      ],
+      // ann 14.00 and bob 12.00; what is paid once, given or tried costs nothing a month
+      mrr: [{ provider: 'sandbox', currency: 'usd', decimals: 2, amount: 2600, pastDue: 0 }],
+      payments: [{ paid: 3, paidAmount: 1400 + 1200 + 9900, failed: 0, failedAmount: 0 }],
+    })
+    expect((await listed('NEW')).sort()).toEqual([
+      'ann: extra',
+      'ann: plan',
+      'bob: plan',
+      'cat: life',
+      'dan: plan',
+      'eve: pro',
+    ])
+    expect(await listed('TRIALING')).toEqual(['eve: pro'])
+    expect((await paid('PAID')).sort()).toEqual(['ann 1400 usd', 'bob 1200 usd', 'cat 9900 usd'])
+
+    await later(1)
+    await shop.admin.data(
+      'mutation { changeSubscription(userId: "ann", packageId: "pro", when: NOW) { now } }',
+    )
+    await shop.cancel((await shop.billed('dan'))[0]?.id, false)
+    expect(await revenue()).toMatchObject({
+      new: 6,
+      changed: 1,
+      cancelled: 1,
+      // ann 30.00 and 2.00, bob 12.00
+      mrr: [{ amount: 4400, pastDue: 0 }],
+    })
+    expect(await listed('CHANGED')).toEqual(['ann: plan → pro'])
+    expect(await listed('CANCELLED')).toEqual(['dan: plan'])
+
+    // bob's card fails to renew, ann's pays.
+    await later(32)
+    expect(await revenue(7)).toMatchObject({
+      new: 0,
+      changed: 0,
+      cancelled: 0,
+      pastDue: 1,
+      mrr: [{ amount: 4400, pastDue: 1200 }],
+      payments: [{ paid: 1, paidAmount: 3200, failed: 1, failedAmount: 1200 }],
+    })
+    expect(await listed('PAST_DUE', 7)).toEqual(['bob: plan'])
+    expect(await paid('FAILED', 7)).toEqual(['bob 1200 usd'])
+    expect(await paid('PAID', 7)).toEqual(['ann 3200 usd'])
+
+    // The grace time is over, and eve's trial.
+    await later(10)
+    expect(await revenue(7)).toMatchObject({ pastDue: 0, trialing: 0, mrr: [{ amount: 6200, pastDue: 0 }] })
+
+    await shop.admin.data('mutation { deleteUser(id: "ann") { id } }')
+    expect((await paid('PAID', 365)).some((payment) => payment.startsWith('ann'))).toBe(false)
+  })
+
+  it('keeps figures for some minutes, and makes them again when asked, or when the clock was moved', async () => {
+    shop = await openSandboxShop(server, { testClock: true })
+    expect((await revenue(30, false)).new).toBe(0)
+    await shop.buy('plan')
+    expect((await revenue(30, false)).new).toBe(0)
+    expect((await revenue(30, true)).new).toBe(1)
+    expect((await revenue(30, false)).new).toBe(1)
+    await later(31)
+    expect((await revenue(30, false)).new).toBe(0)
+    const age = `update revenue_figures set made_at = made_at - interval '6 minutes' where app_id = $1`
+    await shop.admin.data('mutation { createUser(input: { id: "late" }) { id } }')
+    await shop.buy('plan', 'late')
+    expect((await revenue(30, false)).new).toBe(0)
+    await rowsOf({ connectionString: server.databaseUrl }, age, [shop.id])
+    expect((await revenue(30, false)).new).toBe(1)
+  })
+
+  it('says how many subscriptions of an earlier version are missing from it, until they are asked about', async () => {
+    shop = await openSandboxShop(server)
+    await shop.buy('plan')
+    await rowsOf(
+      { connectionString: server.databaseUrl },
+      `with gone as (delete from payment where app_id = $1)
+       update provider_subscription set price_ids = null, quantities = null, billing_state = null where app_id = $1`,
+      [shop.id],
+    )
+    expect(await revenue()).toMatchObject({ uncounted: 1, mrr: [], payments: [] })
+    await shop.dashboard.data('mutation ($id: String!) { reconcileBilling(appId: $id) }', { id: shop.id })
+    await jobsDone(server.databaseUrl)
+    expect(await revenue()).toMatchObject({
+      uncounted: 0,
+      mrr: [{ amount: 1200 }],
+      payments: [{ paid: 1, paidAmount: 1200 }],
+    })
+  })
+
+  it.each([
+    ['{ revenue(appId: "none") { new } }', 'APP_NOT_FOUND'],
+    ['{ revenue(appId: "default", days: 31) { new } }', 'BAD_USER_INPUT'],
+    ['{ revenueList(appId: "default", list: NEW, days: 0) { next } }', 'BAD_USER_INPUT'],
+    ['{ revenueList(appId: "default", list: NEW, after: "1") { next } }', 'BAD_USER_INPUT'],
+    ['{ payments(appId: "default", state: PAID, first: 0) { next } }', 'BAD_USER_INPUT'],
+  ])('refuses %s', async (query, code) => {
+    expect((await server.dashboard.error(query)).extensions.code).toBe(code)
+  })
+})
