@@ -116,7 +116,23 @@ function useRefresh(kept: { appId: string; days: number; fresh: boolean }) {
   return { busy, error, again: () => void again() }
 }
 
-function Plans({ appId, plans }: { appId: string; plans: Figures['plans'] }) {
+type Plan = Figures['plans'][number]
+type Filter = { state: 'ACTIVE' | 'TRIAL' | 'PAST_DUE'; provider?: 'none' }
+
+function Plans({ appId, plans }: { appId: string; plans: Plan[] }) {
+  const counted = ({ packageId, packageName }: Plan, count: number, filter: Filter) =>
+    count === 0 ? (
+      number(0)
+    ) : (
+      <AnchorLink
+        to="/apps/$app/subscriptions"
+        params={{ app: appId }}
+        search={{ package: packageId, ...filter }}
+        aria-label={`${number(count)} of ${packageName}`}
+      >
+        {number(count)}
+      </AnchorLink>
+    )
   return (
     <Stack gap="xs">
       <Title order={2}>Active subscriptions by package</Title>
@@ -146,22 +162,25 @@ function Plans({ appId, plans }: { appId: string; plans: Figures['plans'] }) {
                 </>
               ),
             },
+            { label: 'Active', right: true, cell: (plan) => counted(plan, plan.active, { state: 'ACTIVE' }) },
             {
-              label: 'Active',
+              label: 'Trialing',
               right: true,
-              cell: ({ packageId, active }) => (
-                <AnchorLink
-                  to="/apps/$app/subscriptions"
-                  params={{ app: appId }}
-                  search={{ package: packageId }}
-                >
-                  {number(active)}
-                </AnchorLink>
-              ),
+              wide: true,
+              cell: (plan) => counted(plan, plan.trialing, { state: 'TRIAL' }),
             },
-            { label: 'Trialing', right: true, wide: true, cell: ({ trialing }) => number(trialing) },
-            { label: 'Past due', right: true, wide: true, cell: ({ pastDue }) => number(pastDue) },
-            { label: 'Given by hand', right: true, wide: true, cell: ({ unpaid }) => number(unpaid) },
+            {
+              label: 'Past due',
+              right: true,
+              wide: true,
+              cell: (plan) => counted(plan, plan.pastDue, { state: 'PAST_DUE' }),
+            },
+            {
+              label: 'Given by hand',
+              right: true,
+              wide: true,
+              cell: (plan) => counted(plan, plan.unpaid, { state: 'ACTIVE', provider: 'none' }),
+            },
           ]}
         />
       )}
