@@ -11,7 +11,7 @@ const script = (field: string) => `<img src=x onerror=alert('${field}')><script>
 const address = (field: string) => `<img/src=x/onerror=alert('${field}')>@example.com`
 const metadata = (of: string) => ({ [script(`${of} metadata key`)]: script(`${of} metadata`) })
 
-const ADDRESSES = ['payer-email', 'imported-email', 'member', 'invited']
+const ADDRESSES = ['email', 'payer-email', 'imported-email', 'member', 'invited']
 const textOf = (field: string) => (ADDRESSES.includes(field) ? address(field) : script(field))
 
 const FEATURE = script('feature id')
@@ -46,6 +46,7 @@ const SHOWN: Record<string, string[]> = {
   [`${at('billing')}?tab=providers`]: [],
   [`${at('billing')}?tab=notices`]: ['notice type', 'notice error'],
   [`${at('billing')}?tab=notices&notice=1000`]: ['notice payload'],
+  [at('revenue')]: [],
   [at('keys')]: ['key name'],
   [`${at('playground')}?user=${encodeURIComponent(USER)}&feature=${encodeURIComponent(FEATURE)}`]: [
     'package name',
@@ -61,6 +62,7 @@ const SHOWN: Record<string, string[]> = {
   '/sign-in': [],
   '/setup#token=%3Cscript%3E': [],
   '/invite#token=%3Cscript%3E': [],
+  '/reset#token=%3Cscript%3E': [],
 }
 
 let dashboard: Dashboard
@@ -99,7 +101,7 @@ async function markUp(): Promise<void> {
   await run('createUser', {
     id: USER,
     name: script('user name'),
-    email: script('email'),
+    email: address('email'),
     billingId: script('billing id'),
     metadata: metadata('user'),
   })
