@@ -72,8 +72,8 @@ async function goTo(page: Page, place: string): Promise<void> {
   await page.keyboard.press('Control+k')
   await page.getByRole('textbox', { name: /^Go to/ }).waitFor()
   await page.keyboard.type(place)
-  await page.getByRole('dialog').getByText(place, { exact: true }).waitFor()
-  await page.keyboard.press('ArrowDown')
+  const first = page.getByRole('dialog').locator('[data-action][data-selected]')
+  await first.getByText(place, { exact: true }).waitFor()
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: place, level: 1 }).waitFor()
 }

@@ -18,7 +18,7 @@ import {
   type TablerIcon,
 } from '@tabler/icons-react'
 import { type LinkProps, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useApps, useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
@@ -49,6 +49,15 @@ const has = (text: string, query: string) => {
     .every((word) => folded.includes(word))
 }
 
+/** What is found arrives after the typing, above what was first until then. A choice made meanwhile stays. */
+function selectFirst(): void {
+  const { listId, selected } = store.getState()
+  if (selected > 0) return
+  const actions = document.getElementById(listId)?.querySelectorAll('[data-action]') ?? []
+  for (const [index, action] of actions.entries()) action.toggleAttribute('data-selected', index === 0)
+  store.updateState((state) => ({ ...state, selected: actions.length > 0 ? 0 : -1 }))
+}
+
 /** ⌘K: users, packages and features by any part of a word; every page, app and action. */
 export function CommandBar({ app }: { app: string }) {
   const navigate = useNavigate()
@@ -59,6 +68,9 @@ export function CommandBar({ app }: { app: string }) {
   const [search] = useDebouncedValue(query.trim(), 150)
   const asked = useAsk(FOUND, { appId: app, search }, { enabled: search !== '', keepPrevious: true })
   const found = search === '' ? undefined : asked.data
+  useEffect(() => {
+    if (found) selectFirst()
+  }, [found])
 
   const go = (to: LinkProps['to'], params: object, more: object = {}) =>
     void navigate({ to, params: { app, ...params }, ...more } as never)

@@ -61,7 +61,7 @@ export const PLACES: { title: string; places: Place[] }[] = [
     title: 'Administration',
     places: [
       { label: 'Apps', to: '/apps', icon: IconApps, words: 'test clock copy catalogue origins' },
-      { label: 'Members', to: '/members', icon: IconUser, words: 'roles invite' },
+      { label: 'Members', to: '/members', icon: IconUser, words: 'roles people' },
       { label: 'Audit log', to: '/apps/$app/audit', icon: IconHistory, words: 'changes' },
     ],
   },

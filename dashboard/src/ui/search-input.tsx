@@ -27,7 +27,8 @@ export function SearchInput({ label, value, onSearch }: SearchInputProps) {
       type="search"
       aria-label={label}
       placeholder={label}
-      maw={440}
+      w={340}
+      maw="100%"
       leftSection={<IconSearch size={16} aria-hidden />}
       rightSection={
         text !== '' && (
