@@ -30,7 +30,12 @@ const identifiers: Field[] = [
 
 const texts: Field[] = [
   ["a user's name", ({ admin, fresh }, name) => admin.ask(CREATE_USER, { input: { id: fresh(), name } })],
-  ["a user's email", ({ admin, fresh }, email) => admin.ask(CREATE_USER, { input: { id: fresh(), email } })],
+  [
+    "a user's email",
+    // As long as the text, and an address.
+    ({ admin, fresh }, text) =>
+      admin.ask(CREATE_USER, { input: { id: fresh(), email: text.replace(/^../, 'a@') } }),
+  ],
   ...['name', 'unitLabel', 'unitLabelPlural'].map(
     (field): Field => [
       `a feature's ${field}`,
