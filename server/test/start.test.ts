@@ -124,7 +124,10 @@ describe('a wrong setting stops the start with one line', () => {
   /** Found out with a database at hand. */
   const WRONG_LATER: [Env, RegExp][] = [
     [{ HOST: '203.0.113.1' }, /^Cannot listen on 203\.0\.113\.1:0 .*check HOST and PORT/],
-    [{ TOLLGATE_OWNER_EMAIL: 'nobody' }, /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: email must be/],
+    [
+      { TOLLGATE_OWNER_EMAIL: 'nobody' },
+      /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: email is not an email address/,
+    ],
     [
       { TOLLGATE_OWNER_PASSWORD: 'short' },
       /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: password must be 10 to 1024 characters long/,
