@@ -238,7 +238,8 @@ const WHOLE: Record<string, string> = {
   'select * from (select to_json(t) as row, (import_id': 'an export looks through the imports that are kept',
   'select s.package_id as "packageId", count(*)': 'the figures of the Revenue page, kept for five minutes',
   'select c.provider, x.currency': 'the figures of the Revenue page, kept for five minutes',
-  'select count(*) filter (where not changed)': 'the figures of the Revenue page, kept for five minutes',
+  'select (select count(*) from subscription s where s.app_id':
+    'the figures of the Revenue page, kept for five minutes',
   'update user_import_row set user_id = null': 'a deletion looks through the imports that are kept',
   'select scope, key, results': 'a deletion looks through the answers that are kept for a day',
 }

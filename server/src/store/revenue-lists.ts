@@ -6,11 +6,11 @@ const OF_SAME_USER = (other: string) =>
   `${other}.app_id = s.app_id and ${other}.user_uid = s.user_uid and not ${other}.is_addon and ${other}.id <> s.id`
 
 /** Whether `s` is a base plan that began in the moment in which another of the same user ended. */
-export const CHANGED_FROM = `(not s.is_addon and exists (select from subscription e
+const CHANGED_FROM = `(not s.is_addon and exists (select from subscription e
   where ${OF_SAME_USER('e')} and coalesce(e.cancelled_at, e.cancel_at) = s.started_at))`
 
 /** Whether `s` is a base plan that ended in the moment in which another of the same user began. */
-export const CHANGED_INTO = `(not s.is_addon and exists (select from subscription n
+const CHANGED_INTO = `(not s.is_addon and exists (select from subscription n
   where ${OF_SAME_USER('n')} and n.started_at = coalesce(s.cancelled_at, s.cancel_at)))`
 
 export const REVENUE_LISTS = ['NEW', 'CHANGED', 'CANCELLED', 'PAST_DUE', 'TRIALING'] as const

@@ -1,6 +1,5 @@
 import type { ChargedPrice } from '../domain/mrr.ts'
 import { type Db, timestamp } from './database.ts'
-import { CHANGED_FROM, CHANGED_INTO } from './revenue-lists.ts'
 
 /** The live subscriptions of one package. */
 export interface PlanCount {
@@ -33,20 +32,31 @@ export interface Movements {
   ended: number
 }
 
-/** What began and what ended after `from`, up to `now`. */
+const ENDED = (of: string) => `coalesce(${of}.cancelled_at, ${of}.cancel_at)`
+
+/**
+ * What began and what ended after `from`, up to `now`. Changes are counted by a join of ends and beginnings within that
+ * time: asked row by row, a year of 300,000 subscriptions took five seconds.
+ */
 export async function countMovements(db: Db, appId: string, from: number, now: number): Promise<Movements> {
-  const { rows } = await db.query<Movements>(
-    `select count(*) filter (where not changed) as started, count(*) filter (where changed) as changed,
-       (select count(*) from subscription s
-        where s.app_id = $1 and coalesce(s.cancelled_at, s.cancel_at) > $2
-          and coalesce(s.cancelled_at, s.cancel_at) <= $3
-          and coalesce(s.cancelled_at, s.cancel_at) >= s.started_at and not ${CHANGED_INTO}) as ended
-     from (select ${CHANGED_FROM} as changed from subscription s
-       where s.app_id = $1 and s.started_at > $2 and s.started_at <= $3
-         and (s.cancelled_at is null or s.cancelled_at >= s.started_at)) began`,
+  const { rows } = await db.query<{ began: number; ended: number; replaced: number; replacing: number }>(
+    `select
+       (select count(*) from subscription s where s.app_id = $1 and s.started_at > $2 and s.started_at <= $3
+          and (s.cancelled_at is null or s.cancelled_at >= s.started_at)) as began,
+       (select count(*) from subscription e where e.app_id = $1 and ${ENDED('e')} is not null and ${ENDED('e')} > $2
+          and ${ENDED('e')} <= $3 and ${ENDED('e')} >= e.started_at) as ended,
+       changes.replaced, changes.replacing
+     from (select count(distinct e.id) as replaced, count(distinct s.id) as replacing
+       from subscription e join subscription s on s.app_id = $1 and s.user_uid = e.user_uid
+         and s.started_at = ${ENDED('e')} and s.id <> e.id and not s.is_addon
+         and s.started_at > $2 and s.started_at <= $3
+         and (s.cancelled_at is null or s.cancelled_at >= s.started_at)
+       where e.app_id = $1 and not e.is_addon and ${ENDED('e')} is not null and ${ENDED('e')} > $2
+         and ${ENDED('e')} <= $3 and ${ENDED('e')} >= e.started_at) changes`,
     [appId, timestamp(from), timestamp(now)],
   )
-  return rows[0] ?? { started: 0, changed: 0, ended: 0 }
+  const { began, ended, replaced, replacing } = rows[0] ?? { began: 0, ended: 0, replaced: 0, replacing: 0 }
+  return { started: began - replacing, changed: replacing, ended: ended - replaced }
 }
 
 /** What the providers charge for now, by price. */
