@@ -28,6 +28,8 @@ const ELSEWHERE: [RegExp, string][] = [
   [/^docker /, 'needs Docker'],
   [/^\w+=\S+$/, 'a setting with an example of its value'],
   [/^npm run (bench|bench:against|proof|mutants)\b/, 'takes minutes; a test of its own runs a part'],
+  [/^(TOLLGATE_PICTURES=1 )?npm run day$/, 'takes minutes; dashboard/test/day.test.ts runs one of its days'],
+  [/^npm run cluster$/, "needs Patroni, etcd and HAProxy; the proof's scenario patroni brings one up"],
   [/^npm run dev$/, 'server/test/dev.test.ts'],
   [/^npm run audit\b/, 'server/test/audit.test.ts'],
   [/^npm run (format|schema)$/, 'changes the sources; format and schema.test.ts check the result'],
