@@ -85,7 +85,7 @@ describe('gap: billing, what a notice says', () => {
 })
 
 describe('gap: billing, what a notice is about', () => {
-  const NOTHING = { checkoutRef: null, subscriptionRef: null, customerRef: null }
+  const NOTHING = { checkoutRef: null, subscriptionRef: null, customerRef: null, paymentRef: null }
   const CASES: [string, object, object][] = [
     ['checkout.session.completed', { id: 'cs_1' }, { checkoutRef: 'cs_1' }],
     ['customer.subscription.updated', { id: 'sub_1' }, { subscriptionRef: 'sub_1' }],
@@ -105,7 +105,10 @@ describe('gap: billing, what a notice is about', () => {
     ['customer.updated', { id: 'cus_1' }, { customerRef: 'cus_1' }],
     ['customer.deleted', { id: 'cus_1' }, { customerRef: 'cus_1' }],
     ['customer.created', { id: 'cus_1' }, {}],
-    ['charge.refunded', { id: 'ch_1' }, {}],
+    ['charge.refunded', { id: 'ch_1', object: 'charge' }, { paymentRef: 'ch_1' }],
+    ['refund.updated', { id: 're_1', object: 'refund', charge: 'ch_1' }, { paymentRef: 'ch_1' }],
+    ['charge.dispute.created', { id: 'dp_1', object: 'dispute', charge: 'ch_1' }, { paymentRef: 'ch_1' }],
+    ['charge.succeeded', { id: 'ch_1', object: 'charge' }, {}],
     ['checkout.session.completed', { id: 7 }, {}],
     ['checkout.session.completed', { id: '' }, {}],
   ]

@@ -14,7 +14,7 @@ const feature = (id: string): FeatureContent => ({
   archived: false,
 })
 const bare = (id: string): Feature => {
-  const { overridePeriods, ...rest } = feature(id)
+  const { overridePeriods, archived, ...rest } = feature(id)
   return rest
 }
 const grant = (featureId: string, resetPeriod: Entitlement['resetPeriod'] = 'MONTH'): Entitlement => ({
