@@ -181,7 +181,7 @@ describe('gap: the sample catalogue in the pages', () => {
     await page.getByRole('button', { name: 'Load a sample catalogue' }).click()
     await page.getByText('You are looking at a sample').waitFor()
     await page.getByRole('meter').nth(5).waitFor()
-    await page.getByText('Last 30 days').click()
+    await page.getByText('Last 30 days', { exact: true }).click()
     const chart = page.getByRole('img', { name: /^Last 30 days: [1-9]\d* checks, [1-9]\d* records/ })
     await chart.waitFor()
     await page

@@ -134,7 +134,7 @@ describe('gap: the first thing to see', () => {
     await page.goto(`${dashboard.server.url}/apps/default/users`)
     await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
     await page.getByRole('link', { name: 'Packages', exact: true }).click()
-    await page.getByRole('link', { name: 'Basic' }).waitFor()
+    await page.getByRole('link', { name: 'Extra calls' }).waitFor()
     expect(await page.evaluate('globalThis.empty')).toBe(0)
     await close()
   })
@@ -155,7 +155,7 @@ describe('gap: charts', () => {
     const { page, open } = visit
     await open('/apps/default')
     await page.getByText('The circle is this hour, so far.').waitFor()
-    await page.getByText('Last 30 days').click()
+    await page.getByText('Last 30 days', { exact: true }).click()
     await page.getByText('The circle is today, so far.').waitFor()
   })
 })
