@@ -78,15 +78,15 @@ describe('gap: exportUser', () => {
       Buffer.from('[9,""]').toString('base64url'),
       Buffer.from('["length",""]').toString('base64url'),
       Buffer.from('[4,"x"]').toString('base64url'),
-      Buffer.from('[6,"[1]"]').toString('base64url'),
-      Buffer.from('[6,"[\\"call\\",\\"MONTH\\",\\"never\\"]"]').toString('base64url'),
-      Buffer.from('[7,"nothing"]').toString('base64url'),
+      Buffer.from('[7,"[1]"]').toString('base64url'),
+      Buffer.from('[7,"[\\"call\\",\\"MONTH\\",\\"never\\"]"]').toString('base64url'),
+      Buffer.from('[8,"nothing"]').toString('base64url'),
       Buffer.from('[0,"\\u0000"]').toString('base64url'),
     ]) {
       const error = await shop.admin.error(EXPORT, { id: 'bob', after: key })
       expect(error.message, key).toBe('after must be the `next` of an earlier page')
     }
-    for (const part of [0, 1, 2, 3, 4, 5, 6, 7]) {
+    for (const part of [0, 1, 2, 3, 4, 5, 6, 7, 8]) {
       const after = Buffer.from(JSON.stringify([part, ''])).toString('base64url')
       const { exportUser }: Data = await shop.admin.data(EXPORT, { id: 'bob', after })
       expect(exportUser.usageLedger).toHaveLength(1)

@@ -290,8 +290,9 @@ describe('the way back', () => {
       TOLLGATE_WORKERS: '2',
       TOLLGATE_OWNER_PASSWORD: NEW_PASSWORD,
     })
-    expect(second.output().match(new RegExp(said, 'g'))).toHaveLength(1)
+    await expect.poll(() => second.output()).toMatch(said)
     await signedIn(second.url, OWNER)
+    expect(second.output().match(new RegExp(said, 'g'))).toHaveLength(1)
   })
 })
 

@@ -93,7 +93,7 @@ const QUERIES: Record<string, Row> = {
   migration: { statements: 10, variables: () => ({ id: migrationId }) },
   user: { statements: 2, variables: () => ({ id: 'u1' }) },
   users: { statements: 2, variables: (first) => ({ first }) },
-  exportUser: { statements: 17, variables: () => ({ id: 'u1' }) },
+  exportUser: { statements: 18, variables: () => ({ id: 'u1' }) },
   subscription: { statements: 2, variables: () => ({ id: subscriptionId }) },
   subscriptions: { statements: 3, variables: (first) => ({ first }) },
   overrides: { statements: 2, variables: () => ({ userId: 'u1' }) },
@@ -210,7 +210,7 @@ const MUTATIONS: Record<string, Row> = {
   },
   generateUserToken: { statements: 6, keyed: [11, 6], variables: () => ({ userId: 'u1' }) },
   // Each is somebody who was subscribed above.
-  deleteUser: { statements: 44, keyed: [51, 1], variables: (_, turn) => ({ id: `fresh ${turn}` }) },
+  deleteUser: { statements: 45, keyed: [52, 1], variables: (_, turn) => ({ id: `fresh ${turn}` }) },
 }
 
 let subscriptionId = ''

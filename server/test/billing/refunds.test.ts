@@ -362,7 +362,9 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
       (list) => asked.filter((path) => path === `/v1/${list}`).length,
     )
     expect(invoices).toBeGreaterThanOrEqual(4)
-    expect(charges).toBe(3 * (invoices ?? 0))
+    // Three pages of charges each time; invoices are also read for the payments that are kept.
+    expect((charges ?? 0) % 3).toBe(0)
+    expect(charges).toBeLessThanOrEqual(3 * (invoices ?? 0))
   })
 
   it('keeps no letters of the customer, and brings no deleted user back', async () => {

@@ -51,6 +51,7 @@ const PARTS: Part[] = [
   ...(['subscriptions', 'providerSubscriptions', 'paymentLinks', 'importRows'] as const).map(ofTable),
   { name: 'auditEntries', read: auditEntries, isKey: isNumber },
   { name: 'notices', read: notices, isKey: isNumber },
+  ofTable('payments'),
   {
     name: 'usageCounters',
     read: (db, appId, { uid }, after, limit) => store.exportCounters(db, appId, uid, after, limit),
@@ -61,7 +62,6 @@ const PARTS: Part[] = [
     read: (db, appId, { uid }, after, limit) => store.exportLedger(db, appId, uid, after, limit),
     isKey: (key) => isList(key, [isText, isNumber]),
   },
-  ofTable('payments'),
 ]
 
 /**
