@@ -1,9 +1,6 @@
-import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
-import { useMay } from '../api/use-account.ts'
-import { useAsk, useChange } from '../api/use-api.ts'
 import { units } from '../ui/number.ts'
-import { Removal, type RemovalStep } from './removal.tsx'
+import { Removal } from './removal.tsx'
 
 const USE = graphql(`
   query PackageUse($appId: String!, $id: String!) {
@@ -28,43 +25,16 @@ interface PackageRemovalProps {
 }
 
 export function PackageRemoval({ appId, package: p, onDeleted }: PackageRemovalProps) {
-  const { id, name, archived } = p
-  const may = useMay()
-  const [step, setStep] = useState<RemovalStep>(null)
-  const close = () => setStep(null)
-  const use = useAsk(USE, { appId, id }, { enabled: step !== null })
-  const back = useChange(ARCHIVE, { said: `${name} is as it was.` })
-  const archive = useChange(ARCHIVE, {
-    done: close,
-    said: archived ? `${name} is back.` : `${name} is archived.`,
-    undo:
-      (_, { archived }) =>
-      () =>
-        back.mutate({ appId, id, archived: !archived }),
-  })
-  const remove = useChange(DELETE, {
-    done: () => {
-      close()
-      onDeleted?.()
-    },
-    said: `${name} is deleted.`,
-  })
   return (
     <Removal
       what="package"
-      name={name}
-      archived={archived}
-      step={step}
-      onStep={setStep}
-      use={use}
+      appId={appId}
+      of={p}
+      documents={{ use: USE, archive: ARCHIVE, remove: DELETE }}
+      operations={{ archive: 'archivePackage', remove: 'deletePackage' }}
       refusal={({ packageUse: found }) => found?.refusal ?? null}
       effects={({ packageUse: found }) => (found ? effectsOf(found) : [])}
-      mayArchive={may('archivePackage')}
-      mayDelete={may('deletePackage')}
-      busy={archive.isPending || remove.isPending}
-      error={archive.error ?? back.error ?? remove.error}
-      onArchive={(archived) => archive.mutate({ appId, id, archived })}
-      onDelete={() => remove.mutate({ appId, id })}
+      onDeleted={onDeleted}
     />
   )
 }

@@ -1,37 +1,67 @@
 import { ActionIcon, Button, Group, List, Menu, Modal, Stack, Text } from '@mantine/core'
 import { IconArchive, IconArchiveOff, IconDots, IconTrash } from '@tabler/icons-react'
-import type { UseQueryResult } from '@tanstack/react-query'
+import type { TadaDocumentNode } from 'gql.tada'
+import { useState } from 'react'
+import { useMay } from '../api/use-account.ts'
+import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
 
-export type RemovalStep = 'archive' | 'delete' | null
+type Step = 'archive' | 'delete' | null
+type Operation = Parameters<ReturnType<typeof useMay>>[0]
+interface At {
+  appId: string
+  id: string
+}
 
-interface RemovalProps<Use> {
+interface RemovalProps<Use, Archived, Deleted> {
   /** "package" */
   what: string
-  name: string
-  archived: boolean
-  step: RemovalStep
-  onStep: (step: RemovalStep) => void
-  /** what refers to it; asked for once a dialog is open */
-  use: UseQueryResult<Use>
+  appId: string
+  of: { id: string; name: string; archived: boolean }
+  /** What refers to it is asked for once a dialog is open. */
+  documents: {
+    use: TadaDocumentNode<Use, At>
+    archive: TadaDocumentNode<Archived, At & { archived: boolean }>
+    remove: TadaDocumentNode<Deleted, At>
+  }
+  operations: { archive: Operation; remove: Operation }
   /** Why it cannot be deleted; null: it can. */
   refusal: (use: Use) => string | null
   /** What archiving it does, in numbers. */
   effects: (use: Use) => string[]
-  mayArchive: boolean
-  mayDelete: boolean
-  busy: boolean
-  error: Error | null
-  onArchive: (archived: boolean) => void
-  onDelete: () => void
+  onDeleted?: (() => void) | undefined
 }
 
 /** A menu that archives, brings back and deletes something, after saying what that does. */
-export function Removal<Use>(props: RemovalProps<Use>) {
-  const { what, name, archived, step, onStep, use, busy, mayArchive, mayDelete } = props
-  const close = () => onStep(null)
+export function Removal<Use, Archived, Deleted>(props: RemovalProps<Use, Archived, Deleted>) {
+  const { what, appId, documents, operations } = props
+  const { id, name, archived } = props.of
+  const may = useMay()
+  const mayArchive = may(operations.archive)
+  const mayDelete = may(operations.remove)
+  const [step, setStep] = useState<Step>(null)
+  const close = () => setStep(null)
+  const use = useAsk(documents.use, { appId, id }, { enabled: step !== null })
+  const back = useChange(documents.archive, { said: `${name} is as it was.` })
+  const archive = useChange(documents.archive, {
+    done: close,
+    said: archived ? `${name} is back.` : `${name} is archived.`,
+    undo:
+      (_, { archived }) =>
+      () =>
+        back.mutate({ appId, id, archived: !archived }),
+  })
+  const remove = useChange(documents.remove, {
+    done: () => {
+      close()
+      props.onDeleted?.()
+    },
+    said: `${name} is deleted.`,
+  })
+  const busy = archive.isPending || remove.isPending
+  const error = archive.error ?? back.error ?? remove.error
   return (
     <>
       <Menu position="bottom-end" withinPortal>
@@ -50,7 +80,7 @@ export function Removal<Use>(props: RemovalProps<Use>) {
             <Menu.Item
               leftSection={<IconArchiveOff size={16} aria-hidden />}
               disabled={!mayArchive}
-              onClick={() => props.onArchive(false)}
+              onClick={() => archive.mutate({ appId, id, archived: false })}
             >
               Bring back
             </Menu.Item>
@@ -58,7 +88,7 @@ export function Removal<Use>(props: RemovalProps<Use>) {
             <Menu.Item
               leftSection={<IconArchive size={16} aria-hidden />}
               disabled={!mayArchive}
-              onClick={() => onStep('archive')}
+              onClick={() => setStep('archive')}
             >
               Archive
             </Menu.Item>
@@ -66,7 +96,7 @@ export function Removal<Use>(props: RemovalProps<Use>) {
           <Menu.Item
             leftSection={<IconTrash size={16} aria-hidden />}
             disabled={!mayDelete}
-            onClick={() => onStep('delete')}
+            onClick={() => setStep('delete')}
           >
             Delete
           </Menu.Item>
@@ -74,7 +104,7 @@ export function Removal<Use>(props: RemovalProps<Use>) {
       </Menu>
       <Modal opened={step === 'archive'} onClose={close} title={`Archive ${name}?`} ta="left">
         <Stack>
-          <FormAlert error={props.error} />
+          <FormAlert error={error} />
           <Loaded of={use}>
             {(found) => (
               <List size="sm" spacing="xs">
@@ -88,7 +118,11 @@ export function Removal<Use>(props: RemovalProps<Use>) {
             <Button variant="default" onClick={close} data-autofocus>
               Keep
             </Button>
-            <Button loading={busy} disabled={!use.data} onClick={() => props.onArchive(true)}>
+            <Button
+              loading={busy}
+              disabled={!use.data}
+              onClick={() => archive.mutate({ appId, id, archived: true })}
+            >
               Archive
             </Button>
           </Group>
@@ -96,7 +130,7 @@ export function Removal<Use>(props: RemovalProps<Use>) {
       </Modal>
       <Modal opened={step === 'delete'} onClose={close} title={`Delete ${name}?`} ta="left">
         <Stack>
-          <FormAlert error={props.error} />
+          <FormAlert error={error} />
           <Loaded of={use}>
             {(found) => {
               const refusal = props.refusal(found)
@@ -114,12 +148,12 @@ export function Removal<Use>(props: RemovalProps<Use>) {
                       Keep
                     </Button>
                     {refusal === null && (
-                      <Button color="red.9" loading={busy} onClick={props.onDelete}>
+                      <Button color="red.9" loading={busy} onClick={() => remove.mutate({ appId, id })}>
                         Delete
                       </Button>
                     )}
                     {refusal !== null && !archived && (
-                      <Button disabled={!mayArchive} onClick={() => onStep('archive')}>
+                      <Button disabled={!mayArchive} onClick={() => setStep('archive')}>
                         Archive instead
                       </Button>
                     )}
