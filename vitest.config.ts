@@ -1,29 +1,29 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { ALL, PAGES, UNIT } from './server/test/projects.ts'
+import { ALL, LONG, PAGES, UNIT } from './server/test/projects.ts'
 
 /** First of all, so that the end of a run does not wait for one of them alone. */
 const LONGEST = [
-  'server/test/races',
-  'dashboard/test/accessibility',
-  'dashboard/test/never-white',
-  'dashboard/test/administration',
-  'dashboard/test/large-import',
-  'server/test/audit',
-  'server/test/crash',
+  'dashboard/test/day',
+  'dashboard/test/accessibility-elsewhere',
+  'server/test/hostile',
   'server/test/embedded-postgres-owner',
-  'server/test/billing/stripe',
-  'server/test/billing/histories',
-  'server/test/start',
+  'server/test/billing/killed',
+  'dashboard/test/accessibility',
+  'dashboard/test/users',
+  'dashboard/test/administration',
+  'dashboard/test/undoing',
   'server/test/bounds',
-  'server/test/workers',
-  'server/test/embedded-postgres',
-  'sdk/test/cut-replies',
+  'server/test/start',
+  'server/test/audit',
+  'server/test/billing/payments',
+  'server/test/billing/stripe',
+  'server/test/races',
 ].map((name) => `/${name}.test.ts`)
 
 /** A worker belongs to one project, so each project's files stay together; the last ones are the quickest. */
-const PROJECTS = ['pages', 'service', 'unit']
+const PROJECTS = ['long', 'pages', 'service', 'unit']
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -50,12 +50,18 @@ export default defineConfig({
       { extends: true, test: { name: 'unit', include: UNIT } },
       {
         extends: true,
-        test: { name: 'service', include: ALL, exclude: [...exclude, ...UNIT, ...PAGES], ...HAS_DATABASE },
+        test: {
+          name: 'service',
+          include: ALL,
+          exclude: [...exclude, ...UNIT, ...PAGES, ...LONG],
+          ...HAS_DATABASE,
+        },
       },
       {
         extends: true,
-        test: { name: 'pages', include: PAGES, exclude: [...exclude, ...UNIT], ...HAS_DATABASE },
+        test: { name: 'pages', include: PAGES, exclude: [...exclude, ...UNIT, ...LONG], ...HAS_DATABASE },
       },
+      { extends: true, test: { name: 'long', include: LONG, ...HAS_DATABASE } },
     ],
     // One module graph for all files of a worker, for loading it takes longer than most files do. So nothing that is
     // imported may run hooks or keep what another file would trip over, and every test puts back what it replaces.

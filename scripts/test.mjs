@@ -1,4 +1,4 @@
-// Everything that must hold: format, lint, types and tests. Arguments go to the test runner.
+// What must hold after every change: format, lint, types and tests. Arguments go to the test runner.
 import { installChromium } from './chromium.mjs'
 import { build, install, run } from './ready.mjs'
 
@@ -12,4 +12,5 @@ if (files.length === 0) {
   // The check prints the types of the pages again: a test that runs `npm start` would rebuild them under the others.
   build()
 }
-run('npx', ['vitest', 'run', ...files])
+const chosen = files.length > 0 ? files : ['unit', 'service', 'pages'].map((name) => `--project=${name}`)
+run('npx', ['vitest', 'run', ...chosen])

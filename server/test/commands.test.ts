@@ -24,7 +24,7 @@ const DOCUMENTS = [
 
 /** Commands that are not run here, and why. */
 const ELSEWHERE: [RegExp, string][] = [
-  [/^npm test|^\w+=\S+ npm test|-- npm test$|^npm run test:unit/, 'would run this test again'],
+  [/^npm test|^\w+=\S+ npm test|-- npm test$|^npm run test:\w+/, 'would run this test again'],
   [/^docker /, 'needs Docker'],
   [/^\w+=\S+$/, 'a setting with an example of its value'],
   [/^npm run (bench|bench:against|proof|mutants)\b/, 'takes minutes; a test of its own runs a part'],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { isUnit } from './projects.ts'
+import { isUnit, LONG } from './projects.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const SRC = join(ROOT, 'server/src')
@@ -213,6 +213,10 @@ describe('the house', () => {
       ),
     )
     expect(starting).toEqual([])
+  })
+
+  it('lists no long test that is gone', () => {
+    expect(LONG.filter((long) => !tests.some(({ path }) => path === long))).toEqual([])
   })
 
   it('mentions no path outside of the repository', () => {
