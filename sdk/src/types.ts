@@ -1,7 +1,7 @@
-/** What the operations take and answer, by noun. */
+/** The public vocabulary: what the operations take and answer, by noun. */
 export type * from './types/catalogue.ts'
-export type * from './types/common.ts'
 export type * from './types/overrides.ts'
+export type * from './types/result.ts'
 export type * from './types/subscriptions.ts'
 export type * from './types/usage.ts'
 export type * from './types/users.ts'

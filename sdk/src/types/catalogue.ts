@@ -1,4 +1,4 @@
-import type { JsonObject } from './common.ts'
+import type { JsonObject } from './result.ts'
 
 /** BINARY: access or none. CONSUMABLE: a budget that is used up. */
 export type FeatureType = 'BINARY' | 'CONSUMABLE'

@@ -1,5 +1,5 @@
 import type { Package } from './catalogue.ts'
-import type { JsonObject } from './common.ts'
+import type { JsonObject } from './result.ts'
 import type { CanUseFeatureData } from './usage.ts'
 
 /** A subscription that was CANCELLED is never revived. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from './common.ts'
+import type { JsonObject } from './result.ts'
 
 /** An end user of the application. */
 export interface User {
