@@ -21,6 +21,7 @@ import * as search from './migrations/018-search.ts'
 import * as revenue from './migrations/019-revenue.ts'
 import * as archive from './migrations/020-archive.ts'
 import * as auditLog from './migrations/022-audit-log.ts'
+import * as providerLeases from './migrations/024-provider-leases.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -44,6 +45,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '019-revenue': revenue,
   '020-archive': archive,
   '022-audit-log': auditLog,
+  '024-provider-leases': providerLeases,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

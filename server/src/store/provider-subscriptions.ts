@@ -138,19 +138,6 @@ export async function notePaidAgain(
   )
 }
 
-/** Forces anyone who asked the provider before this to ask again before writing. */
-export async function touchProviderSubscription(
-  db: Db,
-  appId: string,
-  provider: string,
-  ref: string,
-): Promise<void> {
-  await db.query(
-    `update provider_subscription set version = version + 1 where app_id = $1 and provider = $2 and ref = $3`,
-    [appId, provider, ref],
-  )
-}
-
 /** What a user pays or has paid for. */
 export async function providerSubscriptionsOfUser(
   db: Db,

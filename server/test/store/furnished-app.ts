@@ -34,8 +34,8 @@ insert into provider_subscription (app_id, provider, ref, user_uid, customer_ref
 insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live, reversals, access_ended_at)
   values ('ours', 'stripe', 'cs_refunded', ${UID}, 'paid', now(), false, '[]', now());
 update provider_subscription set price_ids = '{price_1}', quantities = '{2}', billing_state = 'active' where ref = 'sub_1';
-insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live)
-  values ('ours', 'stripe', 'sub_of_before', ${UID}, 'active', now(), true);
+insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live, leased_by, leased_until)
+  values ('ours', 'stripe', 'sub_of_before', ${UID}, 'active', now(), true, 'holder', now() + interval '1 day');
 insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancel_at, provider, provider_ref)
   values ('ours', 'subscription', ${UID}, 'plan', false, now(), now(), now() + interval '1 day', 'stripe', 'sub_1');
 insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, follows)

@@ -3,10 +3,10 @@ import { expireApiKey } from '../../src/store/api-keys.ts'
 import { findCheckoutSession, updateCheckoutState } from '../../src/store/checkout-sessions.ts'
 import type { Tx } from '../../src/store/database.ts'
 import { claimKey, storeResults } from '../../src/store/idempotency.ts'
+import { endLease, holdsLease, isLeased, takeLease } from '../../src/store/provider-leases.ts'
 import {
   findProviderSubscription,
   type ProviderSubscriptionRow,
-  touchProviderSubscription,
   writeProviderSubscription,
 } from '../../src/store/provider-subscriptions.ts'
 import { cancelLater, findSubscription } from '../../src/store/subscriptions.ts'
@@ -54,11 +54,34 @@ describe('gap: billing, what a provider said earlier than what is written', () =
     expect(await row()).toEqual(before)
   })
 
-  it('is not written after something was done at the provider', async () => {
+  const AT = { appId: 'ours', provider: 'stripe', ref: 'sub_1' }
+
+  it.each([
+    'before it is done',
+    'after it was done',
+  ])('is not written once something is changed at the provider, %s', async (when) => {
     const before = await row()
-    await touchProviderSubscription(tx, 'ours', 'stripe', 'sub_1')
+    expect(await takeLease(tx, AT, 'me', 60_000)).toBe(true)
+    if (when === 'after it was done') await endLease(tx, AT, 'me')
     expect(await write({ ...before, status: 'canceled' })).toBe(false)
     expect(await row()).toMatchObject({ status: 'active' })
+  })
+
+  it('one at a time changes something at the provider, unless they take too long', async () => {
+    expect(await takeLease(tx, AT, 'me', 60_000)).toBe(true)
+    expect([await isLeased(tx, AT), await holdsLease(tx, AT, 'me')]).toEqual([true, true])
+    expect(await takeLease(tx, AT, 'you', 60_000)).toBe(false)
+    expect(await takeLease(tx, { ...AT, appId: 'another' }, 'you', 60_000)).toBeNull()
+    await endLease(tx, AT, 'you')
+    expect(await holdsLease(tx, AT, 'me')).toBe(true)
+    await endLease(tx, AT, 'me')
+    expect([await isLeased(tx, AT), await holdsLease(tx, AT, 'me')]).toEqual([false, false])
+
+    expect(await takeLease(tx, AT, 'you', 0)).toBe(true)
+    expect([await isLeased(tx, AT), await holdsLease(tx, AT, 'you')]).toEqual([false, false])
+    expect(await takeLease(tx, AT, 'me', 60_000)).toBe(true)
+    await endLease(tx, AT, 'you')
+    expect(await holdsLease(tx, AT, 'me')).toBe(true)
   })
 })
 

@@ -24,6 +24,7 @@ import * as packages from '../../src/store/packages.ts'
 import * as payments from '../../src/store/payments.ts'
 import * as prices from '../../src/store/prices.ts'
 import * as accounts from '../../src/store/provider-accounts.ts'
+import * as leases from '../../src/store/provider-leases.ts'
 import * as paid from '../../src/store/provider-subscriptions.ts'
 import * as references from '../../src/store/references.ts'
 import * as revenue from '../../src/store/revenue.ts'
@@ -55,6 +56,7 @@ import { allOf, furnishApp, UID } from './furnished-app.ts'
 const NOW = 1_800_000_000_000
 const STRETCH = { after: null, oldestFirst: false, most: 9 }
 const LAST = Number.MAX_SAFE_INTEGER
+const LEASED = { provider: 'stripe', ref: 'sub_of_before' }
 const ANN = {
   uid: UID,
   id: 'ann',
@@ -194,7 +196,10 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   deleteProviderAccount: (db, app) => accounts.deleteProviderAccount(db, app, 'stripe'),
   findProviderSubscription: (db, app) => paid.findProviderSubscription(db, app, 'stripe', 'sub_1'),
   notePaidAgain: (db, app) => paid.notePaidAgain(db, app, 'stripe', 'sub_1', NOW),
-  touchProviderSubscription: (db, app) => paid.touchProviderSubscription(db, app, 'stripe', 'sub_1'),
+  takeLease: (db, app) => leases.takeLease(db, { ...LEASED, appId: app, ref: 'sub_1' }, 'me', 1_000),
+  isLeased: (db, app) => leases.isLeased(db, { ...LEASED, appId: app }),
+  holdsLease: (db, app) => leases.holdsLease(db, { ...LEASED, appId: app }, 'holder'),
+  endLease: (db, app) => leases.endLease(db, { ...LEASED, appId: app }, 'holder'),
   chargedProvider: (db, app) => paid.chargedProvider(db, app, UID, 'cus_1'),
   endedProviderSubscriptions: (db, app) => paid.endedProviderSubscriptions(db, app, 9),
   reversedProviderSubscriptions: (db, app) => paid.reversedProviderSubscriptions(db, app),

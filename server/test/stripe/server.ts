@@ -36,11 +36,13 @@ export type Outage =
   | { kind: 'refused'; refusal: Refusal }
   /** done at once, answered late */
   | { kind: 'slow'; milliseconds: number }
+  /** done at once, answered when this is done: its notices may be handled before */
+  | { kind: 'overtaken'; by: () => Promise<void> }
 
 export interface Failing {
   outage: Outage
   /** which requests; all unless told */
-  method?: string
+  method?: string | RegExp
   path?: RegExp
   /** how many of them; all unless told */
   times?: number
@@ -120,6 +122,7 @@ export class ApiServer {
       outage,
     )
     if (outage?.kind === 'slow') await waitOrClose(response, outage.milliseconds)
+    if (outage?.kind === 'overtaken') await outage.by()
     if (outage?.kind === 'answer lost') return void response.destroy()
     asked.status = answer.status
     response.writeHead(answer.status, {
@@ -134,7 +137,11 @@ export class ApiServer {
 
   #outageFor({ method, path }: Asked): Outage | null {
     const failing = this.failing
-    if (!failing || (failing.method && failing.method !== method)) return null
+    if (!failing) return null
+    if (
+      typeof failing.method === 'string' ? failing.method !== method : failing.method?.test(method) === false
+    )
+      return null
     if (failing.path && !failing.path.test(path)) return null
     if (failing.times !== undefined) {
       if (failing.times === 0) return null

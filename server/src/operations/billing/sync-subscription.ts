@@ -8,6 +8,7 @@ import type { Service } from '../call/service.ts'
 import { applyBilling } from './apply-billing.ts'
 import { followCheckout } from './follow-checkout.ts'
 import { followPayments } from './follow-payments.ts'
+import { untilFree } from './lease-waits.ts'
 import { providerOf } from './provider-of.ts'
 
 /** Concurrent writers are a handful at most. */
@@ -15,7 +16,8 @@ const TRIES = 10
 
 /**
  * Asks the provider for the current state of a subscription, and applies it. No lock is held while asking: the answer
- * is written only if nobody has written since before the question, otherwise it asks again.
+ * is written only if nobody has written since before the question, otherwise it asks again. While a change of it is on its
+ * way from here to the provider, it waits for that.
  */
 export async function syncSubscription(
   service: Service,
@@ -24,6 +26,7 @@ export async function syncSubscription(
 ): Promise<void> {
   const provider = await providerOf(service, at.appId, at.provider)
   for (let attempt = 1; attempt <= TRIES; attempt++) {
+    await untilFree(service, at)
     const known = await findProviderSubscription(service.pool, at.appId, at.provider, at.ref)
     const fetched = (await provider.fetchSubscription(at.ref)) ?? (known && vanished(at.ref, known))
     if (!fetched) return

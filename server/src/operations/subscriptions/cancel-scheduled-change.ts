@@ -1,14 +1,15 @@
 import { badUserInput } from '../../domain/errors.ts'
 import { endedAt } from '../../domain/subscription.ts'
-import { findProviderSubscription, touchProviderSubscription } from '../../store/provider-subscriptions.ts'
+import { findProviderSubscription } from '../../store/provider-subscriptions.ts'
 import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
 import { deleteSuccessors } from '../../store/successors.ts'
-import { askingProvider, providerOf } from '../billing/provider-of.ts'
-import { syncSubscription } from '../billing/sync-subscription.ts'
+import { type Lease, leased } from '../billing/leased.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundSubscription, foundUser, lockedUser } from '../call/found.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
-import { lockedSituation } from './change-subscription.ts'
+import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
+import type { Service } from '../call/service.ts'
+import { billsBehind, lockedSituation } from './change-subscription.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /**
@@ -16,27 +17,34 @@ import { type PackageSubscription, packageSubscription } from './subscriptions.t
  * still ends.
  */
 export async function cancelScheduledChange(call: Call, userId: string): Promise<PackageSubscription> {
-  const { service, appId } = call
   const answered = await earlierAnswer<PackageSubscription>(call)
-  if (answered) return answered.value
-  const { now } = await momentOf(call)
-  const { uid } = await foundUser(service.pool, appId, userId)
-  const base = changing(await subscriptionsOfUser(service.pool, appId, uid, now), now)
-  const paid = await takeBack(call, base)
-  try {
-    return await mutate(call, async (tx, moment) => {
+  return answered ? answered.value : unlessOvertaken(() => takeBack(call, userId))
+}
+
+async function takeBack(call: Call, userId: string): Promise<PackageSubscription> {
+  const { service, appId } = call
+  const look = async () => {
+    const { now } = await momentOf(call)
+    const { uid } = await foundUser(service.pool, appId, userId)
+    return changing(await subscriptionsOfUser(service.pool, appId, uid, now), now)
+  }
+  const seen = await look()
+  const bills = billsBehind(appId, seen)
+  return leased(service, bills, async (lease) => {
+    const base = bills.length > 0 ? await look() : seen
+    if (base.id !== seen.id) throw new Overtaken()
+    if (bills.length > 0) await goOnAsBefore(service, appId, base, lease)
+    return mutate(call, async (tx, moment) => {
       const user = await lockedUser(tx, appId, userId)
       const { catalogue, held, now } = await lockedSituation(tx, appId, user.uid, moment)
-      const { id, trialEndsAt } = changing(held, now)
-      if (paid) await touchProviderSubscription(tx, appId, paid.provider, paid.ref)
+      await lease.check(tx)
+      const { id, trialEndsAt, ...paid } = changing(held, now)
+      if (id !== base.id && (bills.length > 0 || paid.provider !== null)) throw new Overtaken()
       if (trialEndsAt === null) await keepOn(tx, appId, [id])
       await deleteSuccessors(tx, appId, [id], now)
       return packageSubscription(await foundSubscription(tx, appId, id, now), catalogue, now)
     })
-  } finally {
-    // Whatever came of it here, the provider has the last word.
-    if (paid) await syncSubscription(service, { appId, ...paid })
-  }
+  })
 }
 
 /** The user's base plan, if it is about to be changed. */
@@ -46,16 +54,17 @@ function changing(held: readonly SubscriptionRow[], now: number): SubscriptionRo
   return base
 }
 
-/** Has the provider go on as before. Null: none is paid. */
-async function takeBack({ service, appId }: Call, base: SubscriptionRow) {
-  const { provider, providerRef: ref } = base
-  if (provider === null || ref === null) return null
+async function goOnAsBefore(
+  service: Service,
+  appId: string,
+  { provider, providerRef: ref }: SubscriptionRow,
+  lease: Lease,
+): Promise<void> {
+  if (provider === null || ref === null) return
   const known = await findProviderSubscription(service.pool, appId, provider, ref)
-  if (!known?.live) return null
-  await askingProvider(provider, async () => {
-    const asked = await providerOf(service, appId, provider)
+  if (!known?.live) return
+  await lease.ask(provider, async (asked) => {
     await asked.dropScheduledChange(ref)
     await asked.keep(ref)
   })
-  return { provider, ref }
 }

@@ -1,15 +1,12 @@
 import { countedPeriodsOf } from '../../domain/catalogue.ts'
 import { subscriptionNotFound } from '../../domain/errors.ts'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { cancellationTime, endedAt } from '../../domain/subscription.ts'
 import type { Moment } from '../../store/app-cache.ts'
 import { loadApp } from '../../store/catalogue.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { listPrices } from '../../store/prices.ts'
-import {
-  findProviderSubscription,
-  type ProviderSubscriptionRow,
-  touchProviderSubscription,
-} from '../../store/provider-subscriptions.ts'
+import { findProviderSubscription, type ProviderSubscriptionRow } from '../../store/provider-subscriptions.ts'
 import {
   cancelLater,
   cancelNow,
@@ -19,11 +16,11 @@ import {
 import { deleteSuccessors, settleByClock } from '../../store/successors.ts'
 import { lockUserByUid } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
-import { askingProvider, providerOf } from '../billing/provider-of.ts'
-import { syncSubscription } from '../billing/sync-subscription.ts'
+import { type Lease, leased } from '../billing/leased.ts'
 import type { Call } from '../call/call.ts'
 import { foundSubscription } from '../call/found.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
+import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /**
@@ -38,26 +35,23 @@ export async function cancelSubscription(
   const { service, appId } = call
   const answered = await earlierAnswer<PackageSubscription>(call)
   if (answered) return answered.value
-  const paid = await paidFor(service.pool, appId, id)
-  const when = atPeriodEnd ? 'period end' : 'now'
-  const asked = async (provider: string, ask: 'cancel' | 'drop') =>
-    askingProvider(provider, async () => {
-      const asking = await providerOf(service, appId, provider)
-      for (const { ref, priceId } of paid.filter((p) => p.provider === provider)) {
-        if (ask === 'cancel' && priceId === null) await asking.cancel(ref, when)
-        if (ask === 'drop' && priceId !== null) await asking.dropPrice(ref, priceId)
+  return unlessOvertaken(async () => {
+    const bills = await billsOf(service.pool, appId, id)
+    return leased(service, bills, async (lease) => {
+      const paid = bills.length > 0 ? await paidFor(service.pool, appId, id) : []
+      if (!paid.every((p) => lease.covers({ provider: p.provider, providerRef: p.ref })))
+        throw new Overtaken()
+      for (const { provider, ref, priceId } of paid) {
+        await lease.ask(provider, (asked) =>
+          priceId === null
+            ? asked.cancel(ref, atPeriodEnd ? 'period end' : 'now')
+            : // One of several on a bill lasts until what is paid ends, whatever the bill says.
+              asked.dropPrice(ref, priceId),
+        )
       }
+      return mutate(call, (tx, moment) => cancelHere(tx, appId, moment, id, atPeriodEnd, paid, lease))
     })
-  const providers = [...new Set(paid.map((p) => p.provider))]
-  for (const provider of providers) {
-    await asked(provider, 'cancel')
-    if (!atPeriodEnd) await asked(provider, 'drop')
-  }
-  const cancelled = await mutate(call, (tx, moment) => cancelHere(tx, appId, moment, id, atPeriodEnd, paid))
-  // One of several on a bill lasts until what is paid ends: it is taken off the bill once that is recorded.
-  if (atPeriodEnd) for (const provider of providers) await asked(provider, 'drop')
-  for (const { provider, ref } of paid) await syncSubscription(service, { appId, provider, ref })
-  return cancelled
+  })
 }
 
 /** Something a provider charges for until told to stop. */
@@ -68,14 +62,34 @@ interface Paid extends Pick<ProviderSubscriptionRow, 'paidUntil'> {
   priceId: string | null
 }
 
-/** What to end at the providers when this subscription ends. */
-async function paidFor(db: Db, appId: string, id: string): Promise<Paid[]> {
+/** What the user has, and what of it ends with this subscription. */
+async function endingWith(db: Db, appId: string, id: string) {
   const { now } = await foundApp(db, appId)
   const { userUid } = await foundSubscription(db, appId, id, now)
   const live = (await subscriptionsOfUser(db, appId, userUid, now)).filter((s) => endedAt(s, now) === null)
+  return { live, ending: endingOf(live, id) }
+}
+
+function endingOf(live: readonly SubscriptionRow[], id: string): readonly SubscriptionRow[] {
   const target = live.find((s) => s.id === id)
   if (!target) return []
-  const ending = target.isAddon ? [target] : live
+  return target.isAddon ? [target] : live
+}
+
+/** The providers' subscriptions behind it. */
+async function billsOf(db: Db, appId: string, id: string): Promise<ProviderRef[]> {
+  const { ending } = await endingWith(db, appId, id)
+  const bills = new Map<string, ProviderRef>()
+  for (const { provider, providerRef: ref } of ending) {
+    if (provider !== null && ref !== null)
+      bills.set(JSON.stringify([provider, ref]), { appId, provider, ref })
+  }
+  return [...bills.values()]
+}
+
+/** What to end at the providers when this subscription ends. */
+async function paidFor(db: Db, appId: string, id: string): Promise<Paid[]> {
+  const { live, ending } = await endingWith(db, appId, id)
   const paid: Paid[] = []
   for (const { provider, providerRef: ref, packageId } of ending) {
     if (provider === null || ref === null || paid.some((p) => p.provider === provider && p.ref === ref))
@@ -107,6 +121,7 @@ async function cancelHere(
   id: string,
   atPeriodEnd: boolean,
   paid: readonly Paid[],
+  lease: Lease,
 ): Promise<PackageSubscription> {
   const before = await foundApp(tx, appId)
   const { userUid } = await foundSubscription(tx, appId, id, before.now)
@@ -120,11 +135,15 @@ async function cancelHere(
   // The user was deleted in between.
   if (!target) throw subscriptionNotFound(id)
 
-  // An answer the provider gave before this change must not be written any more.
-  for (const { provider, ref } of paid) await touchProviderSubscription(tx, appId, provider, ref)
-  if (endedAt(target, now) === null) {
-    const live = held.filter((s) => endedAt(s, now) === null)
-    const ids = target.isAddon ? [id] : live.map((s) => s.id)
+  await lease.check(tx)
+  const ending = endingOf(
+    held.filter((s) => endedAt(s, now) === null),
+    id,
+  )
+  // Bought meanwhile: it has to be ended at its provider too.
+  if (ending.some((s) => s.provider !== null && !lease.covers(s))) throw new Overtaken()
+  if (ending.length > 0) {
+    const ids = ending.map((s) => s.id)
     // What was to follow is not wanted any more either.
     await deleteSuccessors(tx, appId, ids, now)
     if (atPeriodEnd) {

@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import type { Package } from '../../domain/package.ts'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
+import { endedAt } from '../../domain/subscription.ts'
 import type { Moment } from '../../store/app-cache.ts'
 import type { Tx } from '../../store/database.ts'
-import { touchProviderSubscription } from '../../store/provider-subscriptions.ts'
 import {
   cancelNow,
   endAt,
   insertSubscriptions,
   insertSuccessor,
+  type SubscriptionRow,
   subscriptionsOfUser,
 } from '../../store/subscriptions.ts'
 import { deleteSuccessors, settleByClock } from '../../store/successors.ts'
-import { askingProvider, providerOf } from '../billing/provider-of.ts'
-import { syncSubscription } from '../billing/sync-subscription.ts'
+import { type Lease, leased } from '../billing/leased.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundSubscription, foundUser, lockedUser } from '../call/found.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
+import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
 import {
   type ChangeQuote,
   checkSeats,
@@ -60,22 +62,33 @@ export async function previewChange(call: Call, input: ChangeInput): Promise<Sub
  * for is changed at its provider first.
  */
 export async function changeSubscription(call: Call, input: ChangeInput): Promise<SubscriptionChange> {
-  const { service, appId } = call
   const answered = await earlierAnswer<SubscriptionChange>(call)
-  if (answered) return answered.value
-  const { user, ...situation } = await situationOf(call, input.userId)
-  const paid = await paidChange(service, appId, situation, input)
-  const change = planChange(situation, input, paid)
-  await checkSeats(service.pool, appId, user, situation, change)
-  const quoted = await told(call, user, situation, change)
-  if (paid) await askProvider(call, paid, change.when)
-  try {
-    return await mutate(call, (tx, moment) => changeHere(tx, appId, moment, input, paid, quoted))
-  } finally {
-    // Whatever came of it here, the provider has the last word.
-    if (paid) await syncSubscription(service, { appId, provider: paid.provider, ref: paid.ref })
-  }
+  return answered ? answered.value : unlessOvertaken(() => make(call, input))
 }
+
+async function make(call: Call, input: ChangeInput): Promise<SubscriptionChange> {
+  const { service, appId } = call
+  const seen = await situationOf(call, input.userId)
+  const base = basePlan(seen)
+  return leased(service, base ? billsBehind(appId, base) : [], async (lease) => {
+    const isPaid = base !== undefined && base.provider !== null
+    const { user, ...situation } = isPaid ? await situationOf(call, input.userId) : seen
+    const paid = await paidChange(service, appId, situation, input)
+    const change = planChange(situation, input, paid)
+    if (paid && change.base.id !== base?.id) throw new Overtaken()
+    await checkSeats(service.pool, appId, user, situation, change)
+    const quoted = await told(call, user, situation, change)
+    if (paid) await askProvider(lease, paid, change.when)
+    return mutate(call, (tx, moment) => changeHere(tx, appId, moment, input, change, quoted, lease))
+  })
+}
+
+export const basePlan = ({ held, now }: Pick<Situation, 'held' | 'now'>): SubscriptionRow | undefined =>
+  held.find((s) => !s.isAddon && endedAt(s, now) === null)
+
+/** The provider's subscription that is paid for it, if any. */
+export const billsBehind = (appId: string, { provider, providerRef: ref }: SubscriptionRow): ProviderRef[] =>
+  provider === null || ref === null ? [] : [{ appId, provider, ref }]
 
 async function situationOf(call: Call, userId: string) {
   const { app, now } = await momentOf(call)
@@ -104,17 +117,15 @@ async function told(
   }
 }
 
-async function askProvider(
-  { service, appId }: Call,
+function askProvider(
+  lease: Lease,
   { provider, ref, change }: PaidChange,
   when: PlannedChange['when'],
 ): Promise<void> {
   const then = when === 'NOW' ? 'now' : 'period end'
-  await askingProvider(provider, async () => {
-    const asked = await providerOf(service, appId, provider)
-    if (change) await asked.changePrice(ref, change, then)
-    else await asked.cancel(ref, then)
-  })
+  return lease.ask(provider, (asked) =>
+    change ? asked.changePrice(ref, change, then) : asked.cancel(ref, then),
+  )
 }
 
 async function changeHere(
@@ -122,12 +133,18 @@ async function changeHere(
   appId: string,
   moment: () => Promise<Moment>,
   input: ChangeInput,
-  paid: PaidChange | null,
+  planned: PlannedChange,
   quoted: Told,
+  lease: Lease,
 ): Promise<SubscriptionChange> {
+  const { paid } = planned
   const user = await lockedUser(tx, appId, input.userId)
   const situation = await lockedSituation(tx, appId, user.uid, moment)
+  await lease.check(tx)
   const { catalogue, now } = situation
+  const held = basePlan(situation)
+  // Something else is paid for now, and its provider has to be asked first.
+  if (held?.id !== planned.base.id && (paid || (held && held.provider !== null))) throw new Overtaken()
   const when = quoted.now ? 'NOW' : 'PERIOD_END'
   const change = planChange(
     situation,
@@ -136,7 +153,6 @@ async function changeHere(
   )
   await checkSeats(tx, appId, user, situation, change)
   const { base, at } = change
-  if (paid) await touchProviderSubscription(tx, appId, paid.provider, paid.ref)
   await deleteSuccessors(tx, appId, [base.id], now)
   const successor = successorOf(change, `sub_${randomUUID()}`)
   const billed = paid?.change ? paid : null

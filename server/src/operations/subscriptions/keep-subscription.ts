@@ -4,16 +4,16 @@ import type { Moment } from '../../store/app-cache.ts'
 import { loadApp } from '../../store/catalogue.ts'
 import type { Db, Tx } from '../../store/database.ts'
 import { listPrices } from '../../store/prices.ts'
-import { findProviderSubscription, touchProviderSubscription } from '../../store/provider-subscriptions.ts'
+import { findProviderSubscription } from '../../store/provider-subscriptions.ts'
 import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
 import { deleteSuccessors, settleByClock } from '../../store/successors.ts'
 import { lockUserByUid } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
-import { askingProvider, providerOf } from '../billing/provider-of.ts'
-import { syncSubscription } from '../billing/sync-subscription.ts'
+import { type Lease, leased } from '../billing/leased.ts'
 import type { Call } from '../call/call.ts'
 import { foundSubscription } from '../call/found.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
+import { unlessOvertaken } from '../call/overtaken.ts'
 import type { Service } from '../call/service.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
@@ -23,17 +23,19 @@ import { type PackageSubscription, packageSubscription } from './subscriptions.t
  * another bill and those already removed from its own: nobody is charged again for what was not kept by name.
  */
 export async function keepSubscription(call: Call, id: string): Promise<PackageSubscription> {
-  const { service, appId } = call
   const answered = await earlierAnswer<PackageSubscription>(call)
   if (answered) return answered.value
-  const paid = await paidFor(service.pool, appId, id)
-  const offTheBill = paid ? await resume(service, appId, paid) : []
-  try {
-    return await mutate(call, (tx, moment) => keepHere(tx, appId, moment, id, paid, offTheBill))
-  } finally {
-    // Whatever came of it here, the provider has the last word.
-    if (paid) await syncSubscription(service, { appId, provider: paid.provider, ref: paid.ref })
-  }
+  return unlessOvertaken(() => keep(call, id))
+}
+
+async function keep(call: Call, id: string): Promise<PackageSubscription> {
+  const { service, appId } = call
+  const seen = await paidFor(service.pool, appId, id)
+  return leased(service, seen ? [{ appId, provider: seen.provider, ref: seen.ref }] : [], async (lease) => {
+    const paid = seen && (await paidFor(service.pool, appId, id))
+    const offTheBill = paid ? await resume(service, appId, paid, lease) : []
+    return mutate(call, (tx, moment) => keepHere(tx, appId, moment, id, paid, offTheBill, lease))
+  })
 }
 
 /** The provider's subscription behind the one that is kept. */
@@ -89,13 +91,14 @@ function keptWith(held: readonly SubscriptionRow[], id: string, now: number): Su
 }
 
 /** Has the provider go on charging for it. Returns the packages on the same bill that were taken off it before. */
-function resume(
+async function resume(
   service: Service,
   appId: string,
   { provider, ref, packageId, others }: Paid,
+  lease: Lease,
 ): Promise<string[]> {
-  return askingProvider(provider, async () => {
-    const asked = await providerOf(service, appId, provider)
+  const offTheBill: string[] = []
+  await lease.ask(provider, async (asked) => {
     const billed = new Set((await asked.fetchSubscription(ref))?.items.map(({ priceId }) => priceId))
     const pricesOf = async (of: string) =>
       (await listPrices(service.pool, appId, of, true)).filter((price) => price.provider === provider)
@@ -112,10 +115,9 @@ function resume(
       await asked.addPrice(ref, price.id)
     }
     await asked.keep(ref)
-    const offTheBill: string[] = []
     for (const other of others) if (!(await isBilled(other))) offTheBill.push(other)
-    return offTheBill
   })
+  return offTheBill
 }
 
 async function keepHere(
@@ -125,6 +127,7 @@ async function keepHere(
   id: string,
   paid: Paid | null,
   offTheBill: readonly string[],
+  lease: Lease,
 ): Promise<PackageSubscription> {
   const before = await foundApp(tx, appId)
   const { userUid } = await foundSubscription(tx, appId, id, before.now)
@@ -133,8 +136,7 @@ async function keepHere(
   await settleByClock(tx, appId, userUid, now)
   const app = await loadApp(tx, appId)
   if (!app) throw new Error(`the app ${appId} vanished`)
-  // Whoever asked the provider before this was done there may not write what it was told.
-  if (paid) await touchProviderSubscription(tx, appId, paid.provider, paid.ref)
+  await lease.check(tx)
   const kept = keptWith(await subscriptionsOfUser(tx, appId, userUid, now), id, now)
   const goesOn = (s: SubscriptionRow) =>
     s.provider === null || (!paid?.unpaid && !offTheBill.includes(s.packageId))

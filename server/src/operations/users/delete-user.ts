@@ -1,4 +1,4 @@
-import { unavailable, userNotFound } from '../../domain/errors.ts'
+import { userNotFound } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { lockApp } from '../../store/apps.ts'
 import type { Tx } from '../../store/database.ts'
@@ -8,14 +8,9 @@ import { foundApp } from '../apps/apps.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundUser } from '../call/found.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
+import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
 import { endAtProviders, isCovered, type LiveBilling, liveBilling } from './end-what-is-live.ts'
 import { eraseUser } from './erase-user.ts'
-
-/** How often something new may come to be charged while the rest is being ended. */
-const TRIES = 5
-
-/** Thrown to start again: the user has something live that was not ended. */
-class NotAllEnded extends Error {}
 
 /**
  * Deletes a user for good. What they pay for is ended at the providers first: if that fails, nothing is erased; if the
@@ -29,19 +24,14 @@ export async function deleteUser(call: Call, id: string): Promise<{ id: string }
   await foundApp(service.pool, appId)
   await momentOf(call)
   const patiently = { ...call, service: { ...service, pool: service.patient }, deadline: null }
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
+  return unlessOvertaken(async () => {
     const { uid } = await foundUser(service.pool, appId, id)
     const ended = await liveBilling(service.pool, appId, uid)
     await endAtProviders(service, appId, ended)
-    try {
-      // The stored answer does not contain the id: whoever repeats this request says it again.
-      await mutate(patiently, (tx) => erase(tx, call, id, uid, ended))
-      return { id }
-    } catch (error) {
-      if (!(error instanceof NotAllEnded)) throw error
-    }
-  }
-  throw unavailable('The user kept buying while being deleted; try again')
+    // The stored answer does not contain the id: whoever repeats this request says it again.
+    await mutate(patiently, (tx) => erase(tx, call, id, uid, ended))
+    return { id }
+  })
 }
 
 async function erase(
@@ -57,7 +47,7 @@ async function erase(
   const user = isIdentifier(id) ? await lockUserToErase(tx, appId, id) : null
   if (!user) throw userNotFound(id)
   // Another user may have taken the id meanwhile, who was not asked about.
-  if (user.uid !== uid || !isCovered(await liveBilling(tx, appId, uid), ended)) throw new NotAllEnded()
+  if (user.uid !== uid || !isCovered(await liveBilling(tx, appId, uid), ended)) throw new Overtaken()
   await eraseUser(tx, appId, user, idempotency?.key ?? null)
   return { deleted: true }
 }

@@ -1,0 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { unavailable } from '../../domain/errors.ts'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
+import { isLeased, takeLease } from '../../store/provider-leases.ts'
+import type { Service } from '../call/service.ts'
+
+/** Longer than a provider takes, even if it has to be asked twice. */
+const LEASE_MS = 60_000
+/** Shorter than callers wait. */
+const WAIT_MS = 8_000
+const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 160]
+
+/** Takes a lease on a provider's subscription once nobody else has one. */
+export async function takeWhenFree(service: Service, at: ProviderRef, holder: string): Promise<void> {
+  const taken = await inTime(
+    service,
+    async () => (await takeLease(service.pool, at, holder, LEASE_MS)) !== false,
+  )
+  if (!taken) throw unavailable('Another change of this subscription is on its way; try again')
+}
+
+/** Waits until no change of it is on its way. */
+export async function untilFree(service: Service, at: ProviderRef): Promise<void> {
+  const free = await inTime(service, async () => !(await isLeased(service.pool, at)))
+  if (!free) throw new Error(`a change of the subscription ${at.ref} is on its way`)
+}
+
+/** Tries with growing pauses; false: it never came true. */
+async function inTime({ monotonic }: Service, isSo: () => Promise<boolean>): Promise<boolean> {
+  const began = monotonic()
+  for (let pause = SHORTEST_PAUSE_MS; !(await isSo()); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    if (monotonic() - began > WAIT_MS) return false
+    await delay(pause)
+  }
+  return true
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import type { BillingProvider } from '../../billing/provider.ts'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
+import type { Tx } from '../../store/database.ts'
+import { addJob } from '../../store/jobs.ts'
+import { endLease, holdsLease } from '../../store/provider-leases.ts'
+import { Overtaken } from '../call/overtaken.ts'
+import type { Service } from '../call/service.ts'
+import { takeWhenFree } from './lease-waits.ts'
+import { askingProvider, providerOf } from './provider-of.ts'
+import { syncSubscription } from './sync-subscription.ts'
+
+/** The right to change some subscriptions of a provider, until that is recorded here. */
+export interface Lease {
+  covers(paid: { provider: string | null; providerRef: string | null }): boolean
+  /** Has the provider change something. */
+  ask(provider: string, question: (asked: BillingProvider) => Promise<void>): Promise<void>
+  /** Throws if the lease has ended meanwhile: what is known of the provider may be newer than what it was asked. */
+  check(tx: Tx): Promise<void>
+}
+
+/**
+ * Changes subscriptions at their providers and then here, one caller at a time: in what order changes are made there is
+ * in what order they are recorded here, and no report comes in between. No connection is held while a provider is asked.
+ */
+export async function leased<T>(
+  service: Service,
+  refs: readonly ProviderRef[],
+  work: (lease: Lease) => Promise<T>,
+): Promise<T> {
+  const holder = randomUUID()
+  const taken: ProviderRef[] = []
+  let asked = false
+  const lease: Lease = {
+    covers: ({ provider, providerRef }) =>
+      refs.some((one) => one.provider === provider && one.ref === providerRef),
+    ask(provider, question) {
+      const [first] = refs
+      if (!first) throw new Error('nothing to ask about')
+      asked = true
+      return askingProvider(provider, async () => question(await providerOf(service, first.appId, provider)))
+    },
+    async check(tx) {
+      for (const one of taken) if ((await holdsLease(tx, one, holder)) === false) throw new Overtaken()
+    },
+  }
+  try {
+    // All in one order, so that no two wait for each other.
+    for (const one of [...refs].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))) {
+      await takeWhenFree(service, one, holder)
+      taken.push(one)
+    }
+    return await work(lease)
+  } finally {
+    for (const one of taken) await giveBack(service, one, holder, asked)
+  }
+}
+
+const nameOf = ({ provider, ref }: ProviderRef) => JSON.stringify([provider, ref])
+
+/**
+ * Ends the lease, and reads what the provider has now if it was asked anything: it has the last word. That this fails is
+ * no answer to the caller, whose change is made or refused by then: a job does it later.
+ */
+async function giveBack(service: Service, at: ProviderRef, holder: string, asked: boolean): Promise<void> {
+  try {
+    await endLease(service.pool, at, holder)
+    if (asked) await syncSubscription(service, at)
+  } catch (error) {
+    service.log.warn({ err: error, ...at }, 'a changed subscription could not be read; it is tried again')
+    await addJob(service.pool, 'sync-subscription', at).catch((failed) =>
+      service.log.error({ err: failed, ...at }, 'nor queued: the daily reconciliation reads it'),
+    )
+  }
+}
