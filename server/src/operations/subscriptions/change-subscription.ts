@@ -83,7 +83,7 @@ async function make(call: Call, input: ChangeInput): Promise<SubscriptionChange>
   })
 }
 
-export const basePlan = ({ held, now }: Pick<Situation, 'held' | 'now'>): SubscriptionRow | undefined =>
+const basePlan = ({ held, now }: Pick<Situation, 'held' | 'now'>): SubscriptionRow | undefined =>
   held.find((s) => !s.isAddon && endedAt(s, now) === null)
 
 /** The provider's subscription that is paid for it, if any. */
