@@ -94,7 +94,10 @@ const start = createRoute({
 const apps = createRoute({
   getParentRoute: () => inside,
   path: 'apps',
-  validateSearch: (search) => text(search, 'copyTo', 'copyFrom', 'make'),
+  validateSearch: (search) => ({
+    ...text(search, 'copyTo', 'copyFrom', 'make'),
+    ...choice(search, 'show', ['archived']),
+  }),
   component: lazyPage(() => import('./pages/apps.tsx'), 'AppsPage'),
 })
 const members = createRoute({

@@ -34,6 +34,8 @@ const PLACES: Record<string, Place> = {
   createPasswordReset: { path: '/members', control: button(/^Reset password of /) },
   createApp: { path: '/apps', control: button('New app') },
   renameApp: { path: '/apps', control: button('Rename') },
+  archiveApp: { path: '/apps', control: button('Archive') },
+  deleteApp: { path: '/apps?show=archived', control: button('Delete') },
   setOrigins: { path: '/apps', control: button('Allowed origins') },
   advanceClock: { path: '/apps', first: 'Move the clock', control: button('A month later') },
   copyCatalogue: {
@@ -149,6 +151,8 @@ async function fill(): Promise<void> {
     clocked: createApp(id: "clocked", name: "Clocked", testClock: true) { id }
     sampled: createApp(id: "sampled", name: "Sampled") { id }
     loadSample(appId: "sampled") { users }
+    retired: createApp(id: "retired", name: "Retired") { id }
+    archiveApp(appId: "retired") { id }
     editPackage(appId: "default", id: "basic", input: {name: "Basic", features: [{id: "calls", entitlement: {limit: 5}}]}) { id }
     extra: editPackage(appId: "default", id: "extra", input: {name: "Extra calls"}) { id }
     publishPackage(appId: "default", id: "extra", for: NEW_ONLY) { id }

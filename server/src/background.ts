@@ -11,6 +11,7 @@ import {
 import type { Logger } from 'pino'
 import { appsDue } from './billing/sandbox/books.ts'
 import { turnSandbox } from './billing/sandbox/payments.ts'
+import { deleteAppRows, resumeAppDeletions } from './operations/apps/remove-app.ts'
 import { askAboutCheckout, askAboutSubscription } from './operations/billing/ask-provider.ts'
 import { handleNotice } from './operations/billing/handle-notice.ts'
 import { providerOf, sandboxIsOn } from './operations/billing/provider-of.ts'
@@ -45,10 +46,12 @@ function tasksOf(service: Service): TaskList {
     },
     'send-sandbox-event': ({ appId, id }) => sendSandboxEvent(service, appId, id),
     'turn-sandbox': ({ appId }) => turnSandbox(service.pool, appId, isOn),
+    'delete-app': ({ appId }) => deleteAppRows(service, appId),
     'delete-import': (at) => deleteImport(service, at),
     'turn-sandboxes': async () => {
       for (const appId of await appsDue(service.pool)) await turnSandbox(service.pool, appId, isOn)
       await freeStrandedJobs(service.pool, STRANDED_MINUTES)
+      await resumeAppDeletions(service)
     },
     reconcile: ({ which }) => reconcile(service, null, which),
   }

@@ -167,6 +167,7 @@ const DASHBOARD_QUERIES: Rows = {
   sessions: given({}),
   feature: given({ appId: 'default', id: 'calls' }),
   features: given({ appId: 'default', search: 's' }),
+  appUse: given({ appId: 'default' }),
   packageUse: given({ appId: 'default', id: 'plan' }),
   featureUse: given({ appId: 'default', id: 'calls' }),
   billingTemplateUse: given({ appId: 'default', id: 'plan' }),
@@ -327,6 +328,8 @@ const DASHBOARD_MUTATIONS: Rows = {
     successUrl: 'https://a.example',
     cancelUrl: 'https://b.example',
   }),
+  archiveApp: { variables: (turn) => ({ appId: `app turn${turn}`, archived: true }) },
+  deleteApp: given({ appId: 'default', confirm: 'default' }, 'BAD_USER_INPUT'),
   renameApp: { variables: (turn) => ({ appId: `app turn${turn}`, name: 'Renamed' }) },
   rotateApiKey: given({ appId: 'default', id: 'none', overlapHours: 1 }, 'API_KEY_NOT_FOUND'),
   createFeature: {

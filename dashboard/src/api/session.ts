@@ -12,7 +12,7 @@ const SESSION = graphql(`
 const ACCOUNT = graphql(`
   query Account {
     permissions
-    apps { id name now testClock origins createdAt sampleLoaded }
+    apps { id name now testClock origins createdAt sampleLoaded archivedAt deletion { since rows } }
   }
 `)
 
@@ -33,12 +33,15 @@ export async function whoIsThereNow(client: QueryClient): Promise<Me | null> {
 
 const SESSION_QUERY = { queryKey: keyOf(SESSION, {}), queryFn: () => request(SESSION, {}) }
 
+/** Those that can be opened: one that is being deleted cannot. */
+export const thatExist = (apps: readonly App[]): App[] => apps.filter(({ deletion }) => deletion === null)
+
 export async function appsOf(client: QueryClient): Promise<App[]> {
   const { apps } = await client.ensureQueryData({
     queryKey: keyOf(ACCOUNT, {}),
     queryFn: () => request(ACCOUNT, {}),
   })
-  return apps
+  return thatExist(apps)
 }
 
 /** Clears the cache: someone else may be using this browser now. */

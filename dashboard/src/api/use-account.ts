@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import type { ResultOf } from './graphql.ts'
-import { ACCOUNT, type App, type Me, SESSION } from './session.ts'
+import { ACCOUNT, type App, type Me, SESSION, thatExist } from './session.ts'
 import { keyOf, useAsk } from './use-api.ts'
 
 /** The apps; empty while loading. */
 export function useApps(): App[] {
-  return useAsk(ACCOUNT, {}).data?.apps ?? []
+  return thatExist(useAsk(ACCOUNT, {}).data?.apps ?? [])
 }
 
 export function useMe(): Me | null {

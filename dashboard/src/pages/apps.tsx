@@ -1,25 +1,31 @@
-import { Button, Group, Modal, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Button, Modal, SimpleGrid } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ACCOUNT, type App } from '../api/session.ts'
+import { ACCOUNT } from '../api/session.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { ArchiveApp } from '../forms/archive-app.tsx'
 import { CopyCatalogueForm } from '../forms/copy-catalogue-form.tsx'
+import { DeleteApp } from '../forms/delete-app.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { MoveClock } from '../forms/move-clock.tsx'
 import { NewAppForm } from '../forms/new-app-form.tsx'
 import { OriginsForm } from '../forms/origins-form.tsx'
 import { RenameAppForm } from '../forms/rename-app-form.tsx'
-import { ButtonLink } from '../ui/links.tsx'
+import { ArchivedFilter } from '../ui/archived-filter.tsx'
+import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
-import { Tag } from '../ui/tag.tsx'
+import { AppCard, type AppDialog } from './app-card.tsx'
 
-type Open = { is: 'new' } | { is: 'clock' | 'origins' | 'rename'; id: string } | null
+type Open = { is: 'new' } | { is: AppDialog; id: string } | null
+
+/** While rows go in the background. */
+const PROGRESS_MS = 2_000
 
 export function AppsPage() {
-  const { copyTo, copyFrom, make } = useSearch({ from: '/inside/apps' })
+  const { copyTo, copyFrom, make, show } = useSearch({ from: '/inside/apps' })
   const navigate = useNavigate({ from: '/apps' })
   const may = useMay()
   const [open, setOpen] = useState<Open>(null)
@@ -27,9 +33,12 @@ export function AppsPage() {
     setOpen(null)
     if (make !== undefined) void navigate({ search: {} })
   }
-  const asked = useAsk(ACCOUNT, {})
+  const known = useAsk(ACCOUNT, {})
+  const deleting = known.data?.apps.some(({ deletion }) => deletion !== null) ?? false
+  const asked = useAsk(ACCOUNT, {}, { refetchInterval: deleting && PROGRESS_MS })
   const apps = asked.data?.apps ?? []
   const app = open && 'id' in open ? apps.find(({ id }) => id === open.id) : undefined
+  const inUse = apps.filter(({ archivedAt }) => archivedAt === null)
   const target = apps.find(({ id }) => id === copyTo)
   return (
     <Page
@@ -46,18 +55,33 @@ export function AppsPage() {
       }
     >
       <Loaded of={asked}>
-        {({ apps }) => (
-          <SimpleGrid cols={{ base: 1, md: 2 }}>
-            {apps.map((app) => (
-              <AppCard
-                key={app.id}
-                app={app}
-                several={apps.length > 1}
-                onOpen={(is) => setOpen({ is, id: app.id })}
-              />
-            ))}
-          </SimpleGrid>
-        )}
+        {({ apps }) => {
+          const archived = show === 'archived'
+          const shown = apps.filter(({ archivedAt }) => (archivedAt !== null) === archived)
+          return (
+            <>
+              {(archived || inUse.length < apps.length) && (
+                <ArchivedFilter
+                  archived={archived}
+                  onChange={(archived) => void navigate({ search: archived ? { show: 'archived' } : {} })}
+                />
+              )}
+              {shown.length === 0 && (
+                <Empty title="No archived apps">Apps that you archive are kept here.</Empty>
+              )}
+              <SimpleGrid cols={{ base: 1, md: 2 }}>
+                {shown.map((app) => (
+                  <AppCard
+                    key={app.id}
+                    app={app}
+                    several={inUse.length > 1}
+                    onOpen={(is) => setOpen({ is, id: app.id })}
+                  />
+                ))}
+              </SimpleGrid>
+            </>
+          )
+        }}
       </Loaded>
       <FormDialog opened={open?.is === 'new' || make !== undefined} onClose={close} title="New app">
         <NewAppForm onDone={close} />
@@ -69,6 +93,8 @@ export function AppsPage() {
       >
         {app && <MoveClock app={app} />}
       </Modal>
+      <ArchiveApp app={open?.is === 'archive' ? app : undefined} onClose={close} />
+      <DeleteApp app={open?.is === 'delete' ? app : undefined} onClose={close} />
       <FormDialog
         opened={open?.is === 'origins' && app !== undefined}
         onClose={close}
@@ -93,64 +119,12 @@ export function AppsPage() {
           <CopyCatalogueForm
             to={target}
             from={copyFrom ?? null}
-            apps={apps.filter(({ id }) => id !== target.id)}
+            apps={inUse.filter(({ id }) => id !== target.id)}
             onFrom={(copyFrom) => void navigate({ search: { copyTo: target.id, copyFrom }, replace: true })}
             onDone={() => void navigate({ search: {} })}
           />
         )}
       </Modal>
     </Page>
-  )
-}
-
-interface AppCardProps {
-  app: App
-  several: boolean
-  onOpen: (is: 'clock' | 'origins' | 'rename') => void
-}
-
-function AppCard({ app, several, onOpen }: AppCardProps) {
-  const may = useMay()
-  return (
-    <Paper p="md" radius="md">
-      <Stack gap="sm">
-        <Group justify="space-between" wrap="nowrap" align="flex-start">
-          <div>
-            <Title order={2}>
-              <Link to="/apps/$app" params={{ app: app.id }} className="row-link">
-                {app.name}
-              </Link>
-            </Title>
-            <Text size="xs" c="dimmed" ff="monospace" className="break">
-              {app.id}
-            </Text>
-          </div>
-          {app.testClock ? <Tag tone="warn">Test clock</Tag> : <Tag tone="good">Real time</Tag>}
-        </Group>
-        <Text size="sm" c="dimmed">
-          {app.origins.length === 0
-            ? 'No allowed origins: browsers cannot use the client API yet.'
-            : `Allowed origins: ${app.origins.join(', ')}`}
-        </Text>
-        <Group gap="xs">
-          {app.testClock && (
-            <Button variant="default" size="xs" onClick={() => onOpen('clock')}>
-              Move the clock
-            </Button>
-          )}
-          <Button variant="default" size="xs" onClick={() => onOpen('origins')} disabled={!may('setOrigins')}>
-            Allowed origins
-          </Button>
-          {several && (
-            <ButtonLink variant="default" size="xs" to="/apps" search={{ copyTo: app.id }}>
-              Copy a catalogue here
-            </ButtonLink>
-          )}
-          <Button variant="default" size="xs" onClick={() => onOpen('rename')} disabled={!may('renameApp')}>
-            Rename
-          </Button>
-        </Group>
-      </Stack>
-    </Paper>
   )
 }

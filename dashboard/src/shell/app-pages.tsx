@@ -1,6 +1,6 @@
 import { Outlet, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { ACCOUNT } from '../api/session.ts'
+import { ACCOUNT, thatExist } from '../api/session.ts'
 import { useAsk } from '../api/use-api.ts'
 import { NotFound } from '../ui/not-found.tsx'
 import { PageLoading } from './page-loading.tsx'
@@ -9,7 +9,7 @@ import { PageLoading } from './page-loading.tsx'
 export function AppPages() {
   const { app } = useParams({ from: '/inside/apps/$app' })
   const { data, refetch } = useAsk(ACCOUNT, {})
-  const unknown = data !== undefined && !data.apps.some(({ id }) => id === app)
+  const unknown = data !== undefined && !thatExist(data.apps).some(({ id }) => id === app)
   // A list from before the app was created does not count.
   const [askedFor, setAskedFor] = useState<string | null>(null)
   useEffect(() => {

@@ -8,6 +8,7 @@ import classes from './shell.module.css'
 export function AppSwitcher({ app }: { app: string }) {
   const apps = useApps()
   const current = apps.find(({ id }) => id === app)
+  const shown = apps.filter(({ id, archivedAt }) => archivedAt === null || id === app)
   return (
     <Menu width="target" position="bottom-start">
       <Menu.Target>
@@ -21,12 +22,13 @@ export function AppSwitcher({ app }: { app: string }) {
               {app}
             </Text>
           </div>
+          {current?.archivedAt && <Tag>archived</Tag>}
           {current?.testClock && <Tag tone="warn">test</Tag>}
           <IconSelector size={16} aria-hidden />
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        {apps.map(({ id, name, testClock }) => (
+        {shown.map(({ id, name, testClock }) => (
           <MenuItemLink
             key={id}
             to="/apps/$app"

@@ -152,7 +152,7 @@ export function CommandBar({ app }: { app: string }) {
       group: 'Apps',
       actions: matching(
         apps
-          .filter(({ id }) => id !== app)
+          .filter(({ id, archivedAt }) => id !== app && archivedAt === null)
           .map(({ id, name }) => ({
             id: `app ${id}`,
             label: `Go to the app ${name}`,

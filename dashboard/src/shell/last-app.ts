@@ -1,10 +1,11 @@
 const NAME = 'tollgate-app'
 const FIRST = 'default'
 
-/** The app last viewed in this browser, if it still exists; otherwise another. */
-export function rememberedApp(apps: readonly { id: string }[]): string {
-  const wanted = [localStorage.getItem(NAME), FIRST, apps[0]?.id]
-  const found = wanted.find((id) => apps.some((app) => app.id === id))
+/** The app last viewed in this browser, if it is still in use; otherwise another. */
+export function rememberedApp(apps: readonly { id: string; archivedAt: string | null }[]): string {
+  const inUse = apps.filter(({ archivedAt }) => archivedAt === null)
+  const wanted = [localStorage.getItem(NAME), FIRST, inUse[0]?.id]
+  const found = wanted.find((id) => inUse.some((app) => app.id === id))
   return found ?? localStorage.getItem(NAME) ?? FIRST
 }
 

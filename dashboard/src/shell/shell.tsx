@@ -7,6 +7,7 @@ import { Mark } from '../ui/mark.tsx'
 import { AccountFailed } from './account-failed.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { AppSwitcher } from './app-switcher.tsx'
+import { ArchivedBanner } from './archived-banner.tsx'
 import { AskBeforeLeaving } from './ask-before-leaving.tsx'
 import { ClockBanner } from './clock-banner.tsx'
 import { CommandBar, OpenCommandBar } from './command-bar.tsx'
@@ -60,6 +61,7 @@ export function Shell() {
         <AccountMenu />
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1} className={classes.main}>
+        <ArchivedBanner />
         <ClockBanner />
         <AccountFailed />
         <Outlet />

@@ -34,6 +34,7 @@ export const INSIDE = [
   '/apps/default/graphiql',
   '/apps/default/audit',
   '/apps',
+  '/apps?show=archived',
   '/apps?copyTo=clocked&copyFrom=default',
   '/members',
   '/account',

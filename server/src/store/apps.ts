@@ -11,6 +11,13 @@ export interface AppRow {
   now: number
   createdAt: number
   sampleLoaded: boolean
+  /** since when it is hidden and takes nothing new */
+  archivedAt: number | null
+}
+
+/** An app in the list, where also those are that are being deleted. */
+export interface ListedApp extends AppRow {
+  deletion: { since: number; rows: number } | null
 }
 
 /** An app's time: its test clock where it has one, else the database's, so that all nodes agree. */
@@ -36,21 +43,30 @@ export async function insertApp(db: Db, id: string, name: string, testClock: boo
 }
 
 const SELECT = `select id, name, test_clock as "testClock", origins, ${APP_NOW} as now, created_at as "createdAt",
-  exists (select from sample_item where app_id = app.id) as "sampleLoaded" from app`
+  exists (select from sample_item where app_id = app.id) as "sampleLoaded", archived_at as "archivedAt",
+  deleting_since as "deletingSince", deleted_rows as "deletedRows" from app`
 
-export async function listApps(db: Db): Promise<AppRow[]> {
-  const { rows } = await db.query<AppRow>(`${SELECT} order by created_at, id`)
-  return rows
+/** To everybody but the list, an app that is being deleted is gone. */
+const PRESENT = 'deleting_since is null'
+
+export async function listApps(db: Db): Promise<ListedApp[]> {
+  const { rows } = await db.query<AppRow & { deletingSince: number | null; deletedRows: number }>(
+    `${SELECT} order by created_at, id`,
+  )
+  return rows.map(({ deletingSince, deletedRows, ...app }) => ({
+    ...app,
+    deletion: deletingSince === null ? null : { since: deletingSince, rows: deletedRows },
+  }))
 }
 
 export async function findApp(db: Db, id: string): Promise<AppRow | null> {
-  const { rows } = await db.query<AppRow>(`${SELECT} where id = $1`, [id])
+  const { rows } = await db.query<AppRow>(`${SELECT} where id = $1 and ${PRESENT}`, [id])
   return rows[0] ?? null
 }
 
 /** Serialises changes to an app's catalogue, keys or clock. Null when there is no such app. */
 export async function lockApp(db: Db, id: string): Promise<AppRow | null> {
-  const { rows } = await db.query<AppRow>(`${SELECT} where id = $1 for no key update`, [id])
+  const { rows } = await db.query<AppRow>(`${SELECT} where id = $1 and ${PRESENT} for no key update`, [id])
   return rows[0] ?? null
 }
 

@@ -15,6 +15,8 @@ export interface LoadedApp {
   revokedTokenKeys: ReadonlySet<string>
   /** The origins whose pages may use the client API. */
   origins: readonly string[]
+  /** Whether it takes nothing new. */
+  archived: boolean
 }
 
 type PackageRow = Omit<PackageContent, 'updatedAt' | 'entries'> & {
@@ -28,6 +30,7 @@ interface Row {
   keys: { hash: string; left: number | null }[]
   revokedTokenKeys: string[]
   origins: string[]
+  archived: boolean
   features: FeatureContent[]
   packages: PackageRow[]
 }
@@ -53,7 +56,7 @@ export async function loadApp(db: Db, appId: string): Promise<LoadedApp | null> 
   const { rows } = await db.query<Row>({
     name: 'load-app',
     text: `
-select app.version, app.origins,
+select app.version, app.origins, app.archived_at is not null as archived,
   (select coalesce(json_agg(json_build_object('hash', encode(hash, 'hex'),
      'left', extract(epoch from expires_at - statement_timestamp()) * 1000)), '[]') from api_key
    where app_id = app.id and revoked_at is null) as keys,
@@ -76,7 +79,7 @@ select app.version, app.origins,
         order by seq), '[]')
         from price where app_id = p.app_id and package_id = p.id and archived_at is null)) order by seq), '[]')
    from package p where app_id = app.id) as packages
-from app where id = $1`,
+from app where id = $1 and deleting_since is null`,
     values: [appId],
   })
   const row = rows[0]
@@ -86,6 +89,7 @@ from app where id = $1`,
     keys: new Map(row.keys.map(({ hash, left }) => [hash, left ?? Infinity])),
     revokedTokenKeys: new Set(row.revokedTokenKeys),
     origins: row.origins,
+    archived: row.archived,
     catalogue: buildCatalogue(row.features, row.packages.map(fromRow)),
   }
 }

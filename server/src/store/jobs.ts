@@ -9,6 +9,7 @@ export interface Jobs {
   'cancel-at-provider': ProviderRef
   'send-sandbox-event': { appId: string; id: string }
   'turn-sandbox': { appId: string }
+  'delete-app': { appId: string }
   'delete-import': { appId: string; id: string; after: number }
   'turn-sandboxes': Record<never, never>
   reconcile: { which: 'due' | 'all' }

@@ -22,6 +22,7 @@ import * as revenue from './migrations/019-revenue.ts'
 import * as archive from './migrations/020-archive.ts'
 import * as auditLog from './migrations/022-audit-log.ts'
 import * as providerLeases from './migrations/024-provider-leases.ts'
+import * as appRemoval from './migrations/026-app-removal.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -46,6 +47,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '020-archive': archive,
   '022-audit-log': auditLog,
   '024-provider-leases': providerLeases,
+  '026-app-removal': appRemoval,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

@@ -46,6 +46,10 @@ async function prepare(): Promise<void> {
   const { sessions } = await server.dashboard.data('{ sessions { id current } }')
   known.SESSION = sessions.find((session: Data) => !session.current).id
   known.STRIPE_KEY = stripe.key
+  await rowsOf(
+    { connectionString: server.databaseUrl },
+    `insert into app (id, name, archived_at) values ('gone', 'Gone', now())`,
+  )
   known.STRIPE_PRICE = stripe.sell({ name: 'plan', amount: 1500, interval: 'month' }).id
 }
 
@@ -87,6 +91,25 @@ const STEPS: Step[] = [
   {
     mutation: `renameApp(${app}, name: "Second") { id }`,
     entry: { appId: 'audited', before: { name: 'First' }, after: { name: 'Second' } },
+  },
+  {
+    mutation: `archiveApp(${app}) { id }`,
+    entry: { appId: 'audited', before: { archivedAt: null }, after: { archivedAt: expect.any(String) } },
+  },
+  {
+    mutation: `archiveApp(${app}, archived: false) { id }`,
+    entry: { before: { archivedAt: expect.any(String) }, after: { archivedAt: null } },
+  },
+  {
+    // Of no app: it is still there when the app is gone.
+    mutation: 'deleteApp(appId: "gone", confirm: "gone") { id }',
+    entry: {
+      appId: null,
+      subjectKind: 'app',
+      subjectId: 'gone',
+      before: { name: 'Gone', deletingSince: null },
+      after: { deletingSince: expect.any(String) },
+    },
   },
   {
     mutation: `setOrigins(${app}, origins: ["https://a.example"]) { id }`,

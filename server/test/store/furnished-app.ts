@@ -78,6 +78,20 @@ insert into sample_activity (app_id, minute, checks, records) values ('ours', '2
 `)
 }
 
+/** The sandbox's books, which only the provider of that name reads. */
+export async function furnishBooks(db: Db): Promise<void> {
+  await db.query(`
+insert into sandbox_customer (app_id, id) values ('ours', 'cus_1');
+insert into sandbox_checkout (app_id, id, session_id, items, success_url, cancel_url, made_at, expires_at)
+  values ('ours', 'cs_1', 'session', '[]', 'https://a.example', 'https://b.example', now(), now());
+insert into sandbox_subscription (app_id, id, session_id, customer_id, price_ids, interval, status, made_at, period_end, card_renews)
+  values ('ours', 'sub_1', 'session', 'cus_1', '{price_1}', 'month', 'active', now(), now(), true);
+insert into sandbox_invoice (app_id, subscription_id, number, id, reason, currency, lines, due, paid, made_at)
+  values ('ours', 'sub_1', 1, 'in_1', 'subscription_create', 'usd', '[]', 900, true, now());
+insert into sandbox_event (app_id, id, payload) values ('ours', 'evt_1', '{}');
+`)
+}
+
 /** Everything that is kept of an app, table by table. */
 export async function allOf(db: Db, appId: string): Promise<unknown> {
   const { rows: tables } = await db.query<{ name: string }>(

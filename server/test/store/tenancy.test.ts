@@ -27,6 +27,7 @@ import * as accounts from '../../src/store/provider-accounts.ts'
 import * as leases from '../../src/store/provider-leases.ts'
 import * as paid from '../../src/store/provider-subscriptions.ts'
 import * as references from '../../src/store/references.ts'
+import * as removal from '../../src/store/remove-app.ts'
 import * as revenue from '../../src/store/revenue.ts'
 import { listRevenue } from '../../src/store/revenue-lists.ts'
 import { countSampleSubscriptions, forgetSample, removeSampleItems } from '../../src/store/sample.ts'
@@ -48,7 +49,7 @@ import * as userList from '../../src/store/user-list.ts'
 import * as traces from '../../src/store/user-traces.ts'
 import * as users from '../../src/store/users.ts'
 import { openStore, type TestStore } from '../harness/store.ts'
-import { allOf, furnishApp, UID } from './furnished-app.ts'
+import { allOf, furnishApp, furnishBooks, UID } from './furnished-app.ts'
 
 // All there is belongs to one app. Whatever another app asks for by the ids of that one, it finds nothing and changes
 // nothing; and the same call by the app itself finds or changes something, or the row here would prove nothing.
@@ -107,6 +108,9 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   setGraceDays: (db, app) => apps.setGraceDays(db, app, 3),
   searchAudit: (db, app) => searchAudit(db, { ...EVERYTHING, appId: app }, null, 9),
   setAccessAfterRefund: (db, app) => apps.setAccessAfterRefund(db, app, 'END'),
+  archiveApp: (db, app) => removal.archiveApp(db, app, true),
+  stillPaid: (db, app) => removal.stillPaid(db, app),
+  countAppContent: (db, app) => removal.countAppContent(db, app),
   findTemplate: (db, app) => templates.findTemplate(db, app, 'template'),
   listTemplates: (db, app) => templates.listTemplates(db, app, true),
   deleteTemplate: (db, app) => templates.deleteTemplate(db, app, 'unsold'),
@@ -378,6 +382,38 @@ describe('every app for itself, in the store', () => {
   it('leaves no function of the store out that is told an app', () => {
     const named = new Set([...Object.keys(CALLS).map((name) => name.split(',')[0]), ...ONLY_INSERT])
     expect(functionsOfApps().filter((name) => !named.has(name))).toEqual([])
+  })
+})
+
+describe('gap: an app that is deleted', () => {
+  it('leaves nothing in any table, whatever the size of a stretch, and others as they are', async () => {
+    for (const most of [1, 3, 1_000]) {
+      const tx = await store.pool.connect()
+      try {
+        await tx.query('begin')
+        await furnishBooks(tx)
+        const kept = (await allOf(tx, 'ours')) as { name: string; rows: unknown[] | null }[]
+        expect(kept.filter(({ rows }) => rows === null)).toEqual([])
+        const theirs = await allOf(tx, 'theirs')
+        await removal.beginAppDeletion(tx, 'ours')
+        let stretches = 0
+        while (await removal.deleteStretchOfApp(tx, 'ours', most)) stretches += 1
+        const rows = kept.reduce((sum, { name, rows }) => sum + (name === 'app' ? 0 : (rows?.length ?? 0)), 0)
+        expect(stretches).toBe(Math.ceil(rows / most))
+        const left = (await allOf(tx, 'ours')) as { name: string; rows: unknown[] | null }[]
+        expect(left.filter(({ rows }) => rows !== null)).toEqual([])
+        expect(await allOf(tx, 'theirs')).toEqual(theirs)
+      } finally {
+        await tx.query('rollback')
+        tx.release()
+      }
+    }
+  })
+
+  it('is not touched unless somebody asked for it', async () => {
+    const { result, after } = await tried((tx, app) => removal.deleteStretchOfApp(tx, app, 9), 'ours')
+    expect(result).toBe(false)
+    expect(after).toEqual(all)
   })
 })
 

@@ -141,10 +141,10 @@ export async function findCustomer(db: Db, appId: string, id: string): Promise<S
 /** The apps with something due in their books. */
 export async function appsDue(db: Db): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
-    `select id from app where exists (select from sandbox_subscription s
+    `select id from app where deleting_since is null and (exists (select from sandbox_subscription s
          where s.app_id = app.id and s.status <> 'canceled' and s.period_end <= ${APP_NOW})
        or exists (select from sandbox_checkout c
-         where c.app_id = app.id and c.state in ('open', 'cancelled') and c.expires_at <= ${APP_NOW})`,
+         where c.app_id = app.id and c.state in ('open', 'cancelled') and c.expires_at <= ${APP_NOW}))`,
   )
   return rows.map((row) => row.id)
 }

@@ -1,11 +1,12 @@
 import { inApp } from '../../operations/apps/apps.ts'
+import { type AppUse, appUse, archiveApp, deleteApp } from '../../operations/apps/remove-app.ts'
 import { deleteBillingTemplate, templateUse } from '../../operations/billing/billing-templates.ts'
 import { archiveFeature } from '../../operations/catalogue/archive-feature.ts'
 import { archivePackage } from '../../operations/catalogue/archive-package.ts'
 import { deleteFeature, type FeatureUse, featureUse } from '../../operations/catalogue/delete-feature.ts'
 import { deletePackage, type PackageUse, packageUse } from '../../operations/catalogue/delete-package.ts'
 import type { Builder } from '../types/builder.ts'
-import { appCall, type DashboardContext } from './context.ts'
+import { appCall, type DashboardContext, installationCall } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
 const REFUSAL = 'Why it cannot be deleted, and what to do; null: it can.'
@@ -42,9 +43,36 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
       }),
     })
 
+  const ofApp = builder.objectRef<AppUse>('AppUse').implement({
+    fields: (t) => {
+      const count = (name: Exclude<keyof AppUse, 'refusal'>, description?: string) =>
+        t.expose(name, { type: 'SafeInt', ...(description && { description }) })
+      return {
+        users: count('users'),
+        subscriptions: count('subscriptions', 'Past ones included.'),
+        ledgerEntries: count('ledgerEntries', 'Each recorded usage is one.'),
+        features: count('features'),
+        packages: count('packages'),
+        payments: count('payments'),
+        auditEntries: count('auditEntries'),
+        keys: count('keys', 'API keys that work.'),
+        paid: count('paid', 'Subscriptions that a provider still charges; the sandbox charges nobody.'),
+        openLinks: count('openLinks', 'Payment links that can still be paid, outside the sandbox.'),
+        refusal: t.exposeString('refusal', { nullable: true, description: REFUSAL }),
+      }
+    },
+  })
+
   builder.queryFields((t) => {
     const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
     return {
+      appUse: t.field({
+        type: ofApp,
+        nullable: true,
+        description: 'What would go with an app.',
+        args: { appId: args.appId },
+        resolve: (_, { appId }, context) => appUse(appCall(context, appId)),
+      }),
       packageUse: t.field({
         type: ofPackage,
         nullable: true,
@@ -70,6 +98,25 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
     const args = { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) }
     const archived = t.arg.boolean({ defaultValue: true })
     return {
+      archiveApp: t.field({
+        type: types.app,
+        nullable: true,
+        description:
+          'An archived app takes no new users, subscriptions, payments or catalogue changes; checks and records go on. archived: false brings it back.',
+        args: { appId: args.appId, archived },
+        resolve: (_, { appId, archived }, context) => archiveApp(appCall(context, appId), archived ?? true),
+      }),
+      deleteApp: t.field({
+        type: deleted,
+        nullable: true,
+        description:
+          'Only an archived app of which nobody is charged any more. Its keys stop working at once.',
+        args: {
+          appId: args.appId,
+          confirm: t.arg.string({ required: true, description: "The app's id once more." }),
+        },
+        resolve: (_, { appId, confirm }, context) => deleteApp(installationCall(context), appId, confirm),
+      }),
       archiveFeature: t.field({
         type: types.feature,
         nullable: true,

@@ -5,7 +5,7 @@ import { REACHES } from '../../domain/package-version.ts'
 import type { Price } from '../../domain/price.ts'
 import { ROLES } from '../../domain/role.ts'
 import { featureVersion, packageVersion } from '../../operations/call/version.ts'
-import type { AppRow } from '../../store/apps.ts'
+import type { AppRow, ListedApp } from '../../store/apps.ts'
 import type { Member } from '../../store/members.ts'
 import type { Builder } from '../types/builder.ts'
 import { defineCatalogueTypes } from '../types/catalogue-types.ts'
@@ -44,7 +44,13 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
       }),
     }),
   })
-  const app = builder.objectRef<AppRow>('App').implement({
+  const appDeletion = builder.objectRef<NonNullable<ListedApp['deletion']>>('AppDeletion').implement({
+    fields: (t) => ({
+      since: t.string({ resolve: ({ since }) => isoTime(since) }),
+      rows: t.expose('rows', { type: 'SafeInt', description: 'Rows that are gone so far.' }),
+    }),
+  })
+  const app = builder.objectRef<AppRow | ListedApp>('App').implement({
     fields: (t) => ({
       id: t.exposeString('id'),
       name: t.exposeString('name'),
@@ -58,6 +64,17 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
       now: t.string({ description: "The app's time.", resolve: (app) => isoTime(app.now) }),
       createdAt: t.string({ resolve: (app) => isoTime(app.createdAt) }),
       sampleLoaded: t.exposeBoolean('sampleLoaded', { description: 'Whether a sample catalogue is loaded.' }),
+      archivedAt: t.string({
+        nullable: true,
+        description: 'Since when it is hidden and takes nothing new; null: it is in use.',
+        resolve: (app) => isoTimeOrNull(app.archivedAt),
+      }),
+      deletion: t.field({
+        type: appDeletion,
+        nullable: true,
+        description: 'How far its deletion is; null: it is not being deleted.',
+        resolve: (app) => ('deletion' in app ? app.deletion : null),
+      }),
     }),
   })
 

@@ -8,6 +8,7 @@ import {
   bumpVersion,
   findApp,
   insertApp,
+  type ListedApp,
   listApps,
   setTestClock,
   setName as storeName,
@@ -18,7 +19,7 @@ import { addJob } from '../../store/jobs.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 
-export function apps({ service }: InstallationCall): Promise<AppRow[]> {
+export function apps({ service }: InstallationCall): Promise<ListedApp[]> {
   return listApps(service.pool)
 }
 

@@ -5,6 +5,7 @@ import { lockApp } from '../../store/apps.ts'
 import { insertAuditEntry, insertKeyEntry } from '../../store/audit.ts'
 import type { Tx } from '../../store/database.ts'
 import { snapshot } from '../../store/snapshots.ts'
+import { checkTakesNew } from './archived-app.ts'
 import type { AppActor, Call, InstallationCall, MemberActor } from './call.ts'
 import { MUTATIONS } from './member-operations.ts'
 
@@ -29,11 +30,19 @@ const nothing = async () => {}
 
 async function byMember<T>(
   tx: Tx,
-  { member, operation: { name, args } }: MemberActor,
+  actor: MemberActor,
   appId: string | null,
   change: () => Promise<T>,
 ): Promise<T> {
-  if (appId !== null && !(isIdentifier(appId) && (await lockApp(tx, appId)))) throw appNotFound(appId)
+  const {
+    member,
+    operation: { name, args },
+  } = actor
+  if (appId !== null) {
+    const app = isIdentifier(appId) ? await lockApp(tx, appId) : null
+    if (!app) throw appNotFound(appId)
+    checkTakesNew(actor, appId, app.archivedAt !== null)
+  }
   const about = MUTATIONS[name]?.about
   if (!about) return change()
   const look = (id: string | null) => snapshot(tx, about.kind, appId ?? '', id)

@@ -45,6 +45,8 @@ export const MUTATIONS: Record<string, MemberOperation> = {
   createApp: { least: 'OWNER', about: { kind: 'app', id: byId } },
   renameApp: { least: 'OWNER', about: { kind: 'app', id: by('appId') } },
   setOrigins: { least: 'OWNER', about: { kind: 'app', id: by('appId') } },
+  archiveApp: { least: 'OWNER', about: { kind: 'app', id: by('appId') } },
+  deleteApp: { least: 'OWNER', about: { kind: 'app', id: by('appId') } },
   advanceClock: { least: 'EDITOR', about: { kind: 'app', id: by('appId') } },
   createApiKey: { least: 'OWNER', about: { kind: 'apiKey', id: byResult } },
   rotateApiKey: { least: 'OWNER', about: { kind: 'apiKey', id: byId } },

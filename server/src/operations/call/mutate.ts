@@ -5,6 +5,7 @@ import { bumpVersion, lockApp } from '../../store/apps.ts'
 import { type LoadedApp, loadApp } from '../../store/catalogue.ts'
 import { type Tx, transaction, withSavepoint } from '../../store/database.ts'
 import { claimKey, readKeys, storeResults } from '../../store/idempotency.ts'
+import { checkTakesNew } from './archived-app.ts'
 import { audited } from './audited.ts'
 import { type Call, type InstallationCall, momentOf } from './call.ts'
 import type { KeptUnder } from './hot-paths.ts'
@@ -27,20 +28,25 @@ export async function mutate<T>(
   const idempotency = appId === null ? null : call.idempotency
   let checked = actor.kind !== 'app'
   const work = async (tx: Tx): Promise<Outcome<T>> => {
+    let runs = false
     const moment = async () => {
       if (appId === null) throw new Error('what belongs to no app has no moment')
       const now = await service.apps.at(tx, call)
       checked = true
+      // A stored answer is repeated whatever has happened since.
+      if (runs) checkTakesNew(actor, appId, now.app.archived)
       return now
     }
-    const run = () =>
-      audited(tx, call, (locked) =>
+    const run = () => {
+      runs = true
+      return audited(tx, call, (locked) =>
         effect(tx, async () => {
           const now = await moment()
           await locked()
           return now
         }),
       )
+    }
     const made =
       idempotency && appId !== null
         ? await once(tx, { ...idempotency, appId, scope: 'request' }, run)

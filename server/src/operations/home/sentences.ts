@@ -24,6 +24,8 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   createApp: 'created the app {name}',
   renameApp: 'renamed the app to {name}',
   setOrigins: 'changed the origins of the app {name}',
+  archiveApp: (done) => `${archived(done)} the app {name}`,
+  deleteApp: 'deleted the app {name}',
   advanceClock: 'moved the clock of the app {name}',
   createApiKey: 'created the API key {name}',
   rotateApiKey: 'rotated the API key {name}',

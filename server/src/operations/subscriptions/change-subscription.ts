@@ -14,6 +14,7 @@ import {
 } from '../../store/subscriptions.ts'
 import { deleteSuccessors, settleByClock } from '../../store/successors.ts'
 import { type Lease, leased } from '../billing/leased.ts'
+import { checkTakesNew } from '../call/archived-app.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundSubscription, foundUser, lockedUser } from '../call/found.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
@@ -92,6 +93,8 @@ export const billsBehind = (appId: string, { provider, providerRef: ref }: Subsc
 
 async function situationOf(call: Call, userId: string) {
   const { app, now } = await momentOf(call)
+  // Before the provider is asked for anything.
+  checkTakesNew(call.actor, call.appId, app.archived)
   const { pool } = call.service
   const user = await foundUser(pool, call.appId, userId)
   const held = await subscriptionsOfUser(pool, call.appId, user.uid, now)

@@ -1,0 +1,88 @@
+import { counted, deletionRefusal } from '../../domain/deletion.ts'
+import { badUserInput, quote } from '../../domain/errors.ts'
+import { type AppRow, bumpVersion, lockApp } from '../../store/apps.ts'
+import { transaction } from '../../store/database.ts'
+import { addJob } from '../../store/jobs.ts'
+import * as store from '../../store/remove-app.ts'
+import type { Call, InstallationCall } from '../call/call.ts'
+import { mutate } from '../call/mutate.ts'
+import type { Service } from '../call/service.ts'
+import { lookingUp } from '../catalogue/reach.ts'
+import { foundApp } from './apps.ts'
+import { DEFAULT_APP } from './first-start.ts'
+
+/** Hides an app and has it refuse what is new, or brings it back. One app always stays in use. */
+export function archiveApp(call: Call, archived: boolean): Promise<AppRow> {
+  const { appId } = call
+  return mutate(call, async (tx) => {
+    await store.removeAppsAlone(tx)
+    if (archived && !(await store.isAnotherInUse(tx, appId))) {
+      throw badUserInput(`${quote(appId)} is the only app in use: create another, or bring one back`)
+    }
+    await store.archiveApp(tx, appId, archived)
+    await bumpVersion(tx, appId)
+    return foundApp(tx, appId)
+  })
+}
+
+/** What goes with an app, and what keeps it from being deleted. */
+export interface AppUse extends store.AppContent, store.StillPaid {
+  /** why it cannot be deleted; null: it can */
+  refusal: string | null
+}
+
+export async function appUse(call: Call): Promise<AppUse> {
+  const app = await foundApp(call.service.pool, call.appId)
+  return lookingUp(call, async (tx) => {
+    const paying = await store.stillPaid(tx, app.id)
+    return { ...(await store.countAppContent(tx, app.id)), ...paying, refusal: refusalOf(app, paying) }
+  })
+}
+
+/** Nobody can take it back, so whoever deletes an app types its id. Its rows go in the background. */
+export function deleteApp(call: InstallationCall, appId: string, confirmed: string): Promise<{ id: string }> {
+  return mutate(call, async (tx) => {
+    await store.removeAppsAlone(tx)
+    await foundApp(tx, appId)
+    const app = await lockApp(tx, appId)
+    if (!app) throw new Error(`the app ${appId} vanished`)
+    if (confirmed !== appId)
+      throw badUserInput(`Type the id of the app to confirm: ${quote(appId)}`, 'confirm')
+    const refusal = refusalOf(app, await store.stillPaid(tx, appId))
+    if (refusal !== null) throw badUserInput(refusal, 'appId')
+    await store.beginAppDeletion(tx, appId)
+    await addJob(tx, 'delete-app', { appId }, jobKey(appId))
+    return { id: appId }
+  })
+}
+
+function refusalOf({ id, archivedAt }: AppRow, { paid, openLinks }: store.StillPaid): string | null {
+  if (id === DEFAULT_APP) return `Every start creates the app ${quote(id)}: archive it instead`
+  const reasons = [
+    counted('has', paid, 'subscription that is still paid for', 'subscriptions that are still paid for'),
+    counted('has', openLinks, 'payment link that can still be paid', 'payment links that can still be paid'),
+  ]
+  const paying = deletionRefusal('app', id, reasons, 'cancel what can still cost somebody money first')
+  if (paying !== null) return paying
+  return archivedAt === null ? `The app ${quote(id)} is in use: archive it first` : null
+}
+
+const jobKey = (appId: string) => `delete-app:${appId}`
+
+/** So many rows take a fraction of a second. */
+const STRETCH = 10_000
+
+/** Deletes the next rows of an app. Each stretch is a job: a large app holds up neither a lock nor a shutdown. */
+export async function deleteAppRows({ patient }: Service, appId: string): Promise<void> {
+  await transaction(patient, async (tx) => {
+    const more = await store.deleteStretchOfApp(tx, appId, STRETCH)
+    if (more) await addJob(tx, 'delete-app', { appId }, jobKey(appId))
+  })
+}
+
+/** Goes on with deletions whose job was given up, after a day without a database for example. */
+export async function resumeAppDeletions({ pool }: Service): Promise<void> {
+  for (const appId of await store.appsBeingDeleted(pool)) {
+    await addJob(pool, 'delete-app', { appId }, jobKey(appId))
+  }
+}
