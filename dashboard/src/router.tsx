@@ -209,7 +209,10 @@ const revenue = createRoute({
   path: 'revenue',
   validateSearch: (search) => ({
     ...choice(search, 'range', ['7', '30', '90', '365']),
-    ...choice(search, 'list', ['new', 'changed', 'cancelled', 'past-due', 'trialing', 'paid', 'failed']),
+    ...choice(search, 'list', [
+      ...(['mrr', 'paid', 'refunded', 'failed'] as const),
+      ...(['new', 'changed', 'cancelled', 'past-due', 'trialing'] as const),
+    ]),
     ...text(search, 'after'),
   }),
   component: lazyPage(() => import('./pages/revenue.tsx'), 'RevenuePage'),

@@ -62,7 +62,9 @@ describe('gap: members', () => {
     expect(await invited.page.getByRole('button', { name: 'Invite' }).isEnabled()).toBe(true)
 
     await page.getByRole('button', { name: 'Remove vera@example.com' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
+    const removing = page.getByRole('dialog', { name: 'Remove vera@example.com?' })
+    await removing.getByText('They are signed out of 1 browser at once and can no longer sign in.').waitFor()
+    await removing.getByRole('button', { name: 'Remove', exact: true }).click()
     await page.getByText('Removed, and signed out everywhere.').waitFor()
     await invited.page.goto(`${dashboard.server.url}/members`)
     await invited.page.getByRole('button', { name: 'Sign in' }).waitFor()
@@ -84,8 +86,11 @@ describe('gap: members', () => {
     await dialog.getByRole('button', { name: 'Make a link' }).click()
     const link = (await dialog.getByRole('figure', { name: "The invitation's link" }).innerText()).trim()
     await dialog.getByRole('button', { name: 'Done' }).click()
-    await page.getByRole('button', { name: 'Take back the invitation of otto@example.com' }).click()
-    await page.getByText('The invitation is void.').waitFor()
+    await page.getByRole('button', { name: 'Revoke the invitation of otto@example.com' }).click()
+    const revoking = page.getByRole('dialog', { name: 'Revoke the invitation?' })
+    await revoking.getByText('The link you sent to otto@example.com stops working.').waitFor()
+    await revoking.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('Invitation revoked.').waitFor()
     const invited = await dashboard.visit()
     await invited.page.goto(link)
     await invited.page.getByRole('heading', { name: 'This invitation is not valid' }).waitFor()
@@ -240,6 +245,12 @@ describe('gap: billing set up in the pages', () => {
     expect(await dialog.getByRole('textbox', { name: 'Webhook signing secret' }).inputValue()).toBe('')
     expect(await page.content()).not.toContain(stripe.key)
     expect(await page.content()).not.toContain(SECRET)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    const removing = page.getByRole('dialog', { name: 'Remove stripe?' })
+    await removing.getByText('Nobody is being charged through stripe.').waitFor()
+    await removing.getByRole('button', { name: 'Keep' }).click()
   })
 
   it('imports prices from the provider, by its list and by id', async () => {

@@ -66,8 +66,11 @@ describe('spec §5: API keys in the dashboard', () => {
     await endOverlap()
     expect([await answer(former), await answer(latter)]).toEqual(['UNAUTHENTICATED', 'answered'])
 
+    await open('/apps/default/keys')
     const row = page.getByRole('row').filter({ hasText: 'Production' }).filter({ hasText: 'Active' })
     await row.getByRole('button', { name: /^Revoke/ }).click()
+    await page.getByText(/^It was last used on|^It has never been used/).waitFor()
+    await page.getByText('1 other key keeps working.').waitFor()
     await page.getByRole('button', { name: 'Revoke the key' }).click()
     await page.getByText('Revoked', { exact: true }).waitFor()
     expect(await answer(latter)).toBe('UNAUTHENTICATED')

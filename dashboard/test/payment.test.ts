@@ -101,6 +101,44 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     expect(problems).toEqual([])
   })
 
+  it('is in every figure of the Revenue page, each of which leads to its list and back', async () => {
+    const { page, open, problems } = visit
+    await open('/apps/default/revenue')
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    for (const [figure, list, first] of [
+      ['Monthly recurring revenue', 'What recurs each month', /Eve\s+Basic\s+\$12\.00/],
+      ['Payments, less refunds', 'Payments', /Eve\s+\$12\.00/],
+      ['New', 'New subscriptions', /Eve\s+Basic/],
+    ] as const) {
+      await page.getByRole('link', { name: figure, exact: true }).click()
+      const row = page.getByRole('table', { name: list, exact: true }).locator('tbody tr').first()
+      await expect.poll(() => row.innerText()).toMatch(first)
+      await row.getByRole('link', { name: 'Eve' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Eve' }).waitFor()
+      await page.goBack()
+      await page.getByRole('heading', { level: 2, name: list, exact: true }).waitFor()
+    }
+    for (const [figure, list] of [
+      ['Refunds and disputes', 'Refunds and disputes'],
+      ['Failed payments', 'Failed payments'],
+      ['Changed', 'Changed plans'],
+      ['Cancelled', 'Cancelled subscriptions'],
+      ['Past due', 'Past due subscriptions'],
+      ['Trialing', 'Trials'],
+    ] as const) {
+      await page.getByRole('link', { name: figure, exact: true }).click()
+      await page.getByRole('heading', { level: 2, name: list, exact: true }).waitFor()
+      await page.getByText('None in this range.').waitFor()
+    }
+    await page.goBack()
+    await page.getByRole('heading', { level: 2, name: 'Past due subscriptions' }).waitFor()
+    const plans = page.getByRole('table', { name: 'Active subscriptions by package' })
+    await plans.getByRole('link', { name: '3 of Basic' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Subscriptions' }).waitFor()
+    expect(await page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr').count()).toBe(3)
+    expect(problems).toEqual([])
+  })
+
   it('sells a trial without a card', async () => {
     const { page, open, problems } = visit
     await dashboard.server.admin.data('mutation { createUser(input: {id: "tom"}) { id } }')

@@ -25,7 +25,7 @@ const within = (name: string, control: string) => (page: Page) =>
 
 const PLACES: Record<string, Place> = {
   inviteMember: { path: '/members', control: button('Invite') },
-  revokeInvitation: { path: '/members', control: button(/^Take back the invitation/) },
+  revokeInvitation: { path: '/members', control: button(/^Revoke the invitation/) },
   changeRole: {
     path: '/members',
     control: (page) => page.getByRole('combobox', { name: /^Role of/ }).first(),

@@ -114,6 +114,34 @@ describe('gap: unsaved changes', () => {
     expect(visit.problems).toEqual([])
   })
 
+  it('are asked about in a dialog of choices alone, and for a file that was chosen', async () => {
+    const { page, open } = visit
+    await open('/apps/default/users/bob')
+    await page.getByRole('button', { name: 'Subscribe' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Subscribe Bob' })
+    await dialog.getByLabel('Add-ons').click()
+    await page.getByRole('option', { name: 'Extra' }).click()
+    await page.keyboard.press('Escape')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await asked(page).getByRole('button', { name: 'Discard changes' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+
+    await open('/apps/default/import')
+    const file = {
+      name: 'users.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('id,email\nbob,b@example.com\n'),
+    }
+    await page.locator('input[type=file]').setInputFiles(file)
+    await page.getByText('Which column is which?').waitFor()
+    await page.getByRole('link', { name: 'Features', exact: true }).click()
+    await asked(page).getByRole('button', { name: 'Keep editing' }).click()
+    await page.getByRole('button', { name: 'Check the file' }).click()
+    await page.getByRole('link', { name: 'Features', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Features' }).waitFor()
+    expect(visit.problems).toEqual([])
+  })
+
   it('survive the end of the session', async () => {
     const { page, open } = visit
     await open('/apps/default/packages/basic')

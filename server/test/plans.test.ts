@@ -240,6 +240,9 @@ const WHOLE: Record<string, string> = {
   'select c.provider, x.currency': 'the figures of the Revenue page, kept for five minutes',
   'select (select count(*) from subscription s where s.app_id':
     'the figures of the Revenue page, kept for five minutes',
+  'select (select count(*) from users where app_id': 'an owner is told what would go with an app',
+  'select (select count(*) from session where member_id':
+    'the page of members says how many browsers each uses',
   'update user_import_row set user_id = null': 'a deletion looks through the imports that are kept',
   'select scope, key, results': 'a deletion looks through the answers that are kept for a day',
 }

@@ -6,6 +6,7 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { moneyText } from '../ui/price.ts'
 import { dateTimeOf } from '../ui/when.tsx'
 import { FormActions } from './form-actions.tsx'
+import { useUnsaved } from './unsaved.ts'
 
 const PLANS = graphql(`
   query ChangeablePlans($appId: String!, $userId: String!) {
@@ -60,8 +61,9 @@ export function ChangePlanForm({ appId, userId, onDone }: ChangePlanFormProps) {
     { enabled: packageId !== null && !same },
   )
   const shown = preview.data?.changePreview ?? null
+  const { saved } = useUnsaved(form)
   const change = useChange(CHANGE, {
-    done: onDone,
+    done: saved(onDone),
     said: ({ changeSubscription: made }) =>
       made?.now
         ? `${made.to.name} is their plan now.`

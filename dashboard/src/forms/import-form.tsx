@@ -8,6 +8,7 @@ import { useMay } from '../api/use-account.ts'
 import { guess, type Header, headerOf } from '../csv-header.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Note } from '../ui/note.tsx'
+import { useUnsaved } from './unsaved.ts'
 
 interface ImportFormProps {
   appId: string
@@ -37,6 +38,7 @@ export function ImportForm({ appId, onStarted, onRefused }: ImportFormProps) {
     },
   })
   const upload = useMutation({ mutationFn: uploadUsers, onError: onRefused })
+  useUnsaved(form)
   const take = async (file: File | null) => {
     form.setFieldValue('file', file)
     const found = file ? await headerOf(file) : null
@@ -53,6 +55,8 @@ export function ImportForm({ appId, onStarted, onRefused }: ImportFormProps) {
     const importId = crypto.randomUUID()
     const delimiter = header?.delimiter ?? ','
     upload.mutate({ appId, importId, file, columns: { id, email, billingId }, empty, delimiter })
+    // The file is on its way: nothing is lost by leaving.
+    form.resetDirty()
     onStarted(importId)
   })
   const column = (name: 'id' | 'email' | 'billingId', label: string, clearable: boolean) => (

@@ -8,6 +8,7 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { Note } from '../ui/note.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const RECORD = graphql(`
   mutation RecordUsage($appId: String!, $input: CreateUsageEventInput!) {
@@ -31,6 +32,7 @@ export function RecordUsageForm({ appId, userId, feature, onDone }: RecordUsageF
     validate: { delta: (value) => (value === '' ? 'The amount is missing.' : null) },
     onValuesChange: () => setKey(crypto.randomUUID()),
   })
+  const { saved } = useUnsaved(form)
   const record = useChange(RECORD, {
     done({ recordUsage }) {
       if (!recordUsage?.recorded) {
@@ -38,7 +40,7 @@ export function RecordUsageForm({ appId, userId, feature, onDone }: RecordUsageF
         return
       }
       notifications.show({ message: 'Recorded.', autoClose: 4_000 })
-      onDone()
+      saved(onDone)(undefined)
     },
   })
   const save = form.onSubmit(({ action, delta }) => {

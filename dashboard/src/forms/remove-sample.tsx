@@ -7,7 +7,7 @@ import { units } from '../ui/number.ts'
 
 const COUNT = graphql(`
   mutation CountSample($appId: String!) {
-    removeSample(appId: $appId, dryRun: true) { features packages prices templates users subscriptions kept }
+    removeSample(appId: $appId, dryRun: true) { features packages prices templates users subscriptions payments kept }
   }
 `)
 const REMOVE = graphql(`
@@ -35,7 +35,8 @@ export function RemoveSample({ appId, onDone }: { appId: string; onDone: () => v
       {found ? (
         <Text size="sm">
           This deletes {units(found.users, 'user', 'users')} with{' '}
-          {units(found.subscriptions, 'subscription', 'subscriptions')} and all their usage,{' '}
+          {units(found.subscriptions, 'subscription', 'subscriptions')},{' '}
+          {units(found.payments, 'payment', 'payments')} and all their usage,{' '}
           {units(found.features, 'feature', 'features')}, {units(found.packages, 'package', 'packages')},{' '}
           {units(found.prices, 'price', 'prices')} and {units(found.templates, 'template', 'templates')}. It
           cannot be undone; you can load the sample again.

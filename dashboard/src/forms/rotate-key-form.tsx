@@ -4,6 +4,7 @@ import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
+import { useUnsaved } from './unsaved.ts'
 
 const ROTATE = graphql(`
   mutation RotateApiKey($appId: String!, $id: String!, $overlapHours: Int!) {
@@ -28,10 +29,9 @@ interface RotateKeyFormProps {
 
 export function RotateKeyForm({ appId, apiKey, onDone, onCancel }: RotateKeyFormProps) {
   const form = useForm({ initialValues: { overlap: '24' } })
+  const { saved } = useUnsaved(form)
   const rotate = useChange(ROTATE, {
-    done: ({ rotateApiKey }) => {
-      if (rotateApiKey) onDone(rotateApiKey)
-    },
+    done: saved(({ rotateApiKey }) => rotateApiKey && onDone(rotateApiKey)),
   })
   const save = form.onSubmit(({ overlap }) =>
     rotate.mutate({ appId, id: apiKey.id, overlapHours: Number(overlap) }),

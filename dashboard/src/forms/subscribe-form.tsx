@@ -4,6 +4,7 @@ import { graphql } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
+import { useUnsaved } from './unsaved.ts'
 
 const PUBLISHED = graphql(`
   query SubscribablePackages($appId: String!) {
@@ -34,7 +35,11 @@ export function SubscribeForm({ appId, userId, onDone }: SubscribeFormProps) {
       base: (base, { addons }) => (base === null && addons.length === 0 ? 'Choose a package.' : null),
     },
   })
-  const subscribe = useChange(SUBSCRIBE, { done: onDone, said: 'Subscribed. It applies immediately.' })
+  const { saved } = useUnsaved(form)
+  const subscribe = useChange(SUBSCRIBE, {
+    done: saved(onDone),
+    said: 'Subscribed. It applies immediately.',
+  })
   const save = form.onSubmit(({ base, addons }) =>
     subscribe.mutate({ appId, userId, packageIds: base === null ? addons : [base, ...addons] }),
   )

@@ -5,6 +5,7 @@ import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { dateOf } from '../ui/when.tsx'
 import { FormActions } from './form-actions.tsx'
+import { useUnsaved } from './unsaved.ts'
 
 const PACKAGES = graphql(`
   query TriablePackages($appId: String!) {
@@ -46,8 +47,9 @@ export function TrialForm({ appId, userId, onDone }: TrialFormProps) {
   })
   const tried = published.find(({ id }) => id === form.values.packageId)
   const followers = published.filter(({ isAddon }) => isAddon === (tried?.isAddon ?? false))
+  const { saved } = useUnsaved(form)
   const start = useChange(START, {
-    done: onDone,
+    done: saved(onDone),
     said: ({ startTrial }) => `The trial lasts until ${dateOf(startTrial?.trialEndsAt ?? '')}.`,
   })
   const save = form.onSubmit(({ packageId, days, next, again }) => {

@@ -130,18 +130,28 @@ export function KeysPage() {
       <FormDialog opened={open?.is === 'new'} onClose={close} title="New API key">
         <NewKeyForm appId={appId} onDone={show} onCancel={close} />
       </FormDialog>
-      <Modal opened={open?.is === 'rotate'} onClose={close} title="Rotate the key">
+      <FormDialog opened={open?.is === 'rotate'} onClose={close} title="Rotate the key">
         {open?.is === 'rotate' && (
           <RotateKeyForm appId={appId} apiKey={open.key} onDone={show} onCancel={close} />
         )}
-      </Modal>
+      </FormDialog>
       <Modal opened={open?.is === 'revoke'} onClose={close} title="Revoke the key">
-        {open?.is === 'revoke' && <RevokeKey appId={appId} apiKey={open.key} onDone={close} />}
+        {open?.is === 'revoke' && (
+          <RevokeKey
+            appId={appId}
+            apiKey={open.key}
+            others={(keys.data?.apiKeys ?? []).filter((key) => key.id !== open.key.id && works(key)).length}
+            onDone={close}
+          />
+        )}
       </Modal>
       {open?.is === 'secret' && <ShownOnce appId={appId} secret={open.key} onClose={close} />}
     </Page>
   )
 }
+
+const works = ({ revokedAt, expiresAt }: Key) =>
+  revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now())
 
 function stateOf({ revokedAt, expiresAt }: Key) {
   if (revokedAt !== null) return <Tag>Revoked</Tag>

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, List, Modal, Select, Stack, Title } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,16 +10,18 @@ import { FormDialog } from '../forms/form-dialog.tsx'
 import { InviteForm } from '../forms/invite-form.tsx'
 import { ResetLink } from '../forms/reset-link.tsx'
 import { ROLES } from '../roles.ts'
+import { Confirm } from '../ui/confirm.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { units } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { When } from '../ui/when.tsx'
 
 const MEMBERS = graphql(`
   query Members {
-    members { id email role createdAt lastSeenAt }
+    members { id email role createdAt lastSeenAt sessions }
   }
 `)
 /** Only for owners. */
@@ -49,7 +51,10 @@ export function MembersPage() {
   const may = useMay()
   const { make } = useSearch({ from: '/inside/members' })
   const navigate = useNavigate({ from: '/members' })
-  const [removing, setRemoving] = useState<{ id: string; email: string } | null>(null)
+  const [removing, setRemoving] = useState<{ id: string; email: string; sessions: number | null } | null>(
+    null,
+  )
+  const [revoking, setRevoking] = useState<{ id: string; email: string } | null>(null)
   const [resetting, setResetting] = useState<{ id: string; email: string } | null>(null)
   const asked = useAsk(MEMBERS, {})
   const invitations = useAsk(INVITATIONS, {}, { enabled: may('revokeInvitation') }).data?.invitations ?? []
@@ -58,7 +63,11 @@ export function MembersPage() {
     said: 'Removed, and signed out everywhere.',
     done: () => setRemoving(null),
   })
-  const revoke = useChange(REVOKE, { said: 'The invitation is void.' })
+  const revoke = useChange(REVOKE, {
+    said: 'Invitation revoked.',
+    done: () => setRevoking(null),
+  })
+  const invitedBy = (email: string) => invitations.filter((sent) => sent.invitedBy === email).length
   return (
     <Page
       title="Members"
@@ -73,7 +82,7 @@ export function MembersPage() {
         </Button>
       }
     >
-      <FormAlert error={changeRole.error ?? revoke.error} />
+      <FormAlert error={changeRole.error} />
       <Loaded of={asked}>
         {({ members }) => (
           <Stack gap="xl">
@@ -172,10 +181,10 @@ export function MembersPage() {
                           <Button
                             size="compact-sm"
                             variant="default"
-                            aria-label={`Take back the invitation of ${email}`}
-                            onClick={() => revoke.mutate({ id })}
+                            aria-label={`Revoke the invitation of ${email}`}
+                            onClick={() => setRevoking({ id, email })}
                           >
-                            Take back
+                            Revoke
                           </Button>
                         ),
                     },
@@ -196,24 +205,41 @@ export function MembersPage() {
       <Modal opened={resetting !== null} onClose={() => setResetting(null)} title="Reset the password">
         {resetting && <ResetLink member={resetting} onDone={() => setResetting(null)} />}
       </Modal>
-      <Modal opened={removing !== null} onClose={() => setRemoving(null)} title="Remove the member">
-        <Stack>
-          <FormAlert error={remove.error} />
-          <Text size="sm">{removing?.email} can no longer sign in, and is signed out everywhere.</Text>
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={() => setRemoving(null)} data-autofocus>
-              Keep
-            </Button>
-            <Button
-              color="red.9"
-              loading={remove.isPending}
-              onClick={() => removing && remove.mutate({ memberId: removing.id })}
-            >
-              Remove
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+      <Confirm
+        opened={revoking !== null}
+        title="Revoke the invitation?"
+        submit="Revoke"
+        busy={revoke.isPending}
+        error={revoke.error}
+        onConfirm={() => revoking && revoke.mutate({ id: revoking.id })}
+        onClose={() => setRevoking(null)}
+      >
+        The link you sent to {revoking?.email} stops working. You can invite them again, with a new link.
+      </Confirm>
+      <Confirm
+        opened={removing !== null}
+        title={`Remove ${removing?.email}?`}
+        submit="Remove"
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => removing && remove.mutate({ memberId: removing.id })}
+        onClose={() => setRemoving(null)}
+      >
+        <List size="sm" spacing="xs">
+          <List.Item>
+            {removing?.sessions
+              ? `They are signed out of ${units(removing.sessions, 'browser', 'browsers')} at once and can no longer sign in.`
+              : 'They can no longer sign in. They are not signed in anywhere now.'}
+          </List.Item>
+          {removing && invitedBy(removing.email) > 0 && (
+            <List.Item>
+              {units(invitedBy(removing.email), 'open invitation', 'open invitations')} they sent still{' '}
+              {invitedBy(removing.email) === 1 ? 'works' : 'work'}: revoke what you do not want below.
+            </List.Item>
+          )}
+          <List.Item>What they did stays in the audit log. You can invite them again.</List.Item>
+        </List>
+      </Confirm>
     </Page>
   )
 }

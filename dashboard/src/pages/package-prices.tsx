@@ -25,7 +25,7 @@ const PRICES = graphql(`
 `)
 const ARCHIVE = graphql(`
   mutation ArchivePrice($appId: String!, $provider: String!, $id: String!, $archived: Boolean!) {
-    archivePrice(appId: $appId, provider: $provider, id: $id, archived: $archived) { id }
+    archivePrice(appId: $appId, provider: $provider, id: $id, archived: $archived) { archivedAt }
   }
 `)
 
@@ -37,7 +37,15 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
   const may = useMay()
   const asked = useAsk(PRICES, { appId, packageId })
   const [returning, setReturning] = useState<Price | null>(null)
-  const archive = useChange(ARCHIVE, { done: () => setReturning(null) })
+  const back = useChange(ARCHIVE, { said: 'The price is as it was.' })
+  const archive = useChange(ARCHIVE, {
+    done: () => setReturning(null),
+    said: ({ archivePrice }) =>
+      archivePrice?.archivedAt
+        ? 'Price archived. Whoever pays it goes on paying it; new links use another.'
+        : 'The price is back.',
+    undo: (_, price) => () => back.mutate({ ...price, archived: !price.archived }),
+  })
   return (
     <Loaded of={asked}>
       {({ prices, providerAccounts }) => {
@@ -74,7 +82,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                 </Button>
               </Group>
             </Group>
-            <FormAlert error={archive.error} />
+            <FormAlert error={archive.error ?? back.error} />
             {prices.length > 0 && (
               <DataTable
                 label="Prices"

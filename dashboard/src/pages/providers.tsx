@@ -1,4 +1,4 @@
-import { Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, List, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
@@ -11,6 +11,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
+import { units } from '../ui/number.ts'
 import { Tag } from '../ui/tag.tsx'
 
 const PROVIDERS = graphql(`
@@ -34,6 +35,11 @@ const SWITCH = graphql(`
 const REMOVE = graphql(`
   mutation RemoveProviderAccount($appId: String!, $provider: String!) {
     removeProviderAccount(appId: $appId, provider: $provider) { provider }
+  }
+`)
+const USE = graphql(`
+  query ProviderUse($appId: String!, $provider: String!) {
+    providerUse(appId: $appId, provider: $provider) { paid openLinks }
   }
 `)
 type Account = ResultOf<typeof PROVIDERS>['providerAccounts'][number]
@@ -99,7 +105,7 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
   const test = useChange(TEST)
   const turn = useChange(SWITCH)
   const [removing, setRemoving] = useState(false)
-  const remove = useChange(REMOVE, { said: 'Its secrets are forgotten.', done: () => setRemoving(false) })
+  const remove = useChange(REMOVE, { said: 'Provider removed.', done: () => setRemoving(false) })
   const tested = test.data?.testProviderAccount
   const { provider, enabled, source, keyHint, livemode } = account
   return (
@@ -178,12 +184,35 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
             onConfirm={() => remove.mutate({ appId, provider })}
             onClose={() => setRemoving(false)}
           >
-            Tollgate forgets its keys and makes no more payment links with it. What is paid for at {provider}{' '}
-            goes on there, but Tollgate no longer hears of renewals, failed payments and cancellations until
-            you enter the keys again.
+            <RemovalEffects appId={appId} provider={provider} />
           </Confirm>
         </Group>
       </Stack>
     </Paper>
+  )
+}
+
+/** What goes on at the provider without us, in numbers. */
+function RemovalEffects({ appId, provider }: { appId: string; provider: string }) {
+  const asked = useAsk(USE, { appId, provider })
+  return (
+    <Loaded of={asked}>
+      {({ providerUse }) => (
+        <List size="sm" spacing="xs">
+          <List.Item>Tollgate deletes its keys and creates no more payment links with it.</List.Item>
+          <List.Item>
+            {providerUse?.paid
+              ? `${units(providerUse.paid, 'subscription goes', 'subscriptions go')} on being charged at ${provider}. Until you enter the keys again, Tollgate does not hear of their renewals, failed payments and cancellations.`
+              : `Nobody is being charged through ${provider}.`}
+          </List.Item>
+          {providerUse !== null && providerUse.openLinks > 0 && (
+            <List.Item>
+              {units(providerUse.openLinks, 'open payment link', 'open payment links')} can still be paid, but
+              what is bought is not delivered until then.
+            </List.Item>
+          )}
+        </List>
+      )}
+    </Loaded>
   )
 }

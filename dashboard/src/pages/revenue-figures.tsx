@@ -6,7 +6,16 @@ import { moneyText } from '../ui/price.ts'
 import type { Figures } from './revenue-query.ts'
 
 type Range = '7' | '30' | '90' | '365'
-type ListName = 'new' | 'changed' | 'cancelled' | 'past-due' | 'trialing' | 'paid' | 'failed'
+type ListName =
+  | 'mrr'
+  | 'refunded'
+  | 'new'
+  | 'changed'
+  | 'cancelled'
+  | 'past-due'
+  | 'trialing'
+  | 'paid'
+  | 'failed'
 
 interface OfRevenue {
   appId: string
@@ -21,8 +30,8 @@ export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
   const at = (provider: string) =>
     several || provider === 'sandbox' ? ` · ${provider === 'sandbox' ? 'sandbox, no money' : provider}` : ''
   return (
-    <SimpleGrid cols={{ base: 1, sm: 3 }}>
-      <Figure label="Monthly recurring revenue">
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+      <Figure label="Monthly recurring revenue" to={{ appId, range, list: 'mrr' }}>
         {mrr.length === 0 && <Amount text="–" />}
         {mrr.map(({ provider, currency, decimals, amount, pastDue }) => (
           <Amount
@@ -32,15 +41,27 @@ export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
           />
         ))}
       </Figure>
-      <Figure label="Payments" to={{ appId, range, list: 'paid' }}>
+      <Figure label="Payments, less refunds" to={{ appId, range, list: 'paid' }}>
         {payments.length === 0 && <Amount text="–" />}
-        {payments.map(({ provider, currency, decimals, paid, paidAmount }) => (
+        {payments.map(({ provider, currency, decimals, paid, paidAmount, refundedAmount }) => (
           <Amount
             key={`${provider} ${currency}`}
-            text={moneyText({ amount: paidAmount, decimals, currency })}
-            note={`${units(paid, 'payment', 'payments')}${at(provider)}`}
+            text={moneyText({ amount: paidAmount - refundedAmount, decimals, currency })}
+            note={`${moneyText({ amount: paidAmount, decimals, currency })} in ${units(paid, 'payment', 'payments')}${at(provider)}`}
           />
         ))}
+      </Figure>
+      <Figure label="Refunds and disputes" to={{ appId, range, list: 'refunded' }}>
+        {payments.every(({ refunded }) => refunded === 0) && <Amount text="–" />}
+        {payments
+          .filter(({ refunded }) => refunded > 0)
+          .map(({ provider, currency, decimals, refunded, refundedAmount }) => (
+            <Amount
+              key={`${provider} ${currency}`}
+              text={moneyText({ amount: refundedAmount, decimals, currency })}
+              note={`of ${units(refunded, 'payment', 'payments')}${at(provider)}`}
+            />
+          ))}
       </Figure>
       <Figure label="Failed payments" to={{ appId, range, list: 'failed' }}>
         {payments.every(({ failed }) => failed === 0) && <Amount text="–" />}

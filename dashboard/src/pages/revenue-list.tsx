@@ -6,6 +6,7 @@ import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { moneyText } from '../ui/price.ts'
+import { Tag } from '../ui/tag.tsx'
 import { When } from '../ui/when.tsx'
 
 const SUBSCRIPTIONS = graphql(`
@@ -25,6 +26,15 @@ const PAYMENTS = graphql(`
   }
 `)
 
+const RECURRING = graphql(`
+  query RecurringRevenue($appId: String!, $after: String) {
+    mrrList(appId: $appId, first: 50, after: $after) {
+      rows { ref provider currency decimals amount pastDue since userId userName packageNames }
+      next
+    }
+  }
+`)
+
 const LISTS = {
   new: { title: 'New subscriptions', list: 'NEW', time: 'Began' },
   changed: { title: 'Changed plans', list: 'CHANGED', time: 'Changed' },
@@ -33,20 +43,26 @@ const LISTS = {
   trialing: { title: 'Trials', list: 'TRIALING', time: 'Until' },
 } as const
 
+const CHARGES = {
+  paid: { title: 'Payments', state: 'PAID', time: 'Paid' },
+  failed: { title: 'Failed payments', state: 'FAILED', time: 'Charged' },
+  refunded: { title: 'Refunds and disputes', state: 'REFUNDED', time: 'On' },
+} as const
+
 interface RevenueListProps {
   appId: string
-  list: keyof typeof LISTS | 'paid' | 'failed'
+  list: keyof typeof LISTS | keyof typeof CHARGES | 'mrr'
   days: number
   after: string | undefined
 }
 
 /** What a figure is made of. */
 export function RevenueListOf({ appId, list, days, after }: RevenueListProps) {
-  return list === 'paid' || list === 'failed' ? (
-    <PaymentList appId={appId} list={list} days={days} after={after} />
-  ) : (
-    <SubscriptionList appId={appId} list={list} days={days} after={after} />
-  )
+  if (list === 'mrr') return <MrrList appId={appId} after={after} />
+  if (list === 'paid' || list === 'failed' || list === 'refunded') {
+    return <PaymentList appId={appId} list={list} days={days} after={after} />
+  }
+  return <SubscriptionList appId={appId} list={list} days={days} after={after} />
 }
 
 function SubscriptionList({ appId, list, days, after }: RevenueListProps & { list: keyof typeof LISTS }) {
@@ -87,9 +103,8 @@ function SubscriptionList({ appId, list, days, after }: RevenueListProps & { lis
   )
 }
 
-function PaymentList({ appId, list, days, after }: RevenueListProps & { list: 'paid' | 'failed' }) {
-  const title = list === 'paid' ? 'Payments' : 'Failed payments'
-  const state = list === 'paid' ? 'PAID' : 'FAILED'
+function PaymentList({ appId, list, days, after }: RevenueListProps & { list: keyof typeof CHARGES }) {
+  const { title, state, time } = CHARGES[list]
   const asked = useAsk(PAYMENTS, { appId, state, days, after: after ?? null }, { keepPrevious: true })
   return (
     <Stack gap="xs">
@@ -118,13 +133,54 @@ function PaymentList({ appId, list, days, after }: RevenueListProps & { list: 'p
                     </>
                   ),
                 },
-                { label: list === 'paid' ? 'Paid' : 'Charged', cell: ({ at }) => <When at={at} time /> },
+                { label: time, cell: ({ at }) => <When at={at} time /> },
               ]}
             />
           )
         }
       </Loaded>
       <Pager after={after} next={asked.data?.payments?.next} />
+    </Stack>
+  )
+}
+
+/** What each subscription adds to the monthly recurring revenue. */
+function MrrList({ appId, after }: Pick<RevenueListProps, 'appId' | 'after'>) {
+  const title = 'What recurs each month'
+  const asked = useAsk(RECURRING, { appId, after: after ?? null }, { keepPrevious: true })
+  const rows = asked.data?.mrrList?.rows ?? []
+  return (
+    <Stack gap="xs">
+      <Title order={2}>{title}</Title>
+      <Loaded of={asked}>
+        {() =>
+          rows.length === 0 ? (
+            <Text c="dimmed">Nobody pays a recurring price now. Packages given by hand do not count.</Text>
+          ) : (
+            <DataTable
+              label={title}
+              rows={rows}
+              keyOf={({ provider, ref, currency }) => `${provider} ${ref} ${currency}`}
+              columns={[
+                { label: 'User', cell: (row) => <UserLink appId={appId} {...row} /> },
+                { label: 'Package', cell: ({ packageNames }) => packageNames.join(', ') },
+                {
+                  label: 'Per month',
+                  right: true,
+                  cell: (row) => (
+                    <>
+                      {moneyText(row)} {row.pastDue > 0 && <Tag tone="warn">past due</Tag>}
+                    </>
+                  ),
+                },
+                { label: 'Provider', wide: true, cell: ({ provider }) => provider },
+                { label: 'Since', wide: true, cell: ({ since }) => <When at={since} /> },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      <Pager after={after} next={asked.data?.mrrList?.next} />
     </Stack>
   )
 }

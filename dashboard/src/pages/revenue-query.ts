@@ -6,7 +6,7 @@ export const REVENUE = graphql(`
       asOf from new changed cancelled pastDue trialing uncounted
       plans { packageId packageName isAddon active trialing pastDue unpaid }
       mrr { provider currency decimals amount pastDue }
-      payments { provider currency decimals paid paidAmount failed failedAmount }
+      payments { provider currency decimals paid paidAmount failed failedAmount refunded refundedAmount }
     }
   }
 `)

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { RecordUsageForm } from '../forms/record-usage-form.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -135,7 +136,7 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                 name={grantedFeatures.find(({ featureId }) => featureId === feature)?.name ?? feature}
               />
             )}
-            <Modal
+            <FormDialog
               opened={recording !== null}
               onClose={() => setRecording(null)}
               title={`Record usage of ${recording?.name ?? ''}`}
@@ -148,7 +149,7 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                   onDone={() => setRecording(null)}
                 />
               )}
-            </Modal>
+            </FormDialog>
           </Stack>
         )
       }

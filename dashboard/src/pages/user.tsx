@@ -7,6 +7,7 @@ import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { DeleteUser } from '../forms/delete-user.tsx'
 import { ExportUser } from '../forms/export-user.tsx'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { UserForm } from '../forms/user-form.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -131,21 +132,21 @@ export function UserPage() {
           )
         }
       </Loaded>
-      <Modal opened={subscribing} onClose={subscribe.close} title={`Subscribe ${user?.name ?? id}`}>
+      <FormDialog opened={subscribing} onClose={subscribe.close} title={`Subscribe ${user?.name ?? id}`}>
         <Suspense fallback={<Loader />}>
           <SubscribeForm appId={app} userId={id} onDone={subscribe.close} />
         </Suspense>
-      </Modal>
-      <Modal opened={changing} onClose={changes.close} title={`Change the plan of ${user?.name ?? id}`}>
+      </FormDialog>
+      <FormDialog opened={changing} onClose={changes.close} title={`Change the plan of ${user?.name ?? id}`}>
         <Suspense fallback={<Loader />}>
           <ChangePlanForm appId={app} userId={id} onDone={changes.close} />
         </Suspense>
-      </Modal>
-      <Modal opened={trying} onClose={trials.close} title={`A trial for ${user?.name ?? id}`}>
+      </FormDialog>
+      <FormDialog opened={trying} onClose={trials.close} title={`A trial for ${user?.name ?? id}`}>
         <Suspense fallback={<Loader />}>
           <TrialForm appId={app} userId={id} onDone={trials.close} />
         </Suspense>
-      </Modal>
+      </FormDialog>
       <Modal opened={token} onClose={tokens.close} size="lg" title="A token for the client SDK">
         <Suspense fallback={<Loader />}>
           <UserToken appId={app} userId={id} />

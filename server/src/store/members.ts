@@ -8,6 +8,8 @@ export interface Member {
   createdAt: number
   /** of one of their sessions; null: they have none */
   lastSeenAt: number | null
+  /** how many browsers they are signed in with, where that is counted */
+  sessions?: number
 }
 
 const SELECT = `select m.id, m.email, m.role, m.created_at as "createdAt",
@@ -27,7 +29,8 @@ export async function findMemberById(db: Db, id: number): Promise<Member | null>
 }
 
 export async function listMembers(db: Db): Promise<Member[]> {
-  const { rows } = await db.query<Member>(`${SELECT} order by m.id`)
+  const sessions = `(select count(*) from session where member_id = m.id and expires_at > now()) as sessions`
+  const { rows } = await db.query<Member>(`${SELECT.replace('m.id,', `${sessions}, m.id,`)} order by m.id`)
   return rows
 }
 

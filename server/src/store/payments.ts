@@ -76,7 +76,9 @@ export async function paymentTotals(
   return rows
 }
 
-interface ListedPayment extends Payment {
+export interface ListedPayment extends Omit<Payment, 'state'> {
+  /** REFUNDED: given back, or withheld by a dispute */
+  state: PaymentState | 'REFUNDED'
   seq: number
   provider: string
   userId: string

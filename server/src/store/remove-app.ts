@@ -22,18 +22,18 @@ export async function isAnotherInUse(db: Db, id: string): Promise<boolean> {
   return rowCount === 1
 }
 
-/** What a provider may still take money for. The sandbox charges nobody: its books go with the app. */
+/** What a provider may still take money for: one of them, or all but the sandbox, which charges nobody. */
 export interface StillPaid {
   paid: number
   openLinks: number
 }
 
-export async function stillPaid(db: Db, appId: string): Promise<StillPaid> {
+export async function stillPaid(db: Db, appId: string, provider: string | null): Promise<StillPaid> {
+  const asked = `app_id = $1 and case when $2::text is null then provider <> 'sandbox' else provider = $2 end`
   const { rows } = await db.query<StillPaid>(
-    `select (select count(*) from provider_subscription where app_id = $1 and live and provider <> 'sandbox') as paid,
-       (select count(*) from checkout_session
-        where app_id = $1 and state in ('OPEN', 'AWAITING') and provider <> 'sandbox') as "openLinks"`,
-    [appId],
+    `select (select count(*) from provider_subscription where ${asked} and live) as paid,
+       (select count(*) from checkout_session where ${asked} and state in ('OPEN', 'AWAITING')) as "openLinks"`,
+    [appId, provider],
   )
   return rows[0] ?? { paid: 0, openLinks: 0 }
 }

@@ -1,6 +1,8 @@
 import pg from 'pg'
 import type { ResetPeriod } from '../domain/period.ts'
+import type { Price } from '../domain/price.ts'
 import { type Db, type Tx, timestamp, timestampOrNull } from './database.ts'
+import type { PaymentState } from './payments.ts'
 
 /** The uids of the users created: fewer where an id was taken. */
 export async function insertSampleUsers(
@@ -44,6 +46,38 @@ export async function insertSampleSubscriptions(
       made.map((s) => s.isAddon),
       made.map((s) => timestamp(s.startedAt)),
       made.map((s) => timestampOrNull(s.endedAt)),
+    ],
+  )
+}
+
+export interface SamplePayment {
+  ref: string
+  subscriptionRef: string
+  uid: number
+  state: PaymentState
+  price: Price
+  at: number
+}
+
+export async function insertSamplePayments(
+  db: Db,
+  appId: string,
+  made: readonly SamplePayment[],
+): Promise<void> {
+  await db.query(
+    `insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
+     select $1, p.* from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::text[],
+       $9::timestamptz[]) as p (provider, ref, uid, subscription_ref, state, amount, currency, at) order by p.at`,
+    [
+      appId,
+      made.map(({ price }) => price.provider),
+      made.map(({ ref }) => ref),
+      made.map(({ uid }) => uid),
+      made.map(({ subscriptionRef }) => subscriptionRef),
+      made.map(({ state }) => state),
+      made.map(({ price }) => price.amount),
+      made.map(({ price }) => price.currency),
+      made.map(({ at }) => timestamp(at)),
     ],
   )
 }
@@ -145,13 +179,18 @@ export async function forgetSample(db: Db, appId: string): Promise<void> {
 }
 
 /** Of its users, including those they got since. */
-export async function countSampleSubscriptions(db: Db, appId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*) from subscription s where s.app_id = $1 and s.user_uid in (
-       select i.id::bigint from sample_item i where i.app_id = $1 and i.kind = 'user')`,
+export async function countOfSampleUsers(
+  db: Db,
+  appId: string,
+): Promise<{ subscriptions: number; payments: number }> {
+  const count = (table: string) =>
+    `(select count(*) from ${table} t where t.app_id = $1 and t.user_uid in (
+       select i.id::bigint from sample_item i where i.app_id = $1 and i.kind = 'user'))`
+  const { rows } = await db.query<{ subscriptions: number; payments: number }>(
+    `select ${count('subscription')} as subscriptions, ${count('payment')} as payments`,
     [appId],
   )
-  return rows[0]?.count ?? 0
+  return rows[0] ?? { subscriptions: 0, payments: 0 }
 }
 
 /** What to delete with an item of each kind, the item itself last. */
@@ -162,6 +201,7 @@ const REMOVALS: Record<SampleKind, string[]> = {
     `delete from usage_ledger where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     `delete from usage_counter where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     `delete from subscription where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
+    `delete from payment where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     `delete from users where app_id = $1 and uid = any($2::text[]::bigint[]) returning uid::text as id`,
   ],
   template: [

@@ -21,7 +21,7 @@ async function revenue(days = 30, fresh = true): Promise<Data> {
         asOf from new changed cancelled pastDue trialing uncounted
         plans { packageId isAddon active trialing pastDue unpaid }
         mrr { provider currency decimals amount pastDue }
-        payments { provider currency decimals paid paidAmount failed failedAmount }
+        payments { provider currency decimals paid paidAmount failed failedAmount refunded refundedAmount }
       }
     }`,
     { appId: shop.id, days, fresh },
@@ -57,6 +57,41 @@ async function paid(state: string, days = 30): Promise<string[]> {
     { appId: shop.id, state, days },
   )
   return payments.rows.map((p: Data) => `${p.userId} ${p.amount} ${p.currency}`)
+}
+
+/** What the monthly recurring revenue is made of, asked for one by one. */
+async function recurring(): Promise<string[]> {
+  const seen: string[] = []
+  let after: string | null = null
+  do {
+    const { mrrList }: Data = await shop.dashboard.data(
+      `query ($appId: String!, $after: String) { mrrList(appId: $appId, first: 1, after: $after) {
+        rows { userId packageNames amount currency pastDue } next } }`,
+      { appId: shop.id, after },
+    )
+    for (const { userId, packageNames, amount, currency, pastDue } of mrrList.rows) {
+      seen.push(`${userId} ${packageNames.join(', ')} ${amount} ${currency} ${pastDue}`)
+    }
+    after = mrrList.next
+  } while (after !== null)
+  return seen.sort()
+}
+
+async function refund(userId: string, amount: number): Promise<void> {
+  const subscriptionId = (await shop.billed(userId)).at(-1)?.id
+  const at = { appId: shop.id, subscriptionId }
+  const { sandboxPayments } = await shop.dashboard.data(
+    `query ($appId: String!, $subscriptionId: String!) {
+      sandboxPayments(appId: $appId, subscriptionId: $subscriptionId) { paymentRef } }`,
+    at,
+  )
+  await shop.dashboard.data(
+    `mutation ($appId: String!, $subscriptionId: String!, $paymentRef: String!, $amount: SafeInt) {
+      reverseSandboxPayment(appId: $appId, subscriptionId: $subscriptionId, paymentRef: $paymentRef,
+        action: REFUND, amount: $amount) { refunded } }`,
+    { ...at, amount, paymentRef: sandboxPayments[0].paymentRef },
+  )
+  await jobsDone(server.databaseUrl)
 }
 
 const addUser = (id: string) => shop.admin.data(`mutation { createUser(input: { id: "${id}" }) { id } }`)
@@ -141,6 +176,15 @@ describe('gap: revenue', () => {
     expect(await listed('PAST_DUE', 7)).toEqual(['bob: plan'])
     expect(await paid('FAILED', 7)).toEqual(['bob 1200 usd'])
     expect(await paid('PAID', 7)).toEqual(['ann 3200 usd'])
+    expect(await recurring()).toEqual(['ann pro, extra 3200 usd 0', 'bob plan 1200 usd 1200'])
+
+    // 5.00 of ann's last payment is given back: what was paid stays what was paid.
+    await refund('ann', 500)
+    expect(await revenue(7)).toMatchObject({
+      mrr: [{ amount: 4400 }],
+      payments: [{ paid: 1, paidAmount: 3200, refunded: 1, refundedAmount: 500 }],
+    })
+    expect(await paid('REFUNDED', 7)).toEqual(['ann 500 usd'])
 
     // The grace time is over, and eve's trial.
     await later(10)

@@ -25,7 +25,7 @@ describe('gap: the sample catalogue', () => {
   const LOAD =
     'mutation ($appId: String!) { loadSample(appId: $appId) { features packages prices templates users } }'
   const REMOVE =
-    'mutation ($appId: String!, $dryRun: Boolean) { removeSample(appId: $appId, dryRun: $dryRun) { features packages prices templates users subscriptions kept } }'
+    'mutation ($appId: String!, $dryRun: Boolean) { removeSample(appId: $appId, dryRun: $dryRun) { features packages prices templates users subscriptions payments kept } }'
   const TABLES = [
     'feature',
     'package',
@@ -36,6 +36,7 @@ describe('gap: the sample catalogue', () => {
     'billing_template_item',
     'users',
     'subscription',
+    'payment',
     'usage_counter',
     'usage_ledger',
     'recent_usage',
@@ -100,6 +101,16 @@ describe('gap: the sample catalogue', () => {
     expect((await fetch(generateSubscriptionLink.url)).status).toBe(200)
     await rows('delete from checkout_session where app_id = $1', [appId])
 
+    const { revenue } = await dashboard.data(
+      'query ($appId: String!) { revenue(appId: $appId, days: 90) { payments { provider currency paid failed } } }',
+      { appId },
+    )
+    expect(revenue.payments).toEqual([
+      { provider: 'sandbox', currency: 'USD', paid: expect.any(Number), failed: expect.any(Number) },
+    ])
+    expect(revenue.payments[0].paid).toBeGreaterThan(100)
+    expect(revenue.payments[0].failed).toBeGreaterThan(0)
+
     const loaded = await counts(appId)
     const whole = {
       features: 6,
@@ -108,6 +119,7 @@ describe('gap: the sample catalogue', () => {
       templates: 4,
       users: 200,
       subscriptions: loaded?.subscription,
+      payments: loaded?.payment,
       kept: [],
     }
     expect((await dashboard.data(REMOVE, { appId, dryRun: true })).removeSample).toEqual(whole)

@@ -32,7 +32,8 @@ insert into provider_account (app_id, provider, secret_key, beside_live) values 
 insert into provider_subscription (app_id, provider, ref, user_uid, customer_ref, status, made_at, paid_at, paid_until, live)
   values ('ours', 'stripe', 'sub_1', ${UID}, 'cus_1', 'active', now(), now() - interval '1 day', now(), true);
 insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live, reversals, access_ended_at)
-  values ('ours', 'stripe', 'cs_refunded', ${UID}, 'paid', now(), false, '[]', now());
+  values ('ours', 'stripe', 'cs_refunded', ${UID}, 'paid', now(), false,
+    '[{"ref":"pi_1","amount":900,"currency":"usd","paidAt":1,"period":null,"refunded":900,"refundedAt":1,"dispute":null}]', now());
 update provider_subscription set price_ids = '{price_1}', quantities = '{2}', billing_state = 'active' where ref = 'sub_1';
 insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live, leased_by, leased_until)
   values ('ours', 'stripe', 'sub_of_before', ${UID}, 'active', now(), true, 'holder', now() + interval '1 day');

@@ -30,7 +30,8 @@ import * as references from '../../src/store/references.ts'
 import * as removal from '../../src/store/remove-app.ts'
 import * as revenue from '../../src/store/revenue.ts'
 import { listRevenue } from '../../src/store/revenue-lists.ts'
-import { countSampleSubscriptions, forgetSample, removeSampleItems } from '../../src/store/sample.ts'
+import { listMrr, listRefunds, refundTotals } from '../../src/store/revenue-money.ts'
+import { countOfSampleUsers, forgetSample, removeSampleItems } from '../../src/store/sample.ts'
 import { usersBeginningWith, usersContaining } from '../../src/store/search-users.ts'
 import { snapshot } from '../../src/store/snapshots.ts'
 import * as subscribers from '../../src/store/subscribers.ts'
@@ -108,8 +109,11 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   setGraceDays: (db, app) => apps.setGraceDays(db, app, 3),
   searchAudit: (db, app) => searchAudit(db, { ...EVERYTHING, appId: app }, null, 9),
   setAccessAfterRefund: (db, app) => apps.setAccessAfterRefund(db, app, 'END'),
+  listMrr: (db, app) => listMrr(db, app, 0, null, 9),
+  refundTotals: (db, app) => refundTotals(db, app, 0, NOW),
+  listRefunds: (db, app) => listRefunds(db, app, { from: 0, now: NOW }, null, 9),
   archiveApp: (db, app) => removal.archiveApp(db, app, true),
-  stillPaid: (db, app) => removal.stillPaid(db, app),
+  stillPaid: (db, app) => removal.stillPaid(db, app, 'stripe'),
   countAppContent: (db, app) => removal.countAppContent(db, app),
   findTemplate: (db, app) => templates.findTemplate(db, app, 'template'),
   listTemplates: (db, app) => templates.listTemplates(db, app, true),
@@ -210,7 +214,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   accessEnded: async (db, app) => [...(await paid.accessEnded(db, app, UID)).keys()],
   liveProviderSubscriptions: (db, app) => paid.liveProviderSubscriptions(db, app, 'all'),
   providerSubscriptionsOf: (db, app) => paid.providerSubscriptionsOf(db, app, 'stripe', 'cus_1'),
-  countSampleSubscriptions: (db, app) => countSampleSubscriptions(db, app),
+  countOfSampleUsers: (db, app) => countOfSampleUsers(db, app),
   countByPackage: (db, app) => revenue.countByPackage(db, app, Date.now()),
   countMovements: (db, app) => revenue.countMovements(db, app, 0, NOW),
   chargedPrices: (db, app) => revenue.chargedPrices(db, app, Date.now()),
@@ -337,7 +341,7 @@ const ONLY_INSERT = [
   ],
   ...['insertUserImport', 'noteSample', 'stageRows', 'upsertApiKey', 'upsertProviderAccount'],
   ...['insertErasedRefs', 'writeProviderSubscription', 'holdErasures', 'eraseAlone'],
-  ...['keepFigures', 'makesFiguresAlone'],
+  ...['keepFigures', 'makesFiguresAlone', 'insertSamplePayments'],
 ]
 
 let store: TestStore

@@ -42,6 +42,7 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
       templates: t.exposeInt('templates'),
       users: t.exposeInt('users'),
       subscriptions: t.exposeInt('subscriptions', { description: 'Of these users.' }),
+      payments: t.exposeInt('payments', { description: 'Of these users, invented or made in the sandbox.' }),
       kept: t.exposeStringList('kept', {
         description: 'What stays, since something else has come to rely on it.',
       }),

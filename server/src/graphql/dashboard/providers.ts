@@ -17,6 +17,7 @@ import {
 import {
   type ProviderAccount,
   providerAccounts,
+  providerUse,
   removeProviderAccount,
   setProviderAccount,
   testProviderAccount,
@@ -27,6 +28,7 @@ import {
   subscriptionBilling,
 } from '../../operations/subscriptions/subscription-billing.ts'
 import { NOTICE_STATES, type NoticeRow } from '../../store/notices.ts'
+import type { StillPaid } from '../../store/remove-app.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
@@ -44,6 +46,13 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
         description: 'One for each provider there is, set up or not.',
         args: { appId },
         resolve: (_, { appId }, context) => providerAccounts(appCall(context, appId)),
+      }),
+      providerUse: t.field({
+        type: own.use,
+        nullable: true,
+        description: 'What would go on at the provider if its keys were removed.',
+        args: { appId, provider: t.arg.string({ required: true }) },
+        resolve: (_, { appId, provider }, context) => providerUse(appCall(context, appId), provider),
       }),
       billingSettings: t.field({
         type: own.settings,
@@ -161,6 +170,12 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
       'NONE: nothing is set. BUILT_IN: it comes with Tollgate. ENVIRONMENT: STRIPE_SECRET_KEY, for the app default.',
     values: ACCOUNT_SOURCES,
   })
+  const use = builder.objectRef<StillPaid>('ProviderUse').implement({
+    fields: (t) => ({
+      paid: t.expose('paid', { type: 'SafeInt', description: 'Subscriptions that it still charges.' }),
+      openLinks: t.expose('openLinks', { type: 'SafeInt', description: 'Payment links that can be paid.' }),
+    }),
+  })
   const account = builder.objectRef<ProviderAccount>('ProviderAccount').implement({
     fields: (t) => ({
       provider: t.exposeString('provider'),
@@ -258,6 +273,7 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
   }))
   return {
     account,
+    use,
     accountInput,
     test,
     settings,

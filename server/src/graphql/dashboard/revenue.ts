@@ -1,5 +1,5 @@
 import { inApp } from '../../operations/apps/apps.ts'
-import { payments, type Revenue, revenue, revenueList } from '../../operations/billing/revenue.ts'
+import { mrrList, payments, type Revenue, revenue, revenueList } from '../../operations/billing/revenue.ts'
 import { PAYMENT_STATES } from '../../store/payments.ts'
 import { REVENUE_LISTS } from '../../store/revenue-lists.ts'
 import type { Builder } from '../types/builder.ts'
@@ -9,6 +9,7 @@ import { appCall, type DashboardContext } from './context.ts'
 import { DECIMALS } from './types.ts'
 
 type Listed = Awaited<ReturnType<typeof revenueList>>['rows'][number]
+type Recurring = Awaited<ReturnType<typeof mrrList>>['rows'][number]
 type ShownPayment = Awaited<ReturnType<typeof payments>>['rows'][number]
 
 /** What comes in, and from what. */
@@ -16,8 +17,8 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
   const figures = defineFigures(builder)
   const list = builder.enumType('RevenueList', { values: REVENUE_LISTS })
   const state = builder.enumType('ChargeState', {
-    description: 'FAILED: charged and not paid so far.',
-    values: PAYMENT_STATES,
+    description: 'FAILED: charged and not paid so far. REFUNDED: given back, or withheld by a dispute.',
+    values: [...PAYMENT_STATES, 'REFUNDED'] as const,
   })
   const listed = builder.objectRef<Listed>('ListedSubscription').implement({
     fields: (t) => ({
@@ -50,6 +51,22 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       userName: t.exposeString('userName', { nullable: true }),
     }),
   })
+  const recurring = builder.objectRef<Recurring>('RecurringRevenue').implement({
+    description: 'What one subscription at a provider is in the monthly recurring revenue.',
+    fields: (t) => ({
+      ref: t.exposeString('ref', { description: "The provider's id of it." }),
+      provider: t.exposeString('provider'),
+      currency: t.exposeString('currency'),
+      decimals: t.exposeInt('decimals', { description: DECIMALS }),
+      amount: t.expose('amount', { type: 'SafeInt', description: 'A month.' }),
+      pastDue: t.expose('pastDue', { type: 'SafeInt', description: 'The same if it is past due, else 0.' }),
+      since: t.string({ resolve: (row) => isoTime(row.since) }),
+      userId: t.exposeString('userId'),
+      userName: t.exposeString('userName', { nullable: true }),
+      packageNames: t.exposeStringList('packageNames'),
+    }),
+  })
+  const recurringPage = definePage(builder, 'RecurringRevenuePage', recurring)
   const listedPage = definePage(builder, 'ListedSubscriptionPage', listed)
   const paymentPage = definePage(builder, 'ChargePage', payment)
   builder.queryFields((t) => {
@@ -74,6 +91,14 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
         args: { appId, list: t.arg({ type: list, required: true }), days, first, after },
         resolve: async (_, { appId, list, days, first, after }, context) =>
           revenueList(await inApp(appCall(context, appId)), list, days ?? 30, first, after),
+      }),
+      mrrList: t.field({
+        type: recurringPage,
+        nullable: true,
+        description: 'What the monthly recurring revenue is made of, as of now, by provider and its id.',
+        args: { appId, first, after },
+        resolve: async (_, { appId, first, after }, context) =>
+          mrrList(await inApp(appCall(context, appId)), first, after),
       }),
       payments: t.field({
         type: paymentPage,
@@ -119,6 +144,11 @@ function defineFigures(builder: Builder<DashboardContext>) {
       paidAmount: t.expose('paidAmount', { type: 'SafeInt' }),
       failed: t.exposeInt('failed'),
       failedAmount: t.expose('failedAmount', { type: 'SafeInt' }),
+      refunded: t.exposeInt('refunded', { description: 'Payments given back or withheld by a dispute.' }),
+      refundedAmount: t.expose('refundedAmount', {
+        type: 'SafeInt',
+        description: 'Given back within the time, whenever it was paid. Not deducted from paidAmount.',
+      }),
     }),
   })
   return builder.objectRef<Revenue>('Revenue').implement({

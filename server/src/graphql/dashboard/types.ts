@@ -42,6 +42,11 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
         description: 'When one of their sessions was last used, to the minute; null: no session.',
         resolve: (m) => isoTimeOrNull(m.lastSeenAt),
       }),
+      sessions: t.int({
+        nullable: true,
+        description: 'Browsers they are signed in with; null: not counted here.',
+        resolve: (m) => m.sessions ?? null,
+      }),
     }),
   })
   const appDeletion = builder.objectRef<NonNullable<ListedApp['deletion']>>('AppDeletion').implement({

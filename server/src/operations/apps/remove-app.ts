@@ -34,7 +34,7 @@ export interface AppUse extends store.AppContent, store.StillPaid {
 export async function appUse(call: Call): Promise<AppUse> {
   const app = await foundApp(call.service.pool, call.appId)
   return lookingUp(call, async (tx) => {
-    const paying = await store.stillPaid(tx, app.id)
+    const paying = await store.stillPaid(tx, app.id, null)
     return { ...(await store.countAppContent(tx, app.id)), ...paying, refusal: refusalOf(app, paying) }
   })
 }
@@ -48,7 +48,7 @@ export function deleteApp(call: InstallationCall, appId: string, confirmed: stri
     if (!app) throw new Error(`the app ${appId} vanished`)
     if (confirmed !== appId)
       throw badUserInput(`Type the id of the app to confirm: ${quote(appId)}`, 'confirm')
-    const refusal = refusalOf(app, await store.stillPaid(tx, appId))
+    const refusal = refusalOf(app, await store.stillPaid(tx, appId, null))
     if (refusal !== null) throw badUserInput(refusal, 'appId')
     await store.beginAppDeletion(tx, appId)
     await addJob(tx, 'delete-app', { appId }, jobKey(appId))

@@ -5,6 +5,7 @@ import {
   forgetBesideLive,
   upsertProviderAccount,
 } from '../../store/provider-accounts.ts'
+import { type StillPaid, stillPaid } from '../../store/remove-app.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
@@ -124,6 +125,12 @@ export async function removeProviderAccount(call: Call, name: string): Promise<P
   refuseEnvironment(call.service, appId, provider)
   await mutate(call, (tx) => deleteProviderAccount(tx, appId, provider))
   return shown(call.service, appId, provider)
+}
+
+/** What goes on at a provider without us, once its keys are removed. */
+export async function providerUse({ service, appId }: Call, name: string): Promise<StillPaid> {
+  await foundApp(service.pool, appId)
+  return stillPaid(service.pool, appId, checkProvider(name))
 }
 
 /** Makes a small request to the provider. A refusal is the answer, not a failure. */

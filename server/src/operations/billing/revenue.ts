@@ -1,8 +1,15 @@
 import { exponentOf } from '../../domain/currency.ts'
 import { badUserInput } from '../../domain/errors.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
 import { type Mrr, mrrOf } from '../../domain/mrr.ts'
 import { type Tx, transaction } from '../../store/database.ts'
-import { listPayments, type PaymentState, type PaymentTotal, paymentTotals } from '../../store/payments.ts'
+import {
+  type ListedPayment,
+  listPayments,
+  type PaymentState,
+  type PaymentTotal,
+  paymentTotals,
+} from '../../store/payments.ts'
 import {
   chargedPrices,
   countByPackage,
@@ -16,6 +23,13 @@ import {
   type PlanCount,
 } from '../../store/revenue.ts'
 import { type ListedSubscription, listRevenue, type RevenueList } from '../../store/revenue-lists.ts'
+import {
+  listMrr,
+  listRefunds,
+  type MrrRow,
+  type RefundTotal,
+  refundTotals,
+} from '../../store/revenue-money.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
@@ -31,6 +45,8 @@ interface Figures extends Movements {
   plans: PlanCount[]
   mrr: Mrr[]
   payments: PaymentTotal[]
+  /** missing in figures that an earlier version made */
+  refunds?: RefundTotal[]
   uncounted: number
 }
 
@@ -44,7 +60,7 @@ export interface Revenue extends Movements {
   pastDue: number
   plans: Named<PlanCount>[]
   mrr: InUnits<Mrr>[]
-  payments: InUnits<PaymentTotal>[]
+  payments: InUnits<PaymentTotal & RefundTotal>[]
   /** live subscriptions whose prices are not known yet */
   uncounted: number
 }
@@ -75,8 +91,22 @@ export async function revenue(call: Call, days: number, fresh: boolean): Promise
     trialing: sum('trialing'),
     pastDue: sum('pastDue'),
     mrr: figures.mrr.map(inUnits),
-    payments: figures.payments.map(inUnits),
+    payments: together(figures.payments, figures.refunds ?? []).map(inUnits),
   }
+}
+
+/** By provider and currency: what came in and what was given back, which may be of earlier payments. */
+function together(
+  payments: readonly PaymentTotal[],
+  refunds: readonly RefundTotal[],
+): (PaymentTotal & RefundTotal)[] {
+  const same = (a: RefundTotal | PaymentTotal) => (b: RefundTotal | PaymentTotal) =>
+    a.provider === b.provider && a.currency === b.currency
+  const nothing = { paid: 0, paidAmount: 0, failed: 0, failedAmount: 0, refunded: 0, refundedAmount: 0 }
+  return [
+    ...payments.map((total) => ({ ...nothing, ...refunds.find(same(total)), ...total })),
+    ...refunds.filter((total) => !payments.some(same(total))).map((total) => ({ ...nothing, ...total })),
+  ]
 }
 
 const inUnits = <Row extends { provider: string; currency: string }>(row: Row): InUnits<Row> => ({
@@ -104,6 +134,7 @@ async function makeFigures(
     plans: await countByPackage(tx, appId, now),
     mrr: mrrOf(await chargedPrices(tx, appId, now)),
     payments: await paymentTotals(tx, appId, from, now),
+    refunds: await refundTotals(tx, appId, from, now),
     uncounted: await countUncounted(tx, appId),
   }
   await keepFigures(tx, appId, days, now, figures)
@@ -139,17 +170,52 @@ export async function revenueList(
   }
 }
 
-/** Payments, or failed ones, newest first. */
+/** What is in the monthly recurring revenue, and how much of it. */
+export async function mrrList(
+  call: Call,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<Omit<MrrRow, 'charged'> & InUnits<Mrr> & { packageNames: string[] }>> {
+  const { pool } = call.service
+  const { now } = await foundApp(pool, call.appId)
+  const size = pageSize(first)
+  const rows = await listMrr(pool, call.appId, now, placeOf(after), size + 1)
+  const { packages } = await catalogueOf(call)
+  const page = pageOf(rows, size, ({ provider, ref }) => `${provider} ${ref}`)
+  return {
+    ...page,
+    rows: page.rows.flatMap(({ charged, ...row }) =>
+      mrrOf(charged).map((mrr) => ({
+        ...row,
+        ...inUnits(mrr),
+        packageNames: row.packageIds.map((id) => packages.get(id)?.name ?? id),
+      })),
+    ),
+  }
+}
+
+function placeOf(after: string | null | undefined): { provider: string; ref: string } | null {
+  if (after === null || after === undefined) return null
+  const [provider = '', ref = ''] = after.split(' ', 2)
+  if (!isIdentifier(provider) || !isIdentifier(ref)) throw unknownCursor()
+  return { provider, ref }
+}
+
+/** Payments, failed ones, or what was given back, newest first. */
 export async function payments(
   call: Call,
-  state: PaymentState,
+  state: PaymentState | 'REFUNDED',
   days: number,
   first: number | null | undefined,
   after: string | null | undefined,
-): Promise<KeyedPage<InUnits<Awaited<ReturnType<typeof listPayments>>[number]>>> {
+): Promise<KeyedPage<InUnits<ListedPayment>>> {
   const span = await spanOf(call, days)
   const size = pageSize(first)
-  const rows = await listPayments(call.service.pool, call.appId, state, span, keyOf(after), size + 1)
+  const { pool } = call.service
+  const rows =
+    state === 'REFUNDED'
+      ? await listRefunds(pool, call.appId, span, keyOf(after), size + 1)
+      : await listPayments(pool, call.appId, state, span, keyOf(after), size + 1)
   return pageOf(rows.map(inUnits), size, cursorOf)
 }
 

@@ -1,6 +1,18 @@
 import { pastPeriods, periodAt } from '../../domain/period.ts'
-import type { SampleCalls, SampleCounter, SampleEntry, SampleSubscription } from '../../store/sample.ts'
-import { SAMPLE_FEATURES, SAMPLE_PACKAGES, type SamplePackage, sampleNumbers } from './sample-catalogue.ts'
+import type {
+  SampleCalls,
+  SampleCounter,
+  SampleEntry,
+  SamplePayment,
+  SampleSubscription,
+} from '../../store/sample.ts'
+import {
+  SAMPLE_FEATURES,
+  SAMPLE_PACKAGES,
+  SAMPLE_PRICES,
+  type SamplePackage,
+  sampleNumbers,
+} from './sample-catalogue.ts'
 
 const DAY = 86_400_000
 const [free, team, business, extra] = SAMPLE_PACKAGES as [
@@ -63,6 +75,25 @@ export function sampleLife(uids: readonly number[], now: number): SampleLife {
     }
   }
   return { subscriptions, counters, entries }
+}
+
+/** How many of the latest charges were declined. Earlier ones were paid at last. */
+const DECLINED = 0.05
+
+/** What the paying customers were charged, month by month. */
+export function samplePayments(subscriptions: readonly SampleSubscription[], now: number): SamplePayment[] {
+  const random = sampleNumbers()
+  return subscriptions.flatMap(({ id, uid, packageId, startedAt, endedAt }) => {
+    const price = SAMPLE_PRICES.find((offered) => offered.packageId === packageId)?.price
+    if (!price) return []
+    const until = endedAt ?? now
+    const periods = [...pastPeriods('MONTH', startedAt, until, 24), periodAt('MONTH', startedAt, until)]
+    return periods.map(({ start }, i): SamplePayment => {
+      const isLast = i === periods.length - 1
+      const state = isLast && random() < DECLINED ? 'FAILED' : 'PAID'
+      return { ref: `demo-invoice-${id}-${i + 1}`, subscriptionRef: id, uid, state, price, at: start }
+    })
+  })
 }
 
 /** Enough that some are close to a limit, but few compared with a real app. */

@@ -19,7 +19,7 @@ import {
   SAMPLE_USERS,
   sampleUser,
 } from './sample-catalogue.ts'
-import { latestOf, sampleCalls, sampleLife } from './sample-life.ts'
+import { latestOf, sampleCalls, sampleLife, samplePayments } from './sample-life.ts'
 
 export interface Sample {
   features: number
@@ -28,6 +28,7 @@ export interface Sample {
   templates: number
   users: number
   subscriptions: number
+  payments: number
   /** what stays on removal, since something else has come to depend on it */
   kept: string[]
 }
@@ -53,6 +54,8 @@ export async function loadSample(call: Call): Promise<Sample> {
     if (uids.length < users.length) throw taken('demo-user-…')
     const { subscriptions, counters, entries } = sampleLife(uids, now)
     await store.insertSampleSubscriptions(tx, appId, subscriptions)
+    const payments = samplePayments(subscriptions, now)
+    await store.insertSamplePayments(tx, appId, payments)
     await store.insertSampleUsage(tx, appId, counters, entries)
     await store.insertSampleRecent(tx, appId, latestOf(entries))
     await store.insertSampleCalls(tx, appId, sampleCalls())
@@ -70,6 +73,7 @@ export async function loadSample(call: Call): Promise<Sample> {
       templates: SAMPLE_TEMPLATES.length,
       users: uids.length,
       subscriptions: subscriptions.length,
+      payments: payments.length,
       kept: [],
     }
   })
@@ -106,7 +110,7 @@ export async function removeSample(call: Call, dryRun: boolean): Promise<Sample>
 }
 
 async function remove(tx: Tx, appId: string): Promise<Sample> {
-  const subscriptions = await store.countSampleSubscriptions(tx, appId)
+  const ofUsers = await store.countOfSampleUsers(tx, appId)
   const users = await store.removeSampleItems(tx, appId, 'user')
   const templates = await store.removeSampleItems(tx, appId, 'template')
   const prices = await store.removeSampleItems(tx, appId, 'price')
@@ -117,7 +121,7 @@ async function remove(tx: Tx, appId: string): Promise<Sample> {
   const people = await peopleOf(tx, appId, users.kept.map(Number))
   return {
     users: users.removed,
-    subscriptions,
+    ...ofUsers,
     templates: templates.removed,
     prices: prices.removed,
     packages: packages.removed,
