@@ -11,8 +11,9 @@ import { parseUrl } from './domain/url.ts'
 import type { Rate } from './http/rate-limit.ts'
 import type { HttpSettings } from './http/server.ts'
 import { readTrustedProxies, type TrustedProxies } from './http/source-address.ts'
+import type { LedgerSettings } from './operations/upkeep/keep-ledger.ts'
 import type { Retention } from './operations/upkeep/prune.ts'
-import { readRetention } from './retention-settings.ts'
+import { readLedgerSettings, readRetention } from './retention-settings.ts'
 import { parseMasterKeys } from './store/keyring.ts'
 import { readServers } from './store/server-addresses.ts'
 import { TOKEN_ALGORITHMS, type TokenAlgorithm } from './store/token-keyring.ts'
@@ -48,6 +49,7 @@ export interface Config {
   http: HttpSettings
   /** how long records are kept */
   retention: Retention
+  ledger: LedgerSettings
   /** how long a caller waits before the request is given up */
   requestTimeoutMs: number
 }
@@ -86,6 +88,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     logFormat: logFormatOf(set('TOLLGATE_LOG_FORMAT') ?? 'auto'),
     workers: numberOf('TOLLGATE_WORKERS', set('TOLLGATE_WORKERS'), { least: 1, most: 64, otherwise: 1 }),
     retention: readRetention(set),
+    ledger: readLedgerSettings(set),
     http: {
       plain: switchOf('TOLLGATE_PLAIN_HTTP', set('TOLLGATE_PLAIN_HTTP') ?? 'on'),
       stalledReaderMs: numberOf('TOLLGATE_STALLED_READER_MS', set('TOLLGATE_STALLED_READER_MS'), {

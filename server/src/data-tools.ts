@@ -18,16 +18,18 @@ import { openBackup, verifyBackup } from './backup/read-backup.ts'
 import { writeBackup } from './backup/write-backup.ts'
 import { readConfig } from './config.ts'
 import { StartError } from './domain/errors.ts'
+import { LEDGER_USAGE, ledgerTool } from './ledger-tools.ts'
 import { checkDatabase } from './store/check-database.ts'
 import { type DatabaseSetting, startProblem } from './store/start-problems.ts'
 import { connectedServices } from './store/tables.ts'
 
-// An operator's tools for the data of an installation, outside the service: backup, restore, move.
+// An operator's tools for the data of an installation, outside the service: backup, restore, move, ledger.
 
 const USAGE = `Usage: npm run backup -- FILE
        npm run restore -- FILE          into an empty database
        npm run restore -- --check FILE  reads the file and compares its checksums, nothing else
-       npm run move -- --to postgresql://…`
+       npm run move -- --to postgresql://…
+${LEDGER_USAGE.replace('Usage:', '      ')}`
 
 const undo: Undo = []
 const say = (line: string) => process.stderr.write(`${line}\n`)
@@ -62,11 +64,13 @@ async function leave(code: number, last?: string): Promise<never> {
 }
 
 async function run([task, ...args]: string[]): Promise<void> {
-  const { values, positionals } = argumentsOf(args)
-  const [file, ...more] = positionals
   const { databaseUrl, databaseDirectUrl, dataDir } = readConfig(process.env)
   const installation: Installation = { database: sessionUrl(databaseUrl, databaseDirectUrl), dataDir }
   setting = installation.database?.setting ?? 'TOLLGATE_DATA_DIR'
+  if (task === 'ledger')
+    return ledgerTool({ installation, version, undo, monotonic, named, say, print }, args)
+  const { values, positionals } = argumentsOf(args)
+  const [file, ...more] = positionals
   if (more.length === 0 && file !== undefined && values.to === undefined) {
     if (task === 'backup' && !values.check) return backup(installation, named(file))
     if (task === 'restore') return values.check ? check(named(file)) : restore(installation, named(file))

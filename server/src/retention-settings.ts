@@ -1,5 +1,6 @@
 import { StartError } from './domain/errors.ts'
 import { IDEMPOTENCY_KEPT_HOURS, MAX_KEPT_DAYS } from './domain/limits.ts'
+import type { LedgerSettings } from './operations/upkeep/keep-ledger.ts'
 import type { Retention } from './operations/upkeep/prune.ts'
 
 const HOUR = 3600
@@ -10,14 +11,27 @@ const PAYMENT_DAYS = 800
 /** The audit of a year happens some weeks after it. */
 const AUDIT_DAYS = 400
 const OTHER_DAYS = 90
+const PARTITION_DAYS = 30
+
+type Set = (name: string) => string | null
+
+function daysOrForever(set: Set, name: string, usual: number | null): number | null {
+  const text = set(name) ?? (usual === null ? 'forever' : String(usual))
+  return text === 'forever' ? null : DAY * wholeNumber(name, text, 1, MAX_KEPT_DAYS, ' or "forever"')
+}
+
+/** How the ledger is kept. */
+export function readLedgerSettings(set: Set): LedgerSettings {
+  const text = set('TOLLGATE_LEDGER_PARTITION_DAYS') ?? String(PARTITION_DAYS)
+  return {
+    partitionSeconds: DAY * wholeNumber('TOLLGATE_LEDGER_PARTITION_DAYS', text, 1, MAX_KEPT_DAYS, ''),
+    keptSeconds: daysOrForever(set, 'TOLLGATE_KEEP_LEDGER_DAYS', null),
+  }
+}
 
 /** The retention settings. */
-export function readRetention(set: (name: string) => string | null): Retention {
-  const days = (name: string, usual: number): number | null => {
-    const text = set(name)
-    if (text === 'forever') return null
-    return DAY * (text === null ? usual : wholeNumber(name, text, 1, MAX_KEPT_DAYS, ' or "forever"'))
-  }
+export function readRetention(set: Set): Retention {
+  const days = (name: string, usual: number) => daysOrForever(set, name, usual)
   const hours = set('TOLLGATE_KEEP_RECEIPTS_HOURS')
   const least = IDEMPOTENCY_KEPT_HOURS
   return {

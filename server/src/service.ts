@@ -18,6 +18,7 @@ import type { Service } from './operations/call/service.ts'
 import { PASSWORD_COST } from './operations/members/password.ts'
 import { billingReader } from './operations/subscriptions/subscription-billing.ts'
 import { buildSearch } from './operations/upkeep/build-search.ts'
+import { keepLedgerFrom } from './operations/upkeep/keep-ledger.ts'
 import { Metrics } from './operations/upkeep/metrics.ts'
 import { OngoingWork } from './operations/upkeep/ongoing-work.ts'
 import { Outages } from './operations/upkeep/outages.ts'
@@ -171,10 +172,10 @@ export async function startService(
 
     const stopBackground = startBackground(service, jobPool, listener)
     const stopPruning = startPruning(service, config.retention)
-    let stopIndexing = async () => {}
     // Once, however many processes there are.
-    if ((cluster.worker?.id ?? 1) === 1) {
-      stopIndexing = startIndexing(connection, log)
+    const isFirst = (cluster.worker?.id ?? 1) === 1
+    const stopMaintenance = startMaintenance(connection, config, isFirst, log)
+    if (isFirst) {
       ongoing.run('looking for sandboxes beside Stripe', () => warnOfSandboxes(service))
     }
     const flushes = [
@@ -184,7 +185,7 @@ export async function startService(
     const lastCounts = async () => void (await Promise.all(flushes.map((flush) => flush())))
     const ending = {
       'background jobs': stopBackground,
-      'the building of indexes': stopIndexing,
+      'the upkeep of indexes and the ledger': stopMaintenance,
       'the pruning of old records': stopPruning,
       'the last counts': lastCounts,
     }
@@ -214,15 +215,28 @@ export async function startService(
 const databaseSetting = ({ databaseUrl }: Config) =>
   databaseUrl === null ? 'TOLLGATE_DATA_DIR' : 'DATABASE_URL'
 
-/** Stopping does not wait for it: PostgreSQL finishes the index by itself, or the next start builds it again. */
-function startIndexing(connection: Connection, log: Logger): () => Promise<void> {
-  const pool = openPool(connection, { max: 1, statementMs: Number.POSITIVE_INFINITY }, log)
+/**
+ * What takes long statements. Stopping does not wait for them: PostgreSQL finishes an index by itself, and the next start
+ * does what is missing.
+ */
+function startMaintenance(
+  connection: Connection,
+  { ledger }: Config,
+  isFirst: boolean,
+  log: Logger,
+): () => Promise<void> {
+  const pool = openPool(connection, { max: 2, statementMs: Number.POSITIVE_INFINITY }, log)
   const stopping = new AbortController()
-  const building = buildSearch(pool, log, stopping.signal)
+  const { signal } = stopping
+  const working = Promise.all([
+    isFirst ? buildSearch(pool, log, signal) : null,
+    // By each process, as any may die: of several that try at once, one does it.
+    keepLedgerFrom(pool, log, ledger, signal),
+  ])
   return async () => {
     stopping.abort()
     await pool.end()
-    await building
+    await working
   }
 }
 

@@ -11,8 +11,10 @@ import { openBackup, verifyBackup } from '../src/backup/read-backup.ts'
 import { RowSum } from '../src/backup/row-sum.ts'
 import { writeBackup } from '../src/backup/write-backup.ts'
 import { StartError } from '../src/domain/errors.ts'
+import { retirePartition } from '../src/operations/upkeep/retire-partition.ts'
 import { openPool, type Pool } from '../src/store/database.ts'
 import { addJob } from '../src/store/jobs.ts'
+import { attachedBlocks, openPartition, preparePartitions } from '../src/store/ledger-partitions.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { openToolPool } from '../src/store/tool-connection.ts'
 import {
@@ -218,6 +220,31 @@ describe('a backup', () => {
     const server = await startTestServer({ databaseUrl: target.url })
     await server.stop()
     expect((await target.query(`select name from app where id = 'a'`)).rows).toEqual([{ name: 'A' }])
+  })
+
+  it('has the partitions of the ledger as they were, and what retired ones counted', async () => {
+    const parted = await furnished()
+    const more = (uid: number) =>
+      parted.query(`with c as (update usage_counter set used = used + 1 where user_uid = ${uid} returning *)
+        insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
+        select app_id, user_uid, feature_id, reset_period, period_start, 'ADD', 1, used, now() from c`)
+    for (const uid of [1, 2]) {
+      await preparePartitions(parted)
+      expect(await openPartition(parted, 0)).toBe(uid)
+      await more(uid)
+    }
+    expect(await retirePartition(parted, 0, { stopping: new AbortController().signal })).toBe(true)
+    const target = await poolOn(createEmptyDatabase)
+    expect(await restoreInto(target, await backupOf(parted, 'parted.gz'))).toMatchObject({ unbalanced: 0 })
+    expect(await attachedBlocks(target)).toEqual([1, 2])
+    expect(await everything(target)).toEqual(await everything(parted))
+    const server = await startTestServer({ databaseUrl: target.url })
+    await server.stop()
+    expect(await attachedBlocks(target)).toEqual([1, 2, 3])
+    const { rows } = await target.query(`insert into usage_ledger
+      (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
+      values ('a', 1, 'f', 'NEVER', now(), 'ADD', 1, 1, now()) returning tableoid::regclass::text as block`)
+    expect(rows).toEqual([{ block: 'usage_ledger_2' }])
   })
 
   it('is not restored over anything', async () => {

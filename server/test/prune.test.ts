@@ -267,6 +267,14 @@ describe('the service', () => {
       { TOLLGATE_KEEP_RECEIPTS_HOURS: '23' },
       /^TOLLGATE_KEEP_RECEIPTS_HOURS must be a number from 24 to 876000;/,
     ],
+    [
+      { TOLLGATE_KEEP_LEDGER_DAYS: '0' },
+      /^TOLLGATE_KEEP_LEDGER_DAYS must be a number from 1 to 36500 or "forever"/,
+    ],
+    [
+      { TOLLGATE_LEDGER_PARTITION_DAYS: 'forever' },
+      /^TOLLGATE_LEDGER_PARTITION_DAYS must be a number from 1 to 36500;/,
+    ],
     [{ TOLLGATE_KEEP_RECEIPTS_HOURS: 'forever' }, /^TOLLGATE_KEEP_RECEIPTS_HOURS must be a number/],
   ]
   it.each(WRONG)('refuses %j', (env, line) => {

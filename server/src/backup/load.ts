@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg'
 import { StartError } from '../domain/errors.ts'
 import { checkDatabase } from '../store/check-database.ts'
 import { type Pool, transactionOnce } from '../store/database.ts'
+import { restorePartitions } from '../store/ledger-partitions.ts'
 import { LATEST_MIGRATION, migrate, unknownAmong, whileOthersWait } from '../store/migrate.ts'
 import { markRestore, unmarkRestore } from '../store/restore-mark.ts'
 import type { DatabaseSetting } from '../store/start-problems.ts'
@@ -71,8 +72,9 @@ export async function load(contents: Contents, target: Target, watch: Watch): Pr
     await markRestore(pool)
     await migrate(pool, contents.head.migrations.at(-1))
     await target.migrateJobs(pool)
-    loaded = await loadRows(contents, pool, watch)
+    const tables = await loadRows(contents, pool, watch)
     await migrate(pool)
+    loaded = { tables, unbalanced: await unbalancedCounters(pool) }
     await unmarkRestore(pool)
   })
   if (!loaded) throw new Error('nothing was loaded')
@@ -80,7 +82,7 @@ export async function load(contents: Contents, target: Target, watch: Watch): Pr
   return loaded
 }
 
-function loadRows(contents: Contents, pool: Pool, watch: Watch): Promise<Loaded> {
+function loadRows(contents: Contents, pool: Pool, watch: Watch): Promise<TableSum[]> {
   return transactionOnce(pool, async (client) => {
     await emptyTables(client)
     const known = new Map((await readTables(client)).map((table) => [table.name, table]))
@@ -88,6 +90,8 @@ function loadRows(contents: Contents, pool: Pool, watch: Watch): Promise<Loaded>
     const sequences = await contents.each(async (table, pieces) => {
       if (!known.has(table.name))
         throw new StartError(`The data has a table that is unknown here: ${table.name}.`)
+      // The list of its partitions comes before it.
+      if (table.name === 'usage_ledger') await restorePartitions(client)
       const sum = new RowSum(table.name)
       await writeRows(client, table, summed(pieces, sum, watch))
       watch(sum, true)
@@ -95,7 +99,7 @@ function loadRows(contents: Contents, pool: Pool, watch: Watch): Promise<Loaded>
     })
     await writeSequences(client, sequences)
     for (const { columns, sum } of tables) await compare(client, columns, sum)
-    return { tables: tables.map(({ sum }) => sum), unbalanced: await unbalancedCounters(client) }
+    return tables.map(({ sum }) => sum)
   })
 }
 

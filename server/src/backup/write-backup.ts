@@ -1,72 +1,20 @@
 import { createHash } from 'node:crypto'
-import { link, open, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
-import { StartError } from '../domain/errors.ts'
 import type { Contents } from './contents.ts'
 import { END_OF_ROWS, FORMAT, FORMAT_VERSION, type Summary, type Tail, type Watch } from './format.ts'
 import type { Undo } from './reach-database.ts'
 import { RowSum, type TableSum } from './row-sum.ts'
+import { writeWholeFile } from './whole-file.ts'
 
-/** Fast rather than small. */
-const COMPRESSION = 2
-
-const code = (error: unknown) => (error as NodeJS.ErrnoException).code
-
-/** Writes `path` completely or not at all: under another name until all of it is on disk. */
+/** Writes `path` completely or not at all. */
 export async function writeBackup(
   path: string,
   contents: Contents,
   watch: Watch,
   undo: Undo,
 ): Promise<Summary & { bytes: number }> {
-  if (await stat(path).catch(() => null)) throw new StartError(`${path} already exists: choose another name.`)
-  const partial = `${path}.partial`
-  const file = await open(partial, 'wx', 0o600).catch((error) => {
-    throw new StartError(
-      code(error) === 'EEXIST'
-        ? `${partial} exists: another backup is writing it, or one was killed. If none is running, delete it.`
-        : `${path} cannot be written (${(error as Error).message}).`,
-    )
-  })
-  undo.push(() => rm(partial, { force: true }))
-  try {
-    const tables: TableSum[] = []
-    await pipeline(
-      Readable.from(linesOf(contents, tables, watch), { objectMode: false }),
-      createGzip({ level: COMPRESSION }),
-      async (compressed: AsyncIterable<Buffer>) => {
-        for await (const piece of compressed) await file.writeFile(piece)
-      },
-    )
-    await file.sync()
-    const { size } = await file.stat()
-    await file.close()
-    await giveName(partial, path)
-    return { head: contents.head, tables, bytes: size }
-  } catch (error) {
-    await file.close().catch(() => {})
-    await rm(partial, { force: true })
-    if (code(error) === 'ENOSPC')
-      throw new StartError(`There is no space left for ${path}: nothing was written.`)
-    throw error
-  }
-}
-
-/** Unlike a rename, a link does not replace a file created there in the meantime. */
-async function giveName(partial: string, path: string): Promise<void> {
-  try {
-    await link(partial, path)
-    await rm(partial)
-  } catch (error) {
-    if (code(error) === 'EEXIST') throw new StartError(`${path} already exists: choose another name.`)
-    // Not every file system has links.
-    await rename(partial, path)
-  }
-  const folder = await open(dirname(path))
-  await folder.sync().finally(() => folder.close())
+  const tables: TableSum[] = []
+  const bytes = await writeWholeFile(path, linesOf(contents, tables, watch), undo)
+  return { head: contents.head, tables, bytes }
 }
 
 async function* linesOf(contents: Contents, tables: TableSum[], watch: Watch): AsyncGenerator<Buffer> {

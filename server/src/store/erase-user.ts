@@ -70,7 +70,8 @@ export async function deleteUserRows(db: Db, appId: string, uid: number): Promis
   // The usage of a user of the sample was invented.
   await db.query(
     `with sample as (delete from sample_item where app_id = $1 and kind = 'user' and id = $2::text returning $2::bigint as uid),
-     entries as (delete from usage_ledger l using sample s where l.app_id = $1 and l.user_uid = s.uid)
+     entries as (delete from usage_ledger l using sample s where l.app_id = $1 and l.user_uid = s.uid),
+     sums as (delete from ledger_base b using sample s where b.app_id = $1 and b.user_uid = s.uid)
      delete from usage_counter c using sample s where c.app_id = $1 and c.user_uid = s.uid`,
     [appId, uid],
   )

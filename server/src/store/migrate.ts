@@ -21,6 +21,7 @@ import * as search from './migrations/018-search.ts'
 import * as revenue from './migrations/019-revenue.ts'
 import * as archive from './migrations/020-archive.ts'
 import * as auditLog from './migrations/022-audit-log.ts'
+import * as ledgerPartitions from './migrations/023-ledger-partitions.ts'
 import * as providerLeases from './migrations/024-provider-leases.ts'
 import * as appRemoval from './migrations/026-app-removal.ts'
 
@@ -46,6 +47,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '019-revenue': revenue,
   '020-archive': archive,
   '022-audit-log': auditLog,
+  '023-ledger-partitions': ledgerPartitions,
   '024-provider-leases': providerLeases,
   '026-app-removal': appRemoval,
 }

@@ -17,6 +17,8 @@ const TABLES = [
   'idempotency',
   'invitation',
   'job_worker',
+  'ledger_base',
+  'ledger_partition',
   'liveness',
   'member',
   'notice',
@@ -67,7 +69,7 @@ export async function readTables(db: Db): Promise<TableColumns[]> {
          where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum) as columns,
        array(select confrelid::regclass::text from pg_constraint
          where conrelid = c.oid and contype = 'f' and confrelid <> conrelid) as "refersTo"
-     from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname = any($1)
+     from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and c.relname = any($1)
      order by 1`,
     [TABLES],
   )
@@ -94,8 +96,10 @@ const columnList = ({ columns }: TableColumns) => columns.map(quoted).join(', ')
 
 /** The rows of a table in COPY format, in pieces of whole lines. */
 export function readRows(client: ClientBase, table: TableColumns): AsyncGenerator<Buffer, void> {
-  const from = table.name === JOBS ? `(${SELECT_JOBS})` : `${quoted(table.name)} (${columnList(table)})`
-  return copyOut(client, `copy ${from} to stdout`)
+  const { name } = table
+  // As a query: a partitioned table cannot be copied as it is.
+  const rows = name === JOBS ? SELECT_JOBS : `select ${columnList(table)} from ${quoted(name)}`
+  return copyOut(client, `copy (${rows}) to stdout`)
 }
 
 export async function writeRows(
@@ -170,13 +174,15 @@ export async function writeSequences(db: Db, sequences: readonly Sequence[]): Pr
     ])
 }
 
-/** The number of counters that differ from the sum of their ledger rows. */
+/** The number of counters that differ from the sum of their ledger rows and of those that were retired. */
 export async function unbalancedCounters(db: Db): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*) from (
        select from (
          select app_id, user_uid, feature_id, reset_period, period_start, used as amount from usage_counter
-         union all select app_id, user_uid, feature_id, reset_period, period_start, -delta from usage_ledger) both_sides
+         union all select app_id, user_uid, feature_id, reset_period, period_start, -delta from usage_ledger
+         union all select app_id, user_uid, feature_id, reset_period, period_start, -delta
+           from ledger_base b join ledger_partition p using (block) where p.retired_at is not null) both_sides
        group by app_id, user_uid, feature_id, reset_period, period_start having sum(amount) <> 0) unbalanced`,
   )
   return rows[0]?.count ?? 0

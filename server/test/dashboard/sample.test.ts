@@ -39,6 +39,7 @@ describe('gap: the sample catalogue', () => {
     'payment',
     'usage_counter',
     'usage_ledger',
+    'ledger_base',
     'recent_usage',
     'activity',
     'sample_activity',

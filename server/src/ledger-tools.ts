@@ -1,0 +1,191 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { archivePartition, readArchive } from './backup/ledger-archive.ts'
+import { type Installation, reach, type Undo } from './backup/reach-database.ts'
+import { StartError } from './domain/errors.ts'
+import { MAX_KEPT_DAYS } from './domain/limits.ts'
+import { retirePartition } from './operations/upkeep/retire-partition.ts'
+import { checkDatabase } from './store/check-database.ts'
+import type { Pool } from './store/database.ts'
+import { isPartitioned, type LedgerPartition, ledgerPartitions } from './store/ledger-partitions.ts'
+import { isMigrated } from './store/migrate.ts'
+import { blocksToRetire, holdRetirement } from './store/retire-partition.ts'
+import { findUser } from './store/users.ts'
+
+// An operator's tool for the ledger: shows its partitions, archives old ones and reads archives.
+
+export const LEDGER_USAGE = `Usage: npm run ledger -- status
+       npm run ledger -- archive --to FOLDER [--older-than DAYS]
+                              moves partitions closed for so many days (90) into files
+       npm run ledger -- check FILE
+       npm run ledger -- read FILE [--app ID] [--user ID | --uid NUMBER]
+                              prints the entries, of one app or user if given`
+
+const USUAL_DAYS = 90
+const DAY = 86_400
+const SAY_EVERY_MS = 5_000
+
+interface Tool {
+  installation: Installation
+  /** of the service */
+  version: string
+  undo: Undo
+  monotonic: () => number
+  /** where a path leads that the operator gave */
+  named: (file: string) => string
+  say: (line: string) => void
+  print: (line: string) => void
+}
+
+const usage = () => new StartError(`\n${LEDGER_USAGE}`)
+const count = (value: bigint | number) => value.toLocaleString('en-US')
+const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`
+const dayOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString().slice(0, 10))
+
+export async function ledgerTool(tool: Tool, args: string[]): Promise<void> {
+  const { values, positionals } = argumentsOf(args)
+  const [task, file, ...more] = positionals
+  const given = Object.keys(values)
+  const only = (...options: string[]) => given.every((option) => options.includes(option))
+  if (more.length > 0) throw usage()
+  if (task === 'status' && file === undefined && only()) return status(tool)
+  if (task === 'archive' && file === undefined && values.to !== undefined && only('to', 'older-than'))
+    return archive(tool, tool.named(values.to), daysOf(values['older-than']))
+  if (task === 'check' && file !== undefined && only()) return check(tool, tool.named(file))
+  if (task === 'read' && file !== undefined && only('app', 'user', 'uid') && !(values.user && values.uid))
+    return read(tool, tool.named(file), values)
+  throw usage()
+}
+
+function argumentsOf(args: string[]) {
+  const text = { type: 'string' } as const
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: { to: text, 'older-than': text, app: text, user: text, uid: text },
+    })
+  } catch {
+    throw usage()
+  }
+}
+
+function daysOf(text: string | undefined): number {
+  if (text === undefined) return USUAL_DAYS
+  if (!/^\d+$/.test(text) || Number(text) > MAX_KEPT_DAYS)
+    throw new StartError(`--older-than must be a number of days from 0 to ${MAX_KEPT_DAYS}.`)
+  return Number(text)
+}
+
+/** A ledger that is partitioned by now. */
+async function reachLedger({ installation, undo, say }: Tool): Promise<Pool> {
+  const { pool, setting } = await reach(installation, undo, say)
+  await checkDatabase(pool, setting)
+  if (!(await isMigrated(pool)))
+    throw new StartError(
+      'The database is of an older version of Tollgate: start the service once, which updates it.',
+    )
+  if (!(await isPartitioned(pool)))
+    throw new StartError(
+      'The ledger is not partitioned yet: the running service does that in the background.',
+    )
+  return pool
+}
+
+async function status(tool: Tool): Promise<void> {
+  const pool = await reachLedger(tool)
+  for (const partition of await ledgerPartitions(pool))
+    tool.print(`${partition.block}\t${described(partition)}`)
+}
+
+function described({ openedAt, closedAt, retiredAt, entries, bytes, file }: LedgerPartition): string {
+  if (openedAt === null) return 'ready to be opened'
+  const time = `${dayOf(openedAt)} to ${dayOf(closedAt) ?? 'now'}`
+  if (retiredAt === null) return `${time}\t${megabytes(bytes)}\tabout ${count(Math.max(entries, 0))} entries`
+  return `${time}\t${count(entries)} entries ${file ? `archived in ${file}` : 'deleted'} on ${dayOf(retiredAt)}`
+}
+
+async function archive(tool: Tool, folder: string, days: number): Promise<void> {
+  const { undo, say, print } = tool
+  const pool = await reachLedger(tool)
+  // Its session is the lock: it ends with this process, however that ends.
+  const session = await pool.connect()
+  undo.push(async () => session.release(true))
+  if (!(await holdRetirement(session)))
+    throw new StartError('Another process is archiving or deleting old entries: try again when it is done.')
+  await mkdir(folder, { recursive: true })
+  const blocks = await blocksToRetire(pool, days * DAY)
+  if (blocks.length === 0)
+    print(`No partition of the ledger was closed more than ${days} days ago: nothing to do.`)
+  const stopping = new AbortController().signal
+  for (const block of blocks) {
+    const partition = (await ledgerPartitions(pool)).find((one) => one.block === block)
+    const path = join(
+      folder,
+      `ledger-${String(block).padStart(4, '0')}-from-${dayOf(partition?.openedAt ?? 0)}.ndjson.gz`,
+    )
+    say(`Archiving partition ${block} into ${path}`)
+    let [made, bytes, entries, said] = [false, 0, 0n, tool.monotonic()]
+    const watch = (written: bigint) => {
+      if (tool.monotonic() - said < SAY_EVERY_MS) return
+      said = tool.monotonic()
+      say(`  ${count(written)} entries …`)
+    }
+    const head = {
+      app: tool.version,
+      block,
+      openedAt: isoOrNull(partition?.openedAt),
+      closedAt: isoOrNull(partition?.closedAt),
+    }
+    const done = await retirePartition(pool, block, {
+      stopping,
+      held: true,
+      archive: async (totals) => {
+        if (made) await rm(path)
+        const filed = await archivePartition(pool, path, head, totals, watch, undo)
+        made = true
+        ;[bytes, entries] = [filed.bytes, totals.entries]
+        return filed
+      },
+    })
+    if (!done) throw new StartError(`Partition ${block} was retired by another process.`)
+    print(
+      `Archived ${count(entries)} entries in ${path} (${megabytes(bytes)}), read them again, and removed them.`,
+    )
+  }
+}
+
+const isoOrNull = (ms: number | null | undefined) => (ms ? new Date(ms).toISOString() : null)
+
+async function check({ print }: Tool, file: string): Promise<void> {
+  const { head, entries } = await readArchive(file, () => {})
+  print(`${file} is whole: ${count(entries)} entries of partition ${head.block}, by Tollgate ${head.app}.`)
+}
+
+async function read(
+  tool: Tool,
+  file: string,
+  { app, user, uid }: { app?: string | undefined; user?: string | undefined; uid?: string | undefined },
+): Promise<void> {
+  const wanted = user === undefined ? uid : String(await numberOf(tool, app, user))
+  await readArchive(file, ({ appId, userUid }, line) => {
+    if ((app === undefined || appId === app) && (wanted === undefined || String(userUid) === wanted))
+      return written(`${line}\n`)
+  })
+}
+
+/** Archives know users by number. */
+async function numberOf(tool: Tool, app: string | undefined, user: string): Promise<number> {
+  if (app === undefined) throw new StartError('--user takes --app too: the app whose user it is.')
+  const { pool } = await reach(tool.installation, tool.undo, tool.say)
+  const found = await findUser(pool, app, user)
+  if (!found) throw new StartError(`The app ${app} has no user ${JSON.stringify(user)}.`)
+  return found.uid
+}
+
+/** Waits for a slow reader. */
+function written(text: string): void | Promise<void> {
+  if (process.stdout.write(text)) return
+  return new Promise((drained) => process.stdout.once('drain', drained))
+}

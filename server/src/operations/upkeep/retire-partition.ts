@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Pool, type Tx, transactionOnce } from '../../store/database.ts'
+import {
+  beginRetiring,
+  type Filed,
+  finishRetiring,
+  ledgerWriters,
+  retireAlone,
+  type Summing,
+  sumUp,
+  type Totals,
+  totalsOf,
+} from '../../store/retire-partition.ts'
+
+const WAIT_MS = 20
+const LONGEST_WAIT_MS = 5_000
+
+interface Retiring {
+  stopping: AbortSignal
+  /** Puts all entries into a file, which must agree with the totals; called again if entries were deleted meanwhile. */
+  archive?: (totals: Totals) => Promise<Filed>
+  /** whether the caller holds the lock against others already */
+  held?: boolean
+  /** how much is summed up at once; for tests */
+  pagesAtOnce?: number
+}
+
+/**
+ * Retires a closed partition. It can be cut short anywhere and is continued by the next attempt. False: it was stopped,
+ * or another process is retiring one.
+ */
+export async function retirePartition(
+  pool: Pool,
+  block: number,
+  { stopping, archive, held = false, pagesAtOnce }: Retiring,
+): Promise<boolean> {
+  let wait = WAIT_MS
+  const pause = async () => {
+    await delay(wait, undefined, { signal: stopping }).catch(() => {})
+    wait = Math.min(2 * wait, LONGEST_WAIT_MS)
+  }
+  const alone = <T>(work: (tx: Tx) => Promise<T>): Promise<T | null> =>
+    transactionOnce(pool, async (tx) => (held || (await retireAlone(tx)) ? work(tx) : null))
+  while (!stopping.aborted) {
+    if (!(await alone((tx) => beginRetiring(tx, block)))) return false
+    // Those who took their numbers before the next partition was opened, or delete entries without having seen the mark.
+    const before = await ledgerWriters(pool)
+    while (before.length > 0 && (await ledgerWriters(pool)).some((id) => before.includes(id))) {
+      if (stopping.aborted) return false
+      await pause()
+    }
+    let summing: Summing | null = 'more'
+    while (summing === 'more' && !stopping.aborted)
+      summing = await alone((tx) => sumUp(tx, block, pagesAtOnce))
+    if (summing === null) return false
+    if (summing !== 'done') continue
+    const totals = await totalsOf(pool, block)
+    const filed = archive ? await archive(totals) : null
+    wait = WAIT_MS
+    while (!stopping.aborted) {
+      const outcome = await finishRetiring(pool, block, totals, filed)
+      if (outcome === 'retired') return true
+      if (outcome === 'changed') break
+      await pause()
+    }
+  }
+  return false
+}
