@@ -155,6 +155,8 @@ const GROWTH = [
    select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 1 from users`,
   `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
    select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 'ADD', 1, 1, now() from users`,
+  `insert into ledger_base (app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
+   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 0, 1, 1 from users`,
   `insert into idempotency (app_id, scope, key, request, results, created_at)
    select 'default', 'request', 'k' || i, '', '{}', now() - make_interval(secs => i) from generate_series(1, ${ROWS}) i`,
   `insert into session (hash, member_id, expires_at)

@@ -12,6 +12,7 @@ const LEDGER = graphql(`
   query Ledger($appId: String!, $userId: String!, $featureId: String, $after: String) {
     ledger(appId: $appId, userId: $userId, featureId: $featureId, after: $after) {
       next
+      olderEntries
       rows { id featureId action delta used periodStart recordedAt }
     }
   }
@@ -51,7 +52,10 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
       <Loaded of={asked}>
         {({ ledger }) =>
           ledger?.rows.length === 0 ? (
-            <Text c="dimmed">Nothing recorded yet.</Text>
+            <Text c="dimmed">
+              {after || ledger.olderEntries > 0 ? 'No entries.' : 'Nothing recorded yet.'}{' '}
+              <Older {...ledger} />
+            </Text>
           ) : (
             <>
               <DataTable
@@ -71,6 +75,11 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
                   { label: 'Period from', wide: true, cell: ({ periodStart }) => <When at={periodStart} /> },
                 ]}
               />
+              {ledger && ledger.olderEntries > 0 && (
+                <Text c="dimmed" size="sm">
+                  <Older {...ledger} />
+                </Text>
+              )}
               <Pager after={after} next={ledger?.next} />
             </>
           )
@@ -78,4 +87,12 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
       </Loaded>
     </Stack>
   )
+}
+
+/** Why entries are missing that the counters include. */
+function Older({ olderEntries }: { olderEntries: number }) {
+  if (olderEntries === 0) return null
+  return olderEntries === 1
+    ? 'One older entry has been archived or deleted. What it counted is still included.'
+    : `${number(olderEntries)} older entries have been archived or deleted. What they counted is still included.`
 }

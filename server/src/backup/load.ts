@@ -45,12 +45,14 @@ export function checkHead({ app, migrations }: Head): void {
   if (migrations.length === 0) throw new StartError('There is no Tollgate data there: nothing was done.')
 }
 
+const MADE_BY_MIGRATIONS = ['kysely_migration', 'ledger_partition']
+
 /** Refuses a target that already contains any of our tables, and says which. */
 export async function checkTarget({ pool, setting }: Target): Promise<void> {
   await checkDatabase(pool, setting)
   const occupied = await findOccupied(pool)
   if (occupied.length === 0) return
-  const filled = occupied.filter(({ rows, name }) => rows > 0 && name !== 'kysely_migration')
+  const filled = occupied.filter(({ rows, name }) => rows > 0 && !MADE_BY_MIGRATIONS.includes(name))
   const some = filled
     .slice(0, 5)
     .map(({ name, rows }) => `${name}: ${rows >= 1000 ? '1000 rows or more' : rows}`)

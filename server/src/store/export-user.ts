@@ -88,4 +88,24 @@ export async function exportLedger(
   return rows
 }
 
+/** What entries counted that are no longer in the ledger, in the order of the key. */
+export async function exportRetiredUsage(
+  db: Db,
+  appId: string,
+  userUid: number,
+  after: string,
+  limit: number,
+): Promise<ExportedRow[]> {
+  const [featureId = '', resetPeriod = '', periodStart = '-infinity', block = '-1'] = parts(after)
+  const { rows } = await db.query<ExportedRow>(
+    `select to_json(b) as row, json_build_array(feature_id, reset_period, period_start, block::text)::text as key
+     from ledger_base b where app_id = $1 and user_uid = $2
+       and (feature_id, reset_period, period_start, block) > ($3, $4, $5::timestamptz, $6::int)
+       and block in (select block from ledger_partition where retired_at is not null)
+     order by feature_id, reset_period, period_start, block limit $7`,
+    [appId, userUid, featureId, resetPeriod, periodStart, block, limit],
+  )
+  return rows
+}
+
 const parts = (key: string): string[] => (key === '' ? [] : (JSON.parse(key) as string[]))

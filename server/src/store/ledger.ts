@@ -34,3 +34,19 @@ export async function ledgerOfUser(
   )
   return rows
 }
+
+/** How many of a user's entries of these features are no longer in the ledger: their partition was retired. */
+export async function countRetiredEntries(
+  db: Db,
+  appId: string,
+  userUid: number,
+  featureIds: readonly string[],
+): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select coalesce(sum(b.entries), 0)::bigint as count
+     from ledger_base b join ledger_partition p on p.block = b.block and p.retired_at is not null
+     where b.app_id = $1 and b.user_uid = $2 and b.feature_id = any($3)`,
+    [appId, userUid, featureIds],
+  )
+  return rows[0]?.count ?? 0
+}

@@ -59,6 +59,9 @@ insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_st
   values ('ours', ${UID}, 'calls', 'MONTH', '1970-01-01Z', 5);
 insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
   values ('ours', ${UID}, 'calls', 'MONTH', '1970-01-01Z', 'ADD', 5, 5, now());
+update ledger_partition set retired_at = now() where block = 0;
+insert into ledger_base (app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
+  values ('ours', ${UID}, 'calls', 'MONTH', '1970-01-01Z', 0, 2, 1);
 insert into idempotency (app_id, scope, key, request, results, user_uid)
   values ('ours', 'request', 'k', '\\x05', '{}', ${UID});
 insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id)

@@ -15,7 +15,7 @@ import * as exported from '../../src/store/export-user.ts'
 import * as features from '../../src/store/features.ts'
 import { storeResults } from '../../src/store/idempotency.ts'
 import { Keyring } from '../../src/store/keyring.ts'
-import { ledgerOfUser } from '../../src/store/ledger.ts'
+import { countRetiredEntries, ledgerOfUser } from '../../src/store/ledger.ts'
 import { moveRows } from '../../src/store/move-user-import.ts'
 import * as notices from '../../src/store/notices.ts'
 import * as overrides from '../../src/store/overrides.ts'
@@ -160,12 +160,14 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   exportProfile: (db, app) => exported.exportProfile(db, app, UID),
   exportCounters: (db, app) => exported.exportCounters(db, app, UID, '', 9),
   exportLedger: (db, app) => exported.exportLedger(db, app, UID, '', 9),
+  exportRetiredUsage: (db, app) => exported.exportRetiredUsage(db, app, UID, '', 9),
   auditEntriesNaming: (db, app) => traces.auditEntriesNaming(db, app, ['ann'], 0, 9),
   noticesNaming: (db, app) => traces.noticesNaming(db, app, ['cus_1'], 0, 9),
   receiptsNaming: (db, app) => traces.receiptsNaming(db, app, UID, ['ann'], []),
   countCounters: (db, app) => countCounters(db, app, UID),
   providerSubscriptionsOfUser: (db, app) => paid.providerSubscriptionsOfUser(db, app, UID),
   storeResults: (db, app) => storeResults(db, { appId: app, scope: 'request', key: 'k' }, { field: 1 }),
+  countRetiredEntries: (db, app) => countRetiredEntries(db, app, UID, ['calls']),
   ledgerOfUser: (db, app) => ledgerOfUser(db, app, UID, ['calls'], LAST, 9),
   moveRows: (db, app) => moveRows(db, app, 'import', 'apply', 9),
   findNotice: (db, app) => notices.findNotice(db, app, failed),

@@ -5,7 +5,12 @@ import { subscribe } from '../../operations/subscriptions/subscribe.ts'
 import { subscription } from '../../operations/subscriptions/subscriptions.ts'
 import { recordUsage } from '../../operations/usage/record-usage.ts'
 import { showUsage } from '../../operations/usage/show-usage.ts'
-import { type GrantedFeature, grantedFeatures, ledger } from '../../operations/usage/user-usage.ts'
+import {
+  type GrantedFeature,
+  grantedFeatures,
+  type LedgerPage,
+  ledger,
+} from '../../operations/usage/user-usage.ts'
 import { deleteUser } from '../../operations/users/delete-user.ts'
 import { exportUser } from '../../operations/users/export-user.ts'
 import { createDashboardUser, dashboardUser, updateDashboardUser } from '../../operations/users/find-users.ts'
@@ -216,11 +221,19 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
       counters: t.exposeInt('counters', { description: "Sums of usage that stay, as nobody's." }),
     }),
   })
+  const ledgerPage = definePage<LedgerRow, LedgerPage>(builder, 'LedgerPage', ledgerEntry)
+  builder.objectField(ledgerPage, 'olderEntries', (t) =>
+    t.field({
+      type: 'SafeInt',
+      description: 'On the last page, entries before these that were archived or deleted; they still count.',
+      resolve: (page) => page.olderEntries,
+    }),
+  )
   return {
     user,
     userDeletion,
     grantedFeature,
-    ledgerPage: definePage(builder, 'LedgerPage', ledgerEntry),
+    ledgerPage,
     ...shared,
   }
 }

@@ -6,8 +6,12 @@ type ObjectRef<Row> = ReturnType<ReturnType<typeof refOf<Row>>['implement']>
 const refOf = <Row>(builder: Builder<DashboardContext>, name: string) => builder.objectRef<Row>(name)
 
 /** The type of a page of rows. */
-export function definePage<Row>(builder: Builder<DashboardContext>, name: string, row: ObjectRef<Row>) {
-  return builder.objectRef<KeyedPage<Row>>(name).implement({
+export function definePage<Row, Page extends KeyedPage<Row> = KeyedPage<Row>>(
+  builder: Builder<DashboardContext>,
+  name: string,
+  row: ObjectRef<Row>,
+) {
+  return builder.objectRef<Page>(name).implement({
     fields: (t) => ({
       rows: t.field({ type: [row], resolve: (page) => page.rows }),
       next: t.string({

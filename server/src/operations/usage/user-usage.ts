@@ -2,7 +2,7 @@ import { type Access, decideAccess } from '../../domain/access.ts'
 import type { Feature } from '../../domain/feature.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
 import { standingOf } from '../../domain/standing.ts'
-import { type LedgerRow, ledgerOfUser } from '../../store/ledger.ts'
+import { countRetiredEntries, type LedgerRow, ledgerOfUser } from '../../store/ledger.ts'
 import { holders, usedOf } from '../../store/subscribers.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
@@ -48,6 +48,11 @@ export async function grantedFeatures(call: Call, userId: string): Promise<Grant
   }))
 }
 
+export interface LedgerPage extends KeyedPage<LedgerRow> {
+  /** on the last page, how many older entries are no longer in the ledger */
+  olderEntries: number
+}
+
 /** The recorded usage of a user, newest first: of one feature or of all. */
 export async function ledger(
   call: Call,
@@ -55,7 +60,7 @@ export async function ledger(
   featureId: string | null | undefined,
   first: number | null | undefined,
   after: string | null | undefined,
-): Promise<KeyedPage<LedgerRow>> {
+): Promise<LedgerPage> {
   const { appId } = call
   const { pool } = call.service
   const catalogue = await catalogueOf(call)
@@ -63,5 +68,7 @@ export async function ledger(
   const features = featureId ? [foundFeature(catalogue, featureId).id] : [...catalogue.features.keys()]
   const size = pageSize(first)
   const rows = await ledgerOfUser(pool, appId, uid, features, keyBefore(after), size + 1)
-  return pageOf(rows, size, (row) => row.seq)
+  const page = pageOf(rows, size, (row) => row.seq)
+  const olderEntries = page.next === null ? await countRetiredEntries(pool, appId, uid, features) : 0
+  return { ...page, olderEntries }
 }

@@ -25,7 +25,8 @@ interface Part {
 
 const isText = (key: unknown): key is string =>
   typeof key === 'string' && !key.includes('\u0000') && key.isWellFormed()
-const isNumber = (key: unknown): boolean => typeof key === 'string' && /^\d{1,15}$/.test(key)
+const isNumber = (key: unknown): boolean => typeof key === 'string' && /^\d{1,16}$/.test(key)
+const isBlock = (key: unknown): boolean => typeof key === 'string' && /^\d{1,4}$/.test(key)
 const isTime = (key: unknown): boolean =>
   typeof key === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+\+00:00$/.test(key) && !Number.isNaN(Date.parse(key))
 
@@ -61,6 +62,11 @@ const PARTS: Part[] = [
     name: 'usageLedger',
     read: (db, appId, { uid }, after, limit) => store.exportLedger(db, appId, uid, after, limit),
     isKey: (key) => isList(key, [isText, isNumber]),
+  },
+  {
+    name: 'retiredUsage',
+    read: (db, appId, { uid }, after, limit) => store.exportRetiredUsage(db, appId, uid, after, limit),
+    isKey: (key) => isList(key, [isText, isText, isTime, isBlock]),
   },
 ]
 
