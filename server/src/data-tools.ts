@@ -34,7 +34,11 @@ ${LEDGER_USAGE.replace('Usage:', '      ')}`
 const undo: Undo = []
 const say = (line: string) => process.stderr.write(`${line}\n`)
 const monotonic = () => performance.now()
-const print = (line: string) => process.stdout.write(`${line}\n`)
+/** Waits for a slow reader. */
+const print = (line: string): void | Promise<void> => {
+  if (process.stdout.write(`${line}\n`)) return
+  return new Promise((drained) => process.stdout.once('drain', drained))
+}
 let setting: DatabaseSetting = 'DATABASE_URL'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -48,6 +52,9 @@ for (const [signal, code] of [
   ['SIGTERM', 143],
 ] as const)
   process.once(signal, () => void leave(code, 'Stopped: nothing was kept.'))
+
+// A reader that has read enough, such as head.
+process.stdout.on('error', () => void leave(1))
 
 try {
   await run(process.argv.slice(2))

@@ -35,7 +35,8 @@ interface Tool {
   /** where a path leads that the operator gave */
   named: (file: string) => string
   say: (line: string) => void
-  print: (line: string) => void
+  /** a promise: when the reader has caught up */
+  print: (line: string) => void | Promise<void>
 }
 
 const usage = () => new StartError(`\n${LEDGER_USAGE}`)
@@ -96,7 +97,7 @@ async function reachLedger({ installation, undo, say }: Tool): Promise<Pool> {
 async function status(tool: Tool): Promise<void> {
   const pool = await reachLedger(tool)
   for (const partition of await ledgerPartitions(pool))
-    tool.print(`${partition.block}\t${described(partition)}`)
+    await tool.print(`${partition.block}\t${described(partition)}`)
 }
 
 function described({ openedAt, closedAt, retiredAt, entries, bytes, file }: LedgerPartition): string {
@@ -114,7 +115,9 @@ async function archive(tool: Tool, folder: string, days: number): Promise<void> 
   undo.push(async () => session.release(true))
   if (!(await holdRetirement(session)))
     throw new StartError('Another process is archiving or deleting old entries: try again when it is done.')
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true }).catch((error: Error) => {
+    throw new StartError(`${folder} cannot be used as a folder (${error.message}).`)
+  })
   const blocks = await blocksToRetire(pool, days * DAY)
   if (blocks.length === 0)
     print(`No partition of the ledger was closed more than ${days} days ago: nothing to do.`)
@@ -171,7 +174,7 @@ async function read(
   const wanted = user === undefined ? uid : String(await numberOf(tool, app, user))
   await readArchive(file, ({ appId, userUid }, line) => {
     if ((app === undefined || appId === app) && (wanted === undefined || String(userUid) === wanted))
-      return written(`${line}\n`)
+      return tool.print(line)
   })
 }
 
@@ -182,10 +185,4 @@ async function numberOf(tool: Tool, app: string | undefined, user: string): Prom
   const found = await findUser(pool, app, user)
   if (!found) throw new StartError(`The app ${app} has no user ${JSON.stringify(user)}.`)
   return found.uid
-}
-
-/** Waits for a slow reader. */
-function written(text: string): void | Promise<void> {
-  if (process.stdout.write(text)) return
-  return new Promise((drained) => process.stdout.once('drain', drained))
 }

@@ -6,6 +6,9 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { archivePartition, readArchive } from '../../src/backup/ledger-archive.ts'
+import type { Undo } from '../../src/backup/reach-database.ts'
+import { StartError } from '../../src/domain/errors.ts'
+import { ledgerTool } from '../../src/ledger-tools.ts'
 import { keepLedger } from '../../src/operations/upkeep/keep-ledger.ts'
 import { partitionLedger } from '../../src/operations/upkeep/partition-ledger.ts'
 import { retirePartition } from '../../src/operations/upkeep/retire-partition.ts'
@@ -39,7 +42,7 @@ afterAll(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup()
 })
 
-async function poolOn(make: typeof createDatabase): Promise<Pool> {
+async function poolOn(make: typeof createDatabase): Promise<Pool & { url: string }> {
   const database = await make()
   const pool = openPool(
     { connectionString: directly(database.url) },
@@ -47,7 +50,7 @@ async function poolOn(make: typeof createDatabase): Promise<Pool> {
     silent,
   )
   cleanups.push(database.drop, () => pool.end())
-  return pool
+  return Object.assign(pool, { url: directly(database.url) })
 }
 
 async function folder(): Promise<string> {
@@ -435,5 +438,134 @@ describe('an archive', () => {
     const file = join(path, `${name}.gz`)
     await writeFile(file, damage(await readFile(join(path, 'whole.gz'))))
     await expect(readArchive(file, () => {})).rejects.toThrow(why)
+  })
+})
+
+describe('npm run ledger', () => {
+  let pool: Pool & { url: string }
+  let path: string
+  beforeAll(async () => {
+    pool = await poolOn(createDatabase)
+    path = join(await folder(), 'archives')
+    await pool.query(`insert into app (id, name) values ('a', 'A')`)
+    await pool.query(`insert into users (app_id, id, metadata) values ('a', 'ann', '{}'), ('a', 'bob', '{}')`)
+    for (const block of [1, 2]) {
+      await recording(pool, async (tx) => {
+        for (const uid of [1, 2]) await record(tx, uid, 'f', (used) => used + 10 * block + uid)
+      })
+      await preparePartitions(pool)
+      expect(await openPartition(pool, 0)).toBe(block)
+    }
+    await preparePartitions(pool)
+  })
+
+  /** What it prints, or the line that it refuses with. */
+  async function ledger(...args: string[]): Promise<string[]> {
+    const printed: string[] = []
+    const undo: Undo = []
+    const tool = {
+      installation: { database: { url: pool.url, setting: 'DATABASE_URL' as const }, dataDir: '' },
+      version: '0.0.0-test',
+      undo,
+      monotonic: () => 0,
+      named: (file: string) => file,
+      say: () => {},
+      print: (line: string) => void printed.push(line),
+    }
+    try {
+      await ledgerTool(tool, args)
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error
+      return [error.message]
+    } finally {
+      for (const step of undo.reverse()) await step()
+    }
+    return printed
+  }
+  const firstFile = async () => join(path, (await readdir(path)).sort()[0] ?? '')
+
+  it('archives what is old enough, reads it back, and says what became of it', async () => {
+    expect(await ledger('archive', '--to', path)).toEqual([
+      'No partition of the ledger was closed more than 90 days ago: nothing to do.',
+    ])
+    await pool.query(
+      `update ledger_partition set opened_at = opened_at - interval '100 days' where block < 2`,
+    )
+    expect(await ledger('archive', '--to', path)).toEqual([
+      expect.stringMatching(
+        /^Archived 2 entries in .*ledger-0000-from-\d{4}-\d\d-\d\d\.ndjson\.gz \(0\.0 MB\)/,
+      ),
+    ])
+    expect(await unbalancedCounters(pool)).toBe(0)
+    const file = await firstFile()
+    expect(await readdir(path)).toHaveLength(1)
+    expect(await ledger('check', file)).toEqual([
+      `${file} is whole: 2 entries of partition 0, by Tollgate 0.0.0-test.`,
+    ])
+    const deltas = async (...filter: string[]) =>
+      (await ledger('read', file, ...filter)).map((line) => JSON.parse(line).delta)
+    expect(await deltas()).toEqual([11, 12])
+    expect(await deltas('--app', 'a', '--user', 'bob')).toEqual([12])
+    expect(await deltas('--uid', '1')).toEqual([11])
+    expect(await deltas('--app', 'b')).toEqual([])
+    expect(await ledger('status')).toEqual([
+      expect.stringMatching(/^0\t.*\t2 entries archived in .*\.ndjson\.gz on /),
+      expect.stringMatching(/^1\t.* to .*MB\tabout \d+ entries$/),
+      expect.stringMatching(/^2\t.* to now\t/),
+      '3\tready to be opened',
+    ])
+  })
+
+  it('leaves everything as it was where it cannot write', async () => {
+    const blocked = join(path, 'no folder')
+    await writeFile(blocked, '')
+    expect(await ledger('archive', '--to', blocked, '--older-than', '0')).toEqual([
+      expect.stringMatching(/no folder cannot be used as a folder/),
+    ])
+    // The name is taken by something else.
+    const [{ openedAt } = { openedAt: 0 }] = (await ledgerPartitions(pool)).filter(({ block }) => block === 1)
+    const day = new Date(openedAt ?? 0).toISOString().slice(0, 10)
+    await writeFile(join(path, `ledger-0001-from-${day}.ndjson.gz`), gzipSync('mine\n'))
+    expect(await ledger('archive', '--to', path, '--older-than', '0')).toEqual([
+      expect.stringContaining('is not a whole archive of the ledger'),
+    ])
+    expect((await entriesIn(pool)).usage_ledger_1).toBe(2)
+    expect(await unbalancedCounters(pool)).toBe(0)
+  })
+
+  it('is the only one at it', async () => {
+    const other = await pool.connect()
+    await other.query(`select pg_advisory_lock(hashtext('tollgate ledger retirement'))`)
+    expect(await ledger('archive', '--to', path, '--older-than', '0')).toEqual([
+      'Another process is archiving or deleting old entries: try again when it is done.',
+    ])
+    const settings = { partitionSeconds: 86_400, keptSeconds: 0 }
+    expect(await keepLedger(pool, settings, never)).toMatchObject({ retired: [] })
+    other.release(true)
+  })
+
+  it.each([
+    [['archive']],
+    [['archive', '--to', 'x', 'y']],
+    [['status', 'x']],
+    [['read']],
+    [['read', 'x', '--user', 'a', '--uid', '1']],
+    [['check', 'x', '--app', 'a']],
+    [['--what']],
+    [[]],
+  ])('says how it is used instead of %j', async (args) => {
+    expect((await ledger(...args)).join()).toMatch(/^\nUsage: npm run ledger -- status/)
+  })
+
+  it.each([
+    [
+      ['archive', '--to', 'x', '--older-than', 'soon'],
+      /^--older-than must be a number of days from 0 to 36500\.$/,
+    ],
+    [['read', 'x', '--user', 'ann'], /^--user takes --app too/],
+    [['read', 'x', '--app', 'a', '--user', 'eve'], /^The app a has no user "eve"\.$/],
+    [['check', '/nowhere/x'], /^\/nowhere\/x cannot be read/],
+  ])('refuses %j', async (args, line) => {
+    expect((await ledger(...args)).join()).toMatch(line)
   })
 })
