@@ -10,6 +10,12 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
+async function onDatabase(sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server.databaseUrl })
+  await client.connect()
+  await client.query(sql).finally(() => client.end())
+}
+
 let apps = 0
 async function newApp(): Promise<TestApp> {
   const id = `users-${++apps}`
@@ -252,6 +258,32 @@ describe("gap: a user's page", () => {
     ]
     expect(await ledger('calls')).toEqual(calls)
     expect(await ledger(null)).toEqual([calls[0], calls[1], ['seats', 'ADD', 2, 2], calls[2]])
+
+    // The end says what is missing there, and only of partitions whose entries are gone.
+    await onDatabase(
+      `insert into ledger_partition (block, opened_at, retired_at) values (8000, now(), now()), (8001, now(), null)`,
+    )
+    await onDatabase(
+      `insert into ledger_base select app_id, user_uid, feature_id, reset_period, period_start, block, 3, entries
+       from usage_counter, (values (8000, 1200), (8001, 7)) b (block, entries)
+       where app_id = '${appId}' and feature_id = 'calls'`,
+    )
+    const older = async (featureId: string | null, after: string | null) => {
+      const { ledger }: Data = await dashboard.data(
+        `query ($appId: String!, $featureId: String, $after: String) {
+          ledger(appId: $appId, userId: "ann", featureId: $featureId, first: 2, after: $after) { next olderEntries } }`,
+        { appId, featureId, after },
+      )
+      return ledger
+    }
+    const first = await older('calls', null)
+    expect(first).toEqual({ next: expect.any(String), olderEntries: 0 })
+    expect(await older('calls', first.next)).toEqual({ next: null, olderEntries: 1200 })
+    expect(await older('seats', null)).toEqual({ next: null, olderEntries: 0 })
+    const { exportUser } = await admin.data('{ exportUser(id: "ann") }')
+    expect(exportUser.retiredUsage).toEqual([
+      expect.objectContaining({ featureId: 'calls', resetPeriod: 'MONTH', delta: 3, entries: 1200 }),
+    ])
   })
 
   it("lists one package's subscriptions and creates tokens", async () => {

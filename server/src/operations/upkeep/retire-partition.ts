@@ -13,7 +13,7 @@ import {
 } from '../../store/retire-partition.ts'
 
 const WAIT_MS = 20
-const LONGEST_WAIT_MS = 5_000
+const LONGEST_WAIT_MS = 60_000
 
 interface Retiring {
   stopping: AbortSignal
