@@ -83,6 +83,7 @@ const CONTENT = [
   'user_import',
   'recent_usage',
   'usage_ledger',
+  'ledger_base',
   'usage_counter',
   'idempotency',
   'notice',
