@@ -19,7 +19,7 @@ const PAGES_AT_ONCE = 1_024
 /** None of our lines comes near. */
 const LONGEST_LINE = 1024 * 1024
 
-export interface ArchiveHead {
+interface ArchiveHead {
   app: string
   block: number
   openedAt: string | null

@@ -43,7 +43,7 @@ export async function currentBlock(db: Db): Promise<{ block: number; isEmpty: bo
 /**
  * Creates a partition. Attaching a table, unlike creating it as a partition, does not stop those who write to the others.
  */
-export async function createPartition(tx: Tx, block: number): Promise<void> {
+async function createPartition(tx: Tx, block: number): Promise<void> {
   const from = block === 0 ? 'minvalue' : block * BLOCK
   const name = partitionName(block)
   await tx.query(`create table ${name} (like usage_ledger)`)
