@@ -25,6 +25,8 @@ export interface Config {
   databaseUrl: string | null
   /** past a pooler that the other one leads to; null: there is none */
   databaseDirectUrl: string | null
+  /** a standby for lists and figures; null: there is none */
+  databaseReplicaUrl: string | null
   dataDir: string
   /** the keys that seal secrets, or the file that has them; neither: see `openKeyring` */
   masterKey: string | null
@@ -74,7 +76,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     host: set('HOST') ?? '127.0.0.1',
     port: portOf(set('PORT') ?? '4000'),
     databaseUrl: databaseUrlOf('DATABASE_URL', set('DATABASE_URL')),
-    databaseDirectUrl: directUrlOf(set('DATABASE_DIRECT_URL'), set('DATABASE_URL')),
+    databaseDirectUrl: besideUrlOf('DATABASE_DIRECT_URL', set('DATABASE_DIRECT_URL'), set('DATABASE_URL')),
+    databaseReplicaUrl: replicaUrlOf(set('DATABASE_REPLICA_URL'), set('DATABASE_URL')),
     dataDir: resolve(set('TOLLGATE_DATA_DIR') ?? 'data'),
     postgresUser: set('TOLLGATE_POSTGRES_USER'),
     ...masterKeyOf(set('TOLLGATE_MASTER_KEY'), set('TOLLGATE_MASTER_KEY_FILE')),
@@ -144,10 +147,17 @@ function databaseUrlOf(name: string, url: string | null): string | null {
   return url
 }
 
-function directUrlOf(url: string | null, databaseUrl: string | null): string | null {
+function besideUrlOf(name: string, url: string | null, databaseUrl: string | null): string | null {
   if (url !== null && databaseUrl === null)
-    throw new StartError('DATABASE_DIRECT_URL needs DATABASE_URL: set both, or neither.')
-  return databaseUrlOf('DATABASE_DIRECT_URL', url)
+    throw new StartError(`${name} needs DATABASE_URL: set both, or neither.`)
+  return databaseUrlOf(name, url)
+}
+
+function replicaUrlOf(url: string | null, databaseUrl: string | null): string | null {
+  const read = url === null ? null : readServers(url)
+  if (read !== null && typeof read !== 'string' && read.servers.length > 0)
+    throw new StartError('DATABASE_REPLICA_URL must name one server, without target_session_attrs.')
+  return besideUrlOf('DATABASE_REPLICA_URL', url, databaseUrl)
 }
 
 function masterKeyOf(masterKey: string | null, masterKeyFile: string | null) {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { BACKGROUND_CONNECTIONS, migrateJobs, startBackground } from './background.ts'
 import type { Config } from './config.ts'
-import type { Clocks } from './domain/clocks.ts'
+import type { Clocks, Monotonic } from './domain/clocks.ts'
 import { StartError } from './domain/errors.ts'
 import { LONG_STATEMENT_TIMEOUT_MS } from './domain/limits.ts'
 import type { PasswordCost } from './domain/password.ts'
@@ -34,6 +34,7 @@ import { freeAllJobs } from './store/jobs.ts'
 import type { Keyring } from './store/keyring.ts'
 import { openKeyring } from './store/master-key.ts'
 import { isMigrated, migrate, whileOthersWait } from './store/migrate.ts'
+import { Replica } from './store/replica.ts'
 import { sealSecrets, secretNamed } from './store/secrets.ts'
 import { startProblem } from './store/start-problems.ts'
 import { TokenKeys } from './store/token-keyring.ts'
@@ -134,6 +135,7 @@ export async function startService(
       pool,
       lookups,
       patient,
+      replica: openReplica(config, pool, { statementMs, pools, metrics, monotonic }, log),
       apps,
       usage,
       billings: billingReader(pool, monotonic),
@@ -214,6 +216,40 @@ export async function startService(
 
 const databaseSetting = ({ databaseUrl }: Config) =>
   databaseUrl === null ? 'TOLLGATE_DATA_DIR' : 'DATABASE_URL'
+
+/** Connections are made when they are needed: a replica that is down does not keep the service from starting. */
+function openReplica(
+  { databaseReplicaUrl }: Config,
+  primary: Pool,
+  { statementMs, pools, metrics, monotonic }: ReplicaOptions,
+  log: Logger,
+): Replica | null {
+  if (databaseReplicaUrl === null) return null
+  const open = (name: string, options: PoolOptions) => {
+    const pool = openPool({ connectionString: databaseReplicaUrl }, options, log)
+    pools.push(pool)
+    metrics.watchPool(`replica_${name}`, pool)
+    return pool
+  }
+  return new Replica(
+    primary,
+    {
+      pool: open('pool', { max: CONNECTIONS, statementMs }),
+      lookups: open('lookups', { max: LOOKUP_CONNECTIONS, statementMs, keyLookups: true }),
+      patient: open('patient', { max: PATIENT_CONNECTIONS, statementMs: LONG_STATEMENT_TIMEOUT_MS }),
+    },
+    monotonic,
+    log,
+  )
+}
+
+interface ReplicaOptions {
+  statementMs: number
+  /** to be closed at the end */
+  pools: Pool[]
+  metrics: Metrics
+  monotonic: Monotonic
+}
 
 /**
  * What takes long statements. Stopping does not wait for them: PostgreSQL finishes an index by itself, and the next start

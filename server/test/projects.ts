@@ -47,6 +47,7 @@ export const LONG = [
   'server/test/mutants.test.ts',
   'server/test/proof.test.ts',
   'server/test/recovery-drill.test.ts',
+  'server/test/replica.test.ts',
   'server/test/several-servers.test.ts',
   'server/test/silent-network.test.ts',
   'server/test/stalled-readers.test.ts',

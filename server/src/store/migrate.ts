@@ -24,6 +24,7 @@ import * as auditLog from './migrations/022-audit-log.ts'
 import * as ledgerPartitions from './migrations/023-ledger-partitions.ts'
 import * as providerLeases from './migrations/024-provider-leases.ts'
 import * as appRemoval from './migrations/026-app-removal.ts'
+import * as replica from './migrations/027-replica.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -50,6 +51,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '023-ledger-partitions': ledgerPartitions,
   '024-provider-leases': providerLeases,
   '026-app-removal': appRemoval,
+  '027-replica': replica,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

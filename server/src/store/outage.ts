@@ -1,11 +1,14 @@
 import pg from 'pg'
 import { NoPrimary } from './primary.ts'
 
+/** The statement took too long. */
+const TIMED_OUT = '57014'
+
 /** SQLSTATE classes and codes that concern the state of the database, not the statement. */
 const STATES = [
   '08', // connection exceptions
   '53', // out of space, memory or connections
-  '57014', // the statement took too long
+  TIMED_OUT,
   '57P', // shutting down, crashed, starting up
   '58', // input and output
   '25006', // read-only
@@ -30,6 +33,9 @@ const CODES = new Set([
 /** pg has no codes for these. */
 const MESSAGES =
   /^(Connection terminated|timeout e|the database (did not answer|accepts no writes)|another server is|Client (has encountered|was closed)|Cannot use a pool after)/
+
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === TIMED_OUT
 
 /** Whether a statement failed because the database is unreachable or cannot serve it now: it may work later. */
 export function isOutage(error: unknown): boolean {

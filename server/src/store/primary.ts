@@ -137,8 +137,10 @@ export function pointTo(client: pg.Client, { host, port }: ServerAddress): void 
 }
 
 /** The first eight digits of the name of a WAL file are the timeline. */
+export const TIMELINE = `('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int`
+
 const ASK = `select case when not pg_is_in_recovery() and not current_setting('transaction_read_only')::bool
-  then ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end as timeline`
+  then ${TIMELINE} end as timeline`
 
 const nameOf = ({ host, port }: ServerAddress) => (host.startsWith('/') ? host : `${host}:${port}`)
 

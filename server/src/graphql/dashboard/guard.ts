@@ -1,6 +1,34 @@
 import type { GraphQLFieldResolver, GraphQLObjectType, GraphQLSchema } from 'graphql'
 import { checkMay } from '../../operations/call/member-operations.ts'
+import { readApart } from '../../operations/call/read-apart.ts'
+import type { Service } from '../../operations/call/service.ts'
 import type { DashboardContext } from './context.ts'
+
+/** What reads much of the database, and may do so on a replica. */
+export const LISTS_AND_FIGURES: ReadonlySet<string> = new Set([
+  'activity',
+  'auditLog',
+  'catalogueDiff',
+  'exportUser',
+  'featureUse',
+  'latestEvents',
+  'ledger',
+  'migrationPreview',
+  'nearLimits',
+  'notices',
+  'packageUse',
+  'packageVersions',
+  'payments',
+  'publishPreview',
+  'publishTouched',
+  'revenue',
+  'revenueList',
+  'subscriptions',
+  'userDeletion',
+  'userImportRows',
+  'userImports',
+  'users',
+])
 
 /** Every operation of the schema checks the member's role first: no resolver runs without the role table. */
 export function guarded(schema: GraphQLSchema): GraphQLSchema {
@@ -13,9 +41,12 @@ function guard(kind: 'query' | 'mutation', type: GraphQLObjectType | null | unde
   for (const field of Object.values(type?.getFields() ?? {})) {
     const resolve = field.resolve as GraphQLFieldResolver<unknown, DashboardContext> | undefined
     if (!resolve) throw new Error(`the ${kind} ${field.name} has no resolver`)
+    const apart = kind === 'query' && LISTS_AND_FIGURES.has(field.name)
     field.resolve = (root, args, context: DashboardContext, info) => {
       checkMay(kind, field.name, context.member)
-      return resolve(root, args, { ...context, operation: { name: field.name, args } }, info)
+      const operation = { name: field.name, args }
+      const run = (service: Service) => resolve(root, args, { ...context, service, operation }, info)
+      return apart ? readApart(context.service, run) : run(context.service)
     }
   }
 }

@@ -8,6 +8,7 @@ import type { AppCache } from '../../store/app-cache.ts'
 import type { Db, Pool } from '../../store/database.ts'
 import type { Keyring } from '../../store/keyring.ts'
 import type { ProviderSubscriptionRow } from '../../store/provider-subscriptions.ts'
+import type { Replica } from '../../store/replica.ts'
 import type { TokenKeys } from '../../store/token-keyring.ts'
 import type { Metrics } from '../upkeep/metrics.ts'
 import type { OngoingWork } from '../upkeep/ongoing-work.ts'
@@ -21,6 +22,8 @@ export interface Service {
   lookups: Pool
   /** for long statements over all users of an app */
   patient: Pool
+  /** for lists and figures; null: there is none */
+  replica: Replica | null
   apps: AppCache
   usage: HotPaths
   /** The known state of provider subscriptions; those requested together share a statement. */

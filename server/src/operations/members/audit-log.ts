@@ -55,7 +55,8 @@ export async function exportAuditLog(
   const { pool } = call.service
   const filter = await filterOf(pool, query)
   await mutate(call, async () => true)
-  return pages(pool, filter)
+  const apart = await call.service.replica?.pools()
+  return pages(apart?.pool ?? pool, filter)
 }
 
 async function* pages(db: Db, filter: AuditFilter | null): AsyncGenerator<AuditRow[]> {
