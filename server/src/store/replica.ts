@@ -5,7 +5,7 @@ import type { Db, Pool } from './database.ts'
 import { TIMELINE } from './primary.ts'
 
 /** Pools for the kinds of reads there are, all to the same server. */
-export interface ReadPools {
+interface ReadPools {
   pool: Pool
   lookups: Pool
   patient: Pool
