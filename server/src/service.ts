@@ -3,13 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { BACKGROUND_CONNECTIONS, migrateJobs, startBackground } from './background.ts'
+import { startBackground } from './background.ts'
 import type { Config } from './config.ts'
-import type { Clocks, Monotonic } from './domain/clocks.ts'
+import type { Clocks } from './domain/clocks.ts'
 import { StartError } from './domain/errors.ts'
-import { LONG_STATEMENT_TIMEOUT_MS } from './domain/limits.ts'
 import type { PasswordCost } from './domain/password.ts'
-import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
 import { httpServer } from './http/server.ts'
 import { DEFAULT_APP, type OwnerSetting, prepare } from './operations/apps/first-start.ts'
 import { NO_WISHES, type Secrets, secretsFor, type Wishes } from './operations/apps/way-back.ts'
@@ -24,17 +22,13 @@ import { OngoingWork } from './operations/upkeep/ongoing-work.ts'
 import { Outages } from './operations/upkeep/outages.ts'
 import { startPruning } from './operations/upkeep/prune.ts'
 import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/usage/activity.ts'
-import { HOT_CONNECTIONS, UsagePaths } from './operations/usage/hot-paths.ts'
+import { UsagePaths } from './operations/usage/hot-paths.ts'
+import { databaseSetting, openDatabase } from './service-database.ts'
 import { AppCache } from './store/app-cache.ts'
-import { checkDatabase } from './store/check-database.ts'
-import { checkDirect, checkPooler } from './store/check-pooler.ts'
-import { connectionTo } from './store/connection.ts'
-import { type Connection, openPool, type Pool, type PoolOptions } from './store/database.ts'
+import { type Connection, openPool, type Pool } from './store/database.ts'
 import { freeAllJobs } from './store/jobs.ts'
 import type { Keyring } from './store/keyring.ts'
 import { openKeyring } from './store/master-key.ts'
-import { isMigrated, migrate, whileOthersWait } from './store/migrate.ts'
-import { Replica } from './store/replica.ts'
 import { sealSecrets, secretNamed } from './store/secrets.ts'
 import { startProblem } from './store/start-problems.ts'
 import { TokenKeys } from './store/token-keyring.ts'
@@ -50,13 +44,7 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-const CONNECTIONS = 8
-/** In addition to those reserved by the hot paths. */
-const LOOKUP_CONNECTIONS = 2
-const PATIENT_CONNECTIONS = 3
 const STOP_STEP_MS = 2_500
-/** Share of the request timeout. */
-const STATEMENT_SHARE = 0.8
 /** The built dashboard; the same relative path from the sources and from the built server. */
 const PAGES = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
@@ -81,39 +69,12 @@ export async function startService(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    const connection = await database(config, log, undo)
-    givenUp?.throwIfAborted()
-    // A statement times out before its caller does, so that the caller learns why.
-    const statementMs = Math.round(config.requestTimeoutMs * STATEMENT_SHARE)
-    const pools: Pool[] = []
-    undo.push(async () => void (await Promise.all(pools.map((pool) => pool.end()))))
-    const open = (options: Partial<PoolOptions> & { max: number }) => {
-      const pool = openPool(connection, { statementMs, ...options }, log)
-      pools.push(pool)
-      return pool
-    }
-    const pool = open({ max: CONNECTIONS })
-    const lookups = open({ max: HOT_CONNECTIONS + LOOKUP_CONNECTIONS, keyLookups: true })
-    const patient = open({
-      max: PATIENT_CONNECTIONS,
-      statementMs: LONG_STATEMENT_TIMEOUT_MS,
-      lockMs: LONG_STATEMENT_TIMEOUT_MS,
+    const { connection, pool, lookups, patient, jobs, listener, replica } = await openDatabase(config, {
+      monotonic,
+      log,
+      undo,
+      givenUp,
     })
-    const jobPool = open({ max: BACKGROUND_CONNECTIONS })
-    await checkDatabase(pool, databaseSetting(config))
-    const pooled = await anyPooled(pools, config)
-    const { databaseDirectUrl: past } = config
-    const direct = past === null ? null : connectionTo(past, 'DATABASE_DIRECT_URL')
-    const listener = direct && openPool(direct, { max: 1, statementMs }, log)
-    if (listener) {
-      pools.push(listener)
-      await checkDirect(listener, pool)
-    } else if (pooled) {
-      log.warn(
-        'DATABASE_URL leads to a pooler: jobs are not announced but polled for; set DATABASE_DIRECT_URL too',
-      )
-    }
-    await bringUpToDate(direct ?? connection, log)
     // Nobody else uses the embedded database: locked jobs are a dead process's.
     if (config.databaseUrl === null) await freeAllJobs(pool)
 
@@ -135,7 +96,7 @@ export async function startService(
       pool,
       lookups,
       patient,
-      replica: openReplica(config, pool, { statementMs, pools, metrics, monotonic }, log),
+      replica,
       apps,
       usage,
       billings: billingReader(pool, monotonic),
@@ -172,7 +133,7 @@ export async function startService(
     url = urlOf(config.host, port)
     ownUrl = urlOf(ANYWHERE[config.host] ?? config.host, port)
 
-    const stopBackground = startBackground(service, jobPool, listener)
+    const stopBackground = startBackground(service, jobs, listener)
     const stopPruning = startPruning(service, config.retention)
     // Once, however many processes there are.
     const isFirst = (cluster.worker?.id ?? 1) === 1
@@ -214,43 +175,6 @@ export async function startService(
   }
 }
 
-const databaseSetting = ({ databaseUrl }: Config) =>
-  databaseUrl === null ? 'TOLLGATE_DATA_DIR' : 'DATABASE_URL'
-
-/** Connections are made when they are needed: a replica that is down does not keep the service from starting. */
-function openReplica(
-  { databaseReplicaUrl }: Config,
-  primary: Pool,
-  { statementMs, pools, metrics, monotonic }: ReplicaOptions,
-  log: Logger,
-): Replica | null {
-  if (databaseReplicaUrl === null) return null
-  const open = (name: string, options: PoolOptions) => {
-    const pool = openPool({ connectionString: databaseReplicaUrl }, options, log)
-    pools.push(pool)
-    metrics.watchPool(`replica_${name}`, pool)
-    return pool
-  }
-  return new Replica(
-    primary,
-    {
-      pool: open('pool', { max: CONNECTIONS, statementMs }),
-      lookups: open('lookups', { max: LOOKUP_CONNECTIONS, statementMs, keyLookups: true }),
-      patient: open('patient', { max: PATIENT_CONNECTIONS, statementMs: LONG_STATEMENT_TIMEOUT_MS }),
-    },
-    monotonic,
-    log,
-  )
-}
-
-interface ReplicaOptions {
-  statementMs: number
-  /** to be closed at the end */
-  pools: Pool[]
-  metrics: Metrics
-  monotonic: Monotonic
-}
-
 /**
  * What takes long statements. Stopping does not wait for them: PostgreSQL finishes an index by itself, and the next start
  * does what is missing.
@@ -290,40 +214,6 @@ const ANYWHERE: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 export const urlOf = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-
-async function database(config: Config, log: Logger, undo: (() => Promise<void>)[]): Promise<Connection> {
-  if (config.databaseUrl !== null) return connectionTo(config.databaseUrl, 'DATABASE_URL')
-  log.info(`starting PostgreSQL in ${config.dataDir}`)
-  const postgres = await startEmbeddedPostgres({
-    dataDir: config.dataDir,
-    osUser: config.postgresUser,
-    log: (message, detail) => log.info({ ...detail }, message),
-  })
-  undo.push(() => postgres.stop())
-  return { ...postgres.connection, ssl: false }
-}
-
-/** Whether a pooler stands before the database. One that cannot be used is refused, tried on each pool. */
-async function anyPooled(pools: readonly Pool[], config: Config): Promise<boolean> {
-  for (const pool of pools) if (!(await checkPooler(pool, databaseSetting(config)))) return false
-  return true
-}
-
-/** Without a time limit: only other starting processes wait for it. */
-async function bringUpToDate(connection: Connection, log: Logger): Promise<void> {
-  const pool = openPool(connection, { max: 2, statementMs: Number.POSITIVE_INFINITY }, log)
-  try {
-    await whileOthersWait(pool, async () => {
-      if (!(await isMigrated(pool))) {
-        log.info('bringing the database up to date')
-        await migrate(pool)
-      }
-      await migrateJobs(pool)
-    })
-  } finally {
-    await pool.end()
-  }
-}
 
 /** The master keys, once everything stored is sealed with them. */
 async function sealedKeyring(config: Config, pool: Pool, log: Logger): Promise<Keyring> {
