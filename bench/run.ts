@@ -13,6 +13,7 @@ import { hot } from './pairs/hot.ts'
 import { lists } from './pairs/lists.ts'
 import { lone } from './pairs/lone.ts'
 import { record } from './pairs/record.ts'
+import { revenue } from './pairs/revenue.ts'
 import { users } from './pairs/users.ts'
 import { workers } from './pairs/workers.ts'
 import { findPgbench, INSTALL_PGBENCH } from './pgbench.ts'
@@ -23,7 +24,7 @@ import { markdown, type Row, textTable } from './report.ts'
 import { type Database, seededDatabase } from './seed.ts'
 import { type Subject, startSubject } from './subject.ts'
 
-const PAIRS: readonly Pair[] = [check, record, hot, lone, workers, lists, users, growth]
+const PAIRS: readonly Pair[] = [check, record, hot, lone, workers, lists, users, revenue, growth]
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url))
 
 async function main(options: Options): Promise<void> {

@@ -41,14 +41,14 @@ describe('gap: the first minute', () => {
     await button('Become the owner').click()
 
     await page.getByRole('heading', { name: 'Your first minute' }).waitFor()
-    expect(await step().innerText()).toContain('Make a feature')
-    await step().getByRole('link', { name: 'Make a feature' }).click()
+    expect(await step().innerText()).toContain('Create a feature')
+    await step().getByRole('link', { name: 'Create a feature' }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('API calls')
     await page.getByRole('dialog').getByRole('button', { name: 'Create feature' }).click()
     await page.getByRole('link', { name: 'API calls' }).waitFor()
 
     await page.getByRole('link', { name: 'Home' }).click()
-    await step().getByRole('link', { name: 'Make a package' }).click()
+    await step().getByRole('link', { name: 'Create a package' }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('Pro')
     await page.getByRole('dialog').getByRole('button', { name: 'Create package' }).click()
     await page.getByRole('combobox', { name: 'Add a feature' }).click()
@@ -75,8 +75,8 @@ describe('gap: the first minute', () => {
     await page.getByText('0 of 3').waitFor()
 
     await page.getByRole('link', { name: 'Home' }).click()
-    await step().filter({ hasText: 'Ask the first question' }).waitFor()
-    await step().getByRole('button', { name: 'Put a new key into these lines' }).click()
+    await step().filter({ hasText: 'Run your first check' }).waitFor()
+    await step().getByRole('button', { name: 'Use a new key in these examples' }).click()
     const lines = step().getByRole('figure', { name: 'The same with curl' })
     await lines.getByText(/Authorization: tg_/).waitFor()
     const { key, body } = callOf(await lines.innerText())
@@ -100,7 +100,7 @@ describe('gap: the first minute', () => {
       'Authorization: $SHOP_2_TOLLGATE_API_KEY"',
     )
     await page.goto(`${url}/apps/shop-2/keys`)
-    await page.getByRole('heading', { name: 'Create the first key' }).waitFor()
+    await page.getByRole('heading', { name: 'Create your first key' }).waitFor()
     expect(await page.getByRole('table', { name: 'API keys' }).count()).toBe(0)
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('Backend')
@@ -108,7 +108,7 @@ describe('gap: the first minute', () => {
     const secret = page.getByRole('figure', { name: 'The secret' })
     const key = /tg_\S+/.exec(await secret.innerText())?.[0] ?? ''
     expect(await adminClient(url, key).data('{ features { id } }')).toEqual({ features: [] })
-    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('table', { name: 'API keys' }).waitFor()
   })
 

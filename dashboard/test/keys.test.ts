@@ -39,7 +39,7 @@ async function endOverlap(): Promise<void> {
 async function takeSecret(): Promise<string> {
   const { page } = visit
   const secret = (await page.getByRole('figure', { name: 'The secret' }).innerText()).trim()
-  await page.getByRole('button', { name: 'I have it' }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
   expect(await page.content()).not.toContain(secret)
   return secret
 }

@@ -79,7 +79,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
 
     await page.getByRole('button', { name: 'Test link of Basic by card' }).click()
     await page.getByRole('dialog').getByLabel('User', { exact: true }).fill('eve')
-    await page.getByRole('dialog').getByRole('button', { name: 'Make a link' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
     const opened = page.waitForEvent('popup')
     await page.getByRole('link', { name: 'Open the payment page' }).click()
     const checkout = await opened
@@ -106,7 +106,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await open('/apps/default/revenue')
     await page.getByRole('button', { name: 'Refresh' }).click()
     for (const [figure, list, first] of [
-      ['Monthly recurring revenue', 'What recurs each month', /Eve\s+Basic\s+\$12\.00/],
+      ['Monthly recurring revenue', 'Recurring revenue by subscription', /Eve\s+Basic\s+\$12\.00/],
       ['Payments, less refunds', 'Payments', /Eve\s+\$12\.00/],
       ['New', 'New subscriptions', /Eve\s+Basic/],
     ] as const) {
@@ -157,7 +157,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
 
     await page.getByRole('button', { name: 'Test link of Basic, to try' }).click()
     await page.getByRole('dialog').getByLabel('User', { exact: true }).fill('tom')
-    await page.getByRole('dialog').getByRole('button', { name: 'Make a link' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
     const opened = page.waitForEvent('popup')
     await page.getByRole('link', { name: 'Open the payment page' }).click()
     const checkout = await opened
@@ -179,7 +179,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await open('/apps/default/billing')
     await page.getByRole('button', { name: 'Test link of Basic by card' }).click()
     await page.getByRole('dialog').getByLabel('User', { exact: true }).fill('nobody')
-    await page.getByRole('dialog').getByRole('button', { name: 'Make a link' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
     await page.getByRole('dialog').getByText('User not found').waitFor()
     expect(await page.getByRole('link', { name: 'Open the payment page' }).count()).toBe(0)
   })

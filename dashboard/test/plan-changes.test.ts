@@ -66,7 +66,7 @@ describe("gap: lifecycle: a product manager changes a customer's plan", () => {
     const { page, open, problems } = visit
     await open('/apps/default/users/bob')
     await page.getByRole('button', { name: 'Start a trial' }).click()
-    const form = page.getByRole('dialog', { name: 'A trial for Bob' })
+    const form = page.getByRole('dialog', { name: 'Start a trial for Bob' })
     await form.getByRole('combobox', { name: 'Package to try' }).click()
     await page.getByRole('option', { name: 'Pro' }).click()
     await form.getByRole('combobox', { name: 'Then' }).click()

@@ -74,7 +74,7 @@ const PLACES: Record<string, Place> = {
     control: button('Remove the override of Single sign-on'),
   },
   recordUsage: { path: '/apps/default/users/ada', control: button('Record usage of API calls') },
-  generateUserToken: { path: '/apps/default/users/ada', control: button('Make a token') },
+  generateUserToken: { path: '/apps/default/users/ada', control: button('Create a token') },
   cancelSubscription: { path: '/apps/default/subscriptions', control: button(/^Cancel Basic of/) },
   changeSubscription: { path: '/apps/default/users/ada', control: button('Change plan') },
   startTrial: { path: '/apps/default/users/ada', control: button('Start a trial') },

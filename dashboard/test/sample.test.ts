@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Dashboard, openDashboard, picture } from './harness/dashboard.ts'
+import { type Dashboard, openDashboard, picture, type Visit } from './harness/dashboard.ts'
 
 let dashboard: Dashboard
 beforeAll(async () => {
@@ -9,6 +9,7 @@ beforeAll(async () => {
 afterAll(() => dashboard?.close())
 
 const SIZE = { width: 1280, height: 800 }
+const PHONE = { width: 390, height: 844 }
 const EVERYTHING = '{ features { id } packages(status: "PUBLISHED") { id } users(first: 1) { id } }'
 
 /** Of an app that sells a plan with an add-on. */
@@ -27,6 +28,37 @@ async function paymentPage(): Promise<string> {
   return generateSubscriptionLink.url
 }
 
+/** Of the pages that nothing else here opens, for the documentation alone. */
+const MORE_PICTURES: Record<string, [name: string, path: string][]> = {
+  light: [
+    ['features', '/apps/default/features'],
+    ['packages', '/apps/default/packages'],
+    ['users', '/apps/default/users'],
+    ['subscriptions', '/apps/default/subscriptions'],
+    ['revenue', '/apps/default/revenue?range=90&list=paid'],
+    ['billing', '/apps/default/billing'],
+    ['providers', '/apps/default/billing?tab=providers'],
+    ['keys', '/apps/default/keys'],
+    ['apps', '/apps'],
+    ['members', '/members'],
+  ],
+  dark: [['revenue', '/apps/default/revenue?range=90&list=paid']],
+  phone: [
+    ['home', '/apps/default'],
+    ['users', '/apps/default/users'],
+    ['revenue', '/apps/default/revenue?range=90&list=paid'],
+  ],
+}
+
+async function morePictures(visit: Visit, look: string): Promise<void> {
+  if (process.env.TOLLGATE_PICTURES !== '1') return
+  for (const [name, path] of MORE_PICTURES[look] ?? []) {
+    await visit.open(path)
+    await visit.idle()
+    await picture(visit.page, `${name}-${look}`)
+  }
+}
+
 const groundOf = (element: Locator) => element.evaluate('(it) => getComputedStyle(it).backgroundColor')
 
 // On the way it makes the pictures of the documentation.
@@ -40,10 +72,10 @@ describe('gap: the sample catalogue', () => {
     const fourSecondsPass = () => light.page.clock.fastForward(4_000)
     await light.open('/apps/default')
     await light.page.getByRole('button', { name: 'Load a sample catalogue' }).click()
-    await light.page.getByText('You are looking at a sample').waitFor()
-    await light.page.getByText('The sample is loaded').waitFor()
+    await light.page.getByText('You are looking at sample data').waitFor()
+    await light.page.getByText('Sample loaded').waitFor()
     await fourSecondsPass()
-    await light.page.getByText('The sample is loaded').waitFor({ state: 'detached' })
+    await light.page.getByText('Sample loaded').waitFor({ state: 'detached' })
     // One that somebody would think twice about: a smaller budget for the team plan.
     await server.dashboard.data(`mutation {
       editPackage(appId: "default", id: "demo-team", input: {features: [
@@ -92,11 +124,18 @@ describe('gap: the sample catalogue', () => {
       await page.getByRole('heading', { name: 'Step by step' }).waitFor()
       await picture(page, `playground-${scheme}`)
       const accent = await groundOf(page.getByRole('button', { name: 'Ask' }))
+      await morePictures(visit, scheme)
 
       await page.goto(checkout)
       expect(await groundOf(page.getByRole('button', { name: /^Pay/ }))).toBe(accent)
       await picture(page, `checkout-${scheme}`)
       expect(problems).toEqual([])
+    }
+
+    if (process.env.TOLLGATE_PICTURES === '1') {
+      const phone = await dashboard.signedIn(undefined, { colorScheme: 'light', viewport: PHONE })
+      await morePictures(phone, 'phone')
+      await phone.close()
     }
 
     const { page, open, go, problems } = light
@@ -107,7 +146,7 @@ describe('gap: the sample catalogue', () => {
     await page.getByRole('button', { name: 'Remove the sample' }).click()
     await page.getByText(/^This deletes 200 users with \d+ subscriptions/).waitFor()
     await page.getByRole('button', { name: 'Delete the sample' }).click()
-    await page.getByText('You are looking at a sample').waitFor({ state: 'detached' })
+    await page.getByText('You are looking at sample data').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Load a sample catalogue' }).waitFor()
     await light.idle()
     expect(await server.admin.data(EVERYTHING)).toEqual({ features: [], packages: [], users: [] })

@@ -52,12 +52,12 @@ describe('gap: the first minute by its lines alone', () => {
       await step.getByText(title, { exact: true }).first().waitFor()
     }
 
-    await page.getByRole('button', { name: 'Put a new key into these lines' }).click()
+    await page.getByRole('button', { name: 'Use a new key in these examples' }).click()
     await page.getByRole('radiogroup', { name: 'Language' }).getByText(language).click()
     await step.getByText(/tg_/).waitFor()
     const lines = () => linesOf(step.getByRole('figure', { name: figure }))
     await by(await lines())
-    await reached('Make a package')
+    await reached('Create a package')
     await by(await lines())
     await reached('Publish it')
     await api.data('mutation ($appId: String!) { publishPackage(appId: $appId, id: "pro") { id } }', {
@@ -67,7 +67,7 @@ describe('gap: the first minute by its lines alone', () => {
     await by(await lines())
     await reached('Subscribe them')
     await by(await lines())
-    await reached('Ask the first question')
+    await reached('Run your first check')
     expect(JSON.stringify(await by(await lines()))).toMatch(/access\W+true/)
     await lookAgain()
     await page.getByRole('heading', { name: 'Your first minute' }).waitFor({ state: 'detached' })
@@ -121,8 +121,8 @@ describe('gap: lines to copy', () => {
   it("of a user's token ask about that user", async () => {
     const { page, open } = visit
     await open('/apps/default/users/ada')
-    await page.getByRole('button', { name: 'Make a token' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Make a token' }).click()
+    await page.getByRole('button', { name: 'Create a token' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create a token' }).click()
     const asked = await shell(await linesOf(page.getByRole('figure', { name: 'A call with curl' })))
     expect(asked.data).toEqual({
       me: { id: 'ada', name: 'Ada Lovelace' },

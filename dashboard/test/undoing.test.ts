@@ -227,7 +227,7 @@ describe('gap: archiving and deleting in the dashboard', () => {
     await page.getByText('The user has no add-ons that would end with it.').waitFor()
     await page.getByRole('button', { name: 'Cancel the subscription' }).click()
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('The subscription goes on.').waitFor()
+    await page.getByText('The subscription continues.').waitFor()
     expect(await cancelAt()).toBe(null)
   })
 })

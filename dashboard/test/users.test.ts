@@ -238,8 +238,8 @@ describe("gap: a user's page", () => {
   it('creates a token that the client API accepts', async () => {
     const { page, open } = visit
     await open('/apps/default/users/ada')
-    await page.getByRole('button', { name: 'Make a token' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Make a token' }).click()
+    await page.getByRole('button', { name: 'Create a token' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create a token' }).click()
     const token = (await page.getByRole('figure', { name: 'The token' }).innerText()).trim()
     const response = await fetch(`${dashboard.server.url}/client/graphql`, {
       method: 'POST',

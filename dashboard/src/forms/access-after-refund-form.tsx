@@ -24,7 +24,7 @@ export function AccessAfterRefundForm({ appId, access }: { appId: string; access
         <FormAlert error={set.error} />
         <Radio.Group
           label="After a full refund or a dispute"
-          description="Of everything paid for the running period; also decides about refunds and disputes so far"
+          description="When everything paid for the current period is returned. Applies to past refunds and disputes too"
           {...form.getInputProps('access')}
         >
           <Stack gap="xs" mt="xs">

@@ -35,7 +35,7 @@ export function CancelSubscription({ appId, subscription }: CancelSubscriptionPr
   const [when, setWhen] = useState('end')
   const may = useMay()
   const { userId, package: p } = subscription
-  const keep = useChange(KEEP, { said: 'The subscription goes on.' })
+  const keep = useChange(KEEP, { said: 'The subscription continues.' })
   const cancel = useChange(CANCEL, {
     done: close,
     said: ({ cancelSubscription: made }) =>

@@ -96,7 +96,7 @@ export function ChangePlanForm({ appId, userId, onDone }: ChangePlanFormProps) {
         />
         <Radio.Group label="When" {...form.getInputProps('when')}>
           <Stack gap="xxs" mt="xxs">
-            <Radio value="BEST" label="Now if it is dearer, at the end of the period if it is cheaper" />
+            <Radio value="BEST" label="Now if it costs more, at the end of the period if it costs less" />
             <Radio value="NOW" label="Now" />
             <Radio value="PERIOD_END" label="At the end of the period" />
           </Stack>
@@ -131,7 +131,7 @@ function Preview({ change }: { change: Change }) {
           <List.Item>Out of overage, or less of it: {names(change.lessOverage)}</List.Item>
         )}
         {change.gains.length + change.loses.length === 0 && (
-          <List.Item>Every feature that can be used now can be used after it, and no other.</List.Item>
+          <List.Item>Access to features stays the same.</List.Item>
         )}
         <List.Item>{moneyOf(change)}</List.Item>
       </List>

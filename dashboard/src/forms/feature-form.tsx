@@ -91,7 +91,7 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
             <Radio
               value="CONSUMABLE"
               label="Consumable"
-              description="A budget that is used up: calls, seats, gigabytes"
+              description="Counted against a limit: calls, seats, gigabytes"
               disabled={feature !== null}
             />
             <Radio
@@ -104,8 +104,8 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
         </Radio.Group>
         {form.values.type === 'CONSUMABLE' && (
           <Group grow align="flex-start">
-            <TextInput label="Unit, one" placeholder="call" {...form.getInputProps('unitLabel')} />
-            <TextInput label="Unit, several" placeholder="calls" {...form.getInputProps('unitLabelPlural')} />
+            <TextInput label="Unit (singular)" placeholder="call" {...form.getInputProps('unitLabel')} />
+            <TextInput label="Unit (plural)" placeholder="calls" {...form.getInputProps('unitLabelPlural')} />
           </Group>
         )}
         <MetadataInput {...form.getInputProps('metadata')} />

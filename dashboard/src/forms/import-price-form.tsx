@@ -78,12 +78,12 @@ export function ImportPriceForm({ appId, packageId, provider, livemode, onDone }
           label={`A price at ${provider}`}
           description={
             choices.data && prices.length === 0
-              ? `There is none yet: make a product with a price at ${provider} first`
+              ? `There are none yet. Create a product with a price at ${provider} first`
               : 'Those of other packages cannot be chosen'
           }
           placeholder={choices.isPending ? 'Asking for the list…' : 'Choose from the list'}
           searchable
-          nothingFoundMessage="None is called that"
+          nothingFoundMessage="No matching price"
           data-autofocus
           data={prices.map(({ id, productName, packageId, ...price }) => ({
             value: id,
@@ -93,7 +93,7 @@ export function ImportPriceForm({ appId, packageId, provider, livemode, onDone }
           value={chosen?.id ?? null}
           onChange={(id) => form.setFieldValue('id', id ?? '')}
         />
-        <TextInput label="Or its id there" placeholder="price_…" {...form.getInputProps('id')} />
+        <TextInput label="Or enter its id" placeholder="price_…" {...form.getInputProps('id')} />
         <FormActions submit="Review price" busy={false} onCancel={onDone} />
       </Stack>
     </form>

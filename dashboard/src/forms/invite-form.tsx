@@ -50,7 +50,7 @@ export function InviteForm({ onDone }: { onDone: () => void }) {
             ))}
           </Stack>
         </Radio.Group>
-        <FormActions submit="Make a link" busy={invite.isPending} onCancel={onDone} />
+        <FormActions submit="Create link" busy={invite.isPending} onCancel={onDone} />
       </Stack>
     </form>
   )

@@ -33,15 +33,15 @@ export function LinkTester({ appId, templateId }: { appId: string; templateId: s
         <UserInput
           appId={appId}
           label="User"
-          description="Find by name, email or id. Left empty, whoever pays becomes a user"
+          description="Find by name, email or id. Leave empty to create a user for whoever pays"
           data-autofocus
           {...form.getInputProps('userId')}
         />
-        <TextInput label="After a payment, back to" {...form.getInputProps('successUrl')} />
-        <TextInput label="After a cancelled one, back to" {...form.getInputProps('cancelUrl')} />
+        <TextInput label="Success URL" {...form.getInputProps('successUrl')} />
+        <TextInput label="Cancel URL" {...form.getInputProps('cancelUrl')} />
         <Group>
           <Button type="submit" loading={make.isPending}>
-            Make a link
+            Create link
           </Button>
           {url !== undefined && (
             <Button

@@ -29,7 +29,7 @@ export function NewAppForm({ onDone }: { onDone: () => void }) {
       <Stack>
         <FormAlert error={create.error} fields={fieldsOf(form)} />
         <NameInput form={form} placeholder="Staging" />
-        <TextInput label="Id" description="It cannot be changed" {...form.getInputProps('id')} />
+        <TextInput label="Id" description="It cannot be changed later" {...form.getInputProps('id')} />
         <Switch
           label="Test clock"
           description="The app runs on its own clock, which you move forward to test renewals and expiry"

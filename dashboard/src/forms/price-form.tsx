@@ -129,7 +129,7 @@ export function PriceForm({ appId, packageId, providers, currency, onDone }: Pri
             label="Currency"
             searchable
             allowDeselect={false}
-            nothingFoundMessage="No currency is called that"
+            nothingFoundMessage="No matching currency"
             data={currencies.map(({ code }) => ({ value: code, label: currencyLabel(code) }))}
             {...form.getInputProps('currency')}
             onChange={(code) => {
@@ -151,13 +151,13 @@ export function PriceForm({ appId, packageId, providers, currency, onDone }: Pri
           {...form.getInputProps('interval')}
         />
         <Text size="sm" c="dimmed" role="status">
-          {shown === null ? 'Type an amount to see what customers will.' : `Customers will see ${shown}.`}
+          {shown === null ? 'Enter an amount to preview what customers see.' : `Customers will see ${shown}.`}
         </Text>
         <TextInput
           label="Id at the provider"
           description={
             provider === 'sandbox'
-              ? 'Optional: the sandbox makes one'
+              ? 'Optional. The sandbox generates one'
               : `Such as price_1Nx…. ${provider} charges its own price, whatever you type here: import it to have both agree.`
           }
           {...form.getInputProps('id')}

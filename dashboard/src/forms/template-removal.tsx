@@ -40,9 +40,9 @@ export function TemplateRemoval({ appId, template, onDeleted }: TemplateRemovalP
 }
 
 const effectsOf = ({ links }: { links: number }) => [
-  'No payment link can be made of it.',
+  'No new payment links can be created from it.',
   ...(links > 0
-    ? [`${units(links, 'link that was made of it stays', 'links that were made of it stay')} as they are.`]
+    ? [`${units(links, 'link created from it still works', 'links created from it still work')}.`]
     : []),
   'You can bring it back at any time.',
 ]

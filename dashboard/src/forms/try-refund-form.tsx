@@ -37,7 +37,7 @@ export function TryRefundForm({ appId, subscriptionId }: TryRefundFormProps) {
   const client = useQueryClient()
   const [chosen, setChosen] = useState<string | null>(null)
   const reverse = useChange(REVERSE, {
-    said: 'Done. The subscription follows when the notice arrives.',
+    said: 'Done. The subscription updates when the notice arrives.',
     done: () => void setTimeout(() => client.invalidateQueries(), NOTICE_MS),
   })
   return (
@@ -48,8 +48,8 @@ export function TryRefundForm({ appId, subscriptionId }: TryRefundFormProps) {
         return (
           <Stack>
             <Text size="sm">
-              A payment in the sandbox. Here you are the shop, the payer and the bank: what you do is
-              announced by a notice, as at any provider.
+              A sandbox payment. You play the shop, the payer and the bank; each step is announced by a
+              notice, as with any provider.
             </Text>
             <FormAlert error={reverse.error} />
             <Select
@@ -113,9 +113,8 @@ function actionsFor({ amount, refunded, dispute }: Payment): Action[] {
     actions.push({ label: refunded > 0 ? 'Refund the rest' : 'Refund in full', action: 'REFUND' })
   if (half > 0 && dispute?.state !== 'LOST')
     actions.push({ label: 'Refund half', action: 'REFUND', amount: half })
-  if (refunded > 0) actions.push({ label: 'The last refund fails', action: 'FAIL_REFUND' })
-  if (!dispute) actions.push({ label: 'The bank asks', action: 'INQUIRE' })
-  if (!dispute || dispute.state === 'INQUIRY')
-    actions.push({ label: 'The payer disputes it', action: 'DISPUTE' })
+  if (refunded > 0) actions.push({ label: 'Fail the last refund', action: 'FAIL_REFUND' })
+  if (!dispute) actions.push({ label: 'Bank inquiry', action: 'INQUIRE' })
+  if (!dispute || dispute.state === 'INQUIRY') actions.push({ label: 'Payer disputes it', action: 'DISPUTE' })
   return actions
 }

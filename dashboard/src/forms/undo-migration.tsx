@@ -31,7 +31,7 @@ export function UndoMigration({ appId, migration }: UndoMigrationProps) {
   const asked = useAsk(MIGRATION, { appId, id }, { enabled: opened, patienceMs: OVER_ALL_USERS_MS })
   const undo = useChange(UNDO, {
     done: close,
-    said: `Everybody is back at version ${fromVersion}.`,
+    said: `Everyone is back on version ${fromVersion}.`,
     patienceMs: OVER_ALL_USERS_MS,
   })
   return (

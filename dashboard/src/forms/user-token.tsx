@@ -18,13 +18,13 @@ export function UserToken({ appId, userId }: { appId: string; userId: string }) 
     <Stack>
       <FormAlert error={make.error} />
       <Text size="sm">
-        With it a page or an app in the user's hands asks about this user, and nobody else. It is good for an
-        hour. Your backend makes them with <code>generateUserToken</code>; here you get one to try.
+        A page or app that holds this token can ask about this user, and nobody else, for one hour. Your
+        backend creates tokens with <code>generateUserToken</code>; this one is for trying it out.
       </Text>
       {token === undefined ? (
         <div>
           <Button loading={make.isPending} onClick={() => make.mutate({ appId, userId })} data-autofocus>
-            Make a token
+            Create a token
           </Button>
         </div>
       ) : (
@@ -33,7 +33,8 @@ export function UserToken({ appId, userId }: { appId: string; userId: string }) 
           <CodeBlock label="A call with curl" text={clientCurl(token)} />
           <CodeBlock label="In a page" text={pageSdk('subscriptions()', token)} />
           <Text size="sm" c="dimmed">
-            The page's origin has to be listed under Apps; your own programs may ask from anywhere.
+            The page's origin must be one of the app's allowed origins. Programs that are not web pages can
+            ask from anywhere.
           </Text>
         </>
       )}

@@ -50,7 +50,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
           billingTemplates.length === 0 ? (
             <Empty title="Create your first template" action={make}>
               A template ties packages to their prices. Your backend passes its id to generateSubscriptionLink
-              and sends the user to the link. When they pay, Tollgate subscribes the user itself. Give the
+              and sends the user to the link. When they pay, Tollgate subscribes them automatically. Give the
               package a price first.
             </Empty>
           ) : (

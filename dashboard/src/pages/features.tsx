@@ -50,7 +50,7 @@ export function FeaturesPage() {
   return (
     <Page
       title="Features"
-      about="What a user may use. Packages say who gets how much of each."
+      about="What users can use. Packages define who gets how much of each."
       actions={make}
     >
       <Group gap="sm">
@@ -82,7 +82,7 @@ export function FeaturesPage() {
             <Text c="dimmed">No feature has “{search.search}” in its id or name.</Text>
           ) : (
             <Empty
-              title="Make the first feature"
+              title="Create your first feature"
               action={make}
               code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
             >

@@ -31,7 +31,7 @@ export function FirstMinute({ appId }: { appId: string }) {
   const [key, setKey] = useState<string | undefined>()
   const [language, setLanguage] = useState('curl')
   const asked = useAsk(CHECKLIST, { appId }, { refetchInterval: 4_000 })
-  const load = useChange(LOAD_SAMPLE, { said: 'The sample is loaded: look around.' })
+  const load = useChange(LOAD_SAMPLE, { said: 'Sample loaded. Have a look around.' })
   const list = asked.data?.checklist
   if (!asked.data || !list) return null
   const featureId = asked.data.features[0]?.id ?? 'api-calls'
@@ -150,11 +150,11 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
   return [
     {
       is: 'feature',
-      title: 'Make a feature',
-      about: 'Something that a user may use: API calls, seats, single sign-on.',
+      title: 'Create a feature',
+      about: 'Something a user can use: API calls, seats, single sign-on.',
       action: (
         <ButtonLink to="/apps/$app/features" params={params} search={{ make: '1' }}>
-          Make a feature
+          Create a feature
         </ButtonLink>
       ),
       call: adminCall('mutation ($input: CreateFeatureInput!) { createFeature(input: $input) { id } }', {
@@ -170,11 +170,11 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
     },
     {
       is: 'package',
-      title: 'Make a package',
+      title: 'Create a package',
       about: 'A plan: which features it has, and how much of each.',
       action: (
         <ButtonLink to="/apps/$app/packages" params={params} search={{ make: '1' }}>
-          Make a package
+          Create a package
         </ButtonLink>
       ),
       call: adminCall('mutation ($input: CreatePackageInput!) { createPackage(input: $input) { id } }', {
@@ -185,7 +185,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
     {
       is: 'published',
       title: 'Publish it',
-      about: 'Only a published package can be subscribed to. Publishing is done here, not by the API.',
+      about: 'Users can subscribe only to a published package. You publish here, not through the API.',
       action: (
         <ButtonLink to="/apps/$app/packages/$id/publish" params={{ ...params, id: packageId }}>
           Review and publish {packageId}
@@ -197,7 +197,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
     {
       is: 'user',
       title: 'Create a user',
-      about: 'With the id that your application has for them.',
+      about: 'With the id your application uses for them.',
       action: (
         <ButtonLink to="/apps/$app/users" params={params} search={{ make: '1' }}>
           Create a user
@@ -211,7 +211,7 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
     {
       is: 'subscription',
       title: 'Subscribe them',
-      about: 'From then on the package is theirs.',
+      about: 'They have the package from then on.',
       action: (
         <ButtonLink to="/apps/$app/users/$id" params={{ ...params, id: userId }}>
           Open {userId}
@@ -225,8 +225,8 @@ function stepsOf(ids: { appId: string; featureId: string; packageId: string; use
     },
     {
       is: 'check',
-      title: 'Ask the first question',
-      about: 'May this user use this feature? Ask it from your code, with an API key.',
+      title: 'Run your first check',
+      about: 'Can this user use this feature? Ask from your code, with an API key.',
       action: (
         <ButtonLink
           variant="default"

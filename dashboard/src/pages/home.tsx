@@ -42,7 +42,7 @@ export function HomePage() {
   const appId = useAppId()
   const app = useApp()
   return (
-    <Page title={app?.name ?? appId} about="What goes on in this app.">
+    <Page title={app?.name ?? appId} about="What is happening in this app.">
       {!app?.sampleLoaded && <FirstMinute appId={appId} />}
       <SampleNote appId={appId} />
       <Calls appId={appId} />
@@ -190,7 +190,7 @@ function NearLimits({ appId, rows }: { appId: string; rows: Latest['nearLimits']
       <Paper p="md" radius="md" flex={1}>
         {rows.length === 0 ? (
           <Text c="dimmed" size="sm">
-            Nobody has recorded usage of a limited feature lately.
+            No recent usage of a limited feature.
           </Text>
         ) : (
           <Stack gap="md">

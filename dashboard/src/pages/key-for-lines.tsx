@@ -15,7 +15,7 @@ const CREATE = graphql(`
 export function KeyForLines({ appId, onKey }: { appId: string; onKey: (secret: string) => void }) {
   const may = useMay()
   const create = useChange(CREATE, {
-    said: 'The lines hold a new key. It is in the list of API keys as “First steps”.',
+    said: 'Key created. It is listed under API keys as “First steps”.',
     done({ createApiKey }) {
       if (createApiKey) onKey(createApiKey.secret)
     },
@@ -26,7 +26,7 @@ export function KeyForLines({ appId, onKey }: { appId: string; onKey: (secret: s
       <Text size="xs" c="dimmed">
         <code>${keyVariable(appId)}</code>{' '}
         {appId === 'default'
-          ? 'is the key that the first start printed.'
+          ? 'is the key printed at the first start.'
           : 'stands for an API key of this app.'}{' '}
         {may('createApiKey') && (
           <Anchor
@@ -36,7 +36,7 @@ export function KeyForLines({ appId, onKey }: { appId: string; onKey: (secret: s
             underline="always"
             onClick={() => create.mutate({ appId })}
           >
-            Put a new key into these lines
+            Use a new key in these examples
           </Anchor>
         )}
       </Text>

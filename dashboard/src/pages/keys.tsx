@@ -57,14 +57,14 @@ export function KeysPage() {
   return (
     <Page
       title="API keys"
-      about="What your backend sends in the Authorization header. Only a hash is kept: a secret is shown once."
+      about="Your backend sends a key in the Authorization header. A secret is shown once; only its hash is stored."
       actions={none ? undefined : newKey}
     >
       <Loaded of={keys}>
         {({ apiKeys }) =>
           apiKeys.length === 0 ? (
-            <Empty title="Create the first key" action={newKey}>
-              Your backend needs a key of this app to ask for access and to record usage. Keys of other apps
+            <Empty title="Create your first key" action={newKey}>
+              Your backend needs one of this app's keys to check access and record usage. Keys of other apps
               do not work here.
             </Empty>
           ) : (

@@ -58,9 +58,9 @@ export function MembersPage() {
   const [resetting, setResetting] = useState<{ id: string; email: string } | null>(null)
   const asked = useAsk(MEMBERS, {})
   const invitations = useAsk(INVITATIONS, {}, { enabled: may('revokeInvitation') }).data?.invitations ?? []
-  const changeRole = useChange(CHANGE_ROLE, { said: 'The role is changed.' })
+  const changeRole = useChange(CHANGE_ROLE, { said: 'Role changed.' })
   const remove = useChange(REMOVE, {
-    said: 'Removed, and signed out everywhere.',
+    said: 'Member removed and signed out everywhere.',
     done: () => setRemoving(null),
   })
   const revoke = useChange(REVOKE, {
@@ -71,7 +71,7 @@ export function MembersPage() {
   return (
     <Page
       title="Members"
-      about="Who may sign in here, and what they may do."
+      about="Who can sign in here, and what they can do."
       actions={
         <Button
           leftSection={<IconPlus size={16} aria-hidden />}
@@ -168,7 +168,7 @@ export function MembersPage() {
                     { label: 'Role', cell: ({ role }) => role.toLowerCase() },
                     { label: 'Invited by', wide: true, cell: ({ invitedBy }) => invitedBy },
                     {
-                      label: 'Works until',
+                      label: 'Expires',
                       wide: true,
                       cell: ({ expiresAt }) => <When at={expiresAt} time />,
                     },
@@ -198,11 +198,11 @@ export function MembersPage() {
       <FormDialog
         opened={make !== undefined}
         onClose={() => void navigate({ search: {} })}
-        title="Invite somebody"
+        title="Invite a member"
       >
         <InviteForm onDone={() => void navigate({ search: {} })} />
       </FormDialog>
-      <Modal opened={resetting !== null} onClose={() => setResetting(null)} title="Reset the password">
+      <Modal opened={resetting !== null} onClose={() => setResetting(null)} title="Reset password">
         {resetting && <ResetLink member={resetting} onDone={() => setResetting(null)} />}
       </Modal>
       <Confirm

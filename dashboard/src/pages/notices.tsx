@@ -58,9 +58,10 @@ export function Notices({ appId }: { appId: string }) {
     { appId, state: chosen, after: after ?? null },
     { keepPrevious: true, refetchInterval: 5_000 },
   )
-  const replay = useChange(REPLAY, { said: 'It is being handled again.' })
+  const replay = useChange(REPLAY, { said: 'Processing the notice again.' })
   const replayFailed = useChange(REPLAY_FAILED, {
-    said: ({ replayFailedNotices }) => `${replayFailedNotices ?? 0} are being handled again.`,
+    said: ({ replayFailedNotices }) =>
+      `Processing ${units(replayFailedNotices ?? 0, 'notice', 'notices')} again.`,
   })
   const reconcile = useChange(RECONCILE, {
     said: ({ reconcileBilling }) =>
@@ -108,7 +109,7 @@ export function Notices({ appId }: { appId: string }) {
           </Group>
           {notices.length === 0 ? (
             <Text c="dimmed">
-              None. When somebody pays, the provider's notices arrive here and are handled by themselves.
+              None yet. When someone pays, the provider's notices arrive here and are processed automatically.
             </Text>
           ) : (
             <DataTable

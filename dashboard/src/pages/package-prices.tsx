@@ -42,7 +42,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
     done: () => setReturning(null),
     said: ({ archivePrice }) =>
       archivePrice?.archivedAt
-        ? 'Price archived. Whoever pays it goes on paying it; new links use another.'
+        ? 'Price archived. Existing subscribers keep paying it; new links use another.'
         : 'The price is back.',
     undo: (_, price) => () => back.mutate({ ...price, archived: !price.archived }),
   })

@@ -29,7 +29,7 @@ interface PackageVersionsProps {
   features: readonly CatalogueFeature[]
 }
 
-const FOR = { ALL: 'everybody', NEW_ONLY: 'new customers', AT_PERIOD_END: 'each at the period’s end' }
+const FOR = { ALL: 'everyone', NEW_ONLY: 'new customers', AT_PERIOD_END: 'each at the period’s end' }
 
 /** What each version granted, who has it, and how people were moved. */
 export function PackageVersions({ appId, packageId, features }: PackageVersionsProps) {
@@ -50,7 +50,7 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
           <Stack gap="xl">
             <Stack gap="sm">
               <Group justify="space-between">
-                <Text c="dimmed">Each publication makes a version. Who has the package has one of them.</Text>
+                <Text c="dimmed">Publishing creates a version. Every subscriber is on one of them.</Text>
                 <Button
                   variant="default"
                   disabled={!may('migrateSubscriptions') || packageVersions.versions.length < 2}
@@ -71,7 +71,7 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
                     cell: ({ held }) => (held === 0 ? <Tag>nobody</Tag> : number(held)),
                   },
                   { label: 'Grants', wide: true, cell: contentOf },
-                  { label: 'Published for', cell: (v) => (v.for === null ? 'everybody' : FOR[v.for]) },
+                  { label: 'Published for', cell: (v) => (v.for === null ? 'everyone' : FOR[v.for]) },
                   {
                     label: 'Published',
                     wide: true,

@@ -87,7 +87,7 @@ export function PackagePage() {
         </Group>
       }
       about={
-        <Breadcrumbs separator="›" component="nav" aria-label="Where this is" fz="sm">
+        <Breadcrumbs separator="›" component="nav" aria-label="Breadcrumb" fz="sm">
           <AnchorLink to="/apps/$app/packages" params={{ app }} size="sm">
             Packages
           </AnchorLink>

@@ -54,7 +54,7 @@ export function PackagesPage() {
         {({ packages }) =>
           packages.length === 0 ? (
             <Empty
-              title="Make the first package"
+              title="Create your first package"
               action={newOne}
               code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
             >

@@ -61,7 +61,7 @@ export function PlaygroundPage() {
     if (asked) void explanation.refetch()
   })
   return (
-    <Page title="Playground" about="Can this user use this feature? The answer, and how it comes about.">
+    <Page title="Playground" about="Can this user use this feature? See the answer and how it was reached.">
       <Grid gap="xl">
         <Grid.Col span={{ base: 12, md: 4 }}>
           <form noValidate onSubmit={ask}>
@@ -82,7 +82,7 @@ export function PlaygroundPage() {
               />
               <NumberInput
                 label="How many"
-                description="Of a consumable feature"
+                description="For a consumable feature"
                 min={0}
                 allowDecimal={false}
                 allowNegative={false}
@@ -102,7 +102,7 @@ export function PlaygroundPage() {
               }
             </Loaded>
           ) : (
-            <Text c="dimmed">Name a user and a feature, and ask.</Text>
+            <Text c="dimmed">Choose a user and a feature, then ask.</Text>
           )}
         </Grid.Col>
       </Grid>
@@ -125,7 +125,7 @@ function Answer({
   const granted = features.find(({ id }) => id === feature)
   return (
     <Stack gap="lg">
-      <Note tone={access ? 'good' : 'bad'} title={access ? 'Yes, access' : 'No access'} role="status">
+      <Note tone={access ? 'good' : 'bad'} title={access ? 'Access granted' : 'Access denied'} role="status">
         {reason}{' '}
         <Tag tone={access ? 'good' : 'bad'} title={reasonCode}>
           {reasonCode.toLowerCase().replaceAll('_', ' ')}
@@ -158,7 +158,7 @@ function Answer({
       </Paper>
       {subscriptions.length > 0 && (
         <DataTable
-          label="Subscriptions that were looked at"
+          label="Subscriptions considered"
           rows={subscriptions}
           keyOf={({ id }) => id}
           columns={[
@@ -175,7 +175,7 @@ function Answer({
               cell: ({ live }) => (live ? <Tag tone="good">Live</Tag> : <Tag>Ended</Tag>),
             },
             { label: 'Since', wide: true, cell: ({ startedAt }) => <When at={startedAt} /> },
-            { label: 'Grants', cell: ({ grant }) => (grant ? grantText(grant, granted) : 'nothing of it') },
+            { label: 'Grants', cell: ({ grant }) => (grant ? grantText(grant, granted) : 'not granted') },
           ]}
         />
       )}

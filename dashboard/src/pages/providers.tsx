@@ -45,7 +45,8 @@ const USE = graphql(`
 type Account = ResultOf<typeof PROVIDERS>['providerAccounts'][number]
 
 const ABOUT: Record<string, string> = {
-  sandbox: 'Built in, for development and tests: a real payment page with test cards, and no money.',
+  sandbox:
+    'Built in, for development and testing: a real payment page with test cards, where no money moves.',
   stripe: 'Real payments through your Stripe account.',
 }
 const SOURCES: Record<Account['source'], string> = {
@@ -82,7 +83,7 @@ export function Providers({ appId }: { appId: string }) {
           <FormDialog
             opened={setting !== null}
             onClose={() => setSetting(null)}
-            title={`Keys of ${setting?.provider}`}
+            title={`Keys for ${setting?.provider}`}
           >
             {setting && <ProviderForm appId={appId} account={setting} onDone={() => setSetting(null)} />}
           </FormDialog>
@@ -117,7 +118,7 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
           </Title>
           <Group gap="xs">
             {livemode !== null && (
-              <Tag tone={livemode ? 'bad' : 'warn'}>{livemode ? 'Live money' : 'Test mode'}</Tag>
+              <Tag tone={livemode ? 'bad' : 'warn'}>{livemode ? 'Live mode' : 'Test mode'}</Tag>
             )}
             {enabled ? <Tag tone="good">On</Tag> : <Tag>Off</Tag>}
           </Group>
@@ -128,8 +129,8 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
         </Text>
         {provider === 'sandbox' && live && !enabled && (
           <Note tone="warn" role="status">
-            Off, since real payments are taken: whoever has one of its links would get what it is for without
-            paying. What was bought in it lasts until the end of its paid time.
+            Off, because this app takes real payments: anyone with a sandbox link would get the product
+            without paying. What was bought in the sandbox lasts until the end of its paid period.
           </Note>
         )}
         <FormAlert error={test.error ?? turn.error ?? remove.error} />

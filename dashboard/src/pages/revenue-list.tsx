@@ -36,7 +36,7 @@ const RECURRING = graphql(`
 `)
 
 const LISTS = {
-  new: { title: 'New subscriptions', list: 'NEW', time: 'Began' },
+  new: { title: 'New subscriptions', list: 'NEW', time: 'Started' },
   changed: { title: 'Changed plans', list: 'CHANGED', time: 'Changed' },
   cancelled: { title: 'Cancelled subscriptions', list: 'CANCELLED', time: 'Ended' },
   'past-due': { title: 'Past due subscriptions', list: 'PAST_DUE', time: 'Since' },
@@ -146,7 +146,7 @@ function PaymentList({ appId, list, days, after }: RevenueListProps & { list: ke
 
 /** What each subscription adds to the monthly recurring revenue. */
 function MrrList({ appId, after }: Pick<RevenueListProps, 'appId' | 'after'>) {
-  const title = 'What recurs each month'
+  const title = 'Recurring revenue by subscription'
   const asked = useAsk(RECURRING, { appId, after: after ?? null }, { keepPrevious: true })
   const rows = asked.data?.mrrList?.rows ?? []
   return (
@@ -155,7 +155,7 @@ function MrrList({ appId, after }: Pick<RevenueListProps, 'appId' | 'after'>) {
       <Loaded of={asked}>
         {() =>
           rows.length === 0 ? (
-            <Text c="dimmed">Nobody pays a recurring price now. Packages given by hand do not count.</Text>
+            <Text c="dimmed">No recurring payments yet. Packages given by hand do not count.</Text>
           ) : (
             <DataTable
               label={title}

@@ -37,7 +37,7 @@ export function RevenuePage() {
   return (
     <Page
       title="Revenue"
-      about="What your subscriptions bring in, by list price. Currencies are never added up."
+      about="What your subscriptions bring in, by list price. Each currency is counted separately."
       actions={
         <SegmentedControl
           aria-label="Range"
@@ -137,8 +137,8 @@ function Plans({ appId, plans }: { appId: string; plans: Plan[] }) {
     <Stack gap="xs">
       <Title order={2}>Active subscriptions by package</Title>
       {plans.length === 0 ? (
-        <Empty title="Nobody has a package yet">
-          Subscriptions appear here as soon as somebody pays for a package or is given one.
+        <Empty title="No subscriptions yet">
+          They appear here as soon as someone pays for a package or is given one.
         </Empty>
       ) : (
         <DataTable

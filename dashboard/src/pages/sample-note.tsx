@@ -11,11 +11,11 @@ export function SampleNote({ appId }: { appId: string }) {
   const [removing, remove] = useDisclosure()
   if (!app?.sampleLoaded) return null
   return (
-    <Note tone="accent" title="You are looking at a sample">
+    <Note tone="accent" title="You are looking at sample data">
       <Group justify="space-between" gap="sm">
         <Text size="sm">
-          Features, plans with prices, an add-on, payment templates and 200 users with a few months of usage.
-          Your own things stay when you remove it.
+          Features, priced plans, an add-on, payment templates, and 200 users with a few months of usage and
+          payments. Removing it leaves your own data alone.
         </Text>
         <Button variant="default" size="xs" disabled={!may('removeSample')} onClick={remove.open}>
           Remove the sample

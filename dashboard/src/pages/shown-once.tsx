@@ -23,7 +23,7 @@ export function ShownOnce({
     <Modal opened onClose={onClose} closeOnClickOutside={false} size="lg" title={`The secret of “${name}”`}>
       <Stack>
         <Text size="sm">
-          Copy it now: it is shown this once.
+          Copy it now. You cannot see it again.
           {formerExpiresAt !== null && (
             <>
               {' '}
@@ -38,7 +38,7 @@ export function ShownOnce({
         />
         <CodeBlock label="A first call with the SDK" text={sdk('features()', appId, secret)} />
         <Group justify="flex-end">
-          <Button onClick={onClose}>I have it</Button>
+          <Button onClick={onClose}>Done</Button>
         </Group>
       </Stack>
     </Modal>

@@ -25,7 +25,7 @@ export function SignInPage() {
   }
   if (asked.data?.hasOwner === false) return <NoOwnerYet />
   return (
-    <Entrance title="Sign in" about="Where your plans, users and limits are run.">
+    <Entrance title="Sign in" about="Manage your plans, users and limits.">
       <SignInForm onDone={enter} />
     </Entrance>
   )

@@ -139,9 +139,9 @@ const PACKAGE = (appId: string) => ({
 })
 
 function whyEmpty(filter: Filter, userId: string | undefined, next: string | null): string {
-  if (next) return 'None among these. Next looks further.'
+  if (next) return 'None on this page. Select Next to keep looking.'
   if (Object.values(filter).some(Boolean) || filter.provider === '') return 'No subscription matches.'
-  return userId === undefined ? 'Nobody has subscribed yet.' : 'No subscriptions: nothing is granted.'
+  return userId === undefined ? 'Nobody has subscribed yet.' : 'No subscriptions, so nothing is granted.'
 }
 
 const NEXT = { TRIAL_END: 'Trial ends', CHANGE: 'Changes', END: 'Ends', RENEWAL: 'Renews' }
@@ -171,7 +171,7 @@ function stateOf({ status, cancelAt, cancelledAt, scheduled, trialEndsAt, billin
   if (billing?.status === 'past_due') return <Tag tone="bad">Past due</Tag>
   if (trialEndsAt && (trialEndsAt === cancelAt || billing?.status === 'trialing'))
     return <Tag tone="accent">Trial</Tag>
-  if (scheduled) return <Tag tone="accent">Change planned</Tag>
+  if (scheduled) return <Tag tone="accent">Change scheduled</Tag>
   return cancelAt ? <Tag tone="warn">Ending</Tag> : <Tag tone="good">Active</Tag>
 }
 

@@ -16,9 +16,9 @@ const NAMES = graphql(`
 
 const STATES = [
   { value: 'ACTIVE', label: 'Active' },
-  { value: 'RENEWING', label: 'Renews next' },
+  { value: 'RENEWING', label: 'Renewing' },
   { value: 'TRIAL', label: 'In trial' },
-  { value: 'CHANGING', label: 'Change planned' },
+  { value: 'CHANGING', label: 'Change scheduled' },
   { value: 'ENDING', label: 'Ending' },
   { value: 'PAST_DUE', label: 'Past due' },
   { value: 'CANCELLED', label: 'Cancelled' },

@@ -28,15 +28,15 @@ export function TokenKeys({ appId }: { appId: string }) {
   const [revoking, setRevoking] = useState<string | null>(null)
   const close = () => setRevoking(null)
   const keys = useAsk(TOKEN_KEYS, { appId })
-  const rotate = useChange(ROTATE, { said: 'New tokens are signed with a new key.' })
+  const rotate = useChange(ROTATE, { said: 'Key rotated. New tokens are signed with the new key.' })
   return (
     <Stack gap="sm" mt="md">
       <Group justify="space-between" align="flex-start" gap="sm">
         <Box maw={720}>
           <Title order={2}>User token keys</Title>
           <Text c="dimmed" mt="xxs">
-            They sign the tokens from generateUserToken. After a rotation, a new key signs, and tokens signed
-            by the old one stay valid for their hour.
+            They sign the tokens from generateUserToken. After a rotation, new tokens are signed with a new
+            key; tokens signed with the old one stay valid until they expire.
           </Text>
         </Box>
         <Button

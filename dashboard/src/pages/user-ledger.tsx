@@ -65,14 +65,18 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
                 columns={[
                   { label: 'Recorded', cell: ({ recordedAt }) => <When at={recordedAt} time /> },
                   { label: 'Feature', cell: ({ featureId }) => nameOf(featureId) },
-                  { label: 'Call', wide: true, cell: ({ action }) => (action === 'SET' ? 'set' : 'add') },
+                  {
+                    label: 'Operation',
+                    wide: true,
+                    cell: ({ action }) => (action === 'SET' ? 'set' : 'add'),
+                  },
                   {
                     label: 'Change',
                     right: true,
                     cell: ({ delta }) => (delta > 0 ? `+${number(delta)}` : number(delta)),
                   },
-                  { label: 'Used after', right: true, cell: ({ used }) => number(used) },
-                  { label: 'Period from', wide: true, cell: ({ periodStart }) => <When at={periodStart} /> },
+                  { label: 'Total after', right: true, cell: ({ used }) => number(used) },
+                  { label: 'Period start', wide: true, cell: ({ periodStart }) => <When at={periodStart} /> },
                 ]}
               />
               {ledger && ledger.olderEntries > 0 && (

@@ -50,8 +50,8 @@ export function UserOverrides({ appId, userId }: { appId: string; userId: string
           <>
             {overrides.length === 0 ? (
               <Empty title="No overrides" action={make}>
-                An override changes what this user gets of one feature, whatever their packages say: a higher
-                limit for a while, say, or a feature that is in none of them.
+                An override changes what this user gets of one feature, whatever their packages grant: a
+                higher limit for a while, for example, or a feature they would not have.
               </Empty>
             ) : (
               <Stack>

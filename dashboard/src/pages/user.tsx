@@ -49,7 +49,7 @@ export function UserPage() {
     <Page
       title={user?.name ?? id}
       about={
-        <Breadcrumbs separator="›" component="nav" aria-label="Where this is" fz="sm">
+        <Breadcrumbs separator="›" component="nav" aria-label="Breadcrumb" fz="sm">
           <AnchorLink to="/apps/$app/users" params={{ app }} size="sm">
             Users
           </AnchorLink>
@@ -68,7 +68,7 @@ export function UserPage() {
             Try a check
           </ButtonLink>
           <Button variant="default" onClick={tokens.open} disabled={!may('generateUserToken')}>
-            Make a token
+            Create a token
           </Button>
           <Button variant="default" onClick={trials.open} disabled={!may('startTrial')}>
             Start a trial
@@ -142,12 +142,12 @@ export function UserPage() {
           <ChangePlanForm appId={app} userId={id} onDone={changes.close} />
         </Suspense>
       </FormDialog>
-      <FormDialog opened={trying} onClose={trials.close} title={`A trial for ${user?.name ?? id}`}>
+      <FormDialog opened={trying} onClose={trials.close} title={`Start a trial for ${user?.name ?? id}`}>
         <Suspense fallback={<Loader />}>
           <TrialForm appId={app} userId={id} onDone={trials.close} />
         </Suspense>
       </FormDialog>
-      <Modal opened={token} onClose={tokens.close} size="lg" title="A token for the client SDK">
+      <Modal opened={token} onClose={tokens.close} size="lg" title="Token for the client SDK">
         <Suspense fallback={<Loader />}>
           <UserToken appId={app} userId={id} />
         </Suspense>

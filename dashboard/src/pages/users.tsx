@@ -65,7 +65,7 @@ export function UsersPage() {
   return (
     <Page
       title="Users"
-      about="The users of your application, by the ids that it gave them."
+      about="The people who use your application, under the ids it gives them."
       actions={
         <>
           <ButtonLink
@@ -123,17 +123,17 @@ export function UsersPage() {
         {({ users }) =>
           users && users.rows.length === 0 && !users.next ? (
             packageId !== undefined ? (
-              <Text c="dimmed">Nobody.</Text>
+              <Text c="dimmed">No users match.</Text>
             ) : search !== undefined || after !== undefined || order !== undefined ? (
               <Text c="dimmed">No user has “{search}” in their name, email, id or billing id.</Text>
             ) : (
               <Empty
-                title="Tell Tollgate about your users"
+                title="Add your first user"
                 action={newUser}
                 code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
               >
-                Your backend creates a user when somebody signs up, with the id that it has for them. Then it
-                subscribes the user to a package.
+                Your backend creates a user when someone signs up, with its own id for them, and subscribes
+                them to a package.
               </Empty>
             )
           ) : (

@@ -19,7 +19,7 @@ export function ObjectDiff({
   nameOf?: (id: string) => string
 }) {
   const rows = differences(before, after, { nameOf, timeOf: dateTimeOf })
-  if (rows.length === 0) return <Text c="dimmed">Nothing was changed that is written down.</Text>
+  if (rows.length === 0) return <Text c="dimmed">No recorded fields changed.</Text>
   const both = before !== null && after !== null
   const cell = (text: string) => (
     <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>

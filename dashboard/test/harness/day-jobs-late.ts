@@ -6,6 +6,43 @@ import type { Job } from './day-jobs.ts'
 /** The afternoon: looking at how it goes, and keeping house. */
 export const LATE_JOBS: Job[] = [
   {
+    job: 'see what came in this month, and from whom',
+    clicks: [2, 3],
+    async do({ page, menu, idle }) {
+      await menu('Revenue')
+      await page.getByRole('link', { name: 'Payments, less refunds' }).click()
+      const paid = page.getByRole('table', { name: 'Payments', exact: true }).locator('tbody tr')
+      await paid.filter({ hasText: 'Ida Rhodes' }).getByText('$9.00').waitFor()
+      await idle()
+    },
+  },
+  {
+    job: 'find who is past due, and open them',
+    clicks: [2, 2],
+    async do({ page, idle }) {
+      await page.getByRole('link', { name: 'Past due', exact: true }).click()
+      const late = page.getByRole('table', { name: 'Past due subscriptions' })
+      await late.getByRole('link', { name: 'Ida Rhodes' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Ida Rhodes' }).waitFor()
+      await idle()
+    },
+  },
+  {
+    job: 'archive a plan that is no longer sold',
+    clicks: [5, 6],
+    async do({ page, menu, button, admin, idle }) {
+      await menu('Packages')
+      await page.getByRole('link', { name: 'Early bird', exact: true }).click()
+      await button('More for the package Early bird').click()
+      await page.getByRole('menuitem', { name: 'Archive' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Archive', exact: true }).click()
+      await page.getByText('Early bird is archived.').waitFor()
+      await idle()
+      const { packages } = await admin.data('{ packages { id archived } }')
+      expect(packages).toContainEqual({ id: 'old', archived: true })
+    },
+  },
+  {
     job: 'see who has which version of a package',
     clicks: [3, 4],
     async do(at) {
@@ -46,17 +83,6 @@ export const LATE_JOBS: Job[] = [
     },
   },
   {
-    job: 'undo the import',
-    clicks: [3, 4],
-    async do({ page, menu, button, admin }) {
-      await menu('CSV import')
-      await page.getByRole('table').getByRole('link').first().click()
-      await button(/^Undo \d/).click()
-      await page.getByText('Undone', { exact: true }).waitFor()
-      expect((await admin.data('{ user(id: "u-1001") { email } }')).user.email).toBe('ada@example.com')
-    },
-  },
-  {
     job: 'invite a colleague',
     clicks: [5, 6],
     async do({ page, menu, type, button, app }) {
@@ -65,20 +91,9 @@ export const LATE_JOBS: Job[] = [
         .first()
         .click()
       await type(page.getByRole('dialog').getByLabel('Email'), `colleague-of-${app}@example.com`)
-      await page.getByRole('dialog').getByRole('button', { name: 'Make a link' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
       await page.getByText(/\/invite#token=/).waitFor()
       await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
-    },
-  },
-  {
-    job: 'rotate an API key',
-    clicks: [4, 5],
-    async do({ page, menu, button }) {
-      await menu('API keys')
-      await button(/^Rotate Backend/).click()
-      await button('Rotate').click()
-      await page.getByRole('figure', { name: 'The secret' }).waitFor()
-      await button('I have it').click()
     },
   },
   {

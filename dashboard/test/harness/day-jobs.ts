@@ -6,7 +6,11 @@ import type { Worker } from './day.ts'
 
 export interface Job {
   job: string
-  /** at most so many clicks, on a desk and on a phone, where the menu has to be opened first */
+  /**
+   * At most so many clicks, on a desk and on a phone. A target, set by what the job needs and not by what it takes: one for
+   * the page in the menu (a phone opens the menu first), one to find or open each thing that it is about, one for each
+   * choice (two where a list opens) and each field without the cursor, one to confirm, and none to look.
+   */
   clicks: [desk: number, phone: number]
   /** Starts on the app's home page. */
   do(at: Worker): Promise<void>
@@ -72,7 +76,7 @@ export const JOBS: Job[] = [
       await at.page.getByRole('link', { name: 'Try a check' }).click()
       await at.choose(at.page.getByRole('combobox', { name: 'Feature' }), 'API calls')
       await at.page.keyboard.press('Enter')
-      await at.page.getByText('No access', { exact: true }).waitFor()
+      await at.page.getByText('Access denied', { exact: true }).waitFor()
       await at.page.getByRole('heading', { name: 'Step by step' }).waitFor()
     },
   },
@@ -153,7 +157,7 @@ export const JOBS: Job[] = [
       const dialog = page.getByRole('dialog')
       await type(dialog.getByLabel('User', { exact: true }), 'hopper')
       await page.getByRole('option', { name: /Eve Hopper/ }).click()
-      await dialog.getByRole('button', { name: 'Make a link' }).click()
+      await dialog.getByRole('button', { name: 'Create link' }).click()
       await page.getByRole('link', { name: 'Open the payment page' }).waitFor()
     },
   },
@@ -224,20 +228,6 @@ export const JOBS: Job[] = [
       await at.choose(page.getByRole('combobox', { name: 'Package to try' }), 'Pro')
       await at.button('Start the trial').click()
       await page.getByText(/^The trial lasts until /).waitFor()
-    },
-  },
-  {
-    job: 'extend the trial',
-    clicks: [7, 8],
-    async do(at) {
-      const { page } = at
-      await openCustomer(at, 'Eve Hopper')
-      await page.getByRole('tab', { name: 'Subscriptions' }).click()
-      await at.button(/^Extend the trial of Pro/).click()
-      await at.type(page.getByLabel(/^New end/), inDays(40))
-      await at.button('Extend the trial').click()
-      await page.getByRole('dialog').waitFor({ state: 'detached' })
-      expect(await liveOf(at, 'u-1003')).toMatchObject({ trialEndsAt: expect.stringContaining(inDays(40)) })
     },
   },
   {

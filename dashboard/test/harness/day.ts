@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import type { Client, Data } from '../../../server/test/harness/client.ts'
+import { rowsOf } from '../../../server/test/harness/database.ts'
 import type { TestServer } from '../../../server/test/harness/server.ts'
 import { adminClient } from '../../../server/test/harness/server.ts'
 import type { Visit } from './dashboard.ts'
@@ -104,5 +105,27 @@ export async function openShop(
     bob: subscribe(userId: "u-1002", packageIds: ["basic"]) { id }
     used: recordUsage(input: {userId: "u-1001", featureId: "calls", delta: 10}) { recorded }
   }`)
+  await payLate(server, id)
   return { id, admin, api }
+}
+
+/** Ida has paid for a month, and her card was declined for the next. */
+async function payLate({ databaseUrl }: TestServer, app: string): Promise<void> {
+  await rowsOf(
+    { connectionString: databaseUrl },
+    `with ida as (insert into users (app_id, id, name, metadata) values ($1, 'u-1004', 'Ida Rhodes', '{}') returning uid),
+     paid as (insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
+       select $1, 'stripe', v.ref, uid, 'sub_ida', v.state, 900, 'usd', now() - v.ago::interval
+       from ida, (values ('in_1', 'PAID', '20 days'), ('in_2', 'FAILED', '1 hour')) v (ref, state, ago)),
+     price as (insert into price (app_id, provider, id, package_id, amount, currency, interval)
+       values ($1, 'stripe', 'price_ida', 'basic', 900, 'usd', 'month')),
+     billed as (insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, past_due_since, live,
+         price_ids, quantities, billing_state)
+       select $1, 'stripe', 'sub_ida', uid, 'past_due', now() - interval '20 days', now() - interval '1 hour', true,
+         '{price_ida}', '{1}', 'past due' from ida)
+     insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, provider, provider_ref)
+     select $1, 'sub-of-ida-' || $1, uid, 'basic', false, now() - interval '20 days', now() - interval '20 days', 'stripe', 'sub_ida'
+     from ida`,
+    [app],
+  )
 }

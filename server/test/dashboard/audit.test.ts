@@ -294,7 +294,7 @@ const STEPS: Step[] = [
   {
     mutation: `cancelScheduledChange(${app}, userId: "anna") { id }`,
     entry: {
-      sentence: 'took back the scheduled change of the user anna',
+      sentence: 'cancelled the scheduled change of the user anna',
       after: { subscriptions: [{ packageId: 'plan', cancelAt: null, quantity: 1 }] },
     },
   },
