@@ -12,6 +12,7 @@ import { lostNode } from './scenarios/lost-node.ts'
 import { migrations } from './scenarios/migrations.ts'
 import { network } from './scenarios/network.ts'
 import { patroni } from './scenarios/patroni.ts'
+import { plans } from './scenarios/plans.ts'
 import { races } from './scenarios/races.ts'
 import { rolling } from './scenarios/rolling.ts'
 import { storm } from './scenarios/storm.ts'
@@ -24,6 +25,7 @@ export const SCENARIOS: readonly Scenario[] = [
   // Not everywhere are there the programs it takes.
   ...(missingPrograms.length === 0 ? [patroni] : []),
   races,
+  plans,
   cutReplies,
   hostile,
   storm,

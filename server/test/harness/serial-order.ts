@@ -16,6 +16,9 @@ export type Step<State, Ask, Answer> = (
   answer: Answer,
 ) => { after: State; idle: boolean } | null
 
+/** Of a history that has an order a few are met; more take minutes and gigabytes, and say that the rules tell too little. */
+const MOST_DEAD_ENDS = 200_000
+
 /**
  * A serial order of the calls that explains every answer: no call comes before one that had ended when it began, and
  * each gets, in that order, the answer it got. Null when there is none. The search is that of Wing and Gong, with
@@ -49,6 +52,7 @@ export function serialOrder<State extends number | string, Ask, Answer>(
       if (idle) break
     }
     deadEnds.add(name)
+    if (deadEnds.size > MOST_DEAD_ENDS) throw new Error('too many orders to try')
     return false
   }
 
