@@ -114,10 +114,10 @@ const ROWS: [
     { insert: [inserted('plan', { cancelAt: 5_000 })] },
   ],
   [
-    'add-ons that have lost their plan end now, and that is told',
+    'add-ons that have lost their plan end now, there too',
     billed({ packages: [EXTRA] }),
     [held('a', EXTRA, by('r1', 100))],
-    { end: [{ id: 'a', at: NOW }], lacksBasePlan: true },
+    { end: [{ id: 'a', at: NOW }], cancelAtProvider: [{ provider: 'p', ref: 'r1' }] },
   ],
   [
     'what another provider knows by the same id is not on the same bill',

@@ -413,6 +413,12 @@ const ROWS: Row[] = [
     unplan: ['s'],
   },
   {
+    what: 'an add-on that ended with its plan is ended there too, and nobody is told that it lacks one',
+    said: billed({ packages: [EXTRA] }),
+    held: [held('a', EXTRA, { ...by('r1', 100), cancelledAt: 500 })],
+    cancelAtProvider: ['r1'],
+  },
+  {
     what: 'add-ons without a plan are told of',
     said: billed({ packages: [EXTRA] }),
     held: [],

@@ -75,7 +75,7 @@ export interface BillingChanges {
   cancelAtProvider: { provider: string; ref: string }[]
   /** to be asked about again at the provider: the end of its base plan has changed */
   askAgain: { provider: string; ref: string }[]
-  /** add-ons without a base plan */
+  /** add-ons that never had a base plan */
   lacksBasePlan: boolean
   /** everything in it is already held for good, by these one-off payments */
   heldAlready: HeldSubscription[]
@@ -157,7 +157,9 @@ export function billingChanges(
   const bringsBase = packages.some((p) => !p.isAddon)
   if (!bringsBase && !base) {
     for (const s of mine) changes.end.push({ id: s.id, at: now })
-    changes.lacksBasePlan = true
+    // What had a base plan once has lost it: nobody goes on paying for it.
+    if (!held.some(isMine)) changes.lacksBasePlan = true
+    else if (!billed.forGood) changes.cancelAtProvider.push({ provider: billed.provider, ref: billed.ref })
     return changes
   }
   const mineBase = mine.find((s) => !s.isAddon)

@@ -47,6 +47,14 @@ describe('gap: change: which prices are compared', () => {
     expect(comparable(from, to.slice(0, 1))).toBeNull()
     expect(comparable(from, [price(5, { interval: null })])).toBeNull()
   })
+
+  it('not those of two providers that count the currency in different units', () => {
+    // A thousand forints are 100000 at Stripe, and by ISO 4217 as well; a thousand krónur are 100000 there and 1000 elsewhere.
+    const isk = (amount: number, provider: string) => price(amount, { provider, currency: 'isk' })
+    expect(comparable([isk(1_000, 'sandbox')], [isk(100_000, 'stripe')])).toBeNull()
+    const [own, other] = [isk(50_000, 'stripe'), isk(900, 'sandbox')]
+    expect(comparable([isk(100_000, 'stripe')], [other, own])?.to).toBe(own)
+  })
 })
 
 describe('gap: change: where periods are counted from', () => {

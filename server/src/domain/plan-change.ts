@@ -1,4 +1,5 @@
 import type { ChangeTime } from './change-time.ts'
+import { exponentOf } from './currency.ts'
 import { badUserInput } from './errors.ts'
 import { MAX_QUANTITY } from './limits.ts'
 import type { ResetPeriod } from './period.ts'
@@ -20,17 +21,23 @@ interface Bought {
   quantity: number
 }
 
-/** The prices of two plans that can be compared: in one currency, best at one provider and for one interval. */
+/**
+ * The prices of two plans that can be compared: in one currency, counted in the same minor units, best at one provider and
+ * for one interval.
+ */
 export function comparable(from: readonly Price[], to: readonly Price[]): { from: Price; to: Price } | null {
   const pairs = from.flatMap((a) =>
     to
-      .filter((b) => a.currency === b.currency && a.interval !== null && b.interval !== null)
+      .filter((b) => inOneUnit(a, b) && a.interval !== null && b.interval !== null)
       .map((b) => ({ from: a, to: b })),
   )
   const sameness = ({ from, to }: { from: Price; to: Price }) =>
     2 * Number(from.interval === to.interval) + Number(from.provider === to.provider)
   return pairs.sort((a, b) => sameness(b) - sameness(a))[0] ?? null
 }
+
+const inOneUnit = (a: Price, b: Price): boolean =>
+  a.currency === b.currency && exponentOf(a.provider, a.currency) === exponentOf(b.provider, b.currency)
 
 const perYear = ({ price, quantity }: Bought): number =>
   price.interval === null ? 0 : price.amount * quantity * PER_YEAR[price.interval]

@@ -144,7 +144,7 @@ function apply(
       grace,
       now,
     )
-    if (changes.lacksBasePlan && changes.end.length === 0) {
+    if (changes.lacksBasePlan) {
       throw new BillingProblem(
         ref,
         `The user has no live base plan to which these add-ons could be added: subscribe the user to one and replay this notice, or refund the payment ${said.paymentRef} at ${provider}`,

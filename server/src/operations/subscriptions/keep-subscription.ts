@@ -114,6 +114,7 @@ async function resume(
       }
       await asked.addPrice(ref, price.id)
     }
+    await asked.dropScheduledChange(ref)
     await asked.keep(ref)
     for (const other of others) if (!(await isBilled(other))) offTheBill.push(other)
   })
