@@ -15,6 +15,7 @@ import { packages } from './packages.ts'
 import { paging } from './paging.ts'
 import { periods } from './periods.ts'
 import { planChanges } from './plan-changes.ts'
+import { refunds } from './refunds.ts'
 import { resources } from './resources.ts'
 import { severalPackages } from './several-packages.ts'
 import { subscribe } from './subscribe.ts'
@@ -46,6 +47,7 @@ export const audits: Audit[] = [
   ...periods,
   ...anchors,
   ...subscriptionLink,
+  ...refunds,
   ...tokens,
   ...authentication,
   ...errors,
