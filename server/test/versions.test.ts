@@ -90,6 +90,26 @@ const versions = async ({ id, dashboard }: ClockedApp): Promise<Data> =>
   ).packageVersions
 
 describe('gap: for whom a package is published', () => {
+  it('its versions and migrations are read in pages, newest first', async () => {
+    const app = await versionedApp()
+    for (const limit of [20, 30, 40]) await republish(app, limit, 'NEW_ONLY')
+    await migrate(app, 1, 2)
+    const last = await migrate(app, 2, 3)
+    const page = async (args: string) => {
+      const { packageVersions } = await app.dashboard.data(
+        `query ($id: String!) { packageVersions(appId: $id, packageId: "plan", ${args}) {
+          versions { version grants { limit } } migrations { id } } }`,
+        { id: app.id },
+      )
+      const { versions, migrations } = packageVersions
+      return { versions: versions.map((v: Data) => `${v.version}: ${v.grants[0].limit}`), migrations }
+    }
+    expect(await page('first: 1')).toEqual({ versions: ['4: 40'], migrations: [{ id: last.id }] })
+    expect((await page('first: 2, before: 4')).versions).toEqual(['3: 30', '2: 20'])
+    expect((await page('before: 3')).versions).toEqual(['2: 20', '1: 10'])
+    expect((await page('before: 1')).versions).toEqual([])
+  })
+
   it('the first publication is version 1; without a draft nothing changes', async () => {
     const app = await versionedApp()
     expect(await publish(app)).toMatchObject({ publishPackage: { publishedVersion: 1 } })

@@ -1,4 +1,5 @@
 import { type Tx, violates } from './database.ts'
+import { isCharged, STILL_CHARGED } from './provider-subscriptions.ts'
 import type { ImportOutcome } from './user-import-rows.ts'
 import { BILLING_ID_TAKEN } from './users.ts'
 
@@ -21,7 +22,7 @@ export type WayThrough = keyof typeof WAYS
 
 /**
  * Moves the next rows; false when there are no more. A user changed since the import was staged is left alone, and so
- * is one whose billing id now belongs to another. Only these rows are marked: the rest are known by their line, and a
+ * is one whose billing id now belongs to another, or is being charged. Only these rows are marked: the rest are known by their line, and a
  * write for each would cost as much as the change itself.
  */
 export async function moveRows(
@@ -44,18 +45,22 @@ export async function moveRows(
        select r.app_id, r.import_id, r.line, r.user_uid, r.${has}_email as has_email, r.${has}_billing_id as has_billing_id,
          r.${gets}_email as email, r.${gets}_billing_id as billing_id,
          r.old_billing_id is distinct from r.new_billing_id and exists (select from users o where o.app_id = r.app_id
-           and o.billing_id = r.${gets}_billing_id and o.uid <> r.user_uid) as taken
+           and o.billing_id = r.${gets}_billing_id and o.uid <> r.user_uid) as taken,
+         r.old_billing_id is distinct from r.new_billing_id
+           and ${isCharged('r.app_id', 'r.user_uid', `r.${has}_billing_id`)} as charged
        from user_import_row r
        where r.app_id = $1 and r.import_id = $2 and r.outcome = 'CHANGE' and r.line > $3 order by r.line limit $4),
      moved as (
        update users u set email = n.email, billing_id = n.billing_id from next n
-       where u.app_id = n.app_id and u.uid = n.user_uid and not n.taken and u.email is not distinct from n.has_email
+       where u.app_id = n.app_id and u.uid = n.user_uid and not n.taken and not n.charged and u.email is not distinct from n.has_email
          and u.billing_id is not distinct from n.has_billing_id
        returning n.line),
      refused as (
        update user_import_row r set outcome = '${refused}',
-         problem = case when n.taken then 'BILLING_ID_TAKEN' else 'CHANGED_SINCE' end,
+         problem = case when n.taken then 'BILLING_ID_TAKEN' when n.charged then 'BILLING_ID_CHARGED'
+           else 'CHANGED_SINCE' end,
          message = case when n.taken then 'Another user has this billingId by now'
+           when n.charged then '${STILL_CHARGED}'
            else 'It was changed meanwhile, and stays as it is' end
        from next n where r.app_id = n.app_id and r.import_id = n.import_id and r.line = n.line
          and n.line not in (select line from moved)

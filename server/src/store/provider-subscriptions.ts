@@ -162,6 +162,13 @@ export async function accessEnded(db: Db, appId: string, userUid: number): Promi
   return new Map(rows.map(({ key, reversals }) => [key, reversals]))
 }
 
+/** In SQL: whether this billing id of a user is being charged. */
+export const isCharged = (appId: string, userUid: string, billingId: string): string =>
+  `exists (select from provider_subscription p where p.app_id = ${appId} and p.user_uid = ${userUid}
+     and p.customer_ref = ${billingId} and p.live)`
+
+export const STILL_CHARGED = 'The present billingId is being charged for a subscription: cancel that first'
+
 /** The provider that still charges this customer for something of the user's; null: none does. */
 export async function chargedProvider(
   db: Db,

@@ -1,5 +1,6 @@
 import { numberArray, textArray } from './arrays.ts'
 import type { Db } from './database.ts'
+import { isCharged, STILL_CHARGED } from './provider-subscriptions.ts'
 
 /** The outcome of a row of the file. */
 export const IMPORT_OUTCOMES = ['BAD', 'UNCHANGED', 'CHANGE', 'APPLIED', 'REFUSED', 'UNDONE', 'KEPT'] as const
@@ -13,6 +14,7 @@ export const IMPORT_PROBLEMS = [
   'DUPLICATE_ID',
   'DUPLICATE_BILLING_ID',
   'BILLING_ID_TAKEN',
+  'BILLING_ID_CHARGED',
   'WRONG_COLUMN_COUNT',
   'BAD_QUOTES',
   'INVALID_ENCODING',
@@ -71,7 +73,9 @@ export async function stageRows(
          case when r.set_billing_id then r.new_billing_id else u.billing_id end as new_billing_id,
          case when u.uid is null then 'UNKNOWN_USER'
            when r.set_billing_id and exists (select from users o where o.app_id = r.app_id
-             and o.billing_id = r.new_billing_id and o.uid <> u.uid) then 'BILLING_ID_TAKEN' end as problem
+             and o.billing_id = r.new_billing_id and o.uid <> u.uid) then 'BILLING_ID_TAKEN'
+           when r.set_billing_id and r.new_billing_id is distinct from u.billing_id
+             and ${isCharged('u.app_id', 'u.uid', 'u.billing_id')} then 'BILLING_ID_CHARGED' end as problem
        from given r left join users u on u.app_id = r.app_id and u.id = r.id),
      kept as (
        insert into user_import_row (app_id, import_id, line, user_id, user_uid, outcome, problem, message,
@@ -82,7 +86,8 @@ export async function stageRows(
            else 'CHANGE' end,
          problem,
          case problem when 'UNKNOWN_USER' then 'There is no user with this id'
-           when 'BILLING_ID_TAKEN' then 'Another user has this billingId' end,
+           when 'BILLING_ID_TAKEN' then 'Another user has this billingId'
+           when 'BILLING_ID_CHARGED' then '${STILL_CHARGED}' end,
          email, case when problem is null then new_email end,
          billing_id, case when problem is null then new_billing_id end
        from found order by line

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
+import { rowsOf } from '../harness/database.ts'
 import { type ImportBody, type Importing, startImporting, USERS_BEFORE, usersOf } from '../harness/import.ts'
 
 let imports: Importing
@@ -89,6 +90,40 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
     }
     const { ann, bob, carl } = await usersOf(app)
     expect([ann?.[0], bob, carl?.[0]]).toEqual(['first@x.example', USERS_BEFORE.bob, 'last@x.example'])
+  })
+
+  it('leaves a billing id alone that is being charged, as updateUser does', async () => {
+    const app = await imports.newApp()
+    const at = { connectionString: imports.server.databaseUrl }
+    const charge = (live: boolean) =>
+      rowsOf(
+        at,
+        `insert into provider_subscription (app_id, provider, ref, user_uid, customer_ref, status, made_at, paid_at, live)
+         select app_id, 'stripe', 'sub_1', uid, billing_id, 'active', now(), now(), $2 from users
+         where app_id = $1 and id = 'ann' on conflict (app_id, provider, ref) do update set live = $2`,
+        [app.id, live],
+      )
+    await charge(true)
+    const answer = await imports.send(
+      app,
+      'id,email,billingId\nann,ann@new.example,cus_other\nbob,,cus_bob\n',
+    )
+    expect(answer).toMatchObject({ changed: 1, bad: 1 })
+    expect(answer.badRows).toMatchObject([{ line: 2, id: 'ann', problem: 'BILLING_ID_CHARGED' }])
+    expect((await usersOf(app)).ann).toEqual(USERS_BEFORE.ann)
+    const same = await imports.send(app, 'id,email,billingId\nann,ann@new.example,cus_ann\n')
+    expect(same).toMatchObject({ changed: 1, bad: 0 })
+
+    // And one that is bought for between the dry run and the import.
+    await charge(false)
+    const seen = await imports.send(app, 'id,billingId\nann,cus_other\n', { dryRun: 'true' })
+    expect(seen).toMatchObject({ changed: 1, bad: 0 })
+    await charge(true)
+    await app.dashboard.data(
+      'mutation ($appId: String!, $id: String!) { applyUserImport(appId: $appId, id: $id) { id } }',
+      { appId: app.id, id: seen.import },
+    )
+    expect((await usersOf(app)).ann).toEqual(['ann@new.example', 'cus_ann'])
   })
 
   it('tells the line where a row begins, also after rows of several lines', async () => {

@@ -57,8 +57,14 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
       packageVersions: t.field({
         type: versions,
         nullable: true,
-        args: { appId, packageId: t.arg.string({ required: true }) },
-        resolve: (_, { appId, packageId }, context) => packageVersions(appCall(context, appId), packageId),
+        args: {
+          appId,
+          packageId: t.arg.string({ required: true }),
+          first: t.arg.int({ description: 'The newest of each list: at most 500, which is the default.' }),
+          before: t.arg.int({ description: 'Continues with the versions before this one.' }),
+        },
+        resolve: (_, { appId, packageId, first, before }, context) =>
+          packageVersions(appCall(context, appId), packageId, { first, before }),
       }),
       migration: t.field({
         type: migrationType,

@@ -1,4 +1,5 @@
 import { type Catalogue, versionOf } from '../../domain/catalogue.ts'
+import { MAX_PAGE } from '../../domain/limits.ts'
 import type { Entitlement } from '../../domain/package.ts'
 import type { Reach } from '../../domain/package-version.ts'
 import type { Tx } from '../../store/database.ts'
@@ -7,6 +8,7 @@ import { liveSubscribers } from '../../store/subscribers.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
+import { checkFirst } from '../call/paging.ts'
 import { catalogueOf } from './catalogue.ts'
 import { lookingUp } from './reach.ts'
 
@@ -27,8 +29,21 @@ export interface PackageVersions {
   migrations: HistoryRow[]
 }
 
-/** All versions of a package, who has which, and how they were moved. */
-export async function packageVersions(call: Call, packageId: string): Promise<PackageVersions> {
+interface VersionPage {
+  /** of each list; at most, and unless given, MAX_PAGE */
+  first?: number | null | undefined
+  /** continue before this version */
+  before?: number | null | undefined
+}
+
+/** The versions of a package, who has which, and how they were moved. */
+export async function packageVersions(
+  call: Call,
+  packageId: string,
+  { first, before }: VersionPage = {},
+): Promise<PackageVersions> {
+  checkFirst(first)
+  const most = Math.min(first ?? MAX_PAGE, MAX_PAGE)
   const { appId } = call
   const { now } = await foundApp(call.service.pool, appId)
   const catalogue = await catalogueOf(call)
@@ -36,8 +51,9 @@ export async function packageVersions(call: Call, packageId: string): Promise<Pa
   const history = await packageHistory(call.service.pool, appId, packageId)
   const published = history.filter((e) => e.kind === 'PUBLISHED')
   const held = await lookingUp(call, (tx) => heldBy(tx, appId, packageId, catalogue, now))
-  const versions = Array.from({ length: version }, (_, i): PackageVersion => {
-    const number = version - i
+  const newest = Math.min(version, (before ?? version + 1) - 1)
+  const versions = Array.from({ length: Math.max(0, Math.min(newest, most)) }, (_, i): PackageVersion => {
+    const number = newest - i
     const made = published.find((e) => e.to === number)
     return {
       version: number,
@@ -47,7 +63,8 @@ export async function packageVersions(call: Call, packageId: string): Promise<Pa
       held: held.get(number) ?? 0,
     }
   })
-  return { versions, migrations: history.filter((e) => e.kind === 'MIGRATED').reverse() }
+  const migrations = history.filter((e) => e.kind === 'MIGRATED').reverse()
+  return { versions, migrations: migrations.slice(0, most) }
 }
 
 /** Enough that reading takes longer than deciding. */
