@@ -57,7 +57,7 @@ export function KeysPage() {
   return (
     <Page
       title="API keys"
-      about="Your backend sends a key in the Authorization header. A secret is shown once; only its hash is stored."
+      about="Your backend sends a key in the Authorization header. Secrets are shown only once."
       actions={none ? undefined : newKey}
     >
       <Loaded of={keys}>

@@ -91,7 +91,14 @@ export function samplePayments(subscriptions: readonly SampleSubscription[], now
     return periods.map(({ start }, i): SamplePayment => {
       const isLast = i === periods.length - 1
       const state = isLast && random() < DECLINED ? 'FAILED' : 'PAID'
-      return { ref: `demo-invoice-${id}-${i + 1}`, subscriptionRef: id, uid, state, price, at: start }
+      return {
+        ref: `${id.replace('demo-sub', 'demo-invoice')}-${i + 1}`,
+        subscriptionRef: id,
+        uid,
+        state,
+        price,
+        at: start,
+      }
     })
   })
 }
