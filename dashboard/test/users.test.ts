@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
@@ -109,6 +110,27 @@ describe("gap: a user's page", () => {
     const ledger = page.getByRole('table', { name: 'Ledger' })
     await ledger.waitFor()
     expect(await ledger.locator('tbody tr').count()).toBe(2)
+  })
+
+  it('says at the end of the ledger how many older entries are gone', async () => {
+    const { page, open } = visit
+    const db = new pg.Client({ connectionString: dashboard.server.databaseUrl })
+    await db.connect()
+    try {
+      await db.query('insert into ledger_partition (block, opened_at, retired_at) values (8000, now(), now())')
+      await db.query(
+        `insert into ledger_base select app_id, user_uid, feature_id, reset_period, period_start, 8000, 1, 1234
+         from usage_counter where app_id = 'default' and feature_id = 'calls'
+           and user_uid = (select uid from users where app_id = 'default' and id = 'ada')`,
+      )
+    } finally {
+      await db.end()
+    }
+    await open('/apps/default/users/ada?tab=ledger')
+    await page.getByRole('table', { name: 'Ledger' }).waitFor()
+    await page
+      .getByText('1,234 older entries have been archived or deleted. What they counted is still included.')
+      .waitFor()
   })
 
   it('gives an override until a date, changes it and removes it', async () => {

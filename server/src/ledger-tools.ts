@@ -144,6 +144,7 @@ async function archive(tool: Tool, folder: string, days: number): Promise<void> 
     const done = await retirePartition(pool, block, {
       stopping,
       held: true,
+      waiting: () => say('  waiting for others who use the ledger …'),
       archive: async (totals) => {
         if (made) await rm(path)
         const filed = await archivePartition(pool, path, head, totals, watch, undo)

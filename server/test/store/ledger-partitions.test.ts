@@ -222,10 +222,14 @@ describe('partitions', () => {
     await preparePartitions(pool)
     expect(await openPartition(pool, 0)).toBe(4)
     let retired = false
-    const retiring = retirePartition(pool, 3, { stopping: never }).then((done) => {
+    let told = () => {}
+    const waits = new Promise<void>((resolve) => {
+      told = resolve
+    })
+    const retiring = retirePartition(pool, 3, { stopping: never, waiting: told }).then((done) => {
       retired = done
     })
-    for (let i = 0; i < 20; i++) await pool.query('select pg_sleep(0.01)')
+    await waits
     expect(retired).toBe(false)
     await slow.query('commit')
     slow.release()

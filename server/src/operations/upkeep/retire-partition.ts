@@ -21,6 +21,8 @@ interface Retiring {
   archive?: (totals: Totals) => Promise<Filed>
   /** whether the caller holds the lock against others already */
   held?: boolean
+  /** Told before each wait for others who use the ledger. */
+  waiting?: () => void
   /** how much is summed up at once; for tests */
   pagesAtOnce?: number
 }
@@ -32,10 +34,11 @@ interface Retiring {
 export async function retirePartition(
   pool: Pool,
   block: number,
-  { stopping, archive, held = false, pagesAtOnce }: Retiring,
+  { stopping, archive, held = false, waiting, pagesAtOnce }: Retiring,
 ): Promise<boolean> {
   let wait = WAIT_MS
   const pause = async () => {
+    waiting?.()
     await delay(wait, undefined, { signal: stopping }).catch(() => {})
     wait = Math.min(2 * wait, LONGEST_WAIT_MS)
   }
