@@ -84,6 +84,8 @@ async function buildOf(commit: string, folder: string): Promise<string> {
     absWorkingDir: sources,
     entryPoints: ['server/src/main.ts'],
     outfile,
+    // The sources stand alone: what they import is installed here.
+    nodePaths: ['node_modules', 'server/node_modules'].map((path) => join(ROOT, path)),
     logLevel: 'warning',
   })
   return outfile

@@ -72,7 +72,7 @@ async function fill({ url }: Database, entries: number): Promise<void> {
   )
   const bar = progressBar(`  ${entries.toLocaleString('en')} entries`, entries)
   for (let done = 0, partition = 1; done < entries; ) {
-    const count = Math.min(CHUNK, entries - done)
+    const count = Math.min(CHUNK, entries / PARTITIONS, entries - done)
     await pool.query(
       `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
        select $1, (i * 7919::bigint) % $2 + 1, $3, 'MONTH', now(), 'ADD', 1, 1, now() from generate_series($4::bigint, $5::bigint) i`,
