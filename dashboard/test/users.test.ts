@@ -117,7 +117,9 @@ describe("gap: a user's page", () => {
     const db = new pg.Client({ connectionString: dashboard.server.databaseUrl })
     await db.connect()
     try {
-      await db.query('insert into ledger_partition (block, opened_at, retired_at) values (8000, now(), now())')
+      await db.query(
+        'insert into ledger_partition (block, opened_at, retired_at) values (8000, now(), now())',
+      )
       await db.query(
         `insert into ledger_base select app_id, user_uid, feature_id, reset_period, period_start, 8000, 1, 1234
          from usage_counter where app_id = 'default' and feature_id = 'calls'
