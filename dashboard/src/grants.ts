@@ -1,4 +1,4 @@
-import { number } from './ui/number.ts'
+import { units } from './ui/number.ts'
 
 export interface Grant {
   id: string
@@ -37,9 +37,28 @@ const PER: Record<Grant['resetPeriod'], string> = {
 export function grantText(grant: Grant, feature: CatalogueFeature | undefined): string {
   if (feature?.type === 'BINARY') return 'included'
   if (grant.limit === null) return 'unlimited'
-  const unit = grant.limit === '1' ? feature?.unitLabel : (feature?.unitLabelPlural ?? feature?.unitLabel)
-  const amount = unit ? `${number(grant.limit)} ${unit}` : number(grant.limit)
+  const amount = units(Number(grant.limit), feature?.unitLabel, feature?.unitLabelPlural)
   return `${amount}${PER[grant.resetPeriod]}${grant.overageEnabled ? ', overage counted' : ''}`
+}
+
+interface OverrideContent {
+  mode: 'REPLACE' | 'ADD' | 'UNLIMITED' | 'GRANT' | 'DENY'
+  limit: number | null
+  overageEnabled: boolean | null
+}
+
+/** Describes an override: "500 calls more, overage allowed". */
+export function overrideText(
+  { mode, limit, overageEnabled }: OverrideContent,
+  feature: CatalogueFeature | undefined,
+): string {
+  if (mode === 'DENY') return 'no access'
+  if (mode === 'UNLIMITED') return 'no limit'
+  if (mode === 'GRANT') return feature?.type === 'BINARY' ? 'access' : 'access, no limit'
+  const amount = units(limit ?? 0, feature?.unitLabel, feature?.unitLabelPlural)
+  const overage =
+    overageEnabled === null ? '' : overageEnabled ? ', overage allowed' : ', overage not allowed'
+  return `${amount}${mode === 'ADD' ? ' more' : ''}${overage}`
 }
 
 export interface GrantChange {

@@ -133,6 +133,17 @@ const features = createRoute({
   }),
   component: lazyPage(() => import('./pages/features.tsx'), 'FeaturesPage'),
 })
+const oneFeature = createRoute({
+  getParentRoute: () => app,
+  path: 'features/$id',
+  params: OF_ID,
+  validateSearch: (search) => ({
+    ...choice(search, 'tab', ['users', 'overrides']),
+    ...choice(search, 'range', ['day']),
+    ...text(search, 'package', 'after', 'edit'),
+  }),
+  component: lazyPage(() => import('./pages/feature.tsx'), 'FeaturePage'),
+})
 const packages = createRoute({
   getParentRoute: () => app,
   path: 'packages',
@@ -268,6 +279,7 @@ const tree = root.addChildren([
     app.addChildren([
       home,
       features,
+      oneFeature,
       packages,
       onePackage,
       publish,

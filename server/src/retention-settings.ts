@@ -32,6 +32,7 @@ export function readLedgerSettings(set: Set): LedgerSettings {
 /** The retention settings. */
 export function readRetention(set: Set): Retention {
   const days = (name: string, usual: number) => daysOrForever(set, name, usual)
+  const activity = days('TOLLGATE_KEEP_ACTIVITY_DAYS', OTHER_DAYS)
   const hours = set('TOLLGATE_KEEP_RECEIPTS_HOURS')
   const least = IDEMPOTENCY_KEPT_HOURS
   return {
@@ -40,7 +41,8 @@ export function readRetention(set: Set): Retention {
     notices: days('TOLLGATE_KEEP_NOTICES_DAYS', OTHER_DAYS),
     checkouts: days('TOLLGATE_KEEP_CHECKOUTS_DAYS', OTHER_DAYS),
     payments: days('TOLLGATE_KEEP_PAYMENTS_DAYS', PAYMENT_DAYS),
-    activity: days('TOLLGATE_KEEP_ACTIVITY_DAYS', OTHER_DAYS),
+    activity,
+    featureActivity: activity,
     receipts:
       HOUR *
       (hours === null

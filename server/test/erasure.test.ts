@@ -61,6 +61,7 @@ const IMPERSONAL = [
   'billing_template_item',
   'erased_ref',
   'feature',
+  'feature_activity',
   'invitation',
   'job_worker',
   'kysely_migration',

@@ -6,7 +6,7 @@ import { adminSchema } from '../src/graphql/admin/schema.ts'
 import { clientSchema } from '../src/graphql/client/schema.ts'
 import { dashboardSchema } from '../src/graphql/dashboard/schema.ts'
 import { openPool } from '../src/store/database.ts'
-import { pruneReceipts } from '../src/store/prune.ts'
+import { pruneFeatureActivity, pruneReceipts } from '../src/store/prune.ts'
 import { REVENUE_LISTS } from '../src/store/revenue-lists.ts'
 import { cancelLater } from '../src/store/subscriptions.ts'
 import { settleByClock } from '../src/store/successors.ts'
@@ -30,6 +30,7 @@ const GROWING = [
   'api_key',
   'audit_entry',
   'feature',
+  'feature_activity',
   'idempotency',
   'ledger_base',
   'package',
@@ -107,6 +108,7 @@ async function everyStatement(): Promise<Statement[]> {
     'userImportRows(appId: "default", id: "file") { next }',
     'latestEvents(appId: "default") { id }',
     'users(appId: "default", search: "part of it") { next }',
+    'featureActivity(appId: "default", id: "f1", from: "2026-11-01T00:00:00Z", to: "2026-11-02T00:00:00Z", interval: HOUR) { at }',
     'auditLog { next }',
     'auditLog(actorKind: API_KEY) { next }',
     'auditLog(appId: "default", who: "a@example.com", operation: "o") { next }',
@@ -130,6 +132,7 @@ async function everyStatement(): Promise<Statement[]> {
 
   const pool = openPool({ connectionString: server.databaseUrl }, { max: 1 }, pino({ level: 'silent' }))
   await pruneReceipts(pool, 86_400, 1_000)
+  await pruneFeatureActivity(pool, 86_400, 1_000)
   await settleByClock(pool, 'default', 1, Date.now())
   await cancelLater(pool, 'default', [subscriptions[0].id], Date.now())
   await pool.end()
@@ -170,6 +173,9 @@ const GROWTH = [
      case i % 9 when 1 then 'MEMBER' else 'API_KEY' end from generate_series(1, ${ROWS}) i`,
   `insert into activity (app_id, minute, checks, records)
    select 'app' || i % 500 + 1, now() - make_interval(mins => i), 1, 1 from generate_series(1, ${ROWS}) i`,
+  `insert into feature_activity (app_id, feature_id, hour, checks, denied, records, units, refused)
+   select 'default', id, date_trunc('hour', now()) - make_interval(hours => i), 1, 0, 1, 1, 0
+   from (select id from feature where app_id = 'default' order by id limit 20) f, generate_series(1, ${ROWS} / 20) i`,
   `insert into sign_in_attempt (account, times, last_at)
    select sha256(i::text::bytea), '{}', now() + make_interval(secs => i) from generate_series(1, ${ROWS}) i`,
   `insert into user_import (app_id, id, state, member_email)

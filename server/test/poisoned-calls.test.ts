@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Deadline } from '../src/operations/call/deadline.ts'
 import type { PendingUsage } from '../src/operations/call/hot-paths.ts'
+import { FeatureCounts } from '../src/operations/usage/feature-counts.ts'
 import { recordBatch } from '../src/operations/usage/record-batch.ts'
 import { readStandings } from '../src/operations/usage/standings.ts'
 import { AppCache } from '../src/store/app-cache.ts'
@@ -79,6 +80,7 @@ const record = (featureId: string, keyed = false) =>
           : null,
       }),
     ),
+    new FeatureCounts(),
   )
 
 const books = (featureId: string) =>
@@ -151,20 +153,20 @@ it('gap: batches: on a connection that is lost, each fails', async () => {
   const lost = new pg.Client({ connectionString: server.databaseUrl })
   await lost.connect()
   await lost.end()
-  const results = await recordBatch(apps, lost as unknown as Tx, [
-    { caller, event: { userId: 'ann', featureId: 'reads', action: 'ADD', delta: 1 }, key: null },
-    { caller, event: { userId: 'ben', featureId: 'reads', action: 'ADD', delta: 1 }, key: null },
-  ])
+  const event = { featureId: 'reads', action: 'ADD', delta: 1 } as const
+  const pending = ['ann', 'ben'].map((userId) => ({ caller, event: { ...event, userId }, key: null }))
+  const results = await recordBatch(apps, lost as unknown as Tx, pending, new FeatureCounts())
   expect(results).toEqual([{ error: expect.any(Error) }, { error: expect.any(Error) }])
 })
 
 it('gap: liveness: what nobody waits for once it was read is not written', async () => {
   const gone = { ...caller, deadline: new Deadline(monotonic, monotonic(), 0) }
   const event = { featureId: 'inserts', action: 'ADD', delta: 1, userId: 'kim' } as const
-  const results = await recordBatch(apps, client, [
+  const pending = [
     { caller: gone, event, key: null },
     { caller, event, key: null },
-  ])
+  ]
+  const results = await recordBatch(apps, client, pending, new FeatureCounts())
   expect(results).toEqual([{ error: expect.objectContaining({ code: 'UNAVAILABLE' }) }, recorded(2)])
 })
 
@@ -175,9 +177,10 @@ it('gap: batches: what nobody waits for any more is not tried again', async () =
     $$ begin if nextval('all_tries') <= 2 then return null; end if; return new; end $$;
     create trigger all_lose before update on usage_counter for each row execute function all_lose()`)
   const event = { featureId: 'inserts', action: 'ADD', delta: 1 } as const
-  const results = await recordBatch(apps, client, [
+  const pending = [
     { caller: gone, event: { ...event, userId: 'ann' }, key: null },
     { caller, event: { ...event, userId: 'ben' }, key: null },
-  ])
+  ]
+  const results = await recordBatch(apps, client, pending, new FeatureCounts())
   expect(results).toEqual([{ error: expect.objectContaining({ code: 'UNAVAILABLE' }) }, recorded(2)])
 })

@@ -17,6 +17,7 @@ const NOTHING: Retention = {
   checkouts: null,
   payments: null,
   activity: null,
+  featureActivity: null,
   receipts: 10 * DAY,
 }
 const ALL: Retention = {
@@ -26,6 +27,7 @@ const ALL: Retention = {
   checkouts: 10 * DAY,
   payments: 10 * DAY,
   activity: 10 * DAY,
+  featureActivity: 10 * DAY,
   receipts: 10 * DAY,
 }
 const never = new AbortController().signal
@@ -36,6 +38,8 @@ beforeAll(async () => {
   database = await createDatabase()
   pool = openPool({ connectionString: database.url }, { max: 3 }, pino({ level: 'silent' }))
   await pool.query(`insert into app (id, name) values ('a', 'A'), ('b', 'B')`)
+  await pool.query(`insert into feature (app_id, id, name, type, metadata)
+    values ('a', 'f', 'F', 'BINARY', '{}'), ('b', 'f', 'F', 'BINARY', '{}')`)
   await pool.query(`insert into billing_template (app_id, id, name) values ('a', 't', 'T')`)
 })
 afterAll(async () => {
@@ -44,7 +48,7 @@ afterAll(async () => {
 })
 beforeEach(() =>
   pool.query(
-    'truncate audit_entry, notice, checkout_session, sandbox_checkout, activity, idempotency, payment',
+    'truncate audit_entry, notice, checkout_session, sandbox_checkout, activity, feature_activity, idempotency, payment',
   ),
 )
 
@@ -62,6 +66,9 @@ const activity = (app: string, days: number, checks: number) =>
   pool.query(
     `insert into activity (app_id, minute, checks, records) values ('${app}', ${ago(days)}, ${checks}, 1)`,
   )
+const featureActivity = (app: string, days: number) =>
+  pool.query(`insert into feature_activity (app_id, feature_id, hour, checks, denied, records, units, refused)
+    values ('${app}', 'f', ${ago(days)}, 1, 0, 1, 1, 0)`)
 const receipt = (key: string, days: number) =>
   pool.query(`insert into idempotency (app_id, scope, key, request, results, created_at)
     values ('a', 'request', '${key}', '', '{}', ${ago(days)})`)
@@ -133,6 +140,13 @@ describe('old records', () => {
     expect(await prune(pool, ALL, never)).toEqual({ checkouts: 1, notices: 1 })
   })
 
+  it('deletes the old calls of all features', async () => {
+    for (const days of [14, 11, 9]) await featureActivity('a', days)
+    await featureActivity('b', 12)
+    expect(await prune(pool, ALL, never)).toEqual({ featureActivity: 3 })
+    expect(await values('select app_id from feature_activity')).toEqual(['a'])
+  })
+
   it('keeps of an app’s activity the last minute with checks', async () => {
     for (const days of [14, 13, 12]) await activity('a', days, 1)
     await activity('a', 11, 0)
@@ -190,6 +204,8 @@ describe('old records', () => {
       select app_id, 'cs_' || id, id, '[]', '', '', created_at, created_at from checkout_session`)
     await pool.query(`insert into activity (app_id, minute, checks, records)
       select 'p' || i % 50 + 1, now() - make_interval(secs => i), 1, 1 from generate_series(1, 5000) i`)
+    await pool.query(`insert into feature_activity (app_id, feature_id, hour, checks, denied, records, units, refused)
+      select 'a', 'f', now() - make_interval(secs => i * 10), 1, 1, 1, 1, 1 from generate_series(1, 5000) i`)
     await pool.query(`insert into idempotency (app_id, scope, key, request, results, created_at)
       select 'a', 'request', i, '', '{}', now() - make_interval(secs => i) from generate_series(1, 5000) i`)
     await pool.query('analyze')
@@ -200,7 +216,7 @@ describe('old records', () => {
     })
     await prune(pool, ALL, never)
     stop()
-    expect(deletes).toHaveLength(7)
+    expect(deletes).toHaveLength(8)
     const client = await pool.connect()
     await client.query('begin')
     await lookUpKeys(client)
@@ -249,6 +265,7 @@ describe('the service', () => {
       checkouts: 90 * DAY,
       payments: 800 * DAY,
       activity: 90 * DAY,
+      featureActivity: 90 * DAY,
       receipts: DAY,
     })
     expect(readConfig({ TOLLGATE_KEEP_AUDIT_DAYS: 'forever' }).retention.audit).toBe(null)

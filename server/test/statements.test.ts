@@ -47,6 +47,7 @@ async function statementsDuring(work: () => Promise<unknown>): Promise<Statement
       'from api_key where hash',
       'update api_key',
       'insert into activity',
+      'insert into feature_activity',
       'recent_usage',
       'job_worker',
     ]

@@ -18,6 +18,7 @@ import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
 import { type CatalogueFeature, type Grant, RESET_PERIODS } from '../grants.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { AnchorLink } from '../ui/links.tsx'
 import { Note } from '../ui/note.tsx'
 import { StickyActions } from '../ui/sticky-actions.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
@@ -108,9 +109,16 @@ export function PackageForm(props: PackageFormProps) {
           >
             <Group align="flex-end" gap="md">
               <div style={{ flex: '1 1 150px', alignSelf: 'center' }}>
-                <Text fw={600} size="sm" className="break">
+                <AnchorLink
+                  to="/apps/$app/features/$id"
+                  params={{ app: appId, id: grant.id }}
+                  fw={600}
+                  size="sm"
+                  c="var(--mantine-color-text)"
+                  className="break"
+                >
                   {featureOf(grant.id)?.name ?? grant.id}
-                </Text>
+                </AnchorLink>
                 <Text size="xs" c="dimmed" ff="monospace" className="break">
                   {grant.id}
                 </Text>

@@ -4,10 +4,12 @@ import { useMemo } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useApp, useAppId } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { byDay, daysAgo } from '../ui/by-day.ts'
 import { Chart } from '../ui/chart.tsx'
+import { Figure } from '../ui/figure.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { number } from '../ui/number.ts'
+import { units } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
 import { When } from '../ui/when.tsx'
@@ -98,28 +100,6 @@ function Calls({ appId }: { appId: string }) {
   )
 }
 
-/** The beginning of a day of the reader's. */
-function daysAgo(now: number, days: number): number {
-  const at = new Date(now)
-  at.setDate(at.getDate() - days)
-  return at.setHours(0, 0, 0, 0)
-}
-
-/** Hours put together to the reader's days. */
-function byDay(points: Point[]): Point[] {
-  const days = new Map<number, Point>()
-  for (const { at, checks, records } of points) {
-    const day = new Date(at).setHours(0, 0, 0, 0)
-    const before = days.get(day)
-    days.set(day, {
-      at: new Date(day).toISOString(),
-      checks: checks + (before?.checks ?? 0),
-      records: records + (before?.records ?? 0),
-    })
-  }
-  return [...days.values()]
-}
-
 interface CallsChartProps {
   activity: Point[]
   daily: boolean
@@ -129,7 +109,7 @@ interface CallsChartProps {
 
 function CallsChart({ activity, daily, range, unfinished }: CallsChartProps) {
   const { times, series, checks, records } = useMemo(() => {
-    const points = daily ? byDay(activity) : activity
+    const points = daily ? byDay(activity, 'checks', 'records') : activity
     const of = (name: 'checks' | 'records') => points.map((point) => point[name])
     const sum = (values: number[]) => values.reduce((a, b) => a + b, 0)
     return {
@@ -145,27 +125,16 @@ function CallsChart({ activity, daily, range, unfinished }: CallsChartProps) {
   return (
     <>
       <Group gap="xl" mb="xs">
-        <Figure label="checks" value={checks} />
-        <Figure label="records" value={records} />
+        <Figure label={checks === 1 ? 'check' : 'checks'} value={checks} />
+        <Figure label={records === 1 ? 'record' : 'records'} value={records} />
       </Group>
       <Chart
-        label={`${range}: ${checks} checks, ${records} records`}
+        label={`${range}: ${units(checks, 'check', 'checks')}, ${units(records, 'record', 'records')}`}
         times={times}
         series={series}
         unfinished={unfinished}
       />
     </>
-  )
-}
-
-function Figure({ label, value }: { label: string; value: number }) {
-  return (
-    <Text size="sm" c="dimmed">
-      <Text span fz={24} fw={650} c="var(--mantine-color-text)" className="numbers">
-        {number(value)}
-      </Text>{' '}
-      {label}
-    </Text>
   )
 }
 

@@ -7,10 +7,11 @@ import { useAsk } from '../api/use-api.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { OverrideForm } from '../forms/override-form.tsx'
 import { RemoveOverride } from '../forms/remove-override.tsx'
+import { overrideText } from '../grants.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { number } from '../ui/number.ts'
 import { RowActions } from '../ui/row-actions.tsx'
 import { When } from '../ui/when.tsx'
 
@@ -24,7 +25,6 @@ const OVERRIDES = graphql(`
 `)
 type Answer = ResultOf<typeof OVERRIDES>
 type Override = Answer['overrides'][number]
-type Feature = Answer['features'][number]
 
 /** The exceptions made for a user. */
 export function UserOverrides({ appId, userId }: { appId: string; userId: string }) {
@@ -61,10 +61,21 @@ export function UserOverrides({ appId, userId }: { appId: string; userId: string
                   rows={overrides}
                   keyOf={({ featureId }) => featureId}
                   columns={[
-                    { label: 'Feature', cell: ({ featureId }) => nameOf(featureId) },
+                    {
+                      label: 'Feature',
+                      cell: ({ featureId }) => (
+                        <AnchorLink
+                          to="/apps/$app/features/$id"
+                          params={{ app: appId, id: featureId }}
+                          size="sm"
+                        >
+                          {nameOf(featureId)}
+                        </AnchorLink>
+                      ),
+                    },
                     {
                       label: 'Override',
-                      cell: (override) => effect(override, featureOf(override.featureId)),
+                      cell: (override) => overrideText(override, featureOf(override.featureId)),
                     },
                     {
                       label: 'Until',
@@ -131,18 +142,6 @@ export function UserOverrides({ appId, userId }: { appId: string; userId: string
       }}
     </Loaded>
   )
-}
-
-/** "500 calls more, overage allowed" */
-function effect({ mode, limit, overageEnabled }: Override, feature: Feature | undefined): string {
-  if (mode === 'DENY') return 'no access'
-  if (mode === 'UNLIMITED') return 'no limit'
-  if (mode === 'GRANT') return feature?.type === 'BINARY' ? 'access' : 'access, no limit'
-  const unit = limit === 1 ? feature?.unitLabel : (feature?.unitLabelPlural ?? feature?.unitLabel)
-  const amount = unit ? `${number(limit ?? 0)} ${unit}` : number(limit ?? 0)
-  const overage =
-    overageEnabled === null ? '' : overageEnabled ? ', overage allowed' : ', overage not allowed'
-  return `${amount}${mode === 'ADD' ? ' more' : ''}${overage}`
 }
 
 /** What it takes to set the override again. */

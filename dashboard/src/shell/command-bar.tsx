@@ -105,10 +105,9 @@ export function CommandBar({ app }: { app: string }) {
     },
     {
       group: 'Features',
-      actions: (found?.features ?? []).slice(0, SHOWN).map((feature) => ({
-        ...one('feature', IconPuzzle, '/apps/$app/features', feature, []),
-        onClick: () => go('/apps/$app/features', {}, { search: { edit: feature.id } }),
-      })),
+      actions: (found?.features ?? [])
+        .slice(0, SHOWN)
+        .map((feature) => one('feature', IconPuzzle, '/apps/$app/features/$id', feature, [])),
     },
     {
       group: 'Pages',

@@ -23,6 +23,7 @@ import * as archive from './migrations/020-archive.ts'
 import * as auditLog from './migrations/022-audit-log.ts'
 import * as ledgerPartitions from './migrations/023-ledger-partitions.ts'
 import * as providerLeases from './migrations/024-provider-leases.ts'
+import * as featureActivity from './migrations/025-feature-activity.ts'
 import * as appRemoval from './migrations/026-app-removal.ts'
 import * as replica from './migrations/027-replica.ts'
 
@@ -50,6 +51,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '022-audit-log': auditLog,
   '023-ledger-partitions': ledgerPartitions,
   '024-provider-leases': providerLeases,
+  '025-feature-activity': featureActivity,
   '026-app-removal': appRemoval,
   '027-replica': replica,
 }

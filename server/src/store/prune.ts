@@ -67,6 +67,11 @@ export const prunePayments = pruneBy(
      select ctid from payment where at < ${CUTOFF} order by at limit $2))`,
 )
 
+export const pruneFeatureActivity = pruneBy(
+  `delete from feature_activity where ctid = any(array(
+     select ctid from feature_activity where hour < ${CUTOFF} order by hour limit $2))`,
+)
+
 /** The last minute with checks is kept: it tells the dashboard that the app has ever made one. */
 export const pruneActivity = pruneBy(
   `delete from activity d using (

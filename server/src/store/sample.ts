@@ -175,6 +175,11 @@ export async function noteSample(
 
 export async function forgetSample(db: Db, appId: string): Promise<void> {
   await db.query(`delete from sample_activity where app_id = $1`, [appId])
+  await db.query(
+    `delete from feature_activity where app_id = $1 and sample and feature_id in (
+       select id from sample_item where app_id = $1 and kind = 'feature')`,
+    [appId],
+  )
   await db.query(`delete from sample_item where app_id = $1`, [appId])
 }
 

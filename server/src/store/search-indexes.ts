@@ -1,12 +1,13 @@
 import type { Db } from './database.ts'
 
 /**
- * The indexes of the search for users. A migration builds them where there are few users; where there are many they are
+ * Indexes of users that some lists and the search need. A migration builds them where there are few users; where there are many they are
  * built in the background, without blocking writes, and the search does without them until then.
  */
 export const SEARCH_INDEXES = {
   users_by_name: `users (app_id, left(lower(name), 128) collate "C", uid) where name is not null`,
   users_by_part: 'users using gin (user_parts(app_id, id, name, email, billing_id))',
+  users_with_overrides: 'users (app_id, uid) where overrides is not null',
 } as const
 export type SearchIndex = keyof typeof SEARCH_INDEXES
 

@@ -32,6 +32,44 @@ export async function liveSubscribers(
   return rows
 }
 
+const IS_LIVE = `cancelled_at is null and (cancel_at is null or cancel_at > $4) and (follows is null or started_at <= $4)`
+
+/** Of the `most` newest subscriptions to a package, those that are live; `more`: there are older ones. */
+export async function newestSubscribers(
+  db: Db,
+  appId: string,
+  packageId: string,
+  now: number,
+  most: number,
+): Promise<{ rows: Versioned[]; more: boolean }> {
+  const { rows } = await db.query<Versioned & { live: boolean }>(
+    `select anchor, package_version as "version", version_as_of as "versionAsOf", ${IS_LIVE} as live
+     from subscription where app_id = $1 and package_id = $2 order by seq desc limit $3`,
+    [appId, packageId, most + 1, timestamp(now)],
+  )
+  return { rows: rows.slice(0, most).filter(({ live }) => live), more: rows.length > most }
+}
+
+/** How many of the `most` newest subscriptions to each of these packages are live; `more`: there are older ones. */
+export async function countLive(
+  db: Db,
+  appId: string,
+  packageIds: readonly string[],
+  now: number,
+  most: number,
+): Promise<Map<string, { count: number; more: boolean }>> {
+  const { rows } = await db.query<{ id: string; count: number; looked: number }>(
+    `select p.id, s.count, s.looked from unnest($2::text[]) as p (id) cross join lateral (
+       select count(*) filter (where ${IS_LIVE}) as count, count(*) as looked from (
+         select cancelled_at, cancel_at, follows, started_at from subscription
+         where app_id = $1 and package_id = p.id order by seq desc limit $3 + 1) newest) s`,
+    [appId, packageIds, most, timestamp(now)],
+  )
+  return new Map(
+    rows.map(({ id, count, looked }) => [id, { count: Math.min(count, most), more: looked > most }]),
+  )
+}
+
 export interface Person {
   userId: string
   name: string | null

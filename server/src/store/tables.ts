@@ -14,6 +14,7 @@ const TABLES = [
   'checkout_session',
   'erased_ref',
   'feature',
+  'feature_activity',
   'idempotency',
   'invitation',
   'job_worker',

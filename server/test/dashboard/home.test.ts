@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { publishPackage, type TestApp } from '../harness/catalogue.ts'
+import { createUsers, publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
@@ -119,5 +119,155 @@ describe('gap: the home page', () => {
       [app.id],
     )
     expect(Number(found?.checks)).toBe(3)
+  })
+})
+
+describe('gap: a feature’s page', () => {
+  const ACTIVITY = `query ($appId: String!, $id: String!, $from: String!, $to: String!, $interval: FeatureInterval!) {
+    featureActivity(appId: $appId, id: $id, from: $from, to: $to, interval: $interval) {
+      at checks denied records units refused } }`
+  const CALLED = ['checks', 'denied', 'records', 'units', 'refused']
+
+  async function calls({ id: appId, dashboard }: TestApp, id: string): Promise<number[]> {
+    const [now] = await rows<{ now: Date }>('select now()')
+    const time = Number(now?.now)
+    const sums = []
+    for (const interval of ['HOUR', 'DAY']) {
+      const { featureActivity } = await dashboard.data(ACTIVITY, {
+        ...{ appId, id, interval },
+        from: new Date(time - 3_600_000).toISOString(),
+        to: new Date(time + 3_600_000).toISOString(),
+      })
+      sums.push(CALLED.map((name) => featureActivity.reduce((total: number, p: Data) => total + p[name], 0)))
+    }
+    expect(sums[1]).toEqual(sums[0])
+    return sums[0] ?? []
+  }
+
+  const record = (userId: string, delta: number, more = {}) => ({
+    input: { userId, featureId: 'calls', delta, ...more },
+  })
+  const RECORD = 'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }'
+
+  it('counts checks, denials, what was recorded and what was refused, each once', async () => {
+    const app = await newApp()
+    const { admin, dashboard, id: appId } = app
+    await publishPackage(app, 'plan', { calls: { limit: 10 }, sso: {} })
+    await admin.data(
+      'mutation { createUser(input: { id: "u" }) { id } createFeature(input: { id: "other", name: "O", type: BINARY }) { id } }',
+    )
+    await admin.data('mutation { subscribe(userId: "u", packageIds: ["plan"]) { id } }')
+    expect(await calls(app, 'calls')).toEqual([0, 0, 0, 0, 0])
+
+    await admin.data('{ canUseFeatures(userId: "u", featureIds: ["calls", "other", "unknown"]) { access } }')
+    await admin.data('{ canUseFeature(userId: "u", featureId: "calls", delta: 11) { access } }')
+    await admin.data('{ canUseFeature(userId: "nobody", featureId: "calls") { access } }')
+    await admin.data(RECORD, record('u', 4))
+    await admin.data(RECORD, record('u', 7))
+    await admin.data(RECORD, record('u', -1))
+    // An event that comes again is not counted again, whichever key protects it.
+    for (const _ of [1, 2]) {
+      await admin.data(RECORD, record('u', 2, { idempotencyKey: 'e1' }))
+      await admin.with({ 'Idempotency-Key': 'r1' }).data(RECORD, record('u', 1))
+      await admin.with({ 'Idempotency-Key': 'r2' }).data(RECORD, record('u', 1, { idempotencyKey: 'e2' }))
+      await admin.with({ 'Idempotency-Key': 'r3' }).data(RECORD, record('u', 50, { idempotencyKey: 'e3' }))
+    }
+    await dashboard.data(
+      'mutation ($appId: String!, $input: CreateUsageEventInput!) { recordUsage(appId: $appId, input: $input) { recorded } }',
+      { appId, ...record('u', 1) },
+    )
+    expect(await calls(app, 'calls')).toEqual([3, 2, 6, 8, 2])
+    expect(await calls(app, 'other')).toEqual([1, 1, 0, 0, 0])
+    expect(
+      await rows('select from feature_activity where app_id = $1 and feature_id = $2', [appId, 'unknown']),
+    ).toEqual([])
+
+    await admin.data('{ canUseFeature(userId: "u", featureId: "other") { access } }')
+    await dashboard.data('mutation ($appId: String!) { deleteFeature(appId: $appId, id: "other") { id } }', {
+      appId,
+    })
+    await dashboard.data('query ($appId: String!) { latestEvents(appId: $appId) { id } }', { appId })
+    expect(
+      await rows('select from feature_activity where app_id = $1 and feature_id = $2', [appId, 'other']),
+    ).toEqual([])
+  })
+
+  const HOLDERS = `query ($appId: String!, $id: String!, $packageId: String, $first: Int, $after: String) {
+    featurePackages(appId: $appId, id: $id) {
+      package { id } version grant { limit } subscribers moreSubscribers }
+    featureUsers(appId: $appId, id: $id, packageId: $packageId, first: $first, after: $after) {
+      next rows { userId packageId denied overridden used budget } }
+    featureOverrides(appId: $appId, id: $id) { next rows { userName override { userId mode limit reason } } } }`
+
+  it('shows who has it: by which version of which package, how much they have used, and by override', async () => {
+    const app = await newApp()
+    const { admin, dashboard, id: appId } = app
+    await publishPackage(app, 'plan', { calls: { limit: 10 }, sso: {} })
+    await publishPackage(app, 'more', { calls: { limit: 5 } }, true)
+    await publishPackage(app, 'bare', { sso: {} })
+    await createUsers(admin, ['ann', 'ben', 'cas', 'dee'])
+    await admin.data(`mutation {
+      a: subscribe(userId: "ann", packageIds: ["plan", "more"]) { id }
+      b: subscribe(userId: "ben", packageIds: ["plan"]) { id }
+      c: subscribe(userId: "cas", packageIds: ["bare", "more"]) { id }
+      ended: subscribe(userId: "dee", packageIds: ["plan"]) { id } }`)
+    const { subscriptions } = await dashboard.data(
+      'query ($appId: String!) { subscriptions(appId: $appId, userId: "dee") { rows { id } } }',
+      { appId },
+    )
+    await dashboard.data(
+      'mutation ($appId: String!, $id: String!) { cancelSubscription(appId: $appId, id: $id, atPeriodEnd: false) { id } }',
+      { appId, id: subscriptions.rows[0].id },
+    )
+    await admin.data(RECORD, record('ann', 12))
+    await admin.data(`mutation {
+      b: setOverride(input: { userId: "ben", featureId: "calls", mode: DENY, reason: "abuse" }) { mode }
+      d: setOverride(input: { userId: "dee", featureId: "calls", mode: REPLACE, limit: 3 }) { mode }
+      a: setOverride(input: { userId: "ann", featureId: "sso", mode: DENY }) { mode } }`)
+    // Those who have version 1 keep it: version 2 does not grant calls.
+    await dashboard.data(
+      `mutation ($appId: String!) {
+      editPackage(appId: $appId, id: "plan", input: { features: [{ id: "sso" }] }) { id }
+      publishPackage(appId: $appId, id: "plan", for: NEW_ONLY) { id } }`,
+      { appId },
+    )
+    await admin.data(
+      'mutation { createUser(input: { id: "eve" }) { id } subscribe(userId: "eve", packageIds: ["plan"]) { id } }',
+    )
+
+    const of = async (more = {}) => dashboard.data(HOLDERS, { appId, id: 'calls', ...more })
+    const all = await of()
+    expect(all.featurePackages).toEqual([
+      { package: { id: 'plan' }, version: 1, grant: { limit: '10' }, subscribers: 2, moreSubscribers: false },
+      { package: { id: 'more' }, version: 1, grant: { limit: '5' }, subscribers: 2, moreSubscribers: false },
+    ])
+    const ben = { userId: 'ben', packageId: 'plan', denied: true, overridden: true, used: null, budget: null }
+    const ann = { userId: 'ann', packageId: 'plan', denied: false, overridden: false, used: 12, budget: 15 }
+    const cas = { userId: 'cas', packageId: 'more', denied: false, overridden: false, used: 0, budget: 5 }
+    expect(all.featureUsers).toEqual({ next: null, rows: [ben, ann, cas] })
+    expect(all.featureOverrides).toEqual({
+      next: null,
+      rows: [
+        { userName: null, override: { userId: 'dee', mode: 'REPLACE', limit: 3, reason: null } },
+        { userName: null, override: { userId: 'ben', mode: 'DENY', limit: null, reason: 'abuse' } },
+      ],
+    })
+    expect((await of({ packageId: 'more' })).featureUsers.rows.map((u: Data) => u.userId)).toEqual([
+      'cas',
+      'ann',
+    ])
+
+    const paged: string[] = []
+    let after: string | null = null
+    do {
+      const { featureUsers }: Data = await of({ first: 1, after })
+      paged.push(...featureUsers.rows.map((u: Data) => u.userId))
+      after = featureUsers.next
+    } while (after !== null)
+    expect(paged).toEqual(['ben', 'ann', 'cas'])
+    expect((await dashboard.error(HOLDERS, { appId, id: 'calls', after: 'x' })).extensions.code).toBe(
+      'BAD_USER_INPUT',
+    )
+    expect((await dashboard.error(HOLDERS, { appId, id: 'none' })).extensions.code).toBe('FEATURE_NOT_FOUND')
   })
 })

@@ -43,6 +43,7 @@ describe('gap: the sample catalogue', () => {
     'recent_usage',
     'activity',
     'sample_activity',
+    'feature_activity',
     'sample_item',
   ]
   const counts = async (appId: string) => {

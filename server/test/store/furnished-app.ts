@@ -19,7 +19,7 @@ insert into package (app_id, id, name, is_addon, metadata, updated_at) values ('
 insert into package_feature (app_id, package_id, feature_id, position, "limit", reset_period, overage_enabled)
   values ('ours', 'plan', 'calls', 1, 10, 'MONTH', false);
 insert into users (app_id, id, billing_id, name, email, metadata, overrides)
-  values ('ours', 'ann', 'cus_1', 'Ann', 'ann@example.com', '{}', '[]');
+  values ('ours', 'ann', 'cus_1', 'Ann', 'ann@example.com', '{}', '[{"featureId":"calls","mode":"DENY"}]');
 insert into price (app_id, provider, id, package_id, amount, currency, interval)
   values ('ours', 'stripe', 'price_1', 'plan', 900, 'usd', 'month');
 insert into billing_template (app_id, id, name) values ('ours', 'template', 'Template'), ('ours', 'unsold', 'Unsold');
@@ -78,6 +78,10 @@ insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at
   values ('ours', 'ann', 'calls', 5, 10, now());
 insert into feature (app_id, id, name, type, metadata) values ('ours', 'sampled', 'Sampled', 'BINARY', '{}');
 insert into sample_item (app_id, kind, id) values ('ours', 'feature', 'sampled'), ('ours', 'user', '${UID}');
+insert into feature_activity (app_id, feature_id, hour, checks, denied, records, units, refused)
+  values ('ours', 'calls', '2026-01-01Z', 1, 0, 1, 5, 0);
+insert into feature_activity (app_id, feature_id, hour, sample, checks, denied, records, units, refused)
+  values ('ours', 'sampled', '2026-01-01Z', true, 1, 0, 0, 0, 0);
 insert into sample_activity (app_id, minute, checks, records) values ('ours', '2026-01-01Z', 1, 1);
 `)
 }

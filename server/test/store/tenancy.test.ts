@@ -12,6 +12,7 @@ import type { Tx } from '../../src/store/database.ts'
 import * as erase from '../../src/store/erase-user.ts'
 import { isErased } from '../../src/store/erased-refs.ts'
 import * as exported from '../../src/store/export-user.ts'
+import { featureActivityBetween } from '../../src/store/feature-activity.ts'
 import * as features from '../../src/store/features.ts'
 import { storeResults } from '../../src/store/idempotency.ts'
 import { Keyring } from '../../src/store/keyring.ts'
@@ -94,6 +95,9 @@ let failed = 0
 
 const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   activityBetween: (db, app) => activityBetween(db, app, 'day', 0, NOW),
+  featureActivityBetween: async (db, app) => [
+    ...(await featureActivityBetween(db, app, 'calls', 'day', 0, NOW)).values(),
+  ],
   listRecentUsage: (db, app) => listRecentUsage(db, app),
   readChecklist: (db, app) => readChecklist(db, app),
   revokeApiKey: (db, app) => keys.revokeApiKey(db, app, 'key'),
@@ -192,6 +196,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
     packages.applyPackageEdit(db, app, 'plan', { name: 'Other', features: [] }, NOW),
   publishPackage: (db, app) => packages.publishPackage(db, app, 'plan', NOW),
   storeOverrides: (db, app) => overrides.storeOverrides(db, app, UID, [OVERRIDE]),
+  usersWithOverride: (db, app) => overrides.usersWithOverride(db, app, 'calls', LAST, 9, 9),
   addOverridePeriod: (db, app) => overrides.addOverridePeriod(db, app, 'calls', 'HOUR'),
   packageHistory: (db, app) => history.packageHistory(db, app, 'plan'),
   packageOfMigration: (db, app) => history.packageOfMigration(db, app, 'migration'),
@@ -245,6 +250,8 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   usersContaining: (db, app) => usersContaining(db, app, 'us_1', null, 9, 9),
   snapshot: (db, app) => snapshot(db, 'user', app, 'ann'),
   liveSubscribers: (db, app) => subscribers.liveSubscribers(db, app, 'plan', 0, 0, 9),
+  newestSubscribers: (db, app) => subscribers.newestSubscribers(db, app, 'plan', 0, 9),
+  countLive: async (db, app) => (await subscribers.countLive(db, app, ['plan'], 0, 9)).get('plan'),
   peopleOf: (db, app) => subscribers.peopleOf(db, app, [UID]),
   holders: async (db, app) => (await subscribers.holders(db, app, [UID], 0)).get(UID),
   usedOf: (db, app) => subscribers.usedOf(db, app, [COUNTER]),
@@ -332,7 +339,13 @@ const ONLY_INSERT = [
     'insertPrice',
     'insertRevokedKey',
   ],
-  ...['insertSampleCalls', 'insertSampleRecent', 'insertSampleSubscriptions', 'insertSampleUsage'],
+  ...[
+    'insertSampleCalls',
+    'insertSampleFeatureCalls',
+    'insertSampleRecent',
+    'insertSampleSubscriptions',
+    'insertSampleUsage',
+  ],
   ...[
     'insertSampleUsers',
     'insertSubscriptions',

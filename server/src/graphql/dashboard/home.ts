@@ -1,5 +1,4 @@
 import {
-  ACTIVITY_INTERVALS,
   activity,
   checklist,
   EVENT_KINDS,
@@ -8,6 +7,7 @@ import {
   type NearLimit,
   nearLimits,
 } from '../../operations/home/home.ts'
+import { ACTIVITY_INTERVALS } from '../../operations/home/intervals.ts'
 import { type Explanation, explain } from '../../operations/usage/explain.ts'
 import { EXPLANATION_STEPS, type ExplainedSubscription } from '../../operations/usage/explanation-steps.ts'
 import type { Calls, Checklist } from '../../store/activity.ts'

@@ -1,4 +1,6 @@
 import { inApp } from '../../operations/apps/apps.ts'
+import type { KeyedPage } from '../../operations/call/pages.ts'
+import { type FeatureOverride, featureOverrides } from '../../operations/overrides/feature-overrides.ts'
 import { overrides } from '../../operations/overrides/overrides.ts'
 import { removeOverride } from '../../operations/overrides/remove-override.ts'
 import { setOverride } from '../../operations/overrides/set-override.ts'
@@ -11,7 +13,37 @@ import type { DashboardTypes } from './types.ts'
 /** Exceptions for one user and feature. */
 export function defineOverrides(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const { override, overrideInput } = defineOverrideTypes(builder, types.resetPeriod)
+  const ofFeature = builder.objectRef<FeatureOverride>('FeatureOverride').implement({
+    fields: (t) => ({
+      userName: t.exposeString('userName', { nullable: true }),
+      override: t.field({ type: override, resolve: (o) => o }),
+    }),
+  })
+  const page = builder.objectRef<KeyedPage<FeatureOverride>>('FeatureOverridePage').implement({
+    fields: (t) => ({
+      rows: t.field({ type: [ofFeature], resolve: (page) => page.rows }),
+      next: t.string({
+        nullable: true,
+        description:
+          'Passed as after, it leads to the next page; null: that was all. A page may be short, or empty.',
+        resolve: (page) => page.next,
+      }),
+    }),
+  })
   builder.queryFields((t) => ({
+    featureOverrides: t.field({
+      type: page,
+      nullable: true,
+      description: 'The overrides of a feature that are in force.',
+      args: {
+        appId: t.arg.string({ required: true }),
+        id: t.arg.string({ required: true }),
+        first: t.arg.int({ defaultValue: 50 }),
+        after: t.arg.string(),
+      },
+      resolve: async (_, { appId, id, first, after }, context) =>
+        featureOverrides(await inApp(appCall(context, appId)), id, first, after),
+    }),
     overrides: t.field({
       type: [override],
       description: "The user's overrides that are in force.",

@@ -6,6 +6,7 @@ import { defineBilling } from './billing.ts'
 import { defineCatalogue } from './catalogue.ts'
 import type { DashboardContext } from './context.ts'
 import { defineCopies } from './copies.ts'
+import { defineFeatures } from './features.ts'
 import { guarded } from './guard.ts'
 import { defineHome } from './home.ts'
 import { defineImports } from './imports.ts'
@@ -26,6 +27,7 @@ const AREAS = [
   defineApps,
   defineTokenKeys,
   defineCatalogue,
+  defineFeatures,
   defineArchiving,
   definePublishing,
   defineVersions,

@@ -1,6 +1,7 @@
 import type { Standing } from '../../domain/standing.ts'
 import type { RecordedUsage, UsageCall } from '../../domain/usage.ts'
 import type { Caller } from '../../store/app-cache.ts'
+import type { CountedFeature } from '../../store/feature-activity.ts'
 import type { KeyName } from '../../store/idempotency.ts'
 import type { Deadline } from './deadline.ts'
 
@@ -11,6 +12,15 @@ export interface HotPaths {
   record(usage: PendingUsage): Promise<Recorded>
   /** An upper bound of the oldest call's wait, in seconds. */
   oldestSeconds(): number
+}
+
+/** Counts calls by feature. Features that do not exist are not to be counted. */
+export interface FeatureTally {
+  checked(appId: string, featureId: string, access: boolean): void
+  recorded(appId: string, featureId: string, records: number, units: number): void
+  refused(appId: string, featureId: string, calls: number): void
+  /** Adds what was counted apart. */
+  add(others: readonly CountedFeature[]): void
 }
 
 /** The caller, and until when they wait; null: nobody waits. */

@@ -13,7 +13,7 @@ import type { TokenKeys } from '../../store/token-keyring.ts'
 import type { Metrics } from '../upkeep/metrics.ts'
 import type { OngoingWork } from '../upkeep/ongoing-work.ts'
 import type { Outages } from '../upkeep/outages.ts'
-import type { HotPaths } from './hot-paths.ts'
+import type { FeatureTally, HotPaths } from './hot-paths.ts'
 
 /** What all operations share, created once at the start. It knows no operation. */
 export interface Service {
@@ -40,8 +40,12 @@ export interface Service {
   /** how long a caller waits for an answer */
   requestTimeoutMs: number
   metrics: Metrics
-  /** counts of the hot paths, for the home page */
-  activity: { pending(appId: string): Calls; flush(db: Db): Promise<void> }
+  /** counts of the hot paths, for the home page and the features' pages */
+  activity: {
+    pending(appId: string): Calls
+    features: FeatureTally
+    flush(db: Db): Promise<void>
+  }
   ongoing: OngoingWork
   outages: Outages
   log: Logger

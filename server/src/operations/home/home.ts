@@ -1,5 +1,3 @@
-import { badUserInput } from '../../domain/errors.ts'
-import { MAX_ACTIVITY_POINTS } from '../../domain/limits.ts'
 import { standingOf } from '../../domain/standing.ts'
 import { endedAt } from '../../domain/subscription.ts'
 import {
@@ -18,6 +16,7 @@ import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { pageSize } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
+import { type ActivityInterval, intervalsBetween } from './intervals.ts'
 import { sentenceOf } from './sentences.ts'
 
 /** The steps a newcomer has completed. */
@@ -27,11 +26,6 @@ export async function checklist({ service, appId }: Call): Promise<Checklist> {
   return { ...done, check: done.check || service.activity.pending(appId).checks > 0 }
 }
 
-export const ACTIVITY_INTERVALS = ['MINUTE', 'HOUR', 'DAY'] as const
-type ActivityInterval = (typeof ACTIVITY_INTERVALS)[number]
-
-const LENGTHS = { MINUTE: 60_000, HOUR: 3_600_000, DAY: 86_400_000 }
-
 /** Calls per interval, including empty ones. */
 export async function activity(
   { service, appId }: Call,
@@ -40,23 +34,11 @@ export async function activity(
   interval: ActivityInterval,
 ): Promise<(Calls & { at: number })[]> {
   await foundApp(service.pool, appId)
-  const length = LENGTHS[interval]
-  const start = Math.floor(Date.parse(from) / length) * length
-  const end = Date.parse(to)
-  if (Number.isNaN(start) || Number.isNaN(end)) {
-    throw badUserInput('from and to must be times in ISO 8601, such as 2027-01-31T00:00:00Z')
-  }
-  const count = Math.ceil((end - start) / length)
-  if (count < 1 || count > MAX_ACTIVITY_POINTS) {
-    throw badUserInput(`from must be before to, by at most ${MAX_ACTIVITY_POINTS} intervals`)
-  }
+  const { starts, end } = intervalsBetween(from, to, interval)
   const unit = interval.toLowerCase() as ActivityUnit
   await service.activity.flush(service.pool)
-  const counted = await activityBetween(service.pool, appId, unit, start, start + count * length)
-  return Array.from({ length: count }, (_, i) => {
-    const at = start + i * length
-    return { at, ...(counted.get(at) ?? { checks: 0, records: 0 }) }
-  })
+  const counted = await activityBetween(service.pool, appId, unit, starts[0] ?? end, end)
+  return starts.map((at) => ({ at, ...(counted.get(at) ?? { checks: 0, records: 0 }) }))
 }
 
 export interface NearLimit {

@@ -1,4 +1,5 @@
 import { pastPeriods, periodAt } from '../../domain/period.ts'
+import type { SampleFeatureCalls } from '../../store/feature-activity.ts'
 import type {
   SampleCalls,
   SampleCounter,
@@ -133,4 +134,34 @@ export function sampleCalls(): SampleCalls[] {
     calls.push({ minutesAgo, checks, records: Math.round(checks * (0.2 + 0.1 * random())) })
   }
   return calls
+}
+
+const HOURS = { byTheHour: 48, ofChart: 30 * 24 }
+
+/** Calls by feature of the last thirty days; the first days of it in larger steps, since only whole days are shown. */
+export function sampleFeatureCalls(): SampleFeatureCalls[] {
+  const random = sampleNumbers()
+  return SAMPLE_FEATURES.flatMap(({ id: featureId, type }) => {
+    const popularity = 60 + 500 * random()
+    const refusal = 0.02 + 0.1 * random()
+    const calls: SampleFeatureCalls[] = []
+    for (let hoursAgo = 1; hoursAgo < HOURS.ofChart; hoursAgo += hoursAgo < HOURS.byTheHour ? 1 : 6) {
+      const each = hoursAgo < HOURS.byTheHour ? 1 : 6
+      const daysAgo = hoursAgo / 24
+      const weekend = Math.floor(daysAgo) % 7 >= 5 ? 0.5 : 1
+      const growth = 1 - daysAgo / 60
+      const checks = Math.round(each * popularity * weekend * growth * (0.6 + 0.8 * random()))
+      const records = type === 'CONSUMABLE' ? Math.round(checks * (0.4 + 0.2 * random())) : 0
+      calls.push({
+        featureId,
+        hoursAgo,
+        checks,
+        denied: Math.round(checks * refusal * random()),
+        records,
+        units: Math.round(records * (1 + random())),
+        refused: Math.round(records * refusal * 0.3 * random()),
+      })
+    }
+    return calls
+  })
 }

@@ -3,6 +3,7 @@ import { PLAIN_TERMS } from '../../domain/sale-terms.ts'
 import { bumpVersion } from '../../store/apps.ts'
 import { insertTemplate } from '../../store/billing-templates.ts'
 import { type Tx, transaction } from '../../store/database.ts'
+import { insertSampleFeatureCalls } from '../../store/feature-activity.ts'
 import { insertFeature } from '../../store/features.ts'
 import { insertPackage, insertPackageFeatures, publishPackage } from '../../store/packages.ts'
 import { insertPrice } from '../../store/prices.ts'
@@ -19,7 +20,7 @@ import {
   SAMPLE_USERS,
   sampleUser,
 } from './sample-catalogue.ts'
-import { latestOf, sampleCalls, sampleLife, samplePayments } from './sample-life.ts'
+import { latestOf, sampleCalls, sampleFeatureCalls, sampleLife, samplePayments } from './sample-life.ts'
 
 export interface Sample {
   features: number
@@ -59,6 +60,7 @@ export async function loadSample(call: Call): Promise<Sample> {
     await store.insertSampleUsage(tx, appId, counters, entries)
     await store.insertSampleRecent(tx, appId, latestOf(entries))
     await store.insertSampleCalls(tx, appId, sampleCalls())
+    await insertSampleFeatureCalls(tx, appId, sampleFeatureCalls())
     const ids = (of: readonly { id: string }[]) => of.map(({ id }) => id)
     await store.noteSample(tx, appId, 'feature', ids(SAMPLE_FEATURES))
     await store.noteSample(tx, appId, 'package', ids(SAMPLE_PACKAGES))

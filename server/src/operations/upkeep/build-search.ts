@@ -11,7 +11,14 @@ import {
 
 const RETRY_MS = 30_000
 
-/** Builds the indexes of the search for users that are missing, until `stopping`. The pool has no statement timeout. */
+const BEGINNINGS = 'users are found only by the beginning of an id, email or billing id'
+const MEANWHILE: Record<SearchIndex, string> = {
+  users_by_name: BEGINNINGS,
+  users_by_part: BEGINNINGS,
+  users_with_overrides: 'a feature’s page does not list its overrides',
+}
+
+/** Builds those indexes of users that are missing, until `stopping`. The pool has no statement timeout. */
 export async function buildSearch(
   pool: Pool,
   log: Logger,
@@ -32,9 +39,7 @@ async function isBuilt(pool: Pool, index: SearchIndex, log: Logger, stopping: Ab
     if (state === 'building') return false
     // What a build that was cut short left behind is no use to anybody, and every write pays for it.
     if (state === 'broken') await dropIndex(pool, index)
-    log.info(
-      `building the index ${index}: until it is done, users are found only by the beginning of an id, email or billing id`,
-    )
+    log.info(`building the index ${index}: until it is done, ${MEANWHILE[index]}`)
     await buildIndex(pool, index)
     log.info(`the index ${index} is built`)
     return (await stateOfIndex(pool, index)) === 'ready'

@@ -7,6 +7,7 @@ import {
   pruneApiAudit,
   pruneAudit,
   pruneCheckouts,
+  pruneFeatureActivity,
   pruneNotices,
   prunePayments,
   pruneReceipts,
@@ -22,12 +23,14 @@ export interface Retention {
   checkouts: number | null
   payments: number | null
   activity: number | null
+  featureActivity: number | null
   receipts: number
 }
 
 const PRUNES: Record<keyof Retention, Prune> = {
   receipts: pruneReceipts,
   activity: pruneActivity,
+  featureActivity: pruneFeatureActivity,
   checkouts: pruneCheckouts,
   payments: prunePayments,
   notices: pruneNotices,

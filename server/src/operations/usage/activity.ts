@@ -2,6 +2,8 @@ import { addActivity, type Calls, noteRecentUsage, type RecentUsage } from '../.
 import { noteKeyUse } from '../../store/api-keys.ts'
 import type { AppCache } from '../../store/app-cache.ts'
 import type { Db } from '../../store/database.ts'
+import { addFeatureActivity } from '../../store/feature-activity.ts'
+import { FeatureCounts } from './feature-counts.ts'
 
 export const ACTIVITY_FLUSH_MS = 10_000
 export const KEY_USE_FLUSH_MS = 60_000
@@ -10,10 +12,11 @@ export const KEY_USE_FLUSH_MS = 60_000
 const MOST_RECENT = 500
 
 /**
- * The home page's view of the hot paths. They add to numbers in memory, a batch at a time, which are written every few
- * seconds. What a killed process had not written is missing from the chart, and from nothing else.
+ * What the home page and the features' pages show of the hot paths. They add to numbers in memory, which are written
+ * every few seconds. What a killed process had not written is missing from the charts, and from nothing else.
  */
 export class Activity {
+  readonly features = new FeatureCounts()
   #calls = new Map<string, Calls>()
   #recent = new Map<string, RecentUsage>()
   #written: Promise<void> = Promise.resolve()
@@ -54,10 +57,11 @@ export class Activity {
   }
 
   async #write(db: Db): Promise<void> {
-    const [calls, recent] = [this.#calls, this.#recent]
+    const [calls, recent, features] = [this.#calls, this.#recent, this.features.take()]
     this.#calls = new Map()
     this.#recent = new Map()
     if (calls.size > 0) await addActivity(db, calls)
+    if (features.length > 0) await addFeatureActivity(db, features)
     if (recent.size > 0) await noteRecentUsage(db, [...recent.values()])
   }
 

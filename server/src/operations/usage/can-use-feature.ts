@@ -1,6 +1,7 @@
 import { type Access, checkDelta, decideAccess } from '../../domain/access.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import { MAX_BATCH } from '../../domain/limits.ts'
+import type { AppCache } from '../../store/app-cache.ts'
 import type { Call } from '../call/call.ts'
 
 export interface FeatureAccess extends Access {
@@ -14,8 +15,18 @@ export async function canUseFeature(
   delta: number,
 ): Promise<FeatureAccess> {
   checkDelta(delta)
-  const { standing, used } = await call.service.usage.read({ caller: call, userId, featureId })
-  return { featureId, ...decideAccess(standing, used, delta) }
+  const { usage, activity, apps } = call.service
+  const { standing, used } = await usage.read({ caller: call, userId, featureId })
+  const access = decideAccess(standing, used, delta)
+  if (exists(access, apps, call.appId, featureId))
+    activity.features.checked(call.appId, featureId, access.access)
+  return { featureId, ...access }
+}
+
+/** An unknown user is noticed before an unknown feature. */
+function exists({ reasonCode }: Access, apps: AppCache, appId: string, featureId: string): boolean {
+  if (reasonCode === 'USER_NOT_FOUND') return apps.known(appId)?.catalogue.features.has(featureId) ?? false
+  return reasonCode !== 'FEATURE_NOT_FOUND'
 }
 
 export async function canUseFeatures(

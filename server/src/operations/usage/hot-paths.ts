@@ -97,7 +97,7 @@ function usageRecorder(
     async (pending) => {
       metrics.batch.observe({ path: 'record' }, pending.length)
       activity.count('records', pending)
-      const results = await connection.use((db) => recordBatch(apps, db, pending))
+      const results = await connection.use((db) => recordBatch(apps, db, pending, activity.features))
       noteOne(activity, pending[0], results[0])
       return results
     },

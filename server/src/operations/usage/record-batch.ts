@@ -6,7 +6,7 @@ import { type Db, endedForAnother, TryAgain, type Tx, violates } from '../../sto
 import { KEY_TAKEN, readKeys } from '../../store/idempotency.ts'
 import { refusesData } from '../../store/refused-data.ts'
 import { COUNTER_EXISTS, type CounterMove, type Receipt, writeUsage } from '../../store/write-usage.ts'
-import type { FoundStanding, PendingUsage, Recorded } from '../call/hot-paths.ts'
+import type { FeatureTally, FoundStanding, PendingUsage, Recorded } from '../call/hot-paths.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from '../call/outcome.ts'
 import type { BatchResult } from './batcher.ts'
 import { readStandings } from './standings.ts'
@@ -20,14 +20,15 @@ export async function recordBatch(
   apps: AppCache,
   client: Tx,
   pending: readonly PendingUsage[],
+  tally: FeatureTally,
   { inTransaction = false } = {},
 ): Promise<BatchResult<Recorded>[]> {
   const answers: Answers = new Array(pending.length)
   try {
-    await recordTogether(apps, client, pending, answers, inTransaction)
+    await recordTogether(apps, client, pending, tally, answers, inTransaction)
   } catch (error) {
     if (inTransaction) throw error
-    if (pending.length > 1 && refusesData(error)) await recordOneByOne(apps, client, pending, answers)
+    if (pending.length > 1 && refusesData(error)) await recordOneByOne(apps, client, pending, tally, answers)
     else failOthers(answers, error)
   }
   return answers as BatchResult<Recorded>[]
@@ -37,6 +38,7 @@ async function recordOneByOne(
   apps: AppCache,
   client: Tx,
   pending: readonly PendingUsage[],
+  tally: FeatureTally,
   answers: Answers,
 ): Promise<void> {
   for (const [index, item] of pending.entries()) {
@@ -44,7 +46,7 @@ async function recordOneByOne(
     if (answers[index]) continue
     const alone: Answers = new Array(1)
     try {
-      await recordTogether(apps, client, [item], alone, false)
+      await recordTogether(apps, client, [item], tally, alone, false)
       answers[index] = alone[0]
     } catch (error) {
       // Retrying is pointless on a lost connection or a read-only database.
@@ -81,6 +83,7 @@ async function recordTogether(
   apps: AppCache,
   client: Tx,
   pending: readonly PendingUsage[],
+  tally: FeatureTally,
   answers: Answers,
   inTransaction: boolean,
 ): Promise<void> {
@@ -97,10 +100,15 @@ async function recordTogether(
       const moves = moved.map(({ move }) => move)
       if (moves.length > 0 || receipts.length > 0) {
         const made = await writeUsage(client, moves, receipts)
-        for (const { move, decisions } of moved) if (made.has(move)) answerWith(decisions, answers)
+        for (const { move, decisions } of moved) {
+          if (!made.has(move)) continue
+          answerWith(decisions, answers)
+          count(tally, move, decisions.length)
+        }
         if (made.size < moves.length) races += 1
       }
       answerWith(unmoved, answers)
+      for (const { item } of unmoved) countRefused(apps, tally, item)
       if (races > MAX_LOST_RACES) throw keptChanging()
     } catch (error) {
       if (!isOvertaken(error)) throw error
@@ -108,6 +116,17 @@ async function recordTogether(
       if (++conflicts > MAX_WRITE_CONFLICTS) throw error
     }
   }
+}
+
+function count(tally: FeatureTally, { key, from, to, entries }: CounterMove, decided: number): void {
+  const { appId, featureId } = key
+  tally.recorded(appId, featureId, entries.length, to - (from?.used ?? 0))
+  if (decided > entries.length) tally.refused(appId, featureId, decided - entries.length)
+}
+
+function countRefused(apps: AppCache, tally: FeatureTally, { caller: { appId }, event }: PendingUsage): void {
+  const { featureId } = event
+  if (apps.known(appId)?.catalogue.features.has(featureId)) tally.refused(appId, featureId, 1)
 }
 
 type Answers = (BatchResult<Recorded> | undefined)[]

@@ -7,6 +7,7 @@ import type { Tx } from '../../store/database.ts'
 import type { Call } from '../call/call.ts'
 import type { KeptUnder, UsageEvent } from '../call/hot-paths.ts'
 import { mutate } from '../call/mutate.ts'
+import { FeatureCounts } from './feature-counts.ts'
 import { recordBatch } from './record-batch.ts'
 
 export interface KeyedUsageEvent extends UsageEvent {
@@ -23,11 +24,9 @@ export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<R
     const recorded = await call.service.usage.record({ caller: call, event, key })
     if (recorded !== 'claimed') return recorded
   }
-  return mutate(call, async (tx) => {
-    const [recorded] = await recordInTransaction(call, tx, [event])
-    if (!recorded) throw new Error('an event was not answered')
-    return recorded
-  })
+  const [recorded] = await recordTogether(call, [event])
+  if (!recorded) throw new Error('an event was not answered')
+  return recorded
 }
 
 /** Each event is independent, as if it had come alone. */
@@ -35,7 +34,7 @@ export async function recordUsages(call: Call, events: readonly KeyedUsageEvent[
   if (events.length > MAX_BATCH)
     throw badUserInput(`inputs must contain at most ${MAX_BATCH} events`, 'inputs')
   for (const event of events) checkEvent(event)
-  if (call.idempotency) return mutate(call, (tx) => recordInTransaction(call, tx, events))
+  if (call.idempotency) return recordTogether(call, events)
   const { actor } = call
   if (actor.kind !== 'member') return Promise.all(events.map((event) => recordUsage(call, event)))
   // One after the other, since each waits for the app's lock; each has its own entry in the audit log.
@@ -58,14 +57,26 @@ function checkEvent(event: KeyedUsageEvent): void {
   }
 }
 
+async function recordTogether(call: Call, events: readonly KeyedUsageEvent[]): Promise<RecordedUsage[]> {
+  // The transaction may be tried several times, or be an earlier one's answer: what it counts is added once it is over.
+  let counts = new FeatureCounts()
+  const recorded = await mutate(call, (tx) => {
+    counts = new FeatureCounts()
+    return recordInTransaction(call, tx, events, counts)
+  })
+  call.service.activity.features.add(counts.take())
+  return recorded
+}
+
 /** If one of the keys is used in between, the whole transaction is retried and finds its answer. */
 async function recordInTransaction(
   call: Call,
   tx: Tx,
   events: readonly KeyedUsageEvent[],
+  counts: FeatureCounts,
 ): Promise<RecordedUsage[]> {
   const pending = events.map((event) => ({ caller: call, event, key: eventKey(call, event) }))
-  const results = await recordBatch(call.service.apps, tx, pending, { inTransaction: true })
+  const results = await recordBatch(call.service.apps, tx, pending, counts, { inTransaction: true })
   return results.map((one) => {
     if ('error' in one) throw one.error
     if (one.value === 'claimed') throw new Error('an event was not answered')

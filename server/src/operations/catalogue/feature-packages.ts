@@ -1,0 +1,96 @@
+import { type Catalogue, versionOf } from '../../domain/catalogue.ts'
+import { MAX_COUNTED } from '../../domain/limits.ts'
+import type { Entitlement, Package } from '../../domain/package.ts'
+import { countLive, newestSubscribers } from '../../store/subscribers.ts'
+import { foundApp } from '../apps/apps.ts'
+import type { Call } from '../call/call.ts'
+import { foundFeature } from '../call/found.ts'
+import { catalogueOf } from './catalogue.ts'
+
+/** A version of a package that grants a feature. */
+export interface FeaturePackage {
+  package: Package
+  /** null: its draft will grant it, once it is published */
+  version: number | null
+  grant: Entitlement
+  /** how many live subscriptions have this version, as far as the newest tell */
+  held: { count: number; more: boolean }
+}
+
+/** Subscriptions looked at for all packages together. */
+const MOST_LOOKED_AT = 10 * MAX_COUNTED
+
+/** All packages that grant the feature, oldest first, each with its versions, newest first. */
+export async function featurePackages(call: Call, id: string): Promise<FeaturePackage[]> {
+  const { pool } = call.service
+  const { now } = await foundApp(pool, call.appId)
+  const catalogue = await catalogueOf(call)
+  foundFeature(catalogue, id)
+  const carriers = carriersOf(catalogue, id)
+  const most = Math.min(MAX_COUNTED, Math.ceil(MOST_LOOKED_AT / Math.max(carriers.length, 1)))
+  const [past, plain] = [carriers.filter(hasVersions), carriers.filter((p) => !hasVersions(p))]
+  const counts = await countLive(
+    pool,
+    call.appId,
+    plain.map((p) => p.id),
+    now,
+    most,
+  )
+  const held = new Map<string, { versions: Map<number, number>; more: boolean }>()
+  for (const { id: packageId, version } of plain) {
+    const { count, more } = counts.get(packageId) ?? { count: 0, more: false }
+    held.set(packageId, { versions: new Map([[version, count]]), more })
+  }
+  for (const { id: packageId } of past) {
+    const { rows, more } = await newestSubscribers(pool, call.appId, packageId, now, most)
+    const versions = new Map<number, number>()
+    for (const row of rows) {
+      const version = versionOf(catalogue, { packageId, ...row }, now)
+      versions.set(version, (versions.get(version) ?? 0) + 1)
+    }
+    held.set(packageId, { versions, more })
+  }
+  return carriers.flatMap((carrier) =>
+    versionsOf(catalogue, carrier, id).map(({ version, grant }) => {
+      const { versions, more } = held.get(carrier.id) ?? { versions: new Map<number, number>(), more: false }
+      const count = version === null ? 0 : (versions.get(version) ?? 0)
+      return { package: carrier, version, grant, held: { count, more: version !== null && more } }
+    }),
+  )
+
+  function hasVersions({ id }: Package): boolean {
+    return catalogue.histories.has(id)
+  }
+}
+
+/** The packages that grant the feature, in a version that somebody may have or in a draft. */
+function carriersOf(catalogue: Catalogue, featureId: string): Package[] {
+  return [...catalogue.packages.values()].filter((p) => versionsOf(catalogue, p, featureId).length > 0)
+}
+
+/** Those of them that somebody may have: their ids, oldest first. */
+export const grantingPackages = (catalogue: Catalogue, featureId: string): string[] =>
+  [...catalogue.packages.values()]
+    .filter((p) => versionsOf(catalogue, p, featureId).some(({ version }) => version !== null))
+    .map(({ id }) => id)
+
+function versionsOf(
+  { grants, histories }: Catalogue,
+  { id, version, draft }: Package,
+  featureId: string,
+): { version: number | null; grant: Entitlement }[] {
+  const newest = grants.get(id)?.get(featureId)
+  const planned = draft?.features.find((f) => f.featureId === featureId)
+  const earlier = [...(histories.get(id)?.versions ?? [])]
+    .filter(([number]) => number !== version)
+    .sort(([a], [b]) => b - a)
+    .flatMap(([number, content]) => {
+      const grant = content.get(featureId)
+      return grant ? [{ version: number, grant }] : []
+    })
+  return [
+    ...(planned && !newest ? [{ version: null, grant: planned }] : []),
+    ...(newest ? [{ version, grant: newest }] : []),
+    ...earlier,
+  ]
+}

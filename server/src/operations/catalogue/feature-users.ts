@@ -1,0 +1,164 @@
+import { type Catalogue, grantsOf } from '../../domain/catalogue.ts'
+import { MAX_LOOKED_AT } from '../../domain/limits.ts'
+import { type Holder, type Standing, standingOf } from '../../domain/standing.ts'
+import { type Counter, holders, usedOf } from '../../store/subscribers.ts'
+import { ALL_SUBSCRIPTIONS, filteredSubscriptions } from '../../store/subscription-list.ts'
+import { listedUsers } from '../../store/user-list.ts'
+import { foundApp } from '../apps/apps.ts'
+import type { Call } from '../call/call.ts'
+import { foundFeature } from '../call/found.ts'
+import { type KeyedPage, keyAfter, pageSize, unknownCursor } from '../call/pages.ts'
+import { catalogueOf } from './catalogue.ts'
+import { grantingPackages } from './feature-packages.ts'
+
+/** A user to whom a package grants the feature. */
+export interface FeatureUser {
+  userId: string
+  userName: string | null
+  packageId: string
+  packageName: string
+  /** An override may deny what the package grants. */
+  denied: boolean
+  overridden: boolean
+  /** of a consumable feature, in this period */
+  used: number | null
+  budget: number | null
+  overageEnabled: boolean
+  periodEnd: number | null
+}
+
+/** Packages without anybody that one page may pass over; the next page goes on. */
+const MOST_PACKAGES = 20
+
+/**
+ * Package by package, the newest subscription first. Who has the feature by several is listed with the first of them.
+ */
+export async function featureUsers(
+  call: Call,
+  id: string,
+  packageId: string | null,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<FeatureUser>> {
+  const { appId } = call
+  const { pool } = call.service
+  const { now } = await foundApp(pool, appId)
+  const catalogue = await catalogueOf(call)
+  foundFeature(catalogue, id)
+  const granting = grantingPackages(catalogue, id)
+  const listed = packageId === null ? granting : granting.filter((one) => one === packageId)
+  const place = placeOf(after, listed)
+  const size = pageSize(first)
+  const rows: Found[] = []
+  let next: Place | null = place
+  for (let tried = 0; next && rows.length < size && tried < MOST_PACKAGES; tried++) {
+    const at: Place = next
+    const filter = { ...ALL_SUBSCRIPTIONS, packageId: listed[at.index] ?? '', state: 'ACTIVE' } as const
+    const from = { after: at.seq, oldestFirst: false, most: MAX_LOOKED_AT }
+    const limit = size + 1 - rows.length
+    const found = await filteredSubscriptions(pool, appId, filter, from, limit, now)
+    const shown = found.rows.slice(0, limit - 1)
+    const held = await holders(
+      pool,
+      appId,
+      shown.map(({ userUid }) => userUid),
+      now,
+    )
+    for (const { userUid } of shown) {
+      const holder = held.get(userUid)
+      if (holder && listedBy(catalogue, listed, holder, id, now) === filter.packageId)
+        rows.push({ uid: userUid, packageId: filter.packageId, holder })
+    }
+    const last = found.rows.length === limit ? (shown.at(-1)?.seq ?? null) : found.lookedTo
+    if (last !== null) {
+      next = { index: at.index, seq: last }
+      if (found.rows.length < limit) break
+    } else {
+      next = at.index + 1 < listed.length ? { index: at.index + 1, seq: null } : null
+    }
+  }
+  return {
+    rows: await described(call, catalogue, id, rows, now),
+    next: next && `${next.seq ?? ''}:${listed[next.index]}`,
+  }
+}
+
+/** Of the listed packages, the first one that grants the feature to this user. */
+function listedBy(
+  catalogue: Catalogue,
+  listed: readonly string[],
+  { live }: Holder,
+  featureId: string,
+  now: number,
+): string | null {
+  const granted = new Set(
+    live.filter((s) => grantsOf(catalogue, s, now)?.has(featureId)).map(({ packageId }) => packageId),
+  )
+  return listed.find((one) => granted.has(one)) ?? null
+}
+
+interface Found {
+  uid: number
+  packageId: string
+  holder: Holder
+}
+
+async function described(
+  call: Call,
+  catalogue: Catalogue,
+  featureId: string,
+  found: readonly Found[],
+  now: number,
+): Promise<FeatureUser[]> {
+  const { pool } = call.service
+  const users = await listedUsers(
+    pool,
+    call.appId,
+    found.map(({ uid }) => uid),
+  )
+  const standings = found.map(({ holder }) => standingOf(catalogue, featureId, holder, now))
+  const counters = found.flatMap(({ uid }, i) => counterOf(uid, featureId, standings[i]))
+  const used = await usedOf(pool, call.appId, counters)
+  const usedBy = new Map(counters.map(({ uid }, i) => [uid, used[i] ?? 0]))
+  return found.flatMap(({ uid, packageId }, i) => {
+    const user = users.get(uid)
+    const standing = standings[i]
+    if (!user || !standing) return []
+    const metered = standing.kind === 'metered' ? standing : null
+    return [
+      {
+        userId: user.id,
+        userName: user.name,
+        packageId,
+        packageName: catalogue.packages.get(packageId)?.name ?? packageId,
+        denied: standing.kind === 'none',
+        overridden: standing.kind === 'none' || standing.byOverride,
+        used: metered && (usedBy.get(uid) ?? 0),
+        budget: metered?.allowance.budget ?? null,
+        overageEnabled: metered?.allowance.overageEnabled ?? false,
+        periodEnd: metered?.period.end ?? null,
+      },
+    ]
+  })
+}
+
+function counterOf(uid: number, featureId: string, standing: Standing | undefined): Counter[] {
+  if (standing?.kind !== 'metered') return []
+  const { resetPeriod } = standing.allowance
+  return [{ uid, featureId, resetPeriod, periodStart: standing.period.start }]
+}
+
+interface Place {
+  /** of the package */
+  index: number
+  /** the subscription to go on after; null: from the newest */
+  seq: number | null
+}
+
+function placeOf(after: string | null | undefined, listed: readonly string[]): Place | null {
+  if (after == null) return listed.length > 0 ? { index: 0, seq: null } : null
+  const colon = after.indexOf(':')
+  const index = colon < 0 ? -1 : listed.indexOf(after.slice(colon + 1))
+  if (index < 0) throw unknownCursor()
+  return { index, seq: colon === 0 ? null : keyAfter(after.slice(0, colon)) }
+}

@@ -1,0 +1,26 @@
+import { type FeatureCalls, featureActivityBetween } from '../../store/feature-activity.ts'
+import type { Call } from '../call/call.ts'
+import { dashboardFeature } from '../catalogue/catalogue.ts'
+import { intervalsBetween } from './intervals.ts'
+
+/** Calls are counted by the hour. */
+export const FEATURE_INTERVALS = ['HOUR', 'DAY'] as const
+
+const NOTHING: FeatureCalls = { checks: 0, denied: 0, records: 0, units: 0, refused: 0 }
+
+/** Calls that concern the feature per interval, including empty ones. */
+export async function featureActivity(
+  call: Call,
+  id: string,
+  from: string,
+  to: string,
+  interval: (typeof FEATURE_INTERVALS)[number],
+): Promise<(FeatureCalls & { at: number })[]> {
+  const { pool, activity } = call.service
+  await dashboardFeature(call, id)
+  const { starts, end } = intervalsBetween(from, to, interval)
+  await activity.flush(pool)
+  const unit = interval === 'HOUR' ? 'hour' : 'day'
+  const counted = await featureActivityBetween(pool, call.appId, id, unit, starts[0] ?? end, end)
+  return starts.map((at) => ({ at, ...(counted.get(at) ?? NOTHING) }))
+}

@@ -1,0 +1,39 @@
+import { MAX_LOOKED_AT } from '../../domain/limits.ts'
+import { overrideAt } from '../../domain/override.ts'
+import { usersWithOverride } from '../../store/overrides.ts'
+import { foundApp } from '../apps/apps.ts'
+import type { Call } from '../call/call.ts'
+import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'
+import { dashboardFeature } from '../catalogue/catalogue.ts'
+import type { UserOverride } from './overrides.ts'
+
+export type FeatureOverride = UserOverride & { userName: string | null }
+
+/** The overrides of a feature that are in force, of the newest users first. A page may be short and have a next one. */
+export async function featureOverrides(
+  call: Call,
+  featureId: string,
+  first: number | null | undefined,
+  after: string | null | undefined,
+): Promise<KeyedPage<FeatureOverride>> {
+  const { pool } = call.service
+  const { now } = await foundApp(pool, call.appId)
+  await dashboardFeature(call, featureId)
+  const size = pageSize(first)
+  const { rows, lookedTo } = await usersWithOverride(
+    pool,
+    call.appId,
+    featureId,
+    keyBefore(after),
+    size + 1,
+    MAX_LOOKED_AT,
+  )
+  const page = pageOf(rows, size, ({ uid }) => uid)
+  return {
+    rows: page.rows.flatMap(({ id, name, overrides }) => {
+      const override = overrideAt(overrides, featureId, now)
+      return override ? [{ ...override, userId: id, userName: name }] : []
+    }),
+    next: page.next ?? (lookedTo === null ? null : String(lookedTo)),
+  }
+}

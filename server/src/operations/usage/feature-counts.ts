@@ -1,0 +1,54 @@
+import type { CountedFeature, FeatureCalls } from '../../store/feature-activity.ts'
+
+/** Numbers of calls by app and feature, in memory. Only features that exist are counted, so there are not many. */
+export class FeatureCounts {
+  #apps = new Map<string, Map<string, FeatureCalls>>()
+
+  checked(appId: string, featureId: string, access: boolean): void {
+    const calls = this.#of(appId, featureId)
+    calls.checks += 1
+    if (!access) calls.denied += 1
+  }
+
+  recorded(appId: string, featureId: string, records: number, units: number): void {
+    const calls = this.#of(appId, featureId)
+    calls.records += records
+    calls.units += units
+  }
+
+  refused(appId: string, featureId: string, calls: number): void {
+    this.#of(appId, featureId).refused += calls
+  }
+
+  /** Adds what was counted apart, such as in a transaction that is now committed. */
+  add(others: readonly CountedFeature[]): void {
+    for (const { appId, featureId, ...counted } of others) {
+      const calls = this.#of(appId, featureId)
+      for (const [count, value] of Object.entries(counted) as [keyof FeatureCalls, number][])
+        calls[count] += value
+    }
+  }
+
+  /** Everything counted so far, which starts again from nothing. */
+  take(): CountedFeature[] {
+    const apps = this.#apps
+    this.#apps = new Map()
+    return [...apps].flatMap(([appId, features]) =>
+      [...features].map(([featureId, calls]) => ({ appId, featureId, ...calls })),
+    )
+  }
+
+  #of(appId: string, featureId: string): FeatureCalls {
+    let features = this.#apps.get(appId)
+    if (!features) {
+      features = new Map()
+      this.#apps.set(appId, features)
+    }
+    let calls = features.get(featureId)
+    if (!calls) {
+      calls = { checks: 0, denied: 0, records: 0, units: 0, refused: 0 }
+      features.set(featureId, calls)
+    }
+    return calls
+  }
+}
