@@ -128,8 +128,10 @@ const features = createRoute({
   getParentRoute: () => app,
   path: 'features',
   validateSearch: (search) => ({
-    ...text(search, 'search', 'edit', 'make'),
+    ...text(search, 'search', 'edit', 'make', 'after'),
     ...choice(search, 'show', ['archived']),
+    ...choice(search, 'type', ['binary', 'consumable']),
+    ...choice(search, 'order', ['name', 'newest', 'packages']),
   }),
   component: lazyPage(() => import('./pages/features.tsx'), 'FeaturesPage'),
 })
@@ -149,7 +151,9 @@ const packages = createRoute({
   path: 'packages',
   validateSearch: (search) => ({
     ...choice(search, 'status', ['draft', 'published', 'archived']),
-    ...text(search, 'make'),
+    ...choice(search, 'type', ['base', 'addon']),
+    ...choice(search, 'order', ['name', 'newest', 'changed']),
+    ...text(search, 'search', 'make', 'after'),
   }),
   component: lazyPage(() => import('./pages/packages.tsx'), 'PackagesPage'),
 })

@@ -275,6 +275,7 @@ const UNREAD: Record<string, string> = {
   one_live_base_plan: 'a user has one live base plan',
   one_live_subscription_per_package: 'a user holds each package once',
   sign_in_attempt_age: 'the version before this one reads by it',
+  users_by_part: 'the function users_with_part reads by it: search-indexes.test.ts',
   sign_in_attempt_pkey: 'the version before this one reads by it',
 }
 

@@ -124,7 +124,7 @@ function Charts({ feature, activity, range }: ChartsProps) {
   return (
     <>
       <Paper p="md" radius="md">
-        <Group gap="xl" mb="xs">
+        <Group gap="xl" mb="xs" style={{ rowGap: 0 }}>
           {counted && (
             <Figure
               label={`${used === 1 ? (unit ?? 'unit') : (feature.unitLabelPlural ?? unit ?? 'units')} used`}
@@ -142,7 +142,7 @@ function Charts({ feature, activity, range }: ChartsProps) {
         />
       </Paper>
       <Paper p="md" radius="md">
-        <Group gap="xl" mb="xs">
+        <Group gap="xl" mb="xs" style={{ rowGap: 0 }}>
           <Figure label={denied === 1 ? 'denied check' : 'denied checks'} value={denied} />
           {counted && <Figure label={refused === 1 ? 'refused record' : 'refused records'} value={refused} />}
         </Group>

@@ -1,4 +1,4 @@
-import { Button, Group, Text } from '@mantine/core'
+import { Button, Group, Select, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -15,9 +15,12 @@ import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { Pager } from '../ui/pager.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
+import { byName, slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
+import { Total } from '../ui/total.tsx'
 
 const FEATURES = graphql(`
   query Features($appId: String!, $search: String) {
@@ -29,16 +32,27 @@ const FEATURES = graphql(`
 `)
 type Feature = ResultOf<typeof FEATURES>['features'][number]
 
+type Filters = {
+  search?: string
+  type?: 'binary' | 'consumable'
+  show?: 'archived'
+  order?: keyof typeof ORDERS
+}
+
+const ORDERS = { name: 'By name', newest: 'Newest first', packages: 'In most packages' }
+
 export function FeaturesPage() {
   const appId = useAppId()
   const may = useMay()
-  const search = useSearch({ from: '/inside/apps/$app/features' })
+  const { edit, make, after, ...filters } = useSearch({ from: '/inside/apps/$app/features' })
   const navigate = useNavigate({ from: '/apps/$app/features' })
-  const features = useAsk(FEATURES, { appId, search: search.search ?? null }, { keepPrevious: true })
-  const archived = search.show === 'archived'
-  const edited = features.data?.features.find(({ id }) => id === search.edit)
+  const asked = useAsk(FEATURES, { appId, search: filters.search ?? null }, { keepPrevious: true })
+  const edited = asked.data?.features.find(({ id }) => id === edit)
   const close = () => void navigate({ search: ({ edit, make, ...rest }) => rest })
-  const make = (
+  // Another filter is another list: it starts at its first page.
+  const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
+    void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
+  const newOne = (
     <Button
       leftSection={<IconPlus size={16} aria-hidden />}
       onClick={() => void navigate({ search: (s) => ({ ...s, make: '1' }) })}
@@ -51,48 +65,69 @@ export function FeaturesPage() {
     <Page
       title="Features"
       about="What users can use. Packages define who gets how much of each."
-      actions={make}
+      actions={newOne}
     >
       <Group gap="sm">
         <SearchInput
           label="Search by id or name"
-          value={search.search ?? ''}
-          onSearch={(text) => void navigate({ search: (s) => ({ ...s, search: text }), replace: true })}
+          value={filters.search ?? ''}
+          onSearch={(text) => set({ search: text === '' ? undefined : text })}
         />
-        <ArchivedFilter
-          archived={archived}
-          onChange={(archived) =>
-            void navigate({
-              search: ({ show, ...s }) => (archived ? { ...s, show: 'archived' } : s),
-              replace: true,
-            })
+        <Select
+          aria-label="Type"
+          placeholder="Any type"
+          w={150}
+          clearable
+          data={[
+            { value: 'binary', label: 'Binary' },
+            { value: 'consumable', label: 'Consumable' },
+          ]}
+          value={filters.type ?? null}
+          onChange={(type) => set({ type: (type ?? undefined) as Filters['type'] })}
+        />
+        <Select
+          aria-label="Order"
+          w={170}
+          allowDeselect={false}
+          data={[
+            { value: 'oldest', label: 'Oldest first' },
+            ...Object.entries(ORDERS).map(([value, label]) => ({ value, label })),
+          ]}
+          value={filters.order ?? 'oldest'}
+          onChange={(order) =>
+            set({ order: order === 'oldest' ? undefined : (order as NonNullable<Filters['order']>) })
           }
         />
+        <ArchivedFilter
+          archived={filters.show === 'archived'}
+          onChange={(archived) => set({ show: archived ? 'archived' : undefined })}
+        />
       </Group>
-      <Loaded of={features}>
-        {({ features: all }) => {
-          const features = all.filter((feature) => feature.archived === archived)
-          return features.length > 0 ? (
-            <DataTable label="Features" rows={features} keyOf={({ id }) => id} columns={COLUMNS(appId)} />
-          ) : archived ? (
-            <Text c="dimmed">No feature is archived.</Text>
-          ) : all.length > 0 ? (
-            <Text c="dimmed">All features are archived.</Text>
-          ) : search.search !== undefined ? (
-            <Text c="dimmed">No feature has “{search.search}” in its id or name.</Text>
-          ) : (
+      <Loaded of={asked}>
+        {({ features }) => {
+          const shown = listed(features, filters)
+          const page = slice(shown, after)
+          return features.length === 0 && filters.search === undefined ? (
             <Empty
               title="Create your first feature"
-              action={make}
+              action={newOne}
               code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
             >
               A feature is binary (access or none: single sign-on) or consumable (a budget that is used up:
               API calls). Your code asks “may this user use it?” by the feature's id.
             </Empty>
+          ) : shown.length === 0 ? (
+            <Text c="dimmed">{noneText(filters)}</Text>
+          ) : (
+            <>
+              <Total of={{ count: shown.length, more: false }} one="feature" many="features" />
+              <DataTable label="Features" rows={page.rows} keyOf={({ id }) => id} columns={COLUMNS(appId)} />
+              <Pager after={after} next={page.next} />
+            </>
           )
         }}
       </Loaded>
-      <FormDialog opened={search.make !== undefined} onClose={close} title="New feature">
+      <FormDialog opened={make !== undefined} onClose={close} title="New feature">
         <FeatureForm appId={appId} feature={null} onDone={close} />
       </FormDialog>
       <FormDialog opened={edited !== undefined} onClose={close} title="Edit feature">
@@ -100,6 +135,26 @@ export function FeaturesPage() {
       </FormDialog>
     </Page>
   )
+}
+
+/** The server sends them oldest first. */
+function listed(features: readonly Feature[], { type, show, order }: Filters): Feature[] {
+  const shown = features.filter(
+    (feature) =>
+      feature.archived === (show === 'archived') &&
+      (type === undefined || feature.type === type.toUpperCase()),
+  )
+  if (order === 'name') return shown.sort(byName)
+  if (order === 'newest') return shown.reverse()
+  if (order === 'packages') return shown.sort((a, b) => b.packages.length - a.packages.length)
+  return shown
+}
+
+function noneText({ search, type, show }: Filters): string {
+  const kind = type ? `${type} feature` : 'feature'
+  if (search !== undefined) return `No ${kind} has “${search}” in its id or name.`
+  if (show === 'archived') return `No ${kind} is archived.`
+  return type === undefined ? 'All features are archived.' : `There is no ${kind}.`
 }
 
 const EXAMPLE = adminCall('mutation ($input: CreateFeatureInput!) { createFeature(input: $input) { id } }', {
@@ -111,12 +166,7 @@ const COLUMNS = (appId: string) => [
     label: 'Name',
     cell: ({ id, name }: Feature) => (
       <>
-        <Link
-          to="/apps/$app/features"
-          params={{ app: appId }}
-          search={(s) => ({ ...s, edit: id })}
-          className="row-link"
-        >
+        <Link to="/apps/$app/features/$id" params={{ app: appId, id }} className="row-link">
           {name}
         </Link>
         <Text size="xs" c="dimmed" ff="monospace">
@@ -126,7 +176,7 @@ const COLUMNS = (appId: string) => [
     ),
   },
   {
-    label: 'Kind',
+    label: 'Type',
     cell: ({ type }: Feature) =>
       type === 'BINARY' ? <Tag>Binary</Tag> : <Tag tone="accent">Consumable</Tag>,
   },

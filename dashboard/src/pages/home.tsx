@@ -124,7 +124,7 @@ function CallsChart({ activity, daily, range, unfinished }: CallsChartProps) {
   }, [activity, daily])
   return (
     <>
-      <Group gap="xl" mb="xs">
+      <Group gap="xl" mb="xs" style={{ rowGap: 0 }}>
         <Figure label={checks === 1 ? 'check' : 'checks'} value={checks} />
         <Figure label={records === 1 ? 'record' : 'records'} value={records} />
       </Group>

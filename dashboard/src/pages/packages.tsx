@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Text } from '@mantine/core'
+import { Button, Group, SegmentedControl, Select, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -11,15 +11,20 @@ import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { number } from '../ui/number.ts'
 import { PackageStatusTag } from '../ui/package-status.tsx'
 import { Page } from '../ui/page.tsx'
+import { Pager } from '../ui/pager.tsx'
 import { priceText } from '../ui/price.ts'
+import { SearchInput } from '../ui/search-input.tsx'
+import { byName, slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
+import { Total } from '../ui/total.tsx'
 import { When } from '../ui/when.tsx'
 
 const PACKAGES = graphql(`
-  query Packages($appId: String!) {
-    packages(appId: $appId) {
+  query Packages($appId: String!, $search: String) {
+    packages(appId: $appId, search: $search) {
       id name status isAddon archived updatedAt
       draft { name }
       grants { id }
@@ -29,12 +34,25 @@ const PACKAGES = graphql(`
 `)
 type Package = ResultOf<typeof PACKAGES>['packages'][number]
 
+type Filters = {
+  search?: string
+  status?: 'draft' | 'published' | 'archived'
+  type?: 'base' | 'addon'
+  order?: keyof typeof ORDERS
+}
+
+const ORDERS = { name: 'By name', newest: 'Newest first', changed: 'Last changed' }
+
 export function PackagesPage() {
   const appId = useAppId()
   const may = useMay()
-  const { status = 'all', make } = useSearch({ from: '/inside/apps/$app/packages' })
+  const { make, after, ...filters } = useSearch({ from: '/inside/apps/$app/packages' })
   const navigate = useNavigate({ from: '/apps/$app/packages' })
-  const packages = useAsk(PACKAGES, { appId })
+  const asked = useAsk(PACKAGES, { appId, search: filters.search ?? null }, { keepPrevious: true })
+  const close = () => void navigate({ search: ({ make, ...rest }) => rest })
+  // Another filter is another list: it starts at its first page.
+  const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
+    void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
   const newOne = (
     <Button
       leftSection={<IconPlus size={16} aria-hidden />}
@@ -50,9 +68,57 @@ export function PackagesPage() {
       about="Base plans and add-ons: which features, how much of each, at what price."
       actions={newOne}
     >
-      <Loaded of={packages}>
-        {({ packages }) =>
-          packages.length === 0 ? (
+      <Group gap="sm">
+        <SearchInput
+          label="Search by id or name"
+          value={filters.search ?? ''}
+          onSearch={(text) => set({ search: text === '' ? undefined : text })}
+        />
+        <Select
+          aria-label="Type"
+          placeholder="Any type"
+          w={150}
+          clearable
+          data={[
+            { value: 'base', label: 'Base plans' },
+            { value: 'addon', label: 'Add-ons' },
+          ]}
+          value={filters.type ?? null}
+          onChange={(type) => set({ type: (type ?? undefined) as Filters['type'] })}
+        />
+        <Select
+          aria-label="Order"
+          w={150}
+          allowDeselect={false}
+          data={[
+            { value: 'oldest', label: 'Oldest first' },
+            ...Object.entries(ORDERS).map(([value, label]) => ({ value, label })),
+          ]}
+          value={filters.order ?? 'oldest'}
+          onChange={(order) =>
+            set({ order: order === 'oldest' ? undefined : (order as NonNullable<Filters['order']>) })
+          }
+        />
+        <SegmentedControl
+          w="fit-content"
+          aria-label="Status"
+          value={filters.status ?? 'all'}
+          onChange={(value) =>
+            set({ status: value === 'all' ? undefined : (value as NonNullable<Filters['status']>) })
+          }
+          data={[
+            { value: 'all', label: 'All' },
+            { value: 'published', label: 'Published' },
+            { value: 'draft', label: 'With a draft' },
+            { value: 'archived', label: 'Archived' },
+          ]}
+        />
+      </Group>
+      <Loaded of={asked}>
+        {({ packages }) => {
+          const shown = listed(packages, filters)
+          const page = slice(shown, after)
+          return packages.length === 0 && filters.search === undefined ? (
             <Empty
               title="Create your first package"
               action={newOne}
@@ -61,47 +127,41 @@ export function PackagesPage() {
               A package groups features with an allowance for each. A user has one base plan and any number of
               add-ons. A new package is a draft; publish it to let people subscribe.
             </Empty>
+          ) : shown.length === 0 ? (
+            <Text c="dimmed">
+              {filters.search === undefined
+                ? 'There is no package like this.'
+                : `No package like this has “${filters.search}” in its id or name.`}
+            </Text>
           ) : (
             <>
-              <SegmentedControl
-                w="fit-content"
-                aria-label="Status"
-                value={status}
-                onChange={(value) =>
-                  void navigate({
-                    search: value === 'all' ? {} : { status: value as 'draft' | 'published' | 'archived' },
-                  })
-                }
-                data={[
-                  { value: 'all', label: 'All' },
-                  { value: 'published', label: 'Published' },
-                  { value: 'draft', label: 'With a draft' },
-                  { value: 'archived', label: 'Archived' },
-                ]}
-              />
-              <DataTable
-                label="Packages"
-                rows={packages.filter((p) => shows(p, status))}
-                keyOf={({ id }) => id}
-                columns={COLUMNS(appId)}
-              />
+              <Total of={{ count: shown.length, more: false }} one="package" many="packages" />
+              <DataTable label="Packages" rows={page.rows} keyOf={({ id }) => id} columns={COLUMNS(appId)} />
+              <Pager after={after} next={page.next} />
             </>
           )
-        }
+        }}
       </Loaded>
-      <FormDialog
-        opened={make !== undefined}
-        onClose={() => void navigate({ search: {} })}
-        title="New package"
-      >
+      <FormDialog opened={make !== undefined} onClose={close} title="New package">
         <NewPackageForm
           appId={appId}
-          onCancel={() => void navigate({ search: {} })}
+          onCancel={close}
           onDone={(id) => void navigate({ to: '/apps/$app/packages/$id', params: { app: appId, id } })}
         />
       </FormDialog>
     </Page>
   )
+}
+
+/** The server sends them oldest first. */
+function listed(packages: readonly Package[], { status = 'all', type, order }: Filters): Package[] {
+  const shown = packages.filter(
+    (p) => shows(p, status) && (type === undefined || p.isAddon === (type === 'addon')),
+  )
+  if (order === 'name') return shown.sort(byName)
+  if (order === 'newest') return shown.reverse()
+  if (order === 'changed') return shown.sort((a, b) => b.updatedAt.localeCompare(a.updatedAt))
+  return shown
 }
 
 function shows(p: Package, status: string): boolean {
@@ -139,7 +199,7 @@ const COLUMNS = (appId: string) => [
       </Group>
     ),
   },
-  { label: 'Features', right: true, wide: true, cell: ({ grants }: Package) => grants.length },
+  { label: 'Features', right: true, wide: true, cell: ({ grants }: Package) => number(grants.length) },
   {
     label: 'Price',
     wide: true,

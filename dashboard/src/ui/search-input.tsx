@@ -1,6 +1,7 @@
 import { CloseButton, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
+import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 
 interface SearchInputProps {
@@ -18,6 +19,12 @@ export function SearchInput({ label, value, onSearch }: SearchInputProps) {
     said.current = text
     onSearch(text)
   }, 200)
+  const router = useRouter()
+  // What was chosen from the list stays chosen: the next page may take longer to load than typing pauses.
+  useEffect(
+    () => router.subscribe('onBeforeNavigate', ({ pathChanged }) => pathChanged && say.cancel()),
+    [router, say],
+  )
   useEffect(() => {
     if (value !== said.current) setText(value)
     said.current = value

@@ -4,7 +4,7 @@ import { buildSearch } from '../../src/operations/upkeep/build-search.ts'
 import { openPool, type Pool } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { stateOfIndex } from '../../src/store/search-indexes.ts'
-import { usersBeginningWith, usersContaining } from '../../src/store/search-users.ts'
+import { searchUsers } from '../../src/store/search-users.ts'
 import { createEmptyDatabase } from '../harness/database.ts'
 
 // A large installation is upgraded: the search works at once as far as there are indexes for it, and whole once they
@@ -16,9 +16,11 @@ const MANY = 5_001
 const silent = pino({ level: 'silent' })
 let pool: Pool
 let drop: () => Promise<void>
+let url: string
 beforeAll(async () => {
   const database = await createEmptyDatabase()
   drop = database.drop
+  url = database.url
   pool = openPool(
     { connectionString: database.url },
     { max: 2, statementMs: Number.POSITIVE_INFINITY },
@@ -38,11 +40,8 @@ afterAll(async () => {
   await drop?.()
 })
 
-const found = async (text: string): Promise<string[]> =>
-  [
-    ...(await usersBeginningWith(pool, 'a', text, null, 9)),
-    ...(await usersContaining(pool, 'a', text, null, 9, 9)),
-  ].map(({ id }) => id)
+const found = async (text: string, db = pool): Promise<string[]> =>
+  (await searchUsers(db, 'a', text, null, 9, 9)).map(({ id }) => id)
 
 it('finds beginnings of ids, and nothing by a scan, until the indexes are built', async () => {
   expect(await stateOfIndex(pool, 'users_by_part')).toBe('missing')
@@ -61,6 +60,32 @@ it('finds parts of names once they are built, also after a build that was cut sh
   await Promise.all([buildSearch(pool, silent, never, 10), buildSearch(pool, silent, never, 10)])
   expect(await found('ada')).toEqual(['u77'])
   expect(await found('lovelace')).toEqual(['u77'])
+})
+
+const scans = async () => {
+  await pool.query('select pg_stat_force_next_flush()')
+  const { rows } = await pool.query<{ scans: number }>(
+    `select idx_scan as scans from pg_stat_user_indexes where indexrelname = 'users_by_part'`,
+  )
+  return rows[0]?.scans ?? 0
+}
+
+it.each([
+  false,
+  true,
+])('reads the index of parts where keyLookups is %s, and only if there is room', async (keyLookups) => {
+  const one = openPool({ connectionString: url }, { max: 1, keyLookups }, silent)
+  try {
+    const before = await scans()
+    for (let i = 0; i < 8; i++) expect(await found('lovelace', one)).toEqual(['u77'])
+    await one.query('select pg_stat_force_next_flush()')
+    expect(await scans()).toBe(before + 8)
+    expect(await found('u77', one)).toHaveLength(9)
+    await one.query('select pg_stat_force_next_flush()')
+    expect(await scans()).toBe(before + 8)
+  } finally {
+    await one.end()
+  }
 })
 
 it('stops when it is told to', async () => {

@@ -34,6 +34,8 @@ import { listRevenue } from '../../src/store/revenue-lists.ts'
 import { listMrr, listRefunds, refundTotals } from '../../src/store/revenue-money.ts'
 import { countOfSampleUsers, forgetSample, removeSampleItems } from '../../src/store/sample.ts'
 import { usersBeginningWith, usersContaining } from '../../src/store/search-users.ts'
+import { countSampleSubscriptions, forgetSample, removeSampleItems } from '../../src/store/sample.ts'
+import { searchUsers } from '../../src/store/search-users.ts'
 import { snapshot } from '../../src/store/snapshots.ts'
 import * as subscribers from '../../src/store/subscribers.ts'
 import {
@@ -245,9 +247,9 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   },
   listedUsers: async (db, app) => (await userList.listedUsers(db, app, [UID])).get(UID),
   countUsers: (db, app) => userList.countUsers(db, app, 9),
-  usersBeginningWith: (db, app) => usersBeginningWith(db, app, 'ann', null, 9),
-  'usersBeginningWith, by billing id': (db, app) => usersBeginningWith(db, app, 'cus', null, 9),
-  usersContaining: (db, app) => usersContaining(db, app, 'us_1', null, 9, 9),
+  searchUsers: (db, app) => searchUsers(db, app, 'ann', null, 9, 9),
+  'searchUsers, by billing id': (db, app) => searchUsers(db, app, 'cus', null, 9, 9),
+  'searchUsers, by part': (db, app) => searchUsers(db, app, 'us_1', null, 9, 9),
   snapshot: (db, app) => snapshot(db, 'user', app, 'ann'),
   liveSubscribers: (db, app) => subscribers.liveSubscribers(db, app, 'plan', 0, 0, 9),
   newestSubscribers: (db, app) => subscribers.newestSubscribers(db, app, 'plan', 0, 9),

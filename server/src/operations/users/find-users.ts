@@ -8,8 +8,7 @@ import {
   type FoundUser,
   type ListedUser,
   type SearchCursor,
-  usersBeginningWith,
-  usersContaining,
+  searchUsers,
 } from '../../store/search-users.ts'
 import { findListedUser } from '../../store/users.ts'
 import { foundApp } from '../apps/apps.ts'
@@ -47,7 +46,7 @@ export async function dashboardUsers(
   after: string | null | undefined,
 ): Promise<KeyedPage<ListedUser>> {
   // A match proves that the app exists: it is looked up only if there was none, or the request is invalid.
-  const page = await pageOfUsers(pool, lookups, appId, search, first, after).catch(async (error: unknown) => {
+  const page = await pageOfUsers(lookups, appId, search, first, after).catch(async (error: unknown) => {
     await foundApp(pool, appId)
     throw error
   })
@@ -59,7 +58,6 @@ export async function dashboardUsers(
 const SHORTEST_PART = 3
 
 async function pageOfUsers(
-  pool: Pool,
   lookups: Pool,
   appId: string,
   search: string,
@@ -70,11 +68,8 @@ async function pageOfUsers(
   const text = search.trim().replace(/\s+/g, ' ')
   checkText('search', text)
   const cursor = cursorOf(after)
-  const found = await usersBeginningWith(lookups, appId, text, cursor, size + 1)
-  const missing = size + 1 - found.length
-  if (missing > 0 && text.split(' ').some((word) => word.length >= SHORTEST_PART)) {
-    found.push(...(await usersContaining(pool, appId, text, cursor, missing, MAX_USERS_BY_PART)))
-  }
+  const byPart = text.split(' ').some((word) => word.length >= SHORTEST_PART) ? MAX_USERS_BY_PART : 0
+  const found = await searchUsers(lookups, appId, text, cursor, size + 1, byPart)
   const page = pageOf(found, size, cursorText)
   return { rows: page.rows.filter((row) => isFoundHere(row, text)), next: page.next }
 }
