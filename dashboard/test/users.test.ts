@@ -35,6 +35,99 @@ describe('gap: the users page', () => {
     await page.getByRole('link', { name: 'Ada Lovelace' }).click()
     await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor()
   })
+
+  it('opens who was chosen while the search was still being typed', async () => {
+    const another = await dashboard.signedIn()
+    const { page, open } = another
+    await page.clock.install()
+    await open('/apps/default/users')
+    // The next page takes longer to load than typing pauses.
+    let release: () => void = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route(/assets\/user-[^/]*\.js$/, async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.getByRole('searchbox').pressSequentially('b')
+    await page.getByRole('link', { name: 'Bob' }).click()
+    // Past the pause after which the search is asked for.
+    await page.clock.runFor(1_000)
+    release()
+    await page.getByRole('heading', { name: 'Bob' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/apps/default/users/bob')
+    await another.close()
+  })
+})
+
+describe('gap: dialogs', () => {
+  const DIALOGS = [
+    ['features', 'New feature'],
+    // Loaded when it is opened.
+    ['users/bob', 'Subscribe'],
+    ['users/bob', 'Change plan'],
+    ['users/bob', 'Start a trial'],
+    ['users/bob?tab=overrides', 'New override'],
+  ] as const
+  it.for(DIALOGS)('%s: %s starts in the first field', async ([path, button]) => {
+    const { page, open } = visit
+    await open(`/apps/default/${path}`)
+    await page.getByRole('button', { name: button, exact: true }).first().click()
+    const fields = page
+      .getByRole('dialog')
+      .getByRole('textbox')
+      .or(page.getByRole('dialog').getByRole('combobox'))
+    await fields.first().waitFor()
+    await page.getByRole('dialog').locator('input:focus').waitFor()
+    expect(await fields.first().evaluate('(field) => field === document.activeElement')).toBe(true)
+  })
+})
+
+describe('gap: the pages of features', () => {
+  it('filters and orders in the address, and counts what is shown', async () => {
+    const { page, open } = visit
+    await open('/apps/default/features')
+    const names = page.getByRole('table', { name: 'Features' }).locator('tbody .row-link')
+    const all = await names.allInnerTexts()
+    expect(await page.getByRole('status').innerText()).toBe(`${all.length} features`)
+    await page.getByRole('combobox', { name: 'Order' }).click()
+    await page.getByRole('option', { name: 'By name' }).click()
+    await page.waitForURL(/order=name/)
+    expect(await names.allInnerTexts()).toEqual([...all].sort((a, b) => a.localeCompare(b)))
+    await page.getByRole('combobox', { name: 'Type' }).click()
+    await page.getByRole('option', { name: 'Binary' }).click()
+    await page.waitForURL(/type=binary/)
+    expect(await names.allInnerTexts()).toEqual(['Single sign-on'])
+    expect(await page.getByRole('status').innerText()).toBe('1 feature')
+    await page.reload()
+    await names.first().waitFor()
+    expect(await names.allInnerTexts()).toEqual(['Single sign-on'])
+    await open('/apps/default/packages?type=addon&order=changed')
+    for (const row of await page.getByRole('table', { name: 'Packages' }).locator('tbody tr').allInnerTexts())
+      expect(row).toContain('Add-on')
+  })
+
+  it('shows what a feature is used for, by whom, and where it is from', async () => {
+    const { page, open } = visit
+    const { admin } = dashboard.server
+    await admin.data('{ canUseFeature(userId: "nobody", featureId: "calls") { access } }')
+    await open('/apps/default/features')
+    await page.getByRole('link', { name: 'API calls' }).click()
+    await page.getByRole('heading', { level: 1, name: 'API calls' }).waitFor()
+    await page.getByText('denied check').first().waitFor()
+    const packages = page.getByRole('table', { name: 'Packages that include it' })
+    await packages.getByRole('link', { name: 'Basic' }).waitFor()
+    await packages.getByRole('row', { name: /Basic/ }).getByRole('link').last().click()
+    await page.waitForURL(/tab=users&package=basic/)
+    const users = page.getByRole('table', { name: 'Users with the feature' })
+    await users.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
+    await users.getByRole('meter', { name: 'API calls of ada' }).waitFor()
+    await users.getByRole('link', { name: 'Ada Lovelace' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Ada Lovelace' }).waitFor()
+    await open('/apps/default/features/none')
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+  })
 })
 
 describe('gap: the command bar', () => {

@@ -1,7 +1,8 @@
-import { Button, Group, List, Modal, Stack } from '@mantine/core'
+import { Button, Group, List, Stack } from '@mantine/core'
 import { graphql } from '../api/graphql.ts'
 import type { App } from '../api/session.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { units } from '../ui/number.ts'
@@ -38,9 +39,9 @@ interface ArchiveAppProps {
 /** Says what archiving an app does before it does it. */
 export function ArchiveApp({ app, onClose }: ArchiveAppProps) {
   return (
-    <Modal opened={app !== undefined} onClose={onClose} title={`Archive ${app?.name}?`}>
+    <Dialog opened={app !== undefined} onClose={onClose} title={`Archive ${app?.name}?`}>
       {app && <Confirmation app={app} onClose={onClose} />}
-    </Modal>
+    </Dialog>
   )
 }
 

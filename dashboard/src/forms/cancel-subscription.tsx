@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Radio, Stack, Text } from '@mantine/core'
+import { Button, Group, Radio, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { units } from '../ui/number.ts'
 import { dateTimeOf } from '../ui/when.tsx'
@@ -59,7 +60,7 @@ export function CancelSubscription({ appId, subscription }: CancelSubscriptionPr
       >
         Cancel
       </Button>
-      <Modal opened={opened} onClose={close} title={`Cancel ${p.name} of ${userId}`} ta="left">
+      <Dialog opened={opened} onClose={close} title={`Cancel ${p.name} of ${userId}`} ta="left">
         <Stack>
           <FormAlert error={cancel.error ?? addons.error} />
           <Radio.Group label="When does it end?" value={when} onChange={setWhen}>
@@ -97,7 +98,7 @@ export function CancelSubscription({ appId, subscription }: CancelSubscriptionPr
             </Button>
           </Group>
         </Stack>
-      </Modal>
+      </Dialog>
     </>
   )
 }

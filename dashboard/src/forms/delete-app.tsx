@@ -1,8 +1,9 @@
-import { Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, List, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import type { App } from '../api/session.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
@@ -31,9 +32,9 @@ interface DeleteAppProps {
 /** Deletes an app for good, once its id has been typed. */
 export function DeleteApp({ app, onClose }: DeleteAppProps) {
   return (
-    <Modal opened={app !== undefined} onClose={onClose} title={`Delete ${app?.name} permanently`}>
+    <Dialog opened={app !== undefined} onClose={onClose} title={`Delete ${app?.name} permanently`}>
       {app && <Confirmation app={app} onClose={onClose} />}
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,9 +1,10 @@
-import { Button, Group, List, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, List, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
@@ -37,9 +38,9 @@ export function DeleteUser({ appId, id, onDeleted }: DeleteUserProps) {
       <Button variant="default" onClick={open} disabled={!may('deleteUser')}>
         Delete the user
       </Button>
-      <Modal opened={opened} onClose={close} title={`Delete ${id} permanently`}>
+      <Dialog opened={opened} onClose={close} title={`Delete ${id} permanently`}>
         <Confirmation appId={appId} id={id} onDeleted={onDeleted} onClose={close} />
-      </Modal>
+      </Dialog>
     </>
   )
 }

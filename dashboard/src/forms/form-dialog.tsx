@@ -1,5 +1,6 @@
-import { Modal, type ModalProps } from '@mantine/core'
+import type { ModalProps } from '@mantine/core'
 import { useMemo, useRef, useState } from 'react'
+import { Dialog } from '../ui/dialog.tsx'
 import { LeaveDialog } from './leave-dialog.tsx'
 import { DialogContext } from './unsaved.ts'
 
@@ -23,9 +24,9 @@ export function FormDialog({ onClose, children, ...props }: ModalProps) {
   }
   return (
     <>
-      <Modal {...props} onClose={dialog.close}>
+      <Dialog {...props} onClose={dialog.close}>
         <DialogContext value={dialog}>{children}</DialogContext>
-      </Modal>
+      </Dialog>
       <LeaveDialog opened={asking} onStay={() => setAsking(false)} onLeave={discard} />
     </>
   )

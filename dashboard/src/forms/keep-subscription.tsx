@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { When } from '../ui/when.tsx'
 
@@ -41,7 +42,7 @@ export function KeepSubscription({ appId, subscription, cancelAt }: KeepSubscrip
       >
         Keep
       </Button>
-      <Modal opened={opened} onClose={close} title={`Keep ${p.name} of ${userId}`} ta="left">
+      <Dialog opened={opened} onClose={close} title={`Keep ${p.name} of ${userId}`} ta="left">
         <Stack>
           <FormAlert error={keep.error} />
           <Text size="sm">
@@ -62,7 +63,7 @@ export function KeepSubscription({ appId, subscription, cancelAt }: KeepSubscrip
             </Button>
           </Group>
         </Stack>
-      </Modal>
+      </Dialog>
     </>
   )
 }

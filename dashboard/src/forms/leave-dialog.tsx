@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import type { KeyboardEvent } from 'react'
+import { Dialog } from '../ui/dialog.tsx'
 
 interface LeaveDialogProps {
   opened: boolean
@@ -18,7 +19,7 @@ export function LeaveDialog({ opened, onStay, onLeave, onSave }: LeaveDialogProp
     if (event.key === 'Escape') onStay()
   }
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={onStay}
       title="Leave without saving?"
@@ -44,6 +45,6 @@ export function LeaveDialog({ opened, onStay, onLeave, onSave }: LeaveDialogProp
           </Button>
         )}
       </Group>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Radio, Select, Stack, Text } from '@mantine/core'
+import { Button, Group, Radio, Select, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
 import { graphql } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
@@ -50,7 +51,7 @@ export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormP
   }))
   const loses = preview.data?.migrationPreview?.loses ?? 0
   return (
-    <Modal opened onClose={onDone} title="Move subscribers to another version">
+    <Dialog opened onClose={onDone} title="Move subscribers to another version">
       <Stack>
         <FormAlert error={migrate.error} />
         <Select
@@ -109,6 +110,6 @@ export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormP
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,9 +1,10 @@
-import { ActionIcon, Button, Group, List, Menu, Modal, Stack, Text } from '@mantine/core'
+import { ActionIcon, Button, Group, List, Menu, Stack, Text } from '@mantine/core'
 import { IconArchive, IconArchiveOff, IconDots, IconTrash } from '@tabler/icons-react'
 import type { TadaDocumentNode } from 'gql.tada'
 import { useState } from 'react'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
@@ -102,7 +103,7 @@ export function Removal<Use, Archived, Deleted>(props: RemovalProps<Use, Archive
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={step === 'archive'} onClose={close} title={`Archive ${name}?`} ta="left">
+      <Dialog opened={step === 'archive'} onClose={close} title={`Archive ${name}?`} ta="left">
         <Stack>
           <FormAlert error={error} />
           <Loaded of={use}>
@@ -127,8 +128,8 @@ export function Removal<Use, Archived, Deleted>(props: RemovalProps<Use, Archive
             </Button>
           </Group>
         </Stack>
-      </Modal>
-      <Modal opened={step === 'delete'} onClose={close} title={`Delete ${name}?`} ta="left">
+      </Dialog>
+      <Dialog opened={step === 'delete'} onClose={close} title={`Delete ${name}?`} ta="left">
         <Stack>
           <FormAlert error={error} />
           <Loaded of={use}>
@@ -163,7 +164,7 @@ export function Removal<Use, Archived, Deleted>(props: RemovalProps<Use, Archive
             }}
           </Loaded>
         </Stack>
-      </Modal>
+      </Dialog>
     </>
   )
 }

@@ -1,8 +1,9 @@
-import { Button, Modal, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { graphql, type VariablesOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { FormActions } from './form-actions.tsx'
 
@@ -46,7 +47,7 @@ export function RemoveOverride({ appId, userId, override, name }: RemoveOverride
       >
         Remove
       </Button>
-      <Modal opened={opened} onClose={close} title={`Remove the override of ${name}`} ta="left">
+      <Dialog opened={opened} onClose={close} title={`Remove the override of ${name}`} ta="left">
         <form
           noValidate
           onSubmit={(event) => {
@@ -60,7 +61,7 @@ export function RemoveOverride({ appId, userId, override, name }: RemoveOverride
             <FormActions submit="Remove the override" danger busy={remove.isPending} onCancel={close} />
           </Stack>
         </form>
-      </Modal>
+      </Dialog>
     </>
   )
 }

@@ -1,7 +1,8 @@
-import { Button, Loader, Modal } from '@mantine/core'
+import { Button, Loader } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { lazy, Suspense } from 'react'
 import { useMay } from '../api/use-account.ts'
+import { Dialog } from '../ui/dialog.tsx'
 
 const TryRefundForm = lazy(async () => ({ default: (await import('./try-refund-form.tsx')).TryRefundForm }))
 
@@ -26,11 +27,11 @@ export function TryRefund({ appId, subscription }: TryRefundProps) {
       >
         Refund or dispute
       </Button>
-      <Modal opened={opened} onClose={close} title={`Payments for ${p.name} of ${userId}`} ta="left">
+      <Dialog opened={opened} onClose={close} title={`Payments for ${p.name} of ${userId}`} ta="left">
         <Suspense fallback={<Loader />}>
           <TryRefundForm appId={appId} subscriptionId={id} />
         </Suspense>
-      </Modal>
+      </Dialog>
     </>
   )
 }

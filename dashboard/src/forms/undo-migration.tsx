@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
@@ -45,7 +46,7 @@ export function UndoMigration({ appId, migration }: UndoMigrationProps) {
       >
         Undo
       </Button>
-      <Modal opened={opened} onClose={close} title="Undo the move" ta="left">
+      <Dialog opened={opened} onClose={close} title="Undo the move" ta="left">
         <Stack>
           <FormAlert error={undo.error} />
           <Loaded of={asked}>
@@ -67,7 +68,7 @@ export function UndoMigration({ appId, migration }: UndoMigrationProps) {
             </Button>
           </Group>
         </Stack>
-      </Modal>
+      </Dialog>
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Modal, SimpleGrid } from '@mantine/core'
+import { Button, SimpleGrid } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -14,6 +14,7 @@ import { NewAppForm } from '../forms/new-app-form.tsx'
 import { OriginsForm } from '../forms/origins-form.tsx'
 import { RenameAppForm } from '../forms/rename-app-form.tsx'
 import { ArchivedFilter } from '../ui/archived-filter.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
@@ -86,13 +87,13 @@ export function AppsPage() {
       <FormDialog opened={open?.is === 'new' || make !== undefined} onClose={close} title="New app">
         <NewAppForm onDone={close} />
       </FormDialog>
-      <Modal
+      <Dialog
         opened={open?.is === 'clock' && app !== undefined}
         onClose={close}
         title={`Clock of ${app?.name}`}
       >
         {app && <MoveClock app={app} />}
-      </Modal>
+      </Dialog>
       <ArchiveApp app={open?.is === 'archive' ? app : undefined} onClose={close} />
       <DeleteApp app={open?.is === 'delete' ? app : undefined} onClose={close} />
       <FormDialog
@@ -109,7 +110,7 @@ export function AppsPage() {
       >
         {app && <RenameAppForm app={app} onDone={close} />}
       </FormDialog>
-      <Modal
+      <Dialog
         opened={target !== undefined}
         onClose={() => void navigate({ search: {} })}
         size="xl"
@@ -124,7 +125,7 @@ export function AppsPage() {
             onDone={() => void navigate({ search: {} })}
           />
         )}
-      </Modal>
+      </Dialog>
     </Page>
   )
 }

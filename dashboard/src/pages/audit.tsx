@@ -1,10 +1,11 @@
-import { Anchor, Button, Group, Modal, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useApp, useAppId } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { ObjectDiff } from '../ui/object-diff.tsx'
 import { Page } from '../ui/page.tsx'
@@ -86,14 +87,14 @@ export function AuditPage() {
           </Stack>
         )}
       </Loaded>
-      <Modal
+      <Dialog
         opened={open !== null}
         onClose={() => setOpen(null)}
         size="lg"
         title={open && `${open.actor} ${open.sentence}`}
       >
         {open && <Details entry={open} />}
-      </Modal>
+      </Dialog>
     </Page>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -11,6 +11,7 @@ import { TemplateForm } from '../forms/template-form.tsx'
 import { TemplateRemoval } from '../forms/template-removal.tsx'
 import { ArchivedFilter } from '../ui/archived-filter.tsx'
 import { DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { priceText } from '../ui/price.ts'
@@ -151,7 +152,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
       <FormDialog opened={making} onClose={() => setMaking(false)} title="New template">
         <TemplateForm appId={appId} onDone={() => setMaking(false)} />
       </FormDialog>
-      <Modal
+      <Dialog
         opened={testing !== null}
         onClose={() => setTesting(null)}
         size="lg"
@@ -159,7 +160,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
       >
         <SandboxWarning appId={appId} />
         {testing !== null && <LinkTester appId={appId} templateId={testing} />}
-      </Modal>
+      </Dialog>
     </Stack>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Modal, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -10,6 +10,7 @@ import { NewKeyForm } from '../forms/new-key-form.tsx'
 import { RevokeKey } from '../forms/revoke-key.tsx'
 import { RotateKeyForm } from '../forms/rotate-key-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
@@ -135,7 +136,7 @@ export function KeysPage() {
           <RotateKeyForm appId={appId} apiKey={open.key} onDone={show} onCancel={close} />
         )}
       </FormDialog>
-      <Modal opened={open?.is === 'revoke'} onClose={close} title="Revoke the key">
+      <Dialog opened={open?.is === 'revoke'} onClose={close} title="Revoke the key">
         {open?.is === 'revoke' && (
           <RevokeKey
             appId={appId}
@@ -144,7 +145,7 @@ export function KeysPage() {
             onDone={close}
           />
         )}
-      </Modal>
+      </Dialog>
       {open?.is === 'secret' && <ShownOnce appId={appId} secret={open.key} onClose={close} />}
     </Page>
   )

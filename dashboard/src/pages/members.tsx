@@ -1,4 +1,4 @@
-import { Button, Group, List, Modal, Select, Stack, Title } from '@mantine/core'
+import { Button, Group, List, Select, Stack, Title } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -12,6 +12,7 @@ import { ResetLink } from '../forms/reset-link.tsx'
 import { ROLES } from '../roles.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { units } from '../ui/number.ts'
@@ -202,9 +203,9 @@ export function MembersPage() {
       >
         <InviteForm onDone={() => void navigate({ search: {} })} />
       </FormDialog>
-      <Modal opened={resetting !== null} onClose={() => setResetting(null)} title="Reset password">
+      <Dialog opened={resetting !== null} onClose={() => setResetting(null)} title="Reset password">
         {resetting && <ResetLink member={resetting} onDone={() => setResetting(null)} />}
-      </Modal>
+      </Dialog>
       <Confirm
         opened={revoking !== null}
         title="Revoke the invitation?"

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number, units } from '../ui/number.ts'
@@ -173,14 +174,14 @@ export function Notices({ appId }: { appId: string }) {
             />
           )}
           <Pager after={after} next={notices.length > PAGE ? (notices[PAGE - 1]?.id ?? null) : null} />
-          <Modal
+          <Dialog
             opened={notice !== undefined}
             onClose={() => void navigate({ search: ({ notice, ...rest }) => rest })}
             size="lg"
             title="Notice"
           >
             {notice !== undefined && <Payload appId={appId} id={notice} />}
-          </Modal>
+          </Dialog>
         </Stack>
       )}
     </Loaded>

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconDownload, IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { FormDialog } from '../forms/form-dialog.tsx'
 import { ImportPriceForm } from '../forms/import-price-form.tsx'
 import { PriceForm } from '../forms/price-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { priceText } from '../ui/price.ts'
@@ -149,7 +150,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                 onDone={close}
               />
             </FormDialog>
-            <Modal opened={returning !== null} onClose={() => setReturning(null)} title="Bring a price back">
+            <Dialog opened={returning !== null} onClose={() => setReturning(null)} title="Bring a price back">
               {returning !== null && (
                 <ConfirmPrice
                   shown={priceText(returning)}
@@ -164,7 +165,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                   }}
                 />
               )}
-            </Modal>
+            </Dialog>
             <FormDialog
               opened={importing !== null}
               onClose={() => setImporting(null)}

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Radio, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Radio, Stack, Text, Title } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { GrantDiff } from '../ui/grant-diff.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
@@ -140,7 +141,7 @@ export function PublishPage() {
                 </Button>
               </StickyActions>
               {!firstTime && counted && <PublishTouched preview={counted} app={app} packageId={id} />}
-              <Modal
+              <Dialog
                 opened={confirming}
                 onClose={() => setConfirming(false)}
                 title="Publish an empty package?"
@@ -167,7 +168,7 @@ export function PublishPage() {
                     </Button>
                   </Group>
                 </Stack>
-              </Modal>
+              </Dialog>
             </Stack>
           )
         }}

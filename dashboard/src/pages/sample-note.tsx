@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useApp, useMay } from '../api/use-account.ts'
 import { RemoveSample } from '../forms/remove-sample.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Note } from '../ui/note.tsx'
 
 /** While the sample is loaded: what it is, and how to remove it. */
@@ -21,9 +22,9 @@ export function SampleNote({ appId }: { appId: string }) {
           Remove the sample
         </Button>
       </Group>
-      <Modal opened={removing} onClose={remove.close} title="Remove the sample?">
+      <Dialog opened={removing} onClose={remove.close} title="Remove the sample?">
         <RemoveSample appId={appId} onDone={remove.close} />
-      </Modal>
+      </Dialog>
     </Note>
   )
 }

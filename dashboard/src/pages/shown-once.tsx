@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { adminCall, curl, sdk } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { When } from '../ui/when.tsx'
 
 export interface NewSecret {
@@ -20,7 +21,7 @@ export function ShownOnce({
   onClose: () => void
 }) {
   return (
-    <Modal opened onClose={onClose} closeOnClickOutside={false} size="lg" title={`The secret of “${name}”`}>
+    <Dialog opened onClose={onClose} closeOnClickOutside={false} size="lg" title={`The secret of “${name}”`}>
       <Stack>
         <Text size="sm">
           Copy it now. You cannot see it again.
@@ -41,6 +42,6 @@ export function ShownOnce({
           <Button onClick={onClose}>Done</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,10 +1,11 @@
-import { Box, Button, Group, Modal, Stack, Text, Title } from '@mantine/core'
+import { Box, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { RevokeTokenKey } from '../forms/revoke-token-key.tsx'
 import { DataTable } from '../ui/data-table.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
@@ -95,9 +96,9 @@ export function TokenKeys({ appId }: { appId: string }) {
           )
         }
       </Loaded>
-      <Modal opened={revoking !== null} onClose={close} title="Revoke the token key">
+      <Dialog opened={revoking !== null} onClose={close} title="Revoke the token key">
         {revoking !== null && <RevokeTokenKey appId={appId} id={revoking} onDone={close} />}
-      </Modal>
+      </Dialog>
     </Stack>
   )
 }

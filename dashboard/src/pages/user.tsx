@@ -1,4 +1,4 @@
-import { Breadcrumbs, Button, Divider, Group, Loader, Modal, Tabs, Text } from '@mantine/core'
+import { Breadcrumbs, Button, Divider, Group, Loader, Tabs, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -9,6 +9,7 @@ import { DeleteUser } from '../forms/delete-user.tsx'
 import { ExportUser } from '../forms/export-user.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { UserForm } from '../forms/user-form.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
@@ -147,11 +148,11 @@ export function UserPage() {
           <TrialForm appId={app} userId={id} onDone={trials.close} />
         </Suspense>
       </FormDialog>
-      <Modal opened={token} onClose={tokens.close} size="lg" title="Token for the client SDK">
+      <Dialog opened={token} onClose={tokens.close} size="lg" title="Token for the client SDK">
         <Suspense fallback={<Loader />}>
           <UserToken appId={app} userId={id} />
         </Suspense>
-      </Modal>
+      </Dialog>
     </Page>
   )
 }

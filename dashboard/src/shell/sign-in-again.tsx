@@ -1,4 +1,4 @@
-import { Button, Modal, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -6,6 +6,7 @@ import { forgetSession, whoIsThereNow } from '../api/session.ts'
 import { setSessionEnded, useSessionEnded } from '../api/session-ended.ts'
 import { useMe } from '../api/use-account.ts'
 import { unsavedForms } from '../forms/unsaved.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { SkeletonRows } from '../ui/loaded.tsx'
 
 const SignInForm = lazy(async () => ({ default: (await import('../forms/sign-in-form.tsx')).SignInForm }))
@@ -29,7 +30,7 @@ export function SignInAgain() {
     else leave()
   }
   return (
-    <Modal
+    <Dialog
       opened={ended}
       onClose={leave}
       title="Your session has ended"
@@ -47,6 +48,6 @@ export function SignInAgain() {
           Discard changes and leave
         </Button>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Dialog } from './dialog.tsx'
 import { FormAlert } from './form-alert.tsx'
 
 interface ConfirmProps {
@@ -17,7 +18,7 @@ interface ConfirmProps {
 /** Asks before something that cannot easily be taken back. */
 export function Confirm({ opened, title, children, submit, busy, error, onConfirm, onClose }: ConfirmProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={title} ta="left">
+    <Dialog opened={opened} onClose={onClose} title={title} ta="left">
       <Stack>
         <FormAlert error={error ?? null} />
         <Text size="sm" component="div">
@@ -32,6 +33,6 @@ export function Confirm({ opened, title, children, submit, busy, error, onConfir
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

@@ -97,6 +97,7 @@ const CONTENT = [
   'package_history',
   'package_feature',
   'package',
+  'feature_activity',
   'feature',
   'users',
   'sandbox_event',
