@@ -154,9 +154,9 @@ export function PackagesPage() {
 }
 
 /** The server sends them oldest first. */
-function listed(packages: readonly Package[], { status = 'all', type, order }: Filters): Package[] {
+function listed(packages: readonly Package[], { status, type, order }: Filters): Package[] {
   const shown = packages.filter(
-    (p) => shows(p, status) && (type === undefined || p.isAddon === (type === 'addon')),
+    (p) => shows(p, status ?? 'all') && (type === undefined || p.isAddon === (type === 'addon')),
   )
   if (order === 'name') return shown.sort(byName)
   if (order === 'newest') return shown.reverse()
