@@ -15,8 +15,8 @@ import { APP, type Database, FEATURE, seededDatabase } from './seed.ts'
 import { startServer } from './server.ts'
 
 // What a large ledger costs recordUsage: `npm run build && npx tsx bench/ledger-growth.ts [millions] [rounds] [seconds]`
-// measures it in turn on a ledger of a million entries and on one of many, in ten partitions. Not a pair: filling takes
-// 20 GB and half an hour at 100 million.
+// measures it in turn on a ledger of a million entries and on one of many, in ten partitions. Not a pair: filling it takes
+// long.
 
 const USERS = 20_000
 const SMALL = 1
