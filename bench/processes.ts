@@ -92,17 +92,37 @@ export async function memoryOf(pid: number): Promise<Memory | null> {
   return memory
 }
 
+/** A tick of the times in /proc, which Linux shows in hundredths whatever it counts in. */
+const TICKS_PER_SECOND = 100
+
+/** What a process and its descendants have used of the CPU so far, with those that have ended. From /proc. */
+export async function cpuSecondsOf(pid: number): Promise<number> {
+  let ticks = 0
+  for (const each of await descendants(pid)) {
+    const stat = await readFile(`/proc/${each}/stat`, 'utf8').catch(() => '')
+    // The 14th to 17th field: its own time and that of its children, in user mode and in the kernel.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    ticks += fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+  }
+  return ticks / TICKS_PER_SECOND
+}
+
 /** A process and its descendants, from /proc. */
 export async function descendants(root: number): Promise<number[]> {
   const children = new Map<number, number[]>()
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue
     const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
-    // The command's name, in parentheses, may contain anything; the parent is the second field after it.
-    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    const parent = parentIn(stat)
     children.set(parent, [...(children.get(parent) ?? []), Number(name)])
   }
   const found = [root]
   for (const pid of found) found.push(...(children.get(pid) ?? []))
   return found
 }
+
+export const parentOf = async (pid: number): Promise<number> =>
+  parentIn(await readFile(`/proc/${pid}/stat`, 'utf8'))
+
+/** The command's name, in parentheses, may contain anything; the parent is the second field after it. */
+const parentIn = (stat: string): number => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])

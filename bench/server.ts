@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Client } from '../server/test/harness/client.ts'
-import { type Memory, memoryOf, printed, start } from './processes.ts'
+import { cpuSecondsOf, type Memory, memoryOf, printed, start } from './processes.ts'
 
 export const API_KEY = 'tg_bench_key_of_the_default_app'
 const TOLLGATE_MASTER_KEY = Buffer.alloc(32, 'bench').toString('base64')
@@ -11,6 +11,8 @@ export interface Server {
   /** the Admin API of the app `default` */
   admin: Client
   memory(): Promise<Memory | null>
+  /** of its processes, so far */
+  cpuSeconds(): Promise<number>
   /** Throws if it has logged a warning or an error. */
   checkLog(): void
   stop(): Promise<void>
@@ -40,6 +42,7 @@ export async function startServer(
     url,
     admin: new Client(`${url}/graphql`, { Authorization: API_KEY }),
     memory: () => memoryOf(child.process.pid ?? 0),
+    cpuSeconds: () => cpuSecondsOf(child.process.pid ?? 0),
     checkLog() {
       const complaint = /^\{"level":[4-6]0,.*$/m.exec(child.output())?.[0]
       if (complaint) throw new Error(`the server complained: ${complaint.slice(0, 1_000)}`)
