@@ -27,7 +27,10 @@ const ELSEWHERE: [RegExp, string][] = [
   [/^npm test|^\w+=\S+ npm test|-- npm test$|^npm run test:\w+/, 'would run this test again'],
   [/^docker /, 'needs Docker'],
   [/^\w+=\S+$/, 'a setting with an example of its value'],
-  [/^npm run (bench|bench:against|proof|mutants)\b|^npx tsx bench\//, 'takes minutes; a test of its own runs a part'],
+  [
+    /^npm run (bench|bench:against|proof|mutants)\b|^npx tsx bench\//,
+    'takes minutes; a test of its own runs a part',
+  ],
   [/^(TOLLGATE_PICTURES=1 )?npm run day$/, 'takes minutes; dashboard/test/day.test.ts runs one of its days'],
   [/^npm run cluster$/, "needs Patroni, etcd and HAProxy; the proof's scenario patroni brings one up"],
   [/^npm run dev$/, 'server/test/dev.test.ts'],
