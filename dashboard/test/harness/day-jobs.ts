@@ -6,11 +6,7 @@ import type { Worker } from './day.ts'
 
 export interface Job {
   job: string
-  /**
-   * At most so many clicks, on a desk and on a phone. A target, set by what the job needs and not by what it takes: one for
-   * the page in the menu (a phone opens the menu first), one to find or open each thing that it is about, one for each
-   * choice (two where a list opens) and each field without the cursor, one to confirm, and none to look.
-   */
+  /** At most so many clicks, on a desk and on a phone, which opens the menu first: more would be a step back. */
   clicks: [desk: number, phone: number]
   /** Starts on the app's home page. */
   do(at: Worker): Promise<void>
