@@ -135,7 +135,8 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     const plans = page.getByRole('table', { name: 'Active subscriptions by package' })
     await plans.getByRole('link', { name: '3 of Basic' }).click()
     await page.getByRole('heading', { level: 1, name: 'Subscriptions' }).waitFor()
-    expect(await page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr').count()).toBe(3)
+    const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr')
+    await expect.poll(() => rows.count()).toBe(3)
     expect(problems).toEqual([])
   })
 
