@@ -140,6 +140,29 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     expect(problems).toEqual([])
   })
 
+  it('is refunded in part and disputed, and the subscription shows it', async () => {
+    const { page, open, problems } = visit
+    await open('/apps/default/users/eve?tab=subscriptions')
+    await page.getByRole('button', { name: 'Refund or dispute Basic of eve' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Payments for Basic of eve' })
+    await dialog.getByRole('button', { name: 'Refund half' }).click()
+    await dialog.getByText(/Refunded \$6\.00 of \$12\.00/).waitFor()
+    await dialog.getByRole('button', { name: 'Payer disputes it' }).click()
+    await dialog.getByRole('button', { name: 'Win the dispute' }).waitFor()
+    await jobsDone(dashboard.server.databaseUrl)
+    await open('/apps/default/users/eve?tab=subscriptions')
+    const row = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr')
+    await row.getByText('Disputed').first().waitFor()
+    await row.getByText(/Refunded \$6\.00 of \$12\.00/).waitFor()
+    const { subscriptions } = await dashboard.server.admin.data(
+      '{ subscriptions(userId: "eve") { status reversals { refunded dispute { state } } } }',
+    )
+    expect(subscriptions).toEqual([
+      { status: 'ACTIVE', reversals: [{ refunded: 600, dispute: { state: 'OPEN' } }] },
+    ])
+    expect(problems).toEqual([])
+  })
+
   it('sells a trial without a card', async () => {
     const { page, open, problems } = visit
     await dashboard.server.admin.data('mutation { createUser(input: {id: "tom"}) { id } }')

@@ -24,9 +24,10 @@ export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<R
     const recorded = await call.service.usage.record({ caller: call, event, key })
     if (recorded !== 'claimed') return recorded
   }
-  const [recorded] = await recordTogether(call, [event])
-  if (!recorded) throw new Error('an event was not answered')
-  return recorded
+  return recordTogether(call, [event], ([recorded]) => {
+    if (!recorded) throw new Error('an event was not answered')
+    return recorded
+  })
 }
 
 /** Each event is independent, as if it had come alone. */
@@ -34,7 +35,7 @@ export async function recordUsages(call: Call, events: readonly KeyedUsageEvent[
   if (events.length > MAX_BATCH)
     throw badUserInput(`inputs must contain at most ${MAX_BATCH} events`, 'inputs')
   for (const event of events) checkEvent(event)
-  if (call.idempotency) return recordTogether(call, events)
+  if (call.idempotency) return recordTogether(call, events, (recorded) => recorded)
   const { actor } = call
   if (actor.kind !== 'member') return Promise.all(events.map((event) => recordUsage(call, event)))
   // One after the other, since each waits for the app's lock; each has its own entry in the audit log.
@@ -57,15 +58,20 @@ function checkEvent(event: KeyedUsageEvent): void {
   }
 }
 
-async function recordTogether(call: Call, events: readonly KeyedUsageEvent[]): Promise<RecordedUsage[]> {
+/** `answer` makes what is kept, and repeated for the same key. */
+async function recordTogether<Answer>(
+  call: Call,
+  events: readonly KeyedUsageEvent[],
+  answer: (recorded: RecordedUsage[]) => Answer,
+): Promise<Answer> {
   // The transaction may be tried several times, or be an earlier one's answer: what it counts is added once it is over.
   let counts = new FeatureCounts()
-  const recorded = await mutate(call, (tx) => {
+  const answered = await mutate(call, async (tx) => {
     counts = new FeatureCounts()
-    return recordInTransaction(call, tx, events, counts)
+    return answer(await recordInTransaction(call, tx, events, counts))
   })
   call.service.activity.features.add(counts.take())
-  return recorded
+  return answered
 }
 
 /** If one of the keys is used in between, the whole transaction is retried and finds its answer. */

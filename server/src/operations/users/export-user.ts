@@ -59,14 +59,14 @@ const PARTS: Part[] = [
     isKey: (key) => isList(key, [isText, isText, isTime]),
   },
   {
-    name: 'usageLedger',
-    read: (db, appId, { uid }, after, limit) => store.exportLedger(db, appId, uid, after, limit),
-    isKey: (key) => isList(key, [isText, isNumber]),
-  },
-  {
     name: 'retiredUsage',
     read: (db, appId, { uid }, after, limit) => store.exportRetiredUsage(db, appId, uid, after, limit),
     isKey: (key) => isList(key, [isText, isText, isTime, isBlock]),
+  },
+  {
+    name: 'usageLedger',
+    read: (db, appId, { uid }, after, limit) => store.exportLedger(db, appId, uid, after, limit),
+    isKey: (key) => isList(key, [isText, isNumber]),
   },
 ]
 
