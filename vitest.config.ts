@@ -7,6 +7,7 @@ import { ALL, LONG, PAGES, UNIT } from './server/test/projects.ts'
 const LONGEST = [
   'dashboard/test/day',
   'dashboard/test/accessibility-elsewhere',
+  'server/test/start',
   'server/test/hostile',
   'server/test/embedded-postgres-owner',
   'server/test/billing/killed',
@@ -15,7 +16,6 @@ const LONGEST = [
   'dashboard/test/administration',
   'dashboard/test/undoing',
   'server/test/bounds',
-  'server/test/start',
   'server/test/audit',
   'server/test/billing/payments',
   'server/test/billing/stripe',

@@ -18,23 +18,27 @@ export const isUnit = (path: string): boolean =>
   UNIT_FILES.includes(path) || (path.startsWith('server/src/') && path.endsWith('.test.ts'))
 
 /**
- * What takes long because it kills, freezes, waits, packs or is large, and what looks at the same pages again in another
- * way. `npm run test:long` runs them.
+ * What takes long because it starts and kills processes, freezes, waits, packs or is large, and what looks at the same
+ * pages again in another way. `npm run test:long` runs them.
  */
 export const LONG = [
   'dashboard/test/accessibility-elsewhere.test.ts',
   'dashboard/test/day.test.ts',
+  'dashboard/test/first-minute.test.ts',
   'dashboard/test/keyboard.test.ts',
   'dashboard/test/large-import.test.ts',
+  'dashboard/test/look.test.ts',
   'dashboard/test/never-white.test.ts',
   'dashboard/test/path-ids.test.ts',
   'dashboard/test/sizes.test.ts',
   'dashboard/test/stored-script.test.ts',
+  'sdk/test/cut-replies.test.ts',
   'sdk/test/examples.test.ts',
   'sdk/test/package.test.ts',
   'server/test/billing/histories.test.ts',
   'server/test/billing/killed.test.ts',
   'server/test/billing/outage.test.ts',
+  'server/test/commands.test.ts',
   'server/test/connection-limit.test.ts',
   'server/test/dashboard/scale.test.ts',
   'server/test/dev.test.ts',
@@ -42,15 +46,21 @@ export const LONG = [
   'server/test/embedded-postgres-access.test.ts',
   'server/test/embedded-postgres-owner.test.ts',
   'server/test/embedded-postgres-programs.test.ts',
+  'server/test/embedded-postgres.test.ts',
   'server/test/hostile.test.ts',
   'server/test/long-lists-on-their-way.test.ts',
+  'server/test/master-key.test.ts',
   'server/test/mutants.test.ts',
   'server/test/proof.test.ts',
   'server/test/recovery-drill.test.ts',
   'server/test/replica.test.ts',
+  'server/test/several-processes.test.ts',
   'server/test/several-servers.test.ts',
+  'server/test/shutdown.test.ts',
   'server/test/silent-network.test.ts',
   'server/test/stalled-readers.test.ts',
+  'server/test/start.test.ts',
+  'server/test/store/ledger-partitions.test.ts',
   'server/test/versions-on-two.test.ts',
   'server/test/workers.test.ts',
 ]
