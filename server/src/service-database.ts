@@ -21,7 +21,8 @@ const STATEMENT_SHARE = 0.8
 
 /** A database that is up to date, and the ways to it. */
 interface ServiceDatabase {
-  connection: Connection
+  /** past a pooler, for what needs a session */
+  direct: Connection
   pool: Pool
   lookups: Pool
   patient: Pool
@@ -63,8 +64,8 @@ export async function openDatabase(
   await checkDatabase(pool, databaseSetting(config))
   const pooled = await anyPooled(pools, config)
   const { databaseDirectUrl: past, databaseReplicaUrl: standby } = config
-  const direct = past === null ? null : connectionTo(past, 'DATABASE_DIRECT_URL')
-  const listener = direct && openAt(direct)({ max: 1 })
+  const direct = past === null ? connection : connectionTo(past, 'DATABASE_DIRECT_URL')
+  const listener = past === null ? null : openAt(direct)({ max: 1 })
   if (listener) {
     await checkDirect(listener, pool)
   } else if (pooled) {
@@ -72,12 +73,12 @@ export async function openDatabase(
       'DATABASE_URL leads to a pooler: jobs are not announced but polled for; set DATABASE_DIRECT_URL too',
     )
   }
-  await bringUpToDate(direct ?? connection, log)
+  await bringUpToDate(direct, log)
   const replica =
     standby === null
       ? null
       : new Replica(pool, readPools(openAt({ connectionString: standby })), monotonic, log)
-  return { connection, pool, lookups, patient, jobs, listener, replica }
+  return { direct, pool, lookups, patient, jobs, listener, replica }
 }
 
 const PATIENT = { statementMs: LONG_STATEMENT_TIMEOUT_MS, lockMs: LONG_STATEMENT_TIMEOUT_MS }

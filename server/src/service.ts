@@ -69,7 +69,7 @@ export async function startService(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    const { connection, pool, lookups, patient, jobs, listener, replica } = await openDatabase(config, {
+    const { direct, pool, lookups, patient, jobs, listener, replica } = await openDatabase(config, {
       monotonic,
       log,
       undo,
@@ -137,7 +137,7 @@ export async function startService(
     const stopPruning = startPruning(service, config.retention)
     // Once, however many processes there are.
     const isFirst = (cluster.worker?.id ?? 1) === 1
-    const stopMaintenance = startMaintenance(connection, config, isFirst, log)
+    const stopMaintenance = startMaintenance(direct, config, isFirst, log)
     if (isFirst) {
       ongoing.run('looking for sandboxes beside Stripe', () => warnOfSandboxes(service))
     }
