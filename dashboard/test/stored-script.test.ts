@@ -25,6 +25,8 @@ const SHOWN: Record<string, string[]> = {
   [at()]: ['app name', 'feature name', 'user name'],
   [at('features')]: ['feature name', 'feature id', 'unit, several', 'package name'],
   [`${at('features')}?edit=${encodeURIComponent(FEATURE)}`]: ['unit, one', 'feature metadata'],
+  [at('features', FEATURE)]: ['feature name', 'feature id', 'package name'],
+  [`${at('features', FEATURE)}?tab=users`]: ['user id'],
   [`${at('features')}?search=${encodeURIComponent(script('search'))}`]: ['search'],
   [at('packages')]: ['package name', 'package id'],
   [at('packages', PACKAGE)]: ['package name', 'package id', 'draft name', 'feature name', 'feature id'],
