@@ -32,6 +32,7 @@ async function paymentPage(): Promise<string> {
 const MORE_PICTURES: Record<string, [name: string, path: string][]> = {
   light: [
     ['features', '/apps/default/features'],
+    ['feature', '/apps/default/features/demo-api-calls'],
     ['packages', '/apps/default/packages'],
     ['users', '/apps/default/users'],
     ['subscriptions', '/apps/default/subscriptions'],
@@ -42,9 +43,13 @@ const MORE_PICTURES: Record<string, [name: string, path: string][]> = {
     ['apps', '/apps'],
     ['members', '/members'],
   ],
-  dark: [['revenue', '/apps/default/revenue?range=90&list=paid']],
+  dark: [
+    ['feature', '/apps/default/features/demo-api-calls'],
+    ['revenue', '/apps/default/revenue?range=90&list=paid'],
+  ],
   phone: [
     ['home', '/apps/default'],
+    ['feature', '/apps/default/features/demo-api-calls'],
     ['users', '/apps/default/users'],
     ['revenue', '/apps/default/revenue?range=90&list=paid'],
   ],
