@@ -19,7 +19,7 @@ const BY_CODE: Record<string, Line> = {
   '3D000': ({ message, setting }) =>
     `There is no such database (${message}): create it, or check its name in ${setting}.`,
   '53300': ({ message }) =>
-    `The database has no connection free (${message}): raise max_connections there, or stop what holds them; each process needs up to 20.`,
+    `The database has no connection free (${message}): raise max_connections there, or stop what holds them; each process needs up to 26.`,
   '53100': ({ message }) =>
     `The database has no space left on its disk (${message}): make room there, then start again.`,
   '53200': ({ message }) => `The database has no memory left (${message}): give it more, then start again.`,
