@@ -96,6 +96,7 @@ export async function startService(
       pool,
       lookups,
       patient,
+      primary: pool,
       replica,
       apps,
       usage,

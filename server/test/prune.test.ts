@@ -167,6 +167,44 @@ describe('old records', () => {
     expect(await values('select key from idempotency')).toEqual(['young'])
   })
 
+  it('deletes what came in late for an app that is gone, in every table that lets it', async () => {
+    const rows: Record<string, string> = {
+      activity: `(app_id, minute, checks, records) values ($1, now(), 1, 1)`,
+      audit_entry: `(app_id, member_email, operation, subject_kind) values ($1, 'm@example.com', 'o', 'k')`,
+      idempotency: `(app_id, scope, key, request, results) values ($1, 'request', 'late', '', '{}')`,
+      ledger_base: `(app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
+        values ($1, 1, 'f', 'MONTH', now(), 0, 1, 1)`,
+      recent_usage: `(app_id, user_id, feature_id, used, recorded_at) values ($1, 'u', 'f', 1, now())`,
+      sample_activity: `(app_id, minute, checks, records) values ($1, now(), 1, 1)`,
+      sample_item: `(app_id, kind, id) values ($1, 'user', 'u')`,
+      usage_counter: `(app_id, user_uid, feature_id, reset_period, period_start, used)
+        values ($1, 1, 'f', 'MONTH', now(), 1)`,
+      usage_ledger: `(app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
+        values ($1, 1, 'f', 'MONTH', now(), 'ADD', 1, 1, now())`,
+      user_import_row: `(app_id, import_id, line, outcome) values ($1, 'i', 1, 'BAD')`,
+    }
+    const tables = Object.keys(rows)
+    expect(
+      await values(`select c.relname::text from pg_class c join pg_attribute a on a.attrelid = c.oid
+        where a.attname = 'app_id' and c.relkind in ('r', 'p') and not c.relispartition
+          and c.relnamespace = 'public'::regnamespace
+          and not exists (select from pg_constraint where conrelid = c.oid and contype = 'f') order by 1`),
+    ).toEqual(tables)
+    for (const app of ['0gone', 'a', 'azgone', 'b', 'zgone'])
+      for (const table of tables) await pool.query(`insert into ${table} ${rows[table]}`, [app])
+    await audit(1, 1, 'VISITOR', '')
+    expect(await prune(pool, NOTHING, never, 4)).toEqual({ ofDeletedApps: 3 * tables.length })
+    for (const table of tables)
+      expect(await values(`select app_id from ${table} where app_id <> '' order by 1`), table).toEqual([
+        'a',
+        'b',
+      ])
+    expect(await values(`select app_id from audit_entry order by 1`)).toEqual(['', 'a', 'b'])
+    await pool.query(
+      'truncate ledger_base, recent_usage, sample_activity, sample_item, usage_counter, usage_ledger, user_import_row',
+    )
+  })
+
   it('works in batches, however many there are', async () => {
     await audit(11, 95)
     await audit(9, 20)
@@ -216,7 +254,8 @@ describe('old records', () => {
     })
     await prune(pool, ALL, never)
     stop()
-    expect(deletes).toHaveLength(8)
+    // And a look into each table where rows of deleted apps may be.
+    expect(deletes).toHaveLength(8 + 10)
     const client = await pool.connect()
     await client.query('begin')
     await lookUpKeys(client)

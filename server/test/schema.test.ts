@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { buildSchema, findBreakingChanges } from 'graphql'
 import { describe, expect, it } from 'vitest'
+import { LISTS_AND_FIGURES } from '../src/graphql/dashboard/guard.ts'
+import { dashboardSchema } from '../src/graphql/dashboard/schema.ts'
 import { printed, SCHEMAS } from './harness/schemas.ts'
+import { operationNames } from './harness/whole-operation.ts'
 
 describe('spec §2 and §4: the schemas', () => {
   it.for(SCHEMAS)('$name: the file says what the service serves', ({ file, schema }) => {
@@ -28,5 +31,25 @@ describe('spec §9: versioning', () => {
     const without = buildSchema(text.replace(/^ {2}access: Boolean!\n/m, ''))
     const broken = findBreakingChanges(buildSchema(text), without)
     expect(broken.map(({ description }) => description)).toEqual(['CanUseFeatureData.access was removed.'])
+  })
+})
+
+describe('gap: replica: where the dashboard reads', () => {
+  const ON_THE_PRIMARY = [
+    // They write first: what this process has counted.
+    ...['activity', 'featureActivity', 'latestEvents', 'nearLimits'],
+    // What a provider answers, or a check would.
+    ...['changePreview', 'providerPrices', 'explain', 'grantedFeatures', 'showUsage', 'overrides'],
+    // One of them, or few, or from memory.
+    ...['app', 'feature', 'migration', 'notice', 'package', 'subscription', 'user', 'userImport'],
+    ...['apiKeys', 'apps', 'billingSettings', 'checklist', 'features', 'packages', 'prices', 'tokenKeys'],
+    ...['billingTemplate', 'billingTemplates', 'providerAccounts', 'sandboxPayments'],
+    ...['auditOperations', 'currencies', 'permissions'],
+    ...['hasOwner', 'invitation', 'invitations', 'me', 'members', 'passwordReset', 'sessions'],
+  ]
+
+  it('every query is either among the lists and figures, or stays on the primary', () => {
+    const queries = operationNames(dashboardSchema(), 'query')
+    expect([...LISTS_AND_FIGURES, ...ON_THE_PRIMARY].sort()).toEqual(queries.sort())
   })
 })

@@ -12,7 +12,7 @@ export async function addActivity(db: Db, counts: ReadonlyMap<string, Calls>): P
     `insert into activity as a (app_id, minute, checks, records)
      select c.app_id, date_trunc('minute', now()), c.checks, c.records
      from unnest($1::text[], $2::bigint[], $3::bigint[]) as c (app_id, checks, records)
-     join app on app.id = c.app_id and app.deleting_since is null order by c.app_id
+     join app on app.id = c.app_id and app.deleting_since is null order by c.app_id for key share of app
      on conflict (app_id, minute) do update set checks = a.checks + excluded.checks, records = a.records + excluded.records`,
     [rows.map(([appId]) => appId), rows.map(([, c]) => c.checks), rows.map(([, c]) => c.records)],
   )

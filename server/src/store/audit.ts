@@ -32,10 +32,12 @@ type NewEntry = Pick<AuditEntry, 'memberEmail' | 'appId' | 'operation' | 'subjec
   source?: string | null
 }
 
+/** An app's entry keeps the app there until the transaction ends, so that both are deleted together. */
 export async function insertAuditEntry(db: Db, entry: NewEntry): Promise<void> {
+  const ofPresent = entry.appId === null ? '' : 'from app where id = $1 for key share'
   await db.query(
     `insert into audit_entry (app_id, actor_kind, member_email, source, operation, subject_kind, subject_id, before, after)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+     select $1, $2, $3, $4, $5, $6, $7, $8::json, $9::json ${ofPresent}`,
     [
       entry.appId ?? '',
       entry.actorKind ?? 'MEMBER',
@@ -50,7 +52,7 @@ export async function insertAuditEntry(db: Db, entry: NewEntry): Promise<void> {
   )
 }
 
-/** What was done with an API key; what the subject is afterwards is read by the same statement. */
+/** What was done with an API key, which stays until then; what the subject is afterwards is read by the same statement. */
 export async function insertKeyEntry(
   db: Db,
   keyHash: string,
@@ -61,7 +63,7 @@ export async function insertKeyEntry(
   await db.query(
     `insert into audit_entry (app_id, subject_id, actor_kind, member_email, actor_name, operation, subject_kind, before, after)
      select $1, $2, 'API_KEY', k.id, k.name, $4, $5, $6, ${shown === null ? 'null' : `(select to_json(x) from (${shown}) x)`}
-     from api_key k where k.app_id = $1 and k.hash = decode($3, 'hex')`,
+     from api_key k where k.app_id = $1 and k.hash = decode($3, 'hex') for key share of k`,
     [appId, subjectId, keyHash, operation, subjectKind, jsonOrNull(before)],
   )
 }

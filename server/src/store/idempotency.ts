@@ -16,13 +16,23 @@ interface Claim {
   results: Record<string, Json>
 }
 
-/** Locks the key for this transaction, waiting for its current holder, and returns its answers so far. */
-export async function claimKey(tx: Tx, { appId, scope, key }: KeyName, request: Buffer): Promise<Claim> {
-  await tx.query(
-    `insert into idempotency (app_id, scope, key, request, results) values ($1, $2, $3, $4, '{}')
-     on conflict do nothing`,
+/**
+ * Locks the key for this transaction, waiting for its current holder, and returns its answers so far. Null: there is no
+ * such app. One that is there stays until the transaction ends, so that the key is deleted with it.
+ */
+export async function claimKey(
+  tx: Tx,
+  { appId, scope, key }: KeyName,
+  request: Buffer,
+): Promise<Claim | null> {
+  const { rowCount } = await tx.query(
+    `with held as (select id from app where id = $1 for key share),
+     claimed as (insert into idempotency (app_id, scope, key, request, results)
+       select id, $2, $3, $4, '{}' from held on conflict do nothing)
+     select from held`,
     [appId, scope, key, request],
   )
+  if (rowCount === 0) return null
   const { rows } = await tx.query<Claim>(
     `select request, results from idempotency where app_id = $1 and scope = $2 and key = $3 for update`,
     [appId, scope, key],

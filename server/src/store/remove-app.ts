@@ -119,10 +119,13 @@ const CONTENT = [
 /**
  * Deletes at most so many rows of an app that is being deleted, and after the last of them the app. False: there is
  * nothing left. Nothing is remembered between two stretches: whatever is still there is what is left to do.
+ *
+ * The lock waits for transactions that began before the deletion and have written rows of the app: their rows refer to
+ * it, or they hold it themselves.
  */
 export async function deleteStretchOfApp(tx: Tx, id: string, most: number): Promise<boolean> {
   const { rowCount: present } = await tx.query(
-    `select from app where id = $1 and deleting_since is not null for no key update`,
+    `select from app where id = $1 and deleting_since is not null for update`,
     [id],
   )
   if (present === 0) return false
@@ -151,4 +154,47 @@ async function deleteJobsOfApp(tx: Tx, id: string): Promise<void> {
     `delete from graphile_worker._private_jobs where payload->>'appId' = $1 and locked_at is null`,
     [id],
   )
+}
+
+/** Tables whose rows refer to nothing: a call that was under way when its app's last row went may still write there. */
+const UNTIED = [
+  'activity',
+  'audit_entry',
+  'idempotency',
+  'ledger_base',
+  'recent_usage',
+  'sample_activity',
+  'sample_item',
+  'usage_counter',
+  'usage_ledger',
+  'user_import_row',
+] as const
+
+/** Deletes at most so many rows of apps that are gone; returns how many. */
+export async function deleteRowsOfGoneApps(db: Db, most: number): Promise<number> {
+  let deleted = 0
+  for (const table of UNTIED) {
+    for (const id of await goneAppsIn(db, table)) {
+      // One snapshot for both: rows that are there while the app is not are nobody's, even if an app of that id comes next.
+      const { rowCount } = await db.query(
+        `delete from ${table} where app_id = $1 and not exists (select from app where id = $1)
+           and ctid = any(array(select ctid from ${table} where app_id = $1 limit $2))`,
+        [id, most - deleted],
+      )
+      deleted += rowCount ?? 0
+      if (deleted >= most) return deleted
+    }
+  }
+  return deleted
+}
+
+async function goneAppsIn(db: Db, table: (typeof UNTIED)[number]): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `with recursive apps as (
+       (select app_id as id from ${table} order by app_id limit 1)
+       union all
+       select (select app_id from ${table} where app_id > apps.id order by app_id limit 1) from apps where apps.id is not null)
+     select id from apps where id <> '' and not exists (select from app where app.id = apps.id)`,
+  )
+  return rows.map(({ id }) => id)
 }

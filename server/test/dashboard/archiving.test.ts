@@ -1,5 +1,9 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { addActivity } from '../../src/store/activity.ts'
+import { insertAuditEntry, insertKeyEntry } from '../../src/store/audit.ts'
+import type { Tx } from '../../src/store/database.ts'
+import { claimKey } from '../../src/store/idempotency.ts'
 import { createUsers, publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
@@ -407,6 +411,40 @@ describe('gap: deleting an app', () => {
     // The id is free again, and what comes under it starts with nothing.
     await createApp(server, id)
     expect((await server.dashboard.data(`{ users(appId: "${id}") { rows { id } } }`)).users.rows).toEqual([])
+  })
+
+  const ENTRY = { operation: 'createUser', subjectKind: 'user', subjectId: 'ann', before: null } as const
+  it.each<[table: string, write: (tx: Tx, appId: string, keyHash: string) => Promise<unknown>]>([
+    ['audit_entry', (tx, appId, keyHash) => insertKeyEntry(tx, keyHash, { ...ENTRY, appId })],
+    [
+      'audit_entry',
+      (tx, appId) =>
+        insertAuditEntry(tx, { ...ENTRY, appId, actorKind: 'PROVIDER', memberEmail: 'stripe', after: null }),
+    ],
+    ['idempotency', (tx, appId) => claimKey(tx, { appId, scope: 'request', key: 'k' }, Buffer.from('asked'))],
+    ['activity', (tx, appId) => addActivity(tx, new Map([[appId, { checks: 1, records: 1 }]]))],
+  ])('leaves nothing in %s of a transaction that was under way', async (table, write) => {
+    const { id, change } = await newApp()
+    await change('archiveApp(archived: true)')
+    const [key] = await inDatabase<{ hash: string }>(
+      `select encode(hash, 'hex') as hash from api_key where app_id = $1`,
+      [id],
+    )
+    const holder = new pg.Client({ connectionString: server.databaseUrl })
+    await holder.connect()
+    try {
+      await holder.query('begin')
+      await write(holder as unknown as Tx, id, key?.hash ?? '')
+      await server.dashboard.data(remove(id))
+      await expect
+        .poll(async () => (await inDatabase(WAITING)).length > 0 || (await listed(id)) === undefined)
+        .toBe(true)
+      await holder.query('commit')
+    } finally {
+      await holder.end()
+    }
+    await gone(id)
+    expect(await inDatabase(`select from ${table} where app_id = $1`, [id])).toEqual([])
   })
 
   it('goes on when its job was lost', async () => {

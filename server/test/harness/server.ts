@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
 import type { Clocks } from '../../src/domain/clocks.ts'
 import type { PasswordCost } from '../../src/domain/password.ts'
@@ -45,6 +45,8 @@ export interface TestServerOptions {
   /** the real ones, unless a test turns them; apps read the database's clock */
   clocks?: Partial<Clocks>
   passwordCost?: PasswordCost
+  /** silent, unless TOLLGATE_LOG_LEVEL says otherwise */
+  log?: Logger
   /** settings that differ from those above; an empty one counts as not set */
   env?: Record<string, string>
 }
@@ -61,7 +63,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     DATABASE_URL: databaseUrl,
   })
   const level = process.env.TOLLGATE_LOG_LEVEL ?? 'silent'
-  const service = await startService(config, { ...REAL_CLOCKS, ...options.clocks }, pino({ level }), {
+  const log = options.log ?? pino({ level })
+  const service = await startService(config, { ...REAL_CLOCKS, ...options.clocks }, log, {
     passwordCost: options.passwordCost ?? CHEAP_PASSWORDS,
   })
   // A public URL leads to a proxy, which tests have none of.

@@ -4,21 +4,26 @@ import { readApart } from '../../operations/call/read-apart.ts'
 import type { Service } from '../../operations/call/service.ts'
 import type { DashboardContext } from './context.ts'
 
-/** What reads much of the database, and may do so on a replica. */
+/** What reads much of the database, and may do so on a replica: it must not write. */
 export const LISTS_AND_FIGURES: ReadonlySet<string> = new Set([
-  'activity',
+  'appUse',
   'auditLog',
+  'billingTemplateUse',
   'catalogueDiff',
   'exportUser',
+  'featureOverrides',
+  'featurePackages',
   'featureUse',
-  'latestEvents',
+  'featureUsers',
   'ledger',
   'migrationPreview',
-  'nearLimits',
+  'mrrList',
+  'noticeCounts',
   'notices',
   'packageUse',
   'packageVersions',
   'payments',
+  'providerUse',
   'publishPreview',
   'publishTouched',
   'revenue',

@@ -33,6 +33,7 @@ import {
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, pageOf, pageSize, unknownCursor } from '../call/pages.ts'
+import type { Service } from '../call/service.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 
 /** How far back the Revenue page may look, in days. */
@@ -72,9 +73,7 @@ export async function revenue(call: Call, days: number, fresh: boolean): Promise
   const { now } = await foundApp(service.pool, appId)
   const kept = await findFigures<Figures>(service.pool, appId, days)
   const { asOf, figures } =
-    kept && !fresh && isFresh(kept, now)
-      ? kept
-      : await transaction(service.pool, (tx) => makeFigures(tx, appId, days, now, kept))
+    kept && !fresh && isFresh(kept, now) ? kept : await newFigures(service, appId, days, now, kept)
   const { packages } = await catalogueOf(call)
   const plans = figures.plans
     .map((plan) => {
@@ -120,16 +119,24 @@ function isFresh({ asOf, ageMs }: KeptFigures<Figures>, now: number): boolean {
 }
 
 /** Where somebody else is at it, the kept ones have to do, if there are any. */
-async function makeFigures(
-  tx: Tx,
+async function newFigures(
+  { pool, primary }: Service,
   appId: string,
   days: number,
   now: number,
   kept: KeptFigures<Figures> | null,
 ): Promise<{ asOf: number; figures: Figures }> {
-  if (!(await makesFiguresAlone(tx, appId)) && kept) return kept
+  const made = await transaction(pool, async (tx) => {
+    const alone = await makesFiguresAlone(tx, appId)
+    return !alone && kept ? kept : { asOf: now, figures: await countFigures(tx, appId, days, now) }
+  })
+  if (made !== kept) await keepFigures(primary, appId, days, now, made.figures)
+  return made
+}
+
+async function countFigures(tx: Tx, appId: string, days: number, now: number): Promise<Figures> {
   const from = now - days * DAY_MS
-  const figures: Figures = {
+  return {
     ...(await countMovements(tx, appId, from, now)),
     plans: await countByPackage(tx, appId, now),
     mrr: mrrOf(await chargedPrices(tx, appId, now)),
@@ -137,8 +144,6 @@ async function makeFigures(
     refunds: await refundTotals(tx, appId, from, now),
     uncounted: await countUncounted(tx, appId),
   }
-  await keepFigures(tx, appId, days, now, figures)
-  return { asOf: now, figures }
 }
 
 /** The subscriptions behind a figure, as of now, newest first. */

@@ -77,6 +77,8 @@ export async function earlierAnswer<T>(call: Call): Promise<{ value: T } | null>
 async function once<T>(tx: Tx, key: KeptUnder, effect: () => Promise<T>): Promise<Outcome<T>> {
   const { request, field } = key
   const claim = await claimKey(tx, key, request)
+  // Nothing is kept for an app that is gone; the effect says so.
+  if (!claim) return { value: await effect() }
   if (!claim.request.equals(request)) throw idempotencyKeyReused()
   if (Object.hasOwn(claim.results, field)) return claim.results[field] as Outcome<T>
   const made = await attempt(tx, effect)

@@ -22,6 +22,8 @@ export interface Service {
   lookups: Pool
   /** for long statements over all users of an app */
   patient: Pool
+  /** for what a read keeps: the primary, also where the pools above lead to a replica */
+  primary: Pool
   /** for lists and figures; null: there is none */
   replica: Replica | null
   apps: AppCache

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { lookUpKeys, type Pool, transaction } from '../../store/database.ts'
+import { lookUpKeys, type Pool, type Tx, transaction } from '../../store/database.ts'
 import {
   type Prune,
   pruneActivity,
@@ -12,6 +12,7 @@ import {
   prunePayments,
   pruneReceipts,
 } from '../../store/prune.ts'
+import { deleteRowsOfGoneApps } from '../../store/remove-app.ts'
 import type { Service } from '../call/service.ts'
 
 /** Retention of each kind of record in seconds; null: forever. */
@@ -44,31 +45,36 @@ const BATCH = 1_000
 const PAUSE_MS = 50
 const HOUR_MS = 3_600_000
 
+type Deleted = Partial<Record<keyof Retention | 'ofDeletedApps', number>>
+
 /**
- * Deletes expired records in batches. Several processes may try at once: one that meets another's batch leaves the work
- * to it. Returns the number of rows deleted of each kind.
+ * Deletes expired records, and what calls under way left behind of deleted apps, in batches. Several processes may try at
+ * once: one that meets another's batch leaves the work to it. Returns the number of rows deleted of each kind.
  */
 export async function prune(
   pool: Pool,
   retention: Retention,
   stopping: AbortSignal,
   batch = BATCH,
-): Promise<Partial<Record<keyof Retention, number>>> {
-  const deleted: Partial<Record<keyof Retention, number>> = {}
-  for (const [kind, pruneBatch] of Object.entries(PRUNES) as [keyof Retention, Prune][]) {
-    const seconds = retention[kind]
-    if (seconds === null) continue
-    let count = batch
-    while (count === batch && !stopping.aborted) {
+): Promise<Deleted> {
+  const deleted: Deleted = {}
+  const inBatches = async (kind: keyof Deleted, deleteBatch: (tx: Tx) => Promise<number>) => {
+    // A batch may turn out larger: in a partitioned table, rows of several partitions share a place.
+    for (let count = batch; count >= batch && !stopping.aborted; ) {
       count = await transaction(pool, async (tx) => {
         if (!(await pruneAlone(tx))) return 0
         await lookUpKeys(tx)
-        return pruneBatch(tx, seconds, batch)
+        return deleteBatch(tx)
       })
       if (count > 0) deleted[kind] = (deleted[kind] ?? 0) + count
-      if (count === batch) await delay(PAUSE_MS, undefined, { signal: stopping }).catch(() => {})
+      if (count >= batch) await delay(PAUSE_MS, undefined, { signal: stopping }).catch(() => {})
     }
   }
+  for (const [kind, pruneBatch] of Object.entries(PRUNES) as [keyof Retention, Prune][]) {
+    const seconds = retention[kind]
+    if (seconds !== null) await inBatches(kind, (tx) => pruneBatch(tx, seconds, batch))
+  }
+  await inBatches('ofDeletedApps', (tx) => deleteRowsOfGoneApps(tx, batch))
   return deleted
 }
 
