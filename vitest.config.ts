@@ -1,7 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { ownTempFolder } from './server/test/harness/temp-folder.ts'
 import { ALL, LONG, PAGES, UNIT } from './server/test/projects.ts'
+
+ownTempFolder()
 
 /** First of all, so that the end of a run does not wait for one of them alone. */
 const LONGEST = [

@@ -7,6 +7,7 @@ import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from '../bench/cleanup.ts'
 import { startPostgres, withClient } from '../bench/postgres.ts'
 import { say } from '../bench/progress.ts'
 import { Random } from '../proof/random.ts'
+import { ownTempFolder } from '../server/test/harness/temp-folder.ts'
 import { type Explanation, explanationOf } from './explained.ts'
 import { type Finding, Findings, readJson } from './findings.ts'
 import { Judge } from './judge.ts'
@@ -124,6 +125,7 @@ async function database(): Promise<string> {
   return url
 }
 
+ownTempFolder()
 cleanUpOnSignals('mutants')
 try {
   const options = readOptions(process.argv.slice(2))

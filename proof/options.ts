@@ -9,7 +9,7 @@ export const USAGE = `npm run proof -- [options]
   --break          only against a product broken on purpose: each scenario has to turn red
   --no-break       only against the product as it is
   --previous REF   the version that a rolling restart begins with (default: the newest tag, or 20 commits ago)
-  --write          write docs/proof.md also after --only; --no-write never writes it
+  --write          write docs/proof.md also after --only, the rows of these alone; --no-write never writes it
 `
 
 export interface Options {

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { locateBinaries } from '../server/src/embedded-postgres/places.ts'
 import { ROOT } from './harness/build.ts'
 import type { Options } from './options.ts'
+import { BROKEN, noteOf, type Page, rowOf, SOUND } from './page.ts'
 import { holds, type Verdict } from './prove.ts'
 import type { Trial } from './trial.ts'
 
@@ -28,28 +29,45 @@ export interface Run {
   sound: readonly Verdict[]
   broken: readonly Verdict[]
   seconds: number
+  /** of all scenarios, in the order of the page */
+  names: readonly string[]
 }
 
-/** docs/proof.md. */
-export async function markdown({ options, sound, broken, seconds }: Run): Promise<string> {
-  const line = (columns: readonly string[]) => `| ${columns.map(escaped).join(' | ')} |`
-  const table = (headings: readonly string[], rows: readonly (readonly string[])[]) =>
-    [line(headings), line(headings.map(() => '---')), ...rows.map(line)].join('\n')
+/** docs/proof.md; what this run did not do stays as it was. */
+export async function markdown(
+  { options, sound, broken, seconds, names }: Run,
+  before: Page,
+): Promise<string> {
+  const { when, facts } = await circumstances(options, seconds)
+  const lines = (
+    verdicts: readonly Verdict[],
+    known: ReadonlyMap<string, string>,
+    lineOf: (verdict: Verdict) => string,
+  ) =>
+    names
+      .flatMap((name) => {
+        const verdict = verdicts.find(({ scenario }) => scenario.name === name)
+        const kept = known.get(name)
+        if (verdict && (verdict.skipped === null || kept === undefined)) return lineOf(verdict)
+        return kept ?? []
+      })
+      .join('\n')
+  const heading = (columns: readonly string[]) => `${rowOf(columns)}\n${rowOf(columns.map(() => '---'))}`
   return `# Proof
 
-Written by \`npm run proof\`. Every figure was measured in that one run: real processes of the service, a real
-PostgreSQL, real sockets on one machine. What is not listed here was not tried.
+Written by \`npm run proof\`: real processes of the service, a real PostgreSQL, real sockets on one machine. Each row says
+which run it is from; a run replaces the rows of the scenarios that it ran. What is not listed here was not tried.
 
-${(await facts(options, seconds)).map(([what, value]) => `- **${what}**: ${value}`).join('\n')}
+The last run:
+
+${facts.map(([what, value]) => `- **${what}**: ${value}`).join('\n')}
 
 ## What was done, and what was found
 
-${table(
-  ['scenario', 'done', 'of a full run', 'found', 'slowest answer', 'back after (median, worst)', 'verdict'],
-  sound.map(soundRow),
-)}
+${heading(SOUND)}
+${lines(sound, before.sound, (verdict) => rowOf([...soundCells(verdict), when]))}
 
-${sound.map(({ scenario, trial }) => `- **${scenario.name}**: ${scenario.what}.${trial.notes.map((note) => ` ${sentence(note)}`).join('')}`).join('\n')}
+${lines(sound, before.notes, ({ scenario, trial }) => noteOf(scenario.name, [`${scenario.what}.`, ...trial.notes.map(sentence)].join(' ')))}
 
 ${FAULTS}
 
@@ -57,19 +75,21 @@ ${FAULTS}
 
 Each scenario has to turn red once the product lacks what makes it hold. One that stays green fails the run.
 
-${table(['scenario', 'broken how', 'noticed by', 'verdict'], broken.map(brokenRow))}
+${heading(BROKEN)}
+${lines(broken, before.broken, (verdict) => rowOf([...brokenCells(verdict), when]))}
 
 ## Running it again
 
 \`\`\`
-npm run proof -- --seconds ${options.seconds ?? 900} --seed ${options.seed}
+npm run proof -- --seconds 900 --seed ${options.seed}
 npm run proof -- --only kills --seconds 60      # one scenario, sound and broken
+npm run proof -- --only kills --write           # and replace its rows here
 npm run proof -- --break                        # only the broken products
 npm run proof -- --help
 \`\`\`
 
 The seed decides what happens in which order; how the processes overlap is up to the machine. Without \`--seconds\` every
-scenario runs to its full size. \`npm test\` runs a short selection.
+scenario runs to its full size. \`npm run test:long\` runs a short selection.
 `
 }
 
@@ -78,7 +98,7 @@ const FAULTS = `What is looked for: **lost** (acknowledged and not in the databa
 did not hold any more), **unanswered** (no answer and no refusal by the deadline), **unclear** (an error other than "come back later"),
 **not back** (no success in time after the trouble ended), **not ready** (\`/readyz\` did not tell in time).`
 
-function soundRow(verdict: Verdict): string[] {
+function soundCells(verdict: Verdict): string[] {
   const { scenario, trial, failure, skipped } = verdict
   if (skipped !== null) return [scenario.name, skipped, '', '', '', '', 'skipped']
   const full = Object.entries(scenario.full).map(
@@ -102,7 +122,7 @@ function soundRow(verdict: Verdict): string[] {
   ]
 }
 
-function brokenRow(verdict: Verdict): string[] {
+function brokenCells(verdict: Verdict): string[] {
   const { scenario, trial, failure, skipped } = verdict
   const { what } = scenario.breakage
   if (skipped !== null) return [scenario.name, what, skipped, 'skipped']
@@ -110,7 +130,10 @@ function brokenRow(verdict: Verdict): string[] {
   return [scenario.name, what, noticed ?? '', holds(verdict) ? 'turned red, as it must' : '**STAYED GREEN**']
 }
 
-async function facts(options: Options, seconds: number): Promise<[string, string][]> {
+async function circumstances(
+  options: Options,
+  seconds: number,
+): Promise<{ when: string; facts: [string, string][] }> {
   const told = (command: string, ...args: string[]) =>
     promisify(execFile)(command, args, { cwd: ROOT }).then(
       ({ stdout }) => stdout.trim(),
@@ -118,25 +141,27 @@ async function facts(options: Options, seconds: number): Promise<[string, string
     )
   const { postgres } = await locateBinaries(undefined)
   const changed = (await told('git', 'status', '--porcelain', '--', 'server', 'sdk', 'proof')) !== ''
-  return [
-    ['date', new Date().toISOString().slice(0, 16).replace('T', ' ')],
-    ['commit', `${await told('git', 'rev-parse', '--short', 'HEAD')}${changed ? ' with local changes' : ''}`],
-    ['seed', String(options.seed)],
-    [
-      'time',
-      `${seconds.toFixed(0)} s${options.seconds === null ? '' : `, of ${options.seconds} s asked for`}`,
+  const date = new Date().toISOString().slice(0, 16).replace('T', ' ')
+  const commit = `${await told('git', 'rev-parse', '--short', 'HEAD')}${changed ? ' with local changes' : ''}`
+  const asked = options.seconds === null ? '' : `, of ${options.seconds} s asked for`
+  return {
+    when: `${date}, ${commit}, seed ${options.seed}`,
+    facts: [
+      ['date', date],
+      ['commit', commit],
+      ['seed', String(options.seed)],
+      ['time', `${seconds.toFixed(0)} s${asked}`],
+      [
+        'machine',
+        `${availableParallelism()} cores (${arch()}), ${(totalmem() / 2 ** 30).toFixed(0)} GB, ${platform()} ${release()}, load ${loadavg()[0]?.toFixed(1)} at the end; clients, proxies, services and PostgreSQL share it`,
+      ],
+      ['Node', process.version],
+      ['PostgreSQL', (await told(postgres, '--version')).replace(/^\D+/, '')],
     ],
-    [
-      'machine',
-      `${availableParallelism()} cores (${arch()}), ${(totalmem() / 2 ** 30).toFixed(0)} GB, ${platform()} ${release()}, load ${loadavg()[0]?.toFixed(1)} at the end; clients, proxies, services and PostgreSQL share it`,
-    ],
-    ['Node', process.version],
-    ['PostgreSQL', (await told(postgres, '--version')).replace(/^\D+/, '')],
-  ]
+  }
 }
 
 const number = (value: number): string => value.toLocaleString('en')
 const percent = (share: number): string =>
   `${share >= 1 ? 100 : (share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
-const escaped = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -1,10 +1,11 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanUp, cleanUpOnSignals, isEnding } from '../bench/cleanup.ts'
 import { say } from '../bench/progress.ts'
+import { ownTempFolder } from '../server/test/harness/temp-folder.ts'
 import { ROOT } from './harness/build.ts'
-import { missingPrograms } from './harness/patroni.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
+import { readPage } from './page.ts'
 import { holds, prove, type Verdict } from './prove.ts'
 import { figures, findings, markdown } from './report.ts'
 import type { Scenario } from './scenario.ts'
@@ -17,13 +18,15 @@ const SHARE_OF_BREAKING = 0.25
 async function main(options: Options): Promise<boolean> {
   const chosen = SCENARIOS.filter(({ name }) => options.only.length === 0 || options.only.includes(name))
   say(`seed ${options.seed}`)
-  if (missingPrograms.length > 0) say(`without patroni, which takes ${missingPrograms.join(', ')}`)
   const began = performance.now()
   const sound = options.sound ? await runAll(chosen, options, false) : []
   const broken = options.broken ? await runAll(chosen, options, true) : []
   const seconds = (performance.now() - began) / 1_000
   if (options.write) {
-    await writeFile(join(ROOT, 'docs/proof.md'), await markdown({ options, sound, broken, seconds }))
+    const page = join(ROOT, 'docs/proof.md')
+    const before = readPage(await readFile(page, 'utf8').catch(() => ''))
+    const names = SCENARIOS.map(({ name }) => name)
+    await writeFile(page, await markdown({ options, sound, broken, seconds, names }, before))
     say('written: docs/proof.md')
   }
   const red = [...sound, ...broken].filter((verdict) => !holds(verdict))
@@ -37,7 +40,9 @@ async function main(options: Options): Promise<boolean> {
 
 async function runAll(chosen: readonly Scenario[], options: Options, broken: boolean): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
-  const weights = chosen.reduce((sum, { weight }) => sum + weight, 0)
+  let weights = 0
+  for (const { weight, unavailable } of chosen)
+    if (!(await unavailable?.(options.previous))) weights += weight
   const share = !options.sound || !options.broken ? 1 : broken ? SHARE_OF_BREAKING : 1 - SHARE_OF_BREAKING
   for (const scenario of chosen) {
     const { seed, previous } = options
@@ -73,6 +78,7 @@ function verdictLine(verdict: Verdict): string {
   return `${scenario.name}: ${holds(verdict) ? 'holds' : 'RED'}: ${findings(trial, { all: true })}`
 }
 
+ownTempFolder()
 cleanUpOnSignals('proof')
 try {
   const options = readOptions(

@@ -1,4 +1,3 @@
-import { missingPrograms } from './harness/patroni.ts'
 import type { Scenario } from './scenario.ts'
 import { audit } from './scenarios/audit.ts'
 import { clock } from './scenarios/clock.ts'
@@ -22,8 +21,7 @@ export const SCENARIOS: readonly Scenario[] = [
   network,
   lostNode,
   failover,
-  // Not everywhere are there the programs it takes.
-  ...(missingPrograms.length === 0 ? [patroni] : []),
+  patroni,
   races,
   plans,
   cutReplies,

@@ -43,9 +43,20 @@ export const kills: Scenario = {
       if (running) process.kill(running.pid, 'SIGKILL')
     }
     const database = async () => {
-      for (let tries = 0; !(await folder.postmaster()) && tries < 100; tries++) await sleep(100)
       const { host, port, user, password, database } = await folder.connection()
       return `postgresql://${user}:${password}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
+    }
+    /** What was killed last may still be on its way back, and takes our own connection with it. */
+    const look = async (work: (url: string) => Promise<unknown>) => {
+      const began = performance.now()
+      for (;;) {
+        try {
+          return await work(await database())
+        } catch (error) {
+          if (performance.now() - began > RECOVERY_MS) throw error
+          await sleep(100)
+        }
+      }
     }
     while (trial.goesOn('kills', trial.breakage ? 15 : 3)) {
       await writers.reach(trial.random.int(1, 120))
@@ -61,9 +72,9 @@ export const kills: Scenario = {
       if (node.ended) trial.fault('not back', `the service ended by itself: ${node.output().slice(-300)}`)
       // Checked early: a product already found broken need not be killed any more.
       if (trial.breakage && (await writers.reach(2 * WORKERS)))
-        await withClient(await database(), (client) => countedEvents(trial, client))
+        await look((url) => withClient(url, (client) => countedEvents(trial, client)))
     }
     await writers.finish()
-    await checkBooks(trial, await database(), writers)
+    await look((url) => checkBooks(trial, url, writers))
   },
 }

@@ -4,7 +4,7 @@ import { publishPackage } from '../../server/test/harness/catalogue.ts'
 import { furnish, named } from '../harness/app.ts'
 import { checkCounters, countedEvents } from '../harness/ledger.ts'
 import { type ServiceNode, startNode } from '../harness/node.ts'
-import { PatroniCluster, type PatroniNode } from '../harness/patroni.ts'
+import { missingPrograms, PatroniCluster, type PatroniNode } from '../harness/patroni.ts'
 import { Writers } from '../harness/writers.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Trial } from '../trial.ts'
@@ -26,6 +26,10 @@ export const patroni: Scenario = {
   breakage: {
     what: 'the server that was the primary is never doubted',
     sources: [{ file: 'store/primary.ts', find: 'this.#doubtful = true', replace: '' }],
+  },
+
+  async unavailable() {
+    return missingPrograms.length === 0 ? null : `it takes ${missingPrograms.join(', ')}`
   },
 
   async run(trial: Trial) {

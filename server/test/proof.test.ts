@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildService, ROOT } from '../../proof/harness/build.ts'
 import { readOptions } from '../../proof/options.ts'
+import { readPage } from '../../proof/page.ts'
 import { holds, prove, type Verdict } from '../../proof/prove.ts'
 import { Random } from '../../proof/random.ts'
-import { findings } from '../../proof/report.ts'
+import { findings, markdown } from '../../proof/report.ts'
 import type { Scenario } from '../../proof/scenario.ts'
 import { kills } from '../../proof/scenarios/kills.ts'
 import { races } from '../../proof/scenarios/races.ts'
@@ -50,6 +51,42 @@ describe('npm run proof, in short', () => {
     const failing: Scenario = { ...races, run: () => Promise.reject(new Error('it broke off')) }
     expect(holds(await run(failing, false))).toBe(false)
     expect(holds(await run(failing, true))).toBe(false)
+  })
+
+  it('a run replaces the rows of what it ran, and leaves the others', async () => {
+    const [names, seconds] = [['kills', 'races', 'clock'], 1]
+    const page = async (only: Scenario[], broken: boolean, before: string) => {
+      const options = readOptions(['--seed', '3'], names)
+      if (!options) throw new Error('no options')
+      const verdicts = await Promise.all(only.map((scenario) => run(scenario, broken)))
+      const [sound, red] = broken ? [[], verdicts] : [verdicts, []]
+      return markdown({ options, sound, broken: red, seconds, names }, readPage(before))
+    }
+    const named = (name: string, what: string, goes: Scenario['run']): Scenario => ({
+      ...races,
+      name,
+      what,
+      run: goes,
+    })
+    const quiet = named('races', 'what is done', async () => {})
+    const first = await page([quiet, named('kills', 'kill it', async () => {})], false, '')
+    expect(first).toContain('| holds |')
+    const failing = named('races', 'what is done now', () => Promise.reject(new Error('a | b')))
+    const second = await page([failing], true, await page([failing], false, first))
+    const row = (text: string, name: string) => text.split('\n').filter((line) => line.includes(` ${name} |`))
+    expect(row(second, 'kills')).toEqual(row(first, 'kills'))
+    expect(row(second, 'kills')).toHaveLength(1)
+    expect(row(second, 'races')).toEqual([
+      expect.stringContaining('a \\| b'),
+      expect.stringContaining('STAYED GREEN'),
+    ])
+    expect(second).toContain('- **kills**: kill it.\n- **races**: what is done now.\n')
+    // What cannot run on this machine keeps what another machine found.
+    const skipped: Scenario = { ...failing, unavailable: async () => 'it takes a cluster' }
+    expect(row(await page([skipped], false, second), 'races')).toEqual(row(second, 'races'))
+    expect(row(await page([skipped], false, ''), 'races')).toEqual([
+      expect.stringContaining('it takes a cluster'),
+    ])
   })
 
   it('every scenario breaks something that is there', () => {

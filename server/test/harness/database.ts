@@ -43,17 +43,24 @@ async function once(url: string, sql: string): Promise<void> {
 }
 
 /** The rows of a statement, on a separate connection that bypasses the service. */
-export async function rowsOf<Row extends pg.QueryResultRow>(
+export const rowsOf = <Row extends pg.QueryResultRow>(
   connection: pg.ClientConfig,
   sql: string,
   values: unknown[] = [],
-): Promise<Row[]> {
+): Promise<Row[]> =>
+  withConnection(connection, async (client) => (await client.query<Row>(sql, values)).rows)
+
+/** Lends a connection that bypasses the service. */
+export async function withConnection<T>(
+  connection: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   const { connectionString = '' } = connection
   const past = connectionString ? { connectionString: directly(connectionString) } : {}
   const client = new pg.Client({ ...connection, ...past, options: '-c timezone=UTC' })
   await client.connect()
   try {
-    return (await client.query<Row>(sql, values)).rows
+    return await work(client)
   } finally {
     await client.end()
   }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { type Logger, pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
@@ -119,6 +120,7 @@ const spawnMain = (env: Record<string, string>, args: string[] = [], openFiles?:
     env: {
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '',
+      TMPDIR: tmpdir(),
       ...SETTINGS,
       ...(env.DATABASE_URL && directSetting(env.DATABASE_URL)),
       ...env,
