@@ -18,13 +18,29 @@ const STORE = ['server/test/store/tenancy.test.ts', 'server/test/store/late-writ
 const STRIPE = ['server/test/billing/stripe-provider.test.ts', 'server/test/billing/stripe-live.test.ts']
 const SHOP = ['server/test/billing/sandbox.test.ts', 'server/test/billing/payments.test.ts']
 
+const REFUNDS = 'server/test/billing/refunds.test.ts'
+const PRICE_CHANGES = 'server/test/billing/price-changes.test.ts'
+const SALE_TERMS = 'server/test/billing/sale-terms.test.ts'
+
 /**
  * What each part of the service is tested by with a database: the first row that a path begins with, most likely test
  * first. By their imports, all of these tests reach all of the service.
  */
 const SERVICE: [path: string, tests: string[]][] = [
-  ['server/src/billing/stripe/', STRIPE],
-  ['server/src/billing/sandbox/', [...SHOP, 'server/test/billing/sandbox-off.test.ts']],
+  ['server/src/billing/stripe/reversals', [...STRIPE, REFUNDS]],
+  ['server/src/billing/stripe/change-price', [...STRIPE, PRICE_CHANGES]],
+  ['server/src/billing/stripe/schedule', [...STRIPE, PRICE_CHANGES]],
+  ['server/src/billing/stripe/checkout', [...STRIPE, SALE_TERMS, 'server/test/billing/links.test.ts']],
+  ['server/src/billing/stripe/', [...STRIPE, 'server/test/billing/stripe.test.ts', REFUNDS]],
+  ['server/src/billing/sandbox/reversals', [REFUNDS]],
+  ['server/src/billing/sandbox/payment-books', [REFUNDS, ...SHOP]],
+  ['server/src/billing/sandbox/change-price', [PRICE_CHANGES]],
+  ['server/src/billing/sandbox/bill', [PRICE_CHANGES]],
+  ['server/src/billing/sandbox/erase-books', ['server/test/billing/deleted-users.test.ts']],
+  [
+    'server/src/billing/sandbox/',
+    [...SHOP, SALE_TERMS, PRICE_CHANGES, 'server/test/billing/sandbox-off.test.ts'],
+  ],
   ['server/src/billing/', ['server/test/billing/webhooks.test.ts']],
   ['server/src/store/write-usage', [...STORE, 'server/test/write-usage.test.ts']],
   [

@@ -1,10 +1,13 @@
 // Format, lint, types and the licences of dependencies, side by side.
 import { run, runTogether } from './ready.mjs'
 
+// The native compiler takes a tenth of the time of the one whose API the tests use.
+const tsc = ['node', 'node_modules/typescript-native/bin/tsc', '--noEmit']
+
 run('npx', ['tsx', 'dashboard/print-types.ts'])
 await runTogether([
   ['npx', 'biome', 'check', '--error-on-warnings', '.'],
-  ['npx', 'tsc', '--noEmit', '-p', 'tsconfig.json'],
-  ['npx', 'tsc', '--noEmit', '-p', 'dashboard'],
+  [...tsc, '-p', 'tsconfig.json'],
+  [...tsc, '-p', 'dashboard'],
   ['node', 'scripts/licences.mjs'],
 ])

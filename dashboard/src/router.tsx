@@ -1,274 +1,38 @@
-import { Box } from '@mantine/core'
 import type { QueryClient } from '@tanstack/react-query'
+import { createRouter } from '@tanstack/react-router'
 import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router'
-import { useEffect } from 'react'
-import { appsOf, whoIsThere } from './api/session.ts'
-import { lazyPage } from './lazy-page.ts'
-import { fromPath, toPath } from './path-ids.ts'
-import { choice, parseSearch, stringifySearch, text } from './search.ts'
-import { AppPages } from './shell/app-pages.tsx'
-import { rememberedApp } from './shell/last-app.ts'
+  account,
+  app,
+  apps,
+  audit,
+  billing,
+  features,
+  graphiql,
+  home,
+  importing,
+  inside,
+  invite,
+  keys,
+  members,
+  oneFeature,
+  onePackage,
+  packages,
+  playground,
+  publish,
+  reset,
+  revenue,
+  root,
+  setup,
+  signIn,
+  start,
+  subscriptions,
+  user,
+  users,
+} from './routes.tsx'
+import { parseSearch, stringifySearch } from './search.ts'
 import { PageFailed } from './shell/page-failed.tsx'
 import { PageLoading } from './shell/page-loading.tsx'
-import { Shell } from './shell/shell.tsx'
-import { ShellLoading } from './shell/shell-loading.tsx'
 import { NotFound } from './ui/not-found.tsx'
-
-interface Context {
-  client: QueryClient
-}
-
-/** What index.html shows goes when there is something else to see. */
-function Root() {
-  useEffect(() => document.getElementById('starting')?.remove(), [])
-  return <Outlet />
-}
-
-const NotFoundAlone = () => (
-  <Box p="md">
-    <NotFound />
-  </Box>
-)
-
-const OF_APP = {
-  parse: ({ app }: { app: string }) => ({ app: fromPath(app) }),
-  stringify: ({ app }: { app: string }) => ({ app: toPath(app) }),
-}
-const OF_ID = {
-  parse: ({ id }: { id: string }) => ({ id: fromPath(id) }),
-  stringify: ({ id }: { id: string }) => ({ id: toPath(id) }),
-}
-
-const root = createRootRouteWithContext<Context>()({ component: Root, notFoundComponent: NotFoundAlone })
-
-const signIn = createRoute({
-  getParentRoute: () => root,
-  path: 'sign-in',
-  validateSearch: (search) => text(search, 'to'),
-  component: lazyPage(() => import('./pages/sign-in.tsx'), 'SignInPage'),
-})
-const setup = createRoute({
-  getParentRoute: () => root,
-  path: 'setup',
-  validateSearch: (search) => text(search, 'token'),
-  component: lazyPage(() => import('./pages/setup.tsx'), 'SetupPage'),
-})
-const invite = createRoute({
-  getParentRoute: () => root,
-  path: 'invite',
-  validateSearch: (search) => text(search, 'token'),
-  component: lazyPage(() => import('./pages/invite.tsx'), 'InvitePage'),
-})
-const reset = createRoute({
-  getParentRoute: () => root,
-  path: 'reset',
-  validateSearch: (search) => text(search, 'token'),
-  component: lazyPage(() => import('./pages/reset.tsx'), 'ResetPage'),
-})
-
-/** Everything behind the sign-in. */
-const inside = createRoute({
-  getParentRoute: () => root,
-  id: 'inside',
-  component: Shell,
-  pendingComponent: ShellLoading,
-  async beforeLoad({ context, location }) {
-    if (!(await whoIsThere(context.client))) {
-      throw redirect({ to: '/sign-in', search: location.pathname === '/' ? {} : { to: location.href } })
-    }
-  },
-})
-const start = createRoute({
-  getParentRoute: () => inside,
-  path: '/',
-  async beforeLoad({ context }) {
-    throw redirect({ to: '/apps/$app', params: { app: rememberedApp(await appsOf(context.client)) } })
-  },
-})
-const apps = createRoute({
-  getParentRoute: () => inside,
-  path: 'apps',
-  validateSearch: (search) => ({
-    ...text(search, 'copyTo', 'copyFrom', 'make'),
-    ...choice(search, 'show', ['archived']),
-  }),
-  component: lazyPage(() => import('./pages/apps.tsx'), 'AppsPage'),
-})
-const members = createRoute({
-  getParentRoute: () => inside,
-  path: 'members',
-  validateSearch: (search) => text(search, 'make'),
-  component: lazyPage(() => import('./pages/members.tsx'), 'MembersPage'),
-})
-const account = createRoute({
-  getParentRoute: () => inside,
-  path: 'account',
-  component: lazyPage(() => import('./pages/account.tsx'), 'AccountPage'),
-})
-
-const app = createRoute({
-  getParentRoute: () => inside,
-  path: 'apps/$app',
-  params: OF_APP,
-  component: AppPages,
-})
-const home = createRoute({
-  getParentRoute: () => app,
-  path: '/',
-  validateSearch: (search) => choice(search, 'range', ['hour', 'day', 'month']),
-  component: lazyPage(() => import('./pages/home.tsx'), 'HomePage'),
-})
-const features = createRoute({
-  getParentRoute: () => app,
-  path: 'features',
-  validateSearch: (search) => ({
-    ...text(search, 'search', 'edit', 'make', 'after'),
-    ...choice(search, 'show', ['archived']),
-    ...choice(search, 'type', ['binary', 'consumable']),
-    ...choice(search, 'order', ['name', 'newest', 'packages']),
-  }),
-  component: lazyPage(() => import('./pages/features.tsx'), 'FeaturesPage'),
-})
-const oneFeature = createRoute({
-  getParentRoute: () => app,
-  path: 'features/$id',
-  params: OF_ID,
-  validateSearch: (search) => ({
-    ...choice(search, 'tab', ['users', 'overrides']),
-    ...choice(search, 'range', ['day']),
-    ...text(search, 'package', 'after', 'edit'),
-  }),
-  component: lazyPage(() => import('./pages/feature.tsx'), 'FeaturePage'),
-})
-const packages = createRoute({
-  getParentRoute: () => app,
-  path: 'packages',
-  validateSearch: (search) => ({
-    ...choice(search, 'status', ['draft', 'published', 'archived']),
-    ...choice(search, 'type', ['base', 'addon']),
-    ...choice(search, 'order', ['name', 'newest', 'changed']),
-    ...text(search, 'search', 'make', 'after'),
-  }),
-  component: lazyPage(() => import('./pages/packages.tsx'), 'PackagesPage'),
-})
-const onePackage = createRoute({
-  getParentRoute: () => app,
-  path: 'packages/$id',
-  params: OF_ID,
-  validateSearch: (search) =>
-    choice(search, 'tab', ['content', 'prices', 'subscribers', 'versions', 'metadata']),
-  component: lazyPage(() => import('./pages/package.tsx'), 'PackagePage'),
-})
-const publish = createRoute({
-  getParentRoute: () => app,
-  path: 'packages/$id/publish',
-  params: OF_ID,
-  validateSearch: (search) => ({
-    ...choice(search, 'for', ['ALL', 'NEW_ONLY', 'AT_PERIOD_END']),
-    ...text(search, 'after'),
-  }),
-  component: lazyPage(() => import('./pages/publish.tsx'), 'PublishPage'),
-})
-const users = createRoute({
-  getParentRoute: () => app,
-  path: 'users',
-  validateSearch: (search) => ({
-    ...text(search, 'search', 'package', 'after', 'make'),
-    ...choice(search, 'order', ['oldest', 'name']),
-  }),
-  component: lazyPage(() => import('./pages/users.tsx'), 'UsersPage'),
-})
-const importing = createRoute({
-  getParentRoute: () => app,
-  path: 'import',
-  validateSearch: (search) => text(search, 'id', 'outcome', 'after'),
-  component: lazyPage(() => import('./pages/import.tsx'), 'ImportPage'),
-})
-const user = createRoute({
-  getParentRoute: () => app,
-  path: 'users/$id',
-  params: OF_ID,
-  validateSearch: (search) => ({
-    ...choice(search, 'tab', ['usage', 'subscriptions', 'overrides', 'ledger', 'details']),
-    ...text(search, 'feature', 'after'),
-  }),
-  component: lazyPage(() => import('./pages/user.tsx'), 'UserPage'),
-})
-const subscriptions = createRoute({
-  getParentRoute: () => app,
-  path: 'subscriptions',
-  validateSearch: (search) => ({
-    ...text(search, 'user', 'package', 'after'),
-    ...choice(search, 'state', [
-      'ACTIVE',
-      'RENEWING',
-      'TRIAL',
-      'CHANGING',
-      'ENDING',
-      'PAST_DUE',
-      'CANCELLED',
-    ]),
-    ...choice(search, 'provider', ['stripe', 'sandbox', 'none']),
-    ...choice(search, 'order', ['oldest']),
-  }),
-  component: lazyPage(() => import('./pages/subscriptions.tsx'), 'SubscriptionsPage'),
-})
-const revenue = createRoute({
-  getParentRoute: () => app,
-  path: 'revenue',
-  validateSearch: (search) => ({
-    ...choice(search, 'range', ['7', '30', '90', '365']),
-    ...choice(search, 'list', [
-      ...(['mrr', 'paid', 'refunded', 'failed'] as const),
-      ...(['new', 'changed', 'cancelled', 'past-due', 'trialing'] as const),
-    ]),
-    ...text(search, 'after'),
-  }),
-  component: lazyPage(() => import('./pages/revenue.tsx'), 'RevenuePage'),
-})
-const billing = createRoute({
-  getParentRoute: () => app,
-  path: 'billing',
-  validateSearch: (search) => ({
-    ...choice(search, 'tab', ['templates', 'providers', 'notices']),
-    ...choice(search, 'show', ['archived']),
-    ...text(search, 'state', 'after', 'notice'),
-  }),
-  component: lazyPage(() => import('./pages/billing.tsx'), 'BillingPage'),
-})
-const keys = createRoute({
-  getParentRoute: () => app,
-  path: 'keys',
-  validateSearch: (search) => text(search, 'make'),
-  component: lazyPage(() => import('./pages/keys.tsx'), 'KeysPage'),
-})
-const playground = createRoute({
-  getParentRoute: () => app,
-  path: 'playground',
-  validateSearch: (search) => text(search, 'user', 'feature', 'delta'),
-  component: lazyPage(() => import('./pages/playground.tsx'), 'PlaygroundPage'),
-})
-const graphiql = createRoute({
-  getParentRoute: () => app,
-  path: 'graphiql',
-  component: lazyPage(() => import('./pages/graphiql.tsx'), 'GraphiqlPage'),
-})
-const audit = createRoute({
-  getParentRoute: () => app,
-  path: 'audit',
-  validateSearch: (search) => ({
-    ...text(search, 'after', 'who', 'what', 'subject', 'from', 'to'),
-    ...choice(search, 'of', ['app', 'all']),
-    ...choice(search, 'by', ['MEMBER', 'API_KEY', 'PROVIDER', 'VISITOR']),
-  }),
-  component: lazyPage(() => import('./pages/audit.tsx'), 'AuditPage'),
-})
 
 const tree = root.addChildren([
   signIn,

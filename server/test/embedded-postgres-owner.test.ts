@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { StartError } from '../src/domain/errors.ts'
-import { isPostmaster } from '../src/embedded-postgres/process.ts'
+import { isPostmaster } from '../src/embedded-postgres/postmaster.ts'
 
 import {
   answers,

@@ -18,8 +18,8 @@ export const isUnit = (path: string): boolean =>
   UNIT_FILES.includes(path) || (path.startsWith('server/src/') && path.endsWith('.test.ts'))
 
 /**
- * What takes long because it starts and kills processes, freezes, waits, packs or is large, and what looks at the same
- * pages again in another way. `npm run test:long` runs them.
+ * What takes long because it starts and kills processes, freezes, waits, packs, is large or is generated, and what looks at
+ * the same pages again in another way. `npm run test:long` runs them.
  */
 export const LONG = [
   'dashboard/test/accessibility-elsewhere.test.ts',
@@ -30,14 +30,18 @@ export const LONG = [
   'dashboard/test/look.test.ts',
   'dashboard/test/never-white.test.ts',
   'dashboard/test/path-ids.test.ts',
+  'dashboard/test/sample.test.ts',
   'dashboard/test/sizes.test.ts',
+  'dashboard/test/snippets.test.ts',
   'dashboard/test/stored-script.test.ts',
+  'dashboard/test/undoing.test.ts',
   'sdk/test/cut-replies.test.ts',
   'sdk/test/examples.test.ts',
   'sdk/test/package.test.ts',
   'server/test/billing/histories.test.ts',
   'server/test/billing/killed.test.ts',
   'server/test/billing/outage.test.ts',
+  'server/test/billing/overtaken.test.ts',
   'server/test/commands.test.ts',
   'server/test/connection-limit.test.ts',
   'server/test/dashboard/scale.test.ts',
@@ -51,8 +55,10 @@ export const LONG = [
   'server/test/long-lists-on-their-way.test.ts',
   'server/test/master-key.test.ts',
   'server/test/mutants.test.ts',
+  'server/test/plan-changes-property.test.ts',
   'server/test/proof.test.ts',
   'server/test/recovery-drill.test.ts',
+  'server/test/refused-starts.test.ts',
   'server/test/replica.test.ts',
   'server/test/several-processes.test.ts',
   'server/test/several-servers.test.ts',

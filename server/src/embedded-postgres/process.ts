@@ -1,14 +1,14 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { readFile, rm } from 'node:fs/promises'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { StartError } from '../domain/errors.ts'
 import { ADMIN, readPasswords } from './access.ts'
 import type { Account } from './account.ts'
 import { failureIn, keepLastLines } from './output.ts'
 import { type Binaries, type Log, port } from './places.ts'
+import { isPostmaster, type PostmasterFile, readPostmasterFile } from './postmaster.ts'
 
 export interface Place {
   readonly dataDir: string
@@ -41,39 +41,6 @@ const stopPatience = 10_000
 
 // None of the server's environment: it may contain secrets, or PG* variables that would affect PostgreSQL.
 export const environment = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
-
-interface PostmasterFile {
-  readonly pid: number
-  readonly socketDir: string
-  readonly status: string
-}
-
-export async function readPostmasterFile(cluster: string): Promise<PostmasterFile | undefined> {
-  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch((error) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  if (text === undefined) return undefined
-  const lines = text.split('\n')
-  return {
-    pid: Number.parseInt(lines[0] ?? '', 10),
-    socketDir: lines[4] ?? '',
-    status: lines[7]?.trim() ?? '',
-  }
-}
-
-/** Process ids are reused, so a postmaster is known by its command line, which names its cluster. */
-export async function isPostmaster(pid: number, cluster: string): Promise<boolean> {
-  if (!(pid > 0)) return false
-  const command =
-    process.platform === 'linux'
-      ? await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-      : await promisify(execFile)('ps', ['-o', 'command=', '-p', `${pid}`]).then(
-          ({ stdout }) => stdout,
-          () => '',
-        )
-  return command.includes(cluster)
-}
 
 function exists(pid: number): boolean {
   try {

@@ -29,17 +29,16 @@ import {
   putInPlace,
   socketFolder,
 } from './places.ts'
+import { isPostmaster, readPostmasterFile } from './postmaster.ts'
 import {
   Busy,
   clearTheWay,
   endSlowShutdown,
   environment,
   holdLock,
-  isPostmaster,
   launch,
   type Place,
   type Running,
-  readPostmasterFile,
   terminate,
 } from './process.ts'
 

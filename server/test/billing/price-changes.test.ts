@@ -8,7 +8,7 @@ import { type ChangingShop, type KeptInvoice, sandboxShop, stripeShop } from './
 const DAY = 86_400
 
 /** Each takes two dozen statements, or half a dozen requests. */
-const CHANGES = Number(process.env.TOLLGATE_CHANGES ?? 250)
+const CHANGES = Number(process.env.TOLLGATE_CHANGES ?? 60)
 
 describe.each([
   ['the sandbox', sandboxShop],

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isPostmaster } from '../../src/embedded-postgres/process.ts'
+import { isPostmaster } from '../../src/embedded-postgres/postmaster.ts'
 import { connectionToRunning, type SocketConnection } from '../../src/embedded-postgres/start.ts'
 
 /** A folder for a service with its own PostgreSQL. */

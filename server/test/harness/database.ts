@@ -47,8 +47,7 @@ export const rowsOf = <Row extends pg.QueryResultRow>(
   connection: pg.ClientConfig,
   sql: string,
   values: unknown[] = [],
-): Promise<Row[]> =>
-  withConnection(connection, async (client) => (await client.query<Row>(sql, values)).rows)
+): Promise<Row[]> => withConnection(connection, async (client) => (await client.query<Row>(sql, values)).rows)
 
 /** Lends a connection that bypasses the service. */
 export async function withConnection<T>(
