@@ -1,13 +1,14 @@
-import type { Connection, Submittable } from 'pg'
-import type { Tx } from './database.ts'
+import pg, { type Connection, type Submittable } from 'pg'
+import type { Db, Tx } from './database.ts'
 import { writeSettings } from './transaction-settings.ts'
 
 /** A row as PostgreSQL sends it: its columns as text, in order. */
 type Texts = (string | null)[]
 
 /**
- * A statement of the hot paths: prepared once per connection, with rows returned as plain text. pg's own queries ask
- * for a description of the columns with every answer, which takes longer than reading the few rows.
+ * A statement that is executed often: prepared once per connection, with rows returned as plain text. pg's own queries ask
+ * for a description of the columns with every answer, which takes longer than reading a few rows, and make an object of
+ * each row, which takes longer than reading many.
  */
 export class Prepared<Row extends Texts> {
   readonly #name: string
@@ -25,6 +26,21 @@ export class Prepared<Row extends Texts> {
     return new Promise((resolve, reject) => {
       client.query(new Execution(this.#name, this.#text, this.#portal, values, resolve, reject))
     })
+  }
+
+  /** The same on any connection of a pool. */
+  async runOn(db: Db, values: Texts): Promise<Row[]> {
+    if (!(db instanceof pg.Pool)) return this.run(db as Tx, values)
+    const client = await db.connect()
+    try {
+      const rows = await this.run(client, values)
+      client.release()
+      return rows
+    } catch (error) {
+      // As pg does: whether the connection is still good is not known.
+      client.release(error as Error)
+      throw error
+    }
   }
 }
 

@@ -148,7 +148,8 @@ function withPackages(call: Call, { rows, next }: KeyedPage<ListedUser>): KeyedP
     )
     return read.then((of) => of.get(uid) ?? [])
   }
-  return { rows: rows.map((row) => ({ ...row, packages: () => packages(row.uid) })), next }
+  // Copying a row takes longer than reading it did.
+  return { rows: rows.map((row) => Object.assign(row, { packages: () => packages(row.uid) })), next }
 }
 
 /** The packages of these users' live subscriptions, the base plan first. */
