@@ -31,7 +31,7 @@ const SERVICE: [path: string, tests: string[]][] = [
   ['server/src/billing/stripe/change-price', [...STRIPE, PRICE_CHANGES]],
   ['server/src/billing/stripe/schedule', [...STRIPE, PRICE_CHANGES]],
   ['server/src/billing/stripe/checkout', [...STRIPE, SALE_TERMS, 'server/test/billing/links.test.ts']],
-  ['server/src/billing/stripe/', [...STRIPE, 'server/test/billing/stripe.test.ts', REFUNDS]],
+  ['server/src/billing/stripe/', [...STRIPE, PRICE_CHANGES, 'server/test/billing/stripe.test.ts']],
   ['server/src/billing/sandbox/reversals', [REFUNDS]],
   ['server/src/billing/sandbox/payment-books', [REFUNDS, ...SHOP]],
   ['server/src/billing/sandbox/change-price', [PRICE_CHANGES]],

@@ -69,3 +69,20 @@ describe('gap: billing, payments that are due at Stripe', () => {
     expect(await provider.fetchSubscription(ref)).toMatchObject({ standing: 'live', pastDueSince: null })
   })
 })
+
+describe('gap: billing, a checkout at Stripe that is closed', () => {
+  it('cannot be paid any more, and closing it again changes nothing', async () => {
+    const price = stripe.sell({ name: 'Plan', amount: 900 })
+    const session = await stripe.sdk().checkout.sessions.create({
+      mode: 'subscription',
+      line_items: [{ price: price.id, quantity: 1 }],
+      success_url: 'https://shop.example/paid',
+    })
+    const status = async () => (await stripe.sdk().checkout.sessions.retrieve(session.id)).status
+    expect(await status()).toBe('open')
+    await provider.closeCheckout(session.id)
+    expect(await status()).toBe('expired')
+    await provider.closeCheckout(session.id)
+    await provider.closeCheckout('cs_unknown')
+  })
+})
