@@ -19,6 +19,7 @@ const STRIPE = ['server/test/billing/stripe-provider.test.ts', 'server/test/bill
 const SHOP = ['server/test/billing/sandbox.test.ts', 'server/test/billing/payments.test.ts']
 
 const REFUNDS = 'server/test/billing/refunds.test.ts'
+const SANDBOX_REFUNDS = 'server/test/billing/sandbox-refunds.test.ts'
 const PRICE_CHANGES = 'server/test/billing/price-changes.test.ts'
 const SALE_TERMS = 'server/test/billing/sale-terms.test.ts'
 
@@ -32,8 +33,8 @@ const SERVICE: [path: string, tests: string[]][] = [
   ['server/src/billing/stripe/schedule', [...STRIPE, PRICE_CHANGES]],
   ['server/src/billing/stripe/checkout', [...STRIPE, SALE_TERMS, 'server/test/billing/links.test.ts']],
   ['server/src/billing/stripe/', [...STRIPE, PRICE_CHANGES, 'server/test/billing/stripe.test.ts']],
-  ['server/src/billing/sandbox/reversals', [REFUNDS]],
-  ['server/src/billing/sandbox/payment-books', [REFUNDS, ...SHOP]],
+  ['server/src/billing/sandbox/reversals', [SANDBOX_REFUNDS]],
+  ['server/src/billing/sandbox/payment-books', [SANDBOX_REFUNDS, ...SHOP]],
   ['server/src/billing/sandbox/change-price', [PRICE_CHANGES]],
   ['server/src/billing/sandbox/bill', [PRICE_CHANGES]],
   ['server/src/billing/sandbox/erase-books', ['server/test/billing/deleted-users.test.ts']],

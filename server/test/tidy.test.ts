@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { EVERYTHING, filesIn, ROOT, type SourceFile } from './harness/source-files.ts'
+import { LONGER } from './long-files.ts'
 import { isUnit, LONG } from './projects.ts'
 
 const SRC = join(ROOT, 'server/src')
@@ -59,6 +60,11 @@ describe('the house', () => {
   it('reads the monotonic clock where a process begins', () => {
     const readers = source.filter(({ text }) => /\bperformance\b(?! of )|\bhrtime\b/.test(text))
     expect(readers.map(({ path }) => path).sort()).toEqual(['server/src/data-tools.ts', 'server/src/main.ts'])
+  })
+
+  it('has no file above 300 lines without a reason', () => {
+    const long = all.filter(({ path, text }) => /\.(ts|tsx|mjs)$/.test(path) && text.split('\n').length > 301)
+    expect(long.map(({ path }) => path).sort()).toEqual(Object.keys(LONGER).sort())
   })
 
   it('writes SQL in the store alone', () => {

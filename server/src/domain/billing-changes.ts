@@ -216,16 +216,8 @@ function started(
   { anchor, trialEndsAt }: Billed,
   startedAt: number,
 ): Started {
-  return {
-    packageId: id,
-    isAddon,
-    startedAt,
-    anchor,
-    cancelAt: null,
-    cancelledAt: null,
-    quantity,
-    trialEndsAt,
-  }
+  const open = { cancelAt: null, cancelledAt: null }
+  return { packageId: id, isAddon, startedAt, anchor, ...open, quantity, trialEndsAt }
 }
 
 /** Has the base plan succeeded by what the provider has scheduled, and by nothing else that would be paid there. */

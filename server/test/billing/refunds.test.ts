@@ -3,17 +3,19 @@ import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { Refusal } from '../stripe/refusals.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
+import { Customers } from './customers.ts'
 import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 import { NOTICES } from './stripe-shop.ts'
 
-// What becomes of a subscription whose payment is refunded or disputed, at Stripe and in the sandbox.
+// What becomes of a subscription whose payment is refunded or disputed at Stripe.
 
 const SECRET = 'whsec_of_these_tests'
 
 let server: TestServer
 let stripe: StripeStandIn
 let shop: SandboxShop
+let customers: Customers
 beforeAll(async () => {
   stripe = await startStripe()
   server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
@@ -23,44 +25,9 @@ afterAll(async () => {
   await stripe.stop()
 })
 
-/** Everybody who buys here is a user of their own, in a shop that the tests share. */
-let user = ''
-let users = 0
-async function newUser(): Promise<void> {
-  user = `user-${++users}`
-  await shop.admin.data('mutation ($id: String!) { createUser(input: { id: $id }) { id } }', { id: user })
-}
-
-const access = async (access: 'KEEP' | 'END') => {
-  const { setAccessAfterRefund } = await shop.dashboard.data(
-    `mutation ($appId: String!, $access: AccessAfterRefund!) {
-      setAccessAfterRefund(appId: $appId, access: $access) { accessAfterRefund }
-    }`,
-    { appId: shop.id, access },
-  )
-  expect(setAccessAfterRefund).toEqual({ accessAfterRefund: access })
-  await jobsDone(server.databaseUrl)
-}
-
-interface Reversal {
-  paymentRef: string
-  amount: number
-  refunded: number
-  dispute: { state: string } | null
-}
-
-/** What was taken back, on each of the user's subscriptions, oldest first. */
-async function reversals(): Promise<Reversal[][]> {
-  const { subscriptions } = await shop.admin.data(
-    'query ($user: String!) { subscriptions(userId: $user) { reversals { paymentRef amount refunded dispute { state } } } }',
-    { user },
-  )
-  return subscriptions.map(({ reversals }: { reversals: Reversal[] }) => reversals)
-}
-
 const explained = async (): Promise<string> => {
   const { explain } = await shop.dashboard.data(
-    `{ explain(appId: "${shop.id}", userId: "${user}", featureId: "call") { steps { step text } } }`,
+    `{ explain(appId: "${shop.id}", userId: "${customers.user}", featureId: "call") { steps { step text } } }`,
   )
   return explain.steps.find(({ step }: { step: string }) => step === 'SUBSCRIPTIONS').text
 }
@@ -69,6 +36,7 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
   let unregister: () => void
   beforeAll(async () => {
     shop = await openSandboxShop(server)
+    customers = new Customers(shop, server.databaseUrl)
     await shop.dashboard.data(
       `mutation ($appId: String!, $input: ProviderAccountInput!) {
         setProviderAccount(appId: $appId, provider: "stripe", input: $input) { enabled }
@@ -87,7 +55,7 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
       )
     }
   })
-  beforeEach(newUser)
+  beforeEach(() => customers.next())
   afterEach(() => stripe.fail(null))
   afterAll(() => unregister())
 
@@ -105,7 +73,7 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
 
   /** Pays for a template; returns the subscription and the payment. */
   async function buy(template: string): Promise<{ ref: string; payment: string }> {
-    const session = stripe.pay(/cs_\w+/.exec(await shop.link(template, user))?.[0] ?? '')
+    const session = stripe.pay(/cs_\w+/.exec(await shop.link(template, customers.user))?.[0] ?? '')
     await heard()
     const ref = String(session.subscription ?? '')
     return { ref, payment: session.payment_intent ? String(session.payment_intent) : paymentOf(ref) }
@@ -121,82 +89,82 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
     )
     expect(billingSettings.accessAfterRefund).toBe('KEEP')
     const { payment } = await buy('plan')
-    expect(await reversals()).toEqual([[]])
+    expect(await customers.reversals()).toEqual([[]])
     stripe.refund(payment)
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan ACTIVE'])
-    expect(await reversals()).toEqual([
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan ACTIVE'])
+    expect(await customers.reversals()).toEqual([
       [{ paymentRef: payment, amount: 1500, refunded: 1500, dispute: null }],
     ])
   })
 
   it('ends access where the app says so, and says why; the next payment starts a new subscription', async () => {
-    await access('END')
+    await customers.access('END')
     const { ref, payment } = await buy('plan')
     stripe.refund(payment)
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED'])
-    expect(await shop.canUse(user)).toMatchObject({ access: false, reasonCode: 'NO_SUBSCRIPTION' })
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED'])
+    expect(await shop.canUse(customers.user)).toMatchObject({ access: false, reasonCode: 'NO_SUBSCRIPTION' })
     expect(await explained()).toMatch(
       /^No live subscription; 1 ended\. "plan" ended because its payment was refunded in full at [\d-]+ [\d:]+ UTC: this app ends access then\.$/,
     )
     expect(stripe.world.subscription(ref).status).toBe('active')
     stripe.renew(ref, 'paid')
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED', 'plan ACTIVE'])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'plan ACTIVE'])
     expect(await explained()).not.toContain('refunded')
   })
 
   it('counts partial refunds together', async () => {
-    await access('END')
+    await customers.access('END')
     const { payment } = await buy('plan')
     stripe.refund(payment, 1000)
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan ACTIVE'])
-    expect(await reversals()).toMatchObject([[{ amount: 1500, refunded: 1000 }]])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan ACTIVE'])
+    expect(await customers.reversals()).toMatchObject([[{ amount: 1500, refunded: 1000 }]])
     stripe.refund(payment, 500)
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED'])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED'])
   })
 
   it.each([
     'failed',
     'canceled',
   ] as const)('gives access back if the refund %s, and keeps usage', async (how) => {
-    await access('END')
+    await customers.access('END')
     const { payment } = await buy('plan')
     await shop.admin.data(
       'mutation ($userId: String!) { recordUsage(input: { userId: $userId, featureId: "call", delta: 4 }) { recorded } }',
-      { userId: user },
+      { userId: customers.user },
     )
     const refund = stripe.refund(payment)
     await heard()
     stripe.takeRefundBack(refund, how)
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED', 'plan ACTIVE'])
-    expect(await reversals()).toEqual([[], []])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'plan ACTIVE'])
+    expect(await customers.reversals()).toEqual([[], []])
     const { canUseFeature } = await shop.admin.data(
       'query ($user: String!) { canUseFeature(userId: $user, featureId: "call") { consumption { used } } }',
-      { user },
+      { user: customers.user },
     )
     expect(canUseFeature.consumption.used).toBe(4)
   })
 
   it('keeps access when an earlier period is refunded or disputed', async () => {
-    await access('END')
+    await customers.access('END')
     const { ref, payment } = await buy('plan')
     stripe.renew(ref, 'paid')
     stripe.refund(payment, 700)
     stripe.dispute(payment)
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan ACTIVE'])
-    expect(await reversals()).toMatchObject([
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan ACTIVE'])
+    expect(await customers.reversals()).toMatchObject([
       [{ paymentRef: payment, refunded: 700, dispute: { state: 'OPEN' } }],
     ])
   })
 
   it('ends access when all invoices of the running period are refunded, not when one of them is', async () => {
-    await access('END')
+    await customers.access('END')
     const { ref, payment } = await buy('plan')
     const dear = stripe.sell({ name: 'dear', amount: 9000 })
     await shop.dashboard.data(
@@ -208,113 +176,117 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
       proration_behavior: 'always_invoice',
     })
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED', 'pro ACTIVE'])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'pro ACTIVE'])
     stripe.refund(paymentOf(ref))
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED', 'pro ACTIVE'])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'pro ACTIVE'])
     stripe.refund(payment)
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED', 'pro CANCELLED'])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'pro CANCELLED'])
   })
 
   it('ends a one-off purchase, and gives it back as a new one', async () => {
-    await access('END')
+    await customers.access('END')
     const { payment } = await buy('life')
     const refund = stripe.refund(payment)
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['life CANCELLED'])
+    expect(await shop.subscriptions(customers.user)).toEqual(['life CANCELLED'])
     stripe.takeRefundBack(refund)
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['life CANCELLED', 'life ACTIVE'])
+    expect(await shop.subscriptions(customers.user)).toEqual(['life CANCELLED', 'life ACTIVE'])
     stripe.dispute(payment)
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['life CANCELLED', 'life CANCELLED'])
+    expect(await shop.subscriptions(customers.user)).toEqual(['life CANCELLED', 'life CANCELLED'])
   })
 
   it('never gives back a one-off purchase that someone has cancelled', async () => {
-    await access('END')
+    await customers.access('END')
     const { payment } = await buy('life')
-    const [{ id }] = (await shop.billed(user)) as [{ id: string }]
+    const [{ id }] = (await shop.billed(customers.user)) as [{ id: string }]
     await shop.cancel(id, false)
     const refund = stripe.refund(payment)
     await heard()
     stripe.takeRefundBack(refund)
     await heard()
     await reconciled()
-    expect(await shop.subscriptions(user)).toEqual(['life CANCELLED'])
+    expect(await shop.subscriptions(customers.user)).toEqual(['life CANCELLED'])
   })
 
   it('waits while the bank only asks, ends with the dispute, and comes back when it is won', async () => {
-    await access('END')
+    await customers.access('END')
     const { payment } = await buy('plan')
     const dispute = stripe.dispute(payment, { status: 'warning_needs_response' })
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan ACTIVE'])
-    expect(await reversals()).toMatchObject([[{ refunded: 0, dispute: { state: 'INQUIRY' } }]])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan ACTIVE'])
+    expect(await customers.reversals()).toMatchObject([[{ refunded: 0, dispute: { state: 'INQUIRY' } }]])
     stripe.decide(dispute, 'needs_response')
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED'])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED'])
     expect(await explained()).toContain('"plan" ended because its payment was disputed at ')
     stripe.decide(dispute, 'under_review')
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED'])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED'])
     stripe.decide(dispute, 'won')
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED', 'plan ACTIVE'])
-    expect((await reversals()).at(-1)).toMatchObject([{ dispute: { state: 'WON' } }])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'plan ACTIVE'])
+    expect((await customers.reversals()).at(-1)).toMatchObject([{ dispute: { state: 'WON' } }])
   })
 
   it('stays over when a dispute about the rest of a partly refunded charge is lost', async () => {
-    await access('END')
+    await customers.access('END')
     const { payment } = await buy('plan')
     stripe.refund(payment, 500)
     stripe.decide(stripe.dispute(payment, { amount: 1000 }), 'lost')
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED'])
-    expect(await reversals()).toMatchObject([[{ refunded: 500, dispute: { state: 'LOST' } }]])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED'])
+    expect(await customers.reversals()).toMatchObject([[{ refunded: 500, dispute: { state: 'LOST' } }]])
   })
 
   it('asks what is so, however often and in whatever order notices come', async () => {
-    await access('END')
+    await customers.access('END')
     const { payment } = await buy('plan')
     const refund = stripe.refund(payment)
     stripe.takeRefundBack(refund)
     stripe.refund(payment, 100)
     await stripe.deliver({ copies: [2, 3], shuffle: true, atOnce: 4 })
     await jobsDone(server.databaseUrl)
-    expect(await shop.subscriptions(user)).toEqual(['plan ACTIVE'])
-    expect(await reversals()).toMatchObject([[{ refunded: 100 }]])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan ACTIVE'])
+    expect(await customers.reversals()).toMatchObject([[{ refunded: 100 }]])
   })
 
   it('is found by reconciliation where no notice came: live, ended and one-off', async () => {
-    await access('KEEP')
+    await customers.access('KEEP')
     const [live, ended] = [await buy('plan'), await buy('extra')]
     stripe.cancel(ended.ref)
     await heard()
     stripe.refund(live.payment, 1)
     stripe.refund(ended.payment, 2)
     await reconciled()
-    expect((await reversals()).map((of) => of.map(({ refunded }) => refunded))).toEqual([[1], [2]])
+    expect((await customers.reversals()).map((of) => of.map(({ refunded }) => refunded))).toEqual([[1], [2]])
     const once = await buy('life')
     stripe.refund(once.payment, 3)
     await reconciled()
-    expect((await reversals()).at(-1)).toMatchObject([{ refunded: 3 }])
+    expect((await customers.reversals()).at(-1)).toMatchObject([{ refunded: 3 }])
   })
 
   it('also decides about earlier refunds when the app changes its mind, both ways', async () => {
-    await access('KEEP')
+    await customers.access('KEEP')
     const [base, extra] = [await buy('plan'), await buy('extra')]
     stripe.refund(base.payment)
     stripe.refund(extra.payment, 1)
     await heard()
-    await access('END')
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED', 'extra CANCELLED'])
-    await access('KEEP')
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED', 'extra CANCELLED', 'plan ACTIVE'])
+    await customers.access('END')
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'extra CANCELLED'])
+    await customers.access('KEEP')
+    expect(await shop.subscriptions(customers.user)).toEqual([
+      'plan CANCELLED',
+      'extra CANCELLED',
+      'plan ACTIVE',
+    ])
   })
 
   it('does not concern what the customer was charged for besides', async () => {
-    await access('END')
+    await customers.access('END')
     const { ref } = await buy('plan')
     const sdk = stripe.sdk()
     const customer = String(stripe.world.subscription(ref).customer)
@@ -324,8 +296,8 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
     const [other] = (await sdk.invoicePayments.list({ invoice: String(id) })).data
     stripe.refund(String(other?.payment.payment_intent))
     await heard()
-    expect(await shop.subscriptions(user)).toEqual(['plan ACTIVE'])
-    expect(await reversals()).toEqual([[]])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan ACTIVE'])
+    expect(await customers.reversals()).toEqual([[]])
     expect((await refundNotices()).filter(({ state }) => state !== 'DONE')).toEqual([])
   })
 
@@ -333,18 +305,18 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
     const forbidden = new Refusal(403, 'invalid_request_error', 'The key lacks rak_charge_read.')
     stripe.fail({ outage: { kind: 'refused', refusal: forbidden }, path: /charges|invoice_payments/ })
     const { ref, payment } = await buy('plan')
-    expect(await shop.subscriptions(user)).toEqual(['plan ACTIVE'])
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan ACTIVE'])
     stripe.cancel(ref, 'at period end')
     stripe.refund(payment)
     await heard()
-    expect(await shop.billed(user)).toMatchObject([{ cancelAt: expect.any(String) }])
+    expect(await shop.billed(customers.user)).toMatchObject([{ cancelAt: expect.any(String) }])
     const failed = (await refundNotices()).filter(({ state }) => state === 'FAILED')
     expect(failed.map(({ type }) => type).sort()).toEqual(['charge.refunded', 'refund.created'])
     expect(failed[0]?.lastError).toContain('rak_charge_read')
     stripe.fail(null)
     await shop.dashboard.data(`mutation { replayFailedNotices(appId: "${shop.id}") }`)
     await jobsDone(server.databaseUrl)
-    expect(await reversals()).toMatchObject([[{ refunded: 1500 }]])
+    expect(await customers.reversals()).toMatchObject([[{ refunded: 1500 }]])
   })
 
   it('reads a bounded number of charges', async () => {
@@ -357,7 +329,7 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
     await heard()
     const asked = stripe.asked.slice(before).map(({ path }) => path)
     // The first charge is too old to be found. Notices may ask at the same time, and then again.
-    expect(await reversals()).toMatchObject([[{ refunded: 1 }]])
+    expect(await customers.reversals()).toMatchObject([[{ refunded: 1 }]])
     const [charges, invoices] = ['charges', 'invoices'].map(
       (list) => asked.filter((path) => path === `/v1/${list}`).length,
     )
@@ -381,7 +353,9 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
       )
     expect(await kept()).toContain(payment)
     expect(await kept()).not.toContain('letters.example')
-    await shop.admin.data('mutation ($user: String!) { deleteUser(id: $user) { id } }', { user })
+    await shop.admin.data('mutation ($user: String!) { deleteUser(id: $user) { id } }', {
+      user: customers.user,
+    })
     await heard()
     const everybody = async () => (await shop.admin.data('{ users { id } }')).users
     const left = await everybody()
@@ -389,125 +363,5 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
     await heard()
     expect(await everybody()).toEqual(left)
     expect(await kept()).not.toContain('letters.example')
-  })
-})
-
-describe('gap: billing, refunds and disputes tried in the sandbox', () => {
-  beforeAll(async () => {
-    shop = await openSandboxShop(server, { testClock: true })
-    await access('END')
-  })
-  beforeEach(newUser)
-
-  const newest = async (): Promise<string> => (await shop.billed(user)).at(-1)?.id
-
-  async function payments(subscriptionId: string) {
-    const { sandboxPayments } = await shop.dashboard.data(
-      `query ($appId: String!, $subscriptionId: String!) {
-        sandboxPayments(appId: $appId, subscriptionId: $subscriptionId) {
-          paymentRef amount refunded currency periodStart periodEnd dispute { state }
-        }
-      }`,
-      { appId: shop.id, subscriptionId },
-    )
-    return sandboxPayments
-  }
-
-  const REVERSE = `mutation ($appId: String!, $subscriptionId: String!, $paymentRef: String!, $action: SandboxReversal!, $amount: SafeInt) {
-    reverseSandboxPayment(appId: $appId, subscriptionId: $subscriptionId, paymentRef: $paymentRef, action: $action, amount: $amount) {
-      refunded dispute { state }
-    }
-  }`
-
-  /** Of the newest payment, unless told. */
-  async function reverse(action: string, given: { amount?: number; payment?: number } = {}) {
-    const subscriptionId = await newest()
-    const { paymentRef } = (await payments(subscriptionId))[given.payment ?? 0]
-    const { data, errors } = await shop.dashboard.ask(REVERSE, {
-      appId: shop.id,
-      subscriptionId,
-      paymentRef,
-      action,
-      amount: given.amount ?? null,
-    })
-    await jobsDone(server.databaseUrl)
-    return errors?.[0]?.message ?? data?.reverseSandboxPayment
-  }
-
-  it('refunds: in part, in full, and one that fails', async () => {
-    await shop.buy('plan', user)
-    expect(await payments(await newest())).toMatchObject([
-      { amount: 1200, refunded: 0, currency: 'usd', dispute: null },
-    ])
-    expect(await reverse('REFUND', { amount: 1300 })).toBe(
-      'sandbox refused: a refund is from 1 to 1200, which is what is left of the payment',
-    )
-    expect(await reverse('REFUND', { amount: 200 })).toMatchObject({ refunded: 200 })
-    expect(await shop.subscriptions(user)).toEqual(['plan ACTIVE'])
-    expect(await reverse('REFUND')).toMatchObject({ refunded: 1200 })
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED'])
-    expect(await reverse('REFUND')).toBe('sandbox refused: the payment has been refunded already')
-    expect(await reverse('FAIL_REFUND')).toMatchObject({ refunded: 200 })
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED', 'plan ACTIVE'])
-    expect(await reversals()).toMatchObject([[{ refunded: 200 }], [{ refunded: 200 }]])
-  })
-
-  it('disputes: an inquiry, a dispute, won and lost', async () => {
-    await shop.buy('life', user)
-    expect(await reverse('WIN_DISPUTE')).toBe('sandbox refused: there is no open dispute to decide')
-    await reverse('INQUIRE')
-    expect(await shop.subscriptions(user)).toEqual(['life ACTIVE'])
-    await reverse('DISPUTE')
-    expect(await shop.subscriptions(user)).toEqual(['life CANCELLED'])
-    expect(await reverse('REFUND')).toBe('sandbox refused: the payment is disputed: the bank has the money')
-    expect(await reverse('WIN_DISPUTE')).toMatchObject({ dispute: { state: 'WON' } })
-    expect(await shop.subscriptions(user)).toEqual(['life CANCELLED', 'life ACTIVE'])
-    expect(await reverse('DISPUTE')).toBe('sandbox refused: the payment has been disputed already')
-  })
-
-  it('counts the running period alone, and what renews is paid anew', async () => {
-    await shop.buy('plan', user)
-    await shop.advance('2030-02-15T00:00:00Z')
-    await reverse('REFUND', { payment: 1 })
-    expect(await shop.subscriptions(user)).toEqual(['plan ACTIVE'])
-    await reverse('DISPUTE')
-    await reverse('LOSE_DISPUTE')
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED'])
-    await shop.advance('2030-03-20T00:00:00Z')
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED', 'plan ACTIVE'])
-    expect((await reversals()).map((of) => of.length)).toEqual([2, 0])
-  })
-
-  it('ends both invoices of a period together: the first, and that of an upgrade', async () => {
-    await shop.buy('plan', user)
-    await shop.admin.data(
-      'mutation ($user: String!) { changeSubscription(userId: $user, packageId: "pro", when: NOW) { now } }',
-      { user },
-    )
-    await jobsDone(server.databaseUrl)
-    expect(await payments(await newest())).toHaveLength(2)
-    await reverse('REFUND')
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED', 'pro ACTIVE'])
-    await reverse('REFUND', { payment: 1 })
-    expect(await shop.subscriptions(user)).toEqual(['plan CANCELLED', 'pro CANCELLED'])
-  })
-
-  it('refuses what is not paid there, and everything while it is off', async () => {
-    await shop.buy('plan', user)
-    const subscriptionId = await newest()
-    const [{ paymentRef }] = await payments(subscriptionId)
-    const asked = { appId: shop.id, subscriptionId, paymentRef, action: 'REFUND' }
-    const other = await shop.dashboard.error(REVERSE, { ...asked, paymentRef: 'in_other' })
-    expect(other).toMatchObject({ extensions: { code: 'BAD_USER_INPUT', field: 'paymentRef' } })
-    const unknown = await shop.dashboard.error(REVERSE, { ...asked, subscriptionId: 'sub_no' })
-    expect(unknown.extensions.code).toBe('SUBSCRIPTION_NOT_FOUND')
-    await shop.dashboard.data(
-      `mutation { setProviderAccount(appId: "${shop.id}", provider: "sandbox", input: { enabled: false }) { enabled } }`,
-    )
-    expect((await shop.dashboard.error(REVERSE, asked)).message).toBe('sandbox refused: the sandbox is off')
-    const { subscribe } = await shop.admin.data(
-      'mutation { createUser(input: { id: "bob" }) { id } subscribe(userId: "bob", packageIds: ["plan"]) { id } }',
-    )
-    expect(await payments(subscribe[0].id)).toEqual([])
   })
 })

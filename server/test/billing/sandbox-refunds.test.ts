@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+import { Customers } from './customers.ts'
+import { jobsDone } from './jobs-done.ts'
+import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
+
+let server: TestServer
+let shop: SandboxShop
+let customers: Customers
+
+describe('gap: billing, refunds and disputes tried in the sandbox', () => {
+  beforeAll(async () => {
+    server = await startTestServer()
+    shop = await openSandboxShop(server, { testClock: true })
+    customers = new Customers(shop, server.databaseUrl)
+    await customers.access('END')
+  })
+  afterAll(() => server.stop())
+  beforeEach(() => customers.next())
+
+  const newest = async (): Promise<string> => (await shop.billed(customers.user)).at(-1)?.id
+
+  async function payments(subscriptionId: string) {
+    const { sandboxPayments } = await shop.dashboard.data(
+      `query ($appId: String!, $subscriptionId: String!) {
+        sandboxPayments(appId: $appId, subscriptionId: $subscriptionId) {
+          paymentRef amount refunded currency periodStart periodEnd dispute { state }
+        }
+      }`,
+      { appId: shop.id, subscriptionId },
+    )
+    return sandboxPayments
+  }
+
+  const REVERSE = `mutation ($appId: String!, $subscriptionId: String!, $paymentRef: String!, $action: SandboxReversal!, $amount: SafeInt) {
+    reverseSandboxPayment(appId: $appId, subscriptionId: $subscriptionId, paymentRef: $paymentRef, action: $action, amount: $amount) {
+      refunded dispute { state }
+    }
+  }`
+
+  /** Of the newest payment, unless told. */
+  async function reverse(action: string, given: { amount?: number; payment?: number } = {}) {
+    const subscriptionId = await newest()
+    const { paymentRef } = (await payments(subscriptionId))[given.payment ?? 0]
+    const { data, errors } = await shop.dashboard.ask(REVERSE, {
+      appId: shop.id,
+      subscriptionId,
+      paymentRef,
+      action,
+      amount: given.amount ?? null,
+    })
+    await jobsDone(server.databaseUrl)
+    return errors?.[0]?.message ?? data?.reverseSandboxPayment
+  }
+
+  it('refunds: in part, in full, and one that fails', async () => {
+    await shop.buy('plan', customers.user)
+    expect(await payments(await newest())).toMatchObject([
+      { amount: 1200, refunded: 0, currency: 'usd', dispute: null },
+    ])
+    expect(await reverse('REFUND', { amount: 1300 })).toBe(
+      'sandbox refused: a refund is from 1 to 1200, which is what is left of the payment',
+    )
+    expect(await reverse('REFUND', { amount: 200 })).toMatchObject({ refunded: 200 })
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan ACTIVE'])
+    expect(await reverse('REFUND')).toMatchObject({ refunded: 1200 })
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED'])
+    expect(await reverse('REFUND')).toBe('sandbox refused: the payment has been refunded already')
+    expect(await reverse('FAIL_REFUND')).toMatchObject({ refunded: 200 })
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'plan ACTIVE'])
+    expect(await customers.reversals()).toMatchObject([[{ refunded: 200 }], [{ refunded: 200 }]])
+  })
+
+  it('disputes: an inquiry, a dispute, won and lost', async () => {
+    await shop.buy('life', customers.user)
+    expect(await reverse('WIN_DISPUTE')).toBe('sandbox refused: there is no open dispute to decide')
+    await reverse('INQUIRE')
+    expect(await shop.subscriptions(customers.user)).toEqual(['life ACTIVE'])
+    await reverse('DISPUTE')
+    expect(await shop.subscriptions(customers.user)).toEqual(['life CANCELLED'])
+    expect(await reverse('REFUND')).toBe('sandbox refused: the payment is disputed: the bank has the money')
+    expect(await reverse('WIN_DISPUTE')).toMatchObject({ dispute: { state: 'WON' } })
+    expect(await shop.subscriptions(customers.user)).toEqual(['life CANCELLED', 'life ACTIVE'])
+    expect(await reverse('DISPUTE')).toBe('sandbox refused: the payment has been disputed already')
+  })
+
+  it('counts the running period alone, and what renews is paid anew', async () => {
+    await shop.buy('plan', customers.user)
+    await shop.advance('2030-02-15T00:00:00Z')
+    await reverse('REFUND', { payment: 1 })
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan ACTIVE'])
+    await reverse('DISPUTE')
+    await reverse('LOSE_DISPUTE')
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED'])
+    await shop.advance('2030-03-20T00:00:00Z')
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'plan ACTIVE'])
+    expect((await customers.reversals()).map((of) => of.length)).toEqual([2, 0])
+  })
+
+  it('ends both invoices of a period together: the first, and that of an upgrade', async () => {
+    await shop.buy('plan', customers.user)
+    await shop.admin.data(
+      'mutation ($user: String!) { changeSubscription(userId: $user, packageId: "pro", when: NOW) { now } }',
+      { user: customers.user },
+    )
+    await jobsDone(server.databaseUrl)
+    expect(await payments(await newest())).toHaveLength(2)
+    await reverse('REFUND')
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'pro ACTIVE'])
+    await reverse('REFUND', { payment: 1 })
+    expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'pro CANCELLED'])
+  })
+
+  it('refuses what is not paid there, and everything while it is off', async () => {
+    await shop.buy('plan', customers.user)
+    const subscriptionId = await newest()
+    const [{ paymentRef }] = await payments(subscriptionId)
+    const asked = { appId: shop.id, subscriptionId, paymentRef, action: 'REFUND' }
+    const other = await shop.dashboard.error(REVERSE, { ...asked, paymentRef: 'in_other' })
+    expect(other).toMatchObject({ extensions: { code: 'BAD_USER_INPUT', field: 'paymentRef' } })
+    const unknown = await shop.dashboard.error(REVERSE, { ...asked, subscriptionId: 'sub_no' })
+    expect(unknown.extensions.code).toBe('SUBSCRIPTION_NOT_FOUND')
+    await shop.dashboard.data(
+      `mutation { setProviderAccount(appId: "${shop.id}", provider: "sandbox", input: { enabled: false }) { enabled } }`,
+    )
+    expect((await shop.dashboard.error(REVERSE, asked)).message).toBe('sandbox refused: the sandbox is off')
+    const { subscribe } = await shop.admin.data(
+      'mutation { createUser(input: { id: "bob" }) { id } subscribe(userId: "bob", packageIds: ["plan"]) { id } }',
+    )
+    expect(await payments(subscribe[0].id)).toEqual([])
+  })
+})

@@ -1,0 +1,39 @@
+const ROWS =
+  'a table with a row for each operation, store function, limit or case: cut, it could not be seen to be complete'
+const ONE_SETTING = 'many tests of one noun that share a server and what was set up in it'
+const ONE_MODEL = 'a model of what should happen, and the steps that are compared with it'
+const ONE_CLASS = 'a class that has a documented method for every operation'
+
+/** Files above 300 lines, and why they are not cut. */
+export const LONGER: Record<string, string> = {
+  'dashboard/test/administration.test.ts': ONE_SETTING,
+  'dashboard/test/users.test.ts': ONE_SETTING,
+  'sdk/src/tollgate.ts': ONE_CLASS,
+  'sdk/test/operations.test.ts': ROWS,
+  'server/src/domain/billing-changes-edges.test.ts': ROWS,
+  'server/src/domain/billing-changes.test.ts': ROWS,
+  'server/test/backup.test.ts': ONE_SETTING,
+  'server/test/billing/refunds.test.ts': ONE_SETTING,
+  'server/test/billing/sandbox.test.ts': ONE_SETTING,
+  'server/test/billing/stripe.test.ts': ONE_SETTING,
+  'server/test/bounds/connections.ts': ROWS,
+  'server/test/bounds/dashboard.ts': ROWS,
+  'server/test/compiled.test.ts': ROWS,
+  'server/test/dashboard/archiving.test.ts': ONE_SETTING,
+  'server/test/dashboard/audit-search.test.ts': ROWS,
+  'server/test/dashboard/audit-steps.ts': ROWS,
+  'server/test/dashboard/catalogue.test.ts': ONE_SETTING,
+  'server/test/dashboard/role-matrix.test.ts': ROWS,
+  'server/test/dashboard/users.test.ts': ONE_SETTING,
+  'server/test/idempotency.test.ts': ROWS,
+  'server/test/isolation.test.ts': ROWS,
+  'server/test/overrides.test.ts': ONE_SETTING,
+  'server/test/plan-changes-property.test.ts': ONE_MODEL,
+  'server/test/plan-changes.test.ts': ONE_SETTING,
+  'server/test/plan-races.ts': ONE_MODEL,
+  'server/test/prune.test.ts': ONE_SETTING,
+  'server/test/statements.test.ts': ROWS,
+  'server/test/store/ledger-partitions.test.ts': ONE_SETTING,
+  'server/test/store/tenancy.test.ts': ROWS,
+  'server/test/versions.test.ts': ONE_SETTING,
+}
