@@ -134,7 +134,7 @@ describe('gap: for whom a package is published', () => {
     )
     expect(explain.steps).toContainEqual({
       step: 'GRANTS',
-      text: 'Granted by version 1 of "plan" (10 per month).',
+      text: 'Granted by version 1 of plan (10 per month).',
     })
     await app.advance(midnight('2031-03-15'))
     expect(await held(app, 'ann')).toEqual(['1: 10'])

@@ -10,6 +10,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { ObjectDiff } from '../ui/object-diff.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
+import { Sentence } from '../ui/sentence.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { When } from '../ui/when.tsx'
 import { AuditFilters, type AuditSearch, ExportAudit, queryOf } from './audit-filters.tsx'
@@ -20,7 +21,7 @@ const AUDIT = graphql(`
     auditLog(appId: $appId, actorKind: $actorKind, who: $who, operation: $operation, subjectId: $subjectId,
         from: $from, to: $to, after: $after) {
       next
-      rows { id at actorKind actor memberEmail source appId sentence subjectId before after }
+      rows { id at actorKind actor memberEmail source appId sentence parts { text at subject { kind appId id } } subjectId before after }
     }
   }
 `)
@@ -135,10 +136,10 @@ const columns = (narrow: (change: AuditSearch) => void, open: (entry: Entry) => 
   },
   {
     label: 'What',
-    cell: ({ sentence, subjectId, actor }: Entry) => (
+    cell: ({ parts, subjectId, actor }: Entry) => (
       <>
         <Text size="sm" fw={550}>
-          {sentence}
+          <Sentence parts={parts} />
         </Text>
         <Group gap="xs">
           <Text size="xs" c="dimmed" hiddenFrom="sm">

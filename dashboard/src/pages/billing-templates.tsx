@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { graphql } from '../api/graphql.ts'
+import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
@@ -14,9 +14,15 @@ import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { OrderSelect } from '../ui/order-select.tsx'
+import { PackageLink } from '../ui/package-link.tsx'
+import { Pager } from '../ui/pager.tsx'
 import { priceText } from '../ui/price.ts'
 import { RowActions } from '../ui/row-actions.tsx'
+import { SearchInput } from '../ui/search-input.tsx'
+import { byName, matches, slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
+import { Total } from '../ui/total.tsx'
 import { SandboxWarning } from './sandbox-warning.tsx'
 
 const TEMPLATES = graphql(`
@@ -28,13 +34,31 @@ const TEMPLATES = graphql(`
     }
   }
 `)
+type Template = ResultOf<typeof TEMPLATES>['billingTemplates'][number]
+type Filters = { search?: string; show?: 'archived'; order?: keyof typeof ORDERS }
+
+const ORDERS = { name: 'By name', newest: 'Newest first' }
+
+/** The server sends them oldest first. */
+function listed(templates: readonly Template[], { search, show, order }: Filters): Template[] {
+  const shown = templates.filter(
+    ({ id, name, archivedAt }) =>
+      (archivedAt !== null) === (show === 'archived') && matches(search, id, name),
+  )
+  if (order === 'name') return shown.sort(byName)
+  return order === 'newest' ? shown.reverse() : shown
+}
+
 export function BillingTemplates({ appId }: { appId: string }) {
   const may = useMay()
   const [making, setMaking] = useState(false)
   const [testing, setTesting] = useState<string | null>(null)
   const asked = useAsk(TEMPLATES, { appId })
-  const { show } = useSearch({ from: '/inside/apps/$app/billing' })
+  const { show, search, order, after } = useSearch({ from: '/inside/apps/$app/billing' })
   const navigate = useNavigate({ from: '/apps/$app/billing' })
+  // Another filter is another list: it starts at its first page.
+  const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
+    void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
   const make = (
     <Button
       leftSection={<IconPlus size={16} aria-hidden />}
@@ -47,8 +71,14 @@ export function BillingTemplates({ appId }: { appId: string }) {
   return (
     <Stack>
       <Loaded of={asked}>
-        {({ billingTemplates }) =>
-          billingTemplates.length === 0 ? (
+        {({ billingTemplates }) => {
+          const shown = listed(billingTemplates, {
+            ...(search && { search }),
+            ...(show && { show }),
+            ...(order && { order }),
+          })
+          const page = slice(shown, after)
+          return billingTemplates.length === 0 ? (
             <Empty title="Create your first template" action={make}>
               A template ties packages to their prices. Your backend passes its id to generateSubscriptionLink
               and sends the user to the link. When they pay, Tollgate subscribes them automatically. Give the
@@ -57,22 +87,29 @@ export function BillingTemplates({ appId }: { appId: string }) {
           ) : (
             <>
               <Group justify="space-between" gap="sm">
-                <ArchivedFilter
-                  archived={show === 'archived'}
-                  onChange={(archived) =>
-                    void navigate({
-                      search: ({ show, ...s }) => (archived ? { ...s, show: 'archived' } : s),
-                      replace: true,
-                    })
-                  }
-                />
+                <Group gap="sm">
+                  <SearchInput
+                    label="Search by id or name"
+                    value={search ?? ''}
+                    onSearch={(text) => set({ search: text === '' ? undefined : text })}
+                  />
+                  <OrderSelect
+                    usual="Oldest first"
+                    others={ORDERS}
+                    value={order}
+                    onChange={(order) => set({ order })}
+                  />
+                  <ArchivedFilter
+                    archived={show === 'archived'}
+                    onChange={(archived) => set({ show: archived ? 'archived' : undefined })}
+                  />
+                </Group>
                 {make}
               </Group>
+              <Total of={{ count: shown.length, more: false }} one="template" many="templates" />
               <DataTable
                 label="Billing templates"
-                rows={billingTemplates.filter(
-                  ({ archivedAt }) => (archivedAt !== null) === (show === 'archived'),
-                )}
+                rows={page.rows}
                 keyOf={({ id }) => id}
                 columns={[
                   {
@@ -91,7 +128,13 @@ export function BillingTemplates({ appId }: { appId: string }) {
                   {
                     label: 'Packages',
                     wide: true,
-                    cell: ({ packages }) => packages.map(({ name }) => name).join(', '),
+                    cell: ({ packages }) => (
+                      <Group gap="xs">
+                        {packages.map(({ id, name }) => (
+                          <PackageLink key={id} appId={appId} id={id} name={name} />
+                        ))}
+                      </Group>
+                    ),
                   },
                   {
                     label: 'Price',
@@ -145,9 +188,10 @@ export function BillingTemplates({ appId }: { appId: string }) {
                   },
                 ]}
               />
+              <Pager after={after} next={page.next} />
             </>
           )
-        }
+        }}
       </Loaded>
       <FormDialog opened={making} onClose={() => setMaking(false)} title="New template">
         <TemplateForm appId={appId} onDone={() => setMaking(false)} />
@@ -156,7 +200,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
         opened={testing !== null}
         onClose={() => setTesting(null)}
         size="lg"
-        title={`Test the link of ${testing}`}
+        title={`Test the link of ${nameOf(asked.data?.billingTemplates, testing)}`}
       >
         <SandboxWarning appId={appId} />
         {testing !== null && <LinkTester appId={appId} templateId={testing} />}
@@ -164,6 +208,9 @@ export function BillingTemplates({ appId }: { appId: string }) {
     </Stack>
   )
 }
+
+const nameOf = (templates: readonly Template[] | undefined, id: string | null) =>
+  templates?.find((template) => template.id === id)?.name ?? id
 
 function termsText(terms: {
   trialDays?: number | null

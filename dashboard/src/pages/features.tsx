@@ -14,6 +14,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { OrderSelect } from '../ui/order-select.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
@@ -85,18 +86,11 @@ export function FeaturesPage() {
           value={filters.type ?? null}
           onChange={(type) => set({ type: (type ?? undefined) as Filters['type'] })}
         />
-        <Select
-          aria-label="Order"
-          w={170}
-          allowDeselect={false}
-          data={[
-            { value: 'oldest', label: 'Oldest first' },
-            ...Object.entries(ORDERS).map(([value, label]) => ({ value, label })),
-          ]}
-          value={filters.order ?? 'oldest'}
-          onChange={(order) =>
-            set({ order: order === 'oldest' ? undefined : (order as NonNullable<Filters['order']>) })
-          }
+        <OrderSelect
+          usual="Oldest first"
+          others={ORDERS}
+          value={filters.order}
+          onChange={(order) => set({ order })}
         />
         <ArchivedFilter
           archived={filters.show === 'archived'}

@@ -11,6 +11,7 @@ import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { units } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
+import { Sentence } from '../ui/sentence.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
 import { When } from '../ui/when.tsx'
 import { FirstMinute } from './first-minute.tsx'
@@ -25,7 +26,7 @@ const ACTIVITY = graphql(`
 const LATEST = graphql(`
   query Latest($appId: String!) {
     nearLimits(appId: $appId, first: 6) { userId userName featureId featureName used budget overageEnabled }
-    latestEvents(appId: $appId, first: 12) { id kind at text userId featureId packageId }
+    latestEvents(appId: $appId, first: 12) { id at parts { text at subject { kind appId id } } }
   }
 `)
 type Point = ResultOf<typeof ACTIVITY>['activity'][number]
@@ -145,7 +146,7 @@ function LatestOf({ appId }: { appId: string }) {
       {(latest) => (
         <SimpleGrid cols={{ base: 1, md: 2 }}>
           <NearLimits appId={appId} rows={latest.nearLimits} />
-          <Events appId={appId} rows={latest.latestEvents} />
+          <Events rows={latest.latestEvents} />
         </SimpleGrid>
       )}
     </Loaded>
@@ -174,7 +175,15 @@ function NearLimits({ appId, rows }: { appId: string; rows: Latest['nearLimits']
                   >
                     {row.userName ?? row.userId}
                   </Link>{' '}
-                  · {row.featureName}
+                  ·{' '}
+                  <AnchorLink
+                    to="/apps/$app/features/$id"
+                    params={{ app: appId, id: row.featureId }}
+                    inherit
+                    underline="always"
+                  >
+                    {row.featureName}
+                  </AnchorLink>
                 </Text>
                 <UsageBar label={`${row.featureName} of ${row.userId}`} {...row} />
               </div>
@@ -186,7 +195,7 @@ function NearLimits({ appId, rows }: { appId: string; rows: Latest['nearLimits']
   )
 }
 
-function Events({ appId, rows }: { appId: string; rows: Latest['latestEvents'] }) {
+function Events({ rows }: { rows: Latest['latestEvents'] }) {
   return (
     <Stack gap="xs">
       <Title order={2}>Latest events</Title>
@@ -197,27 +206,13 @@ function Events({ appId, rows }: { appId: string; rows: Latest['latestEvents'] }
           </Text>
         ) : (
           <Stack gap="xs">
-            {rows.map(({ id, text, at, userId }) => (
+            {rows.map(({ id, parts, at }) => (
               <div key={id}>
                 <Text size="sm" className="break">
-                  {text}
+                  <Sentence parts={parts} />
                 </Text>
                 <Text size="xs" c="dimmed">
                   <When at={at} time />
-                  {userId !== null && (
-                    <>
-                      {' · '}
-                      <AnchorLink
-                        to="/apps/$app/users/$id"
-                        params={{ app: appId, id: userId }}
-                        size="xs"
-                        underline="always"
-                        className="break"
-                      >
-                        {userId}
-                      </AnchorLink>
-                    </>
-                  )}
                 </Text>
               </div>
             ))}

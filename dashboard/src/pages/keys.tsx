@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -13,9 +13,14 @@ import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { OrderSelect } from '../ui/order-select.tsx'
 import { Page } from '../ui/page.tsx'
+import { Pager } from '../ui/pager.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
+import { SearchInput } from '../ui/search-input.tsx'
+import { byName, matches, slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
+import { Total } from '../ui/total.tsx'
 import { When } from '../ui/when.tsx'
 import { type NewSecret, ShownOnce } from './shown-once.tsx'
 import { TokenKeys } from './token-keys.tsx'
@@ -27,20 +32,27 @@ const KEYS = graphql(`
 `)
 type Key = ResultOf<typeof KEYS>['apiKeys'][number]
 
+type Filters = { search?: string; show?: 'working' | 'ended'; order?: keyof typeof ORDERS }
+
+const ORDERS = { name: 'By name', newest: 'Newest first', used: 'Last used' }
+
 /** The panel above the list. A secret never goes into an address. */
 type Open = { is: 'new' } | { is: 'rotate' | 'revoke'; key: Key } | { is: 'secret'; key: NewSecret } | null
 
 export function KeysPage() {
   const appId = useAppId()
   const may = useMay()
-  const { make } = useSearch({ from: '/inside/apps/$app/keys' })
+  const { make, after, ...filters } = useSearch({ from: '/inside/apps/$app/keys' })
   const navigate = useNavigate({ from: '/apps/$app/keys' })
   const [open, setOpen] = useState<Open>(null)
   useEffect(() => {
     if (make === undefined) return
     setOpen({ is: 'new' })
-    void navigate({ search: {}, replace: true })
+    void navigate({ search: ({ make, ...rest }) => rest, replace: true })
   }, [make, navigate])
+  // Another filter is another list: it starts at its first page.
+  const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
+    void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
   const close = () => setOpen(null)
   const show = (key: NewSecret) => setOpen({ is: 'secret', key })
   const keys = useAsk(KEYS, { appId })
@@ -62,70 +74,102 @@ export function KeysPage() {
       actions={none ? undefined : newKey}
     >
       <Loaded of={keys}>
-        {({ apiKeys }) =>
-          apiKeys.length === 0 ? (
+        {({ apiKeys }) => {
+          const shown = listed(apiKeys, filters)
+          const page = slice(shown, after)
+          return apiKeys.length === 0 ? (
             <Empty title="Create your first key" action={newKey}>
               Your backend needs one of this app's keys to check access and record usage. Keys of other apps
               do not work here.
             </Empty>
           ) : (
-            <DataTable
-              label="API keys"
-              rows={apiKeys}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  label: 'Name',
-                  cell: ({ name, prefix }) => (
-                    <>
-                      <Text size="sm" fw={550}>
-                        {name}
-                      </Text>
-                      <Text size="xs" c="dimmed" ff="monospace">
-                        {prefix}…
-                      </Text>
-                    </>
-                  ),
-                },
-                { label: 'State', cell: stateOf },
-                {
-                  label: 'Last used',
-                  wide: true,
-                  cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <When at={lastUsedAt} time />),
-                },
-                { label: 'Created', wide: true, cell: ({ createdAt }) => <When at={createdAt} /> },
-                {
-                  label: 'Actions',
-                  hiddenLabel: true,
-                  right: true,
-                  cell: (key) =>
-                    key.revokedAt === null && (
-                      <RowActions>
-                        <Button
-                          size="compact-sm"
-                          variant="default"
-                          disabled={!may('rotateApiKey')}
-                          aria-label={`Rotate ${key.name} ${key.prefix}`}
-                          onClick={() => setOpen({ is: 'rotate', key })}
-                        >
-                          Rotate
-                        </Button>
-                        <Button
-                          size="compact-sm"
-                          variant="default"
-                          disabled={!may('revokeApiKey')}
-                          aria-label={`Revoke ${key.name} ${key.prefix}`}
-                          onClick={() => setOpen({ is: 'revoke', key })}
-                        >
-                          Revoke
-                        </Button>
-                      </RowActions>
+            <>
+              <Group gap="sm">
+                <SearchInput
+                  label="Search by name or beginning"
+                  value={filters.search ?? ''}
+                  onSearch={(text) => set({ search: text === '' ? undefined : text })}
+                />
+                <OrderSelect
+                  usual="Oldest first"
+                  others={ORDERS}
+                  value={filters.order}
+                  onChange={(order) => set({ order })}
+                />
+                <SegmentedControl
+                  w="fit-content"
+                  aria-label="Show"
+                  value={filters.show ?? 'all'}
+                  onChange={(value) =>
+                    set({ show: value === 'working' || value === 'ended' ? value : undefined })
+                  }
+                  data={[
+                    { value: 'all', label: 'All' },
+                    { value: 'working', label: 'In use' },
+                    { value: 'ended', label: 'Ended' },
+                  ]}
+                />
+              </Group>
+              <Total of={{ count: shown.length, more: false }} one="key" many="keys" />
+              <DataTable
+                label="API keys"
+                rows={page.rows}
+                keyOf={({ id }) => id}
+                columns={[
+                  {
+                    label: 'Name',
+                    cell: ({ name, prefix }) => (
+                      <>
+                        <Text size="sm" fw={550}>
+                          {name}
+                        </Text>
+                        <Text size="xs" c="dimmed" ff="monospace">
+                          {prefix}…
+                        </Text>
+                      </>
                     ),
-                },
-              ]}
-            />
+                  },
+                  { label: 'State', cell: stateOf },
+                  {
+                    label: 'Last used',
+                    wide: true,
+                    cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <When at={lastUsedAt} time />),
+                  },
+                  { label: 'Created', wide: true, cell: ({ createdAt }) => <When at={createdAt} /> },
+                  {
+                    label: 'Actions',
+                    hiddenLabel: true,
+                    right: true,
+                    cell: (key) =>
+                      key.revokedAt === null && (
+                        <RowActions>
+                          <Button
+                            size="compact-sm"
+                            variant="default"
+                            disabled={!may('rotateApiKey')}
+                            aria-label={`Rotate ${key.name} ${key.prefix}`}
+                            onClick={() => setOpen({ is: 'rotate', key })}
+                          >
+                            Rotate
+                          </Button>
+                          <Button
+                            size="compact-sm"
+                            variant="default"
+                            disabled={!may('revokeApiKey')}
+                            aria-label={`Revoke ${key.name} ${key.prefix}`}
+                            onClick={() => setOpen({ is: 'revoke', key })}
+                          >
+                            Revoke
+                          </Button>
+                        </RowActions>
+                      ),
+                  },
+                ]}
+              />
+              <Pager after={after} next={page.next} />
+            </>
           )
-        }
+        }}
       </Loaded>
       <TokenKeys appId={appId} />
       <FormDialog opened={open?.is === 'new'} onClose={close} title="New API key">
@@ -151,11 +195,24 @@ export function KeysPage() {
   )
 }
 
+/** The server sends them oldest first. */
+function listed(keys: readonly Key[], { search, show, order }: Filters): Key[] {
+  const shown = keys.filter(
+    (key) =>
+      (show === undefined || works(key) === (show === 'working')) &&
+      (key.id === search || matches(search, key.name, key.prefix)),
+  )
+  if (order === 'name') return shown.sort(byName)
+  if (order === 'used') return shown.sort((a, b) => (b.lastUsedAt ?? '').localeCompare(a.lastUsedAt ?? ''))
+  return order === 'newest' ? shown.reverse() : shown
+}
+
 const works = ({ revokedAt, expiresAt }: Key) =>
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now())
 
 function stateOf({ revokedAt, expiresAt }: Key) {
   if (revokedAt !== null) return <Tag>Revoked</Tag>
+  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return <Tag>Expired</Tag>
   return expiresAt === null ? (
     <Tag tone="good">Active</Tag>
   ) : (

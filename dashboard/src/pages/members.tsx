@@ -2,7 +2,7 @@ import { Button, Group, List, Select, Stack, Title } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { graphql } from '../api/graphql.ts'
+import { graphql, type ResultOf } from '../api/graphql.ts'
 import type { Role } from '../api/session.ts'
 import { useMay, useMe } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
@@ -16,8 +16,13 @@ import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { units } from '../ui/number.ts'
+import { OrderSelect } from '../ui/order-select.tsx'
 import { Page } from '../ui/page.tsx'
+import { Pager } from '../ui/pager.tsx'
+import { SearchInput } from '../ui/search-input.tsx'
+import { matches, slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
+import { Total } from '../ui/total.tsx'
 import { When } from '../ui/when.tsx'
 
 const MEMBERS = graphql(`
@@ -47,11 +52,30 @@ const REVOKE = graphql(`
   }
 `)
 
+type Member = ResultOf<typeof MEMBERS>['members'][number]
+type Filters = { search?: string; role?: Role; order?: keyof typeof ORDERS }
+
+const ORDERS = { email: 'By email', newest: 'Newest first', seen: 'Last seen' }
+
+/** The server sends them oldest first. */
+function listed(members: readonly Member[], { search, role, order }: Filters): Member[] {
+  const shown = members.filter(
+    (member) => (role === undefined || member.role === role) && matches(search, member.email),
+  )
+  if (order === 'email') return shown.sort((a, b) => a.email.localeCompare(b.email))
+  if (order === 'seen') return shown.sort((a, b) => (b.lastSeenAt ?? '').localeCompare(a.lastSeenAt ?? ''))
+  return order === 'newest' ? shown.reverse() : shown
+}
+
 export function MembersPage() {
   const me = useMe()
   const may = useMay()
-  const { make } = useSearch({ from: '/inside/members' })
+  const { make, after, ...filters } = useSearch({ from: '/inside/members' })
   const navigate = useNavigate({ from: '/members' })
+  const close = () => void navigate({ search: ({ make, ...rest }) => rest })
+  // Another filter is another list: it starts at its first page.
+  const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
+    void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
   const [removing, setRemoving] = useState<{ id: string; email: string; sessions: number | null } | null>(
     null,
   )
@@ -76,7 +100,7 @@ export function MembersPage() {
       actions={
         <Button
           leftSection={<IconPlus size={16} aria-hidden />}
-          onClick={() => void navigate({ search: { make: '1' } })}
+          onClick={() => void navigate({ search: (s) => ({ ...s, make: '1' }) })}
           disabled={!may('inviteMember')}
         >
           Invite
@@ -85,123 +109,149 @@ export function MembersPage() {
     >
       <FormAlert error={changeRole.error} />
       <Loaded of={asked}>
-        {({ members }) => (
-          <Stack gap="xl">
-            <DataTable
-              label="Members"
-              rows={members}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  label: 'Member',
-                  cell: ({ id, email }) => (
-                    <Group gap="xs">
-                      {email} {id === me?.id && <Tag tone="accent">you</Tag>}
-                    </Group>
-                  ),
-                },
-                {
-                  label: 'Role',
-                  cell: ({ id, email, role }) =>
-                    may('changeRole') ? (
-                      <Select
-                        aria-label={`Role of ${email}`}
-                        size="xs"
-                        w={120}
-                        allowDeselect={false}
-                        data={ROLES.map(({ value, label }) => ({ value, label }))}
-                        value={role}
-                        onChange={(role) =>
-                          role !== null && changeRole.mutate({ memberId: id, role: role as Role })
-                        }
-                      />
-                    ) : (
-                      role.toLowerCase()
-                    ),
-                },
-                {
-                  label: 'Last seen',
-                  wide: true,
-                  cell: ({ lastSeenAt }) =>
-                    lastSeenAt === null ? 'signed out' : <When at={lastSeenAt} time />,
-                },
-                { label: 'Since', wide: true, cell: ({ createdAt }) => <When at={createdAt} /> },
-                {
-                  label: 'Actions',
-                  hiddenLabel: true,
-                  right: true,
-                  cell: (member) => (
-                    <Group gap="xs" justify="flex-end" wrap="nowrap">
-                      {may('createPasswordReset') && (
-                        <Button
-                          size="compact-sm"
-                          variant="default"
-                          aria-label={`Reset password of ${member.email}`}
-                          onClick={() => setResetting(member)}
-                        >
-                          Reset password
-                        </Button>
-                      )}
-                      {may('removeMember') && (
-                        <Button
-                          size="compact-sm"
-                          variant="default"
-                          aria-label={`Remove ${member.email}`}
-                          onClick={() => setRemoving(member)}
-                        >
-                          Remove
-                        </Button>
-                      )}
-                    </Group>
-                  ),
-                },
-              ]}
-            />
-            {invitations.length > 0 && (
-              <Stack gap="xs">
-                <Title order={2}>Open invitations</Title>
+        {({ members }) => {
+          const shown = listed(members, filters)
+          const page = slice(shown, after)
+          return (
+            <Stack gap="xl">
+              <Stack gap="sm">
+                <Group gap="sm">
+                  <SearchInput
+                    label="Search by email"
+                    value={filters.search ?? ''}
+                    onSearch={(text) => set({ search: text === '' ? undefined : text })}
+                  />
+                  <Select
+                    aria-label="Role"
+                    placeholder="Any role"
+                    w={150}
+                    clearable
+                    data={ROLES.map(({ value, label }) => ({ value, label }))}
+                    value={filters.role ?? null}
+                    onChange={(role) => set({ role: (role ?? undefined) as Filters['role'] })}
+                  />
+                  <OrderSelect
+                    usual="Oldest first"
+                    others={ORDERS}
+                    value={filters.order}
+                    onChange={(order) => set({ order })}
+                  />
+                </Group>
+                <Total of={{ count: shown.length, more: false }} one="member" many="members" />
                 <DataTable
-                  label="Open invitations"
-                  rows={invitations}
+                  label="Members"
+                  rows={page.rows}
                   keyOf={({ id }) => id}
                   columns={[
-                    { label: 'Email', cell: ({ email }) => email },
-                    { label: 'Role', cell: ({ role }) => role.toLowerCase() },
-                    { label: 'Invited by', wide: true, cell: ({ invitedBy }) => invitedBy },
                     {
-                      label: 'Expires',
-                      wide: true,
-                      cell: ({ expiresAt }) => <When at={expiresAt} time />,
+                      label: 'Member',
+                      cell: ({ id, email }) => (
+                        <Group gap="xs">
+                          {email} {id === me?.id && <Tag tone="accent">you</Tag>}
+                        </Group>
+                      ),
                     },
+                    {
+                      label: 'Role',
+                      cell: ({ id, email, role }) =>
+                        may('changeRole') ? (
+                          <Select
+                            aria-label={`Role of ${email}`}
+                            size="xs"
+                            w={120}
+                            allowDeselect={false}
+                            data={ROLES.map(({ value, label }) => ({ value, label }))}
+                            value={role}
+                            onChange={(role) =>
+                              role !== null && changeRole.mutate({ memberId: id, role: role as Role })
+                            }
+                          />
+                        ) : (
+                          role.toLowerCase()
+                        ),
+                    },
+                    {
+                      label: 'Last seen',
+                      wide: true,
+                      cell: ({ lastSeenAt }) =>
+                        lastSeenAt === null ? 'signed out' : <When at={lastSeenAt} time />,
+                    },
+                    { label: 'Since', wide: true, cell: ({ createdAt }) => <When at={createdAt} /> },
                     {
                       label: 'Actions',
                       hiddenLabel: true,
                       right: true,
-                      cell: ({ id, email }) =>
-                        may('revokeInvitation') && (
-                          <Button
-                            size="compact-sm"
-                            variant="default"
-                            aria-label={`Revoke the invitation of ${email}`}
-                            onClick={() => setRevoking({ id, email })}
-                          >
-                            Revoke
-                          </Button>
-                        ),
+                      cell: (member) => (
+                        <Group gap="xs" justify="flex-end" wrap="nowrap">
+                          {may('createPasswordReset') && (
+                            <Button
+                              size="compact-sm"
+                              variant="default"
+                              aria-label={`Reset password of ${member.email}`}
+                              onClick={() => setResetting(member)}
+                            >
+                              Reset password
+                            </Button>
+                          )}
+                          {may('removeMember') && (
+                            <Button
+                              size="compact-sm"
+                              variant="default"
+                              aria-label={`Remove ${member.email}`}
+                              onClick={() => setRemoving(member)}
+                            >
+                              Remove
+                            </Button>
+                          )}
+                        </Group>
+                      ),
                     },
                   ]}
                 />
+                <Pager after={after} next={page.next} />
               </Stack>
-            )}
-          </Stack>
-        )}
+              {invitations.length > 0 && (
+                <Stack gap="xs">
+                  <Title order={2}>Open invitations</Title>
+                  <DataTable
+                    label="Open invitations"
+                    rows={invitations}
+                    keyOf={({ id }) => id}
+                    columns={[
+                      { label: 'Email', cell: ({ email }) => email },
+                      { label: 'Role', cell: ({ role }) => role.toLowerCase() },
+                      { label: 'Invited by', wide: true, cell: ({ invitedBy }) => invitedBy },
+                      {
+                        label: 'Expires',
+                        wide: true,
+                        cell: ({ expiresAt }) => <When at={expiresAt} time />,
+                      },
+                      {
+                        label: 'Actions',
+                        hiddenLabel: true,
+                        right: true,
+                        cell: ({ id, email }) =>
+                          may('revokeInvitation') && (
+                            <Button
+                              size="compact-sm"
+                              variant="default"
+                              aria-label={`Revoke the invitation of ${email}`}
+                              onClick={() => setRevoking({ id, email })}
+                            >
+                              Revoke
+                            </Button>
+                          ),
+                      },
+                    ]}
+                  />
+                </Stack>
+              )}
+            </Stack>
+          )
+        }}
       </Loaded>
-      <FormDialog
-        opened={make !== undefined}
-        onClose={() => void navigate({ search: {} })}
-        title="Invite a member"
-      >
-        <InviteForm onDone={() => void navigate({ search: {} })} />
+      <FormDialog opened={make !== undefined} onClose={close} title="Invite a member">
+        <InviteForm onDone={close} />
       </FormDialog>
       <Dialog opened={resetting !== null} onClose={() => setResetting(null)} title="Reset password">
         {resetting && <ResetLink member={resetting} onDone={() => setResetting(null)} />}

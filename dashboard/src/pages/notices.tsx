@@ -11,20 +11,21 @@ import { Loaded } from '../ui/loaded.tsx'
 import { number, units } from '../ui/number.ts'
 import { Pager } from '../ui/pager.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
+import { Name } from '../ui/sentence.tsx'
 import { Tag, type Tone } from '../ui/tag.tsx'
 import { When } from '../ui/when.tsx'
 
 const NOTICES = graphql(`
   query Notices($appId: String!, $state: NoticeState, $after: String) {
     notices(appId: $appId, state: $state, first: 51, after: $after) {
-      id provider eventId type state attempts lastError receivedAt
+      id provider eventId type state attempts lastError receivedAt user { text subject { kind appId id } }
     }
     noticeCounts(appId: $appId) { pending done failed }
   }
 `)
 const NOTICE = graphql(`
   query Notice($appId: String!, $id: String!) {
-    notice(appId: $appId, id: $id) { id type state attempts lastError payload receivedAt handledAt }
+    notice(appId: $appId, id: $id) { id type state attempts lastError payload receivedAt handledAt user { text subject { kind appId id } } }
   }
 `)
 const REPLAY = graphql(`
@@ -130,6 +131,7 @@ export function Notices({ appId }: { appId: string }) {
                     </>
                   ),
                 },
+                { label: 'User', wide: true, cell: ({ user }) => user && <Name {...user} /> },
                 {
                   label: 'State',
                   cell: ({ state, lastError }) => (
@@ -143,7 +145,7 @@ export function Notices({ appId }: { appId: string }) {
                     </>
                   ),
                 },
-                { label: 'Attempts', right: true, wide: true, cell: ({ attempts }) => attempts },
+                { label: 'Attempts', right: true, wide: true, cell: ({ attempts }) => number(attempts) },
                 {
                   label: 'Actions',
                   hiddenLabel: true,
@@ -196,8 +198,15 @@ function Payload({ appId, id }: { appId: string; id: string }) {
         notice && (
           <Stack>
             <Text size="sm">
-              {notice.type}, {notice.state.toLowerCase()} after {notice.attempts}{' '}
-              {notice.attempts === 1 ? 'attempt' : 'attempts'}. Received <When at={notice.receivedAt} time />
+              {notice.type}
+              {notice.user && (
+                <>
+                  {' '}
+                  about <Name {...notice.user} />
+                </>
+              )}
+              , {notice.state.toLowerCase()} after {units(notice.attempts, 'attempt', 'attempts')}. Received{' '}
+              <When at={notice.receivedAt} time />
               {notice.handledAt !== null && (
                 <>
                   , handled <When at={notice.handledAt} time />

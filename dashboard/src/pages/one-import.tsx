@@ -10,8 +10,9 @@ import { DataTable } from '../ui/data-table.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
-import { number } from '../ui/number.ts'
+import { number, units } from '../ui/number.ts'
 import { Pager } from '../ui/pager.tsx'
+import { Name } from '../ui/sentence.tsx'
 import { Tag, type Tone } from '../ui/tag.tsx'
 import { ImportStateTag } from './import-state.tsx'
 
@@ -26,7 +27,7 @@ const ROWS = graphql(`
   query UserImportRows($appId: String!, $id: String!, $outcome: ImportOutcome, $after: String) {
     userImportRows(appId: $appId, id: $id, outcome: $outcome, after: $after) {
       next
-      rows { line userId outcome message oldEmail newEmail oldBillingId newBillingId }
+      rows { line user { text subject { kind appId id } } userId outcome message oldEmail newEmail oldBillingId newBillingId }
     }
   }
 `)
@@ -85,7 +86,7 @@ export function OneImport({ appId, id }: { appId: string; id: string }) {
               disabled={!may('applyUserImport') || one.changed === 0}
               onClick={() => apply.mutate({ appId, id })}
             >
-              Apply {number(one.changed)} changes
+              Apply {units(one.changed, 'change', 'changes')}
             </Button>
           )}
           {one.state === 'APPLIED' && (
@@ -95,7 +96,7 @@ export function OneImport({ appId, id }: { appId: string; id: string }) {
               disabled={!may('undoUserImport')}
               onClick={() => undo.mutate({ appId, id })}
             >
-              Undo {number(one.applied)} {one.applied === 1 ? 'change' : 'changes'}
+              Undo {units(one.applied, 'change', 'changes')}
             </Button>
           )}
         </Group>
@@ -124,7 +125,7 @@ function Bar({ one }: { one: Import }) {
 
 function summary(one: Import): string {
   const parts = [
-    `${number(one.rows)} rows read`,
+    `${units(one.rows, 'row', 'rows')} read`,
     `${number(one.changed)} ${one.state === 'CHECKED' || one.state === 'READING' ? 'would change' : 'to change'}`,
     `${number(one.unchanged)} already up to date`,
     `${number(one.bad)} invalid`,
@@ -185,7 +186,20 @@ function Rows({ appId, one }: { appId: string; one: Import }) {
                 keyOf={({ line }) => String(line)}
                 columns={[
                   { label: 'Line', right: true, cell: ({ line }) => number(line) },
-                  { label: 'User', cell: ({ userId }) => userId },
+                  {
+                    label: 'User',
+                    cell: ({ user, userId }) =>
+                      user && (
+                        <>
+                          <Name {...user} />
+                          {user.text !== userId && (
+                            <Text size="xs" c="dimmed" ff="monospace">
+                              {userId}
+                            </Text>
+                          )}
+                        </>
+                      ),
+                  },
                   {
                     label: 'Outcome',
                     cell: ({ outcome, message }) => (

@@ -1,6 +1,7 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconDownload, IconPlus } from '@tabler/icons-react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
@@ -13,8 +14,12 @@ import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { priceText } from '../ui/price.ts'
+import { OrderSelect } from '../ui/order-select.tsx'
+import { Pager } from '../ui/pager.tsx'
+import { priceText, providerName } from '../ui/price.ts'
+import { slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
+import { Total } from '../ui/total.tsx'
 
 const PRICES = graphql(`
   query Prices($appId: String!, $packageId: String!) {
@@ -32,11 +37,30 @@ const ARCHIVE = graphql(`
 
 type Price = ResultOf<typeof PRICES>['prices'][number]
 
+type Filters = { show?: 'current' | 'archived'; order?: keyof typeof ORDERS }
+
+const ORDERS = { newest: 'Newest first', amount: 'Lowest first' }
+
+/** The server sends them oldest first. Amounts in different currencies are not compared. */
+function listed(prices: readonly Price[], { show, order }: Filters): Price[] {
+  const shown = prices.filter(
+    ({ archivedAt }) => show === undefined || (archivedAt !== null) === (show === 'archived'),
+  )
+  if (order === 'amount')
+    return shown.sort((a, b) => a.currency.localeCompare(b.currency) || a.amount - b.amount)
+  return order === 'newest' ? shown.reverse() : shown
+}
+
 export function PackagePrices({ appId, packageId }: { appId: string; packageId: string }) {
   const [opened, { open, close }] = useDisclosure()
   const [importing, setImporting] = useState<string | null>(null)
   const may = useMay()
   const asked = useAsk(PRICES, { appId, packageId })
+  const { show, order, after } = useSearch({ from: '/inside/apps/$app/packages/$id' })
+  const navigate = useNavigate({ from: '/apps/$app/packages/$id' })
+  // Another filter is another list: it starts at its first page.
+  const set = (change: { [Name in keyof Filters]: Filters[Name] | undefined }) =>
+    void navigate({ search: ({ after, ...rest }) => ({ ...rest, ...change }) as Filters, replace: true })
   const [returning, setReturning] = useState<Price | null>(null)
   const back = useChange(ARCHIVE, { said: 'The price is as it was.' })
   const archive = useChange(ARCHIVE, {
@@ -50,6 +74,8 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
   return (
     <Loaded of={asked}>
       {({ prices, providerAccounts }) => {
+        const shown = listed(prices, { ...(show && { show }), ...(order && { order }) })
+        const page = slice(shown, after)
         const livemodeOf = (name: string) =>
           providerAccounts.find(({ provider }) => provider === name)?.livemode ?? null
         return (
@@ -85,61 +111,86 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
             </Group>
             <FormAlert error={archive.error ?? back.error} />
             {prices.length > 0 && (
-              <DataTable
-                label="Prices"
-                rows={prices}
-                keyOf={({ provider, id }) => `${provider} ${id}`}
-                columns={[
-                  {
-                    label: 'Price',
-                    cell: (price) => (
-                      <Text size="sm" fw={600}>
-                        {priceText(price)}
-                      </Text>
-                    ),
-                  },
-                  { label: 'Provider', cell: ({ provider }) => provider },
-                  {
-                    label: 'Id',
-                    wide: true,
-                    cell: ({ id }) => (
-                      <Text size="xs" ff="monospace">
-                        {id}
-                      </Text>
-                    ),
-                  },
-                  {
-                    label: 'State',
-                    cell: ({ archivedAt }) =>
-                      archivedAt === null ? <Tag tone="good">In use</Tag> : <Tag>Archived</Tag>,
-                  },
-                  {
-                    label: 'Actions',
-                    hiddenLabel: true,
-                    right: true,
-                    cell: (price) => (
-                      <Button
-                        size="compact-sm"
-                        variant="default"
-                        disabled={!may('archivePrice')}
-                        aria-label={`${price.archivedAt === null ? 'Archive' : 'Bring back'} ${priceText(price)}`}
-                        onClick={() =>
-                          price.archivedAt === null
-                            ? archive.mutate({
-                                appId,
-                                provider: price.provider,
-                                id: price.id,
-                                archived: true,
-                              })
-                            : setReturning(price)
-                        }
-                      >
-                        {price.archivedAt === null ? 'Archive' : 'Bring back'}
-                      </Button>
-                    ),
-                  },
-                ]}
-              />
+              <>
+                <Group gap="sm">
+                  <OrderSelect
+                    usual="Oldest first"
+                    others={ORDERS}
+                    value={order}
+                    onChange={(order) => set({ order })}
+                  />
+                  <SegmentedControl
+                    w="fit-content"
+                    aria-label="Show"
+                    value={show ?? 'all'}
+                    onChange={(value) =>
+                      set({ show: value === 'current' || value === 'archived' ? value : undefined })
+                    }
+                    data={[
+                      { value: 'all', label: 'All' },
+                      { value: 'current', label: 'In use' },
+                      { value: 'archived', label: 'Archived' },
+                    ]}
+                  />
+                </Group>
+                <Total of={{ count: shown.length, more: false }} one="price" many="prices" />
+                <DataTable
+                  label="Prices"
+                  rows={page.rows}
+                  keyOf={({ provider, id }) => `${provider} ${id}`}
+                  columns={[
+                    {
+                      label: 'Price',
+                      cell: (price) => (
+                        <Text size="sm" fw={600}>
+                          {priceText(price)}
+                        </Text>
+                      ),
+                    },
+                    { label: 'Provider', cell: ({ provider }) => providerName(provider) },
+                    {
+                      label: 'Id',
+                      wide: true,
+                      cell: ({ id }) => (
+                        <Text size="xs" ff="monospace">
+                          {id}
+                        </Text>
+                      ),
+                    },
+                    {
+                      label: 'State',
+                      cell: ({ archivedAt }) =>
+                        archivedAt === null ? <Tag tone="good">In use</Tag> : <Tag>Archived</Tag>,
+                    },
+                    {
+                      label: 'Actions',
+                      hiddenLabel: true,
+                      right: true,
+                      cell: (price) => (
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          disabled={!may('archivePrice')}
+                          aria-label={`${price.archivedAt === null ? 'Archive' : 'Bring back'} ${priceText(price)}`}
+                          onClick={() =>
+                            price.archivedAt === null
+                              ? archive.mutate({
+                                  appId,
+                                  provider: price.provider,
+                                  id: price.id,
+                                  archived: true,
+                                })
+                              : setReturning(price)
+                          }
+                        >
+                          {price.archivedAt === null ? 'Archive' : 'Bring back'}
+                        </Button>
+                      ),
+                    },
+                  ]}
+                />
+                <Pager after={after} next={page.next} />
+              </>
             )}
             <FormDialog opened={opened} onClose={close} title="Add a price">
               <PriceForm

@@ -12,6 +12,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
+import { OrderSelect } from '../ui/order-select.tsx'
 import { PackageStatusTag } from '../ui/package-status.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
@@ -86,18 +87,11 @@ export function PackagesPage() {
           value={filters.type ?? null}
           onChange={(type) => set({ type: (type ?? undefined) as Filters['type'] })}
         />
-        <Select
-          aria-label="Order"
-          w={150}
-          allowDeselect={false}
-          data={[
-            { value: 'oldest', label: 'Oldest first' },
-            ...Object.entries(ORDERS).map(([value, label]) => ({ value, label })),
-          ]}
-          value={filters.order ?? 'oldest'}
-          onChange={(order) =>
-            set({ order: order === 'oldest' ? undefined : (order as NonNullable<Filters['order']>) })
-          }
+        <OrderSelect
+          usual="Oldest first"
+          others={ORDERS}
+          value={filters.order}
+          onChange={(order) => set({ order })}
         />
         <SegmentedControl
           w="fit-content"

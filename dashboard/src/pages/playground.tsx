@@ -1,6 +1,6 @@
 import { Button, Grid, Group, NumberInput, Paper, Select, Stack, Tabs, Text, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAppId } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
@@ -11,7 +11,9 @@ import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
+import { withNumbers } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
+import { Sentence } from '../ui/sentence.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
 import { UserInput } from '../ui/user-input.tsx'
@@ -28,7 +30,7 @@ const EXPLAIN = graphql(`
     explain(appId: $appId, userId: $userId, featureId: $featureId, delta: $delta) {
       access reason reasonCode periodStart periodEnd
       consumption { used budget overageEnabled }
-      steps { step passed text }
+      steps { step passed parts { text at subject { kind appId id } } }
       subscriptions {
         id packageId packageName isAddon live startedAt cancelAt cancelledAt
         grant { id limit resetPeriod overageEnabled }
@@ -98,7 +100,7 @@ export function PlaygroundPage() {
           {asked ? (
             <Loaded of={explanation}>
               {({ explain }) =>
-                explain && <Answer explanation={explain} features={choices} feature={feature} />
+                explain && <Answer appId={appId} explanation={explain} features={choices} feature={feature} />
               }
             </Loaded>
           ) : (
@@ -111,22 +113,21 @@ export function PlaygroundPage() {
   )
 }
 
-function Answer({
-  explanation,
-  features,
-  feature,
-}: {
+interface AnswerProps {
+  appId: string
   explanation: Explanation
   features: Choices
   feature: string
-}) {
+}
+
+function Answer({ appId, explanation, features, feature }: AnswerProps) {
   const { access, reason, reasonCode, consumption, steps, periodStart, periodEnd, subscriptions } =
     explanation
   const granted = features.find(({ id }) => id === feature)
   return (
     <Stack gap="lg">
       <Note tone={access ? 'good' : 'bad'} title={access ? 'Access granted' : 'Access denied'} role="status">
-        {reason}{' '}
+        {withNumbers(reason)}{' '}
         <Tag tone={access ? 'good' : 'bad'} title={reasonCode}>
           {reasonCode.toLowerCase().replaceAll('_', ' ')}
         </Tag>
@@ -143,13 +144,13 @@ function Answer({
           Step by step
         </Title>
         <ol className={classes.steps}>
-          {steps.map(({ step, passed, text }) => (
+          {steps.map(({ step, passed, parts }) => (
             <li key={step} data-passed={passed}>
               <Text size="xs" fw={650} c="dimmed" tt="capitalize">
                 {step.toLowerCase()}
               </Text>
               <Text size="sm" className="break">
-                {text}
+                {step === 'ANSWER' ? withNumbers(reason) : <Sentence parts={parts} />}
                 {step === 'BUDGET' && periodStart !== null && <Period start={periodStart} end={periodEnd} />}
               </Text>
             </li>
@@ -164,9 +165,16 @@ function Answer({
           columns={[
             {
               label: 'Subscription',
-              cell: ({ packageName, isAddon }) => (
+              cell: ({ packageId, packageName, isAddon }) => (
                 <Group gap="xs">
-                  {packageName} {isAddon && <Tag tone="accent">Add-on</Tag>}
+                  <Link
+                    to="/apps/$app/packages/$id"
+                    params={{ app: appId, id: packageId }}
+                    className="row-link"
+                  >
+                    {packageName}
+                  </Link>
+                  {isAddon && <Tag tone="accent">Add-on</Tag>}
                 </Group>
               ),
             },

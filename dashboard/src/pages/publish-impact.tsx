@@ -1,14 +1,16 @@
 import { Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { Link, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
-import { number } from '../ui/number.ts'
+import { number, withNumbers } from '../ui/number.ts'
 import { Pager } from '../ui/pager.tsx'
 import { Tag } from '../ui/tag.tsx'
+import { UserLink } from '../ui/user-link.tsx'
 
 export const PREVIEW = graphql(`
   query PublishPreview($appId: String!, $packageId: String!, $for: Reach!) {
@@ -123,16 +125,15 @@ function Touched({ page, after, preview, app }: TouchedProps) {
         columns={[
           {
             label: 'User',
-            cell: ({ userId, name }) => (
-              <Link to="/apps/$app/users/$id" params={{ app, id: userId }} className="row-link">
-                {name ?? userId}
-              </Link>
-            ),
+            cell: ({ userId, name }) => <UserLink appId={app} id={userId} name={name} />,
           },
           {
             label: 'Feature',
-            cell: ({ featureId }) =>
-              preview.features.find((feature) => feature.featureId === featureId)?.name ?? featureId,
+            cell: ({ featureId }) => (
+              <AnchorLink to="/apps/$app/features/$id" params={{ app, id: featureId }} size="sm">
+                {preview.features.find((feature) => feature.featureId === featureId)?.name ?? featureId}
+              </AnchorLink>
+            ),
           },
           {
             label: 'Change',
@@ -143,8 +144,8 @@ function Touched({ page, after, preview, app }: TouchedProps) {
               </Group>
             ),
           },
-          { label: 'Now', wide: true, cell: ({ before }) => before.reason },
-          { label: 'Then', wide: true, cell: ({ after }) => after.reason },
+          { label: 'Now', wide: true, cell: ({ before }) => withNumbers(before.reason) },
+          { label: 'Then', wide: true, cell: ({ after }) => withNumbers(after.reason) },
         ]}
       />
       <Pager after={after} next={page.next} />

@@ -1,18 +1,19 @@
-import { Stack, Text, Title } from '@mantine/core'
+import { Group, Stack, Text, Title } from '@mantine/core'
 import { graphql } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
 import { DataTable } from '../ui/data-table.tsx'
-import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { PackageLink } from '../ui/package-link.tsx'
 import { Pager } from '../ui/pager.tsx'
-import { moneyText } from '../ui/price.ts'
+import { moneyText, providerName } from '../ui/price.ts'
 import { Tag } from '../ui/tag.tsx'
+import { UserLink } from '../ui/user-link.tsx'
 import { When } from '../ui/when.tsx'
 
 const SUBSCRIPTIONS = graphql(`
   query RevenueSubscriptions($appId: String!, $list: RevenueList!, $days: Int!, $after: String) {
     revenueList(appId: $appId, list: $list, days: $days, first: 50, after: $after) {
-      rows { id at userId userName packageId packageName fromPackageName provider }
+      rows { id at userId userName packageId packageName fromPackageId fromPackageName provider }
       next
     }
   }
@@ -29,7 +30,7 @@ const PAYMENTS = graphql(`
 const RECURRING = graphql(`
   query RecurringRevenue($appId: String!, $after: String) {
     mrrList(appId: $appId, first: 50, after: $after) {
-      rows { ref provider currency decimals amount pastDue since userId userName packageNames }
+      rows { ref provider currency decimals amount pastDue since userId userName packageIds packageNames }
       next
     }
   }
@@ -85,13 +86,30 @@ function SubscriptionList({ appId, list, days, after }: RevenueListProps & { lis
               rows={revenueList?.rows ?? []}
               keyOf={({ id }) => id}
               columns={[
-                { label: 'User', cell: (row) => <UserLink appId={appId} {...row} /> },
+                {
+                  label: 'User',
+                  cell: (row) => (
+                    <UserLink appId={appId} id={row.userId} name={row.userName} tab="subscriptions" />
+                  ),
+                },
                 {
                   label: 'Package',
-                  cell: ({ packageName, fromPackageName }) =>
-                    fromPackageName === null ? packageName : `${fromPackageName} → ${packageName}`,
+                  cell: ({ packageId, packageName, fromPackageId, fromPackageName }) => (
+                    <>
+                      {fromPackageId && (
+                        <>
+                          <PackageLink appId={appId} id={fromPackageId} name={fromPackageName} /> →{' '}
+                        </>
+                      )}
+                      <PackageLink appId={appId} id={packageId} name={packageName} />
+                    </>
+                  ),
                 },
-                { label: 'Provider', wide: true, cell: ({ provider }) => provider ?? 'by hand' },
+                {
+                  label: 'Provider',
+                  wide: true,
+                  cell: ({ provider }) => (provider === null ? 'by hand or API' : providerName(provider)),
+                },
                 { label: time, cell: ({ at }) => <When at={at} time /> },
               ]}
             />
@@ -119,14 +137,19 @@ function PaymentList({ appId, list, days, after }: RevenueListProps & { list: ke
               rows={payments?.rows ?? []}
               keyOf={({ provider, ref }) => `${provider} ${ref}`}
               columns={[
-                { label: 'User', cell: (row) => <UserLink appId={appId} {...row} /> },
+                {
+                  label: 'User',
+                  cell: (row) => (
+                    <UserLink appId={appId} id={row.userId} name={row.userName} tab="subscriptions" />
+                  ),
+                },
                 { label: 'Amount', right: true, cell: (row) => moneyText(row) },
                 {
                   label: 'Invoice',
                   wide: true,
                   cell: ({ provider, ref }) => (
                     <>
-                      {provider}{' '}
+                      {providerName(provider)}{' '}
                       <Text span size="xs" ff="monospace">
                         {ref}
                       </Text>
@@ -162,8 +185,22 @@ function MrrList({ appId, after }: Pick<RevenueListProps, 'appId' | 'after'>) {
               rows={rows}
               keyOf={({ provider, ref, currency }) => `${provider} ${ref} ${currency}`}
               columns={[
-                { label: 'User', cell: (row) => <UserLink appId={appId} {...row} /> },
-                { label: 'Package', cell: ({ packageNames }) => packageNames.join(', ') },
+                {
+                  label: 'User',
+                  cell: (row) => (
+                    <UserLink appId={appId} id={row.userId} name={row.userName} tab="subscriptions" />
+                  ),
+                },
+                {
+                  label: 'Package',
+                  cell: ({ packageIds, packageNames }) => (
+                    <Group gap="xs">
+                      {packageIds.map((id, i) => (
+                        <PackageLink key={id} appId={appId} id={id} name={packageNames[i]} />
+                      ))}
+                    </Group>
+                  ),
+                },
                 {
                   label: 'Per month',
                   right: true,
@@ -173,7 +210,7 @@ function MrrList({ appId, after }: Pick<RevenueListProps, 'appId' | 'after'>) {
                     </>
                   ),
                 },
-                { label: 'Provider', wide: true, cell: ({ provider }) => provider },
+                { label: 'Provider', wide: true, cell: ({ provider }) => providerName(provider) },
                 { label: 'Since', wide: true, cell: ({ since }) => <When at={since} /> },
               ]}
             />
@@ -182,17 +219,5 @@ function MrrList({ appId, after }: Pick<RevenueListProps, 'appId' | 'after'>) {
       </Loaded>
       <Pager after={after} next={asked.data?.mrrList?.next} />
     </Stack>
-  )
-}
-
-function UserLink({ appId, userId, userName }: { appId: string; userId: string; userName: string | null }) {
-  return (
-    <AnchorLink
-      to="/apps/$app/users/$id"
-      params={{ app: appId, id: userId }}
-      search={{ tab: 'subscriptions' }}
-    >
-      {userName ?? userId}
-    </AnchorLink>
   )
 }

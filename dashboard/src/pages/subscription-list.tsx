@@ -10,6 +10,7 @@ import { TryRefund } from '../forms/try-refund.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
+import { providerName } from '../ui/price.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
 import { UserLink } from '../ui/user-link.tsx'
@@ -184,7 +185,7 @@ function billingOf({ billing }: Subscription) {
     )
   return (
     <>
-      {billing.provider}: {billing.status}
+      {providerName(billing.provider)}: {billing.status.replaceAll('_', ' ')}
       {billing.paidUntil && (
         <>
           , until <When at={billing.paidUntil} />

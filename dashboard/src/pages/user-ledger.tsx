@@ -6,6 +6,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
 import { Pager } from '../ui/pager.tsx'
+import { Name, type SentencePart } from '../ui/sentence.tsx'
 import { When } from '../ui/when.tsx'
 
 const LEDGER = graphql(`
@@ -33,7 +34,10 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
     { appId, userId, featureId: feature ?? null, after: after ?? null },
     { keepPrevious: true },
   )
-  const nameOf = (id: string) => features.find((feature) => feature.id === id)?.name ?? id
+  const named = (id: string): SentencePart => {
+    const found = features.find((feature) => feature.id === id)
+    return { text: found?.name ?? id, subject: found ? { kind: 'FEATURE', appId, id } : null }
+  }
   return (
     <Stack>
       <Select
@@ -64,7 +68,7 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
                 keyOf={({ id }) => id}
                 columns={[
                   { label: 'Recorded', cell: ({ recordedAt }) => <When at={recordedAt} time /> },
-                  { label: 'Feature', cell: ({ featureId }) => nameOf(featureId) },
+                  { label: 'Feature', cell: ({ featureId }) => <Name {...named(featureId)} /> },
                   {
                     label: 'Operation',
                     wide: true,

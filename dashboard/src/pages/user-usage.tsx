@@ -1,5 +1,5 @@
 import { Button, Group, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
@@ -8,6 +8,7 @@ import { FormDialog } from '../forms/form-dialog.tsx'
 import { RecordUsageForm } from '../forms/record-usage-form.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { withNumbers } from '../ui/number.ts'
 import { RowActions } from '../ui/row-actions.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
@@ -75,9 +76,13 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                 <Paper key={granted.featureId} p="md" radius="md">
                   <Stack gap="xs" h="100%">
                     <Group justify="space-between" gap="xs" wrap="nowrap">
-                      <Text fw={600} className="break">
+                      <Link
+                        to="/apps/$app/features/$id"
+                        params={{ app: appId, id: granted.featureId }}
+                        className="row-link break"
+                      >
                         {granted.name}
-                      </Text>
+                      </Link>
                       {granted.access ? <Tag tone="good">Access</Tag> : <Tag tone="bad">No access</Tag>}
                     </Group>
                     {granted.consumption ? (
@@ -88,7 +93,7 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                       />
                     ) : (
                       <Text size="sm" c="dimmed">
-                        {granted.reason}
+                        {withNumbers(granted.reason)}
                       </Text>
                     )}
                     <Text size="xs" c="dimmed">

@@ -34,6 +34,10 @@ export function decimalText(amount: number, decimals: number): string {
   return decimals === 0 ? `${sign}${whole}` : `${sign}${whole}.${digits.slice(digits.length - decimals)}`
 }
 
+/** What a provider is called. */
+export const providerName = (provider: string) =>
+  ({ stripe: 'Stripe', sandbox: 'Sandbox' })[provider] ?? provider
+
 /** As customers see it: "$29.00 per month". */
 export const priceText = ({ interval, ...money }: Money & { interval: string | null }): string =>
   `${moneyText(money)} ${interval === null ? 'once' : `per ${interval}`}`

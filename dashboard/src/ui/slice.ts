@@ -12,5 +12,11 @@ export function slice<Row>(
   return { rows: rows.slice(from, end), next: end < rows.length ? String(end) : null }
 }
 
+/** Whether one of the texts has what is searched for in it. */
+export function matches(search: string | undefined, ...texts: (string | null | undefined)[]): boolean {
+  const wanted = search?.toLowerCase() ?? ''
+  return texts.some((text) => text?.toLowerCase().includes(wanted))
+}
+
 export const byName = (a: { name: string }, b: { name: string }): number =>
   a.name.localeCompare(b.name, 'en', { sensitivity: 'base', numeric: true })

@@ -6,14 +6,22 @@ export function UserLink({
   appId,
   id,
   name,
+  tab,
 }: {
   appId: string
   id: string
   name: string | null | undefined
+  /** of the user's page */
+  tab?: 'subscriptions'
 }) {
   return (
     <>
-      <Link to="/apps/$app/users/$id" params={{ app: appId, id }} className="row-link">
+      <Link
+        to="/apps/$app/users/$id"
+        params={{ app: appId, id }}
+        search={tab ? { tab } : {}}
+        className="row-link"
+      >
         {name ?? id}
       </Link>
       {name && (

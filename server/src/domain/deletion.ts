@@ -1,10 +1,9 @@
 import { badUserInput, quote } from './errors.ts'
-
-const NUMBER = new Intl.NumberFormat('en')
+import { number } from './sentence.ts'
 
 /** "has 1,204 subscriptions"; null where there are none. */
 export const counted = (verb: string, count: number, one: string, several: string): string | null =>
-  count === 0 ? null : `${verb} ${NUMBER.format(count)} ${count === 1 ? one : several}`
+  count === 0 ? null : `${verb} ${number(count)} ${count === 1 ? one : several}`
 
 /** Why something cannot be deleted, with what to do instead; null: nothing refers to it. */
 export function deletionRefusal(

@@ -3,9 +3,10 @@ import { pipeline } from 'node:stream/promises'
 import { stringify } from 'csv-stringify/sync'
 import { badRequest } from '../domain/errors.ts'
 import type { Service } from '../operations/call/service.ts'
-import { actorName, sentenceOf } from '../operations/home/sentences.ts'
+import { actorName } from '../operations/home/sentences.ts'
+import type { ToldEntry } from '../operations/home/tell.ts'
 import { exportAuditLog } from '../operations/members/audit-log.ts'
-import { ACTOR_KINDS, type AuditRow } from '../store/audit.ts'
+import { ACTOR_KINDS } from '../store/audit.ts'
 import { memberFile } from './member-file.ts'
 
 const FORMATS = {
@@ -54,14 +55,14 @@ const COLUMNS = [
   ['source', (row) => row.source],
   ['app', (row) => row.appId],
   ['operation', (row) => row.operation],
-  ['sentence', sentenceOf],
+  ['sentence', (row) => row.sentence],
   ['subjectKind', (row) => row.subjectKind],
   ['subjectId', (row) => row.subjectId],
   ['before', (row) => row.before],
   ['after', (row) => row.after],
-] as const satisfies [string, (row: AuditRow) => unknown][]
+] as const satisfies [string, (row: ToldEntry) => unknown][]
 
-async function* asCsv(pages: AsyncIterable<AuditRow[]>): AsyncGenerator<string> {
+async function* asCsv(pages: AsyncIterable<ToldEntry[]>): AsyncGenerator<string> {
   // The mark at the beginning tells spreadsheets that this is UTF-8.
   yield `\ufeff${COLUMNS.map(([name]) => name).join(',')}\r\n`
   for await (const rows of pages) {
@@ -75,7 +76,7 @@ async function* asCsv(pages: AsyncIterable<AuditRow[]>): AsyncGenerator<string> 
 const cell = (value: unknown): unknown =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 
-async function* asNdjson(pages: AsyncIterable<AuditRow[]>): AsyncGenerator<string> {
+async function* asNdjson(pages: AsyncIterable<ToldEntry[]>): AsyncGenerator<string> {
   for await (const rows of pages) {
     yield rows
       .map((row) => `${JSON.stringify(Object.fromEntries(COLUMNS.map(([name, of]) => [name, of(row)])))}\n`)

@@ -48,8 +48,11 @@ describe('a payment', () => {
     await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
     expect(await shop.canUse()).toMatchObject({ access: true, consumption: { budget: 10 } })
-    const notices = await shop.notices('type state provider')
-    expect(notices).toEqual([{ type: 'checkout.session.completed', state: 'DONE', provider: 'sandbox' }])
+    const notices = await shop.notices('type state provider user { text subject { kind appId id } }')
+    const user = { text: 'ann', subject: { kind: 'USER', appId: shop.id, id: 'ann' } }
+    expect(notices).toEqual([
+      { type: 'checkout.session.completed', state: 'DONE', provider: 'sandbox', user },
+    ])
   })
 
   const REFUSED = [

@@ -187,7 +187,7 @@ export const STEPS: Step[] = [
   {
     mutation: `migrateSubscriptions(${app}, packageId: "plan", fromVersion: 1, toVersion: 2) { id }`,
     entry: {
-      sentence: 'moved those with version 1 of the package plan to version 2',
+      sentence: 'moved those with version 1 of the package Plan to version 2',
       subjectKind: 'migration',
       before: null,
       after: { packageId: 'plan', reach: 'ALL', undoneAt: null },
@@ -196,7 +196,7 @@ export const STEPS: Step[] = [
   {
     mutation: `undoMigration(${app}, id: "MIGRATION") { id }`,
     entry: {
-      sentence: 'undid the move from version 1 of the package plan to version 2',
+      sentence: 'undid the move from version 1 of the package Plan to version 2',
       before: { undoneAt: null },
       after: { undoneAt: expect.any(String) },
     },
@@ -204,7 +204,7 @@ export const STEPS: Step[] = [
   {
     mutation: `keepSubscription(${app}, id: "SUBSCRIPTION") { id }`,
     entry: {
-      sentence: 'kept the subscription of anna to plan',
+      sentence: 'kept the subscription of anna to Plan',
       subjectKind: 'subscription',
       before: { cancelledAt: null },
       after: { cancelledAt: null },
@@ -229,7 +229,7 @@ export const STEPS: Step[] = [
   {
     mutation: `cancelSubscription(${app}, id: "SUBSCRIPTION", atPeriodEnd: false) { id }`,
     entry: {
-      sentence: 'cancelled the subscription of anna to plan',
+      sentence: 'cancelled the subscription of anna to Plan',
       subjectKind: 'subscription',
       before: { cancelledAt: null },
       after: { cancelledAt: expect.any(String) },
@@ -246,7 +246,7 @@ export const STEPS: Step[] = [
   {
     mutation: `extendTrial(${app}, id: "TRIAL", until: "${inDays(60)}") { id }`,
     entry: {
-      sentence: 'extended the trial of anna of plan',
+      sentence: 'extended the trial of anna of Plan',
       subjectKind: 'subscription',
       before: { trialEndsAt: expect.stringContaining(inDays(30).slice(0, 10)) },
       after: { trialEndsAt: expect.stringContaining(inDays(60).slice(0, 10)) },
@@ -353,7 +353,7 @@ export const STEPS: Step[] = [
   {
     mutation: `setAccessAfterRefund(${app}, access: END) { accessAfterRefund }`,
     entry: {
-      sentence: 'set access after a refund to END',
+      sentence: 'decided that access ends after a refund or dispute',
       subjectKind: 'app',
       before: { accessAfterRefund: 'KEEP' },
       after: { accessAfterRefund: 'END' },
@@ -362,7 +362,7 @@ export const STEPS: Step[] = [
   {
     mutation: `reverseSandboxPayment(${app}, subscriptionId: "bought", paymentRef: "cs_paid", action: REFUND) { refunded }`,
     entry: {
-      sentence: 'tried a refund or dispute of a sandbox payment of payer for plan',
+      sentence: 'tried a refund or dispute of a sandbox payment of payer for Plan',
       subjectKind: 'subscription',
       subjectId: 'bought',
     },

@@ -103,6 +103,42 @@ describe('gap: the audit log', () => {
     }
   })
 
+  it('names what it is about, and leads to what still exists', async () => {
+    const PARTS = `query ($after: String) { auditLog(appId: "audited", first: 100, after: $after) {
+      next rows { operation sentence parts { text subject { kind appId id } } } } }`
+    const rows: Data[] = []
+    for (let after: string | null = null, first = true; first || after; first = false) {
+      const { auditLog }: Data = await server.dashboard.data(PARTS, { after })
+      rows.push(...auditLog.rows)
+      after = auditLog.next
+    }
+    for (const { sentence, parts } of rows) {
+      expect(parts.map(({ text }: Data) => text).join('')).toBe(sentence)
+    }
+    const named = (sentence: string) => {
+      const row = rows.find((one) => one.sentence === sentence)
+      return row?.parts.filter(({ subject }: Data) => subject !== null)
+    }
+    const plan = { text: 'Plan', subject: { kind: 'PACKAGE', appId: 'audited', id: 'plan' } }
+    expect(named('changed the package Plan')).toEqual([plan])
+    // The entry has the ids alone; the user and the package have been renamed or deleted since, or not.
+    expect(named('tried a refund or dispute of a sandbox payment of payer for Plan')).toEqual([
+      { text: 'payer', subject: { kind: 'USER', appId: 'audited', id: 'payer' } },
+      plan,
+    ])
+    expect(named('brought back the billing template Offer')).toEqual([
+      { text: 'Offer', subject: { kind: 'TEMPLATE', appId: 'audited', id: expect.any(String) } },
+    ])
+    // What is gone is named, and leads nowhere.
+    for (const gone of ['deleted the feature Idle', 'archived the package Idle', 'created the user ann']) {
+      expect(named(gone), gone).toEqual([])
+    }
+    const { auditLog } = await server.dashboard.data(
+      `{ auditLog(first: 100, operation: "removeMember") { rows { sentence parts { text subject { id } } } } }`,
+    )
+    expect(auditLog.rows[0].parts).toEqual([{ text: 'removed the member other@example.com', subject: null }])
+  })
+
   it('has a step above for each mutation of which there is something to note', () => {
     const steps = STEPS.map(({ mutation }) => /^\w+/.exec(mutation)?.[0])
     const noted = Object.keys(MUTATIONS).filter((name) => MUTATIONS[name]?.about)

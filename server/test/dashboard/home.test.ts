@@ -74,7 +74,7 @@ describe('gap: the home page', () => {
     const { nearLimits, latestEvents, activity, hours } = await dashboard.data(
       `query ($appId: String!, $from: String!, $to: String!) {
         nearLimits(appId: $appId) { userId featureId used budget periodEnd }
-        latestEvents(appId: $appId, first: 50) { id kind at text userId featureId packageId }
+        latestEvents(appId: $appId, first: 50) { id kind at text userId featureId packageId parts { text subject { kind id } } }
         activity(appId: $appId, from: $from, to: $to, interval: MINUTE) { at checks records }
         hours: activity(appId: $appId, from: $from, to: $to, interval: HOUR) { at checks records }
       }`,
@@ -89,6 +89,16 @@ describe('gap: the home page', () => {
     expect([kinds('USAGE'), kinds('SUBSCRIBED'), kinds('CANCELLED')]).toEqual([4, 3, 0])
     const texts = latestEvents.filter((event: Data) => event.kind === 'CHANGE').map(({ text }: Data) => text)
     expect(texts[0]).toBe('owner@example.com published the package plan')
+    // Names lead to what they name.
+    const leads = (kind: string) =>
+      latestEvents
+        .find((event: Data) => event.kind === kind)
+        .parts.flatMap(({ text, subject }: Data) =>
+          subject ? [`${subject.kind} ${subject.id}: ${text}`] : [],
+        )
+    expect(leads('CHANGE')).toEqual(['MEMBER owner@example.com: owner@example.com', 'PACKAGE plan: plan'])
+    expect(leads('SUBSCRIBED')).toEqual(['USER middle: middle', 'PACKAGE plan: plan'])
+    expect(leads('USAGE')).toEqual(['USER low: low', expect.stringMatching(/^FEATURE seats: /)])
     const times = latestEvents.map((event: Data) => event.at)
     expect(times).toEqual([...times].sort().reverse())
     for (const points of [activity, hours]) {

@@ -30,7 +30,7 @@ describe('gap: a dry run, its report and the way back', () => {
     'id,email,billingId\nann,ann@new.example,cus_new\nnobody,n@x.example,\nbob,bob@old.example,\ncarl,c@x.example,cus_c\n'
   const ROWS = `query ($appId: String!, $id: String!, $outcome: ImportOutcome) {
     userImportRows(appId: $appId, id: $id, outcome: $outcome, first: 2) { next rows {
-      line userId outcome problem oldEmail newEmail oldBillingId newBillingId } } }`
+      line userId user { text subject { kind id } } outcome problem oldEmail newEmail oldBillingId newBillingId } } }`
   const start = (app: TestApp, name: string, id: string) =>
     app.dashboard.ask(
       `mutation ($appId: String!, $id: String!) { ${name}(appId: $appId, id: $id) { state } }`,
@@ -56,6 +56,7 @@ describe('gap: a dry run, its report and the way back', () => {
         {
           line: 2,
           userId: 'ann',
+          user: { text: 'ann', subject: { kind: 'USER', id: 'ann' } },
           outcome: 'CHANGE',
           problem: null,
           oldEmail: 'ann@old.example',
@@ -66,6 +67,10 @@ describe('gap: a dry run, its report and the way back', () => {
         expect.objectContaining({ line: 5, userId: 'carl', oldEmail: null, newEmail: 'c@x.example' }),
       ],
     })
+    const bad = await app.dashboard.data(ROWS, { appId: app.id, id: 'mine', outcome: 'BAD' })
+    expect(bad.userImportRows.rows).toMatchObject([
+      { userId: 'nobody', user: { text: 'nobody', subject: null } },
+    ])
 
     expect((await start(app, 'undoUserImport', 'mine')).errors?.[0]?.message).toMatch(
       /^This import is CHECKED/,

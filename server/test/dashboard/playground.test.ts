@@ -76,7 +76,7 @@ describe('gap: the playground', () => {
       const { explain } = await dashboard.data(EXPLAIN, { appId, userId: 'ann', featureId, delta: 1 })
       return explain.steps.find(({ step }: Data) => step === name)?.text
     }
-    expect(await said('call', 'GRANTS')).toBe('Granted by "plan" (10 per month), "extra" (5 per month).')
+    expect(await said('call', 'GRANTS')).toBe('Granted by plan (10 per month), extra (5 per month).')
     expect(await said('call', 'BUDGET')).toBe('15 per month, all packages together.')
     expect(await said('over', 'BUDGET')).toBe('1 per month, all packages together, with overage.')
     expect(await said('seats', 'BUDGET')).toBe('2 in all, all packages together.')
@@ -136,9 +136,7 @@ describe('gap: the playground', () => {
     }
 
     await app.cancel(plan, 'at period end')
-    expect((await told('call'))[1]).toBe(
-      'SUBSCRIPTIONS true: Live: "plan". "plan" ends at 2091-04-10 00:00 UTC.',
-    )
+    expect((await told('call'))[1]).toBe('SUBSCRIPTIONS true: Live: plan. plan ends at 2091-04-10 00:00 UTC.')
     // What starts a trial and schedules a change has tests of its own: here only how they are told.
     await rowsOf(
       { connectionString: server.databaseUrl },
@@ -149,7 +147,7 @@ describe('gap: the playground', () => {
       [appId, plan],
     )
     expect((await told('call'))[1]).toBe(
-      'SUBSCRIPTIONS true: Live: "plan" × 5. "plan" is a trial until 2091-04-10 00:00 UTC. "pro" takes over from "plan" at 2091-04-10 00:00 UTC.',
+      'SUBSCRIPTIONS true: Live: plan × 5. plan is a trial until 2091-04-10 00:00 UTC. pro takes over from plan at 2091-04-10 00:00 UTC.',
     )
   })
 })

@@ -18,6 +18,7 @@ import { storeResults } from '../../src/store/idempotency.ts'
 import { Keyring } from '../../src/store/keyring.ts'
 import { countRetiredEntries, ledgerOfUser } from '../../src/store/ledger.ts'
 import { moveRows } from '../../src/store/move-user-import.ts'
+import { namesOf, payersOf } from '../../src/store/names.ts'
 import * as notices from '../../src/store/notices.ts'
 import * as overrides from '../../src/store/overrides.ts'
 import * as history from '../../src/store/package-history.ts'
@@ -97,6 +98,24 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   activityBetween: (db, app) => activityBetween(db, app, 'day', 0, NOW),
   featureActivityBetween: async (db, app) => [
     ...(await featureActivityBetween(db, app, 'calls', 'day', 0, NOW)).values(),
+  ],
+  namesOf: async (db, app) => [
+    ...(
+      await namesOf(
+        db,
+        (['USER', 'FEATURE', 'PACKAGE', 'TEMPLATE', 'API_KEY', 'IMPORT'] as const).flatMap((kind) =>
+          ['ann', 'calls', 'plan', 'template', 'key', 'import'].map((id) => ({ kind, appId: app, id })),
+        ),
+      )
+    ).keys(),
+  ],
+  payersOf: async (db, app) => [
+    ...(
+      await payersOf(db, app, [
+        { provider: 'stripe', ref: 'cus_1' },
+        { provider: 'stripe', ref: 'sub_1' },
+      ])
+    ).values(),
   ],
   listRecentUsage: (db, app) => listRecentUsage(db, app),
   readChecklist: (db, app) => readChecklist(db, app),

@@ -1,18 +1,20 @@
-import { actorName, SENTENCES, sentenceOf } from '../../operations/home/sentences.ts'
+import { actorName, SENTENCES } from '../../operations/home/sentences.ts'
+import type { ToldEntry } from '../../operations/home/tell.ts'
 import { auditLog } from '../../operations/members/audit-log.ts'
-import { ACTOR_KINDS, type AuditRow } from '../../store/audit.ts'
+import { ACTOR_KINDS } from '../../store/audit.ts'
 import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime } from '../types/time.ts'
 import { type DashboardContext, installationCall } from './context.ts'
+import type { DashboardTypes } from './types.ts'
 
 /** The audit log. */
-export function defineAudit(builder: Builder<DashboardContext>): void {
+export function defineAudit(builder: Builder<DashboardContext>, { part }: DashboardTypes): void {
   const actorKind = builder.enumType('ActorKind', {
     description: 'VISITOR: somebody who has not signed in.',
     values: ACTOR_KINDS,
   })
-  const entry = builder.objectRef<AuditRow>('AuditEntry').implement({
+  const entry = builder.objectRef<ToldEntry>('AuditEntry').implement({
     fields: (t) => ({
       id: t.string({ resolve: (e) => String(e.seq) }),
       at: t.string({ resolve: (e) => isoTime(e.at) }),
@@ -25,9 +27,13 @@ export function defineAudit(builder: Builder<DashboardContext>): void {
       source: t.exposeString('source', { nullable: true, description: 'The address a sign-in came from.' }),
       appId: t.exposeString('appId', { nullable: true }),
       operation: t.exposeString('operation', { description: "The mutation's name." }),
-      sentence: t.string({
+      sentence: t.exposeString('sentence', {
         description: 'What was done, as it follows the name of who did it: "changed the package Pro".',
-        resolve: sentenceOf,
+      }),
+      parts: t.field({
+        type: [part],
+        description: 'The same sentence, in parts.',
+        resolve: (e) => [...e.parts],
       }),
       subjectKind: t.exposeString('subjectKind'),
       subjectId: t.exposeString('subjectId', { nullable: true }),

@@ -1,3 +1,4 @@
+import { textOf } from '../../domain/sentence.ts'
 import {
   activity,
   checklist,
@@ -19,7 +20,7 @@ import type { DashboardTypes } from './types.ts'
 /** Read-only pages: home, the playground. */
 export function defineHome(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const interval = builder.enumType('ActivityInterval', { values: ACTIVITY_INTERVALS })
-  const own = defineTypes(builder)
+  const own = defineTypes(builder, types)
   const explanation = defineExplanation(builder, types)
   builder.queryFields((t) => {
     const appId = t.arg.string({ required: true })
@@ -67,7 +68,7 @@ export function defineHome(builder: Builder<DashboardContext>, types: DashboardT
   })
 }
 
-function defineTypes(builder: Builder<DashboardContext>) {
+function defineTypes(builder: Builder<DashboardContext>, { part }: DashboardTypes) {
   const eventKind = builder.enumType('EventKind', { values: EVENT_KINDS })
   return {
     checklist: builder.objectRef<Checklist>('Checklist').implement({
@@ -107,7 +108,12 @@ function defineTypes(builder: Builder<DashboardContext>) {
         id: t.exposeString('id'),
         kind: t.expose('kind', { type: eventKind }),
         at: t.string({ resolve: (e) => isoTime(e.at) }),
-        text: t.exposeString('text'),
+        text: t.string({ resolve: (e) => textOf(e.parts) }),
+        parts: t.field({
+          type: [part],
+          description: 'The same text, in parts.',
+          resolve: (e) => [...e.parts],
+        }),
         userId: t.exposeString('userId', { nullable: true }),
         featureId: t.exposeString('featureId', { nullable: true }),
         packageId: t.exposeString('packageId', { nullable: true }),
@@ -122,7 +128,12 @@ function defineExplanation(builder: Builder<DashboardContext>, types: DashboardT
     fields: (t) => ({
       step: t.expose('step', { type: stepName }),
       passed: t.exposeBoolean('passed'),
-      text: t.exposeString('text'),
+      text: t.string({ resolve: (s) => textOf(s.parts) }),
+      parts: t.field({
+        type: [types.part],
+        description: 'The same text, in parts.',
+        resolve: (s) => [...s.parts],
+      }),
     }),
   })
   const subscription = builder.objectRef<ExplainedSubscription>('ExplainedSubscription').implement({

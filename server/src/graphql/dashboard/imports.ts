@@ -1,19 +1,21 @@
 import {
   applyUserImport,
+  type ShownImportRow,
   undoUserImport,
   userImport,
   userImportRows,
   userImports,
 } from '../../operations/imports/apply-import.ts'
-import { IMPORT_OUTCOMES, IMPORT_PROBLEMS, type UserImportRow } from '../../store/user-import-rows.ts'
+import { IMPORT_OUTCOMES, IMPORT_PROBLEMS } from '../../store/user-import-rows.ts'
 import { IMPORT_STATES, type UserImport } from '../../store/user-imports.ts'
 import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import type { DashboardTypes } from './types.ts'
 
 /** CSV imports of users. The file itself is uploaded over HTTP. */
-export function defineImports(builder: Builder<DashboardContext>): void {
+export function defineImports(builder: Builder<DashboardContext>, { part }: DashboardTypes): void {
   const state = builder.enumType('ImportState', { values: IMPORT_STATES })
   const outcome = builder.enumType('ImportOutcome', { values: IMPORT_OUTCOMES })
   const problem = builder.enumType('ImportProblem', { values: IMPORT_PROBLEMS })
@@ -43,10 +45,15 @@ export function defineImports(builder: Builder<DashboardContext>): void {
       }
     },
   })
-  const row = builder.objectRef<UserImportRow>('UserImportRow').implement({
+  const row = builder.objectRef<ShownImportRow>('UserImportRow').implement({
     fields: (t) => ({
       line: t.expose('line', { type: 'SafeInt' }),
       userId: t.exposeString('userId', { nullable: true }),
+      user: t.expose('user', {
+        type: part,
+        nullable: true,
+        description: 'By name, if there is such a user.',
+      }),
       outcome: t.expose('outcome', { type: outcome }),
       problem: t.expose('problem', {
         type: problem,

@@ -13,6 +13,7 @@ import {
   reconcileBilling,
   replayFailedNotices,
   replayNotice,
+  type ShownNotice,
 } from '../../operations/billing/notices.ts'
 import {
   type ProviderAccount,
@@ -27,7 +28,7 @@ import {
   type SubscriptionBilling,
   subscriptionBilling,
 } from '../../operations/subscriptions/subscription-billing.ts'
-import { NOTICE_STATES, type NoticeRow } from '../../store/notices.ts'
+import { NOTICE_STATES } from '../../store/notices.ts'
 import type { StillPaid } from '../../store/remove-app.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
@@ -228,7 +229,7 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
     }),
   })
   const noticeState = builder.enumType('NoticeState', { values: NOTICE_STATES })
-  const noticeRef = builder.objectRef<NoticeRow>('Notice').implement({
+  const noticeRef = builder.objectRef<ShownNotice>('Notice').implement({
     fields: (t) => ({
       id: t.string({ resolve: (row) => String(row.seq) }),
       provider: t.exposeString('provider'),
@@ -238,6 +239,11 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
       attempts: t.exposeInt('attempts'),
       lastError: t.exposeString('lastError', { nullable: true }),
       payload: t.expose('payload', { type: 'JSON' }),
+      user: t.expose('user', {
+        type: types.part,
+        nullable: true,
+        description: 'Whom it is about; null: nobody we know.',
+      }),
       receivedAt: t.string({ resolve: (row) => isoTime(row.receivedAt) }),
       handledAt: t.string({ nullable: true, resolve: (row) => isoTimeOrNull(row.handledAt) }),
     }),

@@ -31,6 +31,7 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       userName: t.exposeString('userName', { nullable: true }),
       packageId: t.exposeString('packageId'),
       packageName: t.exposeString('packageName'),
+      fromPackageId: t.exposeString('fromPackageId', { nullable: true }),
       fromPackageName: t.exposeString('fromPackageName', {
         nullable: true,
         description: 'Of a change, the package before it.',
@@ -63,6 +64,7 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       since: t.string({ resolve: (row) => isoTime(row.since) }),
       userId: t.exposeString('userId'),
       userName: t.exposeString('userName', { nullable: true }),
+      packageIds: t.exposeStringList('packageIds'),
       packageNames: t.exposeStringList('packageNames'),
     }),
   })

@@ -4,6 +4,7 @@ import type { Package, PackageEdit } from '../../domain/package.ts'
 import { REACHES } from '../../domain/package-version.ts'
 import type { Price } from '../../domain/price.ts'
 import { ROLES } from '../../domain/role.ts'
+import { type SentencePart, SUBJECT_KINDS, type Subject } from '../../domain/sentence.ts'
 import { featureVersion, packageVersion } from '../../operations/call/version.ts'
 import type { AppRow, ListedApp } from '../../store/apps.ts'
 import type { Member } from '../../store/members.ts'
@@ -125,6 +126,7 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
   }))
 
   const changeTime = defineChangeTime(builder)
+  const part = defineSentencePart(builder)
   return {
     ...catalogue,
     changeTime,
@@ -137,7 +139,36 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
     member,
     app,
     grant,
+    part,
   }
+}
+
+function defineSentencePart(builder: Builder<DashboardContext>) {
+  const kind = builder.enumType('SubjectKind', { values: SUBJECT_KINDS })
+  const subject = builder.objectRef<Subject>('SentenceSubject').implement({
+    description: 'Something with a page of its own.',
+    fields: (t) => ({
+      kind: t.expose('kind', { type: kind }),
+      appId: t.exposeString('appId', { nullable: true, description: 'Null: it belongs to no app.' }),
+      id: t.exposeString('id', { description: "A member's is the email address." }),
+    }),
+  })
+  return builder.objectRef<SentencePart>('SentencePart').implement({
+    description: 'Plain text, a name or a time; together the parts make a sentence.',
+    fields: (t) => ({
+      text: t.exposeString('text'),
+      subject: t.expose('subject', {
+        type: subject,
+        nullable: true,
+        description: 'What the text names; null: nothing, or something that no longer exists.',
+      }),
+      at: t.string({
+        nullable: true,
+        description: 'The time that the text tells.',
+        resolve: (p) => isoTimeOrNull(p.at),
+      }),
+    }),
+  })
 }
 
 export const DECIMALS = 'How many decimals the amount has: 1234 with 2 is 12.34.'

@@ -1,6 +1,9 @@
+import { refsIn } from '../../billing/notice.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { MAX_NOTICES } from '../../domain/limits.ts'
+import { named, type SentencePart } from '../../domain/sentence.ts'
 import { addJob } from '../../store/jobs.ts'
+import { payersOf } from '../../store/names.ts'
 import * as store from '../../store/notices.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
@@ -9,26 +12,43 @@ import { askAgain } from './reconcile.ts'
 
 type Reading = Pick<Call, 'service' | 'appId'>
 
+/** A notice, and whom it is about; null: nobody we know. */
+export type ShownNotice = store.NoticeRow & { user: SentencePart | null }
+
 /** Newest first, starting after the id `after`. */
 export async function notices(
   { service, appId }: Reading,
   filter: store.NoticeFilter,
   first: number,
   after: string | null,
-): Promise<store.NoticeRow[]> {
+): Promise<ShownNotice[]> {
   await foundApp(service.pool, appId)
   if (first < 0 || first > MAX_NOTICES) throw badUserInput(`first must be from 0 to ${MAX_NOTICES}`, 'first')
   const before = after === null ? null : seqOf(after)
   if (after !== null && before === null) throw badUserInput('after must be the id of a notice', 'after')
-  return store.listNotices(service.pool, appId, filter, before, first)
+  return withUsers({ service, appId }, await store.listNotices(service.pool, appId, filter, before, first))
 }
 
-export async function notice({ service, appId }: Reading, id: string): Promise<store.NoticeRow> {
+export async function notice({ service, appId }: Reading, id: string): Promise<ShownNotice> {
   await foundApp(service.pool, appId)
   const seq = seqOf(id)
   const found = seq === null ? null : await store.findNotice(service.pool, appId, seq)
   if (!found) throw noticeNotFound(id)
-  return found
+  const [shown] = await withUsers({ service, appId }, [found])
+  return shown ?? { ...found, user: null }
+}
+
+async function withUsers(
+  { service, appId }: Reading,
+  rows: readonly store.NoticeRow[],
+): Promise<ShownNotice[]> {
+  const refs = rows.map(({ provider, payload }) => refsIn(payload).map((ref) => ({ provider, ref })))
+  const payers = await payersOf(service.pool, appId, refs.flat())
+  return rows.map((row, i) => {
+    const payer = (refs[i] ?? []).map(({ provider, ref }) => payers.get(`${provider} ${ref}`)).find(Boolean)
+    const user = payer ? named(payer.name ?? payer.id, { kind: 'USER', appId, id: payer.id }) : null
+    return { ...row, user }
+  })
 }
 
 export async function noticeCounts({ service, appId }: Reading) {
@@ -36,7 +56,7 @@ export async function noticeCounts({ service, appId }: Reading) {
   return store.countNotices(service.pool, appId)
 }
 
-export async function replayNotice(call: Call, id: string): Promise<store.NoticeRow> {
+export async function replayNotice(call: Call, id: string): Promise<ShownNotice> {
   const seq = seqOf(id)
   if (seq === null) throw noticeNotFound(id)
   await replay(call, seq)

@@ -1,3 +1,4 @@
+import { named, type Sentence, type SentencePart, say } from '../../domain/sentence.ts'
 import { standingOf } from '../../domain/standing.ts'
 import { endedAt } from '../../domain/subscription.ts'
 import {
@@ -17,7 +18,7 @@ import type { Call } from '../call/call.ts'
 import { pageSize } from '../call/pages.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 import { type ActivityInterval, intervalsBetween } from './intervals.ts'
-import { sentenceOf } from './sentences.ts'
+import { tell } from './tell.ts'
 
 /** The steps a newcomer has completed. */
 export async function checklist({ service, appId }: Call): Promise<Checklist> {
@@ -106,14 +107,11 @@ export interface LatestEvent {
   id: string
   kind: (typeof EVENT_KINDS)[number]
   at: number
-  text: string
+  parts: Sentence
   userId: string | null
   featureId: string | null
   packageId: string | null
 }
-
-const NUMBER = new Intl.NumberFormat('en')
-const number = (value: number) => NUMBER.format(value)
 
 /** Recent events: usage, subscriptions, and changes by members. */
 export async function latestEvents(call: Call, first: number | null | undefined): Promise<LatestEvent[]> {
@@ -135,8 +133,21 @@ export async function latestEvents(call: Call, first: number | null | undefined)
   const { rows: changes } = await searchAudit(pool, { ...EVERYTHING, appId, actorKind: 'MEMBER' }, null, size)
   const catalogue = await catalogueOf(call)
   const users = await findUsers(pool, appId, [...new Set(usage.map(({ userId }) => userId))])
-  const featureName = (id: string) => catalogue.features.get(id)?.name ?? id
-  const packageName = (id: string) => catalogue.packages.get(id)?.name ?? id
+  const told = await tell(pool, changes)
+  const user = (id: string, name: string | null | undefined): SentencePart =>
+    named(name ?? id, { kind: 'USER', appId, id })
+  const recent = (id: string): SentencePart => {
+    const found = users.get(id)
+    return found ? user(id, found.name) : named(id, null)
+  }
+  const feature = (id: string): SentencePart => {
+    const found = catalogue.features.get(id)
+    return named(found?.name ?? id, found ? { kind: 'FEATURE', appId, id } : null)
+  }
+  const pack = (id: string): SentencePart => {
+    const found = catalogue.packages.get(id)
+    return named(found?.name ?? id, found ? { kind: 'PACKAGE', appId, id } : null)
+  }
   const nothing = { userId: null, featureId: null, packageId: null }
   const events: LatestEvent[] = [
     ...usage.map(({ userId, featureId, used, budget, recordedAt }) => ({
@@ -144,7 +155,7 @@ export async function latestEvents(call: Call, first: number | null | undefined)
       id: `usage:${userId}:${featureId}`,
       kind: 'USAGE' as const,
       at: recordedAt,
-      text: `${users.get(userId)?.name ?? userId} has used ${number(used)}${budget === null ? '' : ` of ${number(budget)}`} of ${featureName(featureId)}`,
+      parts: say`${recent(userId)} has used ${used}${budget === null ? '' : say` of ${budget}`} of ${feature(featureId)}`,
       userId,
       featureId,
     })),
@@ -157,7 +168,7 @@ export async function latestEvents(call: Call, first: number | null | undefined)
         id: `subscribed:${s.id}`,
         kind: 'SUBSCRIBED',
         at: s.startedAt,
-        text: `${s.userName ?? userId} subscribed to ${packageName(packageId)}`,
+        parts: say`${user(userId, s.userName)} subscribed to ${pack(packageId)}`,
       }
       const end: LatestEvent | null =
         ended === null
@@ -167,16 +178,16 @@ export async function latestEvents(call: Call, first: number | null | undefined)
               id: `cancelled:${s.id}`,
               kind: 'CANCELLED',
               at: ended,
-              text: `The subscription of ${s.userName ?? userId} to ${packageName(packageId)} ended`,
+              parts: say`The subscription of ${user(userId, s.userName)} to ${pack(packageId)} ended`,
             }
       return end ? [began, end] : [began]
     }),
-    ...changes.map((change) => ({
+    ...told.map((change) => ({
       ...nothing,
       id: `change:${change.seq}`,
       kind: 'CHANGE' as const,
       at: change.at,
-      text: `${change.memberEmail} ${sentenceOf(change)}`,
+      parts: say`${change.by} ${change.parts}`,
     })),
   ]
   return events.sort((a, b) => b.at - a.at).slice(0, size)

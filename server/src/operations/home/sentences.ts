@@ -1,8 +1,13 @@
+import { number } from '../../domain/sentence.ts'
 import type { AuditRow } from '../../store/audit.ts'
 
+/** What a sentence is made of. */
+export type Done = Pick<AuditRow, 'appId' | 'operation' | 'subjectKind' | 'subjectId' | 'before' | 'after'>
+
 /**
- * What each operation did, as a sentence after the name of who did it. Braces contain a field of its subject, after the
- * change or else before it; otherwise the subject's id. What was about a user who has been deleted since has neither.
+ * What each operation did, as a sentence after the name of who did it. Braces contain something that has a page (see tell.ts),
+ * possibly with the words for it, or a field of the subject, after the change or else before it. What was about a user
+ * who has been deleted since has neither.
  */
 export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   signIn: 'signed in',
@@ -17,79 +22,80 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
 
   inviteMember: 'invited {email}',
   revokeInvitation: 'revoked the invitation of {email}',
-  changeRole: 'changed the role of {email}',
-  removeMember: 'removed the member {email}',
-  createPasswordReset: 'created a password reset link for {email}',
+  changeRole: 'changed the role of {member}',
+  removeMember: 'removed the member {member}',
+  createPasswordReset: 'created a password reset link for {member}',
 
-  createApp: 'created the app {name}',
-  renameApp: 'renamed the app to {name}',
-  setOrigins: 'changed the origins of the app {name}',
-  archiveApp: (done) => `${archived(done)} the app {name}`,
-  deleteApp: 'deleted the app {name}',
-  advanceClock: 'moved the clock of the app {name}',
-  createApiKey: 'created the API key {name}',
-  rotateApiKey: 'rotated the API key {name}',
-  revokeApiKey: 'revoked the API key {name}',
+  createApp: 'created the app {app}',
+  renameApp: 'renamed the app to {app}',
+  setOrigins: 'changed the origins of the app {app}',
+  archiveApp: (done) => `${archived(done)} the app {app}`,
+  deleteApp: 'deleted the app {app}',
+  advanceClock: 'moved the clock of the app {app}',
+  createApiKey: 'created the API key {key}',
+  rotateApiKey: 'rotated the API key {key}',
+  revokeApiKey: 'revoked the API key {key}',
   rotateTokenKey: 'rotated the user token key, now {id}',
   revokeTokenKey: 'revoked the user token key {id}',
 
-  createFeature: 'created the feature {name}',
-  updateFeature: 'changed the feature {name}',
-  archiveFeature: (done) => `${archived(done)} the feature {name}`,
-  deleteFeature: 'deleted the feature {name}',
-  createPackage: 'created the package {name}',
-  updatePackage: 'changed the metadata of the package {name}',
-  editPackage: 'changed the package {name}',
-  publishPackage: 'published the package {name}',
-  archivePackage: (done) => `${archived(done)} the package {name}`,
-  deletePackage: 'deleted the package {name}',
-  discardPackageDraft: 'discarded the draft of the package {name}',
+  createFeature: 'created the feature {feature}',
+  updateFeature: 'changed the feature {feature}',
+  archiveFeature: (done) => `${archived(done)} the feature {feature}`,
+  deleteFeature: 'deleted the feature {feature}',
+  createPackage: 'created the package {package}',
+  updatePackage: 'changed the metadata of the package {package}',
+  editPackage: 'changed the package {package}',
+  publishPackage: 'published the package {package}',
+  archivePackage: (done) => `${archived(done)} the package {package}`,
+  deletePackage: 'deleted the package {package}',
+  discardPackageDraft: 'discarded the draft of the package {package}',
   migrateSubscriptions:
-    'moved those with version {fromVersion} of the package {packageId} to version {toVersion}',
-  undoMigration:
-    'undid the move from version {fromVersion} of the package {packageId} to version {toVersion}',
-  copyCatalogue: 'copied the catalogue of the app {id}',
+    'moved those with version {fromVersion} of the package {package} to version {toVersion}',
+  undoMigration: 'undid the move from version {fromVersion} of the package {package} to version {toVersion}',
+  copyCatalogue: 'copied the catalogue of the app {app}',
   loadSample: 'loaded the sample',
   removeSample: 'removed the sample',
 
-  createUser: 'created the user {name}',
-  updateUser: 'changed the user {name}',
+  createUser: 'created the user {user}',
+  updateUser: 'changed the user {user}',
   deleteUser: 'deleted a user',
-  subscribe: 'subscribed the user {userId}',
-  cancelSubscription: 'cancelled the subscription of {userId} to {packageId}',
-  keepSubscription: 'kept the subscription of {userId} to {packageId}',
-  setOverride: 'set an override for the user {userId}',
-  removeOverride: 'removed an override of the user {userId}',
-  changeSubscription: 'changed the plan of the user {userId}',
-  cancelScheduledChange: 'cancelled the scheduled change of the user {userId}',
-  startTrial: 'started a trial of the user {userId}',
-  extendTrial: 'extended the trial of {userId} of {packageId}',
-  recordUsage: 'recorded usage of the user {userId}',
-  generateUserToken: 'created a token for the user {id}',
-  importUsers: 'uploaded a file of users',
-  applyUserImport: 'applied an import of users',
-  undoUserImport: 'undid an import of users',
+  subscribe: 'subscribed the user {user}',
+  cancelSubscription: 'cancelled the subscription of {user} to {package}',
+  keepSubscription: 'kept the subscription of {user} to {package}',
+  setOverride: 'set an override for the user {user}',
+  removeOverride: 'removed an override of the user {user}',
+  changeSubscription: 'changed the plan of the user {user}',
+  cancelScheduledChange: 'cancelled the scheduled change of the user {user}',
+  startTrial: 'started a trial of the user {user}',
+  extendTrial: 'extended the trial of {user} of {package}',
+  recordUsage: 'recorded usage of the user {user}',
+  generateUserToken: 'created a token for the user {user}',
+  importUsers: 'uploaded {import:a file of users}',
+  applyUserImport: 'applied {import:an import of users}',
+  undoUserImport: 'undid {import:an import of users}',
 
-  createPrice: 'added a price to the package {packageId}',
-  importPrice: 'imported a price for the package {packageId}',
-  archivePrice: (done) => `${archived(done)} a price of the package {packageId}`,
-  createBillingTemplate: 'created the billing template {name}',
-  archiveBillingTemplate: (done) => `${archived(done)} the billing template {name}`,
-  deleteBillingTemplate: 'deleted the billing template {name}',
+  createPrice: 'added a price to the package {package}',
+  importPrice: 'imported a price for the package {package}',
+  archivePrice: (done) => `${archived(done)} a price of the package {package}`,
+  createBillingTemplate: 'created the billing template {template}',
+  archiveBillingTemplate: (done) => `${archived(done)} the billing template {template}`,
+  deleteBillingTemplate: 'deleted the billing template {template}',
   setProviderAccount: 'set up the billing provider {provider}',
   removeProviderAccount: 'removed the billing provider {provider}',
-  syncSubscription: 'changed the subscriptions of the user {userId}',
-  setGraceDays: 'set the grace period to {graceDays} days',
-  setAccessAfterRefund: 'set access after a refund to {accessAfterRefund}',
-  reverseSandboxPayment: 'tried a refund or dispute of a sandbox payment of {userId} for {packageId}',
+  syncSubscription: 'changed the subscriptions of the user {user}',
+  setGraceDays: ({ after }) => `set the grace period to ${days(after?.graceDays)}`,
+  setAccessAfterRefund: ({ after }) =>
+    `decided that access ${after?.accessAfterRefund === 'END' ? 'ends' : 'continues'} after a refund or dispute`,
+  reverseSandboxPayment: 'tried a refund or dispute of a sandbox payment of {user} for {package}',
   replayNotice: 'replayed the notice {id}',
   replayFailedNotices: 'replayed all failed notices',
   reconcileBilling: 'synced with the billing providers',
   exportAuditLog: 'exported the audit log',
-  generateSubscriptionLink: 'created a payment link from the billing template {name}',
+  generateSubscriptionLink: 'created a payment link from the billing template {template}',
 }
 
-const tries = (count: unknown): string => (count === 1 ? 'once' : `${count} times`)
+const tries = (count: unknown): string => (count === 1 ? 'once' : `${number(Number(count))} times`)
+const days = (count: unknown): string => (count === 1 ? '1 day' : `${number(Number(count))} days`)
 
 function archived({ after }: Done): string {
   return after?.archivedAt === null ? 'brought back' : 'archived'
@@ -107,14 +113,3 @@ export function actorName({
 }
 
 const PROVIDER_NAMES: Record<string, string> = { stripe: 'Stripe', sandbox: 'The sandbox' }
-
-type Done = Pick<AuditRow, 'operation' | 'subjectId' | 'before' | 'after'>
-
-/** "changed the package Pro" */
-export function sentenceOf(done: Done): string {
-  const { operation, subjectId, before, after } = done
-  const sentence = SENTENCES[operation] ?? operation
-  return (typeof sentence === 'string' ? sentence : sentence(done)).replace(/{(\w+)}/g, (_, name: string) =>
-    String(after?.[name] ?? before?.[name] ?? subjectId ?? '(deleted)'),
-  )
-}

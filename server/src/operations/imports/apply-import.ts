@@ -1,8 +1,10 @@
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
+import { named, type SentencePart, type Subject } from '../../domain/sentence.ts'
 import { type Db, lookUpKeys, transaction } from '../../store/database.ts'
 import { isBillingIdTaken, moveRows, type WayThrough } from '../../store/move-user-import.ts'
+import { namesOf, subjectKey } from '../../store/names.ts'
 import { type ImportOutcome, listImportRows, type UserImportRow } from '../../store/user-import-rows.ts'
 import * as store from '../../store/user-imports.ts'
 import { foundApp } from '../apps/apps.ts'
@@ -27,13 +29,27 @@ export async function userImportRows(
   outcome: ImportOutcome | null | undefined,
   first: number | null | undefined,
   after: string | null | undefined,
-): Promise<KeyedPage<UserImportRow>> {
+): Promise<KeyedPage<ShownImportRow>> {
   await foundApp(pool, appId)
   await foundImport(pool, appId, id)
   const size = pageSize(first)
   const rows = await listImportRows(pool, appId, id, outcome ?? null, keyAfter(after ?? '0'), size + 1)
-  return pageOf(rows, size, (row) => row.line)
+  const page = pageOf(rows, size, (row) => row.line)
+  const subjectOf = (id: string): Subject => ({ kind: 'USER', appId, id })
+  const ids = page.rows.flatMap(({ userId }) => (userId === null || !isIdentifier(userId) ? [] : [userId]))
+  const names = await namesOf(pool, ids.map(subjectOf))
+  const userOf = (id: string): SentencePart => {
+    const key = subjectKey(subjectOf(id))
+    return named(names.get(key) ?? id, names.has(key) ? subjectOf(id) : null)
+  }
+  return {
+    ...page,
+    rows: page.rows.map((row) => ({ ...row, user: row.userId === null ? null : userOf(row.userId) })),
+  }
 }
+
+/** A row of the file, and the user with its id. */
+export type ShownImportRow = UserImportRow & { user: SentencePart | null }
 
 /** Applies what a dry run has shown. The work continues after this has answered. */
 export function applyUserImport(call: Call, id: string): Promise<store.UserImport> {

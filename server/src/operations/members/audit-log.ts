@@ -1,6 +1,6 @@
 import { badUserInput } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
-import type { ActorKind, AuditRow } from '../../store/audit.ts'
+import type { ActorKind } from '../../store/audit.ts'
 import { type AuditFilter, type AuditPlace, searchAudit } from '../../store/audit-search.ts'
 import type { Db } from '../../store/database.ts'
 import { findErasableUser, newestSubscriptionIds } from '../../store/erase-user.ts'
@@ -8,6 +8,7 @@ import { foundApp } from '../apps/apps.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { type KeyedPage, pageSize, unknownCursor } from '../call/pages.ts'
+import { type ToldEntry, tell } from '../home/tell.ts'
 
 /** What the reader looks for; absent: whatever it is. */
 interface AuditQuery {
@@ -26,7 +27,7 @@ export async function auditLog(
   query: AuditQuery,
   first: number | null | undefined,
   after: string | null | undefined,
-): Promise<KeyedPage<AuditRow>> {
+): Promise<KeyedPage<ToldEntry>> {
   const filter = await filterOf(pool, query)
   const size = pageSize(first)
   const place = placeOf(after)
@@ -38,10 +39,10 @@ async function page(
   filter: AuditFilter,
   place: AuditPlace | null,
   size: number,
-): Promise<KeyedPage<AuditRow>> {
+): Promise<KeyedPage<ToldEntry>> {
   const { rows, reached } = await searchAudit(db, filter, place, size + 1)
   const last = rows.length > size ? rows[size - 1] : reached
-  return { rows: rows.slice(0, size), next: last ? `${last.at}-${last.seq}` : null }
+  return { rows: await tell(db, rows.slice(0, size)), next: last ? `${last.at}-${last.seq}` : null }
 }
 
 /** Rows in memory at once. They may be long: each has two snapshots. */
@@ -51,7 +52,7 @@ const EXPORT_PAGE = 200
 export async function exportAuditLog(
   call: Call | InstallationCall,
   query: AuditQuery,
-): Promise<AsyncGenerator<AuditRow[]>> {
+): Promise<AsyncGenerator<ToldEntry[]>> {
   const { pool } = call.service
   const filter = await filterOf(pool, query)
   await mutate(call, async () => true)
@@ -59,10 +60,10 @@ export async function exportAuditLog(
   return pages(apart?.pool ?? pool, filter)
 }
 
-async function* pages(db: Db, filter: AuditFilter | null): AsyncGenerator<AuditRow[]> {
+async function* pages(db: Db, filter: AuditFilter | null): AsyncGenerator<ToldEntry[]> {
   if (!filter) return
   for (let next: string | null = null, first = true; first || next !== null; first = false) {
-    const found: KeyedPage<AuditRow> = await page(db, filter, placeOf(next), EXPORT_PAGE)
+    const found: KeyedPage<ToldEntry> = await page(db, filter, placeOf(next), EXPORT_PAGE)
     if (found.rows.length > 0) yield found.rows
     next = found.next
   }

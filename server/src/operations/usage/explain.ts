@@ -68,8 +68,9 @@ export async function explain(
     periodEnd: metered?.period.end ?? null,
     subscriptions,
     steps: stepsOf({
+      appId,
       userId,
-      known: user !== null,
+      user,
       featureId,
       catalogue,
       override: overrideAt(user?.overrides ?? null, featureId, now),
@@ -119,7 +120,11 @@ function explained(
     quantity: row.quantity,
     earlierVersion: version === catalogue.packages.get(row.packageId)?.version ? null : version,
     trialEndsAt: row.trialEndsAt,
-    next: row.next && { packageName: nameOf(row.next.packageId), at: row.next.at },
+    next: row.next && {
+      packageId: row.next.packageId,
+      packageName: nameOf(row.next.packageId),
+      at: row.next.at,
+    },
     grant: grantsOf(catalogue, row, now)?.get(featureId) ?? null,
   }
 }

@@ -4,6 +4,16 @@ import { quote } from '../../domain/errors.ts'
 import type { Override } from '../../domain/override.ts'
 import type { Entitlement } from '../../domain/package.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
+import {
+  joined,
+  named,
+  number,
+  type Sentence,
+  type SentencePart,
+  say,
+  time,
+  units,
+} from '../../domain/sentence.ts'
 import type { Standing } from '../../domain/standing.ts'
 
 export const EXPLANATION_STEPS = [
@@ -20,7 +30,7 @@ export const EXPLANATION_STEPS = [
 export interface ExplainedStep {
   step: (typeof EXPLANATION_STEPS)[number]
   passed: boolean
-  text: string
+  parts: Sentence
 }
 
 export interface ExplainedSubscription {
@@ -37,7 +47,7 @@ export interface ExplainedSubscription {
   earlierVersion: number | null
   trialEndsAt: number | null
   /** what is to succeed it, and when */
-  next: { packageName: string; at: number } | null
+  next: { packageId: string; packageName: string; at: number } | null
   /** what ended it, where access ends when a payment is taken back */
   takenBack: { how: 'refunded' | 'disputed'; at: number } | null
   /** its entitlement to the feature; null: none */
@@ -46,8 +56,10 @@ export interface ExplainedSubscription {
 
 /** What the steps of an explanation are about. */
 interface Found {
+  appId: string
   userId: string
-  known: boolean
+  /** null: there is no such user */
+  user: { name: string | null } | null
   featureId: string
   catalogue: Catalogue
   override: Override | null
@@ -67,22 +79,26 @@ export function stepsOf(found: Found): ExplainedStep[] {
     steps.push(made)
     if (!made.passed) break
   }
-  return [...steps, { step: 'ANSWER', passed: found.access.access, text: found.access.reason }]
+  return [...steps, { step: 'ANSWER', passed: found.access.access, parts: say`${found.access.reason}` }]
 }
 
-const user = ({ userId, known }: Found): ExplainedStep => ({
+const user = ({ appId, userId, user }: Found): ExplainedStep => ({
   step: 'USER',
-  passed: known,
-  text: known ? `${quote(userId)} is a user of this app.` : `There is no user ${quote(userId)}.`,
+  passed: user !== null,
+  parts: user
+    ? say`${named(user.name ?? userId, { kind: 'USER', appId, id: userId })} is a user of this app.`
+    : say`There is no user ${quote(userId)}.`,
 })
 
-function feature({ featureId, catalogue }: Found): ExplainedStep {
+function feature({ appId, featureId, catalogue }: Found): ExplainedStep {
   const found = catalogue.features.get(featureId)
   const kind = found?.type === 'BINARY' ? 'binary: a user has it or has it not' : 'consumable: it is counted'
   return {
     step: 'FEATURE',
     passed: found !== undefined,
-    text: found ? `${quote(featureId)} is ${kind}.` : `There is no feature ${quote(featureId)}.`,
+    parts: found
+      ? say`${named(found.name, { kind: 'FEATURE', appId, id: featureId })} is ${kind}.`
+      : say`There is no feature ${quote(featureId)}.`,
   }
 }
 
@@ -91,100 +107,114 @@ function overriding({ featureId, catalogue, override }: Found): ExplainedStep | 
   const { mode, limit, overageEnabled, expiresAt, reason } = override
   const binary = catalogue.features.get(featureId)?.type === 'BINARY'
   const does = {
-    REPLACE: `sets the limit to ${limit}`,
-    ADD: `adds ${limit} to the limit`,
+    REPLACE: `sets the limit to ${number(limit ?? 0)}`,
+    ADD: `adds ${number(limit ?? 0)} to the limit`,
     UNLIMITED: 'lifts the limit',
     GRANT: binary ? 'grants the feature' : 'grants the feature without a limit',
     DENY: 'denies the feature',
   }[mode]
   const overage =
     overageEnabled === null ? '' : overageEnabled ? ', overage allowed' : ', overage not allowed'
-  const until = expiresAt === null ? '' : `, until ${timeText(expiresAt)}`
+  const until = expiresAt === null ? '' : say`, until ${time(expiresAt)}`
   return {
     step: 'OVERRIDE',
     passed: mode !== 'DENY',
-    text: `An override ${does}${overage}${until}.${reason ? ` Its note: ${quote(reason)}.` : ''}`,
+    parts: say`An override ${does}${overage}${until}.${reason ? ` Its note: ${quote(reason)}.` : ''}`,
   }
 }
 
-function live({ subscriptions, override }: Found): ExplainedStep {
+function live({ appId, subscriptions, override }: Found): ExplainedStep {
   const held = subscriptions.filter((s) => s.live)
-  const names = held.map((s) => `${quote(s.packageName)}${s.quantity === 1 ? '' : ` × ${s.quantity}`}`)
+  const names = held.map((s) => say`${packageOf(appId, s)}${s.quantity === 1 ? '' : say` × ${s.quantity}`}`)
   const ended = subscriptions.length - held.length
-  const first = `${names.length > 0 ? `Live: ${names.join(', ')}` : 'No live subscription'}${ended > 0 ? `; ${ended} ended` : ''}.`
+  const first = names.length > 0 ? say`Live: ${joined(names, ', ')}` : 'No live subscription'
+  const sentences = [
+    say`${first}${ended > 0 ? say`; ${ended} ended` : ''}.`,
+    ...held.flatMap((s) => lifeOf(appId, s)),
+    ...subscriptions.flatMap((s) => lossOf(appId, s)),
+  ]
   return {
     step: 'SUBSCRIPTIONS',
     passed: held.length > 0 || override !== null,
-    text: [first, ...held.flatMap(lifeOf), ...subscriptions.flatMap(lossOf)].join(' '),
+    parts: joined(sentences, ' '),
   }
 }
 
+const packageOf = (appId: string, p: { packageId: string; packageName: string }): SentencePart =>
+  named(p.packageName, { kind: 'PACKAGE', appId, id: p.packageId })
+
 /** Why one ended, where the app ends access for what is refunded or disputed. */
-function lossOf({ live, packageName, takenBack }: ExplainedSubscription): string[] {
+function lossOf(appId: string, subscription: ExplainedSubscription): Sentence[] {
+  const { live, takenBack } = subscription
   if (live || !takenBack) return []
   const what = takenBack.how === 'refunded' ? 'was refunded in full' : 'was disputed'
   return [
-    `${quote(packageName)} ended because its payment ${what} at ${timeText(takenBack.at)}: this app ends access then.`,
+    say`${packageOf(appId, subscription)} ended because its payment ${what} at ${time(takenBack.at)}: this app ends access then.`,
   ]
 }
 
 /** What is to come of a live subscription. */
-function lifeOf(subscription: ExplainedSubscription): string[] {
-  const { packageName, trialEndsAt, next, cancelAt } = subscription
-  const name = quote(packageName)
-  const sentences: string[] = []
-  if (trialEndsAt !== null) sentences.push(`${name} is a trial until ${timeText(trialEndsAt)}.`)
-  if (next) sentences.push(`${quote(next.packageName)} takes over from ${name} at ${timeText(next.at)}.`)
+function lifeOf(appId: string, subscription: ExplainedSubscription): Sentence[] {
+  const { trialEndsAt, next, cancelAt } = subscription
+  const name = packageOf(appId, subscription)
+  const sentences: Sentence[] = []
+  if (trialEndsAt !== null) sentences.push(say`${name} is a trial until ${time(trialEndsAt)}.`)
+  if (next) sentences.push(say`${packageOf(appId, next)} takes over from ${name} at ${time(next.at)}.`)
   else if (cancelAt !== null && cancelAt !== trialEndsAt)
-    sentences.push(`${name} ends at ${timeText(cancelAt)}.`)
+    sentences.push(say`${name} ends at ${time(cancelAt)}.`)
   return sentences
 }
 
-/** To the minute, as a person writes it. */
-const timeText = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-
-function grants({ subscriptions, override }: Found): ExplainedStep {
+function grants({ appId, featureId, catalogue, subscriptions, override }: Found): ExplainedStep {
   const granting = subscriptions.filter((s) => s.live && s.grant)
+  const labels = catalogue.features.get(featureId)
+  const sources = granting.map((s) => {
+    const name = packageOf(appId, s)
+    const version = s.earlierVersion === null ? name : say`version ${s.earlierVersion} of ${name}`
+    // Only what is counted has a limit.
+    return labels?.type === 'BINARY' ? say`${version}` : say`${version} (${limitOf(s.grant, labels)})`
+  })
   return {
     step: 'GRANTS',
     passed: granting.length > 0 || override !== null,
-    text:
+    parts:
       granting.length > 0
-        ? `Granted by ${granting.map((s) => `${nameOf(s)} (${limitOf(s.grant)})`).join(', ')}.`
-        : 'None of the live packages includes the feature.',
+        ? say`Granted by ${joined(sources, ', ')}.`
+        : say`None of the live packages includes the feature.`,
   }
 }
 
-const nameOf = ({ packageName, earlierVersion }: ExplainedSubscription): string =>
-  earlierVersion === null ? quote(packageName) : `version ${earlierVersion} of ${quote(packageName)}`
+type Labels = Parameters<typeof units>[1]
 
-const limitOf = (grant: Entitlement | null): string =>
+const limitOf = (grant: Entitlement | null, labels: Labels): string =>
   grant?.limit === null || !grant
     ? 'without limit'
-    : `${grant.limit} ${per(grant.resetPeriod)}${grant.overageEnabled ? ', overage allowed' : ''}`
+    : `${units(grant.limit, labels)} ${per(grant.resetPeriod)}${grant.overageEnabled ? ', overage allowed' : ''}`
 
 const per = (reset: ResetPeriod): string => (reset === 'NEVER' ? 'in all' : `per ${reset.toLowerCase()}`)
 
 /** Without the period's dates: the page formats those for its reader. */
-function budget({ standing }: Found): ExplainedStep | null {
+function budget({ featureId, catalogue, standing }: Found): ExplainedStep | null {
   if (standing.kind !== 'metered') return null
   const { budget, overageEnabled, resetPeriod } = standing.allowance
-  const amount = budget === null ? 'Unlimited' : `${budget} ${per(resetPeriod)}`
+  const amount =
+    budget === null ? 'Unlimited' : `${units(budget, catalogue.features.get(featureId))} ${per(resetPeriod)}`
   const source = standing.byOverride ? 'with the override' : 'all packages together'
   return {
     step: 'BUDGET',
     passed: true,
-    text: `${amount}, ${source}${overageEnabled ? ', with overage' : ''}.`,
+    parts: say`${amount}, ${source}${overageEnabled ? ', with overage' : ''}.`,
   }
 }
 
 function used({ standing, used, delta, access }: Found): ExplainedStep | null {
   if (standing.kind !== 'metered') return null
   const { budget } = standing.allowance
-  const room = budget === null ? '' : `: ${used} + ${delta} ${used + delta <= budget ? '≤' : '>'} ${budget}`
+  const fits = budget !== null && used + delta <= budget
+  const room = budget === null ? '' : say`: ${used} + ${delta} ${fits ? '≤' : '>'} ${budget}`
   return {
     step: 'USED',
     passed: access.access,
-    text: `${used} used in this period, ${delta} asked for${room}.`,
+    parts: say`${used} used in this period, ${delta} asked for${room}.`,
   }
 }

@@ -1,0 +1,88 @@
+/** What a sentence can name that has a page of its own. */
+export const SUBJECT_KINDS = [
+  'USER',
+  'FEATURE',
+  'PACKAGE',
+  'TEMPLATE',
+  'APP',
+  'MEMBER',
+  'API_KEY',
+  'IMPORT',
+] as const
+
+/** Something that exists, and so can be linked to. */
+export interface Subject {
+  kind: (typeof SUBJECT_KINDS)[number]
+  /** null: it belongs to no app */
+  appId: string | null
+  /** a member's is the email address */
+  id: string
+}
+
+export interface SentencePart {
+  text: string
+  /** what the text names; null: nothing, or something that no longer exists */
+  subject: Subject | null
+  /** the time that the text tells, for readers in other zones */
+  at: number | null
+}
+
+/** A sentence whose names can be links. */
+export type Sentence = readonly SentencePart[]
+
+type Piece = string | number | SentencePart | Sentence
+
+/** Puts a sentence together: say`${user} subscribed to ${plan}`. */
+export function say(texts: TemplateStringsArray, ...pieces: Piece[]): Sentence {
+  return merged(texts.flatMap((text, i) => [plain(text), ...partsOf(pieces[i] ?? '')]))
+}
+
+/** Sentences and their pieces in a row, with `between` between them. */
+export const joined = (pieces: readonly Piece[], between: string): Sentence =>
+  merged(pieces.flatMap((piece, i) => (i === 0 ? partsOf(piece) : [plain(between), ...partsOf(piece)])))
+
+export const textOf = (sentence: Sentence): string => sentence.map(({ text }) => text).join('')
+
+const plain = (text: string): SentencePart => ({ text, subject: null, at: null })
+
+/** The name of something, which leads to it if it exists. */
+export const named = (text: string, subject: Subject | null): SentencePart => ({ text, subject, at: null })
+
+/** To the minute, as a person writes it. */
+export const time = (at: number): SentencePart => ({
+  text: `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+  subject: null,
+  at,
+})
+
+const NUMBER = new Intl.NumberFormat('en')
+export const number = (value: number | string): string => NUMBER.format(Number(value))
+
+/** "1 call", "2,000 calls"; without labels, the number alone. */
+export function units(
+  value: number,
+  labels: { unitLabel: string | null; unitLabelPlural: string | null } | undefined,
+): string {
+  const word = value === 1 ? labels?.unitLabel : (labels?.unitLabelPlural ?? labels?.unitLabel)
+  return word ? `${number(value)} ${word}` : number(value)
+}
+
+function partsOf(piece: Piece): Sentence {
+  if (typeof piece === 'string') return [plain(piece)]
+  if (typeof piece === 'number') return [plain(number(piece))]
+  return 'text' in piece ? [piece] : piece
+}
+
+/** Plain text that follows plain text belongs to the same part. */
+function merged(parts: Sentence): Sentence {
+  const result: SentencePart[] = []
+  for (const part of parts) {
+    if (part.text === '') continue
+    const last = result.at(-1)
+    if (last && isPlain(last) && isPlain(part)) last.text += part.text
+    else result.push({ ...part })
+  }
+  return result
+}
+
+const isPlain = ({ subject, at }: SentencePart): boolean => subject === null && at === null

@@ -1,0 +1,109 @@
+import { named, type Sentence, type SentencePart, type Subject, say, textOf } from '../../domain/sentence.ts'
+import type { AuditRow } from '../../store/audit.ts'
+import type { Db } from '../../store/database.ts'
+import { namesOf, subjectKey } from '../../store/names.ts'
+import { actorName, type Done, SENTENCES } from './sentences.ts'
+
+interface Thing {
+  kind: Subject['kind']
+  /** the field that has its id, where the subject is something else */
+  field?: string
+  /** the kinds of subject that are one, or are known by its id */
+  of: readonly string[]
+  /** the field of the subject with its name at that time; what is not called anything else has none */
+  name?: string
+}
+
+const THINGS: Record<string, Thing> = {
+  user: {
+    kind: 'USER',
+    field: 'userId',
+    of: ['user', 'subscriptions', 'usage', 'token', 'overrides'],
+    name: 'name',
+  },
+  package: { kind: 'PACKAGE', field: 'packageId', of: ['package'], name: 'name' },
+  feature: { kind: 'FEATURE', of: ['feature'], name: 'name' },
+  template: { kind: 'TEMPLATE', of: ['billingTemplate'], name: 'name' },
+  app: { kind: 'APP', of: ['app', 'catalogue'], name: 'name' },
+  key: { kind: 'API_KEY', of: ['apiKey'], name: 'name' },
+  member: { kind: 'MEMBER', field: 'email', of: [] },
+  import: { kind: 'IMPORT', of: ['import'] },
+}
+
+/** What a sentence names, whether or not it still exists; null: that is not known. */
+function subjectOf({ appId, subjectKind, subjectId, before, after }: Done, thing: Thing): Subject | null {
+  const { kind, field, of } = thing
+  const other = field === undefined ? undefined : (after?.[field] ?? before?.[field])
+  const own = of.includes(subjectKind) ? (after?.id ?? before?.id ?? subjectId) : null
+  const id = other ?? own
+  return typeof id === 'string' ? { kind, appId, id } : null
+}
+
+/** Text between braces: "{user}", "{import:a file of users}", "{graceDays}" */
+const BRACES = /{(\w+)(?::([^}]+))?}/
+
+function templateOf(done: Done): string {
+  const sentence = SENTENCES[done.operation] ?? done.operation
+  return typeof sentence === 'string' ? sentence : sentence(done)
+}
+
+function subjectsOf(done: Done): Subject[] {
+  return [...templateOf(done).matchAll(new RegExp(BRACES, 'g'))].flatMap(([, name = '']) => {
+    const thing = THINGS[name]
+    const subject = thing && subjectOf(done, thing)
+    return subject ? [subject] : []
+  })
+}
+
+/** What was done, as it follows the name of who did it: "changed the package Pro". */
+export interface ToldEntry extends AuditRow {
+  sentence: string
+  parts: Sentence
+  /** who did it */
+  by: SentencePart
+}
+
+/** Tells what entries say. The names of what still exists lead to it. */
+export async function tell(db: Db, rows: readonly AuditRow[]): Promise<ToldEntry[]> {
+  const names = await namesOf(db, [...rows.flatMap(subjectsOf), ...rows.map(memberOf)])
+  return rows.map((row) => {
+    const parts = sentenceOf(row, names)
+    const member = memberOf(row)
+    const by = named(actorName(row), names.has(subjectKey(member)) ? member : null)
+    return { ...row, parts, sentence: textOf(parts), by }
+  })
+}
+
+/** The member who did it; a key's id and a provider's name are nobody's address. */
+const memberOf = ({ memberEmail }: AuditRow): Subject => ({ kind: 'MEMBER', appId: null, id: memberEmail })
+
+function sentenceOf(done: Done, names: ReadonlyMap<string, string | null>): Sentence {
+  const { subjectId, before, after } = done
+  // Split by a pattern with two groups: text, name, words, text, …
+  const [first = '', ...rest] = templateOf(done).split(BRACES)
+  let sentence = say`${first}`
+  for (let i = 0; i < rest.length; i += 3) {
+    const [name = '', words, text = ''] = rest.slice(i, i + 3)
+    const thing = THINGS[name]
+    const field = String(after?.[name] ?? before?.[name] ?? subjectId ?? '(deleted)')
+    sentence = say`${sentence}${thing ? nameOf(done, thing, words, names) : field}${text}`
+  }
+  return sentence
+}
+
+function nameOf(
+  done: Done,
+  thing: Thing,
+  words: string | undefined,
+  names: ReadonlyMap<string, string | null>,
+): SentencePart {
+  const { subjectKind, subjectId, before, after } = done
+  const subject = subjectOf(done, thing)
+  if (!subject) return named(words ?? subjectId ?? '(deleted)', null)
+  const key = subjectKey(subject)
+  const isSubject = thing.of.includes(subjectKind)
+  // What it was called then, if the log knows; otherwise what it is called now.
+  const then = thing.name && isSubject ? (after?.[thing.name] ?? before?.[thing.name]) : null
+  const text = words ?? (typeof then === 'string' ? then : (names.get(key) ?? subject.id))
+  return named(text, names.has(key) ? subject : null)
+}
