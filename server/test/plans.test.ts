@@ -8,6 +8,7 @@ import { dashboardSchema } from '../src/graphql/dashboard/schema.ts'
 import { openPool } from '../src/store/database.ts'
 import { pruneFeatureActivity, pruneReceipts } from '../src/store/prune.ts'
 import { REVENUE_LISTS } from '../src/store/revenue-lists.ts'
+import { SUBSCRIPTION_STATES } from '../src/store/subscription-list.ts'
 import { cancelLater } from '../src/store/subscriptions.ts'
 import { settleByClock } from '../src/store/successors.ts'
 import { Client, signedIn, type Variables } from './harness/client.ts'
@@ -108,6 +109,10 @@ async function everyStatement(): Promise<Statement[]> {
     'userImportRows(appId: "default", id: "file") { next }',
     'latestEvents(appId: "default") { id }',
     'users(appId: "default", search: "part of it") { next }',
+    ...SUBSCRIPTION_STATES.flatMap((state) => [
+      `users(appId: "default", state: ${state}) { next total { count } }`,
+      `users(appId: "default", state: ${state}, packageId: "p1") { next total { count } }`,
+    ]),
     'featureActivity(appId: "default", id: "f1", from: "2026-11-01T00:00:00Z", to: "2026-11-02T00:00:00Z", interval: HOUR) { at }',
     'auditLog { next }',
     'auditLog(actorKind: API_KEY) { next }',

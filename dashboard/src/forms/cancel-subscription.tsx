@@ -28,14 +28,19 @@ const ADDONS = graphql(`
 
 interface CancelSubscriptionProps {
   appId: string
-  subscription: { id: string; userId: string; package: { name: string; isAddon: boolean } }
+  subscription: {
+    id: string
+    userId: string
+    userName: string | null
+    package: { name: string; isAddon: boolean }
+  }
 }
 
 export function CancelSubscription({ appId, subscription }: CancelSubscriptionProps) {
   const [opened, { open, close }] = useDisclosure()
   const [when, setWhen] = useState('end')
   const may = useMay()
-  const { userId, package: p } = subscription
+  const { userId, userName, package: p } = subscription
   const keep = useChange(KEEP, { said: 'The subscription continues.' })
   const cancel = useChange(CANCEL, {
     done: close,
@@ -60,7 +65,7 @@ export function CancelSubscription({ appId, subscription }: CancelSubscriptionPr
       >
         Cancel
       </Button>
-      <Dialog opened={opened} onClose={close} title={`Cancel ${p.name} of ${userId}`} ta="left">
+      <Dialog opened={opened} onClose={close} title={`Cancel ${p.name} of ${userName ?? userId}`} ta="left">
         <Stack>
           <FormAlert error={cancel.error ?? addons.error} />
           <Radio.Group label="When does it end?" value={when} onChange={setWhen}>

@@ -1,4 +1,5 @@
 import { Select, Stack, Text, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
@@ -8,6 +9,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { ObjectDiff } from '../ui/object-diff.tsx'
 import { Tag, type Tone } from '../ui/tag.tsx'
 import { FormActions } from './form-actions.tsx'
+import { useUnsaved } from './unsaved.ts'
 
 const DIFF = graphql(`
   query CatalogueDiff($appId: String!, $fromAppId: String!) {
@@ -32,18 +34,21 @@ const CHANGES: Record<'ADD' | 'CHANGE' | 'SAME' | 'CONFLICT', { tone: Tone; labe
 
 interface CopyCatalogueFormProps {
   to: { id: string; name: string }
+  /** where the address says that it comes from */
   from: string | null
   apps: { id: string; name: string }[]
-  onFrom: (id: string) => void
   onDone: () => void
 }
 
 /** Shows what a copy would do before it does it. */
-export function CopyCatalogueForm({ to, from, apps, onFrom, onDone }: CopyCatalogueFormProps) {
+export function CopyCatalogueForm({ to, apps, onDone, ...given }: CopyCatalogueFormProps) {
   const may = useMay()
+  const form = useForm({ initialValues: { from: given.from } })
+  const { saved } = useUnsaved(form)
+  const { from } = form.values
   const diff = useAsk(DIFF, { appId: to.id, fromAppId: from ?? '' }, { enabled: from !== null })
   const copy = useChange(COPY, {
-    done: onDone,
+    done: saved(onDone),
     said: 'Copied. Packages are drafts until you publish them.',
   })
   return (
@@ -60,8 +65,7 @@ export function CopyCatalogueForm({ to, from, apps, onFrom, onDone }: CopyCatalo
           placeholder="Choose an app"
           allowDeselect={false}
           data={apps.map(({ id, name }) => ({ value: id, label: name }))}
-          value={from}
-          onChange={(id) => id !== null && onFrom(id)}
+          {...form.getInputProps('from')}
           data-autofocus
         />
         {from !== null && (

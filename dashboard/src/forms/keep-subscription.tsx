@@ -18,6 +18,7 @@ interface KeepSubscriptionProps {
   subscription: {
     id: string
     userId: string
+    userName: string | null
     package: { name: string; isAddon: boolean }
     billing: { provider: string } | null
   }
@@ -30,7 +31,7 @@ export function KeepSubscription({ appId, subscription, cancelAt }: KeepSubscrip
   const [opened, { open, close }] = useDisclosure()
   const may = useMay()
   const keep = useChange(KEEP, { done: close, said: 'The subscription continues.' })
-  const { userId, package: p, billing } = subscription
+  const { userId, userName, package: p, billing } = subscription
   return (
     <>
       <Button
@@ -42,7 +43,7 @@ export function KeepSubscription({ appId, subscription, cancelAt }: KeepSubscrip
       >
         Keep
       </Button>
-      <Dialog opened={opened} onClose={close} title={`Keep ${p.name} of ${userId}`} ta="left">
+      <Dialog opened={opened} onClose={close} title={`Keep ${p.name} of ${userName ?? userId}`} ta="left">
         <Stack>
           <FormAlert error={keep.error} />
           <Text size="sm">

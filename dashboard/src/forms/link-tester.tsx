@@ -9,6 +9,7 @@ import { CodeBlock } from '../ui/code-block.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { UserInput } from '../ui/user-input.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const LINK = graphql(`
   mutation GenerateSubscriptionLink($appId: String!, $userId: String, $templateId: String!, $successUrl: String!, $cancelUrl: String!) {
@@ -23,7 +24,8 @@ export function LinkTester({ appId, templateId }: { appId: string; templateId: s
     initialValues: { userId: '', successUrl: `${here}/subscriptions`, cancelUrl: `${here}/billing` },
     validate: { successUrl: required('The address'), cancelUrl: required('The address') },
   })
-  const make = useChange(LINK)
+  const { saved } = useUnsaved(form)
+  const make = useChange(LINK, { done: saved() })
   const url = make.data?.generateSubscriptionLink?.url
   const variables = { templateId, ...form.values, userId: form.values.userId.trim() || null }
   return (

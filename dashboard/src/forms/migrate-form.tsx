@@ -1,12 +1,13 @@
 import { Button, Group, Radio, Select, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { useForm } from '@mantine/form'
+import { useContext } from 'react'
 import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
 import { graphql } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
-import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
+import { DialogContext, useUnsaved } from './unsaved.ts'
 
 const PREVIEW = graphql(`
   query MigrationPreview($appId: String!, $packageId: String!, $from: Int!, $to: Int!, $when: ChangeTime!) {
@@ -35,13 +36,21 @@ interface MigrateFormProps {
 export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormProps) {
   const newest = versions[0]?.version ?? 1
   const held = versions.find(({ version, held }) => version !== newest && held > 0)
-  const [from, setFrom] = useState(held?.version ?? newest - 1)
-  const [to, setTo] = useState(newest)
-  const [when, setWhen] = useState<'NOW' | 'PERIOD_END'>('NOW')
+  const form = useForm({
+    initialValues: {
+      from: String(held?.version ?? newest - 1),
+      to: String(newest),
+      when: 'NOW' as 'NOW' | 'PERIOD_END',
+    },
+  })
+  const { saved } = useUnsaved(form)
+  const dialog = useContext(DialogContext)
+  const { when } = form.values
+  const [from, to] = [Number(form.values.from), Number(form.values.to)]
   const move = { appId, packageId, from, to, when }
   const preview = useAsk(PREVIEW, move, { enabled: from !== to, patienceMs: OVER_ALL_USERS_MS })
   const migrate = useChange(MIGRATE, {
-    done: onDone,
+    done: saved(onDone),
     said: when === 'NOW' ? 'Moved.' : 'Each moves when their period ends.',
     patienceMs: OVER_ALL_USERS_MS,
   })
@@ -51,65 +60,51 @@ export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormP
   }))
   const loses = preview.data?.migrationPreview?.loses ?? 0
   return (
-    <Dialog opened onClose={onDone} title="Move subscribers to another version">
-      <Stack>
-        <FormAlert error={migrate.error} />
-        <Select
-          label="Those who have"
-          data={choices}
-          value={String(from)}
-          onChange={(value) => setFrom(Number(value))}
-          allowDeselect={false}
-        />
-        <Select
-          label="get"
-          data={choices}
-          value={String(to)}
-          onChange={(value) => setTo(Number(value))}
-          allowDeselect={false}
-        />
-        <Radio.Group label="When" value={when} onChange={(value) => setWhen(value as typeof when)}>
-          <Stack gap="xs" mt="xs">
-            <Radio value="NOW" label="Now" description="All at once." />
-            <Radio
-              value="PERIOD_END"
-              label="When their period ends"
-              description="Each at the end of their own."
-            />
-          </Stack>
-        </Radio.Group>
-        {from === to ? (
-          <Text size="sm">Choose two different versions.</Text>
-        ) : (
-          <Loaded of={preview}>
-            {({ migrationPreview }) =>
-              migrationPreview && (
-                <Text size="sm">
-                  {number(migrationPreview.subscriptions)} will be moved. {number(migrationPreview.gains)}{' '}
-                  gain access to something, {number(migrationPreview.loses)} lose access.
-                  {migrationPreview.moreOverage > 0 &&
-                    ` ${number(migrationPreview.moreOverage)} go into overage, or further into it.`}
-                  {migrationPreview.lessOverage > 0 &&
-                    ` ${number(migrationPreview.lessOverage)} come out of overage, or have less of it.`}
-                </Text>
-              )
-            }
-          </Loaded>
-        )}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onDone}>
-            Leave them
-          </Button>
-          <Button
-            loading={migrate.isPending}
-            disabled={from === to || !preview.data}
-            onClick={() => migrate.mutate(move)}
-            {...(loses > 0 && { color: 'red.9' })}
-          >
-            {loses > 0 ? `Move them, though ${number(loses)} lose access` : 'Move them'}
-          </Button>
-        </Group>
-      </Stack>
-    </Dialog>
+    <Stack>
+      <FormAlert error={migrate.error} />
+      <Select label="Those who have" data={choices} {...form.getInputProps('from')} allowDeselect={false} />
+      <Select label="get" data={choices} {...form.getInputProps('to')} allowDeselect={false} />
+      <Radio.Group label="When" {...form.getInputProps('when')}>
+        <Stack gap="xs" mt="xs">
+          <Radio value="NOW" label="Now" description="All at once." />
+          <Radio
+            value="PERIOD_END"
+            label="When their period ends"
+            description="Each at the end of their own."
+          />
+        </Stack>
+      </Radio.Group>
+      {from === to ? (
+        <Text size="sm">Choose two different versions.</Text>
+      ) : (
+        <Loaded of={preview}>
+          {({ migrationPreview }) =>
+            migrationPreview && (
+              <Text size="sm">
+                {number(migrationPreview.subscriptions)} will be moved. {number(migrationPreview.gains)} gain
+                access to something, {number(migrationPreview.loses)} lose access.
+                {migrationPreview.moreOverage > 0 &&
+                  ` ${number(migrationPreview.moreOverage)} go into overage, or further into it.`}
+                {migrationPreview.lessOverage > 0 &&
+                  ` ${number(migrationPreview.lessOverage)} come out of overage, or have less of it.`}
+              </Text>
+            )
+          }
+        </Loaded>
+      )}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={dialog?.close ?? onDone}>
+          Leave them
+        </Button>
+        <Button
+          loading={migrate.isPending}
+          disabled={from === to || !preview.data}
+          onClick={() => migrate.mutate(move)}
+          {...(loses > 0 && { color: 'red.9' })}
+        >
+          {loses > 0 ? `Move them, though ${number(loses)} lose access` : 'Move them'}
+        </Button>
+      </Group>
+    </Stack>
   )
 }

@@ -7,6 +7,7 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { dateTimeOf, When } from '../ui/when.tsx'
 import { isoOfLocal, timeZone } from './local-time.ts'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
+import { useUnsaved } from './unsaved.ts'
 
 const ADVANCE = graphql(`
   mutation AdvanceClock($appId: String!, $to: String!) {
@@ -29,10 +30,12 @@ function monthLater(at: Date): void {
 
 export function MoveClock({ app }: { app: { id: string; now: string } }) {
   const may = useMay()
+  const form = useForm({ initialValues: { to: '' }, validate: { to: required('The time') } })
+  const { saved } = useUnsaved(form)
   const advance = useChange(ADVANCE, {
+    done: saved(),
     said: ({ advanceClock }) => `It is ${advanceClock ? dateTimeOf(advanceClock.now) : 'later'} now.`,
   })
-  const form = useForm({ initialValues: { to: '' }, validate: { to: required('The time') } })
   const go = (to: string) => advance.mutate({ appId: app.id, to }, ontoFields(form))
   return (
     <Stack>

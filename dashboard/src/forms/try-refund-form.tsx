@@ -1,12 +1,13 @@
 import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { ReversalTags } from '../pages/reversal-tags.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { dateOf } from '../ui/when.tsx'
+import { useUnsaved } from './unsaved.ts'
 
 const PAYMENTS = graphql(`
   query SandboxPayments($appId: String!, $subscriptionId: String!) {
@@ -35,10 +36,12 @@ interface TryRefundFormProps {
 export function TryRefundForm({ appId, subscriptionId }: TryRefundFormProps) {
   const asked = useAsk(PAYMENTS, { appId, subscriptionId })
   const client = useQueryClient()
-  const [chosen, setChosen] = useState<string | null>(null)
+  const form = useForm({ initialValues: { chosen: null as string | null } })
+  const { saved } = useUnsaved(form)
+  const { chosen } = form.values
   const reverse = useChange(REVERSE, {
     said: 'Done. The subscription updates when the notice arrives.',
-    done: () => void setTimeout(() => client.invalidateQueries(), NOTICE_MS),
+    done: saved(() => void setTimeout(() => client.invalidateQueries(), NOTICE_MS)),
   })
   return (
     <Loaded of={asked}>
@@ -59,7 +62,7 @@ export function TryRefundForm({ appId, subscriptionId }: TryRefundFormProps) {
                 label: `${amountText} on ${dateOf(paidAt)}`,
               }))}
               value={payment.paymentRef}
-              onChange={setChosen}
+              onChange={(ref) => form.setFieldValue('chosen', ref)}
               allowDeselect={false}
             />
             <ReversalTags reversals={isReversed(payment) ? [payment] : []} />

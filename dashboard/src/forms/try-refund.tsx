@@ -2,20 +2,20 @@ import { Button, Loader } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { lazy, Suspense } from 'react'
 import { useMay } from '../api/use-account.ts'
-import { Dialog } from '../ui/dialog.tsx'
+import { FormDialog } from './form-dialog.tsx'
 
 const TryRefundForm = lazy(async () => ({ default: (await import('./try-refund-form.tsx')).TryRefundForm }))
 
 interface TryRefundProps {
   appId: string
-  subscription: { id: string; userId: string; package: { name: string } }
+  subscription: { id: string; userId: string; userName: string | null; package: { name: string } }
 }
 
 /** What was paid in the sandbox may be refunded and disputed, to see what follows. */
 export function TryRefund({ appId, subscription }: TryRefundProps) {
   const [opened, { open, close }] = useDisclosure()
   const may = useMay()
-  const { id, userId, package: p } = subscription
+  const { id, userId, userName, package: p } = subscription
   return (
     <>
       <Button
@@ -27,11 +27,16 @@ export function TryRefund({ appId, subscription }: TryRefundProps) {
       >
         Refund or dispute
       </Button>
-      <Dialog opened={opened} onClose={close} title={`Payments for ${p.name} of ${userId}`} ta="left">
+      <FormDialog
+        opened={opened}
+        onClose={close}
+        title={`Payments for ${p.name} of ${userName ?? userId}`}
+        ta="left"
+      >
         <Suspense fallback={<Loader />}>
           <TryRefundForm appId={appId} subscriptionId={id} />
         </Suspense>
-      </Dialog>
+      </FormDialog>
     </>
   )
 }

@@ -14,7 +14,6 @@ import { NewAppForm } from '../forms/new-app-form.tsx'
 import { OriginsForm } from '../forms/origins-form.tsx'
 import { RenameAppForm } from '../forms/rename-app-form.tsx'
 import { ArchivedFilter } from '../ui/archived-filter.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
@@ -87,13 +86,13 @@ export function AppsPage() {
       <FormDialog opened={open?.is === 'new' || make !== undefined} onClose={close} title="New app">
         <NewAppForm onDone={close} />
       </FormDialog>
-      <Dialog
+      <FormDialog
         opened={open?.is === 'clock' && app !== undefined}
         onClose={close}
         title={`Clock of ${app?.name}`}
       >
         {app && <MoveClock app={app} />}
-      </Dialog>
+      </FormDialog>
       <ArchiveApp app={open?.is === 'archive' ? app : undefined} onClose={close} />
       <DeleteApp app={open?.is === 'delete' ? app : undefined} onClose={close} />
       <FormDialog
@@ -110,7 +109,7 @@ export function AppsPage() {
       >
         {app && <RenameAppForm app={app} onDone={close} />}
       </FormDialog>
-      <Dialog
+      <FormDialog
         opened={target !== undefined}
         onClose={() => void navigate({ search: {} })}
         size="xl"
@@ -121,11 +120,10 @@ export function AppsPage() {
             to={target}
             from={copyFrom ?? null}
             apps={inUse.filter(({ id }) => id !== target.id)}
-            onFrom={(copyFrom) => void navigate({ search: { copyTo: target.id, copyFrom }, replace: true })}
             onDone={() => void navigate({ search: {} })}
           />
         )}
-      </Dialog>
+      </FormDialog>
     </Page>
   )
 }

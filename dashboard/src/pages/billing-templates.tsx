@@ -11,7 +11,6 @@ import { TemplateForm } from '../forms/template-form.tsx'
 import { TemplateRemoval } from '../forms/template-removal.tsx'
 import { ArchivedFilter } from '../ui/archived-filter.tsx'
 import { DataTable } from '../ui/data-table.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { OrderSelect } from '../ui/order-select.tsx'
@@ -196,7 +195,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
       <FormDialog opened={making} onClose={() => setMaking(false)} title="New template">
         <TemplateForm appId={appId} onDone={() => setMaking(false)} />
       </FormDialog>
-      <Dialog
+      <FormDialog
         opened={testing !== null}
         onClose={() => setTesting(null)}
         size="lg"
@@ -204,7 +203,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
       >
         <SandboxWarning appId={appId} />
         {testing !== null && <LinkTester appId={appId} templateId={testing} />}
-      </Dialog>
+      </FormDialog>
     </Stack>
   )
 }

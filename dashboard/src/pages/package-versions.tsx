@@ -4,6 +4,7 @@ import { OVER_ALL_USERS_MS } from '../api/answer-in-time.ts'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { MigrateForm } from '../forms/migrate-form.tsx'
 import { UndoMigration } from '../forms/undo-migration.tsx'
 import { type CatalogueFeature, grantText } from '../grants.ts'
@@ -64,7 +65,7 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
                 rows={packageVersions.versions}
                 keyOf={({ version }) => String(version)}
                 columns={[
-                  { label: 'Version', cell: ({ version }) => version },
+                  { label: 'Version', cell: ({ version }) => number(version) },
                   {
                     label: 'Held by',
                     right: true,
@@ -112,14 +113,18 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
                 />
               </Stack>
             )}
-            {migrating && (
+            <FormDialog
+              opened={migrating}
+              onClose={() => setMigrating(false)}
+              title="Move subscribers to another version"
+            >
               <MigrateForm
                 appId={appId}
                 packageId={packageId}
                 versions={packageVersions.versions}
                 onDone={() => setMigrating(false)}
               />
-            )}
+            </FormDialog>
           </Stack>
         )
       }

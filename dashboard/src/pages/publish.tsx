@@ -27,7 +27,7 @@ type Reach = 'ALL' | 'NEW_ONLY' | 'AT_PERIOD_END'
 const REACHES: { value: Reach; label: string; about: string; said: string }[] = [
   {
     value: 'ALL',
-    label: 'Everybody, now',
+    label: 'Everyone, now',
     about: 'All current subscribers get the new version immediately.',
     said: 'Published. It is live for everyone now.',
   },

@@ -6,6 +6,7 @@ import { useAsk } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Page } from '../ui/page.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
+import { SUBSCRIPTION_STATES, type SubscriptionState } from '../ui/subscription-states.ts'
 import { SubscriptionList } from './subscription-list.tsx'
 
 const NAMES = graphql(`
@@ -14,19 +15,10 @@ const NAMES = graphql(`
   }
 `)
 
-const STATES = [
-  { value: 'ACTIVE', label: 'Active' },
-  { value: 'RENEWING', label: 'Renewing' },
-  { value: 'TRIAL', label: 'In trial' },
-  { value: 'CHANGING', label: 'Change scheduled' },
-  { value: 'ENDING', label: 'Ending' },
-  { value: 'PAST_DUE', label: 'Past due' },
-  { value: 'CANCELLED', label: 'Cancelled' },
-] as const
 type Filters = {
   user?: string
   package?: string
-  state?: (typeof STATES)[number]['value']
+  state?: SubscriptionState
   provider?: 'stripe' | 'sandbox' | 'none'
   order?: 'oldest'
 }
@@ -64,7 +56,7 @@ export function SubscriptionsPage() {
           placeholder="Any status"
           w={160}
           clearable
-          data={STATES}
+          data={SUBSCRIPTION_STATES}
           value={filters.state ?? null}
           onChange={(state) => set({ state: (state ?? undefined) as Filters['state'] })}
         />

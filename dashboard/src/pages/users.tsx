@@ -15,13 +15,14 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
+import { SUBSCRIPTION_STATES } from '../ui/subscription-states.ts'
 import { Total } from '../ui/total.tsx'
 import { UserLink } from '../ui/user-link.tsx'
 import { When } from '../ui/when.tsx'
 
 const USERS = graphql(`
-  query Users($appId: String!, $search: String, $packageId: String, $order: UserOrder, $after: String) {
-    users(appId: $appId, search: $search, packageId: $packageId, order: $order, after: $after) {
+  query Users($appId: String!, $search: String, $packageId: String, $state: SubscriptionState, $order: UserOrder, $after: String) {
+    users(appId: $appId, search: $search, packageId: $packageId, state: $state, order: $order, after: $after) {
       next
       total { count more }
       rows { id name email billingId createdAt packages { id name isAddon } }
@@ -38,7 +39,8 @@ type User = NonNullable<ResultOf<typeof USERS>['users']>['rows'][number]
 export function UsersPage() {
   const appId = useAppId()
   const may = useMay()
-  const { search, package: packageId, order, after, make } = useSearch({ from: '/inside/apps/$app/users' })
+  const filters = useSearch({ from: '/inside/apps/$app/users' })
+  const { search, package: packageId, state, order, after, make } = filters
   const navigate = useNavigate({ from: '/apps/$app/users' })
   const packages = useAsk(PACKAGES, { appId }).data?.packages ?? []
   const asked = useAsk(
@@ -47,6 +49,7 @@ export function UsersPage() {
       appId,
       search: search ?? null,
       packageId: packageId === 'none' ? '' : (packageId?.replace(/^package:/, '') ?? null),
+      state: state ?? null,
       order: order === 'oldest' ? 'OLDEST' : order === 'name' ? 'NAME' : 'NEWEST',
       after: after ?? null,
     },
@@ -97,14 +100,41 @@ export function UsersPage() {
             ...packages.map(({ id, name }) => ({ value: `package:${id}`, label: name })),
           ]}
           value={packageId ?? null}
-          onChange={(id) => void navigate({ search: id === null ? {} : { package: id }, replace: true })}
+          onChange={(id) =>
+            void navigate({
+              search: {
+                ...(id !== null && { package: id }),
+                // Who has no plan has no status either.
+                ...(state && id !== 'none' && { state }),
+              },
+              replace: true,
+            })
+          }
+        />
+        <Select
+          aria-label="Status"
+          placeholder="Any status"
+          w={160}
+          clearable
+          disabled={packageId === 'none'}
+          data={SUBSCRIPTION_STATES}
+          value={state ?? null}
+          onChange={(state) =>
+            void navigate({
+              search: {
+                ...(packageId && { package: packageId }),
+                ...(state !== null && { state: state as NonNullable<typeof filters.state> }),
+              },
+              replace: true,
+            })
+          }
         />
         <Select
           aria-label="Order"
           w={150}
           allowDeselect={false}
-          // A search and a plan have an order of their own.
-          disabled={search !== undefined || packageId !== undefined}
+          // A search, a plan and a status have an order of their own.
+          disabled={search !== undefined || packageId !== undefined || state !== undefined}
           data={[
             { value: 'newest', label: 'Newest first' },
             { value: 'oldest', label: 'Oldest first' },
@@ -122,7 +152,7 @@ export function UsersPage() {
       <Loaded of={asked}>
         {({ users }) =>
           users && users.rows.length === 0 && !users.next ? (
-            packageId !== undefined ? (
+            packageId !== undefined || state !== undefined ? (
               <Text c="dimmed">No users match.</Text>
             ) : search !== undefined || after !== undefined || order !== undefined ? (
               <Text c="dimmed">No user has “{search}” in their name, email, id or billing id.</Text>

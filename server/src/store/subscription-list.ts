@@ -20,6 +20,8 @@ export interface SubscriptionFilter {
   state: SubscriptionState | null
   /** '': those that nobody is paid for */
   provider: string | null
+  /** only the newest of each user; CANCELLED: of those who have nothing else */
+  perUser: boolean
 }
 
 export const ALL_SUBSCRIPTIONS: SubscriptionFilter = {
@@ -27,25 +29,29 @@ export const ALL_SUBSCRIPTIONS: SubscriptionFilter = {
   packageId: null,
   state: null,
   provider: null,
+  perUser: false,
 }
 
-function isIn(state: SubscriptionState, now: string): string {
-  const live = `s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > ${now})`
-  const changes = `exists (select from subscription c where c.app_id = s.app_id and c.follows = s.id
+const isLive = (now: string, s: string) =>
+  `${s}.cancelled_at is null and (${s}.cancel_at is null or ${s}.cancel_at > ${now})`
+
+function isIn(state: SubscriptionState, now: string, s: string): string {
+  const live = isLive(now, s)
+  const changes = `exists (select from subscription c where c.app_id = ${s}.app_id and c.follows = ${s}.id
     and c.cancelled_at is null and c.started_at > ${now})`
-  const isPastDue = `exists (select from provider_subscription p where p.app_id = s.app_id and p.provider = s.provider
-    and p.ref = s.provider_ref and p.live and p.past_due_since is not null)`
+  const isPastDue = `exists (select from provider_subscription p where p.app_id = ${s}.app_id and p.provider = ${s}.provider
+    and p.ref = ${s}.provider_ref and p.live and p.past_due_since is not null)`
   switch (state) {
     case 'ACTIVE':
       return live
     case 'RENEWING':
-      return `${live} and s.provider is not null and s.cancel_at is null and not ${isPastDue}`
+      return `${live} and ${s}.provider is not null and ${s}.cancel_at is null and not ${isPastDue}`
     case 'TRIAL':
-      return `${live} and s.trial_ends_at > ${now}`
+      return `${live} and ${s}.trial_ends_at > ${now}`
     case 'CHANGING':
       return `${live} and ${changes}`
     case 'ENDING':
-      return `${live} and s.cancel_at is not null and s.trial_ends_at is distinct from s.cancel_at and not ${changes}`
+      return `${live} and ${s}.cancel_at is not null and ${s}.trial_ends_at is distinct from ${s}.cancel_at and not ${changes}`
     case 'PAST_DUE':
       return `${live} and ${isPastDue}`
     case 'CANCELLED':
@@ -77,15 +83,23 @@ function stretchOf(
   return { stretch, order, values }
 }
 
-function wanted(
-  { state, provider }: SubscriptionFilter,
-  now: string,
-  take: (value: unknown) => string,
-): string {
-  const conditions = [isShown(now)]
-  if (state !== null) conditions.push(isIn(state, now))
-  if (provider !== null)
-    conditions.push(provider === '' ? 's.provider is null' : `s.provider = ${take(provider)}`)
+function wanted(filter: SubscriptionFilter, now: string, take: (value: unknown) => string): string {
+  const { state, provider, packageId, perUser } = filter
+  const by = provider === null || provider === '' ? null : take(provider)
+  const matches = (s: string) => {
+    const conditions = [isShown(now, s)]
+    if (state !== null) conditions.push(isIn(state, now, s))
+    if (provider !== null) conditions.push(by === null ? `${s}.provider is null` : `${s}.provider = ${by}`)
+    return conditions.join(' and ')
+  }
+  if (!perUser) return matches('s')
+  const another = (condition: string) =>
+    `not exists (select from subscription o where o.app_id = s.app_id and o.user_uid = s.user_uid and ${condition})`
+  const samePackage = packageId === null ? '' : 'and o.package_id = s.package_id'
+  const conditions = [matches('s'), another(`o.seq > s.seq ${samePackage} and ${matches('o')}`)]
+  // Whoever has something else now has not left.
+  if (state === 'CANCELLED')
+    conditions.push(another(`${isLive(now, 'o')} ${samePackage} and ${isShown(now, 'o')}`))
   return conditions.join(' and ')
 }
 

@@ -40,7 +40,7 @@ select s.app_id as "appId", s.seq, s.provider, s.provider_ref as "providerRef", 
 from ${rows} join users u on u.app_id = s.app_id and u.uid = s.user_uid
 left join subscription n on n.app_id = s.app_id and n.follows = s.id and n.cancelled_at is null and n.started_at > ${now}`
 
-export const isShown = (now: string) => `(s.follows is null or s.started_at <= ${now})`
+export const isShown = (now: string, s = 's') => `(${s}.follows is null or ${s}.started_at <= ${now})`
 
 export type Read = Omit<SubscriptionRow, 'next'> & {
   nextId: string | null

@@ -332,10 +332,12 @@ describe('gap: long lists', () => {
     await subscribe('ada', 'plan')
     await subscribe('bob', 'pro')
     const { subscribe: eves } = await subscribe('eve', 'pro')
-    await dashboard.data(
-      'mutation ($appId: String!, $id: String!) { cancelSubscription(appId: $appId, id: $id, atPeriodEnd: false) { id } }',
-      { appId, id: eves[0].id },
-    )
+    const cancel = (id: string) =>
+      dashboard.data(
+        'mutation ($appId: String!, $id: String!) { cancelSubscription(appId: $appId, id: $id, atPeriodEnd: false) { id } }',
+        { appId, id },
+      )
+    await cancel(eves[0].id)
     await dashboard.data(
       'mutation ($appId: String!) { changeSubscription(appId: $appId, userId: "bob", packageId: "plan", when: PERIOD_END) { __typename } }',
       { appId },
@@ -364,17 +366,51 @@ describe('gap: long lists', () => {
     expect(await listed({ provider: 'sandbox' })).toEqual([])
     expect(await listed({ provider: '', state: 'CHANGING' })).toEqual(['Bob'])
 
-    const users = async (filter: object) => {
+    const listedUsers = async (filter: object): Promise<Data> => {
       const { users } = await dashboard.data(
-        `query ($appId: String!, $packageId: String, $order: UserOrder) {
-          users(appId: $appId, packageId: $packageId, order: $order) { total { count more } rows { id packages { id } } } }`,
+        `query ($appId: String!, $packageId: String, $state: SubscriptionState, $order: UserOrder, $first: Int, $after: String) {
+          users(appId: $appId, packageId: $packageId, state: $state, order: $order, first: $first, after: $after) {
+            next total { count more } rows { id packages { id } } } }`,
         { appId, ...filter },
       )
-      return users.rows.map((u: Data) => `${u.id}: ${u.packages.map((p: Data) => p.id)}`)
+      return users
     }
+    const users = async (filter: object) =>
+      (await listedUsers(filter)).rows.map((u: Data) => `${u.id}: ${u.packages.map((p: Data) => p.id)}`)
     expect(await users({ order: 'OLDEST' })).toEqual(['ada: plan', 'bob: pro', 'eve: ', 'zoe: '])
     expect(await users({ order: 'NAME' })).toEqual(['ada: plan', 'bob: pro', 'eve: ', 'zoe: '])
     expect(await users({ packageId: 'pro' })).toEqual(['bob: pro'])
     expect(await users({ packageId: '' })).toEqual(['zoe: ', 'eve: '])
+
+    // By the state of their subscriptions: each user once, however many they have.
+    await publishPackage(app, 'extra', { calls: { limit: 5 } }, true)
+    await subscribe('ada', 'extra')
+    await subscribe('eve', 'plan')
+    const { subscribe: again } = await subscribe('zoe', 'plan')
+    await cancel(again[0].id)
+    const { subscribe: once } = await subscribe('zoe', 'pro')
+    await cancel(once[0].id)
+    const total = async (filter: object) => (await listedUsers(filter)).total
+    expect(await users({ state: 'ACTIVE' })).toEqual(['eve: plan', 'ada: plan,extra', 'bob: pro'])
+    expect(await total({ state: 'ACTIVE' })).toEqual({ count: 3, more: false })
+    expect(await users({ state: 'CHANGING' })).toEqual(['bob: pro'])
+    expect(await users({ state: 'CANCELLED' })).toEqual(['zoe: '])
+    expect(await total({ state: 'CANCELLED' })).toEqual({ count: 1, more: false })
+    expect(await users({ state: 'CANCELLED', packageId: 'pro' })).toEqual(['zoe: ', 'eve: plan'])
+    expect(await users({ state: 'ACTIVE', packageId: 'plan' })).toEqual(['eve: plan', 'ada: plan,extra'])
+    for (const state of ['TRIAL', 'ENDING', 'PAST_DUE', 'RENEWING'])
+      expect(await users({ state })).toEqual([])
+    const ones: string[] = []
+    for (let after: string | null = null, first = true; first || after; first = false) {
+      const page: Data = await listedUsers({ state: 'ACTIVE', first: 1, after })
+      ones.push(...page.rows.map((u: Data) => u.id))
+      after = page.next
+    }
+    expect(ones).toEqual(['eve', 'ada', 'bob'])
+    const refused = await dashboard.error(
+      'query ($appId: String!) { users(appId: $appId, packageId: "", state: TRIAL) { next } }',
+      { appId },
+    )
+    expect(refused.message).toMatch(/^state cannot be combined with an empty packageId/)
   })
 })

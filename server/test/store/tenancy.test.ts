@@ -283,7 +283,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
     filteredSubscriptions(
       db,
       app,
-      { userUids: [UID], packageId: 'plan', state: 'ACTIVE', provider: null },
+      { userUids: [UID], packageId: 'plan', state: 'ACTIVE', provider: null, perUser: true },
       { ...STRETCH, after: 0, oldestFirst: true },
       9,
       NOW,

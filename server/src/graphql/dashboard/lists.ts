@@ -74,17 +74,27 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
             description:
               'Those who have this package now; an empty text: those who have none. Not with a search.',
           }),
+          state: t.arg({
+            type: state,
+            description:
+              'Those with such a subscription, of the package if one is given; CANCELLED: those who had one, and have none now. Not with a search.',
+          }),
           order: t.arg({
             type: userOrder,
             defaultValue: 'NEWEST',
-            description: 'NAME: only those who have one. Neither with a search nor with a package.',
+            description: 'NAME: only those who have one. Neither with a search nor with a package or state.',
           }),
           ...page,
         },
-        resolve: (_, { appId, search, packageId, order, first, after }, context) =>
+        resolve: (_, { appId, search, packageId, state, order, first, after }, context) =>
           listedPage(
             appCall(context, appId),
-            { search: search ?? '', packageId: packageId ?? null, order: order ?? 'NEWEST' },
+            {
+              search: search ?? '',
+              packageId: packageId ?? null,
+              state: state ?? null,
+              order: order ?? 'NEWEST',
+            },
             first,
             after,
           ),

@@ -49,6 +49,7 @@ export async function dashboardSubscriptions(
     packageId: asked.packageId ?? null,
     state: asked.state ?? null,
     provider: asked.provider ?? null,
+    perUser: false,
   }
   const from = { after: after == null ? null : keyAfter(after), oldestFirst, most: MAX_LOOKED_AT }
   const { rows, lookedTo } = await filteredSubscriptions(pool, appId, filter, from, size + 1, now)

@@ -1,3 +1,4 @@
+import { badUserInput } from '../../domain/errors.ts'
 import { MAX_COUNTED, MAX_LOOKED_AT } from '../../domain/limits.ts'
 import type { Package } from '../../domain/package.ts'
 import type { ListedUser } from '../../store/search-users.ts'
@@ -6,6 +7,7 @@ import {
   ALL_SUBSCRIPTIONS,
   countSubscriptions,
   filteredSubscriptions,
+  type SubscriptionState,
 } from '../../store/subscription-list.ts'
 import {
   countUsers,
@@ -28,6 +30,8 @@ interface UsersAsked {
   search: string
   /** '': none */
   packageId: string | null
+  /** of one of their subscriptions; CANCELLED: they had one, and have none now */
+  state: SubscriptionState | null
   order: (typeof USER_ORDERS)[number]
 }
 
@@ -41,7 +45,7 @@ export interface UserPage extends KeyedPage<UserInList> {
   total: () => Promise<{ count: number; more: boolean } | null>
 }
 
-/** One list at a time: a search has its own order, and so have those with a package. */
+/** One list at a time: a search has its own order, and so have those with a package or a state. */
 export async function listedPage(
   call: Call,
   asked: UsersAsked,
@@ -54,7 +58,7 @@ export async function listedPage(
     const page = await dashboardUsers(call, asked.search, first, after)
     return { ...withPackages(call, page), total: async () => null }
   }
-  if (asked.packageId !== null) return pageOfPlan(call, asked.packageId, first, after)
+  if (asked.packageId !== null || asked.state !== null) return pageOfPlan(call, asked, first, after)
   const page = await inOrder(call, asked.order, first, after).catch(async (error: unknown) => {
     await foundApp(pool, appId)
     throw error
@@ -96,10 +100,10 @@ function nameAfter(after: string | null | undefined): { key: string; uid: number
   throw unknownCursor()
 }
 
-/** Those who have the package, the newest subscription first; '': those who have none. */
+/** Those with such a subscription, the newest first; without a package: those who have none. */
 async function pageOfPlan(
   call: Call,
-  packageId: string,
+  { packageId, state }: UsersAsked,
   first: number | null | undefined,
   after: string | null | undefined,
 ): Promise<UserPage> {
@@ -108,6 +112,7 @@ async function pageOfPlan(
   const { now } = await foundApp(pool, appId)
   const size = pageSize(first)
   if (packageId === '') {
+    if (state !== null) throw badUserInput('state cannot be combined with an empty packageId', 'state')
     const { rows, lookedTo } = await usersWithoutPlan(
       pool,
       appId,
@@ -120,7 +125,7 @@ async function pageOfPlan(
     const next = page.next ?? (lookedTo === null ? null : String(lookedTo))
     return { ...withPackages(call, { rows: page.rows, next }), total: async () => null }
   }
-  const filter = { ...ALL_SUBSCRIPTIONS, packageId, state: 'ACTIVE' } as const
+  const filter = { ...ALL_SUBSCRIPTIONS, packageId, state: state ?? 'ACTIVE', perUser: true } as const
   const from = { after: after == null ? null : keyAfter(after), oldestFirst: false, most: MAX_LOOKED_AT }
   const { rows, lookedTo } = await filteredSubscriptions(pool, appId, filter, from, size + 1, now)
   const shown = rows.slice(0, size)
