@@ -94,7 +94,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await open('/apps/default/users/eve?tab=subscriptions')
     const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr')
     expect(await rows.allInnerTexts()).toEqual([
-      expect.stringMatching(/^Basic\s+Active\b[\s\S]*sandbox: active/),
+      expect.stringMatching(/^Basic\s+Active\b[\s\S]*Sandbox: active/),
     ])
     await open('/apps/default/billing?tab=notices')
     expect(await page.getByRole('table', { name: 'Notices' }).locator('tbody tr').count()).toBeGreaterThan(0)
@@ -106,9 +106,9 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await open('/apps/default/revenue')
     await page.getByRole('button', { name: 'Refresh' }).click()
     for (const [figure, list, first] of [
-      ['Monthly recurring revenue', 'Recurring revenue by subscription', /Eve\s+Basic\s+\$12\.00/],
-      ['Payments, less refunds', 'Payments', /Eve\s+\$12\.00/],
-      ['New', 'New subscriptions', /Eve\s+Basic/],
+      ['Monthly recurring revenue', 'Recurring revenue by subscription', /Eve\s+eve\s+Basic\s+\$12\.00/],
+      ['Payments, less refunds', 'Payments', /Eve\s+eve\s+\$12\.00/],
+      ['New', 'New subscriptions', /Eve\s+eve\s+Basic/],
     ] as const) {
       await page.getByRole('link', { name: figure, exact: true }).click()
       const row = page.getByRole('table', { name: list, exact: true }).locator('tbody tr').first()
@@ -193,7 +193,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await open('/apps/default/users/tom?tab=subscriptions')
     const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr')
     expect(await rows.allInnerTexts()).toEqual([
-      expect.stringMatching(/^Basic\s+Trial\s+Trial ends [\s\S]*sandbox: trialing, until/),
+      expect.stringMatching(/^Basic\s+Trial\s+Trial ends [\s\S]*Sandbox: trialing, until/),
     ])
     expect(problems).toEqual([])
   })

@@ -22,6 +22,7 @@ afterAll(() => dashboard?.close())
 /** Pages whose lists grow with use, and the table on each. */
 const LISTS: [path: string, table: string][] = [
   ['users', 'Users'],
+  ['users?state=ACTIVE', 'Users'],
   ['subscriptions', 'Subscriptions'],
   ['packages/plan?tab=subscribers', 'Subscriptions'],
   ['users/one?tab=ledger', 'Ledger'],
@@ -30,12 +31,13 @@ const LISTS: [path: string, table: string][] = [
   ['audit', 'Audit log'],
   ['features', 'Features'],
   ['packages', 'Packages'],
+  ['keys', 'API keys'],
   ['features/calls?tab=users', 'Users with the feature'],
   ['features/calls?tab=overrides', 'Overrides'],
 ]
 
-/** A catalogue is in memory as a whole: more is no catalogue any more. */
-const MOST_IN_CATALOGUE = 2_000
+/** Of these there can be no more. */
+const MOST = { features: 5_000, packages: 5_000, keys: 1_000, members: 5_000 }
 
 /** So many rows of everything. */
 async function fill(app: string, rows: number): Promise<void> {
@@ -56,13 +58,29 @@ async function fill(app: string, rows: number): Promise<void> {
     select app_id, 'sub-' || uid, uid, 'plan', false, now(), now() from users where app_id = $1 and $2::int >= 0`)
   await sql(`update users set overrides = '[{"featureId":"calls","mode":"UNLIMITED","limit":null,"overageEnabled":null,"resetPeriod":"MONTH","startedAt":0,"expiresAt":null,"reason":null}]'
     where app_id = $1 and $2::int >= 0`)
-  const catalogue = Math.min(rows, MOST_IN_CATALOGUE)
-  const more = (text: string) =>
-    rowsOf({ connectionString: server.databaseUrl }, text, [app, Math.max(catalogue - 1, 0)])
-  await more(`insert into feature (app_id, id, name, type, metadata)
-    select $1, 'feature-' || i, 'Feature ' || i, 'BINARY', '{}' from generate_series(1, $2::int) i`)
-  await more(`insert into package (app_id, id, name, is_addon, metadata, updated_at)
-    select $1, 'package-' || i, 'Package ' || i, true, '{}', now() from generate_series(1, $2::int) i`)
+  const some = (most: number, text: string) =>
+    rowsOf({ connectionString: server.databaseUrl }, text, [app, Math.max(most, 0)])
+  await some(
+    Math.min(rows, MOST.features) - 1,
+    `insert into feature (app_id, id, name, type, metadata)
+     select $1, 'feature-' || i, 'Feature ' || i, 'BINARY', '{}' from generate_series(1, $2::int) i`,
+  )
+  await some(
+    Math.min(rows, MOST.packages) - 1,
+    `insert into package (app_id, id, name, is_addon, metadata, updated_at)
+     select $1, 'package-' || i, 'Package ' || i, true, '{}', now() from generate_series(1, $2::int) i`,
+  )
+  await some(
+    Math.min(rows, MOST.keys),
+    `insert into api_key (app_id, id, name, prefix, hash)
+     select $1, 'key-' || i, 'Key ' || i, 'tg_', sha256(($1 || i)::bytea) from generate_series(1, $2::int) i`,
+  )
+  // Of the installation, which has one already; those of the smaller sizes are a few more.
+  await some(
+    Math.min(rows, MOST.members) - 1,
+    `insert into member (email, password_hash, role)
+     select i || '@' || $1, '', 'VIEWER' from generate_series(1, $2::int) i`,
+  )
   await sql(`insert into notice (app_id, provider, event_id, type, payload, state)
     select $1, 'sandbox', 'evt-' || i, 'invoice.paid', '{}', 'DONE' from generate_series(1, $2::int) i`)
   await sql('delete from audit_entry where app_id = $1 and $2::int >= 0')

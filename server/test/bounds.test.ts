@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as limits from '../src/domain/limits.ts'
 import { billingBounds } from './bounds/billing.ts'
 import { type Bound, RECORD_USAGE, type World } from './bounds/bound.ts'
+import { collectionBounds } from './bounds/collections.ts'
 import { connectionBounds } from './bounds/connections.ts'
 import { dashboardBounds } from './bounds/dashboard.ts'
 import { databaseBounds } from './bounds/database.ts'
@@ -28,6 +29,7 @@ const BOUNDS: Bound[] = [
   ...databaseBounds,
   ...loadBounds,
   ...memoryBounds,
+  ...collectionBounds,
   ...retryBounds,
 ]
 

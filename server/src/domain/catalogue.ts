@@ -1,6 +1,6 @@
 import { badUserInput } from './errors.ts'
 import type { Feature } from './feature.ts'
-import { MAX_PACKAGE_HISTORY } from './limits.ts'
+import { MAX_FEATURES, MAX_PACKAGE_HISTORY, MAX_PACKAGES } from './limits.ts'
 import {
   countedPeriods,
   type Entitlement,
@@ -181,6 +181,14 @@ function rebuilt(
     return p.id === packageId ? change(p, entries) : { ...p, entries }
   })
   return buildCatalogue([...catalogue.features.values()], contents)
+}
+
+/** Refuses to make a catalogue larger than the bound. */
+export function checkSize({ features, packages }: { features: number; packages: number }): void {
+  if (features > MAX_FEATURES)
+    throw badUserInput(`An app can have at most ${MAX_FEATURES} features: delete those that nothing uses`)
+  if (packages > MAX_PACKAGES)
+    throw badUserInput(`An app can have at most ${MAX_PACKAGES} packages: delete those that nothing uses`)
 }
 
 /** A package without a history, because everybody has its newest version. */

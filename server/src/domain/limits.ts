@@ -9,6 +9,16 @@ export const MAX_METADATA_BYTES = 16 * 1024
 export const MAX_METADATA_DEPTH = 32
 
 export const MAX_PACKAGE_FEATURES = 1_000
+/**
+ * Of one app, archived ones included. A catalogue is in memory as a whole, and every process reads it again after a
+ * change: a quarter of a second with so many of both, during which a check of that app waits.
+ */
+export const MAX_FEATURES = 5_000
+export const MAX_PACKAGES = 5_000
+/** Of one app, those that work. Their page lists them all. */
+export const MAX_API_KEYS = 1_000
+/** Of the installation, together with open invitations. Their page lists them all. */
+export const MAX_MEMBERS = 5_000
 /** Publications and migrations since a package was last published for all: what its versions granted is in memory. */
 export const MAX_PACKAGE_HISTORY = 100
 export const MAX_SUBSCRIBE_PACKAGES = 100

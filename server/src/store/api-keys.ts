@@ -42,6 +42,15 @@ export async function listApiKeys(db: Db, appId: string): Promise<ApiKeyRow[]> {
   return rows
 }
 
+export async function countGoodApiKeys(db: Db, appId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*) as count from api_key
+     where app_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
+    [appId],
+  )
+  return rows[0]?.count ?? 0
+}
+
 /** A working key, locked until the transaction ends. */
 export async function lockGoodApiKey(db: Db, appId: string, id: string): Promise<ApiKeyRow | null> {
   const { rows } = await db.query<ApiKeyRow>(

@@ -55,7 +55,16 @@ export async function insertMember(
   return rows[0] ?? null
 }
 
-/** Changes that depend on the number of owners are serialised. */
+/** Members, and those who may become one. */
+export async function countPeople(db: Db, now: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'select (select count(*) from member) + (select count(*) from invitation where expires_at > $1) as count',
+    [timestamp(now)],
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** Changes that depend on the number of owners or members are serialised. */
 export async function lockMembers(db: Db): Promise<void> {
   await db.query(`lock table member in share row exclusive mode`)
 }

@@ -121,6 +121,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   readChecklist: (db, app) => readChecklist(db, app),
   revokeApiKey: (db, app) => keys.revokeApiKey(db, app, 'key'),
   listApiKeys: (db, app) => keys.listApiKeys(db, app),
+  countGoodApiKeys: (db, app) => keys.countGoodApiKeys(db, app),
   lockGoodApiKey: (db, app) => keys.lockGoodApiKey(db, app, 'key'),
   expireApiKey: (db, app) => keys.expireApiKey(db, app, 'key', 1),
   noteKeyUse: (db, app) => keys.noteKeyUse(db, [{ appId: app, hash: '01', msAgo: 0 }]),

@@ -1,9 +1,10 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { checkText, isIdentifier } from '../../domain/identifier.ts'
-import { MAX_KEY_OVERLAP_HOURS } from '../../domain/limits.ts'
+import { MAX_API_KEYS, MAX_KEY_OVERLAP_HOURS } from '../../domain/limits.ts'
 import * as store from '../../store/api-keys.ts'
 import { bumpVersion } from '../../store/apps.ts'
+import type { Tx } from '../../store/database.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { foundApp } from './apps.ts'
@@ -30,6 +31,7 @@ export async function createApiKey(call: Call, name: string): Promise<CreatedApi
     const key = { id: `key_${randomUUID()}`, name, ...newSecret() }
     await store.insertApiKey(tx, appId, key)
     await bumpVersion(tx, appId)
+    await checkRoom(tx, appId)
     return { ...key, formerExpiresAt: null }
   })
 }
@@ -47,6 +49,7 @@ export async function rotateApiKey(call: Call, id: string, overlapHours: number)
     await store.insertApiKey(tx, appId, key)
     const formerExpiresAt = await store.expireApiKey(tx, appId, id, overlapHours)
     await bumpVersion(tx, appId)
+    await checkRoom(tx, appId)
     return { ...key, formerExpiresAt }
   })
 }
@@ -58,6 +61,12 @@ export async function revokeApiKey(call: Call, id: string): Promise<{ id: string
     await bumpVersion(tx, appId)
     return { id }
   })
+}
+
+/** After the app's row is locked, so that two at once cannot both be the last. */
+async function checkRoom(tx: Tx, appId: string): Promise<void> {
+  if ((await store.countGoodApiKeys(tx, appId)) > MAX_API_KEYS)
+    throw badUserInput(`An app can have at most ${MAX_API_KEYS} working API keys: revoke one first`)
 }
 
 const apiKeyNotFound = (id: string) =>

@@ -1,4 +1,4 @@
-import type { Catalogue } from '../../domain/catalogue.ts'
+import { type Catalogue, checkSize } from '../../domain/catalogue.ts'
 import { type CatalogueDiff, catalogueDiff as diffOf } from '../../domain/catalogue-diff.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import type { Tx } from '../../store/database.ts'
@@ -33,12 +33,19 @@ export async function copyCatalogue(call: Call, fromAppId: string): Promise<Cata
       if (appId === fromAppId) throw badUserInput('fromAppId must be another app', 'fromAppId')
       const from = await catalogueOf({ ...call, appId: fromAppId })
       diff = diffOf(from, catalogue)
+      checkSize({
+        features: catalogue.features.size + added(diff.features),
+        packages: catalogue.packages.size + added(diff.packages),
+      })
       await copyFeatures(tx, appId, from, diff)
       await copyPackages(tx, appId, from, catalogue, diff, now)
     },
     () => diff,
   )
 }
+
+const added = (entries: readonly { change: string }[]): number =>
+  entries.filter(({ change }) => change === 'ADD').length
 
 async function copyFeatures(tx: Tx, appId: string, from: Catalogue, diff: CatalogueDiff): Promise<void> {
   for (const { id, change } of diff.features) {

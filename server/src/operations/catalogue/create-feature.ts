@@ -1,4 +1,4 @@
-import type { CataloguedFeature } from '../../domain/catalogue.ts'
+import { type CataloguedFeature, checkSize } from '../../domain/catalogue.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { checkNewFeature, type Feature } from '../../domain/feature.ts'
 import { insertFeature } from '../../store/features.ts'
@@ -10,10 +10,11 @@ export async function createFeature(call: Call, feature: Feature): Promise<Catal
   checkNewFeature(feature)
   return mutateCatalogue(
     call,
-    async (tx) => {
+    async (tx, { catalogue: { features, packages } }) => {
       if (!(await insertFeature(tx, call.appId, feature))) {
         throw badUserInput(`A feature with the id ${quote(feature.id)} already exists`, 'id')
       }
+      checkSize({ features: features.size + 1, packages: packages.size })
     },
     (app) => foundFeature(app.catalogue, feature.id),
   )

@@ -1,3 +1,4 @@
+import { checkSize } from '../../domain/catalogue.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
 import {
@@ -34,6 +35,8 @@ export async function createPackage(call: Call, input: NewPackage): Promise<Pack
       if (!(await insertPackage(tx, call.appId, { ...input, updatedAt: now }))) {
         throw badUserInput(`A package with the id ${quote(input.id)} already exists`, 'id')
       }
+      const size = { features: before.catalogue.features.size, packages: before.catalogue.packages.size + 1 }
+      checkSize(size)
       await insertPackageFeatures(tx, call.appId, input.id, features)
     },
     (after) => foundPackage(after.catalogue, input.id),

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
-import { INVITATION_HOURS } from '../../domain/limits.ts'
+import { INVITATION_HOURS, MAX_MEMBERS } from '../../domain/limits.ts'
 import { checkPassword } from '../../domain/password.ts'
 import type { Role } from '../../domain/role.ts'
 import { insertAuditEntry } from '../../store/audit.ts'
@@ -45,9 +45,12 @@ export async function inviteMember(
     expiresAt: createdAt + INVITATION_HOURS * 3_600_000,
   }
   return mutate(call, async (tx) => {
+    await store.lockMembers(tx)
     if (await store.findMember(tx, address))
       throw badUserInput(`${quote(address)} is already a member`, 'email')
     await store.insertInvitation(tx, invitation, hashOf(token))
+    if ((await store.countPeople(tx, createdAt)) > MAX_MEMBERS)
+      throw badUserInput(`There can be at most ${MAX_MEMBERS} members and open invitations`)
     return { ...invitation, token }
   })
 }
