@@ -11,6 +11,7 @@ import { rememberedApp } from './shell/last-app.ts'
 import { Shell } from './shell/shell.tsx'
 import { ShellLoading } from './shell/shell-loading.tsx'
 import { NotFound } from './ui/not-found.tsx'
+import { SUBSCRIPTION_STATES } from './ui/subscription-states.ts'
 
 interface Context {
   client: QueryClient
@@ -27,6 +28,8 @@ const NotFoundAlone = () => (
     <NotFound />
   </Box>
 )
+
+const STATES = SUBSCRIPTION_STATES.map(({ value }) => value)
 
 const OF_APP = {
   parse: ({ app }: { app: string }) => ({ app: fromPath(app) }),
@@ -98,7 +101,11 @@ export const apps = createRoute({
 export const members = createRoute({
   getParentRoute: () => inside,
   path: 'members',
-  validateSearch: (search) => text(search, 'make'),
+  validateSearch: (search) => ({
+    ...text(search, 'search', 'make', 'after'),
+    ...choice(search, 'role', ['OWNER', 'EDITOR', 'VIEWER']),
+    ...choice(search, 'order', ['email', 'newest', 'seen']),
+  }),
   component: lazyPage(() => import('./pages/members.tsx'), 'MembersPage'),
 })
 export const account = createRoute({
@@ -156,8 +163,12 @@ export const onePackage = createRoute({
   getParentRoute: () => app,
   path: 'packages/$id',
   params: OF_ID,
-  validateSearch: (search) =>
-    choice(search, 'tab', ['content', 'prices', 'subscribers', 'versions', 'metadata']),
+  validateSearch: (search) => ({
+    ...choice(search, 'tab', ['content', 'prices', 'subscribers', 'versions', 'metadata']),
+    ...choice(search, 'show', ['current', 'archived']),
+    ...choice(search, 'order', ['newest', 'amount']),
+    ...text(search, 'after'),
+  }),
   component: lazyPage(() => import('./pages/package.tsx'), 'PackagePage'),
 })
 export const publish = createRoute({
@@ -175,6 +186,7 @@ export const users = createRoute({
   path: 'users',
   validateSearch: (search) => ({
     ...text(search, 'search', 'package', 'after', 'make'),
+    ...choice(search, 'state', STATES),
     ...choice(search, 'order', ['oldest', 'name']),
   }),
   component: lazyPage(() => import('./pages/users.tsx'), 'UsersPage'),
@@ -200,15 +212,7 @@ export const subscriptions = createRoute({
   path: 'subscriptions',
   validateSearch: (search) => ({
     ...text(search, 'user', 'package', 'after'),
-    ...choice(search, 'state', [
-      'ACTIVE',
-      'RENEWING',
-      'TRIAL',
-      'CHANGING',
-      'ENDING',
-      'PAST_DUE',
-      'CANCELLED',
-    ]),
+    ...choice(search, 'state', STATES),
     ...choice(search, 'provider', ['stripe', 'sandbox', 'none']),
     ...choice(search, 'order', ['oldest']),
   }),
@@ -233,14 +237,19 @@ export const billing = createRoute({
   validateSearch: (search) => ({
     ...choice(search, 'tab', ['templates', 'providers', 'notices']),
     ...choice(search, 'show', ['archived']),
-    ...text(search, 'state', 'after', 'notice'),
+    ...choice(search, 'order', ['name', 'newest']),
+    ...text(search, 'search', 'state', 'after', 'notice'),
   }),
   component: lazyPage(() => import('./pages/billing.tsx'), 'BillingPage'),
 })
 export const keys = createRoute({
   getParentRoute: () => app,
   path: 'keys',
-  validateSearch: (search) => text(search, 'make'),
+  validateSearch: (search) => ({
+    ...text(search, 'search', 'make', 'after'),
+    ...choice(search, 'show', ['working', 'ended']),
+    ...choice(search, 'order', ['name', 'newest', 'used']),
+  }),
   component: lazyPage(() => import('./pages/keys.tsx'), 'KeysPage'),
 })
 export const playground = createRoute({
