@@ -7,6 +7,7 @@ import { histories } from './scenarios/histories.ts'
 import { hostile } from './scenarios/hostile.ts'
 import { importing } from './scenarios/import.ts'
 import { kills } from './scenarios/kills.ts'
+import { ledger } from './scenarios/ledger.ts'
 import { lostNode } from './scenarios/lost-node.ts'
 import { migrations } from './scenarios/migrations.ts'
 import { network } from './scenarios/network.ts'
@@ -29,6 +30,7 @@ export const SCENARIOS: readonly Scenario[] = [
   storm,
   clock,
   rolling,
+  ledger,
   histories,
   importing,
   migrations,

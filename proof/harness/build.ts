@@ -7,18 +7,19 @@ import type { SourceChange } from '../breakage.ts'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The service as one file, built from the sources in `root`, with what a breakage changes in them. */
+/** The service, or its tools, as one file, built from the sources in `root`, with what a breakage changes in them. */
 export async function buildService(
   name: string,
   changes: readonly SourceChange[] = [],
   root = ROOT,
+  entry: 'main' | 'data-tools' = 'main',
 ): Promise<string> {
   // Beside the usual build: from there it finds the pages of the dashboard.
   const outfile = join(root, 'server/dist', `proof-${name}.js`)
   await build({
     ...BUNDLE,
     absWorkingDir: root,
-    entryPoints: ['server/src/main.ts'],
+    entryPoints: [`server/src/${entry}.ts`],
     outfile,
     logLevel: 'silent',
     plugins: changes.length > 0 ? [breaking(changes, join(root, 'server/src'))] : [],
