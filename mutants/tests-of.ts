@@ -29,6 +29,7 @@ const SALE_TERMS = 'server/test/billing/sale-terms.test.ts'
  */
 const SERVICE: [path: string, tests: string[]][] = [
   ['server/src/billing/stripe/reversals', [...STRIPE, REFUNDS]],
+  ['server/src/billing/stripe/subscription', [...STRIPE, 'server/test/billing/followed-changes.test.ts']],
   ['server/src/billing/stripe/change-price', [...STRIPE, PRICE_CHANGES]],
   ['server/src/billing/stripe/schedule', [...STRIPE, PRICE_CHANGES]],
   ['server/src/billing/stripe/checkout', [...STRIPE, SALE_TERMS, 'server/test/billing/links.test.ts']],
