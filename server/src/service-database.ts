@@ -4,7 +4,9 @@ import type { Config } from './config.ts'
 import type { Monotonic } from './domain/clocks.ts'
 import { LONG_STATEMENT_TIMEOUT_MS } from './domain/limits.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
-import { HOT_CONNECTIONS } from './operations/usage/hot-paths.ts'
+import { HOT_CONNECTIONS } from './operations/usage/lanes.ts'
+import { CellPools } from './store/cell-pools.ts'
+import { Cells } from './store/cells.ts'
 import { checkDatabase } from './store/check-database.ts'
 import { checkDirect, checkPooler } from './store/check-pooler.ts'
 import { connectionTo } from './store/connection.ts'
@@ -13,6 +15,8 @@ import { isMigrated, migrate, whileOthersWait } from './store/migrate.ts'
 import { Replica } from './store/replica.ts'
 
 const CONNECTIONS = 8
+/** One for each hot path of a cell. */
+const CELL_CONNECTIONS = 2
 /** In addition to those reserved by the hot paths. */
 const LOOKUP_CONNECTIONS = 2
 const PATIENT_CONNECTIONS = 3
@@ -31,6 +35,8 @@ interface ServiceDatabase {
   /** where new jobs are announced, past a pooler; null: on `jobs` */
   listener: Pool | null
   replica: Replica | null
+  cells: Cells
+  cellPools: CellPools
 }
 
 interface OpenOptions {
@@ -50,9 +56,10 @@ export async function openDatabase(
   // A statement times out before its caller does, so that the caller learns why.
   const statementMs = Math.round(config.requestTimeoutMs * STATEMENT_SHARE)
   const pools: Pool[] = []
+  const cells = new Cells()
   undo.push(async () => void (await Promise.all(pools.map((pool) => pool.end()))))
   const openAt = (where: Connection) => (options: Partial<PoolOptions> & { max: number }) => {
-    const pool = openPool(where, { statementMs, ...options }, log)
+    const pool = openPool(where, { statementMs, cells, ...options }, log)
     pools.push(pool)
     return pool
   }
@@ -74,11 +81,17 @@ export async function openDatabase(
     )
   }
   await bringUpToDate(direct, log)
+  await cells.read(pool)
+  const cellPools = new CellPools(
+    lookups,
+    () => cells.home,
+    (searchPath) => open({ max: CELL_CONNECTIONS, keyLookups: true, searchPath }),
+  )
   const replica =
     standby === null
       ? null
       : new Replica(pool, readPools(openAt({ connectionString: standby })), monotonic, log)
-  return { direct, pool, lookups, patient, jobs, listener, replica }
+  return { direct, pool, lookups, patient, jobs, listener, replica, cells, cellPools }
 }
 
 const PATIENT = { statementMs: LONG_STATEMENT_TIMEOUT_MS, lockMs: LONG_STATEMENT_TIMEOUT_MS }

@@ -25,6 +25,8 @@ import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/usag
 import { UsagePaths } from './operations/usage/hot-paths.ts'
 import { databaseSetting, openDatabase } from './service-database.ts'
 import { AppCache } from './store/app-cache.ts'
+import { CellPools } from './store/cell-pools.ts'
+import type { Cells } from './store/cells.ts'
 import { type Connection, openPool, type Pool } from './store/database.ts'
 import { freeAllJobs } from './store/jobs.ts'
 import type { Keyring } from './store/keyring.ts'
@@ -69,7 +71,7 @@ export async function startService(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    const { direct, pool, lookups, patient, jobs, listener, replica } = await openDatabase(config, {
+    const { direct, pool, lookups, patient, jobs, listener, replica, cells, cellPools } = await openDatabase(config, {
       monotonic,
       log,
       undo,
@@ -90,7 +92,7 @@ export async function startService(
     metrics.watchPool('pool', pool)
     metrics.watchPool('lookups', lookups)
     metrics.watchPool('patient', patient)
-    const usage = new UsagePaths(apps, lookups, metrics, activity, monotonic)
+    const usage = new UsagePaths(cellPools, { apps, metrics, activity, monotonic })
     undo.push(async () => usage.release())
     const service: Service = {
       pool,
@@ -138,7 +140,7 @@ export async function startService(
     const stopPruning = startPruning(service, config.retention)
     // Once, however many processes there are.
     const isFirst = (cluster.worker?.id ?? 1) === 1
-    const stopMaintenance = startMaintenance(direct, config, isFirst, log)
+    const stopMaintenance = startMaintenance(direct, cells, config, isFirst, log)
     if (isFirst) {
       ongoing.run('looking for sandboxes beside Stripe', () => warnOfSandboxes(service))
     }
@@ -182,21 +184,39 @@ export async function startService(
  */
 function startMaintenance(
   connection: Connection,
+  cells: Cells,
   { ledger }: Config,
   isFirst: boolean,
   log: Logger,
 ): () => Promise<void> {
-  const pool = openPool(connection, { max: 2, statementMs: Number.POSITIVE_INFINITY }, log)
+  const pools: Pool[] = []
+  const open = (searchPath?: string) => {
+    const opened = openPool(
+      connection,
+      { max: 2, statementMs: Number.POSITIVE_INFINITY, ...(searchPath !== undefined && { searchPath }) },
+      log,
+    )
+    pools.push(opened)
+    return opened
+  }
+  const pool = open()
+  const inCells = new CellPools(pool, () => cells.home, open)
+  const ledgers = async (): Promise<[Pool, ...Pool[]]> => {
+    await cells.read(pool)
+    const [first, ...others] = cells.schemas
+    return first === undefined ? [pool] : [inCells.of(first), ...others.map((schema) => inCells.of(schema))]
+  }
   const stopping = new AbortController()
   const { signal } = stopping
   const working = Promise.all([
-    isFirst ? buildSearch(pool, log, signal) : null,
+    // The tables of a cell are made with all indexes.
+    isFirst && !cells.areMany ? buildSearch(pool, log, signal) : null,
     // By each process, as any may die: of several that try at once, one does it.
-    keepLedgerFrom(pool, log, ledger, signal),
+    keepLedgerFrom(ledgers, log, ledger, signal),
   ])
   return async () => {
     stopping.abort()
-    await pool.end()
+    await Promise.all(pools.map((each) => each.end()))
     await working
   }
 }

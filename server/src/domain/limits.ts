@@ -177,3 +177,6 @@ export const KEPT_IMPORTS = 20
 /** Rows of one answer of exportUser; the rest is in the next. */
 export const MAX_EXPORTED_ROWS = 2_000
 export const MAX_ACTIVITY_POINTS = 1_000
+
+/** Cells of an installation: each takes connections of every process. */
+export const MAX_CELLS = 64

@@ -75,6 +75,11 @@ export async function bumpVersion(db: Db, id: string): Promise<void> {
   await db.query(`update app set version = ${nextVersion('version')} where id = $1`, [id])
 }
 
+/** The same for all apps. */
+export async function bumpAllVersions(db: Db): Promise<void> {
+  await db.query(`update app set version = ${nextVersion('version')}`)
+}
+
 export async function setTestClock(db: Db, id: string, to: string): Promise<void> {
   await db.query(`update app set test_clock = $2 where id = $1`, [id, to])
 }

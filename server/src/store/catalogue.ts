@@ -4,6 +4,7 @@ import {
   type FeatureContent,
   type PackageContent,
 } from '../domain/catalogue.ts'
+import { CellMap } from './cell-pools.ts'
 import type { Db } from './database.ts'
 
 export interface LoadedApp {
@@ -17,6 +18,8 @@ export interface LoadedApp {
   origins: readonly string[]
   /** Whether it takes nothing new. */
   archived: boolean
+  /** where its users are; null: there is one cell */
+  cells: CellMap | null
 }
 
 type PackageRow = Omit<PackageContent, 'updatedAt' | 'entries'> & {
@@ -31,6 +34,7 @@ interface Row {
   revokedTokenKeys: string[]
   origins: string[]
   archived: boolean
+  cells: { schemas: string[]; buckets: number[] } | null
   features: FeatureContent[]
   packages: PackageRow[]
 }
@@ -57,6 +61,8 @@ export async function loadApp(db: Db, appId: string): Promise<LoadedApp | null> 
     name: 'load-app',
     text: `
 select app.version, app.origins, app.archived_at is not null as archived,
+  (select json_build_object('schemas', json_agg(schema order by id),
+     'buckets', (select json_agg(cell order by bucket) from cell_bucket)) from cell having count(*) > 0) as cells,
   (select coalesce(json_agg(json_build_object('hash', encode(hash, 'hex'),
      'left', extract(epoch from expires_at - statement_timestamp()) * 1000)), '[]') from api_key
    where app_id = app.id and revoked_at is null) as keys,
@@ -90,6 +96,7 @@ from app where id = $1 and deleting_since is null`,
     revokedTokenKeys: new Set(row.revokedTokenKeys),
     origins: row.origins,
     archived: row.archived,
+    cells: row.cells && new CellMap(row.cells.schemas, row.cells.buckets),
     catalogue: buildCatalogue(row.features, row.packages.map(fromRow)),
   }
 }

@@ -8,6 +8,7 @@ import {
   MAX_TRANSACTION_ATTEMPTS,
   STATEMENT_TIMEOUT_MS,
 } from '../domain/limits.ts'
+import { attachCells, type Cells, learnOfCells } from './cells.ts'
 import type { Primary } from './primary.ts'
 import { applySettings, ServiceClient } from './service-client.ts'
 import { SilentConnections } from './silent-connections.ts'
@@ -58,6 +59,10 @@ export interface PoolOptions {
   statementMs?: number
   /** how much of that it may wait for a lock */
   lockMs?: number
+  /** what is known of the database's cells */
+  cells?: Cells
+  /** where names lead to, if not to the usual schema */
+  searchPath?: string
 }
 
 /** Milliseconds that an answer may be in transit, beyond the time of its statement. */
@@ -69,7 +74,7 @@ const KEEP_ALIVE_PROBE_MS = 10_000
 
 export function openPool(
   connection: Connection,
-  { max, keyLookups, statementMs = STATEMENT_TIMEOUT_MS, lockMs = LOCK_TIMEOUT_MS }: PoolOptions,
+  { max, keyLookups, statementMs = STATEMENT_TIMEOUT_MS, lockMs = LOCK_TIMEOUT_MS, cells, searchPath }: PoolOptions,
   log: Logger,
 ): Pool {
   const { primary = null } = 'primary' in connection ? connection : {}
@@ -80,6 +85,7 @@ export function openPool(
     lock_timeout: patient ? '0' : String(Math.min(lockMs, statementMs)),
     idle_in_transaction_session_timeout: patient ? '0' : String(IDLE_IN_TRANSACTION_MS),
     ...(keyLookups && KEY_LOOKUPS),
+    ...(searchPath !== undefined && { search_path: searchPath }),
   }
   const pool = new (class extends pg.Pool {
     override end(): Promise<void>
@@ -109,6 +115,7 @@ export function openPool(
   })
   // One that is in use fails its query too, and is reported there.
   pool.on('connect', (client) => client.on('error', () => {}))
+  if (cells) attachCells(pool, cells)
   return pool
 }
 
@@ -129,6 +136,14 @@ export function endedForAnother(error: unknown): boolean {
     error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
   )
 }
+
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** Whether a transaction failed for what others are doing at the moment. */
+export const isPassing = (error: unknown): boolean =>
+  endedForAnother(error) ||
+  error instanceof TryAgain ||
+  (error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE)
 
 /** Whether what a row refers to is gone: most likely somebody has just deleted it, and the next attempt says so better. */
 const refersToNothing = (error: unknown): boolean =>
@@ -156,7 +171,10 @@ export async function transaction<T>(
       return await attemptTransaction(pool, work, deadline)
     } catch (error) {
       const passing =
-        endedForAnother(error) || error instanceof TryAgain || (attempt === 1 && refersToNothing(error))
+        endedForAnother(error) ||
+        error instanceof TryAgain ||
+        (attempt === 1 && refersToNothing(error)) ||
+        (await learnOfCells(pool, error))
       if (!passing) throw error
       if (attempt === MAX_TRANSACTION_ATTEMPTS) throw unavailable('Too many concurrent changes; try again')
     }

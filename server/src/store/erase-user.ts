@@ -1,5 +1,6 @@
 import type { Json } from '../domain/metadata.ts'
 import type { ProviderRef } from '../domain/provider-ref.ts'
+import { enterCell, everywhere } from './cells.ts'
 import type { Db } from './database.ts'
 import type { UserRow } from './users.ts'
 
@@ -25,6 +26,7 @@ export async function findErasableUser(db: Db, appId: string, id: string): Promi
 
 /** The same, locked against everything that refers to them. */
 export async function lockUserToErase(db: Db, appId: string, id: string): Promise<ErasableUser | null> {
+  await enterCell(db, appId, id)
   const { rows } = await db.query<ErasableUser>(`${SELECT} for update`, [appId, id])
   return rows[0] ?? null
 }
@@ -59,7 +61,7 @@ export async function takenSince(
   ids: readonly string[],
 ): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>(
-    `select id from users where app_id = $1 and id = any($2) and uid <> $3`,
+    `select id from ${everywhere(db, 'users')} where app_id = $1 and id = any($2) and uid <> $3`,
     [appId, ids, uid],
   )
   return new Set(rows.map(({ id }) => id))

@@ -27,7 +27,8 @@ export async function attachedBlocks(db: Db): Promise<number[]> {
   return rows.map(({ name }) => Number(name.slice(partitionName(0).length - 1))).sort((a, b) => a - b)
 }
 
-const SEQUENCE = `(select pg_get_serial_sequence('usage_ledger', 'seq'))`
+/** The ledgers of all cells are numbered by the first one's sequence. */
+const SEQUENCE = `(select coalesce(pg_get_serial_sequence('usage_ledger', 'seq'), pg_get_serial_sequence('c0.usage_ledger', 'seq')))`
 
 /** The block that entries go to, and whether it has had any. */
 export async function currentBlock(db: Db): Promise<{ block: number; isEmpty: boolean }> {
@@ -43,7 +44,7 @@ export async function currentBlock(db: Db): Promise<{ block: number; isEmpty: bo
 /**
  * Creates a partition. Attaching a table, unlike creating it as a partition, does not stop those who write to the others.
  */
-async function createPartition(tx: Tx, block: number): Promise<void> {
+export async function createPartition(tx: Tx, block: number): Promise<void> {
   const from = block === 0 ? 'minvalue' : block * BLOCK
   const name = partitionName(block)
   await tx.query(`create table ${name} (like usage_ledger)`)

@@ -26,6 +26,7 @@ import * as providerLeases from './migrations/024-provider-leases.ts'
 import * as featureActivity from './migrations/025-feature-activity.ts'
 import * as appRemoval from './migrations/026-app-removal.ts'
 import * as replica from './migrations/027-replica.ts'
+import * as cells from './migrations/028-cells.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -54,6 +55,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '025-feature-activity': featureActivity,
   '026-app-removal': appRemoval,
   '027-replica': replica,
+  '028-cells': cells,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

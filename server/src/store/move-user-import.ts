@@ -1,3 +1,4 @@
+import { inAllCells, refreshCells } from './cells.ts'
 import { type Tx, violates } from './database.ts'
 import { isCharged, STILL_CHARGED } from './provider-subscriptions.ts'
 import type { ImportOutcome } from './user-import-rows.ts'
@@ -33,6 +34,8 @@ export async function moveRows(
   limit: number,
 ): Promise<boolean> {
   const { has, gets, refused, to, counts } = WAYS[way]
+  await refreshCells(tx)
+  const cells = inAllCells(tx, 'users')
   // Another process working on this import waits here, then continues from the new position.
   const { rows } = await tx.query<{ to: number }>(
     `select ${to} as to from user_import where app_id = $1 and id = $2 for update`,
@@ -50,11 +53,14 @@ export async function moveRows(
            and ${isCharged('r.app_id', 'r.user_uid', `r.${has}_billing_id`)} as charged
        from user_import_row r
        where r.app_id = $1 and r.import_id = $2 and r.outcome = 'CHANGE' and r.line > $3 order by r.line limit $4),
-     moved as (
-       update users u set email = n.email, billing_id = n.billing_id from next n
+     ${cells.map(
+       (users, i) => `moved_${i} as (
+       update ${users} u set email = n.email, billing_id = n.billing_id from next n
        where u.app_id = n.app_id and u.uid = n.user_uid and not n.taken and not n.charged and u.email is not distinct from n.has_email
          and u.billing_id is not distinct from n.has_billing_id
-       returning n.line),
+       returning n.line),`,
+     ).join('')}
+     moved as (${cells.map((_, i) => `select line from moved_${i}`).join(' union all ')}),
      refused as (
        update user_import_row r set outcome = '${refused}',
          problem = case when n.taken then 'BILLING_ID_TAKEN' when n.charged then 'BILLING_ID_CHARGED'

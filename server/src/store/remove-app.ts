@@ -1,4 +1,5 @@
 import { bumpVersion } from './apps.ts'
+import { CELL_TABLES, inAllCells, refreshCells } from './cells.ts'
 import type { Db, Tx } from './database.ts'
 
 /** Makes others who archive or delete an app wait: which one is the last in use must not change meanwhile. */
@@ -130,7 +131,9 @@ export async function deleteStretchOfApp(tx: Tx, id: string, most: number): Prom
   )
   if (present === 0) return false
   let left = most
-  for (const table of CONTENT) {
+  await refreshCells(tx)
+  const tables = CONTENT.flatMap((table) => (isOfCells(table) ? inAllCells(tx, table) : [table]))
+  for (const table of tables) {
     const { rowCount } = await tx.query(
       `delete from ${table} where app_id = $1 and ctid = any(array(
          select ctid from ${table} where app_id = $1 limit $2))`,
@@ -147,6 +150,9 @@ export async function deleteStretchOfApp(tx: Tx, id: string, most: number): Prom
   await tx.query(`delete from app where id = $1`, [id])
   return false
 }
+
+const isOfCells = (table: string): table is (typeof CELL_TABLES)[number] =>
+  (CELL_TABLES as readonly string[]).includes(table)
 
 /** A job that is running ends by itself: it finds nothing. */
 async function deleteJobsOfApp(tx: Tx, id: string): Promise<void> {

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { ResetPeriod } from '../domain/period.ts'
 import type { Price } from '../domain/price.ts'
+import { cellsOf, enterCell, inEachCell, leaveCell } from './cells.ts'
 import { type Db, type Tx, timestamp, timestampOrNull } from './database.ts'
 import type { PaymentState } from './payments.ts'
 
@@ -8,16 +9,32 @@ import type { PaymentState } from './payments.ts'
 export async function insertSampleUsers(
   db: Db,
   appId: string,
-  users: readonly { id: string; name: string; email: string }[],
+  users: readonly SampleUser[],
 ): Promise<number[]> {
-  const { rows } = await db.query<{ uid: number }>(
-    `insert into users (app_id, id, name, email, metadata)
-     select $1, u.*, '{"sample": true}' from unnest($2::text[], $3::text[], $4::text[]) as u
-     on conflict do nothing returning uid`,
-    [appId, users.map((u) => u.id), users.map((u) => u.name), users.map((u) => u.email)],
-  )
-  return rows.map(({ uid }) => uid)
+  const uids: number[] = []
+  // One at a time where each may belong to another cell.
+  for (const some of cellsOf(db) ? users.map((user) => [user]) : [users]) {
+    if (some[0]) await enterCell(db, appId, some[0].id)
+    const { rows } = await db.query<{ uid: number }>(
+      `insert into users (app_id, id, name, email, metadata)
+       select $1, u.*, '{"sample": true}' from unnest($2::text[], $3::text[], $4::text[]) as u
+       on conflict do nothing returning uid`,
+      [appId, some.map((u) => u.id), some.map((u) => u.name), some.map((u) => u.email)],
+    )
+    uids.push(...rows.map(({ uid }) => uid))
+  }
+  await leaveCell(db)
+  return uids
 }
+
+interface SampleUser {
+  id: string
+  name: string
+  email: string
+}
+
+/** Of those listed by number as `s`, the users of the cell that is being filled. */
+const OF_THIS_CELL = 'join users u on u.app_id = $1 and u.uid = s.uid'
 
 export interface SampleSubscription {
   uid: number
@@ -29,24 +46,27 @@ export interface SampleSubscription {
 }
 
 export async function insertSampleSubscriptions(
-  db: Db,
+  tx: Tx,
   appId: string,
   made: readonly SampleSubscription[],
 ): Promise<void> {
-  await db.query(
-    `insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, cancelled_at)
-     select $1, s.uid, s.id, s.package_id, s.is_addon, s.started_at, s.started_at, s.ended_at
-     from unnest($2::bigint[], $3::text[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[])
-       as s (uid, id, package_id, is_addon, started_at, ended_at) order by s.started_at`,
-    [
-      appId,
-      made.map((s) => s.uid),
-      made.map((s) => s.id),
-      made.map((s) => s.packageId),
-      made.map((s) => s.isAddon),
-      made.map((s) => timestamp(s.startedAt)),
-      made.map((s) => timestampOrNull(s.endedAt)),
-    ],
+  const values = [
+    appId,
+    made.map((s) => s.uid),
+    made.map((s) => s.id),
+    made.map((s) => s.packageId),
+    made.map((s) => s.isAddon),
+    made.map((s) => timestamp(s.startedAt)),
+    made.map((s) => timestampOrNull(s.endedAt)),
+  ]
+  await inEachCell(tx, () =>
+    tx.query(
+      `insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, cancelled_at)
+       select $1, s.uid, s.id, s.package_id, s.is_addon, s.started_at, s.started_at, s.ended_at
+       from unnest($2::bigint[], $3::text[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[])
+         as s (uid, id, package_id, is_addon, started_at, ended_at) ${OF_THIS_CELL} order by s.started_at`,
+      values,
+    ),
   )
 }
 
@@ -94,7 +114,7 @@ export type SampleEntry = SampleCounter & { delta: number; budget: number | null
 
 /** The ledger in chronological order: a counter is the sum of its entries, here as everywhere. */
 export async function insertSampleUsage(
-  db: Db,
+  tx: Tx,
   appId: string,
   counters: readonly SampleCounter[],
   entries: readonly SampleEntry[],
@@ -106,18 +126,28 @@ export async function insertSampleUsage(
     rows.map((r) => timestamp(r.periodStart)),
     rows.map((r) => r.used),
   ]
-  await db.query(
-    `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
-     select $1, c.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[]) as c`,
-    [appId, ...key(counters)],
-  )
-  await db.query(
-    `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, used, delta, recorded_at, action)
-     select $1, e.*, 'ADD' from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[],
-       $7::bigint[], $8::timestamptz[]) as e (uid, feature_id, reset_period, period_start, used, delta, recorded_at)
-     order by e.recorded_at`,
-    [appId, ...key(entries), entries.map((e) => e.delta), entries.map((e) => timestamp(e.recordedAt))],
-  )
+  const counted = [appId, ...key(counters)]
+  const entered = [
+    appId,
+    ...key(entries),
+    entries.map((e) => e.delta),
+    entries.map((e) => timestamp(e.recordedAt)),
+  ]
+  await inEachCell(tx, async () => {
+    await tx.query(
+      `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
+       select $1, s.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[])
+         as s (uid, feature_id, reset_period, period_start, used) ${OF_THIS_CELL}`,
+      counted,
+    )
+    await tx.query(
+      `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, used, delta, recorded_at, action)
+       select $1, s.*, 'ADD' from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[],
+         $7::bigint[], $8::timestamptz[]) as s (uid, feature_id, reset_period, period_start, used, delta, recorded_at)
+         ${OF_THIS_CELL} order by s.recorded_at`,
+      entered,
+    )
+  })
 }
 
 /** Recent usage for the home page; deleted with its users. */
@@ -263,10 +293,14 @@ async function remove(
 ): Promise<string[] | null> {
   await tx.query('savepoint removal')
   try {
-    let removed: string[] = []
-    for (const text of REMOVALS[kind]) {
-      removed = (await tx.query<{ id: string }>(text, [appId, ids])).rows.map(({ id }) => id)
+    const removal = async () => {
+      let removed: string[] = []
+      for (const text of REMOVALS[kind]) {
+        removed = (await tx.query<{ id: string }>(text, [appId, ids])).rows.map(({ id }) => id)
+      }
+      return removed
     }
+    const removed = kind === 'user' ? (await inEachCell(tx, removal)).flat() : await removal()
     await tx.query('release savepoint removal')
     return removed
   } catch (error) {

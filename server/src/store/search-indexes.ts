@@ -11,9 +11,12 @@ export const SEARCH_INDEXES = {
 } as const
 export type SearchIndex = keyof typeof SEARCH_INDEXES
 
-/** Whether the index can be used: asked as part of each search, so that no process has to be told when it is ready. */
+/**
+ * Whether the index can be used: asked as part of each search, so that no process has to be told when it is ready. With
+ * several cells, it is in each.
+ */
 export const isReady = (index: SearchIndex): string =>
-  `(select indisvalid from pg_index where indexrelid = to_regclass('${index}'))`
+  `(coalesce((select indisvalid from pg_index where indexrelid = to_regclass('${index}')), to_regclass('c0.users') is not null))`
 
 /** `broken`: whoever was building it is gone. */
 type IndexState = 'ready' | 'building' | 'broken' | 'missing'

@@ -1,6 +1,8 @@
 import type { Override } from '../domain/override.ts'
 import type { User } from '../domain/user.ts'
-import type { Db } from './database.ts'
+import { enterCell, enterCellOf, inEachCell, leaveCell } from './cells.ts'
+import type { Db, Tx } from './database.ts'
+import { moveForNewId } from './move-users.ts'
 
 export interface UserRow extends User {
   uid: number
@@ -13,6 +15,7 @@ export const BILLING_ID_TAKEN = 'users_billing_id'
 const COLUMNS = `uid, id, billing_id as "billingId", name, email, metadata, overrides`
 
 export async function insertUser(db: Db, appId: string, user: User): Promise<void> {
+  await enterCell(db, appId, user.id)
   await db.query(
     `insert into users (app_id, id, billing_id, name, email, metadata) values ($1, $2, $3, $4, $5, $6)`,
     [appId, user.id, user.billingId, user.name, user.email, JSON.stringify(user.metadata)],
@@ -23,8 +26,10 @@ export async function insertUser(db: Db, appId: string, user: User): Promise<voi
 const withFormerId = `jsonb_path_query_array(
   coalesce(former_ids, '[]') || jsonb_build_object('id', id, 'until', now()), '$[last - 99 to last]')`
 
-export async function updateUser(db: Db, appId: string, user: UserRow): Promise<void> {
-  await db.query(
+/** They were locked as `before`. */
+export async function updateUser(tx: Tx, appId: string, before: UserRow, user: UserRow): Promise<void> {
+  await moveForNewId(tx, appId, user.uid, before.id, user.id)
+  await tx.query(
     `update users set id = $3, billing_id = $4, name = $5, email = $6, metadata = $7,
        former_ids = case when id = $3 then former_ids else ${withFormerId} end
      where app_id = $1 and uid = $2`,
@@ -90,6 +95,7 @@ export async function findTokenUser(
 
 /** The user, locked until the transaction ends: changes to a user's subscriptions are serialised. */
 export async function lockUser(db: Db, appId: string, id: string): Promise<UserRow | null> {
+  await enterCell(db, appId, id)
   const { rows } = await db.query<UserRow>(
     `select ${COLUMNS} from users where app_id = $1 and id = $2 for no key update`,
     [appId, id],
@@ -99,6 +105,7 @@ export async function lockUser(db: Db, appId: string, id: string): Promise<UserR
 
 /** The same; false: the user was deleted. */
 export async function lockUserByUid(db: Db, appId: string, uid: number): Promise<boolean> {
+  if (!(await enterCellOf(db, appId, uid))) return false
   const { rowCount } = await db.query(`select from users where app_id = $1 and uid = $2 for no key update`, [
     appId,
     uid,
@@ -125,13 +132,19 @@ export async function findUserByBillingId(db: Db, appId: string, billingId: stri
 }
 
 /** Creates a user for a payer, unless the id or billing id exists. */
-export async function insertPayer(db: Db, appId: string, payer: User): Promise<void> {
-  await db.query(
-    `insert into users (app_id, id, billing_id, name, email, metadata) values ($1, $2, $3, $4, $5, '{}')
-     on conflict do nothing`,
+export async function insertPayer(tx: Tx, appId: string, payer: User): Promise<void> {
+  await enterCell(tx, appId, payer.id)
+  await tx.query(
+    `insert into users (app_id, id, billing_id, name, email, metadata) select $1, $2, $3, $4, $5, '{}'
+     where ${IS_FREE('$3')} on conflict do nothing`,
     [appId, payer.id, payer.billingId, payer.name, payer.email],
   )
+  await leaveCell(tx)
 }
+
+/** No user of another cell has this billing id. */
+const IS_FREE = (billingId: string) =>
+  `not exists (select from user_billing_id where app_id = $1 and billing_id = ${billingId})`
 
 /**
  * Stores a user's billing id, unless another user has it. A known one is kept, except that one starting with `giveWay`
@@ -147,19 +160,20 @@ export async function keepBillingId(
   await db.query(
     `update users set billing_id = $3 where app_id = $1 and uid = $2
        and (billing_id is null or (starts_with(billing_id, $4) and not starts_with($3, $4)))
-       and not exists (select from users where app_id = $1 and billing_id = $3)`,
+       and not exists (select from users where app_id = $1 and billing_id = $3) and ${IS_FREE('$3')}`,
     [appId, uid, billingId, giveWay],
   )
 }
 
 /** Sets a user's details from the provider. False when they have changed since `user` was read. */
 export async function followCustomer(
-  db: Db,
+  tx: Tx,
   appId: string,
   user: UserRow,
   customer: { email: string | null; name: string | null },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  await enterCell(tx, appId, user.id)
+  const { rowCount } = await tx.query(
     `update users set email = $5, name = $6 where app_id = $1 and uid = $2
        and email is not distinct from $3 and name is not distinct from $4`,
     [appId, user.uid, user.email, user.name, customer.email, customer.name],
@@ -168,9 +182,8 @@ export async function followCustomer(
 }
 
 /** The provider no longer knows this customer. */
-export async function forgetBillingId(db: Db, appId: string, billingId: string): Promise<void> {
-  await db.query(`update users set billing_id = null where app_id = $1 and billing_id = $2`, [
-    appId,
-    billingId,
-  ])
+export async function forgetBillingId(tx: Tx, appId: string, billingId: string): Promise<void> {
+  await inEachCell(tx, () =>
+    tx.query(`update users set billing_id = null where app_id = $1 and billing_id = $2`, [appId, billingId]),
+  )
 }

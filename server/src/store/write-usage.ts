@@ -1,6 +1,7 @@
 import type { ResetPeriod } from '../domain/period.ts'
 import type { UsageAction } from '../domain/usage.ts'
 import { numberArray, textArray } from './arrays.ts'
+import { cellsOf } from './cells.ts'
 import { type Tx, timestamp } from './database.ts'
 import type { KeyName } from './idempotency.ts'
 import { Prepared } from './prepared.ts'
@@ -43,8 +44,9 @@ export const COUNTER_EXISTS = 'usage_counter_pkey'
 // A counter is found by the position of its row, which saves an index lookup; the key confirms that it is the right
 // row. A moved counter brings its last ledger row along, nearly always the only one. A ledger row or receipt whose move
 // is null belongs to a new counter or to none, and so depends on no update.
-const WRITE = new Prepared<[ord: string]>(
-  'write-usage',
+const writing = (name: string, held: string, result: string) =>
+  new Prepared<[ord: string | null]>(
+  name,
   `with moved as (
   update usage_counter c set used = m.becomes
   from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[],
@@ -72,8 +74,25 @@ const WRITE = new Prepared<[ord: string]>(
   from unnest($28::text[], $29::text[], $30::text[], $31::text[], $32::text[], $33::int[], $34::bigint[])
     as r (app_id, scope, key, request, results, move, user_uid)
   where move is null or move = any(array(select ord from moved))
+)${held}
+${result}`,
 )
-select ord from moved`,
+
+const WRITE = writing('write-usage', '', 'select ord from moved')
+
+/**
+ * In one of several cells, from which users may be moved away. Counters that are there no more are not moved, but a new
+ * one would be left behind: its user is held, and all is undone if that is gone.
+ */
+const WRITE_IN_CELL = writing(
+  'write-usage-in-cell',
+  `, held as materialized (
+  select u.uid from unnest($35::text[], $36::bigint[]) as n (app_id, uid)
+  join users u on u.app_id = n.app_id and u.uid = n.uid for key share of u
+), all_held as (
+  select case when count(*) = cardinality($36::bigint[]) then 1 else user_moved_away() end as checked from held
+)`,
+  'select moved.ord from all_held left join moved on true where all_held.checked = 1',
 )
 
 /**
@@ -106,7 +125,8 @@ export async function writeUsage(
     a.key === b.key ? compare(a.appId + a.scope, b.appId + b.scope) : compare(a.key, b.key),
   )
 
-  const rows = await WRITE.run(client, [
+  const inCell = cellsOf(client) !== null
+  const rows = await (inCell ? WRITE_IN_CELL : WRITE).run(client, [
     ...keyColumns(updates),
     textArray(updates, (m) => m.from.place),
     numberArray(updates, (m) => m.from.used),
@@ -129,10 +149,11 @@ export async function writeUsage(
     textArray(receipts, (r) => r.receipt.results),
     numberArray(receipts, (r) => r.move),
     numberArray(receipts, (r) => r.receipt.userUid),
+    ...(inCell ? usersOf(inserts) : []),
   ])
   const done = new Set(inserts)
   for (const [ord] of rows) {
-    const update = updates[Number(ord) - 1]
+    const update = ord === null ? undefined : updates[Number(ord) - 1]
     if (update) done.add(update.move)
   }
   return done
@@ -146,6 +167,12 @@ function keyColumns(rows: readonly { key: CounterKey }[]): string[] {
     textArray(rows, ({ key }) => key.resetPeriod),
     textArray(rows, ({ key }) => timestamp(key.periodStart)),
   ]
+}
+
+/** Each once. */
+function usersOf(moves: readonly CounterMove[]): string[] {
+  const users = [...new Map(moves.map(({ key }) => [`${key.appId} ${key.userUid}`, key])).values()]
+  return [textArray(users, (key) => key.appId), numberArray(users, (key) => key.userUid)]
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -6,8 +6,10 @@ import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
 import { migrateJobs } from '../../src/background.ts'
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
+import { addCells, evenly, moveBuckets } from '../../src/operations/upkeep/cells.ts'
 import { openPool, type Pool } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
+import { readBuckets } from '../../src/store/move-users.ts'
 import { copyFolder } from './copy-folder.ts'
 import { buildScripts } from './scripts.ts'
 
@@ -102,7 +104,16 @@ async function makeSchema(server: string, name: string): Promise<void> {
   await withPool(url.href, async (pool) => {
     await migrate(pool)
     await migrateJobs(pool)
+    await makeCells(pool, Number(process.env.TOLLGATE_TEST_CELLS ?? 1))
   })
+}
+
+async function makeCells(pool: Pool, count: number): Promise<void> {
+  if (count === 1) return
+  await addCells(pool, count - 1, () => {})
+  const moves = evenly(await readBuckets(pool), count)
+  const stopping = new AbortController().signal
+  await moveBuckets(pool, moves, { stopping, progress: () => {}, waiting: () => {} })
 }
 
 const execute = (url: string, ...statements: string[]): Promise<void> =>

@@ -195,17 +195,17 @@ describe('partitions', () => {
   it('are made and opened once by several processes at once', async () => {
     await recording(pool, (tx) => record(tx, 1, 'f', (used) => used + 1))
     const settings = { partitionSeconds: 0, keptSeconds: null }
-    const rounds = await Promise.all([1, 2, 3, 4].map(() => keepLedger(pool, settings, never)))
+    const rounds = await Promise.all([1, 2, 3, 4].map(() => keepLedger([pool], settings, never)))
     expect(rounds.filter(({ opened }) => opened !== null)).toEqual([{ opened: 3, retired: [] }])
-    await keepLedger(pool, settings, never)
+    await keepLedger([pool], settings, never)
     expect(await attachedBlocks(pool)).toEqual([0, 1, 2, 3, 4])
   })
 
   it('are retired by the retention setting once they have been closed for so long', async () => {
     const settings = { partitionSeconds: 86_400, keptSeconds: 86_400 }
-    expect(await keepLedger(pool, settings, never)).toEqual({ opened: null, retired: [] })
+    expect(await keepLedger([pool], settings, never)).toEqual({ opened: null, retired: [] })
     await pool.query(`update ledger_partition set opened_at = opened_at - interval '2 days' where block <= 2`)
-    expect(await keepLedger(pool, settings, never)).toEqual({ opened: null, retired: [0, 1] })
+    expect(await keepLedger([pool], settings, never)).toEqual({ opened: null, retired: [0, 1] })
     expect(await attachedBlocks(pool)).toEqual([2, 3, 4])
     expect(await unbalancedCounters(pool)).toBe(0)
     const { rows } = await pool.query(`select block, delta, entries from ledger_base order by block`)
@@ -544,7 +544,7 @@ describe('npm run ledger', () => {
       'Another process is archiving or deleting old entries: try again when it is done.',
     ])
     const settings = { partitionSeconds: 86_400, keptSeconds: 0 }
-    expect(await keepLedger(pool, settings, never)).toMatchObject({ retired: [] })
+    expect(await keepLedger([pool], settings, never)).toMatchObject({ retired: [] })
     other.release(true)
   })
 

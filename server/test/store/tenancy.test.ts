@@ -324,7 +324,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   setImportState: (db, app) => imports.setImportState(db, app, 'import', 'FAILED', 'no'),
   touchImport: (db, app) => imports.touchImport(db, app, 'import'),
   noteProgress: (db, app) => imports.noteProgress(db, app, 'import', PROGRESS),
-  updateUser: (db, app) => users.updateUser(db, app, { ...ANN, name: 'Other' }),
+  updateUser: (db, app) => users.updateUser(db, app, ANN, { ...ANN, name: 'Other' }),
   findUser: (db, app) => users.findUser(db, app, 'ann'),
   findUsers: (db, app) => users.findUsers(db, app, ['ann']),
   findListedUser: (db, app) => users.findListedUser(db, app, 'ann'),

@@ -1,4 +1,5 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
+import { transaction } from '../../store/database.ts'
 import { providerSubscriptionsOf } from '../../store/provider-subscriptions.ts'
 import { findUserByBillingId, followCustomer, forgetBillingId } from '../../store/users.ts'
 import type { Service } from '../call/service.ts'
@@ -18,11 +19,11 @@ export async function syncCustomer(service: Service, at: ProviderRef): Promise<v
       for (const subscription of await providerSubscriptionsOf(service.pool, appId, at.provider, ref)) {
         await syncSubscription(service, { ...at, ref: subscription })
       }
-      return forgetBillingId(service.pool, appId, ref)
+      return transaction(service.pool, (tx) => forgetBillingId(tx, appId, ref))
     }
     // An app's own data about its users takes precedence.
     if (!user || user.id !== ref) return
-    if (await followCustomer(service.pool, appId, user, customer)) return
+    if (await transaction(service.pool, (tx) => followCustomer(tx, appId, user, customer))) return
   }
   throw new Error(`the customer ${ref} kept changing while it was read`)
 }

@@ -15,36 +15,42 @@ export interface LedgerSettings {
 
 const HOUR_MS = 3_600_000
 
-/** One round: has the next partition ready, opens it when it is due, and retires those that are too old. */
+/**
+ * One round: has the next partition ready, opens it when it is due, and retires those that are too old. Each cell has a
+ * ledger; all are numbered by the first one's sequence, so that what opens there is opened everywhere.
+ */
 export async function keepLedger(
-  pool: Pool,
+  ledgers: readonly [first: Pool, ...others: Pool[]],
   { partitionSeconds, keptSeconds }: LedgerSettings,
   stopping: AbortSignal,
 ): Promise<{ opened: number | null; retired: number[] }> {
-  await preparePartitions(pool)
-  const opened = await openPartition(pool, partitionSeconds)
-  if (opened !== null) await preparePartitions(pool)
-  const retired: number[] = []
+  for (const ledger of ledgers) await preparePartitions(ledger)
+  const opened = await openPartition(ledgers[0], partitionSeconds)
+  if (opened !== null) for (const ledger of ledgers) await preparePartitions(ledger)
+  const retired = new Set<number>()
   if (keptSeconds !== null) {
-    for (const block of await blocksToRetire(pool, keptSeconds)) {
-      if (!(await retirePartition(pool, block, { stopping }))) break
-      retired.push(block)
+    for (const ledger of ledgers) {
+      for (const block of await blocksToRetire(ledger, keptSeconds)) {
+        if (!(await retirePartition(ledger, block, { stopping }))) break
+        retired.add(block)
+      }
     }
   }
-  return { opened, retired }
+  return { opened, retired: [...retired] }
 }
 
-/** Now and once an hour, until `stopping`. The pool has no statement timeout. */
+/** Now and once an hour, until `stopping`. The pools have no statement timeout. */
 export async function keepLedgerFrom(
-  pool: Pool,
+  ledgers: () => Promise<[first: Pool, ...others: Pool[]]>,
   log: Logger,
   settings: LedgerSettings,
   stopping: AbortSignal,
 ): Promise<void> {
-  await partitionLedger(pool, log, stopping)
+  const [first, ...others] = await ledgers()
+  if (others.length === 0) await partitionLedger(first, log, stopping)
   while (!stopping.aborted) {
     try {
-      const { opened, retired } = await keepLedger(pool, settings, stopping)
+      const { opened, retired } = await keepLedger(await ledgers(), settings, stopping)
       if (opened !== null) log.info({ partition: opened }, 'a new partition of the ledger was opened')
       if (retired.length > 0) log.info({ partitions: retired }, 'old entries of the ledger deleted')
     } catch (error) {

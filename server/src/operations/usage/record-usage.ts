@@ -3,6 +3,7 @@ import { badUserInput } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_BATCH, MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../../domain/limits.ts'
 import { checkUsageCall, type RecordedUsage } from '../../domain/usage.ts'
+import { inCellsOf } from '../../store/cells.ts'
 import type { Tx } from '../../store/database.ts'
 import type { Call } from '../call/call.ts'
 import type { KeptUnder, UsageEvent } from '../call/hot-paths.ts'
@@ -82,7 +83,13 @@ async function recordInTransaction(
   counts: FeatureCounts,
 ): Promise<RecordedUsage[]> {
   const pending = events.map((event) => ({ caller: call, event, key: eventKey(call, event) }))
-  const results = await recordBatch(call.service.apps, tx, pending, counts, { inTransaction: true })
+  const results = await inCellsOf(
+    tx,
+    call.appId,
+    pending,
+    ({ event }) => event.userId,
+    (some) => recordBatch(call.service.apps, tx, some, counts, { inTransaction: true }),
+  )
   return results.map((one) => {
     if ('error' in one) throw one.error
     if (one.value === 'claimed') throw new Error('an event was not answered')

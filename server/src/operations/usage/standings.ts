@@ -4,6 +4,7 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_STALE_READS } from '../../domain/limits.ts'
 import { standingOf } from '../../domain/standing.ts'
 import type { AppCache, CachedApp } from '../../store/app-cache.ts'
+import { cellOf, Elsewhere } from '../../store/cell-pools.ts'
 import type { Tx } from '../../store/database.ts'
 import { type Holding, type Question, readHoldings } from '../../store/read-holdings.ts'
 import { refusesData } from '../../store/refused-data.ts'
@@ -55,6 +56,7 @@ async function readTogether(
   questions: readonly StandingQuestion[],
 ): Promise<BatchResult<FoundStanding>[]> {
   const answers = new Array<BatchResult<FoundStanding>>(questions.length)
+  const here = cellOf(client)
   let open = questions.map((_, i) => i)
   for (let stale = 0; open.length > 0; stale++) {
     if (stale > MAX_STALE_READS) {
@@ -101,6 +103,8 @@ async function readTogether(
           again.push(i)
           continue
         }
+        if (here !== undefined && app.cells?.schemaOf(caller.appId, question.userId) !== here)
+          throw new Elsewhere()
         topic.found ??= { value: stand(app.catalogue, question, asked, holdings, topic.from, holding) }
         answers[i] = topic.found
       } catch (error) {

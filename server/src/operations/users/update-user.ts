@@ -19,7 +19,7 @@ export async function updateUser(call: Call, id: string, change: Partial<User>):
     if (email !== before.email) checkEmail(email)
     const user = { ...before, ...change }
     if (user.billingId !== before.billingId) await checkNotCharged(tx, call.appId, before)
-    await unlessTaken(user, () => store.updateUser(tx, call.appId, user))
+    await unlessTaken(user, () => store.updateUser(tx, call.appId, before, user))
     return user
   })
 }

@@ -1,0 +1,133 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { StartError } from '../../domain/errors.ts'
+import { MAX_CELLS } from '../../domain/limits.ts'
+import { createCell, foundCells, homeOf, schemaOf, schemasTaken, showCells } from '../../store/cell-layout.ts'
+import { type Db, isPassing, type Pool, transactionOnce } from '../../store/database.ts'
+import { isPartitioned } from '../../store/ledger-partitions.ts'
+import { countCells, moveBucket, readBuckets, withBucketIndex } from '../../store/move-users.ts'
+import { withoutWaiting } from '../../store/partition-ledger.ts'
+import { SEARCH_INDEXES, type SearchIndex, stateOfIndex } from '../../store/search-indexes.ts'
+
+const WAIT_MS = 20
+const LONGEST_WAIT_MS = 2_000
+
+/** Told before each wait for others who use the database. */
+type Waiting = () => void
+
+/** Adds empty cells; the first time, also cell 0, where all users are. Returns how many there are. */
+export async function addCells(pool: Pool, count: number, waiting: Waiting): Promise<number> {
+  const present = await countCells(pool)
+  if (present === 0) await checkReady(pool)
+  const wanted = Math.max(present, 1) + count
+  if (wanted > MAX_CELLS) throw new StartError(`There can be at most ${MAX_CELLS} cells.`)
+  const taken = await schemasTaken(pool, Array.from({ length: wanted }, (_, i) => schemaOf(i)))
+  if (taken.length > 0)
+    throw new StartError(`The schema ${taken[0]} exists and is not a cell: rename it, and try again.`)
+  for (let wait = WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+    const done = await withoutWaiting(pool, async (tx) => {
+      const home = await homeOf(tx)
+      await tx.query(`select pg_advisory_xact_lock(hashtext('tollgate cells'))`)
+      const now = await countCells(tx)
+      if (now === 0) await foundCells(tx, home)
+      for (let id = Math.max(now, 1); id < wanted; id++) await createCell(tx, id, home)
+      await showCells(tx, home)
+    })
+    if (done) return wanted
+    waiting()
+    await delay(wait)
+  }
+}
+
+/** The tables of users become those of every cell: what is still being built would be missing in the others. */
+async function checkReady(db: Db): Promise<void> {
+  if (!(await isPartitioned(db)))
+    throw new StartError('The ledger is not partitioned yet: the running service does that in the background.')
+  for (const index of Object.keys(SEARCH_INDEXES) as SearchIndex[]) {
+    if ((await stateOfIndex(db, index)) !== 'ready')
+      throw new StartError(`The index ${index} is not built yet: the running service does that in the background.`)
+  }
+}
+
+/** A bucket, and the cell it goes to. */
+export interface BucketMove {
+  bucket: number
+  to: number
+}
+
+/** What brings as many buckets to each of the cells, moving as few as possible. */
+export function evenly(buckets: readonly number[], cells: number): BucketMove[] {
+  const share = (cell: number) => Math.floor(buckets.length / cells) + (cell < buckets.length % cells ? 1 : 0)
+  const counts = new Array<number>(cells).fill(0)
+  for (const cell of buckets) counts[cell] = (counts[cell] ?? 0) + 1
+  const moves: BucketMove[] = []
+  let to = 0
+  for (const [bucket, cell] of buckets.entries()) {
+    if ((counts[cell] ?? 0) <= share(cell)) continue
+    while ((counts[to] ?? 0) >= share(to) && to < cells) to++
+    counts[cell] = (counts[cell] ?? 0) - 1
+    counts[to] = (counts[to] ?? 0) + 1
+    moves.push({ bucket, to })
+  }
+  return moves
+}
+
+/** Every other bucket of a cell. */
+export function half(buckets: readonly number[], from: number, to: number): BucketMove[] {
+  return allOf(buckets, from, to).filter((_, i) => i % 2 === 1)
+}
+
+export function allOf(buckets: readonly number[], from: number, to: number): BucketMove[] {
+  return buckets.flatMap((cell, bucket) => (cell === from ? [{ bucket, to }] : []))
+}
+
+interface Moving {
+  stopping: AbortSignal
+  progress: (done: number, users: number) => void
+  waiting: Waiting
+}
+
+/**
+ * Moves buckets, each with all of its users in a transaction of its own. It can be cut short anywhere: what has been
+ * moved stays, and the rest is where it was.
+ */
+export async function moveBuckets(
+  pool: Pool,
+  moves: readonly BucketMove[],
+  { stopping, progress, waiting }: Moving,
+): Promise<number> {
+  const buckets = await readBuckets(pool)
+  const from = new Set(moves.map(({ bucket }) => buckets[bucket] ?? 0))
+  let users = 0
+  await withBucketIndex(pool, [...from], async () => {
+    for (const [done, { bucket, to }] of moves.entries()) {
+      if (stopping.aborted) return
+      progress(done, users)
+      users += await moved(pool, bucket, to, stopping, waiting)
+    }
+    progress(moves.length, users)
+  })
+  return users
+}
+
+/** Others' locks are waited for a short time only, since others wait behind whoever waits. */
+async function moved(
+  pool: Pool,
+  bucket: number,
+  to: number,
+  stopping: AbortSignal,
+  waiting: Waiting,
+): Promise<number> {
+  for (let wait = WAIT_MS; !stopping.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+    try {
+      return await transactionOnce(pool, async (tx) => {
+        await tx.query(`set local lock_timeout = '200ms'`)
+        return moveBucket(tx, bucket, to)
+      })
+    } catch (error) {
+      if (!isPassing(error)) throw error
+    }
+    waiting()
+    await delay(wait, undefined, { signal: stopping }).catch(() => {})
+  }
+  return 0
+}

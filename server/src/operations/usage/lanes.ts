@@ -1,0 +1,153 @@
+import type { Monotonic } from '../../domain/clocks.ts'
+import type { AppCache } from '../../store/app-cache.ts'
+import { metAView } from '../../store/cells.ts'
+import type { Pool } from '../../store/database.ts'
+import { HeldConnection } from '../../store/held-connection.ts'
+import type {
+  FoundStanding,
+  PendingUsage,
+  Recorded,
+  StandingQuestion,
+  WaitingCaller,
+} from '../call/hot-paths.ts'
+import type { Metrics } from '../upkeep/metrics.ts'
+import type { Activity } from './activity.ts'
+import { Batcher, type BatchResult } from './batcher.ts'
+import { recordBatch } from './record-batch.ts'
+import { readStandings } from './standings.ts'
+
+/** Per path, so that one is running while the other's answers are being sent. */
+const LANES = 2
+const MOST = 128
+
+/** Each lane of each path has a connection to itself. */
+export const HOT_CONNECTIONS = 2 * LANES
+
+/** Has calls that were asked in the wrong cell answered in the right one. */
+type Reroute<Item, Answer> = (
+  items: readonly Item[],
+  results: BatchResult<Answer>[],
+) => Promise<BatchResult<Answer>[]>
+
+export interface LaneSettings {
+  apps: AppCache
+  metrics: Metrics
+  activity: Activity
+  monotonic: Monotonic
+  elsewhere: { read: Reroute<StandingQuestion, FoundStanding>; record: Reroute<PendingUsage, Recorded> }
+  /** of each path; two unless there are many cells */
+  lanes?: number
+}
+
+/** The batches of one cell. */
+export class Lanes {
+  readonly #held: HeldConnection[]
+  readonly #readers: Batcher<StandingQuestion, FoundStanding>
+  /** All events of one user go through one lane, so that no two lanes move the same counter. */
+  readonly #recorders: Batcher<PendingUsage, Recorded>[]
+
+  constructor(pool: Pool, settings: LaneSettings) {
+    const { lanes = LANES } = settings
+    this.#held = Array.from({ length: 2 * lanes }, () => new HeldConnection(pool))
+    const [reading, recording] = [this.#held.slice(0, lanes), this.#held.slice(lanes)]
+    this.#readers = standingReader(reading, settings)
+    this.#recorders = recording.map((connection) => usageRecorder(connection, settings))
+  }
+
+  read(question: StandingQuestion): Promise<FoundStanding> {
+    return this.#readers.add(question)
+  }
+
+  record(usage: PendingUsage): Promise<Recorded> {
+    return at(this.#recorders, hash(usage.event.userId) % this.#recorders.length).add(usage)
+  }
+
+  get checks() {
+    return this.#readers
+  }
+
+  get records() {
+    return queueOf(this.#recorders)
+  }
+
+  oldestSeconds(): number {
+    return Math.max(this.checks.oldestSeconds(), this.records.oldestSeconds())
+  }
+
+  /** Returns the connections to the pool. */
+  release(): void {
+    for (const connection of this.#held) connection.release()
+  }
+}
+
+/** Several lanes as one queue: how many calls wait, and for how long the oldest has. */
+const queueOf = (lanes: readonly Batcher<PendingUsage, Recorded>[]) => ({
+  get waiting() {
+    return lanes.reduce((sum, lane) => sum + lane.waiting, 0)
+  },
+  oldestSeconds: () => Math.max(...lanes.map((lane) => lane.oldestSeconds())),
+})
+
+function standingReader(
+  connections: HeldConnection[],
+  { apps, metrics, activity, monotonic, elsewhere }: LaneSettings,
+): Batcher<StandingQuestion, FoundStanding> {
+  return new Batcher<StandingQuestion, FoundStanding>(
+    (questions, lane) => {
+      const standings = at(connections, lane).use((db) => readStandings(apps, db, questions))
+      // Counted while PostgreSQL is at work.
+      metrics.batch.observe({ path: 'check' }, questions.length)
+      activity.count('checks', questions)
+      return standings.then(
+        (results) => elsewhere.read(questions, results),
+        (error: unknown) => {
+          if (!metAView(error)) throw error
+          return elsewhere.read(
+            questions,
+            questions.map(() => ({ error })),
+          )
+        },
+      )
+    },
+    { monotonic, lanes: connections.length, most: MOST, expired },
+  )
+}
+
+function usageRecorder(
+  connection: HeldConnection,
+  { apps, metrics, activity, monotonic, elsewhere }: LaneSettings,
+): Batcher<PendingUsage, Recorded> {
+  return new Batcher<PendingUsage, Recorded>(
+    async (pending) => {
+      metrics.batch.observe({ path: 'record' }, pending.length)
+      activity.count('records', pending)
+      const results = await connection.use((db) => recordBatch(apps, db, pending, activity.features))
+      noteOne(activity, pending[0], results[0])
+      return elsewhere.record(pending, results)
+    },
+    { monotonic, lanes: 1, most: MOST, expired },
+  )
+}
+
+/** The caller has been told that there is no answer: recording it now would be a surprise. */
+const expired = ({ caller }: { caller: WaitingCaller }, now: number): boolean =>
+  caller.deadline?.passedBy(now) ?? false
+
+function noteOne(activity: Activity, pending?: PendingUsage, result?: BatchResult<Recorded>): void {
+  if (!pending || !result || 'error' in result || result.value === 'claimed') return
+  const { consumption } = result.value
+  if (!consumption) return
+  const { caller, event } = pending
+  const { used, budget } = consumption
+  activity.recorded({ appId: caller.appId, userId: event.userId, featureId: event.featureId, used, budget })
+}
+
+function hash(text: string): number {
+  let hash = 0
+  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) | 0
+  return hash >>> 0
+}
+
+function at<T>(all: readonly T[], index: number): T {
+  return all[index] as T
+}

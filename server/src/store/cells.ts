@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto'
+import pg, { escapeIdentifier as quoted } from 'pg'
+
+// Users, their subscriptions and their usage live in cells: schemas with the same tables. As long as there is one cell,
+// its tables are where all others are, and nothing here costs anything. With several, their common names are views over
+// all of them, which serve whatever only reads; a transaction that writes enters the cell of its user first, so that the
+// same names lead to the tables there. What enters no cell and writes is refused by PostgreSQL.
+
+type Db = Pick<pg.ClientBase, 'query'> | Pick<pg.Pool, 'query'>
+
+export const BUCKETS = 1_024
+
+/** The tables of a cell, each after those it refers to. */
+export const CELL_TABLES = [
+  'users',
+  'subscription',
+  'usage_counter',
+  'usage_ledger',
+  'ledger_base',
+  'ledger_partition',
+] as const
+
+/** A user's bucket: ten bits of a hash, as `bucket_of` has them in SQL. */
+export function bucketOf(appId: string, userId: string): number {
+  const hash = createHash('sha256').update(`${appId}\u001f${userId}`).digest()
+  return (hash.readUInt8(0) << 2) | (hash.readUInt8(1) >> 6)
+}
+
+/** What a process knows of a database's cells. */
+export class Cells {
+  /** the schemas of the cells, by number; empty: there is one, beside all other tables */
+  #schemas: readonly string[] = []
+  /** the schema of all other tables */
+  #home = ''
+
+  get areMany(): boolean {
+    return this.#schemas.length > 0
+  }
+
+  get schemas(): readonly string[] {
+    return this.#schemas
+  }
+
+  get home(): string {
+    return this.#home
+  }
+
+  /** Reads them again; returns whether anything has changed. */
+  async read(db: Db): Promise<boolean> {
+    const { rows } = await db.query<{ home: string; schemas: string[] }>(
+      `select (select relnamespace::regnamespace::text from pg_class where oid = 'cell'::regclass) as home,
+         array(select schema from cell order by id) as schemas`,
+    )
+    const { home = '', schemas = [] } = rows[0] ?? {}
+    const changed = schemas.join(' ') !== this.#schemas.join(' ')
+    this.#home = home
+    this.#schemas = schemas
+    return changed
+  }
+}
+
+const known = new WeakMap<object, Cells>()
+
+/** Tells a pool and its connections of the cells. */
+export function attachCells(pool: pg.Pool, cells: Cells): void {
+  known.set(pool, cells)
+  pool.on('connect', (client) => known.set(client, cells))
+}
+
+/** Null: there is one. */
+export function cellsOf(db: object): Cells | null {
+  const cells = known.get(db)
+  return cells?.areMany ? cells : null
+}
+
+const NOT_SUPPORTED = '0A000'
+const NOT_PREPARED = '55000'
+const WRONG_OBJECT = '42809'
+const UNDEFINED_COLUMN = '42703'
+
+/** Whether a statement took a view for the table it was until cells were added. */
+export const metAView = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError &&
+  [NOT_SUPPORTED, NOT_PREPARED, WRONG_OBJECT, UNDEFINED_COLUMN].includes(error.code ?? '')
+
+/** Whether the failed transaction may succeed now, because this process did not know of the cells. */
+export async function learnOfCells(pool: pg.Pool, error: unknown): Promise<boolean> {
+  const cells = known.get(pool)
+  return cells !== undefined && metAView(error) && (await cells.read(pool))
+}
+
+export const pathTo = (schema: string, home: string): string => `${quoted(schema)}, ${home}`
+
+/**
+ * Has the rest of a transaction work in the cell of a user who exists or is to be created. Until it ends, the users of
+ * that bucket are not moved.
+ */
+export async function enterCell(tx: Db, appId: string, userId: string): Promise<void> {
+  const cells = cellsOf(tx)
+  if (cells) await enterBucket(tx, cells, bucketOf(appId, userId))
+}
+
+async function enterBucket(tx: Db, { home }: Cells, bucket: number): Promise<void> {
+  const { rows } = await tx.query<{ schema: string }>(
+    `with held as materialized (select cell from ${home}.cell_bucket where bucket = $1 for key share)
+     select c.schema, set_config('search_path', quote_ident(c.schema) || ', ' || $2, true)
+     from held join ${home}.cell c on c.id = held.cell`,
+    [bucket, home],
+  )
+  if (!rows[0]) throw new Error(`bucket ${bucket} is in no cell`)
+}
+
+/** The same for a user who is known by number. False: there is no such user. */
+export async function enterCellOf(tx: Db, appId: string, uid: number): Promise<boolean> {
+  const cells = cellsOf(tx)
+  if (!cells) return true
+  for (;;) {
+    const before = await idOf(tx, cells.home, appId, uid)
+    if (before === null) return false
+    await enterCell(tx, appId, before)
+    // Renamed in between, and so perhaps moved?
+    if ((await idOf(tx, cells.home, appId, uid)) === before) return true
+  }
+}
+
+async function idOf(db: Db, home: string, appId: string, uid: number): Promise<string | null> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from ${home}.users where app_id = $1 and uid = $2`,
+    [appId, uid],
+  )
+  return rows[0]?.id ?? null
+}
+
+/** Has the rest of a transaction see all cells again, for reading. */
+export async function leaveCell(tx: Db): Promise<void> {
+  const cells = cellsOf(tx)
+  if (cells) await tx.query(`select set_config('search_path', $1, true)`, [cells.home])
+}
+
+/** For what concerns all cells: one may have been added since. */
+export async function refreshCells(tx: Db): Promise<Cells | null> {
+  const cells = cellsOf(tx)
+  await cells?.read(tx)
+  return cells
+}
+
+/** Does the same in each cell, one after the other, and returns what each has given. */
+export async function inEachCell<T>(tx: pg.PoolClient, work: () => Promise<T>): Promise<T[]> {
+  const cells = await refreshCells(tx)
+  if (!cells) return [await work()]
+  const results: T[] = []
+  for (const schema of cells.schemas) {
+    await tx.query(`select set_config('search_path', $1, true)`, [pathTo(schema, cells.home)])
+    results.push(await work())
+  }
+  await leaveCell(tx)
+  return results
+}
+
+/** The names of a table of all cells, for one statement that writes to all. */
+export function inAllCells(db: object, table: (typeof CELL_TABLES)[number]): string[] {
+  const cells = cellsOf(db)
+  return cells ? cells.schemas.map((schema) => `${quoted(schema)}.${table}`) : [table]
+}
+
+/** The name under which all cells are read, also inside one of them. */
+export function everywhere(db: object, table: (typeof CELL_TABLES)[number]): string {
+  const cells = cellsOf(db)
+  return cells ? `${cells.home}.${table}` : table
+}
+
+/** Does `work` for some users, in the cell of each; returns one result per item, in their order. */
+export async function inCellsOf<Item, Result>(
+  tx: pg.PoolClient,
+  appId: string,
+  items: readonly Item[],
+  userIdOf: (item: Item) => string,
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+): Promise<Result[]> {
+  if (!cellsOf(tx)) return [...(await work(items))]
+  const buckets = new Map<number, number[]>()
+  for (const [i, item] of items.entries()) {
+    const bucket = bucketOf(appId, userIdOf(item))
+    buckets.set(bucket, [...(buckets.get(bucket) ?? []), i])
+  }
+  const results = new Array<Result>(items.length)
+  // In the order of the buckets, as everybody who holds several.
+  for (const [, indexes] of [...buckets].sort(([a], [b]) => a - b)) {
+    await enterCell(tx, appId, userIdOf(items[indexes[0] as number] as Item))
+    const made = await work(indexes.map((i) => items[i] as Item))
+    for (const [k, i] of indexes.entries()) results[i] = made[k] as Result
+  }
+  await leaveCell(tx)
+  return results
+}

@@ -1,0 +1,159 @@
+import { escapeIdentifier as quoted } from 'pg'
+import { bumpAllVersions } from './apps.ts'
+import { numberArray, textArray } from './arrays.ts'
+import { bucketOf, cellsOf, leaveCell } from './cells.ts'
+import { type Db, type Pool, TryAgain, type Tx } from './database.ts'
+
+// Moves users between cells with everything that is theirs, in one transaction: at no moment are they in both or in
+// none. Whoever writes in a cell holds the bucket, by a lock or by the statement that writes.
+
+/** What goes with a user, each after what it refers to. */
+const THEIRS = ['subscription', 'usage_counter', 'usage_ledger', 'ledger_base'] as const
+
+/** Which cell each bucket is in. */
+export async function readBuckets(db: Db): Promise<number[]> {
+  const { rows } = await db.query<{ cell: number }>('select cell from cell_bucket order by bucket')
+  return rows.map(({ cell }) => cell)
+}
+
+export async function countCells(db: Db): Promise<number> {
+  const { rows } = await db.query<{ count: number }>('select count(*) as count from cell')
+  return rows[0]?.count ?? 0
+}
+
+export interface CellContent {
+  id: number
+  buckets: number
+  users: number
+  bytes: number
+}
+
+/** The cells, with an estimate of their users and the size of all their tables. */
+export async function cellContents(db: Db): Promise<CellContent[]> {
+  const { rows } = await db.query<CellContent>(
+    `select c.id, (select count(*) from cell_bucket b where b.cell = c.id) as buckets,
+       (select greatest(reltuples, 0)::bigint from pg_class where oid = (c.schema || '.users')::regclass) as users,
+       (select sum(pg_total_relation_size(t.oid))::bigint from pg_class t
+        where t.relnamespace = c.schema::regnamespace and t.relkind = 'r') as bytes
+     from cell c order by c.id`,
+  )
+  return rows
+}
+
+/** Has the users of cells found by their bucket during `work`. */
+export async function withBucketIndex(pool: Pool, cells: readonly number[], work: () => Promise<void>): Promise<void> {
+  const { rows } = await pool.query<{ schema: string }>('select schema from cell where id = any($1) order by id', [cells])
+  for (const { schema } of rows) {
+    // One that another attempt left unfinished is of no use.
+    const { rows: found } = await pool.query<{ valid: boolean }>(
+      'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)',
+      [`${schema}.users_by_bucket`],
+    )
+    if (found[0]?.valid === false) await pool.query(`drop index concurrently ${quoted(schema)}.users_by_bucket`)
+    await pool.query(
+      `create index concurrently if not exists users_by_bucket on ${quoted(schema)}.users (bucket_of(app_id, id))`,
+    )
+  }
+  try {
+    await work()
+  } finally {
+    for (const { schema } of rows)
+      await pool.query(`drop index concurrently if exists ${quoted(schema)}.users_by_bucket`)
+  }
+}
+
+/** Moves all users of a bucket; returns how many there were. Whoever wants to write to one of them waits meanwhile. */
+export async function moveBucket(tx: Tx, bucket: number, to: number): Promise<number> {
+  const { rows } = await tx.query<{ cell: number; from: string; to: string }>(
+    `with held as materialized (select cell from cell_bucket where bucket = $1 for update)
+     select held.cell, f.schema as from, t.schema as to
+     from held join cell f on f.id = held.cell join cell t on t.id = $2`,
+    [bucket, to],
+  )
+  const [found] = rows
+  if (!found) throw new Error(`there is no bucket ${bucket} or no cell ${to}`)
+  if (found.cell === to) return 0
+  const { rows: users } = await tx.query<UserKey>(
+    `select app_id as "appId", uid from ${quoted(found.from)}.users where bucket_of(app_id, id) = $1`,
+    [bucket],
+  )
+  await move(tx, found.from, found.to, users)
+  await tx.query('update cell_bucket set cell = $2 where bucket = $1', [bucket, to])
+  // Last: changes of the catalogue wait for it.
+  await bumpAllVersions(tx)
+  return users.length
+}
+
+interface UserKey {
+  appId: string
+  uid: number
+}
+
+/**
+ * Takes a user to the cell that the new id belongs to. The transaction goes on in that cell. Nobody else writes to the
+ * user meanwhile: usage that is being recorded finds the old counters gone.
+ */
+export async function moveForNewId(tx: Tx, appId: string, uid: number, id: string, newId: string): Promise<void> {
+  const cells = cellsOf(tx)
+  const [from, to] = [bucketOf(appId, id), bucketOf(appId, newId)]
+  if (!cells || from === to) return
+  await leaveCell(tx)
+  const { rows } = await tx.query<{ schema: string; bucket: number }>(
+    `with held as materialized (
+       select bucket, cell from cell_bucket where bucket = any($1) order by bucket for update)
+     select held.bucket, c.schema from held join cell c on c.id = held.cell`,
+    [[from, to]],
+  )
+  const schemaOf = (wanted: number) => rows.find(({ bucket }) => bucket === wanted)?.schema ?? ''
+  if (schemaOf(from) !== schemaOf(to)) {
+    await move(tx, schemaOf(from), schemaOf(to), [{ appId, uid }])
+  }
+  await tx.query(`select set_config('search_path', quote_ident($1) || ', ' || $2, true)`, [
+    schemaOf(to),
+    cells.home,
+  ])
+}
+
+async function move(tx: Tx, fromSchema: string, toSchema: string, users: readonly UserKey[]): Promise<void> {
+  if (users.length === 0) return
+  const [from, to] = [quoted(fromSchema), quoted(toSchema)]
+  await checkLedgers(tx, from, to)
+  await tx.query(`set local tollgate.moving = 'on'`)
+  const values = [textArray(users, ({ appId }) => appId), numberArray(users, ({ uid }) => uid)]
+  const moving = 'unnest($1::text[], $2::bigint[]) as m (app_id, uid)'
+  await tx.query(
+    `insert into ${to}.users overriding system value select u.* from ${moving} join ${from}.users u using (app_id, uid)`,
+    values,
+  )
+  for (const table of THEIRS) {
+    // Sums of what is still in the ledger are unfinished work.
+    const only =
+      table === 'ledger_base'
+        ? `where t.block in (select block from ${from}.ledger_partition where retired_at is not null)`
+        : ''
+    await tx.query(
+      `insert into ${to}.${table} overriding system value
+       select t.* from ${moving} join ${from}.${table} t on t.app_id = m.app_id and t.user_uid = m.uid ${only}`,
+      values,
+    )
+  }
+  for (const table of [...THEIRS].reverse())
+    await tx.query(
+      `delete from ${from}.${table} t using ${moving} where t.app_id = m.app_id and t.user_uid = m.uid`,
+      values,
+    )
+  await tx.query(
+    `delete from ${from}.users u using ${moving} where u.app_id = m.app_id and u.uid = m.uid`,
+    values,
+  )
+  await tx.query(`set local tollgate.moving = 'off'`)
+}
+
+/** The entries of a user fit into another ledger only if it has the same partitions. */
+async function checkLedgers(tx: Tx, from: string, to: string): Promise<void> {
+  const { rowCount } = await tx.query(
+    `select from ${from}.ledger_partition f full join ${to}.ledger_partition t using (block)
+     where (f.retired_at is null) is distinct from (t.retired_at is null) or f.block is null or t.block is null`,
+  )
+  if (rowCount !== 0) throw new TryAgain('the ledgers have different partitions at the moment')
+}
