@@ -1,4 +1,4 @@
-// Backup, restore, move and the ledger; also works from a fresh clone.
+// Backup, restore, move, the ledger and cells; also works from a fresh clone.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildServer, install, root } from './ready.mjs'

@@ -16,6 +16,7 @@ import {
 } from './backup/reach-database.ts'
 import { openBackup, verifyBackup } from './backup/read-backup.ts'
 import { writeBackup } from './backup/write-backup.ts'
+import { CELLS_USAGE, cellTool } from './cell-tools.ts'
 import { readConfig } from './config.ts'
 import { StartError } from './domain/errors.ts'
 import { LEDGER_USAGE, ledgerTool } from './ledger-tools.ts'
@@ -23,13 +24,14 @@ import { checkDatabase } from './store/check-database.ts'
 import { type DatabaseSetting, startProblem } from './store/start-problems.ts'
 import { connectedServices } from './store/tables.ts'
 
-// An operator's tools for the data of an installation, outside the service: backup, restore, move, ledger.
+// An operator's tools for the data of an installation, outside the service: backup, restore, move, ledger, cells.
 
 const USAGE = `Usage: npm run backup -- FILE
        npm run restore -- FILE          into an empty database
        npm run restore -- --check FILE  reads the file and compares its checksums, nothing else
        npm run move -- --to postgresql://…
-${LEDGER_USAGE.replace('Usage:', '      ')}`
+${LEDGER_USAGE.replace('Usage:', '      ')}
+${CELLS_USAGE.replace('Usage:', '      ')}`
 
 const undo: Undo = []
 const say = (line: string) => process.stderr.write(`${line}\n`)
@@ -40,6 +42,7 @@ const print = (line: string): void | Promise<void> => {
   return new Promise((drained) => process.stdout.once('drain', drained))
 }
 let setting: DatabaseSetting = 'DATABASE_URL'
+let stopped = 'Stopped: nothing was kept.'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -51,7 +54,7 @@ for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)
-  process.once(signal, () => void leave(code, 'Stopped: nothing was kept.'))
+  process.once(signal, () => void leave(code, stopped))
 
 // A reader that has read enough, such as head.
 process.stdout.on('error', () => void leave(1))
@@ -76,6 +79,10 @@ async function run([task, ...args]: string[]): Promise<void> {
   setting = installation.database?.setting ?? 'TOLLGATE_DATA_DIR'
   if (task === 'ledger')
     return ledgerTool({ installation, version, undo, monotonic, named, say, print }, args)
+  if (task === 'cells') {
+    stopped = 'Stopped: what was moved stays there, and the same command does the rest.'
+    return cellTool({ installation, undo, monotonic, say, print }, args)
+  }
   const { values, positionals } = argumentsOf(args)
   const [file, ...more] = positionals
   if (more.length === 0 && file !== undefined && values.to === undefined) {

@@ -6,6 +6,7 @@ import { type Installation, reach, type Undo } from './backup/reach-database.ts'
 import { StartError } from './domain/errors.ts'
 import { MAX_KEPT_DAYS } from './domain/limits.ts'
 import { retirePartition } from './operations/upkeep/retire-partition.ts'
+import { Cells, pathTo } from './store/cells.ts'
 import { checkDatabase } from './store/check-database.ts'
 import type { Pool } from './store/database.ts'
 import { isPartitioned, type LedgerPartition, ledgerPartitions } from './store/ledger-partitions.ts'
@@ -79,25 +80,39 @@ function daysOf(text: string | undefined): number {
   return Number(text)
 }
 
-/** A ledger that is partitioned by now. */
-async function reachLedger({ installation, undo, say }: Tool): Promise<Pool> {
-  const { pool, setting } = await reach(installation, undo, say)
+/** The ledger of each cell; null: there is one cell. */
+interface Ledger {
+  pool: Pool
+  cell: number | null
+}
+
+/** Ledgers that are partitioned by now. */
+async function reachLedgers({ installation, undo, say }: Tool): Promise<[Ledger, ...Ledger[]]> {
+  const { pool, setting, openIn } = await reach(installation, undo, say)
   await checkDatabase(pool, setting)
   if (!(await isMigrated(pool)))
     throw new StartError(
       'The database is of an older version of Tollgate: start the service once, which updates it.',
     )
+  const cells = new Cells()
+  await cells.read(pool)
+  const [first, ...others] = cells.schemas.map((schema, cell) => ({
+    pool: openIn(pathTo(schema, cells.home)),
+    cell,
+  }))
+  if (first) return [first, ...others]
   if (!(await isPartitioned(pool)))
     throw new StartError(
       'The ledger is not partitioned yet: the running service does that in the background.',
     )
-  return pool
+  return [{ pool, cell: null }]
 }
 
 async function status(tool: Tool): Promise<void> {
-  const pool = await reachLedger(tool)
-  for (const partition of await ledgerPartitions(pool))
-    await tool.print(`${partition.block}\t${described(partition)}`)
+  for (const { pool, cell } of await reachLedgers(tool)) {
+    for (const partition of await ledgerPartitions(pool))
+      await tool.print(`${cell === null ? '' : `cell ${cell}\t`}${partition.block}\t${described(partition)}`)
+  }
 }
 
 function described({ openedAt, closedAt, retiredAt, entries, bytes, file }: LedgerPartition): string {
@@ -108,25 +123,37 @@ function described({ openedAt, closedAt, retiredAt, entries, bytes, file }: Ledg
 }
 
 async function archive(tool: Tool, folder: string, days: number): Promise<void> {
-  const { undo, say, print } = tool
-  const pool = await reachLedger(tool)
+  const { undo, print } = tool
+  const ledgers = await reachLedgers(tool)
   // Its session is the lock: it ends with this process, however that ends.
-  const session = await pool.connect()
+  const session = await ledgers[0].pool.connect()
   undo.push(async () => session.release(true))
   if (!(await holdRetirement(session)))
     throw new StartError('Another process is archiving or deleting old entries: try again when it is done.')
   await mkdir(folder, { recursive: true }).catch((error: Error) => {
     throw new StartError(`${folder} cannot be used as a folder (${error.message}).`)
   })
-  const blocks = await blocksToRetire(pool, days * DAY)
-  if (blocks.length === 0)
+  let archived = 0
+  for (const ledger of ledgers) archived += await archiveLedger(tool, ledger, folder, days)
+  if (archived === 0)
     print(`No partition of the ledger was closed more than ${days} days ago: nothing to do.`)
+}
+
+/** Archives the old partitions of one ledger; returns how many. */
+async function archiveLedger(
+  tool: Tool,
+  { pool, cell }: Ledger,
+  folder: string,
+  days: number,
+): Promise<number> {
+  const { undo, say, print } = tool
+  const blocks = await blocksToRetire(pool, days * DAY)
   const stopping = new AbortController().signal
   for (const block of blocks) {
     const partition = (await ledgerPartitions(pool)).find((one) => one.block === block)
     const path = join(
       folder,
-      `ledger-${String(block).padStart(4, '0')}-from-${dayOf(partition?.openedAt ?? 0)}.ndjson.gz`,
+      `ledger-${cell === null ? '' : `cell-${cell}-`}${String(block).padStart(4, '0')}-from-${dayOf(partition?.openedAt ?? 0)}.ndjson.gz`,
     )
     say(`Archiving partition ${block} into ${path}`)
     let [made, bytes, entries, said] = [false, 0, 0n, tool.monotonic()]
@@ -158,6 +185,7 @@ async function archive(tool: Tool, folder: string, days: number): Promise<void> 
       `Archived ${count(entries)} entries in ${path} (${megabytes(bytes)}), read them again, and removed them.`,
     )
   }
+  return blocks.length
 }
 
 const isoOrNull = (ms: number | null | undefined) => (ms ? new Date(ms).toISOString() : null)

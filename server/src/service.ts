@@ -71,12 +71,15 @@ export async function startService(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    const { direct, pool, lookups, patient, jobs, listener, replica, cells, cellPools } = await openDatabase(config, {
-      monotonic,
-      log,
-      undo,
-      givenUp,
-    })
+    const { direct, pool, lookups, patient, jobs, listener, replica, cells, cellPools } = await openDatabase(
+      config,
+      {
+        monotonic,
+        log,
+        undo,
+        givenUp,
+      },
+    )
     // Nobody else uses the embedded database: locked jobs are a dead process's.
     if (config.databaseUrl === null) await freeAllJobs(pool)
 

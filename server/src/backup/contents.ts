@@ -1,8 +1,10 @@
 import type { ClientBase } from 'pg'
+import { StartError } from '../domain/errors.ts'
 import { atOneMoment, type Db, type Pool } from '../store/database.ts'
 import { appliedMigrations } from '../store/migrate.ts'
 import {
   holdTables,
+  ledgersDiffer,
   readRows,
   readSequences,
   readTables,
@@ -46,6 +48,10 @@ export async function withContents<T>(
 }
 
 async function contentsOf(client: ClientBase & Db, app: string): Promise<Contents> {
+  if (await ledgersDiffer(client))
+    throw new StartError(
+      'Old entries of the ledger are being deleted or archived, cell by cell: try again when that is done.',
+    )
   const takenAt = await readTime(client)
   const head = { app, migrations: await appliedMigrations(client), takenAt }
   return {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { StartError } from '../domain/errors.ts'
 import { connectionToRunning, startEmbeddedPostgres } from '../embedded-postgres/start.ts'
 import { connectionTo } from '../store/connection.ts'
-import type { Pool } from '../store/database.ts'
+import type { Connection, Pool } from '../store/database.ts'
 import type { DatabaseSetting } from '../store/start-problems.ts'
 import { openToolPool } from '../store/tool-connection.ts'
 
@@ -20,6 +20,8 @@ interface Reached {
   setting: DatabaseSetting
   /** its name in messages to the operator */
   name: string
+  /** other connections, whose names lead elsewhere */
+  openIn: (searchPath: string) => Pool
 }
 
 /** Reads only from a data folder that has a database; never creates one. */
@@ -40,9 +42,7 @@ export async function reach(
   mustHaveDatabase(dataDir)
   const running = await connectionToRunning(dataDir)
   if (!running) return startIn(dataDir, undo, say)
-  const pool = openToolPool({ ...running, ssl: false }, 'TOLLGATE_DATA_DIR')
-  undo.push(() => pool.end())
-  return { pool, setting: 'TOLLGATE_DATA_DIR', name: `${dataDir} (running)` }
+  return opened({ ...running, ssl: false }, 'TOLLGATE_DATA_DIR', `${dataDir} (running)`, undo)
 }
 
 /** The database of an installation whose service is stopped, and cannot start until this is done. */
@@ -57,16 +57,21 @@ export async function reachAlone(
 }
 
 export function reachUrl(url: string, setting: DatabaseSetting, undo: Undo): Reached {
-  const pool = openToolPool(connectionTo(url, setting), setting)
-  undo.push(() => pool.end())
-  return { pool, setting, name: `the database that ${setting} names` }
+  return opened(connectionTo(url, setting), setting, `the database that ${setting} names`, undo)
 }
 
 /** Runs the embedded PostgreSQL without the service. Refuses a folder in use by a service. */
 export async function startIn(dataDir: string, undo: Undo, say: (line: string) => void): Promise<Reached> {
   const postgres = await startEmbeddedPostgres({ dataDir, log: (message) => say(`  ${message}`) })
   undo.push(() => postgres.stop())
-  const pool = openToolPool({ ...postgres.connection, ssl: false }, 'TOLLGATE_DATA_DIR')
-  undo.push(() => pool.end())
-  return { pool, setting: 'TOLLGATE_DATA_DIR', name: dataDir }
+  return opened({ ...postgres.connection, ssl: false }, 'TOLLGATE_DATA_DIR', dataDir, undo)
+}
+
+function opened(connection: Connection, setting: DatabaseSetting, name: string, undo: Undo): Reached {
+  const openIn = (searchPath?: string) => {
+    const pool = openToolPool(connection, setting, searchPath)
+    undo.push(() => pool.end())
+    return pool
+  }
+  return { pool: openIn(), setting, name, openIn }
 }

@@ -74,7 +74,14 @@ const KEEP_ALIVE_PROBE_MS = 10_000
 
 export function openPool(
   connection: Connection,
-  { max, keyLookups, statementMs = STATEMENT_TIMEOUT_MS, lockMs = LOCK_TIMEOUT_MS, cells, searchPath }: PoolOptions,
+  {
+    max,
+    keyLookups,
+    statementMs = STATEMENT_TIMEOUT_MS,
+    lockMs = LOCK_TIMEOUT_MS,
+    cells,
+    searchPath,
+  }: PoolOptions,
   log: Logger,
 ): Pool {
   const { primary = null } = 'primary' in connection ? connection : {}

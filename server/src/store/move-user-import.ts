@@ -53,13 +53,15 @@ export async function moveRows(
            and ${isCharged('r.app_id', 'r.user_uid', `r.${has}_billing_id`)} as charged
        from user_import_row r
        where r.app_id = $1 and r.import_id = $2 and r.outcome = 'CHANGE' and r.line > $3 order by r.line limit $4),
-     ${cells.map(
-       (users, i) => `moved_${i} as (
+     ${cells
+       .map(
+         (users, i) => `moved_${i} as (
        update ${users} u set email = n.email, billing_id = n.billing_id from next n
        where u.app_id = n.app_id and u.uid = n.user_uid and not n.taken and not n.charged and u.email is not distinct from n.has_email
          and u.billing_id is not distinct from n.has_billing_id
        returning n.line),`,
-     ).join('')}
+       )
+       .join('')}
      moved as (${cells.map((_, i) => `select line from moved_${i}`).join(' union all ')}),
      refused as (
        update user_import_row r set outcome = '${refused}',

@@ -41,15 +41,23 @@ export async function cellContents(db: Db): Promise<CellContent[]> {
 }
 
 /** Has the users of cells found by their bucket during `work`. */
-export async function withBucketIndex(pool: Pool, cells: readonly number[], work: () => Promise<void>): Promise<void> {
-  const { rows } = await pool.query<{ schema: string }>('select schema from cell where id = any($1) order by id', [cells])
+export async function withBucketIndex(
+  pool: Pool,
+  cells: readonly number[],
+  work: () => Promise<void>,
+): Promise<void> {
+  const { rows } = await pool.query<{ schema: string }>(
+    'select schema from cell where id = any($1) order by id',
+    [cells],
+  )
   for (const { schema } of rows) {
     // One that another attempt left unfinished is of no use.
     const { rows: found } = await pool.query<{ valid: boolean }>(
       'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)',
       [`${schema}.users_by_bucket`],
     )
-    if (found[0]?.valid === false) await pool.query(`drop index concurrently ${quoted(schema)}.users_by_bucket`)
+    if (found[0]?.valid === false)
+      await pool.query(`drop index concurrently ${quoted(schema)}.users_by_bucket`)
     await pool.query(
       `create index concurrently if not exists users_by_bucket on ${quoted(schema)}.users (bucket_of(app_id, id))`,
     )
@@ -93,7 +101,13 @@ interface UserKey {
  * Takes a user to the cell that the new id belongs to. The transaction goes on in that cell. Nobody else writes to the
  * user meanwhile: usage that is being recorded finds the old counters gone.
  */
-export async function moveForNewId(tx: Tx, appId: string, uid: number, id: string, newId: string): Promise<void> {
+export async function moveForNewId(
+  tx: Tx,
+  appId: string,
+  uid: number,
+  id: string,
+  newId: string,
+): Promise<void> {
   const cells = cellsOf(tx)
   const [from, to] = [bucketOf(appId, id), bucketOf(appId, newId)]
   if (!cells || from === to) return

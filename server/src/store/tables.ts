@@ -3,7 +3,10 @@ import { escapeIdentifier as quoted } from 'pg'
 import { copyIn, copyOut } from './copy.ts'
 import type { Db } from './database.ts'
 
-/** All of the service's tables: the content of a backup. */
+/**
+ * All of the service's tables with content of their own: that of a backup. Which users are in which cell is not part of
+ * it: what is restored has one.
+ */
 const TABLES = [
   'activity',
   'api_key',
@@ -11,8 +14,6 @@ const TABLES = [
   'audit_entry',
   'billing_template',
   'billing_template_item',
-  'cell',
-  'cell_bucket',
   'checkout_session',
   'erased_ref',
   'feature',
@@ -50,7 +51,6 @@ const TABLES = [
   'token_key',
   'usage_counter',
   'usage_ledger',
-  'user_billing_id',
   'user_import',
   'user_import_row',
   'users',
@@ -65,15 +65,19 @@ export interface TableColumns {
   columns: string[]
 }
 
+/** Where they are: with several cells, those of cell 0 stand for all of them, which are read through views. */
+const SCHEMAS = `(select current_schema()::regnamespace::oid
+  union all select relnamespace from pg_class where oid = to_regclass('c0.ledger_partition'))`
+
 /** The existing tables, each after those it refers to, then the jobs. */
 export async function readTables(db: Db): Promise<TableColumns[]> {
   const { rows } = await db.query<TableColumns & { refersTo: string[] }>(
     `select c.relname as name,
        array(select attname::text from pg_attribute
          where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum) as columns,
-       array(select confrelid::regclass::text from pg_constraint
+       array(select r.relname::text from pg_constraint join pg_class r on r.oid = confrelid
          where conrelid = c.oid and contype = 'f' and confrelid <> conrelid) as "refersTo"
-     from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and c.relname = any($1)
+     from pg_class c where c.relnamespace in ${SCHEMAS} and c.relkind in ('r', 'p') and c.relname = any($1)
      order by 1`,
     [TABLES],
   )
@@ -153,7 +157,7 @@ export async function readSequences(db: Db): Promise<Sequence[]> {
   const { rows } = await db.query<{ table: string; column: string; sequence: string }>(
     `select c.relname as "table", a.attname as "column", pg_get_serial_sequence(c.oid::regclass::text, a.attname) as sequence
      from pg_class c join pg_attribute a on a.attrelid = c.oid
-     where c.relnamespace = current_schema()::regnamespace and c.relname = any($1) and a.attidentity <> ''
+     where c.relnamespace in ${SCHEMAS} and c.relname = any($1) and a.attidentity <> ''
        and not a.attisdropped
      order by 1, 2`,
     [TABLES],
@@ -228,4 +232,17 @@ export async function readTime(db: Db): Promise<string> {
     `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at`,
   )
   return rows[0]?.at ?? ''
+}
+
+/** Whether old entries have been replaced by their sums in some cells and not yet in others. */
+export async function ledgersDiffer(db: Db): Promise<boolean> {
+  const { rows: cells } = await db.query<{ schema: string }>('select schema from cell order by id')
+  if (cells.length === 0) return false
+  const retired = cells.map(
+    ({ schema }) => `select block from ${quoted(schema)}.ledger_partition where retired_at is not null`,
+  )
+  const { rowCount } = await db.query(
+    `select from (${retired.join(' union all ')}) r group by block having count(*) <> ${cells.length} limit 1`,
+  )
+  return rowCount !== 0
 }

@@ -18,8 +18,9 @@ const SETTINGS = {
   synchronize_seqscans: 'off',
 }
 
-/** Connections for backup, restore and move. */
-export function openToolPool(connection: Connection, setting: DatabaseSetting): Pool {
+/** Connections for operators' tools; names lead to `searchPath`, if that is given. */
+export function openToolPool(connection: Connection, setting: DatabaseSetting, searchPath?: string): Pool {
+  const settings = searchPath === undefined ? SETTINGS : { ...SETTINGS, search_path: searchPath }
   const pool = new pg.Pool({
     ...connection,
     Client: ServiceClient,
@@ -28,7 +29,7 @@ export function openToolPool(connection: Connection, setting: DatabaseSetting): 
     connectionTimeoutMillis: 30_000,
     keepAlive: true,
     onConnect: async (client) => {
-      if (await setIfDirect(client, SETTINGS)) return
+      if (await setIfDirect(client, settings)) return
       const instead = setting === '--to' ? 'name' : 'set DATABASE_DIRECT_URL to'
       throw new StartError(
         `${setting} leads to a pooler, and this takes a session: ${instead} the address of PostgreSQL itself.`,

@@ -46,8 +46,8 @@ export const COUNTER_EXISTS = 'usage_counter_pkey'
 // is null belongs to a new counter or to none, and so depends on no update.
 const writing = (name: string, held: string, result: string) =>
   new Prepared<[ord: string | null]>(
-  name,
-  `with moved as (
+    name,
+    `with moved as (
   update usage_counter c set used = m.becomes
   from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[],
       $6::tid[], $7::bigint[], $8::bigint[], $9::text[], $10::bigint[], $11::timestamptz[])
@@ -76,7 +76,7 @@ const writing = (name: string, held: string, result: string) =>
   where move is null or move = any(array(select ord from moved))
 )${held}
 ${result}`,
-)
+  )
 
 const WRITE = writing('write-usage', '', 'select ord from moved')
 

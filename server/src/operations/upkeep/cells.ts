@@ -20,7 +20,10 @@ export async function addCells(pool: Pool, count: number, waiting: Waiting): Pro
   if (present === 0) await checkReady(pool)
   const wanted = Math.max(present, 1) + count
   if (wanted > MAX_CELLS) throw new StartError(`There can be at most ${MAX_CELLS} cells.`)
-  const taken = await schemasTaken(pool, Array.from({ length: wanted }, (_, i) => schemaOf(i)))
+  const taken = await schemasTaken(
+    pool,
+    Array.from({ length: wanted }, (_, i) => schemaOf(i)),
+  )
   if (taken.length > 0)
     throw new StartError(`The schema ${taken[0]} exists and is not a cell: rename it, and try again.`)
   for (let wait = WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
@@ -41,10 +44,14 @@ export async function addCells(pool: Pool, count: number, waiting: Waiting): Pro
 /** The tables of users become those of every cell: what is still being built would be missing in the others. */
 async function checkReady(db: Db): Promise<void> {
   if (!(await isPartitioned(db)))
-    throw new StartError('The ledger is not partitioned yet: the running service does that in the background.')
+    throw new StartError(
+      'The ledger is not partitioned yet: the running service does that in the background.',
+    )
   for (const index of Object.keys(SEARCH_INDEXES) as SearchIndex[]) {
     if ((await stateOfIndex(db, index)) !== 'ready')
-      throw new StartError(`The index ${index} is not built yet: the running service does that in the background.`)
+      throw new StartError(
+        `The index ${index} is not built yet: the running service does that in the background.`,
+      )
   }
 }
 

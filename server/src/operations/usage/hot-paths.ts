@@ -1,11 +1,11 @@
+import { unavailable } from '../../domain/errors.ts'
+import { MAX_STALE_READS } from '../../domain/limits.ts'
 import type { AppCache } from '../../store/app-cache.ts'
 import { type CellPools, Elsewhere } from '../../store/cell-pools.ts'
 import { metAView } from '../../store/cells.ts'
-import { unavailable } from '../../domain/errors.ts'
-import { MAX_STALE_READS } from '../../domain/limits.ts'
 import type { FoundStanding, HotPaths, PendingUsage, Recorded, StandingQuestion } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
-import { Lanes, type LaneSettings } from './lanes.ts'
+import { type LaneSettings, Lanes } from './lanes.ts'
 
 /**
  * `read` and `record`, each with batches of its own. Where there are several cells, each has its own lanes, and a call
@@ -30,8 +30,14 @@ export class UsagePaths implements HotPaths {
       },
     }
     this.#home = new Lanes(pools.home, this.#settings)
-    settings.metrics.watchQueue('check', this.#queueOf((lanes) => lanes.checks))
-    settings.metrics.watchQueue('record', this.#queueOf((lanes) => lanes.records))
+    settings.metrics.watchQueue(
+      'check',
+      this.#queueOf((lanes) => lanes.checks),
+    )
+    settings.metrics.watchQueue(
+      'record',
+      this.#queueOf((lanes) => lanes.records),
+    )
   }
 
   read(question: StandingQuestion): Promise<FoundStanding> {
