@@ -7,8 +7,8 @@ import { type Db, type Pool, TryAgain, type Tx } from './database.ts'
 // Moves users between cells with everything that is theirs, in one transaction: at no moment are they in both or in
 // none. Whoever writes in a cell holds the bucket, by a lock or by the statement that writes.
 
-/** What goes with a user, each after what it refers to. */
-const THEIRS = ['subscription', 'usage_counter', 'usage_ledger', 'ledger_base'] as const
+/** What was counted, in the order in which it can be moved. */
+const COUNTED = ['usage_counter', 'usage_ledger', 'ledger_base'] as const
 
 /** Which cell each bucket is in. */
 export async function readBuckets(db: Db): Promise<number[]> {
@@ -70,26 +70,43 @@ export async function withBucketIndex(
   }
 }
 
-/** Moves all users of a bucket; returns how many there were. Whoever wants to write to one of them waits meanwhile. */
-export async function moveBucket(tx: Tx, bucket: number, to: number): Promise<number> {
-  const { rows } = await tx.query<{ cell: number; from: string; to: string }>(
-    `with held as materialized (select cell from cell_bucket where bucket = $1 for update)
-     select held.cell, f.schema as from, t.schema as to
-     from held join cell f on f.id = held.cell join cell t on t.id = $2`,
-    [bucket, to],
+/** Moves all users of some buckets of one cell; returns how many there were. Whoever wants to write to one waits. */
+export async function moveBucketsTo(tx: Tx, buckets: readonly number[], to: number): Promise<number> {
+  const { rows } = await tx.query<{ bucket: number; from: string; to: string }>(
+    `with held as materialized (
+       select bucket, cell from cell_bucket where bucket = any($1) order by bucket for update)
+     select held.bucket, f.schema as from, t.schema as to
+     from held join cell f on f.id = held.cell join cell t on t.id = $2 where held.cell <> $2`,
+    [buckets, to],
   )
-  const [found] = rows
-  if (!found) throw new Error(`there is no bucket ${bucket} or no cell ${to}`)
-  if (found.cell === to) return 0
-  const { rows: users } = await tx.query<UserKey>(
-    `select app_id as "appId", uid from ${quoted(found.from)}.users where bucket_of(app_id, id) = $1`,
-    [bucket],
-  )
-  await move(tx, found.from, found.to, users)
-  await tx.query('update cell_bucket set cell = $2 where bucket = $1', [bucket, to])
+  let moved = 0
+  for (const from of new Set(rows.map((row) => row.from))) {
+    const leaving = rows.filter((row) => row.from === from).map(({ bucket }) => bucket)
+    const { rows: users } = await tx.query<UserKey>(
+      `select app_id as "appId", uid from ${quoted(from)}.users where bucket_of(app_id, id) = any($1)`,
+      [leaving],
+    )
+    await move(tx, from, rows[0]?.to ?? '', users)
+    moved += users.length
+  }
+  await tx.query('update cell_bucket set cell = $2 where bucket = any($1)', [buckets, to])
   // Last: changes of the catalogue wait for it.
   await bumpAllVersions(tx)
-  return users.length
+  return moved
+}
+
+/** How many users each of these buckets of a cell has. */
+export async function countInBuckets(
+  db: Db,
+  schema: string,
+  buckets: readonly number[],
+): Promise<Map<number, number>> {
+  const { rows } = await db.query<{ bucket: number; users: number }>(
+    `select bucket_of(app_id, id) as bucket, count(*) as users from ${quoted(schema)}.users
+     where bucket_of(app_id, id) = any($1) group by 1`,
+    [buckets],
+  )
+  return new Map(rows.map(({ bucket, users }) => [bucket, users]))
 }
 
 interface UserKey {
@@ -135,27 +152,35 @@ async function move(tx: Tx, fromSchema: string, toSchema: string, users: readonl
   await tx.query(`set local tollgate.moving = 'on'`)
   const values = [textArray(users, ({ appId }) => appId), numberArray(users, ({ uid }) => uid)]
   const moving = 'unnest($1::text[], $2::bigint[]) as m (app_id, uid)'
+  // From here on nobody starts a counter for them,
+  await tx.query(
+    `select from ${moving} join ${from}.users u using (app_id, uid) order by app_id, uid for update of u`,
+    values,
+  )
+  // and once the counters are gone, nobody writes an entry: what is moved after them is all there is.
+  for (const table of COUNTED) {
+    // Sums of what is still in the ledger are unfinished work.
+    const counts =
+      table === 'ledger_base'
+        ? `where block in (select block from ${from}.ledger_partition where retired_at is not null)`
+        : ''
+    await tx.query(
+      `with gone as (
+         delete from ${from}.${table} t using ${moving} where t.app_id = m.app_id and t.user_uid = m.uid returning t.*)
+       insert into ${to}.${table} overriding system value select * from gone ${counts}`,
+      values,
+    )
+  }
   await tx.query(
     `insert into ${to}.users overriding system value select u.* from ${moving} join ${from}.users u using (app_id, uid)`,
     values,
   )
-  for (const table of THEIRS) {
-    // Sums of what is still in the ledger are unfinished work.
-    const only =
-      table === 'ledger_base'
-        ? `where t.block in (select block from ${from}.ledger_partition where retired_at is not null)`
-        : ''
-    await tx.query(
-      `insert into ${to}.${table} overriding system value
-       select t.* from ${moving} join ${from}.${table} t on t.app_id = m.app_id and t.user_uid = m.uid ${only}`,
-      values,
-    )
-  }
-  for (const table of [...THEIRS].reverse())
-    await tx.query(
-      `delete from ${from}.${table} t using ${moving} where t.app_id = m.app_id and t.user_uid = m.uid`,
-      values,
-    )
+  await tx.query(
+    `with gone as (
+       delete from ${from}.subscription t using ${moving} where t.app_id = m.app_id and t.user_uid = m.uid returning t.*)
+     insert into ${to}.subscription overriding system value select * from gone`,
+    values,
+  )
   await tx.query(
     `delete from ${from}.users u using ${moving} where u.app_id = m.app_id and u.uid = m.uid`,
     values,

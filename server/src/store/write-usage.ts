@@ -1,7 +1,7 @@
 import type { ResetPeriod } from '../domain/period.ts'
 import type { UsageAction } from '../domain/usage.ts'
 import { numberArray, textArray } from './arrays.ts'
-import { cellsOf } from './cells.ts'
+import { cellOf } from './cell-pools.ts'
 import { type Tx, timestamp } from './database.ts'
 import type { KeyName } from './idempotency.ts'
 import { Prepared } from './prepared.ts'
@@ -125,7 +125,7 @@ export async function writeUsage(
     a.key === b.key ? compare(a.appId + a.scope, b.appId + b.scope) : compare(a.key, b.key),
   )
 
-  const inCell = cellsOf(client) !== null
+  const inCell = cellOf(client) !== undefined
   const rows = await (inCell ? WRITE_IN_CELL : WRITE).run(client, [
     ...keyColumns(updates),
     textArray(updates, (m) => m.from.place),

@@ -4,7 +4,13 @@ import { MAX_CELLS } from '../../domain/limits.ts'
 import { createCell, foundCells, homeOf, schemaOf, schemasTaken, showCells } from '../../store/cell-layout.ts'
 import { type Db, isPassing, type Pool, transactionOnce } from '../../store/database.ts'
 import { isPartitioned } from '../../store/ledger-partitions.ts'
-import { countCells, moveBucket, readBuckets, withBucketIndex } from '../../store/move-users.ts'
+import {
+  countCells,
+  countInBuckets,
+  moveBucketsTo,
+  readBuckets,
+  withBucketIndex,
+} from '../../store/move-users.ts'
 import { withoutWaiting } from '../../store/partition-ledger.ts'
 import { SEARCH_INDEXES, type SearchIndex, stateOfIndex } from '../../store/search-indexes.ts'
 
@@ -94,8 +100,8 @@ interface Moving {
 }
 
 /**
- * Moves buckets, each with all of its users in a transaction of its own. It can be cut short anywhere: what has been
- * moved stays, and the rest is where it was.
+ * Moves buckets with all of their users, some hundred users to a transaction. It can be cut short anywhere: what has
+ * been moved stays, and the rest is where it was.
  */
 export async function moveBuckets(
   pool: Pool,
@@ -103,23 +109,59 @@ export async function moveBuckets(
   { stopping, progress, waiting }: Moving,
 ): Promise<number> {
   const buckets = await readBuckets(pool)
-  const from = new Set(moves.map(({ bucket }) => buckets[bucket] ?? 0))
-  let users = 0
+  const cellOf = ({ bucket }: BucketMove) => buckets[bucket] ?? 0
+  const from = new Set(moves.map(cellOf))
+  let [done, users] = [0, 0]
   await withBucketIndex(pool, [...from], async () => {
-    for (const [done, { bucket, to }] of moves.entries()) {
-      if (stopping.aborted) return
-      progress(done, users)
-      users += await moved(pool, bucket, to, stopping, waiting)
+    for (const cell of from) {
+      for (const to of new Set(moves.map((move) => move.to))) {
+        const some = moves.filter((move) => cellOf(move) === cell && move.to === to)
+        const sizes = await countInBuckets(
+          pool,
+          schemaOf(cell),
+          some.map(({ bucket }) => bucket),
+        )
+        for (const together of inParts(
+          some.map(({ bucket }) => bucket),
+          sizes,
+        )) {
+          if (stopping.aborted) return
+          progress(done, users)
+          users += await moved(pool, together, to, stopping, waiting)
+          done += together.length
+        }
+      }
     }
     progress(moves.length, users)
   })
   return users
 }
 
+/** Those who write to a user wait while the user is moved, with all that are moved in the same transaction. */
+const USERS_AT_ONCE = 500
+const BUCKETS_AT_ONCE = 64
+
+function inParts(buckets: readonly number[], sizes: ReadonlyMap<number, number>): number[][] {
+  const parts: number[][] = []
+  let users = Number.POSITIVE_INFINITY
+  for (const bucket of buckets) {
+    const size = sizes.get(bucket) ?? 0
+    const last = parts.at(-1)
+    if (last && users + size <= USERS_AT_ONCE && last.length < BUCKETS_AT_ONCE) {
+      last.push(bucket)
+      users += size
+    } else {
+      parts.push([bucket])
+      users = size
+    }
+  }
+  return parts
+}
+
 /** Others' locks are waited for a short time only, since others wait behind whoever waits. */
 async function moved(
   pool: Pool,
-  bucket: number,
+  buckets: readonly number[],
   to: number,
   stopping: AbortSignal,
   waiting: Waiting,
@@ -128,7 +170,7 @@ async function moved(
     try {
       return await transactionOnce(pool, async (tx) => {
         await tx.query(`set local lock_timeout = '200ms'`)
-        return moveBucket(tx, bucket, to)
+        return moveBucketsTo(tx, buckets, to)
       })
     } catch (error) {
       if (!isPassing(error)) throw error
