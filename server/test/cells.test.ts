@@ -305,7 +305,9 @@ describe('a database whose users are spread over cells', () => {
     expect(await schemasWith('users', `app_id = 'doomed' and id = 'd0'`)).toEqual([])
     expect(await schemasWith('users', `app_id = 'doomed'`)).toHaveLength(4)
     await (one as TestServer).dashboard.data('mutation { archiveApp(appId: "doomed") { id } }')
-    await (one as TestServer).dashboard.data('mutation { deleteApp(appId: "doomed") { id } }')
+    await (one as TestServer).dashboard.data(
+      'mutation { deleteApp(appId: "doomed", confirm: "doomed") { id } }',
+    )
     const until = performance.now() + PATIENCE_MS
     while ((await schemasWith('users', `app_id = 'doomed'`)).length > 0) {
       expect(performance.now()).toBeLessThan(until)
@@ -376,11 +378,13 @@ describe('a database whose users are spread over cells', () => {
       ...moving,
       stopping: stopping.signal,
       progress: (done) => {
-        if (done === 3) stopping.abort()
+        if (done > 0) stopping.abort()
       },
     })
     const buckets = await readBuckets(pool)
-    expect(moves.filter(({ bucket }) => buckets[bucket] === 1)).toHaveLength(3)
+    const gone = moves.filter(({ bucket }) => buckets[bucket] === 1)
+    expect(gone.length).toBeGreaterThan(0)
+    expect(gone.length).toBeLessThan(moves.length)
     expect(await unbalancedCounters(pool)).toBe(0)
     await moveBuckets(pool, allOf(await readBuckets(pool), 0, 1), moving)
     expect((await readBuckets(pool)).includes(0)).toBe(false)
