@@ -11,6 +11,7 @@ import {
   HEADERS_TIMEOUT_MS,
   IDEMPOTENCY_KEPT_HOURS,
   KEEP_ALIVE_MS,
+  MAX_CELLS,
   MAX_CONNECTIONS,
   MAX_KEPT_DAYS,
   MAX_PIPELINED_REQUESTS,
@@ -27,9 +28,12 @@ import { guardConnections, OpenConnections } from '../../src/http/open-connectio
 import { takePlainConnections } from '../../src/http/plain-connections.ts'
 import { httpServer } from '../../src/http/server.ts'
 import type { Service } from '../../src/operations/call/service.ts'
+import { addCells } from '../../src/operations/upkeep/cells.ts'
 import { Metrics } from '../../src/operations/upkeep/metrics.ts'
+import { openPool, type Pool } from '../../src/store/database.ts'
 import { pruneReceipts } from '../../src/store/prune.ts'
 import { monotonic } from '../harness/clocks.ts'
+import { createDatabase, directly } from '../harness/database.ts'
 import type { Bound, World } from './bound.ts'
 
 export const connectionBounds: Bound[] = [
@@ -103,6 +107,16 @@ export const connectionBounds: Bound[] = [
     what: 'how long records can be told to be kept',
     works: async () => expect(keptAudit(MAX_KEPT_DAYS)).toBe(MAX_KEPT_DAYS * 86_400),
     refused: async () => expect(() => keptAudit(MAX_KEPT_DAYS + 1)).toThrow(/from 1 to 36500 or "forever"/),
+  },
+  {
+    limit: 'MAX_CELLS',
+    what: 'cells of an installation',
+    works: () =>
+      withOwnDatabase(async (pool) => expect(await addCells(pool, MAX_CELLS - 1, () => {})).toBe(MAX_CELLS)),
+    refused: () =>
+      withOwnDatabase((pool) =>
+        expect(addCells(pool, MAX_CELLS, () => {})).rejects.toThrow('at most 64 cells'),
+      ),
   },
 ]
 
@@ -313,4 +327,15 @@ async function isAdmitted({ open: count, most }: { open: number; most: number })
   server.close()
   server.closeAllConnections()
   return answer.status === 200
+}
+
+async function withOwnDatabase(work: (pool: Pool) => Promise<void>): Promise<void> {
+  const database = await createDatabase()
+  const pool = openPool({ connectionString: directly(database.url) }, { max: 2 }, pino({ level: 'silent' }))
+  try {
+    await work(pool)
+  } finally {
+    await pool.end()
+    await database.drop()
+  }
 }
