@@ -301,7 +301,11 @@ describe('a database whose users are spread over cells', () => {
       admin,
       Array.from({ length: 20 }, (_, i) => `d${i}`),
     )
+    await admin.data('mutation { updateUser(id: "d0", input: { billingId: "cus_doomed" }) { id } }')
+    const noted = `select from user_billing_id where billing_id = 'cus_doomed'`
+    expect((await pool.query(noted)).rowCount).toBe(1)
     await admin.data('mutation { deleteUser(id: "d0") { id } }')
+    expect((await pool.query(noted)).rowCount).toBe(0)
     expect(await schemasWith('users', `app_id = 'doomed' and id = 'd0'`)).toEqual([])
     expect(await schemasWith('users', `app_id = 'doomed'`)).toHaveLength(4)
     await (one as TestServer).dashboard.data('mutation { archiveApp(appId: "doomed") { id } }')

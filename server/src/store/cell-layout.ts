@@ -7,7 +7,7 @@ import { attachedBlocks, createPartition } from './ledger-partitions.ts'
 // Creates cells. The first time, the tables of users move to the schema of cell 0, which takes milliseconds, and views
 // over all cells take their names.
 
-export const FIRST_CELL = 'c0'
+const FIRST_CELL = 'c0'
 export const schemaOf = (cell: number): string => `c${cell}`
 
 const TABLE_LIST = CELL_TABLES.map((name) => `'${name}'`).join(', ')
@@ -28,6 +28,37 @@ export async function schemasTaken(db: Db, wanted: readonly string[]): Promise<s
   return rows.map(({ name }) => name)
 }
 
+/** Whether this transaction is the only one that changes cells; it waits for others. */
+export async function alone(tx: Tx): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtext('tollgate cells'))`)
+}
+
+/** From now on it is noted who has a billing id. */
+export async function noteBillingIds(tx: Tx, home: string): Promise<void> {
+  await tx.query(BILLING_IDS(home))
+  await tx.query(BILLING_ID_TRIGGER(home, home))
+}
+
+/** Notes it of users who had one before, some at a time; returns where to go on, or null after the last. */
+export async function noteEarlierBillingIds(tx: Tx, after: BillingIdCursor): Promise<BillingIdCursor | null> {
+  const { rows } = await tx.query<BillingIdCursor>(
+    `with next as materialized (
+       select app_id, uid, billing_id from users where (app_id, uid) > ($1, $2) order by app_id, uid limit 5000
+       for no key update),
+     noted as (
+       insert into user_billing_id (app_id, billing_id, uid)
+       select app_id, billing_id, uid from next where billing_id is not null on conflict do nothing)
+     select app_id as "appId", uid from next order by app_id desc, uid desc limit 1`,
+    [after.appId, after.uid],
+  )
+  return rows[0] ?? null
+}
+
+export interface BillingIdCursor {
+  appId: string
+  uid: number
+}
+
 /** Makes the tables of users those of cell 0. */
 export async function foundCells(tx: Tx, home: string): Promise<void> {
   await tx.query(`create schema ${FIRST_CELL}`)
@@ -46,11 +77,6 @@ export async function foundCells(tx: Tx, home: string): Promise<void> {
   await tx.query(`insert into cell_bucket (bucket, cell) select b, 0 from generate_series(0, $1) b`, [
     BUCKETS - 1,
   ])
-  await tx.query(BILLING_IDS(home))
-  await tx.query(
-    `insert into user_billing_id (app_id, billing_id, uid)
-     select app_id, billing_id, uid from ${FIRST_CELL}.users where billing_id is not null`,
-  )
   await furnish(tx, FIRST_CELL, home)
   await searchInCells(tx)
 }
@@ -180,13 +206,16 @@ end $$;
 drop trigger if exists usage_ledger_changed on ${schema}.usage_ledger;
 create trigger usage_ledger_changed before update or delete on ${schema}.usage_ledger
   for each statement execute function ${schema}.note_ledger_change();
-create trigger users_billing_ids after insert or delete or update of billing_id on ${schema}.users
-  for each row execute function ${home}.note_billing_id()`)
+${BILLING_ID_TRIGGER(schema, home)}`)
 }
+
+const BILLING_ID_TRIGGER = (schema: string, home: string) =>
+  `create or replace trigger users_billing_ids after insert or delete or update of billing_id on ${schema}.users
+     for each row execute function ${home}.note_billing_id()`
 
 /** A billing id belongs to one user of an app, whichever cell they are in. Moving a user changes nothing. */
 const BILLING_IDS = (home: string) => `
-create function ${home}.note_billing_id() returns trigger language plpgsql set search_path = ${home} as $$
+create or replace function ${home}.note_billing_id() returns trigger language plpgsql set search_path = ${home} as $$
 begin
   if current_setting('tollgate.moving', true) = 'on' then
     return null;

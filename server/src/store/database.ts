@@ -144,13 +144,8 @@ export function endedForAnother(error: unknown): boolean {
   )
 }
 
-const LOCK_NOT_AVAILABLE = '55P03'
-
 /** Whether a transaction failed for what others are doing at the moment. */
-export const isPassing = (error: unknown): boolean =>
-  endedForAnother(error) ||
-  error instanceof TryAgain ||
-  (error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE)
+export const isPassing = (error: unknown): boolean => endedForAnother(error) || error instanceof TryAgain
 
 /** Whether what a row refers to is gone: most likely somebody has just deleted it, and the next attempt says so better. */
 const refersToNothing = (error: unknown): boolean =>

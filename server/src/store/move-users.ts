@@ -21,7 +21,7 @@ export async function countCells(db: Db): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-export interface CellContent {
+interface CellContent {
   id: number
   buckets: number
   users: number

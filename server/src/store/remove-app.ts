@@ -101,6 +101,7 @@ const CONTENT = [
   'feature_activity',
   'feature',
   'users',
+  'user_billing_id',
   'sandbox_event',
   'sandbox_invoice',
   'sandbox_subscription',

@@ -34,7 +34,7 @@ interface SampleUser {
 }
 
 /** Of those listed by number as `s`, the users of the cell that is being filled. */
-const OF_THIS_CELL = 'join users u on u.app_id = $1 and u.uid = s.uid'
+const ofThisCell = (tx: Tx) => (cellsOf(tx) ? 'join users u on u.app_id = $1 and u.uid = s.uid' : '')
 
 export interface SampleSubscription {
   uid: number
@@ -64,7 +64,7 @@ export async function insertSampleSubscriptions(
       `insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, cancelled_at)
        select $1, s.uid, s.id, s.package_id, s.is_addon, s.started_at, s.started_at, s.ended_at
        from unnest($2::bigint[], $3::text[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[])
-         as s (uid, id, package_id, is_addon, started_at, ended_at) ${OF_THIS_CELL} order by s.started_at`,
+         as s (uid, id, package_id, is_addon, started_at, ended_at) ${ofThisCell(tx)} order by s.started_at`,
       values,
     ),
   )
@@ -137,14 +137,14 @@ export async function insertSampleUsage(
     await tx.query(
       `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
        select $1, s.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[])
-         as s (uid, feature_id, reset_period, period_start, used) ${OF_THIS_CELL}`,
+         as s (uid, feature_id, reset_period, period_start, used) ${ofThisCell(tx)}`,
       counted,
     )
     await tx.query(
       `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, used, delta, recorded_at, action)
        select $1, s.*, 'ADD' from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[],
          $7::bigint[], $8::timestamptz[]) as s (uid, feature_id, reset_period, period_start, used, delta, recorded_at)
-         ${OF_THIS_CELL} order by s.recorded_at`,
+         ${ofThisCell(tx)} order by s.recorded_at`,
       entered,
     )
   })

@@ -236,6 +236,8 @@ export async function readTime(db: Db): Promise<string> {
 
 /** Whether old entries have been replaced by their sums in some cells and not yet in others. */
 export async function ledgersDiffer(db: Db): Promise<boolean> {
+  const { rowCount: present } = await db.query(`select where to_regclass('cell') is not null`)
+  if (present === 0) return false
   const { rows: cells } = await db.query<{ schema: string }>('select schema from cell order by id')
   if (cells.length === 0) return false
   const retired = cells.map(

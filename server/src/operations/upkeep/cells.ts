@@ -1,8 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StartError } from '../../domain/errors.ts'
 import { MAX_CELLS } from '../../domain/limits.ts'
-import { createCell, foundCells, homeOf, schemaOf, schemasTaken, showCells } from '../../store/cell-layout.ts'
-import { type Db, isPassing, type Pool, transactionOnce } from '../../store/database.ts'
+import {
+  alone,
+  type BillingIdCursor,
+  createCell,
+  foundCells,
+  homeOf,
+  noteBillingIds,
+  noteEarlierBillingIds,
+  schemaOf,
+  schemasTaken,
+  showCells,
+} from '../../store/cell-layout.ts'
+import { type Db, isPassing, type Pool, type Tx, transactionOnce } from '../../store/database.ts'
 import { isPartitioned } from '../../store/ledger-partitions.ts'
 import {
   countCells,
@@ -32,16 +43,31 @@ export async function addCells(pool: Pool, count: number, waiting: Waiting): Pro
   )
   if (taken.length > 0)
     throw new StartError(`The schema ${taken[0]} exists and is not a cell: rename it, and try again.`)
-  for (let wait = WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
-    const done = await withoutWaiting(pool, async (tx) => {
-      const home = await homeOf(tx)
-      await tx.query(`select pg_advisory_xact_lock(hashtext('tollgate cells'))`)
-      const now = await countCells(tx)
-      if (now === 0) await foundCells(tx, home)
-      for (let id = Math.max(now, 1); id < wanted; id++) await createCell(tx, id, home)
+  const home = await homeOf(pool)
+  if (present === 0) {
+    await soon(pool, waiting, (tx) => noteBillingIds(tx, home))
+    for (let at: BillingIdCursor | null = { appId: '', uid: 0 }; at; ) {
+      const after: BillingIdCursor = at
+      at = await transactionOnce(pool, (tx) => noteEarlierBillingIds(tx, after))
+    }
+  }
+  // Each in a transaction of its own: everybody waits for the first, if only for milliseconds.
+  for (let cell = present; cell < wanted; cell++) {
+    await soon(pool, waiting, async (tx) => {
+      await alone(tx)
+      if ((await countCells(tx)) !== cell)
+        throw new StartError('Others are adding cells too: nothing more was done.')
+      if (cell === 0) await foundCells(tx, home)
+      else await createCell(tx, cell, home)
       await showCells(tx, home)
     })
-    if (done) return wanted
+  }
+  return wanted
+}
+
+/** Does what needs locks as soon as they can be had without waiting, since others wait behind whoever waits. */
+async function soon(pool: Pool, waiting: Waiting, work: (tx: Tx) => Promise<void>): Promise<void> {
+  for (let wait = WAIT_MS; !(await withoutWaiting(pool, work)); wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     waiting()
     await delay(wait)
   }
@@ -168,10 +194,11 @@ async function moved(
 ): Promise<number> {
   for (let wait = WAIT_MS; !stopping.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     try {
-      return await transactionOnce(pool, async (tx) => {
-        await tx.query(`set local lock_timeout = '200ms'`)
-        return moveBucketsTo(tx, buckets, to)
+      let users = 0
+      const done = await withoutWaiting(pool, async (tx) => {
+        users = await moveBucketsTo(tx, buckets, to)
       })
+      if (done) return users
     } catch (error) {
       if (!isPassing(error)) throw error
     }
