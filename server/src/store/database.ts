@@ -144,9 +144,6 @@ export function endedForAnother(error: unknown): boolean {
   )
 }
 
-/** Whether a transaction failed for what others are doing at the moment. */
-export const isPassing = (error: unknown): boolean => endedForAnother(error) || error instanceof TryAgain
-
 /** Whether what a row refers to is gone: most likely somebody has just deleted it, and the next attempt says so better. */
 const refersToNothing = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION

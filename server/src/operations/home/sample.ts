@@ -7,6 +7,7 @@ import { insertSampleFeatureCalls } from '../../store/feature-activity.ts'
 import { insertFeature } from '../../store/features.ts'
 import { insertPackage, insertPackageFeatures, publishPackage } from '../../store/packages.ts'
 import { insertPrice } from '../../store/prices.ts'
+import { removeSampleItems } from '../../store/remove-sample.ts'
 import * as store from '../../store/sample.ts'
 import { peopleOf } from '../../store/subscribers.ts'
 import { foundApp } from '../apps/apps.ts'
@@ -113,11 +114,11 @@ export async function removeSample(call: Call, dryRun: boolean): Promise<Sample>
 
 async function remove(tx: Tx, appId: string): Promise<Sample> {
   const ofUsers = await store.countOfSampleUsers(tx, appId)
-  const users = await store.removeSampleItems(tx, appId, 'user')
-  const templates = await store.removeSampleItems(tx, appId, 'template')
-  const prices = await store.removeSampleItems(tx, appId, 'price')
-  const packages = await store.removeSampleItems(tx, appId, 'package')
-  const features = await store.removeSampleItems(tx, appId, 'feature')
+  const users = await removeSampleItems(tx, appId, 'user')
+  const templates = await removeSampleItems(tx, appId, 'template')
+  const prices = await removeSampleItems(tx, appId, 'price')
+  const packages = await removeSampleItems(tx, appId, 'package')
+  const features = await removeSampleItems(tx, appId, 'feature')
   await store.forgetSample(tx, appId)
   await bumpVersion(tx, appId)
   const people = await peopleOf(tx, appId, users.kept.map(Number))

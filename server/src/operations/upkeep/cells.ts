@@ -13,7 +13,14 @@ import {
   schemasTaken,
   showCells,
 } from '../../store/cell-layout.ts'
-import { type Db, isPassing, type Pool, type Tx, transactionOnce } from '../../store/database.ts'
+import {
+  type Db,
+  endedForAnother,
+  type Pool,
+  TryAgain,
+  type Tx,
+  transactionOnce,
+} from '../../store/database.ts'
 import { isPartitioned } from '../../store/ledger-partitions.ts'
 import {
   countCells,
@@ -200,7 +207,7 @@ async function moved(
       })
       if (done) return users
     } catch (error) {
-      if (!isPassing(error)) throw error
+      if (!endedForAnother(error) && !(error instanceof TryAgain)) throw error
     }
     waiting()
     await delay(wait, undefined, { signal: stopping }).catch(() => {})

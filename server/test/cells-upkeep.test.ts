@@ -1,0 +1,203 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { migrateJobs } from '../src/background.ts'
+import { withContents } from '../src/backup/contents.ts'
+import { load } from '../src/backup/load.ts'
+import { allOf, evenly, half, moveBuckets } from '../src/operations/upkeep/cells.ts'
+import { keepLedger } from '../src/operations/upkeep/keep-ledger.ts'
+import { bucketOf } from '../src/store/cells.ts'
+import { openPool, type Pool } from '../src/store/database.ts'
+import { readBuckets } from '../src/store/move-users.ts'
+import { unbalancedCounters } from '../src/store/tables.ts'
+import { openToolPool } from '../src/store/tool-connection.ts'
+import { createUsers } from './harness/catalogue.ts'
+import { type CellServers, MOVING, openCellServers } from './harness/cells.ts'
+import { createDatabase, createEmptyDatabase, directly } from './harness/database.ts'
+import { API_KEY, adminClient, createApp, startTestServer } from './harness/server.ts'
+
+const log = pino({ level: 'silent' })
+const quiet = () => {}
+const never = new AbortController().signal
+/** Bounds how long a test waits for something that is under way. */
+const PATIENCE_MS = 20_000
+
+describe('what looks after several cells', () => {
+  let cells: CellServers
+  beforeAll(async () => {
+    cells = await openCellServers()
+    const users = Array.from({ length: 20 }, (_, i) => `u${i}`)
+    await createUsers(cells.app.admin, users)
+    for (const id of users) {
+      await cells.app.admin.data(`mutation { subscribe(userId: "${id}", packageIds: ["plan"]) { id } }`)
+      await cells.record(cells.app.admin, id, 2)
+    }
+    await cells.spread(4)
+  })
+  afterAll(() => cells.close())
+
+  it('loads the sample and removes it again', async () => {
+    await createApp(cells.servers[0], 'sampled')
+    const { loadSample } = await cells.servers[0].dashboard.data(
+      'mutation { loadSample(appId: "sampled") { users subscriptions } }',
+    )
+    expect(loadSample.users).toBeGreaterThan(100)
+    expect(await cells.cellsWith('subscription', `app_id = 'sampled'`)).toEqual(['c0', 'c1', 'c2', 'c3'])
+    expect(await unbalancedCounters(cells.pool)).toBe(0)
+    const { removeSample } = await cells.servers[0].dashboard.data(
+      'mutation { removeSample(appId: "sampled") { users kept } }',
+    )
+    expect(removeSample).toEqual({ users: loadSample.users, kept: [] })
+    for (const table of ['users', 'subscription', 'usage_counter', 'usage_ledger'])
+      expect(await cells.cellsWith(table, `app_id = 'sampled'`)).toEqual([])
+  })
+
+  it('deletes a user for good, and an app with all of its users', async () => {
+    const admin = await createApp(cells.servers[0], 'doomed')
+    await createUsers(
+      admin,
+      Array.from({ length: 20 }, (_, i) => `d${i}`),
+    )
+    await admin.data('mutation { updateUser(id: "d0", input: { billingId: "cus_doomed" }) { id } }')
+    const noted = `select from user_billing_id where billing_id = 'cus_doomed'`
+    expect((await cells.pool.query(noted)).rowCount).toBe(1)
+    await admin.data('mutation { deleteUser(id: "d0") { id } }')
+    expect((await cells.pool.query(noted)).rowCount).toBe(0)
+    expect(await cells.cellsWith('users', `app_id = 'doomed' and id = 'd0'`)).toEqual([])
+    expect(await cells.cellsWith('users', `app_id = 'doomed'`)).toHaveLength(4)
+    await cells.servers[0].dashboard.data('mutation { archiveApp(appId: "doomed") { id } }')
+    await cells.servers[0].dashboard.data('mutation { deleteApp(appId: "doomed", confirm: "doomed") { id } }')
+    const until = performance.now() + PATIENCE_MS
+    while ((await cells.cellsWith('users', `app_id = 'doomed'`)).length > 0) {
+      expect(performance.now()).toBeLessThan(until)
+      await delay(50)
+    }
+  })
+
+  it('has the ledger of each cell kept: partitions open everywhere, and what is retired still counts', async () => {
+    const { rows } = await cells.pool.query<{ schema: string }>('select schema from cell order by id')
+    const ledgers = rows.map(({ schema }) =>
+      openPool(
+        { connectionString: directly(cells.servers[0].databaseUrl) },
+        { max: 2, statementMs: Infinity, searchPath: `${schema}, public` },
+        log,
+      ),
+    ) as [Pool, ...Pool[]]
+    try {
+      const kept = await keepLedger(ledgers, { partitionSeconds: 0, keptSeconds: 0 }, never)
+      expect(kept.opened).not.toBeNull()
+      await cells.record(cells.app.admin, 'u1')
+      const again = await keepLedger(ledgers, { partitionSeconds: 0, keptSeconds: 0 }, never)
+      expect(again.retired).toContain(kept.opened)
+      for (const ledger of ledgers) expect(await unbalancedCounters(ledger)).toBe(0)
+      expect(await unbalancedCounters(cells.pool)).toBe(0)
+      // A user whose entries were retired can be moved.
+      const buckets = await readBuckets(cells.pool)
+      const bucket = bucketOf('default', 'u1')
+      const from = buckets[bucket] ?? 0
+      await moveBuckets(cells.pool, [{ bucket, to: (from + 1) % 4 }], MOVING)
+      expect(await unbalancedCounters(cells.pool)).toBe(0)
+      await cells.record(cells.app.admin, 'u1')
+      expect(await unbalancedCounters(cells.pool)).toBe(0)
+    } finally {
+      for (const ledger of ledgers) await ledger.end()
+    }
+  })
+
+  it('is backed up as a whole, and restored into one cell', async () => {
+    const target = await createEmptyDatabase()
+    const [from, to] = [cells.servers[0].databaseUrl, target.url].map((url) =>
+      openToolPool({ connectionString: directly(url) }, 'DATABASE_URL'),
+    ) as [Pool, Pool]
+    try {
+      const loaded = await withContents(from, 'test', 'go on', (contents) =>
+        load(contents, { pool: to, setting: 'DATABASE_URL', migrateJobs }, quiet),
+      )
+      expect(loaded.unbalanced).toBe(0)
+      const people = 'select app_id, uid, id, billing_id from users order by uid'
+      expect((await to.query(people)).rows).toEqual((await from.query(people)).rows)
+      const restored = await startTestServer({ databaseUrl: target.url })
+      try {
+        expect(await cells.usedBy(restored.admin, 'u2')).toBe(await cells.usedBy(cells.app.admin, 'u2'))
+        await createUsers(adminClient(restored.url, API_KEY), ['after the restore'])
+      } finally {
+        await restored.stop()
+      }
+    } finally {
+      await to.end()
+      await from.end()
+      await target.drop()
+    }
+  })
+
+  it('stays whole when a move is cut short', async () => {
+    const stopping = new AbortController()
+    const moves = allOf(await readBuckets(cells.pool), 0, 1)
+    await moveBuckets(cells.pool, moves, {
+      ...MOVING,
+      stopping: stopping.signal,
+      progress: (done) => {
+        if (done > 0) stopping.abort()
+      },
+    })
+    const buckets = await readBuckets(cells.pool)
+    const gone = moves.filter(({ bucket }) => buckets[bucket] === 1)
+    expect(gone.length).toBeGreaterThan(0)
+    expect(gone.length).toBeLessThan(moves.length)
+    expect(await unbalancedCounters(cells.pool)).toBe(0)
+    await moveBuckets(cells.pool, allOf(await readBuckets(cells.pool), 0, 1), MOVING)
+    expect((await readBuckets(cells.pool)).includes(0)).toBe(false)
+    expect(await cells.cellsWith('users', 'true')).not.toContain('c0')
+  })
+})
+
+describe('buckets', () => {
+  it('are the same in SQL', async () => {
+    const database = await createDatabase()
+    const pool = openPool({ connectionString: directly(database.url) }, { max: 1 }, log)
+    try {
+      const text = fc.string({ unit: 'grapheme', minLength: 1 }).filter((id) => !/\0|\p{Cs}/u.test(id))
+      await fc.assert(
+        fc.asyncProperty(text, text, async (appId, id) => {
+          const { rows } = await pool.query('select bucket_of($1, $2) as bucket', [appId, id])
+          expect(rows[0].bucket).toBe(bucketOf(appId, id))
+        }),
+        { numRuns: 200 },
+      )
+    } finally {
+      await pool.end()
+      await database.drop()
+    }
+  })
+
+  it('property: are shared out evenly, and no more of them move than must', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 8 }),
+        fc.array(fc.nat(7), { minLength: 8, maxLength: 64 }),
+        (cells, given) => {
+          const buckets = given.map((cell) => cell % cells)
+          const moves = evenly(buckets, cells)
+          const after = [...buckets]
+          for (const { bucket, to } of moves) after[bucket] = to
+          const counts = Array.from({ length: cells }, (_, cell) => after.filter((c) => c === cell).length)
+          expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1)
+          const before = Array.from({ length: cells }, (_, cell) => buckets.filter((c) => c === cell).length)
+          const least = Math.ceil(given.length / cells)
+          const surplus = before.reduce((sum, count) => sum + Math.max(0, count - least), 0)
+          expect(moves.length).toBeGreaterThanOrEqual(surplus)
+          expect(moves.length).toBeLessThanOrEqual(surplus + cells)
+          expect(new Set(moves.map(({ bucket }) => bucket)).size).toBe(moves.length)
+        },
+      ),
+    )
+  })
+
+  it('of a split cell: every other one goes', () => {
+    expect(half([0, 1, 0, 0, 1, 0], 0, 2)).toEqual([
+      { bucket: 2, to: 2 },
+      { bucket: 5, to: 2 },
+    ])
+  })
+})

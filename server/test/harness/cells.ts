@@ -1,0 +1,79 @@
+import { pino } from 'pino'
+import { addCells, evenly, moveBuckets } from '../../src/operations/upkeep/cells.ts'
+import { openPool, type Pool } from '../../src/store/database.ts'
+import { readBuckets } from '../../src/store/move-users.ts'
+import { publishPackage, type TestApp } from './catalogue.ts'
+import type { Client } from './client.ts'
+import { directly } from './database.ts'
+import { startTestServer, type TestServer } from './server.ts'
+
+const quiet = () => {}
+
+/** For moves that nobody watches or stops. */
+export const MOVING = { stopping: new AbortController().signal, progress: quiet, waiting: quiet }
+
+/** Two servers on one database, and what a test asks of them and of the cells. */
+export interface CellServers {
+  servers: [TestServer, TestServer]
+  /** past the servers */
+  pool: Pool
+  app: TestApp
+  /** The cells that have such a row. */
+  cellsWith(table: string, condition: string): Promise<string[]>
+  cellsOfUser(id: string): Promise<string[]>
+  record(client: Client, userId: string, delta?: number): Promise<number>
+  usedBy(client: Client, userId: string): Promise<number>
+  spread(cells: number): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openCellServers(): Promise<CellServers> {
+  const one = await startTestServer()
+  const other = await startTestServer({ databaseUrl: one.databaseUrl })
+  const pool = openPool(
+    { connectionString: directly(one.databaseUrl) },
+    { max: 4, statementMs: Number.POSITIVE_INFINITY },
+    pino({ level: 'silent' }),
+  )
+  const app = { id: 'default', admin: one.admin, dashboard: one.dashboard }
+  await publishPackage(app, 'plan', { call: { limit: 1_000_000, resetPeriod: 'MONTH' } })
+  await publishPackage(app, 'more', { call: { limit: 10 } }, true)
+  const cellsWith = async (table: string, condition: string) => {
+    const { rows } = await pool.query<{ schema: string }>('select schema from cell order by id')
+    const found: string[] = []
+    for (const { schema } of rows) {
+      const { rowCount } = await pool.query(`select from ${schema}.${table} where ${condition} limit 1`)
+      if (rowCount) found.push(schema)
+    }
+    return found
+  }
+  return {
+    servers: [one, other],
+    pool,
+    app,
+    cellsWith,
+    cellsOfUser: (id) => cellsWith('users', `app_id = 'default' and id = '${id}'`),
+    async record(client, userId, delta = 1) {
+      const { recordUsage } = await client.data(
+        'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { consumption { used } } }',
+        { input: { userId, featureId: 'call', delta } },
+      )
+      return recordUsage.consumption.used
+    },
+    async usedBy(client, userId) {
+      const { canUseFeature } = await client.data(
+        `{ canUseFeature(userId: "${userId}", featureId: "call") { consumption { used } } }`,
+      )
+      return canUseFeature.consumption.used
+    },
+    async spread(cells) {
+      await addCells(pool, cells - 1, quiet)
+      await moveBuckets(pool, evenly(await readBuckets(pool), cells), MOVING)
+    },
+    async close() {
+      await pool.end()
+      await other.stop()
+      await one.stop()
+    },
+  }
+}
