@@ -133,8 +133,7 @@ export async function deleteStretchOfApp(tx: Tx, id: string, most: number): Prom
   if (present === 0) return false
   let left = most
   await refreshCells(tx)
-  const tables = CONTENT.flatMap((table) => (isOfCells(table) ? inAllCells(tx, table) : [table]))
-  for (const table of tables) {
+  for (const table of allNamesOf(CONTENT, tx)) {
     const { rowCount } = await tx.query(
       `delete from ${table} where app_id = $1 and ctid = any(array(
          select ctid from ${table} where app_id = $1 limit $2))`,
@@ -151,6 +150,10 @@ export async function deleteStretchOfApp(tx: Tx, id: string, most: number): Prom
   await tx.query(`delete from app where id = $1`, [id])
   return false
 }
+
+/** A table of cells once for each. */
+const allNamesOf = (tables: readonly string[], db: Db): string[] =>
+  tables.flatMap((table) => (isOfCells(table) ? inAllCells(db, table) : [table]))
 
 const isOfCells = (table: string): table is (typeof CELL_TABLES)[number] =>
   (CELL_TABLES as readonly string[]).includes(table)
@@ -174,13 +177,14 @@ const UNTIED = [
   'sample_item',
   'usage_counter',
   'usage_ledger',
+  'user_billing_id',
   'user_import_row',
-] as const
+]
 
 /** Deletes at most so many rows of apps that are gone; returns how many. */
 export async function deleteRowsOfGoneApps(db: Db, most: number): Promise<number> {
   let deleted = 0
-  for (const table of UNTIED) {
+  for (const table of allNamesOf(UNTIED, db)) {
     for (const id of await goneAppsIn(db, table)) {
       // One snapshot for both: rows that are there while the app is not are nobody's, even if an app of that id comes next.
       const { rowCount } = await db.query(
@@ -195,7 +199,7 @@ export async function deleteRowsOfGoneApps(db: Db, most: number): Promise<number
   return deleted
 }
 
-async function goneAppsIn(db: Db, table: (typeof UNTIED)[number]): Promise<string[]> {
+async function goneAppsIn(db: Db, table: string): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `with recursive apps as (
        (select app_id as id from ${table} order by app_id limit 1)
