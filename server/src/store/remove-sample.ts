@@ -66,6 +66,7 @@ async function remove(
   kind: SampleKind,
   ids: readonly string[],
 ): Promise<string[] | null> {
+  if (kind === 'user' && (await areBilled(tx, appId, ids))) return null
   await tx.query('savepoint removal')
   try {
     const removal = async () => {
@@ -83,4 +84,15 @@ async function remove(
     if (error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION) return null
     throw error
   }
+}
+
+/** Whether somebody has come to charge one of these users: with several cells, no foreign key says so. */
+async function areBilled(tx: Tx, appId: string, uids: readonly string[]): Promise<boolean> {
+  const refers = (table: string) =>
+    `exists (select from ${table} where app_id = $1 and user_uid = any($2::text[]::bigint[]))`
+  const { rows } = await tx.query<{ billed: boolean }>(
+    `select ${refers('provider_subscription')} or ${refers('checkout_session')} as billed`,
+    [appId, uids],
+  )
+  return rows[0]?.billed === true
 }

@@ -25,8 +25,9 @@ export class UsagePaths implements HotPaths {
     this.#settings = {
       ...settings,
       elsewhere: {
-        read: (questions, results) => this.#again(questions, results, (question) => this.read(question)),
-        record: (pending, results) => this.#again(pending, results, (usage) => this.record(usage)),
+        read: (questions, results) =>
+          this.#again('checks', questions, results, (question) => this.read(question)),
+        record: (pending, results) => this.#again('records', pending, results, (usage) => this.record(usage)),
       },
     }
     this.#home = new Lanes(pools.home, this.#settings)
@@ -74,6 +75,7 @@ export class UsagePaths implements HotPaths {
 
   /** Answers what was asked in the wrong cell. By now, the cached app knows the right one. */
   async #again<Item extends { caller: { appId: string } }, Answer>(
+    kind: 'checks' | 'records',
     items: readonly Item[],
     results: BatchResult<Answer>[],
     ask: (item: Item) => Promise<Answer>,
@@ -81,6 +83,12 @@ export class UsagePaths implements HotPaths {
     const strays = results.flatMap((result, i) => (isElsewhere(result) ? [i] : []))
     if (strays.length === 0) return results
     const answers = [...results]
+    // They are counted where they are answered.
+    this.#settings.activity.count(
+      kind,
+      strays.map((i) => items[i] as Item),
+      -1,
+    )
     for (const appId of new Set(strays.map((i) => (items[i] as Item).caller.appId)))
       await this.#apps.reload(this.#pools.home, appId)
     await Promise.all(
