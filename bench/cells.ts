@@ -1,0 +1,171 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { addCells, evenly, half, moveBuckets } from '../server/src/operations/upkeep/cells.ts'
+import { openPool, type Pool } from '../server/src/store/database.ts'
+import { readBuckets } from '../server/src/store/move-users.ts'
+import { unbalancedCounters } from '../server/src/store/tables.ts'
+import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from './cleanup.ts'
+import { findLoadGenerator } from './load-generator.ts'
+import { busyWarning } from './machine.ts'
+import { type Postgres, startPostgres, withClient } from './postgres.ts'
+import { say } from './progress.ts'
+import { CHECK, RECORD } from './requests.ts'
+import { compare, interleave, quantile } from './rounds.ts'
+import { FEATURE, seededDatabase, userId } from './seed.ts'
+import { type Server, startServer } from './server.ts'
+
+// Cells: what several of them cost the same callers, and what callers notice of a cell being split. `npm run build && npx
+// tsx bench/cells.ts [users] [rounds] [seconds]`, or `npx tsx bench/cells.ts split [users]`. Not a pair: docs/scale.md says
+// what came of it.
+
+const CELLS = [1, 4, 16, 64]
+const CONNECTIONS = 64
+const CALLERS = 32
+const nothing = () => {}
+
+async function dilution(users: number, rounds: number, seconds: number): Promise<void> {
+  const postgres = await postgresIn('dilution')
+  const { name } = await seededDatabase(postgres, users)
+  const load = await findLoadGenerator()
+  const servers = new Map<number, Server>()
+  for (const cells of CELLS) {
+    const copy = `${name}_in_${cells}`
+    await withClient(postgres.urlOf('postgres'), (client) =>
+      client.query(`create database ${copy} template ${name}`),
+    )
+    await withPool(postgres.urlOf(copy), async (pool) => {
+      if (cells > 1) await addCells(pool, cells - 1, nothing)
+      await move(pool, cells > 1 ? evenly(await readBuckets(pool), cells) : [])
+      await pool.query('vacuum analyze')
+    })
+    servers.set(cells, await startServer(postgres.urlOf(copy)))
+    say(`${cells} cells are ready`)
+  }
+  for (const [what, request] of Object.entries({ check: CHECK, record: RECORD })) {
+    const sides = Object.fromEntries(
+      [...servers].map(([cells, { url }]) => [
+        cells,
+        async () =>
+          (await load.run({ url: `${url}/graphql`, request, upTo: users, connections: CONNECTIONS, seconds }))
+            .perSecond,
+      ]),
+    )
+    for (const side of Object.values(sides)) await side()
+    const results = await interleave(rounds, sides, nothing)
+    for (const cells of CELLS) {
+      const { a, ratio, range } = compare(results[cells] ?? [], results[1] ?? [])
+      const [low, high] = range
+      say(
+        `${what}, ${cells} cells: ${Math.round(a)}/s, ${ratio.toFixed(3)} of one (${low.toFixed(3)} to ${high.toFixed(3)})`,
+      )
+    }
+  }
+  for (const server of servers.values()) server.checkLog()
+}
+
+/** Splits a cell while callers check and record, and compares what was acknowledged with the ledger. */
+async function split(users: number): Promise<void> {
+  const postgres = await postgresIn('split')
+  const { url } = await seededDatabase(postgres, users)
+  const server = await startServer(url)
+  await withPool(url, async (pool) => {
+    const entries = async () =>
+      (await pool.query<{ n: number }>('select count(*) as n from usage_ledger')).rows[0]?.n ?? 0
+    const before = await entries()
+    const callers = callFor(server, users)
+    await callers.during('before', 5_000)
+    const began = performance.now()
+    const moving = (async () => {
+      const cells = await addCells(pool, 1, nothing)
+      const moved = await move(pool, half(await readBuckets(pool), 0, cells - 1))
+      say(`${moved} users moved in ${((performance.now() - began) / 1_000).toFixed(1)} s`)
+    })()
+    await callers.until('while it is split', moving)
+    await callers.during('after', 5_000)
+    const { recorded, failed } = await callers.stop()
+    say(
+      `${recorded} records acknowledged, ${(await entries()) - before} in the ledger, ${failed} calls failed`,
+    )
+    say(`${await unbalancedCounters(pool)} counters differ from their ledger`)
+  })
+}
+
+function callFor({ admin }: Server, users: number) {
+  let [going, phase, recorded, failed] = [true, '', 0, 0]
+  const times = new Map<string, number[]>()
+  const call = async () => {
+    while (going) {
+      const user = userId(1 + Math.floor(Math.random() * users))
+      const query =
+        Math.random() < 0.5
+          ? `{ canUseFeature(userId: "${user}", featureId: "${FEATURE}") { access } }`
+          : `mutation { recordUsage(input: { userId: "${user}", featureId: "${FEATURE}", delta: 1 }) { recorded } }`
+      const [began, during] = [performance.now(), phase]
+      const { data, errors } = await admin.ask(query)
+      const taken = times.get(during) ?? []
+      taken.push(performance.now() - began)
+      times.set(during, taken)
+      if (errors) {
+        failed += 1
+        say(`failed: ${JSON.stringify(errors).slice(0, 300)}`)
+      } else if (data?.recordUsage?.recorded) recorded += 1
+    }
+  }
+  const all = Promise.all(Array.from({ length: CALLERS }, call))
+  const tell = () => {
+    const sorted = Float64Array.from(times.get(phase) ?? []).sort()
+    const ms = (share: number) => `${quantile(sorted, share).toFixed(1)} ms`
+    say(
+      `${phase}: ${sorted.length} calls, half within ${ms(0.5)}, 99 % within ${ms(0.99)}, the slowest ${ms(1)}`,
+    )
+  }
+  return {
+    async until(name: string, end: Promise<void>) {
+      phase = name
+      await end
+      tell()
+    },
+    during(name: string, ms: number) {
+      return this.until(name, new Promise((passed) => setTimeout(passed, ms)))
+    },
+    async stop() {
+      going = false
+      await all
+      return { recorded, failed }
+    },
+  }
+}
+
+const move = (pool: Pool, moves: ReturnType<typeof evenly>): Promise<number> =>
+  moveBuckets(pool, moves, { stopping: new AbortController().signal, progress: nothing, waiting: nothing })
+
+async function postgresIn(name: string): Promise<Postgres> {
+  const folder = await mkdtemp(join(tmpdir(), `tollgate-cells-${name}-`))
+  atEnd(() => rm(folder, { recursive: true, force: true }))
+  return startPostgres(join(folder, 'data'))
+}
+
+async function withPool(url: string, work: (pool: Pool) => Promise<void>): Promise<void> {
+  const pool = openPool(
+    { connectionString: url },
+    { max: 4, statementMs: Number.POSITIVE_INFINITY },
+    pino({ level: 'silent' }),
+  )
+  await work(pool).finally(() => pool.end())
+}
+
+cleanUpOnSignals()
+try {
+  const warning = busyWarning()
+  const [first = '', ...rest] = process.argv.slice(2)
+  if (first === 'split') await split(Number(rest[0] ?? 1_000_000))
+  else await dilution(Number(first || 100_000), Number(rest[0] ?? 5), Number(rest[1] ?? 3))
+  if (warning) say(`Warning: ${warning}.`)
+} catch (error) {
+  // Failures after a signal are due to the signal.
+  if (!isEnding()) throw error
+} finally {
+  if (!isEnding()) await cleanUp()
+}
