@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg, { escapeIdentifier as quoted } from 'pg'
+import { unavailable } from '../domain/errors.ts'
+import { MAX_ID_CHANGES } from '../domain/limits.ts'
 
 // Users, their subscriptions and their usage live in cells: schemas with the same tables. As long as there is one cell,
 // its tables are where all others are, and nothing here costs anything. With several, their common names are views over
@@ -45,17 +47,15 @@ export class Cells {
     return this.#home
   }
 
-  /** Reads them again; returns whether anything has changed. */
-  async read(db: Db): Promise<boolean> {
+  /** Reads them again. */
+  async read(db: Db): Promise<void> {
     const { rows } = await db.query<{ home: string; schemas: string[] }>(
       `select (select relnamespace::regnamespace::text from pg_class where oid = 'cell'::regclass) as home,
          array(select schema from cell order by id) as schemas`,
     )
     const { home = '', schemas = [] } = rows[0] ?? {}
-    const changed = schemas.join(' ') !== this.#schemas.join(' ')
     this.#home = home
     this.#schemas = schemas
-    return changed
   }
 }
 
@@ -83,10 +83,12 @@ export const metAView = (error: unknown): boolean =>
   error instanceof pg.DatabaseError &&
   [NOT_SUPPORTED, NOT_PREPARED, WRONG_OBJECT, UNDEFINED_COLUMN].includes(error.code ?? '')
 
-/** Whether the failed transaction may succeed now, because this process did not know of the cells. */
+/** Whether a transaction may have failed because this process did not know of the cells; it does now. */
 export async function learnOfCells(pool: pg.Pool, error: unknown): Promise<boolean> {
   const cells = known.get(pool)
-  return cells !== undefined && metAView(error) && (await cells.read(pool))
+  if (!cells || !metAView(error)) return false
+  await cells.read(pool)
+  return cells.areMany
 }
 
 export const pathTo = (schema: string, home: string): string => `${quoted(schema)}, ${home}`
@@ -114,13 +116,14 @@ async function enterBucket(tx: Db, { home }: Cells, bucket: number): Promise<voi
 export async function enterCellOf(tx: Db, appId: string, uid: number): Promise<boolean> {
   const cells = cellsOf(tx)
   if (!cells) return true
-  for (;;) {
+  for (let changes = 0; changes <= MAX_ID_CHANGES; changes++) {
     const before = await idOf(tx, cells.home, appId, uid)
     if (before === null) return false
     await enterCell(tx, appId, before)
     // Renamed in between, and so perhaps moved?
     if ((await idOf(tx, cells.home, appId, uid)) === before) return true
   }
+  throw unavailable('The id of the user kept changing; try again')
 }
 
 async function idOf(db: Db, home: string, appId: string, uid: number): Promise<string | null> {

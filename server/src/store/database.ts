@@ -173,7 +173,7 @@ export async function transaction<T>(
         endedForAnother(error) ||
         error instanceof TryAgain ||
         (attempt === 1 && refersToNothing(error)) ||
-        (await learnOfCells(pool, error))
+        (attempt === 1 && (await learnOfCells(pool, error)))
       if (!passing) throw error
       if (attempt === MAX_TRANSACTION_ATTEMPTS) throw unavailable('Too many concurrent changes; try again')
     }

@@ -73,38 +73,32 @@ export class UsagePaths implements HotPaths {
     return lanes
   }
 
-  /** Answers what was asked in the wrong cell. By now, the cached app knows the right one. */
+  /**
+   * Has what was asked in the wrong cell answered in the right one. The batch does not wait for that: two cells whose users
+   * change places would wait for each other.
+   */
   async #again<Item extends { caller: { appId: string } }, Answer>(
     kind: 'checks' | 'records',
     items: readonly Item[],
     results: BatchResult<Answer>[],
     ask: (item: Item) => Promise<Answer>,
-  ): Promise<BatchResult<Answer>[]> {
-    const strays = results.flatMap((result, i) => (isElsewhere(result) ? [i] : []))
-    if (strays.length === 0) return results
-    const answers = [...results]
+  ): Promise<BatchResult<Answer | Promise<Answer>>[]> {
+    if (!results.some(isElsewhere)) return results
+    const appIds = new Set(items.map(({ caller }) => caller.appId))
+    for (const appId of appIds) await this.#apps.reload(this.#pools.home, appId)
+    const strays: Item[] = []
+    const answers = results.map((result, i) => {
+      const item = items[i] as Item
+      // With one cell, nothing is elsewhere: the error is what it says.
+      if (!isElsewhere(result) || !this.#apps.known(item.caller.appId)?.cells) return result
+      const times = (this.#astray.get(item) ?? 0) + 1
+      this.#astray.set(item, times)
+      if (times > MAX_STALE_READS) return { error: unavailable('The user kept being moved; try again') }
+      strays.push(item)
+      return { value: ask(item) }
+    })
     // They are counted where they are answered.
-    this.#settings.activity.count(
-      kind,
-      strays.map((i) => items[i] as Item),
-      -1,
-    )
-    for (const appId of new Set(strays.map((i) => (items[i] as Item).caller.appId)))
-      await this.#apps.reload(this.#pools.home, appId)
-    await Promise.all(
-      strays.map(async (i) => {
-        const item = items[i] as Item
-        const times = (this.#astray.get(item) ?? 0) + 1
-        this.#astray.set(item, times)
-        answers[i] =
-          times > MAX_STALE_READS
-            ? { error: unavailable('The user kept being moved; try again') }
-            : await ask(item).then(
-                (value) => ({ value }),
-                (error: unknown) => ({ error }),
-              )
-      }),
-    )
+    this.#settings.activity.count(kind, strays, -1)
     return answers
   }
   /** how often a call was asked in the wrong cell */

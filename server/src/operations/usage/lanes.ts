@@ -27,7 +27,7 @@ export const HOT_CONNECTIONS = 2 * LANES
 type Reroute<Item, Answer> = (
   items: readonly Item[],
   results: BatchResult<Answer>[],
-) => Promise<BatchResult<Answer>[]>
+) => Promise<BatchResult<Answer | Promise<Answer>>[]>
 
 export interface LaneSettings {
   apps: AppCache
