@@ -52,7 +52,7 @@ describe('spec §2: email and billingId are changed by a CSV import', () => {
     expect((await rows.allInnerTexts()).map((row) => row.split('\t')[0])).toEqual(['2', '3', '4'])
     expect(await emails()).toEqual(before)
 
-    await page.getByRole('button', { name: 'Apply 1 changes' }).click()
+    await page.getByRole('button', { name: 'Apply 1 change' }).click()
     await page.getByText('Applied', { exact: true }).waitFor()
     expect(await emails()).toEqual({ ...before, ada: ['ada@new.example.com', 'cus_ada'] })
 

@@ -111,7 +111,7 @@ describe('gap: the keyboard alone', () => {
     await choose(page, page.getByRole('combobox', { name: 'Email' }), 'address')
     await press(page, page.getByRole('button', { name: 'Check the file' }))
     await page.getByText('2 rows read · 1 would change').waitFor()
-    await press(page, page.getByRole('button', { name: 'Apply 1 changes' }))
+    await press(page, page.getByRole('button', { name: 'Apply 1 change' }))
     await page.getByText('Applied', { exact: true }).waitFor()
     expect(await email()).toBe('ada@new.example.com')
     await press(page, page.getByRole('button', { name: 'Undo' }))

@@ -181,6 +181,7 @@ describe('old records', () => {
         values ($1, 1, 'f', 'MONTH', now(), 1)`,
       usage_ledger: `(app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
         values ($1, 1, 'f', 'MONTH', now(), 'ADD', 1, 1, now())`,
+      user_billing_id: `(app_id, billing_id, uid) values ($1, 'c', 1)`,
       user_import_row: `(app_id, import_id, line, outcome) values ($1, 'i', 1, 'BAD')`,
     }
     const tables = Object.keys(rows)
@@ -201,7 +202,7 @@ describe('old records', () => {
       ])
     expect(await values(`select app_id from audit_entry order by 1`)).toEqual(['', 'a', 'b'])
     await pool.query(
-      'truncate ledger_base, recent_usage, sample_activity, sample_item, usage_counter, usage_ledger, user_import_row',
+      'truncate ledger_base, recent_usage, sample_activity, sample_item, usage_counter, usage_ledger, user_billing_id, user_import_row',
     )
   })
 
@@ -255,7 +256,7 @@ describe('old records', () => {
     await prune(pool, ALL, never)
     stop()
     // And a look into each table where rows of deleted apps may be.
-    expect(deletes).toHaveLength(8 + 10)
+    expect(deletes).toHaveLength(8 + 11)
     const client = await pool.connect()
     await client.query('begin')
     await lookUpKeys(client)
