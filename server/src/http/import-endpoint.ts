@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, open, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,8 +36,8 @@ export function importEndpoint(service: Service, publicUrl: () => string) {
         dryRun: flag(query, 'dryRun'),
         empty: emptyCells(query.get('empty')),
       }
-      const answer = await spooled(request, (path, bytes) =>
-        importUsers(call, { ...order, bytes }, createReadStream(path)),
+      const answer = await spooled(request, (content, bytes) =>
+        importUsers(call, { ...order, bytes }, content),
       )
       answerJson({ request, response, requestId: requestIdOf(request.headers) ?? randomUUID() }, 200, answer)
     }),
@@ -72,16 +71,19 @@ const inApp =
 
 /**
  * Receives the whole file before its rows are processed: a browser sends faster than rows are looked up, and the
- * request should not stay open for that long.
+ * request should not stay open for that long. The file has no name, so that nothing of it is left behind, however this
+ * process ends.
  */
 async function spooled<T>(
   request: IncomingMessage,
-  use: (path: string, bytes: number) => Promise<T>,
+  use: (content: Readable, bytes: number) => Promise<T>,
 ): Promise<T> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_IMPORT_BYTES) throw tooLarge()
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-import-'))
+  const file = await open(join(folder, 'file.csv'), 'w+').finally(() =>
+    rm(folder, { recursive: true, force: true }),
+  )
   try {
-    const path = join(folder, 'file.csv')
     let bytes = 0
     async function* bounded(): AsyncGenerator<Buffer> {
       for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -90,10 +92,10 @@ async function spooled<T>(
         yield chunk
       }
     }
-    await pipeline(Readable.from(bounded()), createWriteStream(path))
-    return await use(path, bytes)
+    await pipeline(Readable.from(bounded()), file.createWriteStream({ autoClose: false }))
+    return await use(file.createReadStream({ start: 0, autoClose: false }), bytes)
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await file.close()
   }
 }
 

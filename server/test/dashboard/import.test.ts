@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readdir, readlink } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { type ImportBody, type Importing, startImporting, USERS_BEFORE, usersOf } from '../harness/import.ts'
@@ -188,4 +189,34 @@ describe('spec §2 UpdateUserInput: email and billingId change by a CSV import i
     expect(await usersOf(app)).toEqual(USERS_BEFORE)
     expect((await post({ Cookie: imports.cookie, Origin: imports.server.url })).status).toBe(200)
   })
+})
+
+describe('gap: imports: the uploaded file', () => {
+  it.runIf(process.platform === 'linux')(
+    'has no name while it is received, so that nothing is left of it when the process is killed',
+    async () => {
+      const app = await imports.newApp()
+      let finish = () => {}
+      const body = new ReadableStream({
+        start(stream) {
+          stream.enqueue(new TextEncoder().encode('id,email\nann,ann@n'))
+          finish = () => {
+            stream.enqueue(new TextEncoder().encode('ew.example\n'))
+            stream.close()
+          }
+        },
+      })
+      const answer = imports.send(app, body)
+      await vi.waitFor(async () => {
+        const open = await Promise.all(
+          (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+        )
+        const files = open.filter((path) => path.includes('tollgate-import-'))
+        expect(files).toEqual([expect.stringMatching(/ \(deleted\)$/)])
+      })
+      finish()
+      expect(await answer).toMatchObject({ status: 200 })
+      expect(await usersOf(app)).toMatchObject({ ann: ['ann@new.example', 'cus_ann'] })
+    },
+  )
 })
