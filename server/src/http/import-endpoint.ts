@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -76,7 +76,7 @@ const inApp =
  */
 async function spooled<T>(
   request: IncomingMessage,
-  use: (content: Readable, bytes: number) => Promise<T>,
+  use: (content: AsyncIterable<Buffer>, bytes: number) => Promise<T>,
 ): Promise<T> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_IMPORT_BYTES) throw tooLarge()
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-import-'))
@@ -85,17 +85,25 @@ async function spooled<T>(
   )
   try {
     let bytes = 0
-    async function* bounded(): AsyncGenerator<Buffer> {
-      for await (const chunk of request as AsyncIterable<Buffer>) {
-        bytes += chunk.length
-        if (bytes > MAX_IMPORT_BYTES) throw tooLarge()
-        yield chunk
-      }
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (bytes > MAX_IMPORT_BYTES) throw tooLarge()
+      await file.appendFile(chunk)
     }
-    await pipeline(Readable.from(bounded()), file.createWriteStream({ autoClose: false }))
-    return await use(file.createReadStream({ start: 0, autoClose: false }), bytes)
+    return await use(contentOf(file), bytes)
   } finally {
     await file.close()
+  }
+}
+
+const PIECE_BYTES = 64 * 1024
+
+async function* contentOf(file: FileHandle): AsyncGenerator<Buffer> {
+  for (let at = 0; ; ) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(PIECE_BYTES), 0, PIECE_BYTES, at)
+    if (bytesRead === 0) return
+    at += bytesRead
+    yield buffer.subarray(0, bytesRead)
   }
 }
 
