@@ -1,11 +1,10 @@
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_STALE_READS } from '../../domain/limits.ts'
 import type { AppCache } from '../../store/app-cache.ts'
-import { type CellPools, Elsewhere } from '../../store/cell-pools.ts'
-import { metAView } from '../../store/cells.ts'
+import type { CellPools } from '../../store/cell-pools.ts'
 import type { FoundStanding, HotPaths, PendingUsage, Recorded, StandingQuestion } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
-import { type LaneSettings, Lanes } from './lanes.ts'
+import { isElsewhere, type LaneSettings, Lanes } from './lanes.ts'
 
 /**
  * `read` and `record`, each with batches of its own. Where there are several cells, each has its own lanes, and a call
@@ -83,7 +82,6 @@ export class UsagePaths implements HotPaths {
     results: BatchResult<Answer>[],
     ask: (item: Item) => Promise<Answer>,
   ): Promise<BatchResult<Answer | Promise<Answer>>[]> {
-    if (!results.some(isElsewhere)) return results
     const appIds = new Set(items.map(({ caller }) => caller.appId))
     for (const appId of appIds) await this.#apps.reload(this.#pools.home, appId)
     const strays: Item[] = []
@@ -114,6 +112,3 @@ export class UsagePaths implements HotPaths {
     }
   }
 }
-
-const isElsewhere = (result: BatchResult<unknown>): boolean =>
-  'error' in result && (result.error instanceof Elsewhere || metAView(result.error))

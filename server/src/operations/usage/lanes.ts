@@ -1,5 +1,6 @@
 import type { Monotonic } from '../../domain/clocks.ts'
 import type { AppCache } from '../../store/app-cache.ts'
+import { Elsewhere } from '../../store/cell-pools.ts'
 import { metAView } from '../../store/cells.ts'
 import type { Pool } from '../../store/database.ts'
 import { HeldConnection } from '../../store/held-connection.ts'
@@ -99,7 +100,7 @@ function standingReader(
       metrics.batch.observe({ path: 'check' }, questions.length)
       activity.count('checks', questions)
       return standings.then(
-        (results) => elsewhere.read(questions, results),
+        (results) => (results.some(isElsewhere) ? elsewhere.read(questions, results) : results),
         (error: unknown) => {
           if (!metAView(error)) throw error
           return elsewhere.read(
@@ -123,11 +124,15 @@ function usageRecorder(
       activity.count('records', pending)
       const results = await connection.use((db) => recordBatch(apps, db, pending, activity.features))
       noteOne(activity, pending[0], results[0])
-      return elsewhere.record(pending, results)
+      return results.some(isElsewhere) ? elsewhere.record(pending, results) : results
     },
     { monotonic, lanes: 1, most: MOST, expired },
   )
 }
+
+/** Whether the cell that was asked does not have the user. */
+export const isElsewhere = (result: BatchResult<unknown>): boolean =>
+  'error' in result && (result.error instanceof Elsewhere || metAView(result.error))
 
 /** The caller has been told that there is no answer: recording it now would be a surprise. */
 const expired = ({ caller }: { caller: WaitingCaller }, now: number): boolean =>
