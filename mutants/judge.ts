@@ -1,45 +1,50 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Order, Outcome, Trial } from './test-process.ts'
+import type { Done, Order, Outcome, Trial } from './test-process.ts'
 
 export type Verdict = { killedBy: string } | 'survived' | 'timed out'
 
 const TEST_PROCESS = fileURLToPath(new URL('test-process.ts', import.meta.url))
 const START_MS = 180_000
 
+/** What fails may leave a server running; after so many of them a new process is worth its start. */
+const MOST_FAILED = 40
+
 /** Runs tests against mutants in a process of its own, which it starts again where a mutant has made it hang. */
 export class Judge {
   readonly #databaseUrl: string
   #child: ChildProcess | null = null
   #complaints = ''
+  #failed = 0
 
   constructor(databaseUrl: string) {
     this.#databaseUrl = databaseUrl
   }
 
   /** `quietMs`: how long no test may come to an end before it is taken to hang. */
-  async judge(trials: readonly Trial[], quietMs: number): Promise<Verdict[]> {
-    const verdicts: Verdict[] = []
-    while (verdicts.length < trials.length) {
-      const rest = trials.slice(verdicts.length)
-      const { failed, hanging, uncaught } = await this.#answer({ trials: rest, quietMs })
+  async judge(trials: readonly Trial[], quietMs: number): Promise<(Done | 'timed out')[]> {
+    const results: (Done | 'timed out')[] = []
+    while (results.length < trials.length) {
+      const rest = trials.slice(results.length)
+      const { done, hangs, uncaught } = await this.#answer({ trials: rest, quietMs })
       // Whose error it was can only be told of one alone.
       if (uncaught !== null && rest.length > 1) {
-        for (const trial of rest) verdicts.push(...(await this.judge([trial], quietMs)))
+        for (const trial of rest) results.push(...(await this.judge([trial], quietMs)))
         continue
       }
-      for (const test of failed) verdicts.push(verdictOf(test ?? uncaught))
-      if (hanging === null) continue
-      verdicts.push('timed out')
-      await this.stop()
+      for (const one of done) results.push({ ...one, failed: one.failed ?? uncaught })
+      this.#failed += done.filter(({ failed }) => failed !== null).length
+      if (hangs) results.push('timed out')
+      if (hangs || this.#failed > MOST_FAILED) await this.stop()
     }
-    return verdicts
+    return results
   }
 
   async stop(): Promise<void> {
     const child = this.#child
     this.#child = null
+    this.#failed = 0
     if (!child?.pid || child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, 'exit')
     // With its workers, which a mutant may keep from ever listening.
@@ -77,8 +82,6 @@ export class Judge {
     return child
   }
 }
-
-const verdictOf = (failed: string | null): Verdict => (failed === null ? 'survived' : { killedBy: failed })
 
 /** What it says next; null: it has ended instead, or says nothing in time. */
 async function messageOf(child: ChildProcess, ms = Infinity): Promise<Outcome | string | null> {

@@ -1,39 +1,31 @@
+import type { Coverage } from './coverage.ts'
 import type { Judge, Verdict } from './judge.ts'
-import { applied, type Mutant } from './mutant.ts'
+import type { Numbered } from './mutant.ts'
 import type { Trial } from './test-process.ts'
-import type { TestPicker } from './tests-of.ts'
-
-export interface Case {
-  mutant: Mutant
-  /** of its whole file, as it is */
-  text: string
-}
 
 const UNIT_QUIET_MS = 10_000
-const SERVICE_QUIET_MS = 60_000
+const SERVICE_QUIET_MS = 45_000
 
 /**
  * Tries several mutants at a time: first by the test that is most likely to notice, then those that survived by the next
- * ones. Each test is run once without any change, and must pass.
+ * ones.
  */
 export class Jury {
   readonly #judge: Judge
-  readonly #picker: TestPicker
-  readonly #sound = new Set<string>()
+  readonly #coverage: Coverage
 
-  constructor(judge: Judge, picker: TestPicker) {
+  constructor(judge: Judge, coverage: Coverage) {
     this.#judge = judge
-    this.#picker = picker
+    this.#coverage = coverage
   }
 
-  async judge(cases: readonly Case[]): Promise<Verdict[]> {
-    const verdicts = cases.map((): Verdict => 'survived')
-    const rounds = cases.map(({ mutant }) => this.#picker.roundsFor(mutant.path))
-    const most = Math.max(...rounds.map((own) => own.length))
+  async judge(mutants: readonly Numbered[]): Promise<Verdict[]> {
+    const verdicts = mutants.map((): Verdict => 'survived')
+    const trials = mutants.map((mutant) => this.#coverage.trialsOf(mutant))
+    const most = Math.max(...trials.map((own) => own.length))
     for (let round = 0; round < most; round++) {
-      const left = cases.flatMap(({ mutant, text }, index) => {
-        const tests = rounds[index]?.[round]
-        const trial = tests && { file: mutant.path, text: applied(text, mutant), tests }
+      const left = trials.flatMap((own, index) => {
+        const trial = own[round]
         return trial && verdicts[index] === 'survived' ? [{ index, trial }] : []
       })
       const found = await this.#try(left.map(({ trial }) => trial))
@@ -43,20 +35,11 @@ export class Jury {
   }
 
   async #try(trials: readonly Trial[]): Promise<Verdict[]> {
-    const tests = [...new Set(trials.flatMap((trial) => trial.tests))]
-    const unproven = tests.filter((test) => !this.#sound.has(test))
-    const controls = unproven.map((test): Trial => ({ file: null, text: '', tests: [test] }))
-    const unit = tests.every((test) => test.startsWith('server/src/'))
-    const verdicts = await this.#judge.judge(
-      [...controls, ...trials],
-      unit ? UNIT_QUIET_MS : SERVICE_QUIET_MS,
-    )
-    for (const [index, test] of unproven.entries()) {
-      const verdict = verdicts[index]
-      if (verdict !== 'survived')
-        throw new Error(`${test} fails without any change: ${JSON.stringify(verdict)}`)
-      this.#sound.add(test)
-    }
-    return verdicts.slice(controls.length)
+    const unit = trials.every(({ test }) => test.startsWith('server/src/'))
+    const results = await this.#judge.judge(trials, unit ? UNIT_QUIET_MS : SERVICE_QUIET_MS)
+    return results.map((result) => {
+      if (result === 'timed out') return result
+      return result.failed === null ? 'survived' : { killedBy: result.failed }
+    })
   }
 }

@@ -15,7 +15,12 @@ export interface Mutant extends Change {
   was: string
 }
 
-export const applied = (text: string, { start, end, becomes }: Mutant): string =>
+/** A mutant with its number among all of them. */
+export interface Numbered extends Mutant {
+  number: number
+}
+
+export const applied = (text: string, { start, end, becomes }: Change): string =>
   text.slice(0, start) + becomes + text.slice(end)
 
 /** On one line, for people. */

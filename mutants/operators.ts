@@ -27,15 +27,15 @@ const ARITHMETIC: Partial<Record<ts.SyntaxKind, string>> = {
 /** Either side alone. */
 const LOGICAL = [K.AmpersandAmpersandToken, K.BarBarToken, K.QuestionQuestionToken]
 
-const METHODS: Record<string, string> = {
-  min: 'max',
-  max: 'min',
-  some: 'every',
-  every: 'some',
-  floor: 'ceil',
-  ceil: 'floor',
-  startsWith: 'endsWith',
-}
+const METHODS = new Map([
+  ['min', 'max'],
+  ['max', 'min'],
+  ['some', 'every'],
+  ['every', 'some'],
+  ['floor', 'ceil'],
+  ['ceil', 'floor'],
+  ['startsWith', 'endsWith'],
+])
 
 /** Calls that only pass on what they are called on, as far as types go. */
 const DROPPED_CALLS = ['filter', 'sort', 'toSorted', 'reverse', 'toReversed', 'trim', 'toLowerCase', 'slice']
@@ -79,7 +79,7 @@ export function changesAt(node: ts.Node, file: ts.SourceFile): Change[] {
   if (ts.isExpressionStatement(node) || ts.isContinueStatement(node)) return [replace(node, ';')]
   if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
     const { name, expression: on } = node.expression
-    const swapped = METHODS[name.text]
+    const swapped = METHODS.get(name.text)
     if (swapped) return [replace(name, swapped)]
     return DROPPED_CALLS.includes(name.text) ? [replace(node, textOf(on))] : []
   }

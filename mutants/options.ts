@@ -5,6 +5,8 @@ export interface Options {
   only: string[]
   /** at most so long; null: until all are done */
   seconds: number | null
+  /** at most so many; null: until all are done */
+  most: number | null
   seed: number
   /** forgets what earlier runs have found */
   fresh: boolean
@@ -25,6 +27,7 @@ not tried again; survivors are.
 
   --only domain/period.ts   only this file or folder; may be given several times
   --seconds 600             stops after that time; the order is random, so that a short run is a sample
+  --most 120                stops after so many
   --seed 7                  the same order again
   --fresh                   tries all of them again
   --no-write                leaves docs/mutants.md and its figures as they are
@@ -38,6 +41,7 @@ export function readOptions(args: string[]): Options | null {
     options: {
       only: { type: 'string', multiple: true, default: [] },
       seconds: { type: 'string' },
+      most: { type: 'string' },
       seed: { type: 'string' },
       fresh: { type: 'boolean', default: false },
       write: { type: 'boolean', default: true },
@@ -45,7 +49,7 @@ export function readOptions(args: string[]): Options | null {
     },
   })
   if (values.help) return null
-  const numberOf = (name: 'seconds' | 'seed'): number | null => {
+  const numberOf = (name: 'seconds' | 'most' | 'seed'): number | null => {
     const text = values[name]
     if (text === undefined) return null
     if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} must be a whole number`)
@@ -54,6 +58,7 @@ export function readOptions(args: string[]): Options | null {
   return {
     only: values.only.map((path) => path.replace(/^(?:server\/src\/)?/, 'server/src/')),
     seconds: numberOf('seconds'),
+    most: numberOf('most'),
     seed: numberOf('seed') ?? Math.floor(Math.random() * 1_000_000),
     fresh: values.fresh,
     write: values.write,

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,46 +8,36 @@ import { startPostgres, withClient } from '../bench/postgres.ts'
 import { say } from '../bench/progress.ts'
 import { Random } from '../proof/random.ts'
 import { ownTempFolder } from '../server/test/harness/temp-folder.ts'
+import { Coverage } from './coverage.ts'
 import { type Explanation, explanationOf } from './explained.ts'
 import { type Finding, Findings, readJson } from './findings.ts'
 import { Judge } from './judge.ts'
-import { type Case, Jury } from './jury.ts'
-import { type Mutant, shown } from './mutant.ts'
-import { mutantsOf } from './mutate.ts'
-import { FOLDERS, LEFT_OUT, type Options, readOptions, USAGE } from './options.ts'
+import { Jury } from './jury.ts'
+import { type Mutant, type Numbered, shown } from './mutant.ts'
+import { type Options, readOptions, USAGE } from './options.ts'
 import { markdown } from './report.ts'
-import { filesIn, TestPicker } from './tests-of.ts'
+import { readSources, type Source } from './sources.ts'
+import { testFiles } from './test-files.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const REMEMBERED = join(ROOT, 'node_modules/.cache/tollgate-mutants.json')
+const COVERED = join(ROOT, 'node_modules/.cache/tollgate-mutants-coverage.json')
 
 /** So many at a time: enough that starting a run does not count, few enough that the end of the time is kept. */
 const BATCH = 8
 
-interface Source {
-  path: string
-  text: string
-  mutants: Mutant[]
-}
-
-function sources(): Source[] {
-  return FOLDERS.flatMap((folder) => filesIn(ROOT, `server/src/${folder}`))
-    .filter((path) => !path.endsWith('.test.ts') && !LEFT_OUT.some((part) => path.includes(part)))
-    .map((path) => {
-      const text = readFileSync(join(ROOT, path), 'utf8')
-      return { path, text, mutants: mutantsOf(path, text) }
-    })
-}
+/** How long no test may come to an end while nothing is changed. */
+const QUIET_MS = 120_000
 
 async function main(options: Options): Promise<void> {
-  const all = sources()
+  const all = readSources(ROOT)
   const chosen = all.filter(
     ({ path }) => options.only.length === 0 || options.only.some((only) => path.startsWith(only)),
   )
   if (chosen.length === 0) throw new Error(`no source begins with ${options.only.join(' or ')}`)
   const findings = new Findings(REMEMBERED, options.fresh)
   const found: Finding[] = []
-  const waiting: Case[] = []
+  const waiting: { mutant: Numbered; text: string }[] = []
   for (const { text, mutants } of all) {
     for (const mutant of mutants) {
       const verdict = findings.known(mutant, text)
@@ -64,13 +54,16 @@ async function main(options: Options): Promise<void> {
     .sort((a, b) => a.at - b.at)
   const judge = new Judge(await database())
   atEnd(() => judge.stop())
-  const jury = new Jury(judge, new TestPicker(ROOT))
+  const coverage = new Coverage(ROOT, COVERED, all)
   const began = performance.now()
   const secondsGone = () => (performance.now() - began) / 1_000
+  const isTime = () => secondsGone() < (options.seconds ?? Infinity) && !isEnding()
+  await cover(judge, coverage, isTime)
+  const jury = new Jury(judge, coverage)
   let tried = 0
-  while (tried < order.length && secondsGone() < (options.seconds ?? Infinity)) {
+  while (tried < Math.min(order.length, options.most ?? Infinity) && isTime()) {
     const batch = order.slice(tried, tried + BATCH)
-    const verdicts = await jury.judge(batch)
+    const verdicts = await jury.judge(batch.map(({ mutant }) => mutant))
     if (isEnding()) break
     for (const [index, { mutant, text }] of batch.entries()) {
       const verdict = verdicts[index] ?? 'survived'
@@ -89,6 +82,25 @@ async function main(options: Options): Promise<void> {
     if (verdict !== null) found.push({ mutant, verdict })
   }
   if (options.write) report(all, found, options.seed)
+}
+
+/** Runs each test file that is new or has changed once, without any mutant. */
+async function cover(judge: Judge, coverage: Coverage, isTime: () => boolean): Promise<void> {
+  const unknown = testFiles(ROOT).filter((test) => !coverage.isKnown(test))
+  if (unknown.length > 0) say(`${unknown.length} test files to run without any mutant`)
+  for (let done = 0; done < unknown.length && isTime(); done += BATCH) {
+    const tests = unknown.slice(done, done + BATCH)
+    const trials = tests.map((test) => ({ test, mutant: null, last: Number.MAX_SAFE_INTEGER }))
+    const results = await judge.judge(trials, QUIET_MS)
+    for (const [index, test] of tests.entries()) {
+      const result = results[index] ?? 'timed out'
+      coverage.note(test, result)
+      const failed = result === 'timed out' ? result : result.failed
+      if (failed !== null) say(`  not used, it fails without any mutant: ${failed}`)
+    }
+    coverage.save()
+    say(`${Math.min(done + BATCH, unknown.length)} of ${unknown.length} test files`)
+  }
 }
 
 function report(all: Source[], found: Finding[], seed: number): void {

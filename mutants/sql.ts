@@ -30,7 +30,10 @@ export function sqlChanges(quoted: string): Change[] {
     const end = endOfPredicate(quoted, start)
     const predicate = quoted.slice(start, end).trimEnd()
     const before = quoted.slice(0, found.index)
-    if (predicate === '' || /^conflict\b/i.test(predicate) || /\bbetween\s+\S+\s+$/i.test(before)) continue
+    if (predicate === '' || /^(conflict|case)\b/i.test(predicate) || /\bbetween\s+\S+\s+$/i.test(before))
+      continue
+    // What is filled in has changes of its own.
+    if (insideSubstitution(quoted, found.index)) continue
     changes.push({ start, end: start + predicate.length, becomes: `(${predicate} or true)` })
   }
   for (const [pattern, becomes] of SWAPPED) {
@@ -45,17 +48,23 @@ export function sqlChanges(quoted: string): Change[] {
 /** `${…}` and brackets are passed over as a whole. */
 function endOfPredicate(text: string, start: number): number {
   let depth = 0
-  for (let at = start; at < text.length; at++) {
+  for (let at = start; at < text.length - 1; at++) {
     const here = text[at] ?? ''
     if ('({'.includes(here)) depth += 1
     if (')}'.includes(here)) depth -= 1
-    if (depth < 0 || (depth === 0 && here === '`')) return at
+    if (depth < 0) return at
     if (depth === 0 && /\s/.test(here) && ENDS.test(text.slice(at + 1))) return at
   }
   return text.length - 1
 }
 
 function insideSubstitution(text: string, at: number): boolean {
-  const opened = text.lastIndexOf('${', at)
-  return opened !== -1 && !text.slice(opened, at).includes('}')
+  let depth = 0
+  for (let i = 0; i < at; i++) {
+    if (text.startsWith('${', i) || (depth > 0 && text[i] === '{')) {
+      depth += 1
+      if (text[i] === '$') i += 1
+    } else if (depth > 0 && text[i] === '}') depth -= 1
+  }
+  return depth > 0
 }

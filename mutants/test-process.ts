@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createVitest, type Reporter, type TestModule } from 'vitest/node'
-import { served } from './served.ts'
+import { copies } from './copies.ts'
+import type { Covered } from './covered.ts'
 
 // A process with Vitest in it, which runs tests against several mutants at a time. Where one of them never comes to an
 // end, it says which, and its parent kills it.
@@ -12,20 +13,29 @@ export interface Order {
   quietMs: number
 }
 
+/** A test file, run once. */
 export interface Trial {
-  /** what is changed, from the root; null: nothing */
-  file: string | null
-  text: string
-  tests: string[]
+  /** from the root */
+  test: string
+  /** the number of a mutant; or a file, from the root, as one that acts on loading has it; null: nothing is changed */
+  mutant: number | { file: string; text: string } | null
+  /** the last of its tests that needs to be run, counted from 1 */
+  last: number
 }
 
 export interface Outcome {
-  /** for each trial the first test that failed; null: all of them passed */
-  failed: (string | null)[]
-  /** the trial that hangs: it is the last that anything is known of */
-  hanging: number | null
+  done: Done[]
+  /** whether the trial after those that are done hangs */
+  hangs: boolean
   /** Whose it is cannot be told where there are several. */
   uncaught: string | null
+}
+
+export interface Done {
+  /** the first test that failed; null: all of them passed */
+  failed: string | null
+  ms: number
+  covered: Covered[]
 }
 
 const START_MS = 30_000
@@ -43,7 +53,7 @@ const vitest = await createVitest('test', {
 })
 await vitest.standalone()
 const specificationsOf = new Map((await vitest.globTestSpecifications()).map((s) => [s.moduleId, s]))
-let trials = 0
+let runs = 0
 
 process.on('message', (order: Order) => {
   run(order).then(
@@ -54,54 +64,60 @@ process.on('message', (order: Order) => {
 process.on('disconnect', () => void vitest.close().finally(() => process.exit()))
 process.send?.('ready')
 
-async function run({ trials: order, quietMs }: Order): Promise<Outcome> {
-  served().clear()
+async function run({ trials, quietMs }: Order): Promise<Outcome> {
+  copies().clear()
   vitest.state.filesMap.clear()
   vitest.state.idMap.clear()
   vitest.state.clearErrors()
-  const numbered = order.map((trial) => ({ ...trial, number: ++trials }))
-  for (const { number, file, text } of numbered) {
-    served().set(number, { number, file: file && join(ROOT, file), text })
-  }
-  const specifications = numbered.flatMap(({ number, tests }) =>
-    tests.map((test) => {
-      const found = specificationsOf.get(join(ROOT, test))
-      if (!found) throw new Error(`there is no test ${test}`)
-      return found.project.createSpecification(`${found.moduleId}?mutant=${number}`)
-    }),
-  )
-  const finished: TestModule[] = []
-  const outcomeOf = ({ number, tests }: (typeof numbered)[number]) => {
-    const own = finished.filter(({ moduleId }) => moduleId.endsWith(`?mutant=${number}`))
-    const module = own.find((one) => !one.ok())
-    return { failed: module ? nameOf(module) : null, done: own.length === tests.length }
+  const specifications = trials.map((trial) => {
+    const found = specificationsOf.get(join(ROOT, trial.test))
+    if (!found) throw new Error(`there is no test ${trial.test}`)
+    return found.project.createSpecification(found.moduleId + suffixOf(trial))
+  })
+  const finished = new Map<string, TestModule>()
+  const done = (): Done[] => {
+    const modules = specifications.map(({ moduleId }) => finished.get(moduleId))
+    const missing = modules.indexOf(undefined)
+    return modules
+      .slice(0, missing === -1 ? undefined : missing)
+      .flatMap((module) => (module ? [doneOf(module)] : []))
   }
   let timer: NodeJS.Timeout | undefined
   let giveUp = () => {}
   const quiet = new Promise<Outcome>((resolve) => {
-    giveUp = () => resolve(soFar())
+    giveUp = () => resolve({ done: done(), hangs: true, uncaught: null })
   })
-  const soFar = (): Outcome => {
-    const outcomes = numbered.map(outcomeOf)
-    const hanging = outcomes.findIndex(({ done }) => !done)
-    return { failed: outcomes.slice(0, hanging).map(({ failed }) => failed), hanging, uncaught: null }
-  }
   // The first of them waits for all that is loaded, and for the database to be made ready.
   timer = setTimeout(giveUp, quietMs + START_MS)
   onProgress = (module) => {
-    if (module) finished.push(module)
+    if (module) finished.set(module.moduleId, module)
     clearTimeout(timer)
     timer = setTimeout(giveUp, quietMs)
   }
   const whole = async (): Promise<Outcome> => {
     const { unhandledErrors } = await vitest.runTestSpecifications(specifications)
-    const outcomes = numbered.map(outcomeOf)
-    if (outcomes.some(({ done }) => !done)) throw new Error('not all tests were run')
+    if (finished.size < specifications.length) throw new Error('not all tests were run')
     const [error] = unhandledErrors
-    const uncaught = error === undefined ? null : String(error)
-    return { failed: outcomes.map(({ failed }) => failed), hanging: null, uncaught }
+    return { done: done(), hangs: false, uncaught: error === undefined ? null : String(error) }
   }
   return Promise.race([whole(), quiet]).finally(() => clearTimeout(timer))
+}
+
+/** No two modules have the same name, or the second would be taken for the first. */
+function suffixOf({ mutant, last }: Trial): string {
+  runs += 1
+  if (mutant === null || typeof mutant === 'number') return `?run=${runs}&on=${mutant ?? 0}&last=${last}`
+  const suffix = `?copy=${runs}`
+  copies().set(suffix, { file: join(ROOT, mutant.file), text: mutant.text })
+  return suffix
+}
+
+function doneOf(module: TestModule): Done {
+  return {
+    failed: module.ok() ? null : nameOf(module),
+    ms: module.diagnostic().duration + module.diagnostic().collectDuration,
+    covered: module.meta().covered ?? [],
+  }
 }
 
 function nameOf(module: TestModule): string {

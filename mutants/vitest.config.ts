@@ -2,7 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { mergeConfig, type Plugin } from 'vitest/config'
 import type { TestSpecification } from 'vitest/node'
 import own from '../vitest.config.ts'
-import { served } from './served.ts'
+import { copies } from './copies.ts'
+import { readSources, type Source } from './sources.ts'
+import { switched } from './switches.ts'
 
 /** The files come in the order in which they are most likely to notice something. */
 class AsGiven {
@@ -15,32 +17,53 @@ class AsGiven {
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const NUMBERED = /\?mutant=(\d+)$/
+const COPY = /\?copy=\d+$/
+const RUN = /\?run=\d+&on=(\d+)&last=(\d+)$/
 
 /**
- * `file.ts?mutant=7` is the file as mutant 7 has it, and what it imports of ours is of mutant 7 too: many copies of the
- * sources live side by side in one process, which takes seconds to start. Nothing on the disk is changed.
+ * `file.test.ts?run=3&on=7&last=2` runs the tests of a file up to the second with mutant 7 switched on.
+ *
+ * `file.ts?copy=7` is the file as one mutant has it, and what it imports of ours is of that copy too: for mutants that act
+ * when a file is loaded. Nothing on the disk is changed.
  */
-const copies: Plugin = {
-  name: 'mutants',
-  enforce: 'pre',
-  async resolveId(source, importer, options) {
-    const number = NUMBERED.exec(importer ?? '')?.[0]
-    if (!number || !source.startsWith('.')) return null
-    const plain = importer?.replace(NUMBERED, '')
-    const found = await this.resolve(source, plain, { ...options, skipSelf: true })
-    const ours = found && !found.external && found.id.startsWith(`${ROOT}server/`) && found.id.endsWith('.ts')
-    return ours ? { ...found, id: found.id + number } : found
-  },
-  transform(_, id) {
-    const mutant = served().get(Number(NUMBERED.exec(id)?.[1]))
-    return mutant && id.replace(NUMBERED, '') === mutant.file ? { code: mutant.text, map: null } : null
-  },
+function mutants(): Plugin {
+  let sources: Map<string, Source> | undefined
+  const sourceOf = (id: string) => {
+    sources ??= new Map(readSources(ROOT).map((source) => [ROOT + source.path, source]))
+    return sources.get(id)
+  }
+  return {
+    name: 'mutants',
+    enforce: 'pre',
+    async resolveId(source, importer, options) {
+      if (!importer || !source.startsWith('.') || !(COPY.test(importer) || RUN.test(importer))) return null
+      const found = await this.resolve(source, importer.replace(/\?.*$/, ''), { ...options, skipSelf: true })
+      const [copy] = COPY.exec(importer) ?? []
+      const ours =
+        found && !found.external && found.id.startsWith(`${ROOT}server/`) && found.id.endsWith('.ts')
+      return copy && ours ? { ...found, id: found.id + copy } : found
+    },
+    transform(code, id) {
+      const [copy] = COPY.exec(id) ?? []
+      if (copy) {
+        const served = copies().get(copy)
+        return served && id.replace(COPY, '') === served.file ? { code: served.text, map: null } : null
+      }
+      const [query, on, last] = RUN.exec(id) ?? []
+      if (query)
+        return {
+          code: `Object.assign(globalThis.__mutants, { on: ${on}, last: ${last} });${code}`,
+          map: null,
+        }
+      const source = id.startsWith(`${ROOT}server/src/`) ? sourceOf(id) : undefined
+      return source ? { code: switched(source.path, source.text, source.mutants).text, map: null } : null
+    },
+  }
 }
 
 export default mergeConfig(own, {
   root: ROOT,
-  plugins: [copies],
+  plugins: [mutants()],
   test: {
     pool: 'threads',
     maxWorkers: 1,

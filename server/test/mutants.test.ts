@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs'
+import { transformSync } from 'esbuild'
 import { afterAll, describe, expect, it } from 'vitest'
 import { explanationOf } from '../../mutants/explained.ts'
 import { Judge } from '../../mutants/judge.ts'
 import { applied, type Mutant, shown } from '../../mutants/mutant.ts'
 import { mutantsOf } from '../../mutants/mutate.ts'
-import { TestPicker } from '../../mutants/tests-of.ts'
+import { readSources } from '../../mutants/sources.ts'
+import { switched } from '../../mutants/switches.ts'
+import type { Done, Trial } from '../../mutants/test-process.ts'
 
 const changesOf = (code: string): string[] =>
   mutantsOf('sample.ts', code).map(({ was, becomes }) => `${shown(was)} -> ${shown(becomes)}`)
@@ -25,6 +28,7 @@ describe('the mutants of a piece of code', () => {
     ['const x = Math.min(a, b)', ['min -> max']],
     ['const x = a.filter(b)', ['a.filter(b) -> a']],
     ['f(a, { b: true, c })', ['f(a, { b: true, c }) -> ;', 'b: true, -> ', 'true -> false']],
+    ['const x = a.toString()', []],
     ["throw new Error('1' + a)", []],
     ['type A = { b: true }', []],
   ]
@@ -51,6 +55,13 @@ describe('the mutants of a piece of code', () => {
       'least( -> greatest(',
     ])
     expect(changesOf("const x = 'where to go and what to see'")).toEqual([])
+    expect(changesOf("const x = 'and b = 1'")).toEqual(['b = 1 -> (b = 1 or true)'])
+    // Without its beginning, the rest of a case would not parse.
+    expect(changesOf('const x = `and case when a = b then c else d end`')).toEqual([
+      'a = b -> (a = b or true)',
+    ])
+    const nested = `const x = \`select a $${'{'}f({}, 'and c = 1')} where b = 2\``
+    expect(changesOf(nested)).toEqual(['b = 2 -> (b = 2 or true)', 'c = 1 -> (c = 1 or true)'])
   })
 
   it('are put in their place and nowhere else', () => {
@@ -81,29 +92,55 @@ describe('the mutants of a piece of code', () => {
 describe('a run against a mutant', () => {
   const ROOT = new URL('../../', import.meta.url)
   const path = 'server/src/domain/url.ts'
+  const test = 'server/src/domain/url.test.ts'
   const text = readFileSync(new URL(path, ROOT), 'utf8')
-  const [beside = [], others = []] = new TestPicker(ROOT.pathname).roundsFor(path)
+  const source = readSources(ROOT.pathname).find((one) => one.path === path)
   const judge = new Judge('postgresql://nowhere.invalid/')
   afterAll(() => judge.stop())
-
-  it('finds the tests that reach the file, the one beside it first', () => {
-    expect(beside).toEqual(['server/src/domain/url.test.ts'])
-    expect(others).toContain('server/src/domain/redirect.test.ts')
-    expect(others).not.toContain('server/src/domain/card.test.ts')
-  })
+  const trial = (mutant: Trial['mutant']): Trial => ({ test, mutant, last: 1_000 })
+  const copy = (changed: string) => trial({ file: path, text: changed })
+  const passed = expect.objectContaining({ failed: null })
+  const noticed = expect.objectContaining({ failed: expect.stringContaining(`${test} > `) })
 
   it('tells who was noticed, who was not and who hangs, and leaves the file as it is', async () => {
-    const trial = (changed: string) => ({ file: path, text: changed, tests: beside })
-    const none = 'export const parseUrl = () => null\n'
-    const endless = `while (true);\n${text}`
-    const trials = [text, none, endless, text].map(trial)
-    expect(await judge.judge([...trials, { ...trial(''), file: null }], 3_000)).toEqual([
-      'survived',
-      { killedBy: expect.stringContaining(`${beside[0]} > `) },
+    const trials = [text, 'export const parseUrl = () => null\n', `while (true);\n${text}`, text].map(copy)
+    expect(await judge.judge([...trials, trial(null)], 3_000)).toEqual([
+      passed,
+      noticed,
       'timed out',
-      'survived',
-      'survived',
+      passed,
+      passed,
     ])
     expect(readFileSync(new URL(path, ROOT), 'utf8')).toBe(text)
+  })
+
+  it('switches one mutant on at a time, and knows which tests come past it', async () => {
+    const mutants = source?.mutants ?? []
+    const verdicts = await judge.judge([null, ...mutants.map(({ number }) => number), null].map(trial), 3_000)
+    const covered = (verdicts[0] as Done).covered.map(({ number }) => number)
+    expect(covered).toEqual(mutants.map(({ number }) => number))
+    expect(verdicts.map((one) => one === 'timed out' || one.failed !== null)).toEqual([
+      false,
+      ...mutants.map(() => true),
+      false,
+    ])
+  })
+})
+
+describe('switches', () => {
+  const on = (code: string, number: number): unknown => {
+    const mutants = mutantsOf('sample.ts', code).map((mutant, at) => ({ ...mutant, number: at + 1 }))
+    const { text } = switched('sample.ts', code, mutants)
+    const { code: js } = transformSync(text, { loader: 'ts' })
+    return new Function('globalThis', `${js}; return f`)({ __mutantIsOn: (n: number) => n === number })
+  }
+  const CASES: [code: string, results: unknown[]][] = [
+    ['function f(a: number) { return a < 2 ? 5 : 7 }', [7, 5, 7, 5, 5, 7, 7, 7, 8, 6]],
+    ['function f() { const x = { a: 1 }; Object.assign(x, { a: 3 }); return x.a }', [3, 3, 3, 1, 1, 4, 2]],
+    ['function f() { return [4, 9].filter((n) => n > 4).length }', [1, 2, 0, 2, 1, 1, 1, 2, 1, 2]],
+  ]
+  it.each(CASES)('%s', (code, results) => {
+    const calls = results.map((_, number) => (on(code, number) as (a: number) => unknown)(2))
+    expect(calls).toEqual(results)
   })
 })
