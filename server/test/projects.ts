@@ -23,6 +23,7 @@ export const isUnit = (path: string): boolean =>
  */
 export const LONG = [
   'dashboard/test/accessibility-elsewhere.test.ts',
+  'dashboard/test/accessibility.test.ts',
   'dashboard/test/day.test.ts',
   'dashboard/test/first-minute.test.ts',
   'dashboard/test/keyboard.test.ts',
@@ -44,6 +45,7 @@ export const LONG = [
   'server/test/billing/overtaken.test.ts',
   'server/test/commands.test.ts',
   'server/test/connection-limit.test.ts',
+  'server/test/crash.test.ts',
   'server/test/dashboard/scale.test.ts',
   'server/test/dev.test.ts',
   'server/test/drain.test.ts',
@@ -55,6 +57,9 @@ export const LONG = [
   'server/test/long-lists-on-their-way.test.ts',
   'server/test/master-key.test.ts',
   'server/test/mutants.test.ts',
+  'server/test/override-races.test.ts',
+  'server/test/plain-http-off.test.ts',
+  'server/test/plan-change-races.test.ts',
   'server/test/plan-changes-property.test.ts',
   'server/test/proof.test.ts',
   'server/test/recovery-drill.test.ts',
@@ -67,6 +72,7 @@ export const LONG = [
   'server/test/stalled-readers.test.ts',
   'server/test/start.test.ts',
   'server/test/store/ledger-partitions.test.ts',
+  'server/test/stripe/cli.test.ts',
   'server/test/versions-on-two.test.ts',
   'server/test/workers.test.ts',
 ]

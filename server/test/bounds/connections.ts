@@ -11,7 +11,6 @@ import {
   HEADERS_TIMEOUT_MS,
   IDEMPOTENCY_KEPT_HOURS,
   KEEP_ALIVE_MS,
-  MAX_CELLS,
   MAX_CONNECTIONS,
   MAX_KEPT_DAYS,
   MAX_PIPELINED_REQUESTS,
@@ -30,6 +29,7 @@ import { httpServer } from '../../src/http/server.ts'
 import type { Service } from '../../src/operations/call/service.ts'
 import { addCells } from '../../src/operations/upkeep/cells.ts'
 import { Metrics } from '../../src/operations/upkeep/metrics.ts'
+import { CELL_TABLES } from '../../src/store/cells.ts'
 import { openPool, type Pool } from '../../src/store/database.ts'
 import { pruneReceipts } from '../../src/store/prune.ts'
 import { monotonic } from '../harness/clocks.ts'
@@ -111,14 +111,26 @@ export const connectionBounds: Bound[] = [
   {
     limit: 'MAX_CELLS',
     what: 'cells of an installation',
-    works: () =>
-      withOwnDatabase(async (pool) => expect(await addCells(pool, MAX_CELLS - 1, () => {})).toBe(MAX_CELLS)),
+    works: () => withCells(63, async (pool) => expect(await addCells(pool, 1, () => {})).toBe(64)),
     refused: () =>
-      withOwnDatabase((pool) =>
-        expect(addCells(pool, MAX_CELLS, () => {})).rejects.toThrow('at most 64 cells'),
-      ),
+      withCells(63, (pool) => expect(addCells(pool, 2, () => {})).rejects.toThrow('at most 64 cells')),
   },
 ]
+
+/** All but the first two have views in place of tables: real ones take as long as fifty other bounds. */
+async function withCells(count: number, work: (pool: Pool) => Promise<void>): Promise<void> {
+  await withOwnDatabase(async (pool) => {
+    await addCells(pool, 1, () => {})
+    const views = CELL_TABLES.map((table) => `create view c%1$s.${table} as select * from c0.${table};`)
+    await pool.query(`do $$ begin
+      for cell in 2..${count - 1} loop
+        execute format('create schema c%1$s; ${views.join(' ')}', cell);
+        insert into cell (id, schema) values (cell, 'c' || cell);
+      end loop;
+    end $$`)
+    await work(pool)
+  })
+}
 
 /** The service runs with the bound; what it does is tried with a shorter one. */
 function timeout(
