@@ -39,8 +39,9 @@ counts as noticed.
 Left out are the migrations and \`domain/limits.ts\`, whose numbers were chosen: where each of them is enforced is looked at
 like everything else.
 
-Where fewer were tried than are possible, those were drawn at random. Tests with a database are picked by the table in
-\`mutants/tests-of.ts\`: a survivor there may still be noticed by a test of the whole suite that was not run against it.
+Where fewer were tried than are possible, those were drawn at random. A mutant is tried by the tests that reach it, for 45 seconds at
+most: a survivor in code that everything passes may still be noticed by the whole suite. Tests in a browser, and those that start
+the service as a process of its own, are not used.
 
 | folder | possible | tried | killed | timed out | survived, explained | survived | score |
 |---|---|---|---|---|---|---|---|
