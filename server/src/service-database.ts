@@ -4,8 +4,7 @@ import type { Config } from './config.ts'
 import type { Monotonic } from './domain/clocks.ts'
 import { LONG_STATEMENT_TIMEOUT_MS } from './domain/limits.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
-import { HOT_CONNECTIONS } from './operations/usage/lanes.ts'
-import { CellPools } from './store/cell-pools.ts'
+import { HOT_CONNECTIONS } from './operations/usage/hot-paths.ts'
 import { Cells } from './store/cells.ts'
 import { checkDatabase } from './store/check-database.ts'
 import { checkDirect, checkPooler } from './store/check-pooler.ts'
@@ -15,8 +14,6 @@ import { isMigrated, migrate, whileOthersWait } from './store/migrate.ts'
 import { Replica } from './store/replica.ts'
 
 const CONNECTIONS = 8
-/** One for each hot path of a cell. */
-const CELL_CONNECTIONS = 2
 /** In addition to those reserved by the hot paths. */
 const LOOKUP_CONNECTIONS = 2
 const PATIENT_CONNECTIONS = 3
@@ -36,7 +33,6 @@ interface ServiceDatabase {
   listener: Pool | null
   replica: Replica | null
   cells: Cells
-  cellPools: CellPools
 }
 
 interface OpenOptions {
@@ -82,16 +78,11 @@ export async function openDatabase(
   }
   await bringUpToDate(direct, log)
   await cells.read(pool)
-  const cellPools = new CellPools(
-    lookups,
-    () => cells.home,
-    (searchPath) => open({ max: CELL_CONNECTIONS, keyLookups: true, searchPath }),
-  )
   const replica =
     standby === null
       ? null
       : new Replica(pool, readPools(openAt({ connectionString: standby })), monotonic, log)
-  return { direct, pool, lookups, patient, jobs, listener, replica, cells, cellPools }
+  return { direct, pool, lookups, patient, jobs, listener, replica, cells }
 }
 
 const PATIENT = { statementMs: LONG_STATEMENT_TIMEOUT_MS, lockMs: LONG_STATEMENT_TIMEOUT_MS }

@@ -71,15 +71,12 @@ export async function startService(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    const { direct, pool, lookups, patient, jobs, listener, replica, cells, cellPools } = await openDatabase(
-      config,
-      {
-        monotonic,
-        log,
-        undo,
-        givenUp,
-      },
-    )
+    const { direct, pool, lookups, patient, jobs, listener, replica, cells } = await openDatabase(config, {
+      monotonic,
+      log,
+      undo,
+      givenUp,
+    })
     // Nobody else uses the embedded database: locked jobs are a dead process's.
     if (config.databaseUrl === null) await freeAllJobs(pool)
 
@@ -95,7 +92,7 @@ export async function startService(
     metrics.watchPool('pool', pool)
     metrics.watchPool('lookups', lookups)
     metrics.watchPool('patient', patient)
-    const usage = new UsagePaths(cellPools, { apps, metrics, activity, monotonic })
+    const usage = new UsagePaths(apps, lookups, metrics, activity, monotonic)
     undo.push(async () => usage.release())
     const service: Service = {
       pool,
@@ -203,7 +200,7 @@ function startMaintenance(
     return opened
   }
   const pool = open()
-  const inCells = new CellPools(pool, () => cells.home, open)
+  const inCells = new CellPools(() => cells.home, open)
   const ledgers = async (): Promise<[Pool, ...Pool[]]> => {
     await cells.read(pool)
     const [first, ...others] = cells.schemas

@@ -57,7 +57,14 @@ it('gap: races: a counter that is not where it was read any more is left as it i
     'select uid from users order by uid',
   )
   const moveOf = (uid = 0, from: CounterMove['from'], to: number): CounterMove => ({
-    key: { appId: 'default', userUid: uid, featureId: 'calls', resetPeriod: 'MONTH', periodStart: 0 },
+    key: {
+      appId: 'default',
+      userUid: uid,
+      cell: null,
+      featureId: 'calls',
+      resetPeriod: 'MONTH',
+      periodStart: 0,
+    },
     from,
     to,
     entries: [{ action: 'ADD', delta: to - (from?.used ?? 0), used: to, recordedAt: 0 }],

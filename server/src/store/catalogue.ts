@@ -4,7 +4,7 @@ import {
   type FeatureContent,
   type PackageContent,
 } from '../domain/catalogue.ts'
-import { CellMap } from './cell-pools.ts'
+import { CellMap } from './cell-map.ts'
 import type { Db } from './database.ts'
 
 export interface LoadedApp {

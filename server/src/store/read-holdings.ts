@@ -2,7 +2,8 @@ import type { Override } from '../domain/override.ts'
 import { longestMs, RESET_PERIODS, type ResetPeriod } from '../domain/period.ts'
 import type { LiveSubscription } from '../domain/standing.ts'
 import { APP_NOW } from './apps.ts'
-import { textArray } from './arrays.ts'
+import { numberArray, textArray } from './arrays.ts'
+import { byCell, byGroup, type Cell, type CellGroup, kept, schemaOf } from './cell-map.ts'
 import { parseTimestamp, type Tx } from './database.ts'
 import { Prepared } from './prepared.ts'
 
@@ -12,6 +13,8 @@ export interface Question {
   userId: string
   featureId: string
   resetPeriod: ResetPeriod | null
+  /** where the user is; null: there is one cell */
+  cell: Cell | null
 }
 
 export interface Holding {
@@ -20,6 +23,7 @@ export interface Holding {
   now: number
   /** null: no such user */
   uid: number | null
+  cell: Cell | null
   live: LiveSubscription[]
   overrides: Override[] | null
   /**
@@ -70,17 +74,21 @@ const LONGEST = new Map<ResetPeriod | null, string>(
  * PostgreSQL read every counter of that kind the user ever had, and, with a plan made while the table was new, every live
  * subscription of the app.
  */
-const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod, longest]: readonly string[]) => `
+const holdingsOf = (
+  source: string,
+  [appId, userId, featureId, resetPeriod, longest]: readonly string[],
+  schema = '',
+) => `
 from ${source}
-left join users u on u.app_id = ${appId} and u.id = ${userId}
+left join ${schema}users u on u.app_id = ${appId} and u.id = ${userId}
 left join lateral (
-  select package_id, is_addon, started_at, anchor, quantity, package_version, version_as_of from subscription
+  select package_id, is_addon, started_at, anchor, quantity, package_version, version_as_of from ${schema}subscription
   where app_id = u.app_id and user_uid = u.uid
     and cancelled_at is null and (cancel_at is null or cancel_at > ${APP_NOW})
     and (follows is null or started_at <= ${APP_NOW})
   offset 0) s on true
 left join lateral (
-  select period_start, used, ctid from usage_counter
+  select period_start, used, ctid from ${schema}usage_counter
   where app_id = u.app_id and user_uid = u.uid and feature_id = ${featureId} and reset_period = ${resetPeriod}
     and period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - ${longest}, '-infinity')
   offset 0) c on true`
@@ -91,22 +99,46 @@ const COLUMNS = `app.version, ${APP_NOW} as now, u.uid, u.overrides,
 /** Choosing one of these is faster than parsing an interval for each question. */
 const CHOSEN = [...LONGEST].map(([reset, longest]) => `when '${reset}' then interval '${longest}'`).join(' ')
 
-const MANY = new Prepared<Row>(
-  'read-holdings',
+const manyOf = (source: string, schema?: string) =>
   `select q.ord, ${COLUMNS} ${holdingsOf(
-    `unnest($1::text[], $2::text[], $3::text[], $4::text[])
-  with ordinality as q (app_id, user_id, feature_id, reset_period, ord)
+    `${source}
 join app on app.id = q.app_id`,
     ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period', `case q.reset_period ${CHOSEN} end`],
-  )}`,
+    schema,
+  )}`
+
+const MANY = new Prepared<Row>(
+  'read-holdings',
+  manyOf(`unnest($1::text[], $2::text[], $3::text[], $4::text[])
+  with ordinality as q (app_id, user_id, feature_id, reset_period, ord)`),
+)
+
+/** In all cells of a group: the questions of each are five parameters. */
+const manyIn = kept(
+  ({ name, schemas }: CellGroup) =>
+    new Prepared<Row>(
+      `read-holdings-${name}`,
+      schemas
+        .map((schema, i) => {
+          const $ = (n: number) => `$${5 * i + n}`
+          const source = `unnest(${$(1)}::text[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::int[])
+  as q (app_id, user_id, feature_id, reset_period, ord)`
+          return manyOf(source, `${schema}.`)
+        })
+        .join('\nunion all\n'),
+    ),
 )
 
 /** PostgreSQL is faster with a statement for one question than with a list of one. */
-const ONE = new Prepared<Row>(
-  'read-holding',
-  `select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4', '$5::interval'])}
+const oneOf = (name: string, schema?: string) =>
+  new Prepared<Row>(
+    name,
+    `select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4', '$5::interval'], schema)}
 where app.id = $1`,
-)
+  )
+
+const ONE = oneOf('read-holding')
+const oneIn = kept((schema: string) => oneOf(`read-holding-${schema}`, `${schema}.`))
 
 /** Answers many questions in one statement, in order. An app that does not exist leaves a hole. */
 export async function readHoldings(
@@ -125,6 +157,7 @@ export async function readHoldings(
         version: Number(appVersion),
         now: parseTimestamp(now),
         uid: uid === null ? null : Number(uid),
+        cell: (questions[at] as Question).cell,
         live: [],
         overrides: overrides === null ? null : (JSON.parse(overrides) as Override[]),
         counters: [],
@@ -155,13 +188,33 @@ export async function readHoldings(
 function read(client: Tx, questions: readonly Question[]): Promise<Row[]> {
   const [first] = questions
   if (first && questions.length === 1) {
-    const { appId, userId, featureId, resetPeriod } = first
-    return ONE.run(client, [appId, userId, featureId, resetPeriod, LONGEST.get(resetPeriod) ?? null])
+    const { appId, userId, featureId, resetPeriod, cell } = first
+    const statement = cell ? oneIn(schemaOf(cell)) : ONE
+    return statement.run(client, [appId, userId, featureId, resetPeriod, LONGEST.get(resetPeriod) ?? null])
   }
-  return MANY.run(client, [
-    textArray(questions, (q) => q.appId),
-    textArray(questions, (q) => q.userId),
-    textArray(questions, (q) => q.featureId),
-    textArray(questions, (q) => q.resetPeriod),
-  ])
+  // Where there are cells after all, the statement fails.
+  if (questions.some(({ cell }) => cell === null)) return MANY.run(client, columns(questions))
+  return readInCells(client, questions)
 }
+
+async function readInCells(client: Tx, questions: readonly Question[]): Promise<Row[]> {
+  const rows: Row[] = []
+  const numbered = questions.map((question, i) => ({ question, ord: i + 1 }))
+  const cellOf = ({ question }: { question: Question }) => question.cell
+  for (const some of byGroup(numbered, cellOf)) {
+    const group = some[0]?.question.cell?.group as CellGroup
+    const values = byCell(group, some, cellOf).flatMap((here) => [
+      ...columns(here.map(({ question }) => question)),
+      numberArray(here, ({ ord }) => ord),
+    ])
+    for (const row of await manyIn(group).run(client, values)) rows.push(row)
+  }
+  return rows
+}
+
+const columns = (questions: readonly Question[]): string[] => [
+  textArray(questions, (q) => q.appId),
+  textArray(questions, (q) => q.userId),
+  textArray(questions, (q) => q.featureId),
+  textArray(questions, (q) => q.resetPeriod),
+]

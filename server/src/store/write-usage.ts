@@ -1,7 +1,7 @@
 import type { ResetPeriod } from '../domain/period.ts'
 import type { UsageAction } from '../domain/usage.ts'
 import { numberArray, textArray } from './arrays.ts'
-import { cellOf } from './cell-pools.ts'
+import { byCell, type Cell, type CellGroup, kept } from './cell-map.ts'
 import { type Tx, timestamp } from './database.ts'
 import type { KeyName } from './idempotency.ts'
 import { Prepared } from './prepared.ts'
@@ -9,6 +9,8 @@ import { Prepared } from './prepared.ts'
 interface CounterKey {
   appId: string
   userUid: number
+  /** where the user is; null: there is one cell */
+  cell: Cell | null
   featureId: string
   resetPeriod: ResetPeriod
   periodStart: number
@@ -44,89 +46,143 @@ export const COUNTER_EXISTS = 'usage_counter_pkey'
 // A counter is found by the position of its row, which saves an index lookup; the key confirms that it is the right
 // row. A moved counter brings its last ledger row along, nearly always the only one. A ledger row or receipt whose move
 // is null belongs to a new counter or to none, and so depends on no update.
-const writing = (name: string, held: string, result: string) =>
-  new Prepared<[ord: string | null]>(
-    name,
-    `with moved as (
-  update usage_counter c set used = m.becomes
-  from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[],
-      $6::tid[], $7::bigint[], $8::bigint[], $9::text[], $10::bigint[], $11::timestamptz[])
+
+/** What is written in one cell, from the 27 parameters that `$` names. */
+const writingIn = (schema: string, suffix: string, $: (n: number) => string) => `moved${suffix} as (
+  update ${schema}usage_counter c set used = m.becomes
+  from unnest(${$(1)}::text[], ${$(2)}::bigint[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::timestamptz[],
+      ${$(6)}::tid[], ${$(7)}::bigint[], ${$(8)}::bigint[], ${$(9)}::text[], ${$(10)}::bigint[], ${$(11)}::timestamptz[])
     with ordinality as m (app_id, user_uid, feature_id, reset_period, period_start,
       place, was, becomes, action, delta, recorded_at, ord)
   where c.ctid = m.place and c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = m.feature_id
     and c.reset_period = m.reset_period and c.period_start = m.period_start and c.used = m.was
   returning m.*
-), made as (
-  insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
-  select * from unnest($12::text[], $13::bigint[], $14::text[], $15::text[], $16::timestamptz[], $17::bigint[])
-), ledger as (
-  insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
+), made${suffix} as (
+  insert into ${schema}usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
+  select * from unnest(${$(12)}::text[], ${$(13)}::bigint[], ${$(14)}::text[], ${$(15)}::text[], ${$(16)}::timestamptz[], ${$(17)}::bigint[])
+), ledger${suffix} as (
+  insert into ${schema}usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
   select app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at
-  from unnest($18::text[], $19::bigint[], $20::text[], $21::text[], $22::timestamptz[],
-      $23::text[], $24::bigint[], $25::bigint[], $26::timestamptz[], $27::int[])
+  from unnest(${$(18)}::text[], ${$(19)}::bigint[], ${$(20)}::text[], ${$(21)}::text[], ${$(22)}::timestamptz[],
+      ${$(23)}::text[], ${$(24)}::bigint[], ${$(25)}::bigint[], ${$(26)}::timestamptz[], ${$(27)}::int[])
     as e (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at, move)
-  where move is null or move = any(array(select ord from moved))
+  where move is null or move = any(array(select ord from moved${suffix}))
   union all
-  select app_id, user_uid, feature_id, reset_period, period_start, action, delta, becomes, recorded_at from moved
-), receipt as (
+  select app_id, user_uid, feature_id, reset_period, period_start, action, delta, becomes, recorded_at from moved${suffix}
+)`
+
+/** Receipts, from seven parameters. */
+const writingReceipts = (moved: string, $: (n: number) => string) => `receipt as (
   insert into idempotency (app_id, scope, key, request, results, user_uid)
   select app_id, scope, key, decode(request, 'hex'), results::json, user_uid
-  from unnest($28::text[], $29::text[], $30::text[], $31::text[], $32::text[], $33::int[], $34::bigint[])
+  from unnest(${$(1)}::text[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::text[], ${$(6)}::int[], ${$(7)}::bigint[])
     as r (app_id, scope, key, request, results, move, user_uid)
-  where move is null or move = any(array(select ord from moved))
-)${held}
-${result}`,
-  )
+  where move is null or move = any(array(${moved}))
+)`
 
-const WRITE = writing('write-usage', '', 'select ord from moved')
+const from = (offset: number) => (n: number) => `$${offset + n}`
+
+const WRITE = new Prepared<[ord: string]>(
+  'write-usage',
+  `with ${writingIn('', '', from(0))}, ${writingReceipts('select ord from moved', from(27))}
+select ord from moved`,
+)
+
+/** Of each cell: what is written there, the users of new counters, and how many moves are those of the cells before. */
+const CELL_PARAMETERS = 30
 
 /**
- * In one of several cells, from which users may be moved away. Counters that are there no more are not moved, but a new
- * one would be left behind: its user is held, and all is undone if that is gone.
+ * In the cells of a group, from which users may be moved away. Counters that are there no more are not moved, but a new one
+ * would be left behind: its user is held, and all is undone if that is gone.
  */
-const WRITE_IN_CELL = writing(
-  'write-usage-in-cell',
-  `, held as materialized (
-  select u.uid from unnest($35::text[], $36::bigint[]) as n (app_id, uid)
-  join users u on u.app_id = n.app_id and u.uid = n.uid for key share of u
-), all_held as (
-  select case when count(*) = cardinality($36::bigint[]) then 1 else user_moved_away() end as checked from held
-)`,
-  'select moved.ord from all_held left join moved on true where all_held.checked = 1',
-)
+const writeIn = kept(({ name, schemas }: CellGroup) => {
+  const cells = schemas.map((schema, i) => ({ schema: `${schema}.`, i, $: from(CELL_PARAMETERS * i) }))
+  const moved = cells
+    .map(({ i, $ }) => `select ord + ${$(30)}::int as ord from moved_${i}`)
+    .join(' union all ')
+  const held = ({ schema, i, $ }: (typeof cells)[number]) => `held_${i} as materialized (
+  select u.uid from unnest(${$(28)}::text[], ${$(29)}::bigint[]) as n (app_id, uid)
+  join ${schema}users u on u.app_id = n.app_id and u.uid = n.uid for key share of u
+)`
+  const areHeld = cells.map(
+    ({ i, $ }) => `(select count(*) from held_${i}) = cardinality(${$(29)}::bigint[])`,
+  )
+  return new Prepared<[ord: string | null]>(
+    `write-usage-${name}`,
+    `with ${cells.map(({ schema, i, $ }) => writingIn(schema, `_${i}`, $)).join(', ')},
+${writingReceipts(moved, from(CELL_PARAMETERS * cells.length))},
+${cells.map(held).join(',\n')},
+all_held as (select case when ${areHeld.join(' and ')} then 1 else user_moved_away() end as checked)
+select moved.ord from all_held left join (${moved}) moved on true where all_held.checked = 1`,
+  )
+})
 
 /**
  * Moves each counter that still has the value it was read with, together with its ledger rows and receipts: one
- * statement, so one round trip and one commit for all. Returns the moves that were made; the others lost a race and
- * must be decided again. If a new counter or a receipt exists by now, nothing is done and the unique violation is
- * thrown.
+ * statement, so one round trip and one commit for all. They are in one group of cells. Returns the moves that were made; the
+ * others lost a race and must be decided again. If a new counter or a receipt exists by now, nothing is done and the unique
+ * violation is thrown.
  */
 export async function writeUsage(
   client: Tx,
   moves: readonly CounterMove[],
   otherReceipts: readonly Receipt[],
 ): Promise<Set<CounterMove>> {
+  const group = moves[0]?.key.cell?.group
+  const cells = group ? byCell(group, moves, ({ key }) => key.cell) : [moves]
+  const receipts: KeptReceipt[] = otherReceipts.map((receipt) => ({ receipt, move: null }))
+  const updated: CounterMove[] = []
+  const values = cells.flatMap((here) => {
+    const before = updated.length
+    const { columns, updates, inserts } = writtenIn(here, before, receipts)
+    updated.push(...updates)
+    return group ? [...columns, ...usersOf(inserts), String(before)] : columns
+  })
+  // All writers use the same order, so no two wait for each other.
+  receipts.sort(({ receipt: a }, { receipt: b }) =>
+    a.key === b.key ? compare(a.appId + a.scope, b.appId + b.scope) : compare(a.key, b.key),
+  )
+  values.push(
+    textArray(receipts, (r) => r.receipt.appId),
+    textArray(receipts, (r) => r.receipt.scope),
+    textArray(receipts, (r) => r.receipt.key),
+    textArray(receipts, (r) => r.receipt.request.toString('hex')),
+    textArray(receipts, (r) => r.receipt.results),
+    numberArray(receipts, (r) => r.move),
+    numberArray(receipts, (r) => r.receipt.userUid),
+  )
+  const rows = await (group ? writeIn(group) : WRITE).run(client, values)
+  const done = new Set(moves.filter(({ from }) => from === null))
+  for (const [ord] of rows) {
+    const move = ord === null ? undefined : updated[Number(ord) - 1]
+    if (move) done.add(move)
+  }
+  return done
+}
+
+/** `move`: the number of the move it depends on, counted from 1; null: it depends on none */
+interface KeptReceipt {
+  receipt: Receipt
+  move: number | null
+}
+
+/** The parameters of one cell. Receipts are added to those of all cells, where `before` counts the moves so far. */
+function writtenIn(moves: readonly CounterMove[], before: number, receipts: KeptReceipt[]) {
   const updates = moves.flatMap((move) => {
     const last = move.entries.at(-1)
     return move.from && last ? [{ move, key: move.key, from: move.from, last }] : []
   })
   const inserts = moves.filter(({ from }) => from === null)
   const entries: { key: CounterKey; entry: LedgerEntry; move: number | null }[] = []
-  const receipts: { receipt: Receipt; move: number | null }[] = []
-  const take = ({ key, receipts: kept }: CounterMove, own: LedgerEntry[], move: number | null) => {
-    for (const entry of own) entries.push({ key, entry, move })
-    for (const receipt of kept) receipts.push({ receipt, move })
+  for (const [i, { move, key }] of updates.entries()) {
+    for (const entry of move.entries.slice(0, -1)) entries.push({ key, entry, move: i + 1 })
+    for (const receipt of move.receipts) receipts.push({ receipt, move: before + i + 1 })
   }
-  for (const [i, { move }] of updates.entries()) take(move, move.entries.slice(0, -1), i + 1)
-  for (const move of inserts) take(move, move.entries, null)
-  for (const receipt of otherReceipts) receipts.push({ receipt, move: null })
-  // All writers use the same order, so no two wait for each other.
-  receipts.sort(({ receipt: a }, { receipt: b }) =>
-    a.key === b.key ? compare(a.appId + a.scope, b.appId + b.scope) : compare(a.key, b.key),
-  )
-
-  const inCell = cellOf(client) !== undefined
-  const rows = await (inCell ? WRITE_IN_CELL : WRITE).run(client, [
+  for (const { key, entries: own, receipts: given } of inserts) {
+    for (const entry of own) entries.push({ key, entry, move: null })
+    for (const receipt of given) receipts.push({ receipt, move: null })
+  }
+  const columns = [
     ...keyColumns(updates),
     textArray(updates, (m) => m.from.place),
     numberArray(updates, (m) => m.from.used),
@@ -142,21 +198,8 @@ export async function writeUsage(
     numberArray(entries, (e) => e.entry.used),
     textArray(entries, (e) => timestamp(e.entry.recordedAt)),
     numberArray(entries, (e) => e.move),
-    textArray(receipts, (r) => r.receipt.appId),
-    textArray(receipts, (r) => r.receipt.scope),
-    textArray(receipts, (r) => r.receipt.key),
-    textArray(receipts, (r) => r.receipt.request.toString('hex')),
-    textArray(receipts, (r) => r.receipt.results),
-    numberArray(receipts, (r) => r.move),
-    numberArray(receipts, (r) => r.receipt.userUid),
-    ...(inCell ? usersOf(inserts) : []),
-  ])
-  const done = new Set(inserts)
-  for (const [ord] of rows) {
-    const update = ord === null ? undefined : updates[Number(ord) - 1]
-    if (update) done.add(update.move)
-  }
-  return done
+  ]
+  return { columns, updates: updates.map(({ move }) => move), inserts }
 }
 
 function keyColumns(rows: readonly { key: CounterKey }[]): string[] {

@@ -160,7 +160,14 @@ describe('gap: races, a move of a counter that was lost', () => {
     )
     const place = rows[0]?.place ?? ''
     const lost: CounterMove = {
-      key: { appId: 'ours', userUid: UID, featureId: 'calls', resetPeriod: 'MONTH', periodStart: 0 },
+      key: {
+        appId: 'ours',
+        userUid: UID,
+        cell: null,
+        featureId: 'calls',
+        resetPeriod: 'MONTH',
+        periodStart: 0,
+      },
       // The counter stands at 5.
       from: { used: 4, place },
       to: 7,

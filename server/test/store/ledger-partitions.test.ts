@@ -71,7 +71,7 @@ async function record(tx: Tx, userUid: number, featureId: string, becomes: (used
   const to = becomes(from?.used ?? 0)
   const delta = to - (from?.used ?? 0)
   const entries = [{ action: 'ADD', delta, used: to, recordedAt: START } as const]
-  const done = await writeUsage(tx, [{ key, from, to, entries, receipts: [] }], [])
+  const done = await writeUsage(tx, [{ key: { ...key, cell: null }, from, to, entries, receipts: [] }], [])
   return done.size > 0
 }
 

@@ -1,6 +1,7 @@
 import type { Standing } from '../../domain/standing.ts'
 import type { RecordedUsage, UsageCall } from '../../domain/usage.ts'
 import type { Caller } from '../../store/app-cache.ts'
+import type { Cell } from '../../store/cell-map.ts'
 import type { CountedFeature } from '../../store/feature-activity.ts'
 import type { KeyName } from '../../store/idempotency.ts'
 import type { Deadline } from './deadline.ts'
@@ -41,6 +42,8 @@ export interface FoundStanding {
   used: number
   now: number
   uid: number | null
+  /** where the user is; null: there is one cell */
+  cell: Cell | null
   /** the position of the counter's row; null: nothing has been counted in this period */
   place: string | null
 }

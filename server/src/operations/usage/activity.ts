@@ -21,19 +21,19 @@ export class Activity {
   #recent = new Map<string, RecentUsage>()
   #written: Promise<void> = Promise.resolve()
 
-  /** All items of a batch, which are nearly always of one app; -1 takes them back. */
-  count(kind: keyof Calls, items: readonly { caller: { appId: string } }[], times: 1 | -1 = 1): void {
+  /** All items of a batch, which are nearly always of one app. */
+  count(kind: keyof Calls, items: readonly { caller: { appId: string } }[]): void {
     let appId = ''
     let run = 0
     for (const { caller } of items) {
       if (caller.appId !== appId) {
-        if (run > 0) this.#of(appId)[kind] += times * run
+        if (run > 0) this.#of(appId)[kind] += run
         appId = caller.appId
         run = 0
       }
       run += 1
     }
-    if (run > 0) this.#of(appId)[kind] += times * run
+    if (run > 0) this.#of(appId)[kind] += run
   }
 
   /** One per batch is enough to show who is active. */

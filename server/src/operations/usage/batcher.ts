@@ -7,7 +7,7 @@ export type BatchResult<T> = { value: T } | { error: unknown }
 
 interface Waiting<Item, Result> {
   item: Item
-  resolve: (result: Result | Promise<Result>) => void
+  resolve: (result: Result) => void
   reject: (error: unknown) => void
 }
 
@@ -29,7 +29,7 @@ interface BatchOptions<Item> {
  * finds it full is refused immediately.
  */
 export class Batcher<Item, Result> {
-  readonly #run: (items: Item[], lane: number) => Promise<BatchResult<Result | Promise<Result>>[]>
+  readonly #run: (items: Item[], lane: number) => Promise<BatchResult<Result>[]>
   readonly #most: number
   readonly #monotonic: Monotonic
   readonly #expired: (item: Item, now: number) => boolean
@@ -42,7 +42,7 @@ export class Batcher<Item, Result> {
   #scheduled = false
 
   constructor(
-    run: (items: Item[], lane: number) => Promise<BatchResult<Result | Promise<Result>>[]>,
+    run: (items: Item[], lane: number) => Promise<BatchResult<Result>[]>,
     { monotonic, lanes, most, expired = () => false }: BatchOptions<Item>,
   ) {
     this.#run = run
@@ -109,7 +109,7 @@ export class Batcher<Item, Result> {
   }
 
   async #send(batch: Waiting<Item, Result>[], lane: number): Promise<void> {
-    let results: BatchResult<Result | Promise<Result>>[]
+    let results: BatchResult<Result>[]
     this.#sentAt[lane] = this.#monotonic()
     try {
       results = await this.#run(

@@ -1,114 +1,129 @@
-import { unavailable } from '../../domain/errors.ts'
-import { MAX_STALE_READS } from '../../domain/limits.ts'
+import type { Monotonic } from '../../domain/clocks.ts'
 import type { AppCache } from '../../store/app-cache.ts'
-import type { CellPools } from '../../store/cell-pools.ts'
-import type { FoundStanding, HotPaths, PendingUsage, Recorded, StandingQuestion } from '../call/hot-paths.ts'
-import type { BatchResult } from './batcher.ts'
-import { isElsewhere, type LaneSettings, Lanes } from './lanes.ts'
+import type { Pool } from '../../store/database.ts'
+import { HeldConnection } from '../../store/held-connection.ts'
+import type {
+  FoundStanding,
+  HotPaths,
+  PendingUsage,
+  Recorded,
+  StandingQuestion,
+  WaitingCaller,
+} from '../call/hot-paths.ts'
+import type { Metrics } from '../upkeep/metrics.ts'
+import type { Activity } from './activity.ts'
+import { Batcher, type BatchResult } from './batcher.ts'
+import { recordBatch } from './record-batch.ts'
+import { readStandings } from './standings.ts'
 
-/**
- * `read` and `record`, each with batches of its own. Where there are several cells, each has its own lanes, and a call
- * whose user turns out to be in another is asked again there.
- */
+/** Per path, so that one is running while the other's answers are being sent. */
+const LANES = 2
+const MOST = 128
+
+/** Each lane of each path has a connection to itself. */
+export const HOT_CONNECTIONS = 2 * LANES
+
+/** `read` and `record`, each with batches of its own. */
 export class UsagePaths implements HotPaths {
-  readonly #apps: AppCache
-  readonly #pools: CellPools
-  readonly #settings: LaneSettings
-  /** for a single cell */
-  readonly #home: Lanes
-  readonly #cells = new Map<string, Lanes>()
+  readonly #held: HeldConnection[]
+  readonly #readers: Batcher<StandingQuestion, FoundStanding>
+  /** All events of one user go through one lane, so that no two lanes move the same counter. */
+  readonly #recorders: Batcher<PendingUsage, Recorded>[]
 
-  constructor(pools: CellPools, settings: Omit<LaneSettings, 'elsewhere'>) {
-    this.#apps = settings.apps
-    this.#pools = pools
-    this.#settings = {
-      ...settings,
-      elsewhere: {
-        read: (questions, results) =>
-          this.#again('checks', questions, results, (question) => this.read(question)),
-        record: (pending, results) => this.#again('records', pending, results, (usage) => this.record(usage)),
-      },
-    }
-    this.#home = new Lanes(pools.home, this.#settings)
-    settings.metrics.watchQueue(
-      'check',
-      this.#queueOf((lanes) => lanes.checks),
+  constructor(apps: AppCache, pool: Pool, metrics: Metrics, activity: Activity, monotonic: Monotonic) {
+    this.#held = Array.from({ length: HOT_CONNECTIONS }, () => new HeldConnection(pool))
+    const [reading, recording] = [this.#held.slice(0, LANES), this.#held.slice(LANES)]
+    this.#readers = standingReader(apps, reading, metrics, activity, monotonic)
+    this.#recorders = recording.map((connection) =>
+      usageRecorder(apps, connection, metrics, activity, monotonic),
     )
-    settings.metrics.watchQueue(
-      'record',
-      this.#queueOf((lanes) => lanes.records),
-    )
+    metrics.watchQueue('check', this.#readers)
+    metrics.watchQueue('record', queueOf(this.#recorders))
   }
 
   read(question: StandingQuestion): Promise<FoundStanding> {
-    return this.#lanesFor(question.caller.appId, question.userId).read(question)
+    return this.#readers.add(question)
   }
 
   record(usage: PendingUsage): Promise<Recorded> {
-    return this.#lanesFor(usage.caller.appId, usage.event.userId).record(usage)
+    return at(this.#recorders, hash(usage.event.userId) % this.#recorders.length).add(usage)
   }
 
   oldestSeconds(): number {
-    return Math.max(...this.#all().map((lanes) => lanes.oldestSeconds()))
+    return Math.max(this.#readers.oldestSeconds(), queueOf(this.#recorders).oldestSeconds())
   }
 
-  /** Returns the connections to the pools. */
+  /** Returns the connections to the pool. */
   release(): void {
-    for (const lanes of this.#all()) lanes.release()
+    for (const connection of this.#held) connection.release()
   }
+}
 
-  #all(): Lanes[] {
-    return [this.#home, ...this.#cells.values()]
-  }
+/** Several lanes as one queue: how many calls wait, and for how long the oldest has. */
+const queueOf = (lanes: readonly Batcher<PendingUsage, Recorded>[]) => ({
+  get waiting() {
+    return lanes.reduce((sum, lane) => sum + lane.waiting, 0)
+  },
+  oldestSeconds: () => Math.max(...lanes.map((lane) => lane.oldestSeconds())),
+})
 
-  #lanesFor(appId: string, userId: string): Lanes {
-    const schema = this.#apps.known(appId)?.cells?.schemaOf(appId, userId)
-    if (schema === undefined) return this.#home
-    let lanes = this.#cells.get(schema)
-    if (!lanes) {
-      lanes = new Lanes(this.#pools.of(schema), { ...this.#settings, lanes: 1 })
-      this.#cells.set(schema, lanes)
-    }
-    return lanes
-  }
+function standingReader(
+  apps: AppCache,
+  connections: HeldConnection[],
+  metrics: Metrics,
+  activity: Activity,
+  monotonic: Monotonic,
+): Batcher<StandingQuestion, FoundStanding> {
+  return new Batcher<StandingQuestion, FoundStanding>(
+    (questions, lane) => {
+      const standings = at(connections, lane).use((db) => readStandings(apps, db, questions))
+      // Counted while PostgreSQL is at work.
+      metrics.batch.observe({ path: 'check' }, questions.length)
+      activity.count('checks', questions)
+      return standings
+    },
+    { monotonic, lanes: connections.length, most: MOST, expired },
+  )
+}
 
-  /**
-   * Has what was asked in the wrong cell answered in the right one. The batch does not wait for that: two cells whose users
-   * change places would wait for each other.
-   */
-  async #again<Item extends { caller: { appId: string } }, Answer>(
-    kind: 'checks' | 'records',
-    items: readonly Item[],
-    results: BatchResult<Answer>[],
-    ask: (item: Item) => Promise<Answer>,
-  ): Promise<BatchResult<Answer | Promise<Answer>>[]> {
-    const appIds = new Set(items.map(({ caller }) => caller.appId))
-    for (const appId of appIds) await this.#apps.reload(this.#pools.home, appId)
-    const strays: Item[] = []
-    const answers = results.map((result, i) => {
-      const item = items[i] as Item
-      // With one cell, nothing is elsewhere: the error is what it says.
-      if (!isElsewhere(result) || !this.#apps.known(item.caller.appId)?.cells) return result
-      const times = (this.#astray.get(item) ?? 0) + 1
-      this.#astray.set(item, times)
-      if (times > MAX_STALE_READS) return { error: unavailable('The user kept being moved; try again') }
-      strays.push(item)
-      return { value: ask(item) }
-    })
-    // They are counted where they are answered.
-    this.#settings.activity.count(kind, strays, -1)
-    return answers
-  }
-  /** how often a call was asked in the wrong cell */
-  readonly #astray = new WeakMap<object, number>()
+function usageRecorder(
+  apps: AppCache,
+  connection: HeldConnection,
+  metrics: Metrics,
+  activity: Activity,
+  monotonic: Monotonic,
+): Batcher<PendingUsage, Recorded> {
+  return new Batcher<PendingUsage, Recorded>(
+    async (pending) => {
+      metrics.batch.observe({ path: 'record' }, pending.length)
+      activity.count('records', pending)
+      const results = await connection.use((db) => recordBatch(apps, db, pending, activity.features))
+      noteOne(activity, pending[0], results[0])
+      return results
+    },
+    { monotonic, lanes: 1, most: MOST, expired },
+  )
+}
 
-  #queueOf(of: (lanes: Lanes) => { waiting: number; oldestSeconds(): number }) {
-    const all = () => this.#all().map(of)
-    return {
-      get waiting() {
-        return all().reduce((sum, queue) => sum + queue.waiting, 0)
-      },
-      oldestSeconds: () => Math.max(...all().map((queue) => queue.oldestSeconds())),
-    }
-  }
+/** The caller has been told that there is no answer: recording it now would be a surprise. */
+const expired = ({ caller }: { caller: WaitingCaller }, now: number): boolean =>
+  caller.deadline?.passedBy(now) ?? false
+
+function noteOne(activity: Activity, pending?: PendingUsage, result?: BatchResult<Recorded>): void {
+  if (!pending || !result || 'error' in result || result.value === 'claimed') return
+  const { consumption } = result.value
+  if (!consumption) return
+  const { caller, event } = pending
+  const { used, budget } = consumption
+  activity.recorded({ appId: caller.appId, userId: event.userId, featureId: event.featureId, used, budget })
+}
+
+function hash(text: string): number {
+  let hash = 0
+  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) | 0
+  return hash >>> 0
+}
+
+function at<T>(all: readonly T[], index: number): T {
+  return all[index] as T
 }

@@ -2,6 +2,8 @@ import { unavailable } from '../../domain/errors.ts'
 import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { applyUsage, type RecordedUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/app-cache.ts'
+import { byGroup } from '../../store/cell-map.ts'
+import { metAView } from '../../store/cells.ts'
 import { type Db, endedForAnother, TryAgain, type Tx, violates } from '../../store/database.ts'
 import { KEY_TAKEN, readKeys } from '../../store/idempotency.ts'
 import { refusesData } from '../../store/refused-data.ts'
@@ -75,9 +77,9 @@ function failOthers(answers: Answers, error: unknown): void {
 const keptChanging = () =>
   unavailable('Nothing was recorded, since others kept changing the counter; try again')
 
-/** Another writer used one of the keys, or created one of the counters, in between: nothing was written. */
+/** Another writer used one of the keys, created one of the counters, or moved its user in between: nothing was written. */
 const isOvertaken = (error: unknown): boolean =>
-  violates(error, KEY_TAKEN) || violates(error, COUNTER_EXISTS) || endedForAnother(error)
+  violates(error, KEY_TAKEN) || violates(error, COUNTER_EXISTS) || endedForAnother(error) || metAView(error)
 
 async function recordTogether(
   apps: AppCache,
@@ -97,19 +99,24 @@ async function recordTogether(
     const { moved, unmoved } = decide(open, found, answers)
     const receipts = unmoved.flatMap(receiptsOf)
     try {
-      const moves = moved.map(({ move }) => move)
-      if (moves.length > 0 || receipts.length > 0) {
-        const made = await writeUsage(client, moves, receipts)
-        for (const { move, decisions } of moved) {
+      let lost = false
+      const write = async (together: readonly Moved[], others: readonly Receipt[]) => {
+        const moves = together.map(({ move }) => move)
+        const made = await writeUsage(client, moves, others)
+        for (const { move, decisions } of together) {
           if (!made.has(move)) continue
           answerWith(decisions, answers)
           count(tally, move, decisions.length)
         }
-        if (made.size < moves.length) races += 1
+        if (made.size < moves.length) lost = true
       }
+      // Nearly always one. Each is answered once it is written: what fails after it does not concern it.
+      const [first = [], ...rest] = byGroup(moved, ({ move }) => move.key.cell)
+      if (first.length > 0 || receipts.length > 0) await write(first, receipts)
       answerWith(unmoved, answers)
       for (const { item } of unmoved) countRefused(apps, tally, item)
-      if (races > MAX_LOST_RACES) throw keptChanging()
+      for (const together of rest) await write(together, [])
+      if (lost && ++races > MAX_LOST_RACES) throw keptChanging()
     } catch (error) {
       if (!isOvertaken(error)) throw error
       if (inTransaction) throw new TryAgain()
@@ -231,14 +238,14 @@ function decide(open: readonly Open[], found: readonly BatchResult<FoundStanding
 }
 
 function moveOf(counters: Map<string, Moved>, appId: string, found: FoundStanding): Moved | null {
-  const { standing, uid, featureId } = found
+  const { standing, uid, cell, featureId } = found
   if (standing.kind !== 'metered' || uid === null) return null
   const { resetPeriod } = standing.allowance
   const periodStart = standing.period.start
   const name = `${uid} ${periodStart} ${resetPeriod} ${featureId}`
   let counter = counters.get(name)
   if (!counter) {
-    const key = { appId, userUid: uid, featureId, resetPeriod, periodStart }
+    const key = { appId, userUid: uid, cell, featureId, resetPeriod, periodStart }
     const from = found.place === null ? null : { used: found.used, place: found.place }
     counter = { move: { key, from, to: found.used, entries: [], receipts: [] }, decisions: [] }
     counters.set(name, counter)

@@ -4,7 +4,7 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_STALE_READS } from '../../domain/limits.ts'
 import { standingOf } from '../../domain/standing.ts'
 import type { AppCache, CachedApp } from '../../store/app-cache.ts'
-import { cellOf, Elsewhere } from '../../store/cell-pools.ts'
+import { metAView } from '../../store/cells.ts'
 import type { Tx } from '../../store/database.ts'
 import { type Holding, type Question, readHoldings } from '../../store/read-holdings.ts'
 import { refusesData } from '../../store/refused-data.ts'
@@ -21,7 +21,7 @@ export function readStandings(
   questions: readonly StandingQuestion[],
   { inTransaction = false } = {},
 ): Promise<BatchResult<FoundStanding>[]> {
-  const answers = readTogether(apps, client, questions)
+  const answers = readTogether(apps, client, questions, inTransaction)
   if (inTransaction || questions.length === 1) return answers
   return answers.catch((error) => {
     if (!refusesData(error)) throw error
@@ -37,7 +37,7 @@ async function readOneByOne(
   const answers: BatchResult<FoundStanding>[] = []
   for (const question of questions) {
     try {
-      answers.push(...(await readTogether(apps, client, [question])))
+      answers.push(...(await readTogether(apps, client, [question], false)))
     } catch (error) {
       if (!refusesData(error)) throw error
       answers.push({ error })
@@ -47,16 +47,16 @@ async function readOneByOne(
 }
 
 /**
- * The catalogue determines what to read, and the statement shows whether the cached catalogue was current: if not, the
- * question is asked again.
+ * The cached app says what to read, and where; the statement shows whether that was current. If not, the question is
+ * asked again.
  */
 async function readTogether(
   apps: AppCache,
   client: Tx,
   questions: readonly StandingQuestion[],
+  inTransaction: boolean,
 ): Promise<BatchResult<FoundStanding>[]> {
   const answers = new Array<BatchResult<FoundStanding>>(questions.length)
-  const here = cellOf(client)
   let open = questions.map((_, i) => i)
   for (let stale = 0; open.length > 0; stale++) {
     if (stale > MAX_STALE_READS) {
@@ -65,7 +65,7 @@ async function readTogether(
       break
     }
     const asked: Question[] = []
-    const guesses = new Map<string, Catalogue | undefined>()
+    const guesses = new Map<string, CachedApp | undefined>()
     const topics = new Map<string, Topic>()
     const topicOf = open.map((i) => {
       const question = questions[i] as StandingQuestion
@@ -75,14 +75,18 @@ async function readTogether(
       const name = `${appId} ${userId.length} ${userId}${featureId}`
       let topic = topics.get(name)
       if (!topic) {
-        if (!guesses.has(appId)) guesses.set(appId, apps.known(appId)?.catalogue)
+        if (!guesses.has(appId)) guesses.set(appId, apps.known(appId))
         topic = { guess: guesses.get(appId), from: asked.length, found: null }
         topics.set(name, topic)
         ask(asked, question, topic.guess)
       }
       return topic
     })
-    const holdings = await readHoldings(client, asked)
+    const holdings = await readHoldings(client, asked).catch(async (error: unknown) => {
+      if (inTransaction || !(await foundCells(apps, client, guesses, error))) throw error
+      return null
+    })
+    if (!holdings) continue
 
     const again: number[] = []
     const reloaded = new Map<string, CachedApp>()
@@ -99,12 +103,10 @@ async function readTogether(
           reloaded.set(caller.appId, app)
         }
         apps.admit(caller, app)
-        if (app.catalogue !== topic.guess) {
+        if (app !== topic.guess) {
           again.push(i)
           continue
         }
-        if (here !== undefined && app.cells?.schemaOf(caller.appId, question.userId) !== here)
-          throw new Elsewhere()
         topic.found ??= { value: stand(app.catalogue, question, asked, holdings, topic.from, holding) }
         answers[i] = topic.found
       } catch (error) {
@@ -118,23 +120,41 @@ async function readTogether(
 
 /** Several questions of a batch may share one user and feature. */
 interface Topic {
-  guess: Catalogue | undefined
+  guess: CachedApp | undefined
   /** the index of its first row among those requested */
   from: number
   found: BatchResult<FoundStanding> | null
 }
 
 /** One row to request, or one for each reset period the feature is granted with. */
-function ask(asked: Question[], { caller, userId, featureId }: StandingQuestion, guess?: Catalogue): void {
+function ask(asked: Question[], { caller, userId, featureId }: StandingQuestion, guess?: CachedApp): void {
   const { appId } = caller
-  const feature = guess?.features.get(featureId)
+  const feature = guess?.catalogue.features.get(featureId)
   // An invalid id matches nothing: the empty one is used for all of them.
   const user = isIdentifier(userId) ? userId : ''
+  const cell = guess?.cells?.of(appId, user) ?? null
   if (!feature || feature.type === 'BINARY' || feature.resetPeriods.length === 0) {
-    asked.push({ appId, userId: user, featureId: '', resetPeriod: null })
+    asked.push({ appId, userId: user, featureId: '', resetPeriod: null, cell })
     return
   }
-  for (const resetPeriod of feature.resetPeriods) asked.push({ appId, userId: user, featureId, resetPeriod })
+  for (const resetPeriod of feature.resetPeriods)
+    asked.push({ appId, userId: user, featureId, resetPeriod, cell })
+}
+
+/** Whether the tables that were asked have become those of several cells, which are known now. */
+async function foundCells(
+  apps: AppCache,
+  client: Tx,
+  guesses: ReadonlyMap<string, CachedApp | undefined>,
+  error: unknown,
+): Promise<boolean> {
+  if (!metAView(error)) return false
+  let found = false
+  for (const [appId, guess] of guesses) {
+    const { cells } = await apps.reload(client, appId)
+    if (cells && !guess?.cells) found = true
+  }
+  return found
 }
 
 function stand(
@@ -145,12 +165,12 @@ function stand(
   from: number,
   holding: Holding,
 ): FoundStanding {
-  const { uid, now } = holding
+  const { uid, now, cell } = holding
   const standing = standingOf(catalogue, featureId, uid === null ? null : holding, now)
-  if (standing.kind !== 'metered') return { featureId, standing, used: 0, now, uid, place: null }
+  if (standing.kind !== 'metered') return { featureId, standing, used: 0, now, uid, cell, place: null }
   const { allowance, period } = standing
   let at = from
   while (at < asked.length && asked[at]?.resetPeriod !== allowance.resetPeriod) at++
   const counter = holdings[at]?.counters.find(({ start }) => start === period.start)
-  return { featureId, standing, used: counter?.used ?? 0, now, uid, place: counter?.place ?? null }
+  return { featureId, standing, used: counter?.used ?? 0, now, uid, cell, place: counter?.place ?? null }
 }
