@@ -241,4 +241,37 @@ describe('users who are spread over cells', () => {
     const after = await Promise.all(inputs.map(({ userId }) => cells.usedBy(cells.app.admin, userId)))
     expect(after).toEqual(before.map((used) => used + 1))
   })
+
+  it('with more cells than one statement is for, has each call written once, whatever becomes of the others', async () => {
+    await addCells(cells.pool, 6, quiet)
+    const users = Array.from({ length: 30 }, (_, i) => `u${i}`)
+    const moving = users.slice(0, 10).map((id, i) => [bucketOf('default', id), 8 + (i % 2)] as const)
+    await moveBuckets(
+      cells.pool,
+      [...new Map(moving)].map(([bucket, to]) => ({ bucket, to })),
+      MOVING,
+    )
+    const homeOf = new Map<string, string>()
+    for (const id of users) homeOf.set(id, (await cells.cellsOfUser(id))[0] ?? '')
+    // Those of the first eight cells are written by one statement, those of the last two by another.
+    const isOfLast = (id: string) => ['c8', 'c9'].includes(homeOf.get(id) ?? '')
+    const [last, others] = [users.filter(isOfLast), users.filter((id) => !isOfLast(id))]
+    expect(last).not.toEqual([])
+    const { admin } = cells.servers[0]
+    const used = new Map<string, number>()
+    for (const id of users) used.set(id, await cells.usedBy(admin, id))
+    await cells.pool.query(`create function no_more() returns trigger language plpgsql as $$
+      begin raise 'no more'; end $$`)
+    for (const cell of ['c8', 'c9'])
+      await cells.pool.query(
+        `create trigger no_more before insert on ${cell}.usage_ledger for each row execute function no_more()`,
+      )
+    const outcomes = await Promise.allSettled(users.map((id) => cells.record(admin, id)))
+    for (const cell of ['c8', 'c9']) await cells.pool.query(`drop trigger no_more on ${cell}.usage_ledger`)
+    expect(users.filter((_, i) => outcomes[i]?.status === 'rejected')).toEqual(last)
+    for (const id of others)
+      expect([id, await cells.usedBy(admin, id)]).toEqual([id, (used.get(id) ?? 0) + 1])
+    for (const id of last) expect([id, await cells.record(admin, id)]).toEqual([id, (used.get(id) ?? 0) + 1])
+    expect(await unbalancedCounters(cells.pool)).toBe(0)
+  })
 })

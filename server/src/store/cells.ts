@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import pg, { escapeIdentifier as quoted } from 'pg'
 import { unavailable } from '../domain/errors.ts'
 import { MAX_ID_CHANGES } from '../domain/limits.ts'
@@ -24,8 +24,8 @@ export const CELL_TABLES = [
 
 /** A user's bucket: ten bits of a hash, as `bucket_of` has them in SQL. */
 export function bucketOf(appId: string, userId: string): number {
-  const hash = createHash('sha256').update(`${appId}\u001f${userId}`).digest()
-  return (hash.readUInt8(0) << 2) | (hash.readUInt8(1) >> 6)
+  const bits = Number.parseInt(hash('sha256', `${appId}\u001f${userId}`).slice(0, 3), 16)
+  return bits >> 2
 }
 
 /** What a process knows of a database's cells. */
