@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { openPool } from '../server/src/store/database.ts'
+import { openPool, type Pool } from '../server/src/store/database.ts'
 import { openPartition, preparePartitions } from '../server/src/store/ledger-partitions.ts'
 import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from './cleanup.ts'
 import { findLoadGenerator } from './load-generator.ts'
@@ -14,9 +14,9 @@ import { compare, interleave } from './rounds.ts'
 import { APP, type Database, FEATURE, seededDatabase } from './seed.ts'
 import { startServer } from './server.ts'
 
-// What a large ledger costs recordUsage: `npm run build && npx tsx bench/ledger-growth.ts [millions] [rounds] [seconds]`
-// measures it in turn on a ledger of a million entries and on one of many, in ten partitions. Not a pair: filling it takes
-// long.
+// What a large ledger costs recordUsage: `npm run build && npx tsx bench/ledger-growth.ts [millions] [rounds] [seconds]
+// [folder]` measures it in turn on a ledger of a million entries and on one of many, in ten partitions. Not a pair: filling it
+// takes long. A folder that is given is kept, and used again.
 
 const USERS = 20_000
 const SMALL = 1
@@ -24,10 +24,10 @@ const PARTITIONS = 10
 const CHUNK = 500_000
 const CONNECTIONS = 64
 
-async function main(millions: number, rounds: number, seconds: number): Promise<void> {
+async function main(millions: number, rounds: number, seconds: number, kept?: string): Promise<void> {
   const warning = busyWarning()
-  const folder = await mkdtemp(join(tmpdir(), 'tollgate-ledger-'))
-  atEnd(() => rm(folder, { recursive: true, force: true }))
+  const folder = kept ?? (await mkdtemp(join(tmpdir(), 'tollgate-ledger-')))
+  if (kept === undefined) atEnd(() => rm(folder, { recursive: true, force: true }))
   const postgres = await startPostgres(join(folder, 'data'))
   const load = await findLoadGenerator()
   const sides: Record<string, () => ReturnType<typeof load.run>> = {}
@@ -70,8 +70,9 @@ async function fill({ url }: Database, entries: number): Promise<void> {
     { max: 2, statementMs: Number.POSITIVE_INFINITY },
     pino({ level: 'silent' }),
   )
+  const partitionAt = (done: number) => Math.floor((done * PARTITIONS) / entries)
   const bar = progressBar(`  ${entries.toLocaleString('en')} entries`, entries)
-  for (let done = 0, partition = 1; done < entries; ) {
+  for (let done = await filled(pool), partition = partitionAt(done); done < entries; ) {
     const count = Math.min(CHUNK, entries / PARTITIONS, entries - done)
     await pool.query(
       `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
@@ -80,11 +81,12 @@ async function fill({ url }: Database, entries: number): Promise<void> {
     )
     done += count
     bar(done)
-    if (done >= (partition * entries) / PARTITIONS && done < entries) {
+    if (partition < partitionAt(done) && done < entries) {
       await preparePartitions(pool)
       if ((await openPartition(pool, 0)) === null) throw new Error('no partition was opened')
       partition++
     }
+    await pool.query(`comment on table usage_ledger is '${done}'`)
   }
   await preparePartitions(pool)
   say('  vacuum, analyze, checkpoint')
@@ -93,10 +95,18 @@ async function fill({ url }: Database, entries: number): Promise<void> {
   await pool.end()
 }
 
+/** How many entries an earlier run has left. */
+async function filled(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ done: number }>(
+    `select coalesce(obj_description('usage_ledger'::regclass), '0')::bigint as done`,
+  )
+  return rows[0]?.done ?? 0
+}
+
 cleanUpOnSignals()
 try {
-  const [millions = 20, rounds = 5, seconds = 5] = process.argv.slice(2).map(Number)
-  await main(millions, rounds, seconds)
+  const [millions = 20, rounds = 5, seconds = 5] = process.argv.slice(2, 5).map(Number)
+  await main(millions, rounds, seconds, process.argv[5])
 } catch (error) {
   // Failures after a signal are due to the signal.
   if (!isEnding()) throw error
