@@ -242,6 +242,22 @@ describe('users who are spread over cells', () => {
     expect(after).toEqual(before.map((used) => used + 1))
   })
 
+  it('keeps the answer to a refused call with a key', async () => {
+    const send = (delta: number) =>
+      cells.app.admin
+        .with({ 'Idempotency-Key': 'too much' })
+        .data(
+          `mutation { recordUsage(input: { userId: "u1", featureId: "call", delta: ${delta} }) { recorded reason } }`,
+        )
+    const first = await send(9_000_000)
+    expect(first.recordUsage.recorded).toBe(false)
+    expect(await send(9_000_000)).toEqual(first)
+    const { errors } = await cells.app.admin
+      .with({ 'Idempotency-Key': 'too much' })
+      .ask('mutation { recordUsage(input: { userId: "u2", featureId: "call", delta: 1 }) { recorded } }')
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['IDEMPOTENCY_KEY_REUSED'])
+  })
+
   it('with more cells than one statement is for, has each call written once, whatever becomes of the others', async () => {
     await addCells(cells.pool, 6, quiet)
     const users = Array.from({ length: 30 }, (_, i) => `u${i}`)

@@ -88,6 +88,13 @@ const WRITE = new Prepared<[ord: string]>(
 select ord from moved`,
 )
 
+/** Where nothing was counted, only receipts are written, and no cell is concerned. */
+const WRITE_RECEIPTS = new Prepared<[ord: null]>(
+  'write-receipts',
+  `with ${writingReceipts('select null::int', from(0))}
+select null where false`,
+)
+
 /** Of each cell: what is written there, the users of new counters, and how many moves are those of the cells before. */
 const CELL_PARAMETERS = 30
 
@@ -128,29 +135,21 @@ export async function writeUsage(
   moves: readonly CounterMove[],
   otherReceipts: readonly Receipt[],
 ): Promise<Set<CounterMove>> {
-  const group = moves[0]?.key.cell?.group
-  const cells = group ? byCell(group, moves, ({ key }) => key.cell) : [moves]
   const receipts: KeptReceipt[] = otherReceipts.map((receipt) => ({ receipt, move: null }))
+  const [first] = moves
+  if (!first) {
+    await WRITE_RECEIPTS.run(client, receiptColumns(receipts))
+    return new Set()
+  }
+  const group = first.key.cell?.group
   const updated: CounterMove[] = []
-  const values = cells.flatMap((here) => {
+  const values = (group ? byCell(group, moves, ({ key }) => key.cell) : [moves]).flatMap((here) => {
     const before = updated.length
     const { columns, updates, inserts } = writtenIn(here, before, receipts)
     updated.push(...updates)
     return group ? [...columns, ...usersOf(inserts), String(before)] : columns
   })
-  // All writers use the same order, so no two wait for each other.
-  receipts.sort(({ receipt: a }, { receipt: b }) =>
-    a.key === b.key ? compare(a.appId + a.scope, b.appId + b.scope) : compare(a.key, b.key),
-  )
-  values.push(
-    textArray(receipts, (r) => r.receipt.appId),
-    textArray(receipts, (r) => r.receipt.scope),
-    textArray(receipts, (r) => r.receipt.key),
-    textArray(receipts, (r) => r.receipt.request.toString('hex')),
-    textArray(receipts, (r) => r.receipt.results),
-    numberArray(receipts, (r) => r.move),
-    numberArray(receipts, (r) => r.receipt.userUid),
-  )
+  values.push(...receiptColumns(receipts))
   const rows = await (group ? writeIn(group) : WRITE).run(client, values)
   const done = new Set(moves.filter(({ from }) => from === null))
   for (const [ord] of rows) {
@@ -200,6 +199,22 @@ function writtenIn(moves: readonly CounterMove[], before: number, receipts: Kept
     numberArray(entries, (e) => e.move),
   ]
   return { columns, updates: updates.map(({ move }) => move), inserts }
+}
+
+/** All writers use the same order, so no two wait for each other. */
+function receiptColumns(receipts: KeptReceipt[]): string[] {
+  receipts.sort(({ receipt: a }, { receipt: b }) =>
+    a.key === b.key ? compare(a.appId + a.scope, b.appId + b.scope) : compare(a.key, b.key),
+  )
+  return [
+    textArray(receipts, (r) => r.receipt.appId),
+    textArray(receipts, (r) => r.receipt.scope),
+    textArray(receipts, (r) => r.receipt.key),
+    textArray(receipts, (r) => r.receipt.request.toString('hex')),
+    textArray(receipts, (r) => r.receipt.results),
+    numberArray(receipts, (r) => r.move),
+    numberArray(receipts, (r) => r.receipt.userUid),
+  ]
 }
 
 function keyColumns(rows: readonly { key: CounterKey }[]): string[] {
