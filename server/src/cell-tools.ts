@@ -1,6 +1,14 @@
 import { type Installation, reach, type Undo } from './backup/reach-database.ts'
 import { StartError } from './domain/errors.ts'
-import { addCells, allOf, type BucketMove, evenly, half, moveBuckets } from './operations/upkeep/cells.ts'
+import {
+  addCells,
+  allOf,
+  type BucketMove,
+  evenly,
+  half,
+  moveBuckets,
+  removeCell,
+} from './operations/upkeep/cells.ts'
 import { checkDatabase } from './store/check-database.ts'
 import type { Pool } from './store/database.ts'
 import { isMigrated } from './store/migrate.ts'
@@ -12,7 +20,8 @@ export const CELLS_USAGE = `Usage: npm run cells -- status
        npm run cells -- add [COUNT]   adds empty cells (1)
        npm run cells -- split CELL    adds a cell and moves half of this one's users there
        npm run cells -- balance       moves users until all cells have their share
-       npm run cells -- empty CELL --into CELL`
+       npm run cells -- empty CELL --into CELL
+       npm run cells -- remove CELL   removes the last cell, once it is empty`
 
 interface Tool {
   installation: Installation
@@ -39,6 +48,8 @@ export async function cellTool(tool: Tool, args: string[]): Promise<void> {
   if (task === 'balance' && first === undefined) return balance(await reachCells(tool), tool)
   if (task === 'empty' && first !== undefined && option === '--into' && second !== undefined)
     return empty(await reachCells(tool), numberIn(first), numberIn(second), tool)
+  if (task === 'remove' && first !== undefined && alone)
+    return remove(await reachCells(tool), numberIn(first), tool)
   throw usage()
 }
 
@@ -91,6 +102,12 @@ async function empty(pool: Pool, from: number, to: number, tool: Tool): Promise<
   mustBe(to, cells.length)
   if (from === to) throw usage()
   await move(pool, allOf(await readBuckets(pool), from, to), tool)
+}
+
+async function remove(pool: Pool, cell: number, tool: Tool): Promise<void> {
+  mustBe(cell, Math.max((await cellContents(pool)).length, 1))
+  await removeCell(pool, cell, waiting(tool))
+  tool.print(`Removed cell ${cell}.`)
 }
 
 function mustBe(cell: number, cells: number): void {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrateJobs } from '../src/background.ts'
 import { withContents } from '../src/backup/contents.ts'
 import { load } from '../src/backup/load.ts'
-import { allOf, evenly, half, moveBuckets } from '../src/operations/upkeep/cells.ts'
+import { addCells, allOf, evenly, half, moveBuckets, removeCell } from '../src/operations/upkeep/cells.ts'
 import { keepLedger } from '../src/operations/upkeep/keep-ledger.ts'
 import { bucketOf } from '../src/store/cells.ts'
 import { openPool, type Pool } from '../src/store/database.ts'
@@ -149,6 +149,52 @@ describe('what looks after several cells', () => {
     await moveBuckets(cells.pool, allOf(await readBuckets(cells.pool), 0, 1), MOVING)
     expect((await readBuckets(cells.pool)).includes(0)).toBe(false)
     expect(await cells.cellsWith('users', 'true')).not.toContain('c0')
+  })
+
+  it('removes the last cell once it is empty, while calls go on, with what deleted users have used', async () => {
+    await expect(removeCell(cells.pool, 2, quiet)).rejects.toThrow(
+      'Only the last cell can be removed, which is 3.',
+    )
+    await expect(removeCell(cells.pool, 3, quiet)).rejects.toThrow('Cell 3 has users')
+    await createUsers(cells.app.admin, ['leaver'])
+    await cells.app.admin.data('mutation { subscribe(userId: "leaver", packageIds: ["plan"]) { id } }')
+    await moveBuckets(cells.pool, [{ bucket: bucketOf('default', 'leaver'), to: 3 }], MOVING)
+    await cells.record(cells.app.admin, 'leaver', 3)
+    await cells.app.admin.data('mutation { deleteUser(id: "leaver") { id } }')
+    const entries = async () =>
+      (await cells.pool.query('select app_id, user_uid, delta from usage_ledger order by seq')).rows
+    await moveBuckets(cells.pool, allOf(await readBuckets(cells.pool), 3, 2), MOVING)
+    expect(await cells.cellsWith('usage_ledger', 'true')).toContain('c3')
+    const before = await entries()
+    let [going, calls] = [true, 0]
+    const load = Promise.all(
+      cells.servers.map(async ({ admin }) => {
+        // Many at once, which are asked in all cells.
+        for (; going; calls++)
+          await Promise.all(Array.from({ length: 20 }, (_, i) => cells.usedBy(admin, `u${i}`)))
+      }),
+    )
+    let removed = 0
+    try {
+      await removeCell(cells.pool, 3, quiet)
+      removed = calls
+      const until = performance.now() + PATIENCE_MS
+      while (calls < removed + 20 && performance.now() < until) await Promise.race([load, delay(10)])
+    } finally {
+      going = false
+      await load
+    }
+    expect(calls).toBeGreaterThanOrEqual(removed + 20)
+    expect((await cells.pool.query('select schema from cell order by id')).rows).toEqual(
+      ['c0', 'c1', 'c2'].map((schema) => ({ schema })),
+    )
+    expect((await cells.pool.query(`select from pg_namespace where nspname = 'c3'`)).rowCount).toBe(0)
+    expect(await entries()).toEqual(before)
+    expect(await unbalancedCounters(cells.pool)).toBe(0)
+    expect(await addCells(cells.pool, 1, quiet)).toBe(4)
+    await moveBuckets(cells.pool, evenly(await readBuckets(cells.pool), 4), MOVING)
+    await cells.record(cells.app.admin, 'u1')
+    expect(await unbalancedCounters(cells.pool)).toBe(0)
   })
 })
 

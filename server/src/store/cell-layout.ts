@@ -120,6 +120,13 @@ export async function createCell(tx: Tx, id: number, home: string): Promise<void
   await tx.query(`select set_config('search_path', $1, true)`, [home])
 }
 
+/** Removes a cell in which nothing is left. A bucket that is still there prevents it. */
+export async function dropCell(tx: Tx, id: number, home: string): Promise<void> {
+  await tx.query(`delete from cell where id = $1`, [id])
+  await showCells(tx, home)
+  await tx.query(`drop schema ${schemaOf(id)} cascade`)
+}
+
 /** Has the views show all cells, and every process notice. */
 export async function showCells(tx: Tx, home: string): Promise<void> {
   const { rows } = await tx.query<{ schema: string }>('select schema from cell order by id')

@@ -77,16 +77,17 @@ const NOT_SUPPORTED = '0A000'
 const NOT_PREPARED = '55000'
 const WRONG_OBJECT = '42809'
 const UNDEFINED_COLUMN = '42703'
+const UNDEFINED_TABLE = '42P01'
 
-/** Whether a statement took a view for the table it was until cells were added. */
-export const metAView = (error: unknown): boolean =>
+/** Whether a statement took a view for the table it was until cells were added, or asked a cell that was removed. */
+export const metOtherCells = (error: unknown): boolean =>
   error instanceof pg.DatabaseError &&
-  [NOT_SUPPORTED, NOT_PREPARED, WRONG_OBJECT, UNDEFINED_COLUMN].includes(error.code ?? '')
+  [NOT_SUPPORTED, NOT_PREPARED, WRONG_OBJECT, UNDEFINED_COLUMN, UNDEFINED_TABLE].includes(error.code ?? '')
 
 /** Whether a transaction may have failed because this process did not know of the cells; it does now. */
 export async function learnOfCells(pool: pg.Pool, error: unknown): Promise<boolean> {
   const cells = known.get(pool)
-  if (!cells || !metAView(error)) return false
+  if (!cells || !metOtherCells(error)) return false
   await cells.read(pool)
   return cells.areMany
 }

@@ -114,6 +114,19 @@ interface UserKey {
   uid: number
 }
 
+/** Moves what some users have used who were deleted from this cell; false: there is nothing left. */
+export async function moveLeftBehind(tx: Tx, from: string, to: string): Promise<boolean> {
+  for (const table of COUNTED) {
+    const { rows: users } = await tx.query<UserKey>(
+      `select distinct app_id as "appId", user_uid as uid
+       from (select app_id, user_uid from ${quoted(from)}.${table} limit 1000) as left_behind`,
+    )
+    await move(tx, from, to, users)
+    if (users.length > 0) return true
+  }
+  return false
+}
+
 /**
  * Takes a user to the cell that the new id belongs to. The transaction goes on in that cell. Nobody else writes to the
  * user meanwhile: usage that is being recorded finds the old counters gone.

@@ -5,6 +5,7 @@ import {
   alone,
   type BillingIdCursor,
   createCell,
+  dropCell,
   foundCells,
   homeOf,
   noteBillingIds,
@@ -26,6 +27,7 @@ import {
   countCells,
   countInBuckets,
   moveBucketsTo,
+  moveLeftBehind,
   readBuckets,
   withBucketIndex,
 } from '../../store/move-users.ts'
@@ -72,11 +74,46 @@ export async function addCells(pool: Pool, count: number, waiting: Waiting): Pro
   return wanted
 }
 
+/** Removes the last cell, once it has no users. What deleted users have used there goes to cell 0. */
+export async function removeCell(pool: Pool, cell: number, waiting: Waiting): Promise<void> {
+  const last = (await countCells(pool)) - 1
+  if (cell !== last || cell === 0)
+    throw new StartError(
+      last > 0
+        ? `Only the last cell can be removed, which is ${last}.`
+        : 'There is one cell: it cannot be removed.',
+    )
+  if ((await readBuckets(pool)).includes(cell))
+    throw new StartError(
+      `Cell ${cell} has users: move them to another first (npm run cells -- empty ${cell} --into 0).`,
+    )
+  const home = await homeOf(pool)
+  for (let left = true; left; )
+    await soon(pool, waiting, async (tx) => {
+      left = await moveLeftBehind(tx, schemaOf(cell), schemaOf(0))
+    })
+  await soon(pool, waiting, async (tx) => {
+    await alone(tx)
+    if ((await countCells(tx)) - 1 !== cell || (await readBuckets(tx)).includes(cell))
+      throw new StartError('Others are changing the cells too: nothing was removed.')
+    await dropCell(tx, cell, home)
+  })
+}
+
 /** Does what needs locks as soon as they can be had without waiting, since others wait behind whoever waits. */
 async function soon(pool: Pool, waiting: Waiting, work: (tx: Tx) => Promise<void>): Promise<void> {
-  for (let wait = WAIT_MS; !(await withoutWaiting(pool, work)); wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+  for (let wait = WAIT_MS; !(await isDone(pool, work)); wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     waiting()
     await delay(wait)
+  }
+}
+
+async function isDone(pool: Pool, work: (tx: Tx) => Promise<void>): Promise<boolean> {
+  try {
+    return await withoutWaiting(pool, work)
+  } catch (error) {
+    if (!endedForAnother(error) && !(error instanceof TryAgain)) throw error
+    return false
   }
 }
 
@@ -199,16 +236,12 @@ async function moved(
   stopping: AbortSignal,
   waiting: Waiting,
 ): Promise<number> {
+  let users = 0
+  const move = async (tx: Tx) => {
+    users = await moveBucketsTo(tx, buckets, to)
+  }
   for (let wait = WAIT_MS; !stopping.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
-    try {
-      let users = 0
-      const done = await withoutWaiting(pool, async (tx) => {
-        users = await moveBucketsTo(tx, buckets, to)
-      })
-      if (done) return users
-    } catch (error) {
-      if (!endedForAnother(error) && !(error instanceof TryAgain)) throw error
-    }
+    if (await isDone(pool, move)) return users
     waiting()
     await delay(wait, undefined, { signal: stopping }).catch(() => {})
   }

@@ -3,7 +3,7 @@ import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { applyUsage, type RecordedUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/app-cache.ts'
 import { byGroup } from '../../store/cell-map.ts'
-import { metAView } from '../../store/cells.ts'
+import { metOtherCells } from '../../store/cells.ts'
 import { type Db, endedForAnother, TryAgain, type Tx, violates } from '../../store/database.ts'
 import { KEY_TAKEN, readKeys } from '../../store/idempotency.ts'
 import { refusesData } from '../../store/refused-data.ts'
@@ -79,7 +79,10 @@ const keptChanging = () =>
 
 /** Another writer used one of the keys, created one of the counters, or moved its user in between: nothing was written. */
 const isOvertaken = (error: unknown): boolean =>
-  violates(error, KEY_TAKEN) || violates(error, COUNTER_EXISTS) || endedForAnother(error) || metAView(error)
+  violates(error, KEY_TAKEN) ||
+  violates(error, COUNTER_EXISTS) ||
+  endedForAnother(error) ||
+  metOtherCells(error)
 
 async function recordTogether(
   apps: AppCache,

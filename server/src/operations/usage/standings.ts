@@ -4,7 +4,7 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_STALE_READS } from '../../domain/limits.ts'
 import { standingOf } from '../../domain/standing.ts'
 import type { AppCache, CachedApp } from '../../store/app-cache.ts'
-import { metAView } from '../../store/cells.ts'
+import { metOtherCells } from '../../store/cells.ts'
 import type { Tx } from '../../store/database.ts'
 import { type Holding, type Question, readHoldings } from '../../store/read-holdings.ts'
 import { refusesData } from '../../store/refused-data.ts'
@@ -83,7 +83,7 @@ async function readTogether(
       return topic
     })
     const holdings = await readHoldings(client, asked).catch(async (error: unknown) => {
-      if (inTransaction || !(await foundCells(apps, client, guesses, error))) throw error
+      if (inTransaction || !(await foundOtherCells(apps, client, guesses, error))) throw error
       return null
     })
     if (!holdings) continue
@@ -141,18 +141,18 @@ function ask(asked: Question[], { caller, userId, featureId }: StandingQuestion,
     asked.push({ appId, userId: user, featureId, resetPeriod, cell })
 }
 
-/** Whether the tables that were asked have become those of several cells, which are known now. */
-async function foundCells(
+/** Whether the tables that were asked are not where they were, since cells were added or removed; it is known now. */
+async function foundOtherCells(
   apps: AppCache,
   client: Tx,
   guesses: ReadonlyMap<string, CachedApp | undefined>,
   error: unknown,
 ): Promise<boolean> {
-  if (!metAView(error)) return false
+  if (!metOtherCells(error)) return false
   let found = false
   for (const [appId, guess] of guesses) {
-    const { cells } = await apps.reload(client, appId)
-    if (cells && !guess?.cells) found = true
+    const app = await apps.reload(client, appId)
+    if (app !== guess && app.cells) found = true
   }
   return found
 }
