@@ -157,11 +157,12 @@ async function archiveLedger(
     )
     say(`Archiving partition ${block} into ${path}`)
     let [made, bytes, entries, said] = [false, 0, 0n, tool.monotonic()]
-    const watch = (written: bigint) => {
+    const sayNowAndThen = (line: string) => {
       if (tool.monotonic() - said < SAY_EVERY_MS) return
       said = tool.monotonic()
-      say(`  ${count(written)} entries …`)
+      say(line)
     }
+    const watch = (written: bigint) => sayNowAndThen(`  ${count(written)} entries …`)
     const head = {
       app: tool.version,
       block,
@@ -171,7 +172,7 @@ async function archiveLedger(
     const done = await retirePartition(pool, block, {
       stopping,
       held: true,
-      waiting: () => say('  waiting for others who use the ledger …'),
+      waiting: () => sayNowAndThen('  waiting for others who use the ledger …'),
       archive: async (totals) => {
         if (made) await rm(path)
         const filed = await archivePartition(pool, path, head, totals, watch, undo)

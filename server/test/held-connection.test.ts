@@ -3,13 +3,15 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPool, type Pool } from '../src/store/database.ts'
 import { HeldConnection } from '../src/store/held-connection.ts'
+import { directly } from './harness/database.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 
 let server: TestServer
 let pool: Pool
 beforeAll(async () => {
   server = await startTestServer()
-  pool = openPool({ connectionString: server.databaseUrl }, { max: 2 }, pino({ level: 'silent' }))
+  // Past a pooler, which would replace the lost backend by itself.
+  pool = openPool({ connectionString: directly(server.databaseUrl) }, { max: 2 }, pino({ level: 'silent' }))
 })
 afterAll(async () => {
   await pool.end()

@@ -199,7 +199,7 @@ describe.each([{ keyLookups: false }, { keyLookups: true }])('with keyLookups: $
   let connection: pg.PoolClient
   beforeAll(async () => {
     pool = openPool(
-      { connectionString: server.databaseUrl },
+      { connectionString: directly(server.databaseUrl) },
       { max: 1, keyLookups },
       pino({ level: 'silent' }),
     )

@@ -29,7 +29,7 @@ export function openToolPool(connection: Connection, setting: DatabaseSetting, s
     connectionTimeoutMillis: 30_000,
     keepAlive: true,
     onConnect: async (client) => {
-      if (await setIfDirect(client, settings)) return
+      if (await setIfDirect(client, settings)) return endWithProcess(client)
       const instead = setting === '--to' ? 'name' : 'set DATABASE_DIRECT_URL to'
       throw new StartError(
         `${setting} leads to a pooler, and this takes a session: ${instead} the address of PostgreSQL itself.`,
@@ -39,4 +39,21 @@ export function openToolPool(connection: Connection, setting: DatabaseSetting, s
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
+}
+
+/** How often PostgreSQL looks, during a statement, whether whoever asked for it is still there. */
+const LOOK_FOR_US_MS = 1_000
+const INVALID_VALUE = '22023'
+
+/**
+ * Has PostgreSQL stop a statement soon after the process that asked for it is gone. Otherwise a statement that takes
+ * minutes goes on, and the next attempt waits for rows that it will roll back.
+ */
+async function endWithProcess(client: pg.ClientBase): Promise<void> {
+  try {
+    await client.query(`set client_connection_check_interval = ${LOOK_FOR_US_MS}`)
+  } catch (error) {
+    // PostgreSQL on Windows cannot.
+    if (!(error instanceof pg.DatabaseError) || error.code !== INVALID_VALUE) throw error
+  }
 }

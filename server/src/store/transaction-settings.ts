@@ -50,7 +50,7 @@ export class TransactionSettings {
     query.submit = (connection) => {
       forgetUnparsed(connection, query.name)
       // Known only now: statements may have been waiting for others on this connection.
-      if (client.getTransactionStatus() === 'I' && query.text !== '') {
+      if (client.getTransactionStatus() === 'I' && query.text !== '' && !ALONE.test(query.text)) {
         if (query.requiresPreparation()) {
           skip = 1
           writeBefore(connection)
@@ -108,6 +108,8 @@ function bind(statement: string): Buffer {
   return Buffer.concat([head, body])
 }
 
+/** PostgreSQL refuses these in any transaction, and several statements in one text are one. */
+const ALONE = /^\s*(create|drop) index concurrently\b/i
 const BEGIN = /^\s*(begin|start transaction)\b/i
 /** Would subscribe whoever has the server connection next. */
 const LISTEN = /^\s*(un)?listen\b/i

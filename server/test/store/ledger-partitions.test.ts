@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
+import type { Connection } from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { archivePartition, readArchive } from '../../src/backup/ledger-archive.ts'
@@ -26,6 +27,7 @@ import {
 import { migrate } from '../../src/store/migrate.ts'
 import { blocksToRetire } from '../../src/store/retire-partition.ts'
 import { unbalancedCounters } from '../../src/store/tables.ts'
+import { openToolPool } from '../../src/store/tool-connection.ts'
 import { writeUsage } from '../../src/store/write-usage.ts'
 import { createDatabase, createEmptyDatabase, directly } from '../harness/database.ts'
 
@@ -535,6 +537,32 @@ describe('npm run ledger', () => {
     ])
     expect((await entriesIn(pool)).usage_ledger_1).toBe(2)
     expect(await unbalancedCounters(pool)).toBe(0)
+  })
+
+  it('leaves no statement behind when it is killed', async () => {
+    const other = await pool.connect()
+    await other.query('begin; lock table ledger_base in share mode')
+    const tools = openToolPool({ connectionString: pool.url }, 'DATABASE_URL')
+    const client = await tools.connect()
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const pid = rows[0]?.pid
+    const running = client.query('delete from ledger_base').catch((error: Error) => error)
+    const waiting = async () => {
+      const found = await pool.query(
+        `select wait_event_type as "for" from pg_stat_activity where pid = $1 and state = 'active'`,
+        [pid],
+      )
+      return found.rows.map((row) => row.for)
+    }
+    await expect.poll(waiting).toEqual(['Lock'])
+    // As the end of its process would.
+    ;(client as unknown as { connection: Connection }).connection.stream.destroy()
+    await expect.poll(waiting).toEqual([])
+    expect(await running).toBeInstanceOf(Error)
+    client.release(true)
+    await tools.end()
+    await other.query('rollback')
+    other.release()
   })
 
   it('is the only one at it', async () => {

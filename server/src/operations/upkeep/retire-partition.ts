@@ -13,7 +13,10 @@ import {
 } from '../../store/retire-partition.ts'
 
 const WAIT_MS = 20
-const LONGEST_WAIT_MS = 60_000
+/** Looking whether others are done costs them nothing. */
+const LONGEST_LOOK_MS = 1_000
+/** Each attempt to finish may hold up all writers for a moment. */
+const LONGEST_WAIT_MS = 10_000
 
 interface Retiring {
   stopping: AbortSignal
@@ -37,20 +40,21 @@ export async function retirePartition(
   { stopping, archive, held = false, waiting, pagesAtOnce }: Retiring,
 ): Promise<boolean> {
   let wait = WAIT_MS
-  const pause = async () => {
+  const pause = async (longest: number) => {
     waiting?.()
     await delay(wait, undefined, { signal: stopping }).catch(() => {})
-    wait = Math.min(2 * wait, LONGEST_WAIT_MS)
+    wait = Math.min(2 * wait, longest)
   }
   const alone = <T>(work: (tx: Tx) => Promise<T>): Promise<T | null> =>
     transactionOnce(pool, async (tx) => (held || (await retireAlone(tx)) ? work(tx) : null))
   while (!stopping.aborted) {
     if (!(await alone((tx) => beginRetiring(tx, block)))) return false
+    wait = WAIT_MS
     // Those who took their numbers before the next partition was opened, or delete entries without having seen the mark.
     const before = await ledgerWriters(pool)
     while (before.length > 0 && (await ledgerWriters(pool)).some((id) => before.includes(id))) {
       if (stopping.aborted) return false
-      await pause()
+      await pause(LONGEST_LOOK_MS)
     }
     let summing: Summing | null = 'more'
     while (summing === 'more' && !stopping.aborted)
@@ -64,7 +68,7 @@ export async function retirePartition(
       const outcome = await finishRetiring(pool, block, totals, filed)
       if (outcome === 'retired') return true
       if (outcome === 'changed') break
-      await pause()
+      await pause(LONGEST_WAIT_MS)
     }
   }
   return false
