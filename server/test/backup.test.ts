@@ -18,8 +18,8 @@ import { attachedBlocks, openPartition, preparePartitions } from '../src/store/l
 import { migrate } from '../src/store/migrate.ts'
 import { openToolPool } from '../src/store/tool-connection.ts'
 import {
-  createDatabase,
   createEmptyDatabase,
+  createPlainDatabase,
   directly,
   rowsOf,
   type TestDatabase,
@@ -49,7 +49,7 @@ async function poolOn(make: () => Promise<TestDatabase>): Promise<Pool & { url: 
 
 /** A database with something in every kind of column. */
 async function furnished(): Promise<Pool & { url: string }> {
-  const pool = await poolOn(createDatabase)
+  const pool = await poolOn(createPlainDatabase)
   await pool.query(`insert into app (id, name, origins) values ('a', $1, array['https://x.example', $1])`, [
     ODD,
   ])

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from './harness/catalogue.ts'
+import { TEST_CELLS } from './harness/cells-by-hand.ts'
 import { Client, type Data, type Variables } from './harness/client.ts'
 import { type ClockedApp, clockedApp, midnight } from './harness/clocked-app.ts'
 import { rowsOf } from './harness/database.ts'
@@ -420,7 +421,10 @@ describe('gap: what an override costs', () => {
       await check(featureId)
       const [read] = [featureId === 'call' ? 'read-holdings' : 'read-holding']
       expect(await namesDuring(() => check(featureId))).toEqual([read])
-      expect(await namesDuring(() => record(featureId, 1))).toEqual([read, 'write-usage'])
+      expect(await namesDuring(() => record(featureId, 1))).toEqual([
+        read,
+        TEST_CELLS > 1 ? 'write-usage-in-cell' : 'write-usage',
+      ])
     }
   })
 

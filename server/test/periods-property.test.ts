@@ -5,6 +5,7 @@ import type { ResetPeriod } from '../src/domain/period.ts'
 import { askFast } from './harness/burst.ts'
 import { periodByHand } from './harness/by-hand.ts'
 import { type Grant, publishPackage } from './harness/catalogue.ts'
+import { BY_HAND } from './harness/cells-by-hand.ts'
 import { directly } from './harness/database.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 import { watchStatements } from './harness/statements.ts'
@@ -37,7 +38,10 @@ let server: TestServer
 let db: pg.Client
 beforeAll(async () => {
   server = await startTestServer()
-  db = new pg.Client({ connectionString: directly(server.databaseUrl), options: '-c timezone=UTC' })
+  db = new pg.Client({
+    connectionString: directly(server.databaseUrl),
+    options: `-c timezone=UTC -c ${BY_HAND}=on`,
+  })
   await db.connect()
   const app = { id: 'default', ...server }
   for (const [id, grants] of Object.entries(PLANS))
@@ -239,7 +243,7 @@ async function record(life: Life, feature: string, delta: number): Promise<void>
   const stop = watchStatements(({ name }) => {
     // Where packages count a feature in several kinds of period, there are as many questions.
     if (name?.startsWith('read-holding')) sent.push('read')
-    if (name === 'write-usage') sent.push('write')
+    if (name?.startsWith('write-usage')) sent.push('write')
     return undefined
   })
   const input = { userId: life.userId, featureId: feature, delta }

@@ -5,20 +5,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminSchema } from '../src/graphql/admin/schema.ts'
 import { clientSchema } from '../src/graphql/client/schema.ts'
 import { dashboardSchema } from '../src/graphql/dashboard/schema.ts'
+import { metAView } from '../src/store/cells.ts'
 import { openPool } from '../src/store/database.ts'
 import { pruneFeatureActivity, pruneReceipts } from '../src/store/prune.ts'
 import { REVENUE_LISTS } from '../src/store/revenue-lists.ts'
 import { SUBSCRIPTION_STATES } from '../src/store/subscription-list.ts'
 import { cancelLater } from '../src/store/subscriptions.ts'
 import { settleByClock } from '../src/store/successors.ts'
+import { BY_HAND, TEST_CELLS } from './harness/cells-by-hand.ts'
 import { Client, signedIn, type Variables } from './harness/client.ts'
 import { directly } from './harness/database.ts'
 import { exampleCalls } from './harness/example-calls.ts'
 import { sessionCookie, upload } from './harness/import.ts'
 import { makeMany } from './harness/many.ts'
-import { planOf } from './harness/plans.ts'
+import { type Access, planOf } from './harness/plans.ts'
 import { adminClient, OWNER, startTestServer, type TestServer } from './harness/server.ts'
 import { type Statement, watchStatements } from './harness/statements.ts'
+import { openTestPool } from './harness/store.ts'
 
 // Every statement of the service, exactly as sent, is explained on tables that have grown. An index that nothing uses
 // costs every write and is not wanted; a table that grows with use is never scanned from end to end.
@@ -52,7 +55,10 @@ beforeAll(async () => {
   server = await startTestServer()
   await makeMany(server)
   statements = await everyStatement()
-  explain = new pg.Client({ connectionString: directly(server.databaseUrl), options: '-c timezone=UTC' })
+  explain = new pg.Client({
+    connectionString: directly(server.databaseUrl),
+    options: `-c timezone=UTC -c ${BY_HAND}=on`,
+  })
   await explain.connect()
   for (const sql of GROWTH) await explain.query(sql)
   await explain.query('analyze')
@@ -135,7 +141,7 @@ async function everyStatement(): Promise<Statement[]> {
   const leaving = await signedIn(server.url, OWNER)
   await leaving.data('mutation { signOut }')
 
-  const pool = openPool({ connectionString: server.databaseUrl }, { max: 1 }, pino({ level: 'silent' }))
+  const pool = await openTestPool(server.databaseUrl, { max: 1 })
   await pruneReceipts(pool, 86_400, 1_000)
   await pruneFeatureActivity(pool, 86_400, 1_000)
   await settleByClock(pool, 'default', 1, Date.now())
@@ -191,61 +197,65 @@ const GROWTH = [
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 
-/** What the plans of all statements have in common, by the settings of the connections that send them. */
-describe.each([{ keyLookups: false }, { keyLookups: true }])('with keyLookups: $keyLookups', ({
-  keyLookups,
-}) => {
-  let pool: pg.Pool
-  let connection: pg.PoolClient
-  beforeAll(async () => {
-    pool = openPool(
-      { connectionString: directly(server.databaseUrl) },
-      { max: 1, keyLookups },
-      pino({ level: 'silent' }),
-    )
-    connection = await pool.connect()
-  })
-  afterAll(async () => {
-    connection?.release()
-    await pool?.end()
-  })
+/** What the plans of all statements have in common, by the settings of the connections that send them; in one cell. */
+describe.skipIf(TEST_CELLS > 1).each([{ keyLookups: false }, { keyLookups: true }])(
+  'with keyLookups: $keyLookups',
+  ({ keyLookups }) => {
+    let pool: pg.Pool
+    let connection: pg.PoolClient
+    beforeAll(async () => {
+      pool = openPool(
+        { connectionString: directly(server.databaseUrl) },
+        { max: 1, keyLookups },
+        pino({ level: 'silent' }),
+      )
+      connection = await pool.connect()
+    })
+    afterAll(async () => {
+      connection?.release()
+      await pool?.end()
+    })
 
-  // A user has so few subscriptions that it depends on the statistics by which index the live ones are found.
-  const LIVE = 'subscription_live or subscription_user'
-  const HOLDINGS = ['users_app_id_id_key', LIVE, 'usage_counter_pkey']
-  const HOT: Record<string, string[]> = {
-    'read-holding': HOLDINGS,
-    'read-holdings': HOLDINGS,
-    'read-idempotency-keys': ['idempotency_pkey'],
-    'list-users': ['users_pkey'],
-    'list-subscriptions': ['subscription_seq', 'users_pkey', 'one_successor'],
-    'list-subscriptions-of-user': ['subscription_user', 'users_pkey', 'one_successor'],
-  }
-  it.each(['read-holding', 'read-holdings'])('gap: plans: %s reads no counters of long ago', async (name) => {
-    const statement = statements.find((one) => one.name === name)
-    if (!statement) throw new Error(`no ${name} was sent`)
-    const counters = (await planOf(connection, statement)).filter(({ table }) => table === 'usage_counter')
-    expect(counters.map(({ condition }) => condition)).toEqual([expect.stringContaining('period_start >')])
-  })
+    // A user has so few subscriptions that it depends on the statistics by which index the live ones are found.
+    const LIVE = 'subscription_live or subscription_user'
+    const HOLDINGS = ['users_app_id_id_key', LIVE, 'usage_counter_pkey']
+    const HOT: Record<string, string[]> = {
+      'read-holding': HOLDINGS,
+      'read-holdings': HOLDINGS,
+      'read-idempotency-keys': ['idempotency_pkey'],
+      'list-users': ['users_pkey'],
+      'list-subscriptions': ['subscription_seq', 'users_pkey', 'one_successor'],
+      'list-subscriptions-of-user': ['subscription_user', 'users_pkey', 'one_successor'],
+    }
+    it.each([
+      'read-holding',
+      'read-holdings',
+    ])('gap: plans: %s reads no counters of long ago', async (name) => {
+      const statement = statements.find((one) => one.name === name)
+      if (!statement) throw new Error(`no ${name} was sent`)
+      const counters = (await planOf(connection, statement)).filter(({ table }) => table === 'usage_counter')
+      expect(counters.map(({ condition }) => condition)).toEqual([expect.stringContaining('period_start >')])
+    })
 
-  it.each(Object.entries(HOT))('gap: plans: %s walks the indexes %j', async (name, indexes) => {
-    const statement = statements.find((one) => one.name === name)
-    if (!statement) throw new Error(`no ${name} was sent`)
-    // Few apps are read as well from end to end.
-    const plan = (await planOf(connection, statement)).filter(({ table }) => table !== 'app')
-    expect(plan.map(({ index }) => index)).toEqual(
-      indexes.map((names) => expect.toBeOneOf(names.split(' or '))),
-    )
-    expect(plan.filter(({ node }) => !/^Index( Only)? Scan$/.test(node))).toEqual([])
-  })
+    it.each(Object.entries(HOT))('gap: plans: %s walks the indexes %j', async (name, indexes) => {
+      const statement = statements.find((one) => one.name === name)
+      if (!statement) throw new Error(`no ${name} was sent`)
+      // Few apps are read as well from end to end.
+      const plan = (await planOf(connection, statement)).filter(({ table }) => table !== 'app')
+      expect(plan.map(({ index }) => index)).toEqual(
+        indexes.map((names) => expect.toBeOneOf(names.split(' or '))),
+      )
+      expect(plan.filter(({ node }) => !/^Index( Only)? Scan$/.test(node))).toEqual([])
+    })
 
-  it('gap: plans: write-usage goes right to the rows of its counters', async () => {
-    const statement = statements.find((one) => one.name === 'write-usage')
-    if (!statement) throw new Error('no write-usage was sent')
-    const plan = await planOf(connection, statement)
-    expect(plan.map(({ table, node }) => `${node} on ${table}`)).toEqual(['Tid Scan on usage_counter'])
-  })
-})
+    it('gap: plans: write-usage goes right to the rows of its counters', async () => {
+      const statement = statements.find((one) => one.name === 'write-usage')
+      if (!statement) throw new Error('no write-usage was sent')
+      const plan = await planOf(connection, statement)
+      expect(plan.map(({ table, node }) => `${node} on ${table}`)).toEqual(['Tid Scan on usage_counter'])
+    })
+  },
+)
 
 /** These read all of an app's rows in a table, on purpose. */
 const WHOLE: Record<string, string> = {
@@ -261,10 +271,21 @@ const WHOLE: Record<string, string> = {
   'select scope, key, results': 'a deletion looks through the answers that are kept for a day',
 }
 
+/** Where there are several cells, what only one of them can do is explained there. */
+async function planAnywhere(statement: Statement): Promise<Access[]> {
+  try {
+    return await planOf(explain, statement)
+  } catch (error) {
+    if (TEST_CELLS === 1 || !metAView(error)) throw error
+    await explain.query('set search_path = c1, public')
+    return await planOf(explain, statement).finally(() => explain.query('reset search_path'))
+  }
+}
+
 it('gap: plans: no statement reads a growing table from end to end', async () => {
   const offenders: string[] = []
   for (const statement of statements) {
-    const plan = await planOf(explain, statement)
+    const plan = await planAnywhere(statement)
     if (Object.keys(WHOLE).some((start) => oneLine(statement.text).startsWith(start))) continue
     const whole = plan.filter(({ node, table }) => node === 'Seq Scan' && GROWING.includes(table))
     for (const { table } of whole) offenders.push(`${table}: ${oneLine(statement.text)}`)
@@ -284,7 +305,7 @@ const UNREAD: Record<string, string> = {
   sign_in_attempt_pkey: 'the version before this one reads by it',
 }
 
-it('gap: plans: every index is used, or enforces a rule', async () => {
+it.skipIf(TEST_CELLS > 1)('gap: plans: every index is used, or enforces a rule', async () => {
   const used = new Set<string | null>()
   for (const statement of statements) {
     for (const { index } of await planOf(explain, statement)) used.add(index)

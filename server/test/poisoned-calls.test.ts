@@ -11,6 +11,7 @@ import { openPool, type Pool, type Tx } from '../src/store/database.ts'
 import { createUsers, publishPackage } from './harness/catalogue.ts'
 import { monotonic } from './harness/clocks.ts'
 import { rowsOf } from './harness/database.ts'
+import { inOneCell } from './harness/one-cell.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 
 // Calls share statements, but not failures: when PostgreSQL refuses a statement because of one user's data, that user's
@@ -18,14 +19,17 @@ import { startTestServer, type TestServer } from './harness/server.ts'
 
 let server: TestServer
 let pool: Pool
+let database: pg.ClientConfig
 let client: Tx
 const apps = new AppCache(monotonic)
 const users = ['ann', 'ben', 'eve', 'joe', 'kim']
 beforeAll(async () => {
   server = await startTestServer()
+  const cell = await inOneCell(server.databaseUrl)
+  database = { connectionString: server.databaseUrl, ...cell.session }
   pool = openPool(
     { connectionString: server.databaseUrl },
-    { max: 1, keyLookups: true },
+    { max: 1, keyLookups: true, ...cell.pool },
     pino({ level: 'silent' }),
   )
   client = await pool.connect()
@@ -52,7 +56,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-const sql = (text: string) => rowsOf({ connectionString: server.databaseUrl }, text)
+const sql = (text: string) => rowsOf(database, text)
 /** What is done before eve's counter of this feature is written. */
 const beforeEve = (feature: string, event: 'insert' | 'update', does: string) =>
   sql(`create function eve_${feature}() returns trigger language plpgsql as $$ begin ${does} end $$;

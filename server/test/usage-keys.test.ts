@@ -5,6 +5,7 @@ import { pruneReceipts } from '../src/store/prune.ts'
 import { publishPackage, type TestApp } from './harness/catalogue.ts'
 import type { Client, Data } from './harness/client.ts'
 import { rowsOf } from './harness/database.ts'
+import { tablesNamed } from './harness/one-cell.ts'
 import { createApp, startTestServer, type TestServer } from './harness/server.ts'
 
 // The key inside a usage event, alone and together with the key of the request; and what a key keeps when the
@@ -227,11 +228,13 @@ describe('an effect that fails unexpectedly', () => {
     const run = (sql: string) => rowsOf({ connectionString: server.databaseUrl }, sql)
     await run(`create or replace function break_it() returns trigger language plpgsql
       as $$ begin raise exception 'broken on purpose'; end $$`)
-    await run(`create trigger broken before insert on ${table} execute function break_it()`)
+    const tables = await tablesNamed(server.databaseUrl, table)
+    for (const name of tables)
+      await run(`create trigger broken before insert on ${name} execute function break_it()`)
     try {
       return await work()
     } finally {
-      await run(`drop trigger broken on ${table}`)
+      for (const name of tables) await run(`drop trigger broken on ${name}`)
     }
   }
 })

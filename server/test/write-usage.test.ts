@@ -1,19 +1,27 @@
+import type pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openPool, type Pool, type Tx } from '../src/store/database.ts'
 import { KEY_TAKEN } from '../src/store/idempotency.ts'
 import { type CounterMove, type Receipt, writeUsage } from '../src/store/write-usage.ts'
 import { rowsOf } from './harness/database.ts'
+import { inOneCell } from './harness/one-cell.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 
 let server: TestServer
 let pool: Pool
+let database: pg.ClientConfig
 let client: Tx
 let other: Tx
 beforeAll(async () => {
   server = await startTestServer()
-  const connection = { connectionString: server.databaseUrl }
-  pool = openPool(connection, { max: 2, keyLookups: true }, pino({ level: 'silent' }))
+  const cell = await inOneCell(server.databaseUrl)
+  database = { connectionString: server.databaseUrl, ...cell.session }
+  pool = openPool(
+    { connectionString: server.databaseUrl },
+    { max: 2, keyLookups: true, ...cell.pool },
+    pino({ level: 'silent' }),
+  )
   client = await pool.connect()
   other = await pool.connect()
 })
@@ -52,10 +60,7 @@ it('gap: races: a counter that is not where it was read any more is left as it i
   await server.admin.data(
     'mutation { a: createUser(input: { id: "a" }) { id } b: createUser(input: { id: "b" }) { id } }',
   )
-  const uids = await rowsOf<{ uid: number }>(
-    { connectionString: server.databaseUrl },
-    'select uid from users order by uid',
-  )
+  const uids = await rowsOf<{ uid: number }>(database, 'select uid from users order by uid')
   const moveOf = (uid = 0, from: CounterMove['from'], to: number): CounterMove => ({
     key: {
       appId: 'default',
@@ -74,7 +79,7 @@ it('gap: races: a counter that is not where it was read any more is left as it i
   await writeUsage(client, [moveOf(a, null, 5), moveOf(b, null, 5)], [])
   const counters = () =>
     rowsOf<{ uid: number; used: number; place: string }>(
-      { connectionString: server.databaseUrl },
+      database,
       'select user_uid as uid, used, ctid as place from usage_counter order by user_uid',
     )
   const [first, second] = await counters()
@@ -96,10 +101,7 @@ it('gap: races: a counter that is not where it was read any more is left as it i
   // The row of an older version is not the counter's any more.
   const again = moveOf(a, { used: 6, place: first.place }, 7)
   expect(await writeUsage(client, [again], [])).toEqual(new Set())
-  const ledger = await rowsOf(
-    { connectionString: server.databaseUrl },
-    'select user_uid as uid, delta, used from usage_ledger order by seq',
-  )
+  const ledger = await rowsOf(database, 'select user_uid as uid, delta, used from usage_ledger order by seq')
   expect(ledger).toEqual([
     { uid: a, delta: 5, used: 5 },
     { uid: b, delta: 5, used: 5 },

@@ -166,12 +166,17 @@ async function deleteJobsOfApp(tx: Tx, id: string): Promise<void> {
   )
 }
 
-/** Tables whose rows refer to nothing: a call that was under way when its app's last row went may still write there. */
+/**
+ * Tables whose rows refer to nothing, some of them only where there are several cells: a call that was under way when its
+ * app's last row went may still write there.
+ */
 const UNTIED = [
   'activity',
   'audit_entry',
   'idempotency',
   'ledger_base',
+  'payment',
+  'provider_subscription',
   'recent_usage',
   'sample_activity',
   'sample_item',

@@ -33,7 +33,7 @@ import { CELL_TABLES } from '../../src/store/cells.ts'
 import { openPool, type Pool } from '../../src/store/database.ts'
 import { pruneReceipts } from '../../src/store/prune.ts'
 import { monotonic } from '../harness/clocks.ts'
-import { createDatabase, directly } from '../harness/database.ts'
+import { createPlainDatabase, directly } from '../harness/database.ts'
 import type { Bound, World } from './bound.ts'
 
 export const connectionBounds: Bound[] = [
@@ -342,7 +342,7 @@ async function isAdmitted({ open: count, most }: { open: number; most: number })
 }
 
 async function withOwnDatabase(work: (pool: Pool) => Promise<void>): Promise<void> {
-  const database = await createDatabase()
+  const database = await createPlainDatabase()
   const pool = openPool({ connectionString: directly(database.url) }, { max: 2 }, pino({ level: 'silent' }))
   try {
     await work(pool)

@@ -15,6 +15,7 @@ import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { monotonic } from '../harness/clocks.ts'
 import { directly, rowsOf } from '../harness/database.ts'
+import { schemaOfUser } from '../harness/one-cell.ts'
 import { type Bound, RECORD_USAGE, type World } from './bound.ts'
 
 // Whatever is done again because somebody else got ahead is done again so often and no more. Then the caller is told to
@@ -61,6 +62,7 @@ function recordBound(
     const record = (delta: number) =>
       world.admin.ask(RECORD_USAGE, { input: { userId, featureId: 'retried', delta } })
     if (event === 'update') await record(5)
+    const schema = await schemaOfUser(world.databaseUrl, 'default', userId)
     const name = `fails_${world.fresh().replaceAll('-', '_')}`
     await sql(
       world,
@@ -70,7 +72,7 @@ function recordBound(
          if nextval('${name}') <= ${failures} then ${fails}; end if;
          return new;
        end $$;
-       do $do$ begin execute format('create trigger ${name} before ${event} on usage_counter for each row
+       do $do$ begin execute format('create trigger ${name} before ${event} on ${schema}.usage_counter for each row
          when (new.user_uid = %s) execute function ${name}()',
          (select uid from users where app_id = 'default' and id = '${userId}')); end $do$`,
     )
@@ -120,7 +122,7 @@ async function checkedDuring(world: World, changes: number): Promise<object> {
   const pool = new pg.Pool({
     connectionString: directly(world.databaseUrl),
     max: 1,
-    options: '-c timezone=UTC',
+    options: `-c timezone=UTC -c search_path=${await schemaOfUser(world.databaseUrl, 'default', userId)},public`,
   })
   const client = await pool.connect()
   const question = {

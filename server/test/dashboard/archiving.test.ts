@@ -5,6 +5,7 @@ import { insertAuditEntry, insertKeyEntry } from '../../src/store/audit.ts'
 import type { Tx } from '../../src/store/database.ts'
 import { claimKey } from '../../src/store/idempotency.ts'
 import { createUsers, publishPackage, type TestApp } from '../harness/catalogue.ts'
+import { BY_HAND } from '../harness/cells-by-hand.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
@@ -238,6 +239,7 @@ describe('gap: deleting', () => {
     await publishPackage({ id, admin, dashboard }, 'held', {})
     const holder = new pg.Client({ connectionString: server.databaseUrl })
     await holder.connect()
+    await holder.query(`set ${BY_HAND} = on`)
     const somebodyWaits = () =>
       expect.poll(async () => (await watcher.query(WAITING)).rowCount).toBeGreaterThan(0)
     const watcher = new pg.Client({ connectionString: server.databaseUrl })

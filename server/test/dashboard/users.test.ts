@@ -1,7 +1,7 @@
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
+import { rowsOf } from '../harness/database.ts'
 import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
 
 let server: TestServer
@@ -11,9 +11,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 
 async function onDatabase(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server.databaseUrl })
-  await client.connect()
-  await client.query(sql).finally(() => client.end())
+  await rowsOf({ connectionString: server.databaseUrl }, sql)
 }
 
 let apps = 0
@@ -68,10 +66,11 @@ describe('gap: one rule for an email address', () => {
   it('an address from before there was one stays, and the rest can be changed', async () => {
     const { id: appId, admin } = await newApp()
     await admin.data('mutation { createUser(input: {id: "old", email: "old@example.com"}) { id } }')
-    const db = new pg.Client({ connectionString: server.databaseUrl })
-    await db.connect()
-    await db.query(`update users set email = 'odd one' where app_id = $1`, [appId])
-    await db.end()
+    await rowsOf(
+      { connectionString: server.databaseUrl },
+      `update users set email = 'odd one' where app_id = $1`,
+      [appId],
+    )
     expect(await admin.data('{ user(id: "old") { email } }')).toEqual({ user: { email: 'odd one' } })
     expect(
       await admin.data(

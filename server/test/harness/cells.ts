@@ -4,7 +4,7 @@ import { openPool, type Pool } from '../../src/store/database.ts'
 import { readBuckets } from '../../src/store/move-users.ts'
 import { publishPackage, type TestApp } from './catalogue.ts'
 import type { Client } from './client.ts'
-import { directly } from './database.ts'
+import { createPlainDatabase, directly } from './database.ts'
 import { startTestServer, type TestServer } from './server.ts'
 
 const quiet = () => {}
@@ -28,7 +28,8 @@ export interface CellServers {
 }
 
 export async function openCellServers(): Promise<CellServers> {
-  const one = await startTestServer()
+  const database = await createPlainDatabase()
+  const one = await startTestServer({ databaseUrl: database.url })
   const other = await startTestServer({ databaseUrl: one.databaseUrl })
   const pool = openPool(
     { connectionString: directly(one.databaseUrl) },
@@ -74,6 +75,7 @@ export async function openCellServers(): Promise<CellServers> {
       await pool.end()
       await other.stop()
       await one.stop()
+      await database.drop()
     },
   }
 }

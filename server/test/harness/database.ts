@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
+import { BY_HAND } from './cells-by-hand.ts'
 
 export interface TestDatabase {
   url: string
@@ -9,6 +10,9 @@ export interface TestDatabase {
 
 /** A new database with the current schema, copied in a fraction of the time of migrating. */
 export const createDatabase = (): Promise<TestDatabase> => copyOf(inject('schemaDatabase'))
+
+/** The same with one cell, beside all other tables, however many the run has. */
+export const createPlainDatabase = (): Promise<TestDatabase> => copyOf(inject('plainDatabase'))
 
 /** A new, empty database, as the very first start finds it. */
 export const createEmptyDatabase = (): Promise<TestDatabase> => copyOf('template1')
@@ -56,7 +60,11 @@ export async function withConnection<T>(
 ): Promise<T> {
   const { connectionString = '' } = connection
   const past = connectionString ? { connectionString: directly(connectionString) } : {}
-  const client = new pg.Client({ ...connection, ...past, options: '-c timezone=UTC' })
+  const client = new pg.Client({
+    ...connection,
+    ...past,
+    options: [connection.options, '-c timezone=UTC', `-c ${BY_HAND}=on`].filter(Boolean).join(' '),
+  })
   await client.connect()
   try {
     return await work(client)

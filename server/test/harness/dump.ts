@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** All rows of all tables of a database, as text: what a dump of it would contain. */
+/** All rows of all tables of a database, as text: what a dump of it would contain. The cells' are taken together. */
 export async function dump(databaseUrl: string): Promise<Map<string, string[]>> {
   const client = new pg.Client(databaseUrl)
   await client.connect()
@@ -13,10 +13,8 @@ export async function dump(databaseUrl: string): Promise<Map<string, string[]>> 
     const rows = new Map<string, string[]>()
     for (const { name } of tables.rows) {
       const found = await client.query<{ row: string }>(`select t::text as row from ${name} t`)
-      rows.set(
-        name.replace(/^public\./, ''),
-        found.rows.map(({ row }) => row),
-      )
+      const common = name.replace(/^(public|c\d+)\./, '')
+      rows.set(common, [...(rows.get(common) ?? []), ...found.rows.map(({ row }) => row)])
     }
     return rows
   } finally {

@@ -10,6 +10,7 @@ import { addCells, evenly, moveBuckets } from '../../src/operations/upkeep/cells
 import { openPool, type Pool } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { readBuckets } from '../../src/store/move-users.ts'
+import { allowWritingByHand, TEST_CELLS } from './cells-by-hand.ts'
 import { copyFolder } from './copy-folder.ts'
 import { buildScripts } from './scripts.ts'
 
@@ -21,6 +22,8 @@ declare module 'vitest' {
     poolerUrl: string
     /** a database there to make copies of: the schema and nothing else */
     schemaDatabase: string
+    /** the same with one cell, also where the run has several */
+    plainDatabase: string
     /** a data folder that a service's own PostgreSQL has used, to make copies of */
     usedDataDir: string
   }
@@ -42,14 +45,20 @@ export default async function setup(project: TestProject): Promise<Teardown | un
   const { TOLLGATE_TEST_DATABASE_URL: named = '', TOLLGATE_TEST_DIRECT_URL: direct = '' } = process.env
   const given = direct || named
   const { url, stop } = given ? { url: given, stop: async () => {} } : await startPostgres(used.path)
-  const schemaDatabase = `test_schema_${randomBytes(8).toString('hex')}`
+  const plainDatabase = `test_schema_${randomBytes(8).toString('hex')}`
+  const schemaDatabase = TEST_CELLS > 1 ? `${plainDatabase}_cells` : plainDatabase
   wholeRun.provide('postgresUrl', url)
   wholeRun.provide('poolerUrl', direct && named)
   wholeRun.provide('schemaDatabase', schemaDatabase)
-  await execute(url, `create database ${schemaDatabase}`)
-  await makeSchema(url, schemaDatabase)
+  wholeRun.provide('plainDatabase', plainDatabase)
+  await execute(url, `create database ${plainDatabase}`)
+  await on(url, plainDatabase, makeSchema)
+  if (schemaDatabase !== plainDatabase) {
+    await execute(url, `create database ${schemaDatabase} template ${plainDatabase}`)
+    await on(url, schemaDatabase, makeCells)
+  }
   return async () => {
-    await execute(url, `drop database ${schemaDatabase}`)
+    for (const name of new Set([schemaDatabase, plainDatabase])) await execute(url, `drop database ${name}`)
     await stop()
     await used.remove()
   }
@@ -98,22 +107,23 @@ async function startPostgres(used: string): Promise<{ url: string; stop: Teardow
   }
 }
 
-async function makeSchema(server: string, name: string): Promise<void> {
+async function on(server: string, name: string, work: (pool: Pool) => Promise<void>): Promise<void> {
   const url = new URL(server)
   url.pathname = `/${name}`
-  await withPool(url.href, async (pool) => {
-    await migrate(pool)
-    await migrateJobs(pool)
-    await makeCells(pool, Number(process.env.TOLLGATE_TEST_CELLS ?? 1))
-  })
+  await withPool(url.href, work)
 }
 
-async function makeCells(pool: Pool, count: number): Promise<void> {
-  if (count === 1) return
-  await addCells(pool, count - 1, () => {})
-  const moves = evenly(await readBuckets(pool), count)
+async function makeSchema(pool: Pool): Promise<void> {
+  await migrate(pool)
+  await migrateJobs(pool)
+}
+
+async function makeCells(pool: Pool): Promise<void> {
+  await addCells(pool, TEST_CELLS - 1, () => {})
+  const moves = evenly(await readBuckets(pool), TEST_CELLS)
   const stopping = new AbortController().signal
   await moveBuckets(pool, moves, { stopping, progress: () => {}, waiting: () => {} })
+  await allowWritingByHand(pool)
 }
 
 const execute = (url: string, ...statements: string[]): Promise<void> =>

@@ -1,21 +1,41 @@
 import { pino } from 'pino'
-import { openPool, type Pool } from '../../src/store/database.ts'
+import { Cells } from '../../src/store/cells.ts'
+import { openPool, type Pool, type PoolOptions } from '../../src/store/database.ts'
+import { writingByHand } from './cells-by-hand.ts'
 import { createDatabase } from './database.ts'
+import { inOneCell } from './one-cell.ts'
 
 export interface TestStore {
   pool: Pool
+  url: string
   close(): Promise<void>
 }
 
 /** A database with the schema and no service on it, for tests of the store's own functions. */
-export async function openStore(): Promise<TestStore> {
-  const database = await createDatabase()
-  const pool = openPool({ connectionString: database.url }, { max: 4 }, pino({ level: 'silent' }))
+export const openStore = (options: Partial<PoolOptions> = {}): Promise<TestStore> =>
+  openOn(async () => options)
+
+/** The same, where all users are in one cell and names lead there. */
+export const openStoreInCell = (): Promise<TestStore> => openOn(async (url) => (await inOneCell(url)).pool)
+
+async function openOn(prepare: (url: string) => Promise<Partial<PoolOptions>>): Promise<TestStore> {
+  const { url, drop } = await createDatabase()
+  const pool = await openTestPool(url, await prepare(url))
   return {
     pool,
+    url,
     async close() {
       await pool.end()
-      await database.drop()
+      await drop()
     },
   }
+}
+
+/** Connections like those of the service, which may write by hand too. */
+export async function openTestPool(url: string, options: Partial<PoolOptions> = {}): Promise<Pool> {
+  const cells = new Cells()
+  const silent = pino({ level: 'silent' })
+  const pool = writingByHand(openPool({ connectionString: url }, { max: 4, cells, ...options }, silent))
+  await cells.read(pool)
+  return pool
 }

@@ -52,7 +52,7 @@ insert into package_history (app_id, package_id, position, kind, from_version, t
   values ('ours', 'plan', 3, 'MIGRATED', 1, 2, 'ALL', now(), 'migration');
 insert into notice (app_id, provider, event_id, type, payload, payment_ref)
   values ('ours', 'stripe', 'evt_pending', 'x', '{"data":{"object":{"customer":"cus_1"}}}', null);
-insert into user_billing_id (app_id, billing_id, uid) values ('ours', 'cus_1', 1);
+insert into user_billing_id (app_id, billing_id, uid) values ('ours', 'cus_1', 1) on conflict do nothing;
 insert into erased_ref (app_id, hash) values ('ours', sha256('["stripe","cus_9"]'));
 insert into notice (app_id, provider, event_id, type, payload, state, payment_ref)
   values ('ours', 'stripe', 'evt_failed', 'x', '{}', 'FAILED', 'pay_1');

@@ -11,7 +11,7 @@ import {
 } from '../../src/store/provider-subscriptions.ts'
 import { cancelLater, findSubscription } from '../../src/store/subscriptions.ts'
 import { type CounterMove, writeUsage } from '../../src/store/write-usage.ts'
-import { openStore, type TestStore } from '../harness/store.ts'
+import { openStoreInCell, type TestStore } from '../harness/store.ts'
 import { furnishApp, UID } from './furnished-app.ts'
 
 // What somebody writes who is late, comes twice or decided upon something that has changed since.
@@ -19,7 +19,7 @@ import { furnishApp, UID } from './furnished-app.ts'
 let store: TestStore
 let tx: Tx
 beforeAll(async () => {
-  store = await openStore()
+  store = await openStoreInCell()
   await furnishApp(store.pool)
   tx = await store.pool.connect()
 })

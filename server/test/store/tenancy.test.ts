@@ -52,7 +52,7 @@ import * as imports from '../../src/store/user-imports.ts'
 import * as userList from '../../src/store/user-list.ts'
 import * as traces from '../../src/store/user-traces.ts'
 import * as users from '../../src/store/users.ts'
-import { openStore, type TestStore } from '../harness/store.ts'
+import { openStoreInCell, type TestStore } from '../harness/store.ts'
 import { allOf, furnishApp, furnishBooks, UID } from './furnished-app.ts'
 
 // All there is belongs to one app. Whatever another app asks for by the ids of that one, it finds nothing and changes
@@ -385,7 +385,7 @@ const ONLY_INSERT = [
 let store: TestStore
 let all: unknown
 beforeAll(async () => {
-  store = await openStore()
+  store = await openStoreInCell()
   await furnishApp(store.pool)
   const seqs = await store.pool.query<{ seq: number }>('select seq from notice order by seq')
   ;[pending = 0, failed = 0] = seqs.rows.map(({ seq }) => seq)
