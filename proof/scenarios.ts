@@ -6,24 +6,26 @@ import { failover } from './scenarios/failover.ts'
 import { histories } from './scenarios/histories.ts'
 import { hostile } from './scenarios/hostile.ts'
 import { importing } from './scenarios/import.ts'
-import { kills } from './scenarios/kills.ts'
+import { kills, killsInCells } from './scenarios/kills.ts'
 import { ledger } from './scenarios/ledger.ts'
 import { lostNode } from './scenarios/lost-node.ts'
 import { migrations } from './scenarios/migrations.ts'
 import { network } from './scenarios/network.ts'
 import { patroni } from './scenarios/patroni.ts'
 import { plans } from './scenarios/plans.ts'
-import { races } from './scenarios/races.ts'
+import { races, racesInCells } from './scenarios/races.ts'
 import { rolling } from './scenarios/rolling.ts'
 import { storm } from './scenarios/storm.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
   kills,
+  killsInCells,
   network,
   lostNode,
   failover,
   patroni,
   races,
+  racesInCells,
   plans,
   cutReplies,
   hostile,

@@ -3,6 +3,7 @@ import { type Recorded, type Step, serialOrder } from '../../server/test/harness
 import { WRITE_WITHOUT_COMPARING } from '../breakages.ts'
 import { breakDatabase, furnish, named, SCARCE_LIMIT } from '../harness/app.ts'
 import { Caller } from '../harness/caller.ts'
+import { CELLS, keepMoving, spreadOverCells } from '../harness/cells.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { checkBasePlans, checkCounters } from '../harness/ledger.ts'
 import { startNode } from '../harness/node.ts'
@@ -39,59 +40,83 @@ const RECORD = `mutation ($input: CreateUsageEventInput!) {
 const SUBSCRIBE =
   'mutation ($user: String!, $plan: String!) { subscribe(userId: $user, packageIds: [$plan]) { id } }'
 
+const WHAT =
+  'two nodes on one database: checks, records, reverts and SETs on one counter at once, and two base plans taken at once; each history of 200 calls must have a serial order that explains every answer'
+const FAULTS = [
+  'no serial order',
+  'astray',
+  'over budget',
+  'second base plan',
+  'lost',
+  'unanswered',
+  'unclear',
+]
+
 export const races: Scenario = {
   name: 'races',
-  what: 'two nodes on one database: checks, records, reverts and SETs on one counter at once, and two base plans taken at once; each history of 200 calls must have a serial order that explains every answer',
+  what: WHAT,
   weight: 8,
   full: { calls: 36_000 },
-  faults: ['no serial order', 'astray', 'over budget', 'second base plan', 'lost', 'unanswered', 'unclear'],
+  faults: FAULTS,
   breakage: WRITE_WITHOUT_COMPARING,
+  run: (trial) => racing(trial, false),
+}
 
-  async run(trial: Trial) {
-    const cluster = await Cluster.make(trial)
-    const databaseUrl = await cluster.createDatabase()
-    const nodes = [
-      await startNode(trial, { DATABASE_URL: databaseUrl }),
-      await startNode(trial, { DATABASE_URL: databaseUrl }),
-    ] as const
-    await furnish(nodes[0], [])
-    await breakDatabase(trial, databaseUrl)
-    const caller = new Caller(trial)
-    const subscribed = new Map<string, string[]>()
+export const racesInCells: Scenario = {
+  name: 'races-cells',
+  what: `users spread over ${CELLS} cells and moved from one to another all the time: ${WHAT}`,
+  weight: 4,
+  full: { calls: 12_000 },
+  faults: FAULTS,
+  breakage: WRITE_WITHOUT_COMPARING,
+  run: (trial) => racing(trial, true),
+}
 
-    for (let round = 1; trial.goesOn('calls'); round++) {
-      const users = named(`round ${round} user `, 4)
-      for (const user of users) {
-        await nodes[0].admin.data('mutation ($id: String!) { createUser(input: { id: $id }) { id } }', {
-          id: user,
-        })
-        const answers = await Promise.all(
-          ['plan', 'other'].map((plan, i) =>
-            caller.ask((nodes[i] ?? nodes[0]).url, SUBSCRIBE, { user, plan }),
-          ),
-        )
-        trial.count('calls', 2)
-        subscribed.set(
-          user,
-          answers.flatMap((answer) => answer?.data?.subscribe?.map((one: { id: string }) => one.id) ?? []),
-        )
-      }
-      await Promise.all(
-        users.map((user) =>
-          history(
-            trial,
-            caller,
-            user,
-            nodes.map(({ url }) => url),
-          ),
-        ),
+async function racing(trial: Trial, inCells: boolean): Promise<void> {
+  const cluster = await Cluster.make(trial)
+  const databaseUrl = await cluster.createDatabase()
+  const nodes = [
+    await startNode(trial, { DATABASE_URL: databaseUrl }),
+    await startNode(trial, { DATABASE_URL: databaseUrl }),
+  ] as const
+  await furnish(nodes[0], [])
+  if (inCells) await spreadOverCells(databaseUrl)
+  await breakDatabase(trial, databaseUrl)
+  const caller = new Caller(trial)
+  const subscribed = new Map<string, string[]>()
+
+  for (let round = 1; trial.goesOn('calls'); round++) {
+    const users = named(`round ${round} user `, 4)
+    for (const user of users) {
+      await nodes[0].admin.data('mutation ($id: String!) { createUser(input: { id: $id }) { id } }', {
+        id: user,
+      })
+      const answers = await Promise.all(
+        ['plan', 'other'].map((plan, i) => caller.ask((nodes[i] ?? nodes[0]).url, SUBSCRIBE, { user, plan })),
+      )
+      trial.count('calls', 2)
+      subscribed.set(
+        user,
+        answers.flatMap((answer) => answer?.data?.subscribe?.map((one: { id: string }) => one.id) ?? []),
       )
     }
-    await withClient(databaseUrl, async (client) => {
-      await checkCounters(trial, client)
-      await checkBasePlans(trial, client, subscribed)
-    })
-  },
+    const moving = inCells ? keepMoving(trial, async () => databaseUrl, users) : null
+    await Promise.all(
+      users.map((user) =>
+        history(
+          trial,
+          caller,
+          user,
+          nodes.map(({ url }) => url),
+        ),
+      ),
+    )
+    await moving?.stop()
+  }
+  await withClient(databaseUrl, async (client) => {
+    await checkCounters(trial, client)
+    await checkBasePlans(trial, client, subscribed)
+  })
 }
 
 async function history(trial: Trial, caller: Caller, user: string, urls: readonly string[]): Promise<void> {

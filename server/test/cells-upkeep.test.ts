@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { migrateJobs } from '../src/background.ts'
 import { withContents } from '../src/backup/contents.ts'
 import { load } from '../src/backup/load.ts'
@@ -14,7 +15,7 @@ import { unbalancedCounters } from '../src/store/tables.ts'
 import { openToolPool } from '../src/store/tool-connection.ts'
 import { createUsers } from './harness/catalogue.ts'
 import { type CellServers, MOVING, openCellServers } from './harness/cells.ts'
-import { createDatabase, createEmptyDatabase, directly } from './harness/database.ts'
+import { createDatabase, createEmptyDatabase, directly, rowsOf } from './harness/database.ts'
 import { API_KEY, adminClient, createApp, startTestServer } from './harness/server.ts'
 
 const log = pino({ level: 'silent' })
@@ -196,6 +197,35 @@ describe('what looks after several cells', () => {
     await cells.record(cells.app.admin, 'u1')
     expect(await unbalancedCounters(cells.pool)).toBe(0)
   })
+})
+
+it('creates cells that the service can use, whoever adds them', async () => {
+  const database = await createEmptyDatabase()
+  const owner = `owner_${randomBytes(6).toString('hex')}`
+  const name = new URL(database.url).pathname.slice(1)
+  const ask = (sql: string) => rowsOf({ connectionString: database.url }, sql)
+  await ask(`create role ${owner} login password 'secret'`)
+  await ask(`alter database ${name} owner to ${owner}; alter schema public owner to ${owner}`)
+  const url = new URL(directly(database.url))
+  url.username = owner
+  url.password = 'secret'
+  const server = await startTestServer({ databaseUrl: url.href })
+  const superuser = openPool({ connectionString: directly(database.url) }, { max: 2 }, log)
+  try {
+    const users = Array.from({ length: 8 }, (_, i) => `u${i}`)
+    await createUsers(server.admin, users.slice(0, 4))
+    await addCells(superuser, 3, quiet)
+    await moveBuckets(superuser, evenly(await readBuckets(superuser), 4), MOVING)
+    await createUsers(server.admin, users.slice(4))
+    const { users: found } = await server.admin.data('{ users { id } }')
+    expect(found).toEqual(users.map((id) => ({ id })))
+  } finally {
+    await superuser.end()
+    await server.stop()
+    await ask(`drop owned by ${owner} cascade`)
+    await database.drop()
+    await rowsOf({ connectionString: inject('postgresUrl') }, `drop role ${owner}`)
+  }
 })
 
 describe('buckets', () => {

@@ -173,7 +173,7 @@ describe('old records', () => {
       audit_entry: `(app_id, member_email, operation, subject_kind) values ($1, 'm@example.com', 'o', 'k')`,
       idempotency: `(app_id, scope, key, request, results) values ($1, 'request', 'late', '', '{}')`,
       ledger_base: `(app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
-        values ($1, 1, 'f', 'MONTH', now(), 0, 1, 1)`,
+        values ($1, 999, 'f', 'MONTH', now(), 0, 1, 1)`,
       // They refer to users where there is one cell.
       ...(TEST_CELLS > 1 && {
         payment: `(app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)

@@ -33,6 +33,16 @@ export async function alone(tx: Tx): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtext('tollgate cells'))`)
 }
 
+/**
+ * Has the rest of a transaction create everything as the owner of all other tables: an operator may come as another user,
+ * and the service must be able to use what is created.
+ */
+export async function actAsOwner(tx: Tx): Promise<void> {
+  await tx.query(
+    `select set_config('role', pg_get_userbyid(relowner), true) from pg_class where oid = 'cell'::regclass`,
+  )
+}
+
 /** From now on it is noted who has a billing id. */
 export async function noteBillingIds(tx: Tx, home: string): Promise<void> {
   await tx.query(BILLING_IDS(home))

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
+import { schemaOfUser } from '../harness/one-cell.ts'
 import { dump, tablesWith } from '../harness/dump.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
@@ -168,7 +169,8 @@ describe('gap: deleteUser, of a user who pays', () => {
     const holder = new pg.Client(server.databaseUrl)
     await holder.connect()
     await holder.query('begin')
-    await holder.query(`select from users where app_id = $1 for update`, [shop.id])
+    const schema = await schemaOfUser(server.databaseUrl, shop.id, 'ann')
+    await holder.query(`select from ${schema}.users where app_id = $1 for update`, [shop.id])
     const asked = shop.admin.ask(DELETE, { id: 'ann' })
     const waiting = async () =>
       (

@@ -51,18 +51,21 @@ async function prepare(): Promise<void> {
 
 /** A user who has bought the plan for good, in the sandbox. */
 async function paidInSandbox(): Promise<void> {
-  await rowsOf(
-    { connectionString: server.databaseUrl },
+  const ask = (sql: string) => rowsOf({ connectionString: server.databaseUrl }, sql)
+  await ask(
     `with payer as (insert into users (app_id, id, metadata) values ('audited', 'payer', '{}') returning uid),
      customer as (insert into sandbox_customer (app_id, id) values ('audited', 'cus_paid')),
      checkout as (insert into sandbox_checkout
          (app_id, id, session_id, customer_id, items, success_url, cancel_url, state, made_at, paid_at, expires_at)
        values ('audited', 'cs_paid', 's', 'cus_paid', '[{"amount":900,"currency":"usd"}]', 'https://a.example',
-         'https://a.example', 'paid', now(), now(), now())),
-     paid as (insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live)
-       select 'audited', 'sandbox', 'cs_paid', uid, 'paid', now(), false from payer)
-     insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, provider, provider_ref)
-     select 'audited', 'bought', uid, 'plan', false, now(), now(), 'sandbox', 'cs_paid' from payer`,
+         'https://a.example', 'paid', now(), now(), now()))
+     insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live)
+     select 'audited', 'sandbox', 'cs_paid', uid, 'paid', now(), false from payer`,
+  )
+  await ask(
+    `insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, provider, provider_ref)
+     select 'audited', 'bought', uid, 'plan', false, now(), now(), 'sandbox', 'cs_paid' from users
+     where app_id = 'audited' and id = 'payer'`,
   )
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { StartError } from '../../domain/errors.ts'
 import { MAX_CELLS } from '../../domain/limits.ts'
 import {
+  actAsOwner,
   alone,
   type BillingIdCursor,
   createCell,
@@ -54,7 +55,10 @@ export async function addCells(pool: Pool, count: number, waiting: Waiting): Pro
     throw new StartError(`The schema ${taken[0]} exists and is not a cell: rename it, and try again.`)
   const home = await homeOf(pool)
   if (present === 0) {
-    await soon(pool, waiting, (tx) => noteBillingIds(tx, home))
+    await soon(pool, waiting, async (tx) => {
+      await actAsOwner(tx)
+      await noteBillingIds(tx, home)
+    })
     for (let at: BillingIdCursor | null = { appId: '', uid: 0 }; at; ) {
       const after: BillingIdCursor = at
       at = await transactionOnce(pool, (tx) => noteEarlierBillingIds(tx, after))
@@ -64,6 +68,7 @@ export async function addCells(pool: Pool, count: number, waiting: Waiting): Pro
   for (let cell = present; cell < wanted; cell++) {
     await soon(pool, waiting, async (tx) => {
       await alone(tx)
+      await actAsOwner(tx)
       if ((await countCells(tx)) !== cell)
         throw new StartError('Others are adding cells too: nothing more was done.')
       if (cell === 0) await foundCells(tx, home)
