@@ -73,7 +73,8 @@ async function killing(trial: Trial, inCells: boolean): Promise<void> {
       try {
         return await work(await database())
       } catch (error) {
-        if (performance.now() - began > RECOVERY_MS) throw error
+        if (performance.now() - began > RECOVERY_MS)
+          throw new Error(`${(error as Error).message}; the service said: ${node.output().slice(-1_000)}`)
         await sleep(100)
       }
     }

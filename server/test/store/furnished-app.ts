@@ -106,10 +106,10 @@ export async function allOf(db: Db, appId: string): Promise<unknown> {
   const { rows: tables } = await db.query<{ name: string }>(
     `select table_name as name from information_schema.columns
      where table_schema = 'public' and column_name = 'app_id'
-       and not (select relispartition from pg_class where oid = quote_ident(table_name)::regclass) order by 1`,
+       and not (select relispartition from pg_class where oid = format('%I.%I', table_schema, table_name)::regclass) order by 1`,
   )
   const part = ({ name }: { name: string }) =>
-    `select '${name}' as name, (select json_agg(t order by t::text) from "${name}" t where app_id = $1) as rows`
+    `select '${name}' as name, (select json_agg(t order by t::text) from public."${name}" t where app_id = $1) as rows`
   const { rows } = await db.query(
     `${tables.map(part).join(' union all ')}
      union all select 'app', (select json_agg(t) from app t where id = $1)`,

@@ -52,6 +52,7 @@ import * as imports from '../../src/store/user-imports.ts'
 import * as userList from '../../src/store/user-list.ts'
 import * as traces from '../../src/store/user-traces.ts'
 import * as users from '../../src/store/users.ts'
+import { TEST_CELLS } from '../harness/cells-by-hand.ts'
 import { openStoreInCell, type TestStore } from '../harness/store.ts'
 import { allOf, furnishApp, furnishBooks, UID } from './furnished-app.ts'
 
@@ -441,7 +442,8 @@ describe('gap: an app that is deleted', () => {
         let stretches = 0
         while (await removal.deleteStretchOfApp(tx, 'ours', most)) stretches += 1
         const rows = kept.reduce((sum, { name, rows }) => sum + (name === 'app' ? 0 : (rows?.length ?? 0)), 0)
-        expect(stretches).toBe(Math.ceil(rows / most))
+        // Where there are several cells, a billing id that is noted beside them goes with its user.
+        expect(stretches).toBe(Math.ceil((rows - (TEST_CELLS > 1 ? 1 : 0)) / most))
         const left = (await allOf(tx, 'ours')) as { name: string; rows: unknown[] | null }[]
         expect(left.filter(({ rows }) => rows !== null)).toEqual([])
         expect(await allOf(tx, 'theirs')).toEqual(theirs)
