@@ -12,7 +12,7 @@ import { REVENUE_LISTS } from '../src/store/revenue-lists.ts'
 import { SUBSCRIPTION_STATES } from '../src/store/subscription-list.ts'
 import { cancelLater } from '../src/store/subscriptions.ts'
 import { settleByClock } from '../src/store/successors.ts'
-import { BY_HAND, TEST_CELLS } from './harness/cells-by-hand.ts'
+import { TEST_CELLS } from './harness/cells-by-hand.ts'
 import { Client, signedIn, type Variables } from './harness/client.ts'
 import { directly } from './harness/database.ts'
 import { exampleCalls } from './harness/example-calls.ts'
@@ -57,10 +57,15 @@ beforeAll(async () => {
   statements = await everyStatement()
   explain = new pg.Client({
     connectionString: directly(server.databaseUrl),
-    options: `-c timezone=UTC -c ${BY_HAND}=on`,
+    options: '-c timezone=UTC',
   })
   await explain.connect()
   for (const sql of GROWTH) await explain.query(sql)
+  for (let cell = 0; cell < TEST_CELLS; cell++) {
+    if (TEST_CELLS > 1) await explain.query(`set search_path = c${cell}, public`)
+    for (const sql of growthOf(cell)) await explain.query(sql)
+  }
+  await explain.query('reset search_path')
   await explain.query('analyze')
 })
 afterAll(async () => {
@@ -151,6 +156,20 @@ async function everyStatement(): Promise<Statement[]> {
   return [...found.values()]
 }
 
+/** What is in each cell. */
+const growthOf = (cell: number): string[] => [
+  `insert into users (app_id, id, billing_id, metadata)
+   select 'default', 'grown${cell}-' || i, 'cus_${cell}-' || i, '{}' from generate_series(1, ${ROWS / TEST_CELLS}) i`,
+  `insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor)
+   select app_id, 'sub_' || uid, uid, 'plan', false, now(), now() from users where id like 'grown%'`,
+  `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
+   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 1 from users`,
+  `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
+   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 'ADD', 1, 1, now() from users`,
+  `insert into ledger_base (app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
+   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 0, 1, 1 from users`,
+]
+
 const GROWTH = [
   `insert into app (id, name) select 'app' || i, 'App' from generate_series(1, 500) i`,
   `insert into api_key (app_id, id, name, prefix, hash)
@@ -161,16 +180,6 @@ const GROWTH = [
    select 'app' || i % 500 + 1, 'p' || i, 'P', false, '{}', now() from generate_series(1, ${ROWS}) i`,
   `insert into package_feature (app_id, package_id, feature_id, position, reset_period, overage_enabled)
    select 'app' || i % 500 + 1, 'p' || i, 'f' || i, 1, 'MONTH', false from generate_series(1, ${ROWS}) i`,
-  `insert into users (app_id, id, billing_id, metadata)
-   select 'default', 'grown' || i, 'cus_' || i, '{}' from generate_series(1, ${ROWS}) i`,
-  `insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor)
-   select app_id, 'sub_' || uid, uid, 'plan', false, now(), now() from users where id like 'grown%'`,
-  `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
-   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 1 from users`,
-  `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
-   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 'ADD', 1, 1, now() from users`,
-  `insert into ledger_base (app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
-   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 0, 1, 1 from users`,
   `insert into idempotency (app_id, scope, key, request, results, created_at)
    select 'default', 'request', 'k' || i, '', '{}', now() - make_interval(secs => i) from generate_series(1, ${ROWS}) i`,
   `insert into session (hash, member_id, expires_at)
