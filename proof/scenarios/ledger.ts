@@ -152,6 +152,7 @@ async function archive(trial: Trial, url: string, pool: Pool, tools: string): Pr
   const args = [tools, 'ledger', 'archive', '--to', folder, '--older-than', '0']
   const whole = await lasts(start(process.execPath, [tools, 'ledger', 'status'], { DATABASE_URL: url }))
   for (let attempt = 1; attempt <= 10; attempt++) {
+    const began = performance.now()
     const child = start(process.execPath, args, { DATABASE_URL: url })
     // Later and later, so that each step is met; the last attempts are left alone.
     const killing = attempt < 9 ? new AbortController() : null
@@ -162,7 +163,10 @@ async function archive(trial: Trial, url: string, pool: Pool, tools: string): Pr
       )
     const code = await child.exited
     killing?.abort()
-    if (code === 0) break
+    if (code === 0) {
+      trial.recovered(performance.now() - began)
+      break
+    }
     if (code === null) trial.count('kills')
     else if (attempt === 10) trial.fault('not back', child.output().trim().slice(-300))
   }
