@@ -11,6 +11,7 @@ import { REVENUE_LISTS } from '../src/store/revenue-lists.ts'
 import { SUBSCRIPTION_STATES } from '../src/store/subscription-list.ts'
 import { cancelLater } from '../src/store/subscriptions.ts'
 import { settleByClock } from '../src/store/successors.ts'
+import { GROWTH, growthOf } from './growth.ts'
 import { TEST_CELLS } from './harness/cells-by-hand.ts'
 import { Client, signedIn, type Variables } from './harness/client.ts'
 import { directly } from './harness/database.ts'
@@ -24,8 +25,6 @@ import { openTestPool } from './harness/store.ts'
 
 // Every statement of the service, exactly as sent, is explained on tables that have grown. An index that nothing uses
 // costs every write and is not wanted; a table that grows with use is never scanned from end to end.
-
-const ROWS = 20_000
 
 /** Those that grow with the use of the service. `app` and `member` do not. */
 const GROWING = [
@@ -154,54 +153,6 @@ async function everyStatement(): Promise<Statement[]> {
   stop()
   return [...found.values()]
 }
-
-/** What is in each cell. */
-const growthOf = (cell: number): string[] => [
-  `insert into users (app_id, id, billing_id, metadata)
-   select 'default', 'grown${cell}-' || i, 'cus_${cell}-' || i, '{}' from generate_series(1, ${ROWS / TEST_CELLS}) i`,
-  `insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor)
-   select app_id, 'sub_' || uid, uid, 'plan', false, now(), now() from users where id like 'grown%'`,
-  `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
-   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 1 from users`,
-  `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
-   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 'ADD', 1, 1, now() from users`,
-  `insert into ledger_base (app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
-   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 0, 1, 1 from users`,
-]
-
-const GROWTH = [
-  `insert into app (id, name) select 'app' || i, 'App' from generate_series(1, 500) i`,
-  `insert into api_key (app_id, id, name, prefix, hash)
-   select 'app' || i % 500 + 1, 'k' || i, 'k', 'tg_', sha256(i::text::bytea) from generate_series(1, ${ROWS}) i`,
-  `insert into feature (app_id, id, name, type, metadata)
-   select 'app' || i % 500 + 1, 'f' || i, 'F', 'CONSUMABLE', '{}' from generate_series(1, ${ROWS}) i`,
-  `insert into package (app_id, id, name, is_addon, metadata, updated_at)
-   select 'app' || i % 500 + 1, 'p' || i, 'P', false, '{}', now() from generate_series(1, ${ROWS}) i`,
-  `insert into package_feature (app_id, package_id, feature_id, position, reset_period, overage_enabled)
-   select 'app' || i % 500 + 1, 'p' || i, 'f' || i, 1, 'MONTH', false from generate_series(1, ${ROWS}) i`,
-  `insert into idempotency (app_id, scope, key, request, results, created_at)
-   select 'default', 'request', 'k' || i, '', '{}', now() - make_interval(secs => i) from generate_series(1, ${ROWS}) i`,
-  `insert into session (hash, member_id, expires_at)
-   select sha256(i::text::bytea), (select min(id) from member), now() + make_interval(secs => i)
-   from generate_series(1, ${ROWS}) i`,
-  `insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id, actor_kind)
-   select 'app' || i % 500 + 1, 'a' || i % 9 || '@example.com', 'o' || i % 9, 'k', 's' || i,
-     case i % 9 when 1 then 'MEMBER' else 'API_KEY' end from generate_series(1, ${ROWS}) i`,
-  `insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id, actor_kind)
-   select 'default', 'a' || i % 9 || '@example.com', 'o' || i % 9, 'k', 's' || i,
-     case i % 9 when 1 then 'MEMBER' else 'API_KEY' end from generate_series(1, ${ROWS}) i`,
-  `insert into activity (app_id, minute, checks, records)
-   select 'app' || i % 500 + 1, now() - make_interval(mins => i), 1, 1 from generate_series(1, ${ROWS}) i`,
-  `insert into feature_activity (app_id, feature_id, hour, checks, denied, records, units, refused)
-   select 'default', id, date_trunc('hour', now()) - make_interval(hours => i), 1, 0, 1, 1, 0
-   from (select id from feature where app_id = 'default' order by id limit 20) f, generate_series(1, ${ROWS} / 20) i`,
-  `insert into sign_in_attempt (account, times, last_at)
-   select sha256(i::text::bytea), '{}', now() + make_interval(secs => i) from generate_series(1, ${ROWS}) i`,
-  `insert into user_import (app_id, id, state, member_email)
-   select 'default', 'grown' || i, 'CHECKED', 'a@example.com' from generate_series(1, 20) i`,
-  `insert into user_import_row (app_id, import_id, line, user_uid, outcome, new_billing_id)
-   select 'default', 'grown' || i % 20 + 1, i, i, 'CHANGE', 'cus_' || i from generate_series(1, ${ROWS}) i`,
-]
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 
