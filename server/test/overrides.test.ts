@@ -420,6 +420,8 @@ describe('gap: what an override costs', () => {
       await check(featureId)
       const [read] = [featureId === 'call' ? 'read-holdings' : 'read-holding']
       expect(await namesDuring(() => check(featureId))).toEqual([read])
+      // The first one creates the counter.
+      expect(await namesDuring(() => record(featureId, 1))).toEqual([read, 'write-usage-new'])
       expect(await namesDuring(() => record(featureId, 1))).toEqual([read, 'write-usage'])
     }
   })

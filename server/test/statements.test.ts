@@ -352,7 +352,7 @@ describe('calls at the same time', () => {
       what: 'events',
       query: RECORD,
       variables: (userId: string): Variables => ({ input: { userId, featureId: 'f2', delta: 1 } }),
-      statements: ['read-holdings', 'write-usage'],
+      statements: ['read-holdings', 'write-usage-new'],
     },
   ]
   it.each(CALLS)('gap: batches: 50 $what share at most 4 times $statements', async (row) => {

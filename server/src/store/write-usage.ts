@@ -47,8 +47,8 @@ export const COUNTER_EXISTS = 'usage_counter_pkey'
 // row. A moved counter brings its last ledger row along, nearly always the only one. A ledger row or receipt whose move
 // is null belongs to a new counter or to none, and so depends on no update.
 
-/** What is written in one cell, from the 27 parameters that `$` names. */
-const writingIn = (schema: string, suffix: string, $: (n: number) => string) => `moved${suffix} as (
+/** What is written in one cell, from as many parameters as `writtenIn` returns; `$` names them. */
+const writingIn = (schema: string, suffix: string, $: Parameter, withNew: boolean) => `moved${suffix} as (
   update ${schema}usage_counter c set used = m.becomes
   from unnest(${$(1)}::text[], ${$(2)}::bigint[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::timestamptz[],
       ${$(6)}::tid[], ${$(7)}::bigint[], ${$(8)}::bigint[], ${$(9)}::text[], ${$(10)}::bigint[], ${$(11)}::timestamptz[])
@@ -57,22 +57,26 @@ const writingIn = (schema: string, suffix: string, $: (n: number) => string) => 
   where c.ctid = m.place and c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = m.feature_id
     and c.reset_period = m.reset_period and c.period_start = m.period_start and c.used = m.was
   returning m.*
-), made${suffix} as (
-  insert into ${schema}usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
-  select * from unnest(${$(12)}::text[], ${$(13)}::bigint[], ${$(14)}::text[], ${$(15)}::text[], ${$(16)}::timestamptz[], ${$(17)}::bigint[])
 ), ledger${suffix} as (
   insert into ${schema}usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
   select app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at
-  from unnest(${$(18)}::text[], ${$(19)}::bigint[], ${$(20)}::text[], ${$(21)}::text[], ${$(22)}::timestamptz[],
-      ${$(23)}::text[], ${$(24)}::bigint[], ${$(25)}::bigint[], ${$(26)}::timestamptz[], ${$(27)}::int[])
+  from unnest(${$(12)}::text[], ${$(13)}::bigint[], ${$(14)}::text[], ${$(15)}::text[], ${$(16)}::timestamptz[],
+      ${$(17)}::text[], ${$(18)}::bigint[], ${$(19)}::bigint[], ${$(20)}::timestamptz[], ${$(21)}::int[])
     as e (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at, move)
   where move is null or move = any(array(select ord from moved${suffix}))
   union all
   select app_id, user_uid, feature_id, reset_period, period_start, action, delta, becomes, recorded_at from moved${suffix}
+)${
+  withNew
+    ? `, made${suffix} as (
+  insert into ${schema}usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
+  select * from unnest(${$(22)}::text[], ${$(23)}::bigint[], ${$(24)}::text[], ${$(25)}::text[], ${$(26)}::timestamptz[], ${$(27)}::bigint[])
 )`
+    : ''
+}`
 
 /** Receipts, from seven parameters. */
-const writingReceipts = (moved: string, $: (n: number) => string) => `receipt as (
+const writingReceipts = (moved: string, $: Parameter) => `receipt as (
   insert into idempotency (app_id, scope, key, request, results, user_uid)
   select app_id, scope, key, decode(request, 'hex'), results::json, user_uid
   from unnest(${$(1)}::text[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::text[], ${$(6)}::int[], ${$(7)}::bigint[])
@@ -80,13 +84,11 @@ const writingReceipts = (moved: string, $: (n: number) => string) => `receipt as
   where move is null or move = any(array(${moved}))
 )`
 
-const from = (offset: number) => (n: number) => `$${offset + n}`
-
-const WRITE = new Prepared<[ord: string]>(
-  'write-usage',
-  `with ${writingIn('', '', from(0))}, ${writingReceipts('select ord from moved', from(27))}
-select ord from moved`,
-)
+type Parameter = (n: number) => string
+const from =
+  (offset: number): Parameter =>
+  (n) =>
+    `$${offset + n}`
 
 /** Where nothing was counted, only receipts are written, and no cell is concerned. */
 const WRITE_RECEIPTS = new Prepared<[ord: null]>(
@@ -95,18 +97,45 @@ const WRITE_RECEIPTS = new Prepared<[ord: null]>(
 select null where false`,
 )
 
-/** Of each cell: what is written there, the users of new counters, and how many moves are those of the cells before. */
-const CELL_PARAMETERS = 30
+/** New counters are rare, and a statement that may create some takes longer to start, even if it does not. */
+const WRITE = new Prepared<[ord: string]>(
+  'write-usage',
+  `with ${writingIn('', '', from(0), false)}, ${writingReceipts('select ord from moved', from(21))}
+select ord from moved`,
+)
+
+const WRITE_NEW = new Prepared<[ord: string]>(
+  'write-usage-new',
+  `with ${writingIn('', '', from(0), true)}, ${writingReceipts('select ord from moved', from(27))}
+select ord from moved`,
+)
+
+/** Of each cell, the last of its parameters is how many moves are those of the cells before it. */
+function partsOf(schemas: readonly string[], parameters: number) {
+  const cells = schemas.map((schema, i) => ({ schema: `${schema}.`, i, $: from(parameters * i) }))
+  const moved = cells
+    .map(({ i, $ }) => `select ord + ${$(parameters)}::int as ord from moved_${i}`)
+    .join(' union all ')
+  return { cells, moved, receipts: writingReceipts(moved, from(parameters * cells.length)) }
+}
+
+/** In the cells of a group. */
+const writeIn = kept(({ name, schemas }: CellGroup) => {
+  const { cells, moved, receipts } = partsOf(schemas, 22)
+  return new Prepared<[ord: string]>(
+    `write-usage-${name}`,
+    `with ${cells.map(({ schema, i, $ }) => writingIn(schema, `_${i}`, $, false)).join(', ')},
+${receipts}
+${moved}`,
+  )
+})
 
 /**
- * In the cells of a group, from which users may be moved away. Counters that are there no more are not moved, but a new one
- * would be left behind: its user is held, and all is undone if that is gone.
+ * The same with new counters. Users may be moved away to another cell: their counters are not found then, but a new one
+ * would be left behind. So its user is held, and all is undone if that is gone.
  */
-const writeIn = kept(({ name, schemas }: CellGroup) => {
-  const cells = schemas.map((schema, i) => ({ schema: `${schema}.`, i, $: from(CELL_PARAMETERS * i) }))
-  const moved = cells
-    .map(({ i, $ }) => `select ord + ${$(30)}::int as ord from moved_${i}`)
-    .join(' union all ')
+const writeNewIn = kept(({ name, schemas }: CellGroup) => {
+  const { cells, moved, receipts } = partsOf(schemas, 30)
   const held = ({ schema, i, $ }: (typeof cells)[number]) => `held_${i} as materialized (
   select u.uid from unnest(${$(28)}::text[], ${$(29)}::bigint[]) as n (app_id, uid)
   join ${schema}users u on u.app_id = n.app_id and u.uid = n.uid for key share of u
@@ -115,9 +144,9 @@ const writeIn = kept(({ name, schemas }: CellGroup) => {
     ({ i, $ }) => `(select count(*) from held_${i}) = cardinality(${$(29)}::bigint[])`,
   )
   return new Prepared<[ord: string | null]>(
-    `write-usage-${name}`,
-    `with ${cells.map(({ schema, i, $ }) => writingIn(schema, `_${i}`, $)).join(', ')},
-${writingReceipts(moved, from(CELL_PARAMETERS * cells.length))},
+    `write-usage-new-${name}`,
+    `with ${cells.map(({ schema, i, $ }) => writingIn(schema, `_${i}`, $, true)).join(', ')},
+${receipts},
 ${cells.map(held).join(',\n')},
 all_held as (select case when ${areHeld.join(' and ')} then 1 else user_moved_away() end as checked)
 select moved.ord from all_held left join (${moved}) moved on true where all_held.checked = 1`,
@@ -142,15 +171,24 @@ export async function writeUsage(
     return new Set()
   }
   const group = first.key.cell?.group
+  const withNew = moves.some(({ from }) => from === null)
   const updated: CounterMove[] = []
   const values = (group ? byCell(group, moves, ({ key }) => key.cell) : [moves]).flatMap((here) => {
     const before = updated.length
     const { columns, updates, inserts } = writtenIn(here, before, receipts)
     updated.push(...updates)
-    return group ? [...columns, ...usersOf(inserts), String(before)] : columns
+    if (withNew)
+      columns.push(
+        ...keyColumns(inserts),
+        numberArray(inserts, (m) => m.to),
+      )
+    if (withNew && group) columns.push(...usersOf(inserts))
+    if (group) columns.push(String(before))
+    return columns
   })
   values.push(...receiptColumns(receipts))
-  const rows = await (group ? writeIn(group) : WRITE).run(client, values)
+  const statement = withNew ? (group ? writeNewIn(group) : WRITE_NEW) : group ? writeIn(group) : WRITE
+  const rows = await statement.run(client, values)
   const done = new Set(moves.filter(({ from }) => from === null))
   for (const [ord] of rows) {
     const move = ord === null ? undefined : updated[Number(ord) - 1]
@@ -189,8 +227,6 @@ function writtenIn(moves: readonly CounterMove[], before: number, receipts: Kept
     textArray(updates, (m) => m.last.action),
     numberArray(updates, (m) => m.last.delta),
     textArray(updates, (m) => timestamp(m.last.recordedAt)),
-    ...keyColumns(inserts),
-    numberArray(inserts, (m) => m.to),
     ...keyColumns(entries),
     textArray(entries, (e) => e.entry.action),
     numberArray(entries, (e) => e.entry.delta),
