@@ -103,6 +103,8 @@ async function everyStatement(): Promise<Statement[]> {
     }
   }
   await ask(server.admin, adminSchema())
+  const record = 'mutation { recordUsage(input: { userId: "u2", featureId: "f1", delta: 1 }) { recorded } }'
+  for (const query of [record, record]) await server.admin.ask(query)
   await ask(server.admin, adminSchema(), { userId: null, after: 'u1' })
   await ask(adminClient(server.url, 'a key that nobody has'), adminSchema())
   await ask(
@@ -207,9 +209,9 @@ describe.skipIf(TEST_CELLS > 1).each([{ keyLookups: false }, { keyLookups: true 
       expect(plan.filter(({ node }) => !/^Index( Only)? Scan$/.test(node))).toEqual([])
     })
 
-    it('gap: plans: write-usage goes right to the rows of its counters', async () => {
-      const statement = statements.find((one) => one.name === 'write-usage')
-      if (!statement) throw new Error('no write-usage was sent')
+    it.each(['write-usage', 'write-usage-new'])('gap: plans: %s goes right to its counters', async (name) => {
+      const statement = statements.find((one) => one.name === name)
+      if (!statement) throw new Error(`no ${name} was sent`)
       const plan = await planOf(connection, statement)
       expect(plan.map(({ table, node }) => `${node} on ${table}`)).toEqual(['Tid Scan on usage_counter'])
     })
