@@ -49,4 +49,4 @@ const byName = (pattern: RegExp, lines: readonly string[]): Map<string, string> 
     }),
   )
 
-const escaped = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+const escaped = (text: string): string => text.replaceAll('|', '\\|').replace(/[\r\n]+/g, ' ')
