@@ -10,6 +10,6 @@ installChromium()
 // date, and a test that runs `npm start` would rebuild them under the others.
 run('npx', ['tsx', 'dashboard/print-types.ts'])
 build()
-if (files.length === 0) run('npm', ['run', 'check', '--silent'])
+if (files.length === 0) run('node', ['scripts/check.mjs', '--printed'])
 const chosen = files.length > 0 ? files : ['unit', 'service', 'pages'].map((name) => `--project=${name}`)
 run('npx', ['vitest', 'run', ...chosen])
