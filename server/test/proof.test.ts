@@ -71,13 +71,13 @@ describe('npm run proof, in short', () => {
     const quiet = named('races', 'what is done', async () => {})
     const first = await page([quiet, named('kills', 'kill it', async () => {})], false, '')
     expect(first).toContain('| holds |')
-    const failing = named('races', 'what is done now', () => Promise.reject(new Error('a | b')))
+    const failing = named('races', 'what is done now', () => Promise.reject(new Error('a | b\rc')))
     const second = await page([failing], true, await page([failing], false, first))
     const row = (text: string, name: string) => text.split('\n').filter((line) => line.includes(` ${name} |`))
     expect(row(second, 'kills')).toEqual(row(first, 'kills'))
     expect(row(second, 'kills')).toHaveLength(1)
     expect(row(second, 'races')).toEqual([
-      expect.stringContaining('a \\| b'),
+      expect.stringContaining('a \\| b c'),
       expect.stringContaining('STAYED GREEN'),
     ])
     expect(second).toContain('- **kills**: kill it.\n- **races**: what is done now.\n')
