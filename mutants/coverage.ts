@@ -9,6 +9,8 @@ import type { Done, Trial } from './test-process.ts'
 
 /** What a mutant is tried with: this long by what the tests took, but never fewer than so many files, nor more. */
 const BUDGET_MS = 45_000
+/** What a file costs before its first test. */
+const START_MS = 500
 const FEWEST_TESTS = 4
 const MOST_TESTS = 15
 
@@ -75,7 +77,9 @@ export class Coverage {
       if (!passed || !own) return []
       const row = own.hash === hash ? own.rows.find(([at]) => at === index) : undefined
       if (row?.[3]) switchable = false
-      return [{ test, ms, row, exact: own.hash === hash, rows: own.rows.length }]
+      const tests = Math.max(...Object.values(past).flatMap(({ rows }) => rows.map(([, last]) => last)))
+      const share = row && switchable ? row[1] / tests : 1
+      return [{ test, ms: START_MS + ms * share, row, exact: own.hash === hash, rows: own.rows.length }]
     })
     // Of one that acts on loading, or in a file that has changed since, all that is known is who uses its file.
     const near = switchable ? found.filter(({ row, exact }) => row || !exact) : found
@@ -84,7 +88,7 @@ export class Coverage {
         test,
         ms,
         last: switchable ? (row?.[1] ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER,
-        rank: ms / (switchable ? (row?.[2] ?? 1) : rows),
+        rank: ms / Math.sqrt(switchable ? (row?.[2] ?? 1) : rows),
       }))
       .sort((a, b) => a.rank - b.rank)
     let spent = 0

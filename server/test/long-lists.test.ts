@@ -81,6 +81,14 @@ describe('long lists', () => {
     expect(data.subscriptions).toEqual(page(allSubscriptions(201)))
   })
 
+  it('spec §4 queries: the subscriptions of one user in pages, and no other user’s as a cursor', async () => {
+    const OWN = `query ($after: String) { subscriptions(userId: "u1", first: 2, after: $after) { id } }`
+    expect((await app(201).data(OWN, { after: 's1' })).subscriptions).toEqual(ids('old', 1, 2))
+    expect((await app(201).data(OWN, { after: 'old200' })).subscriptions).toEqual(ids('old', 201, 201))
+    const { extensions } = await app(201).error(OWN, { after: 's2' })
+    expect(extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: 'after' })
+  })
+
   const u = ids('u', 1, 201)
   const FORMS: { what: string; query: string; variables?: Variables; data: object; codes?: string[] }[] = [
     {

@@ -281,6 +281,16 @@ describe('gap: trials', () => {
     (await app.admin.data(TRIAL, { packageId, ...more })).startTrial
   const ends = midnight('2091-02-14')
 
+  it('of an add-on need a base plan, and an add-on if anything follows', async () => {
+    await expect(trial('extra', { days: 1 })).rejects.toThrow('The user has no base plan for this add-on')
+    await app.subscribe('basic')
+    await expect(trial('extra', { days: 1, next: 'basic' })).rejects.toThrow(
+      'A base plan is followed by a base plan, and an add-on by an add-on',
+    )
+    expect(await trial('extra', { days: 1 })).toMatchObject({ package: { id: 'extra' }, status: 'ACTIVE' })
+    await expect(trial('extra', { days: 1, again: true })).rejects.toThrow('already subscribed to package')
+  })
+
   it('end by the clock, and are followed by another plan', async () => {
     await app.subscribe('basic')
     await app.use(3)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { midnight } from '../harness/clocked-app.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
@@ -132,6 +133,28 @@ describe('gap: change: what is paid for', () => {
       'plan ACTIVE',
       'extra ACTIVE',
     ])
+  })
+
+  it('is charged by the price of the same interval, or else by the only one in its currency', async () => {
+    const offered = async (id: string, ...prices: [amount: number, currency: string, interval: string][]) => {
+      await publishPackage(shop, id, {})
+      for (const [amount, currency, interval] of prices) await shop.price(id, { amount, currency, interval })
+    }
+    await offered('same', [24_000, 'usd', 'year'], [2_000, 'usd', 'month'], [1_900, 'eur', 'month'])
+    await offered('yearly', [24_000, 'usd', 'year'], [1_900, 'eur', 'month'])
+    await offered('unclear', [24_000, 'usd', 'year'], [600, 'usd', 'week'])
+    await offered('twice', [2_000, 'usd', 'month'], [2_100, 'usd', 'month'])
+    await offered('euro', [1_900, 'eur', 'month'])
+    await shop.buy('plan')
+    const quote = (id: string) => change(id, { when: 'NOW', dryRun: true })
+    expect(await quote('same')).toMatchObject({ credit: 1_200, charge: 2_000, currency: 'usd' })
+    expect(await quote('yearly')).toMatchObject({ credit: 1_200, charge: 24_000, currency: 'usd' })
+    for (const id of ['unclear', 'twice']) {
+      await expect(quote(id)).rejects.toThrow(
+        `"${id}" has several prices at sandbox in USD: archive all but one for each interval`,
+      )
+    }
+    await expect(quote('euro')).rejects.toThrow('"euro" has no price at sandbox in USD: create one')
   })
 
   it('what was paid for once is not exchanged', async () => {

@@ -176,10 +176,11 @@ describe.each([
     await change(ref, { from: one, to: other, quantity: 1 }, 'period end')
     await shop.provider.addPrice(ref, more)
     await shop.provider.dropPrice(ref, extra)
-    const ids = async () => (await state(ref)).items.map(({ priceId }) => priceId).toSorted()
-    expect(await ids()).toEqual([one, more].toSorted())
+    const items = async () =>
+      (await state(ref)).items.map(({ priceId, quantity }) => `${quantity} ${priceId}`).toSorted()
+    expect(await items()).toEqual([`1 ${one}`, `1 ${more}`].toSorted())
     await shop.advance(32 * DAY)
-    expect(await ids()).toEqual([other, more].toSorted())
+    expect(await items()).toEqual([`1 ${other}`, `1 ${more}`].toSorted())
   })
 
   it('a card that is declined changes nothing, and what was scheduled stays so', async () => {

@@ -49,14 +49,21 @@ async function listed(list: string, days = 30): Promise<string[]> {
   return seen
 }
 
+/** Asked for one by one. */
 async function paid(state: string, days = 30): Promise<string[]> {
-  const { payments } = await shop.dashboard.data(
-    `query ($appId: String!, $state: ChargeState!, $days: Int!) {
-      payments(appId: $appId, state: $state, days: $days) { rows { userId amount currency } next }
-    }`,
-    { appId: shop.id, state, days },
-  )
-  return payments.rows.map((p: Data) => `${p.userId} ${p.amount} ${p.currency}`)
+  const seen: string[] = []
+  let after: string | null = null
+  do {
+    const { payments }: Data = await shop.dashboard.data(
+      `query ($appId: String!, $state: ChargeState!, $days: Int!, $after: String) {
+        payments(appId: $appId, state: $state, days: $days, first: 1, after: $after) { rows { userId amount currency } next }
+      }`,
+      { appId: shop.id, state, days, after },
+    )
+    for (const { userId, amount, currency } of payments.rows) seen.push(`${userId} ${amount} ${currency}`)
+    after = payments.next
+  } while (after !== null)
+  return seen
 }
 
 /** What the monthly recurring revenue is made of, asked for one by one. */
@@ -185,6 +192,8 @@ describe('gap: revenue', () => {
       payments: [{ paid: 1, paidAmount: 3200, refunded: 1, refundedAmount: 500 }],
     })
     expect(await paid('REFUNDED', 7)).toEqual(['ann 500 usd'])
+    await refund('cat', 100)
+    expect((await paid('REFUNDED', 7)).sort()).toEqual(['ann 500 usd', 'cat 100 usd'])
 
     // The grace time is over, and eve's trial.
     await later(10)

@@ -263,6 +263,26 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(await shop.billed()).toMatchObject([{ status: 'ACTIVE', cancelAt: null }])
   })
 
+  it('is asked for 18 times while Stripe is unreachable; then its notice has failed', async () => {
+    stripe.fail({ outage: { kind: 'unreachable' } })
+    for (const attempts of [16, 17]) {
+      await rowsOf(
+        { connectionString: server.databaseUrl },
+        `with n as (insert into notice (app_id, provider, event_id, type, payload, attempts)
+           values ($1, 'stripe', 'evt_' || $2, 'customer.subscription.updated',
+             '{"data":{"object":{"object":"subscription","id":"sub_1"}}}', $2::int) returning app_id, seq)
+         select graphile_worker.add_job('handle-notice', json_build_object('appId', app_id, 'seq', seq)) from n`,
+        [shop.id, attempts],
+      )
+    }
+    await jobsDone(server.databaseUrl)
+    stripe.fail(null)
+    expect(await shop.notices('eventId state attempts lastError')).toEqual([
+      { eventId: 'evt_17', state: 'FAILED', attempts: 18, lastError: expect.stringContaining('reached') },
+      { eventId: 'evt_16', state: 'PENDING', attempts: 17, lastError: expect.stringContaining('reached') },
+    ])
+  })
+
   it('is replaced by the next plan, whichever of the two is heard of first', async () => {
     const [first, second] = [await shop.link('plan'), await shop.link('pro')]
     stripe.pay(sessionOf(first))

@@ -27,6 +27,14 @@ describe('gap: copying a catalogue', () => {
     await publishPackage(from, 'fresh', { calls: { limit: 1 } }, true)
     await publishPackage(to, 'plan', { calls: { limit: 5 } })
     await publishPackage(to, 'same', { calls: { limit: 1 } })
+    await from.admin.data(`mutation {
+      feature: createFeature(input: { id: "renamed", name: "New name", type: CONSUMABLE }) { id }
+      package: createPackage(input: { id: "draft", name: "New name", features: [{ id: "calls", limit: 7 }] }) { id }
+    }`)
+    await to.admin.data(`mutation {
+      feature: createFeature(input: { id: "renamed", name: "Old name", type: CONSUMABLE }) { id }
+      package: createPackage(input: { id: "draft", name: "Old name", features: [{ id: "calls", limit: 6 }] }) { id }
+    }`)
     await from.admin.data(
       'mutation { createFeature(input: { id: "odd", name: "Odd", type: BINARY }) { id } }',
     )
@@ -46,6 +54,8 @@ describe('gap: copying a catalogue', () => {
       plan: 'CHANGE',
       same: 'SAME',
       fresh: 'ADD',
+      renamed: 'CHANGE',
+      draft: 'CHANGE',
     }
     expect(shown(catalogueDiff)).toEqual(expected)
     const copy = `mutation ($appId: String!, $fromAppId: String!) { copyCatalogue(appId: $appId, fromAppId: $fromAppId) { ${DIFF} } }`
@@ -69,8 +79,19 @@ describe('gap: copying a catalogue', () => {
     })
     expect(byId.fresh).toMatchObject({ status: 'DRAFT', draft: null })
     expect(byId.same.draft).toBeNull()
+    // What nobody has yet is changed at once.
+    expect(byId.draft).toMatchObject({ status: 'DRAFT', draft: null, grants: [{ id: 'calls', limit: '7' }] })
+    const renamed = await to.admin.data('{ feature(id: "renamed") { name } package(id: "draft") { name } }')
+    expect(renamed).toEqual({ feature: { name: 'New name' }, package: { name: 'New name' } })
     const again = await server.dashboard.data(copy, variables)
-    expect(shown(again.copyCatalogue)).toEqual({ ...expected, seats: 'SAME', plan: 'SAME', fresh: 'SAME' })
+    expect(shown(again.copyCatalogue)).toEqual({
+      ...expected,
+      seats: 'SAME',
+      plan: 'SAME',
+      fresh: 'SAME',
+      renamed: 'SAME',
+      draft: 'SAME',
+    })
     const { message } = await server.dashboard.error(copy, { appId: to.id, fromAppId: to.id })
     expect(message).toBe('fromAppId must be another app')
   })

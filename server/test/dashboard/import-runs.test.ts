@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { KEPT_IMPORTS } from '../../src/domain/limits.ts'
 import type { TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
-import { rowsOf } from '../harness/database.ts'
+import { rowsOf, withConnection } from '../harness/database.ts'
 import { type Importing, startImporting, USERS_BEFORE, usersOf } from '../harness/import.ts'
 
 let imports: Importing
@@ -92,9 +92,19 @@ describe('gap: a dry run, its report and the way back', () => {
       carl: ['c@x.example', 'cus_c'],
     })
 
+    const having = async (outcome: string) => {
+      const { userImportRows } = await app.dashboard.data(ROWS, { appId: app.id, id: 'mine', outcome })
+      return userImportRows.rows.map(({ userId }: Data) => userId)
+    }
+    expect([await having('CHANGE'), await having('APPLIED'), await having('UNDONE')]).toEqual([
+      [],
+      ['ann', 'carl'],
+      [],
+    ])
     expect((await start(app, 'applyUserImport', 'mine')).errors).toHaveLength(1)
     await start(app, 'undoUserImport', 'mine')
     expect(await finished(app, 'mine')).toMatchObject({ state: 'UNDONE', undone: 2, kept: 0 })
+    expect([await having('APPLIED'), await having('UNDONE')]).toEqual([[], ['ann', 'carl']])
     expect(await usersOf(app)).toEqual(USERS_BEFORE)
   })
 
@@ -126,6 +136,38 @@ describe('gap: a dry run, its report and the way back', () => {
     expect(await finished(app, 'taken')).toMatchObject({ state: 'APPLIED', applied: 2, refused: 1 })
     const after = await usersOf(app)
     expect([after.ann?.[1], after.bob?.[1], after.carl?.[1]]).toEqual(['cus_1', null, 'cus_3'])
+  })
+
+  it('skips a billing id that is taken at the same instant, and applies the rest', async () => {
+    const app = await imports.newApp()
+    await imports.send(app, 'id,billingId\nann,cus_1\nbob,cus_2\ncarl,cus_3\n', {
+      dryRun: '1',
+      import: 'raced',
+    })
+    const connection = { connectionString: imports.server.databaseUrl }
+    await withConnection(connection, async (client) => {
+      await client.query('begin')
+      await client.query(
+        `insert into users (app_id, id, metadata, billing_id) values ($1, 'dan', '{}', 'cus_2')`,
+        [app.id],
+      )
+      await start(app, 'applyUserImport', 'raced')
+      await vi.waitUntil(async () => {
+        const waiting = await rowsOf(
+          connection,
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        return waiting.length > 0
+      }, 60_000)
+      await client.query('commit')
+    })
+    expect(await finished(app, 'raced')).toMatchObject({ state: 'APPLIED', applied: 2, refused: 1 })
+    expect(await usersOf(app)).toMatchObject({
+      ann: ['ann@old.example', 'cus_1'],
+      bob: ['bob@old.example', null],
+      carl: [null, 'cus_3'],
+      dan: [null, 'cus_2'],
+    })
   })
 
   it('the report has every row, and no cell of it is a formula', async () => {

@@ -399,13 +399,34 @@ describe('gap: long lists', () => {
     expect(await users({ state: 'ACTIVE', packageId: 'plan' })).toEqual(['eve: plan', 'ada: plan,extra'])
     for (const state of ['TRIAL', 'ENDING', 'PAST_DUE', 'RENEWING'])
       expect(await users({ state })).toEqual([])
-    const ones: string[] = []
-    for (let after: string | null = null, first = true; first || after; first = false) {
-      const page: Data = await listedUsers({ state: 'ACTIVE', first: 1, after })
-      ones.push(...page.rows.map((u: Data) => u.id))
-      after = page.next
+    const oneByOne = async (filter: object) => {
+      const ones: string[] = []
+      for (let after: string | null = null, first = true; first || after; first = false) {
+        const page: Data = await listedUsers({ ...filter, first: 1, after })
+        ones.push(...page.rows.map((u: Data) => u.id))
+        after = page.next
+      }
+      return ones
     }
-    expect(ones).toEqual(['eve', 'ada', 'bob'])
+    expect(await oneByOne({ state: 'ACTIVE' })).toEqual(['eve', 'ada', 'bob'])
+    expect(await oneByOne({ order: 'OLDEST' })).toEqual(['ada', 'bob', 'eve', 'zoe'])
+    expect(await oneByOne({ order: 'NAME' })).toEqual(['ada', 'bob', 'eve', 'zoe'])
+    const cursor = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url')
+    const wrong = [
+      'no JSON',
+      ...[null, ['Bob'], [1, 1], ['B', 1.5], ['\u0000', 1], ['\ud800', 1]].map(cursor),
+    ]
+    for (const after of wrong) {
+      const { message, extensions } = await dashboard.error(
+        'query ($appId: String!, $after: String) { users(appId: $appId, order: NAME, after: $after) { next } }',
+        { appId, after },
+      )
+      expect([after, extensions.code, message]).toEqual([
+        after,
+        'BAD_USER_INPUT',
+        'after must be the `next` of an earlier page',
+      ])
+    }
     const refused = await dashboard.error(
       'query ($appId: String!) { users(appId: $appId, packageId: "", state: TRIAL) { next } }',
       { appId },
