@@ -91,6 +91,13 @@ describe('gap: billing, a trial of a payment link in the sandbox', () => {
     await shop.buy('try')
     const [{ id }] = (await shop.billed()) as [{ id: string }]
     await shop.cancel(id, false)
+    await jobsDone(server.databaseUrl)
+    const ended = await rowsOf(
+      { connectionString: server.databaseUrl },
+      'select status from provider_subscription where app_id = $1',
+      [shop.id],
+    )
+    expect(ended).toEqual([{ status: 'canceled' }])
     expect(await (await fetch(await shop.link('try'))).text()).toContain('Total today</dt><dd>$12.00')
     await shop.admin.data('mutation { createUser(input: { id: "bob" }) { id } }')
     expect(await (await fetch(await shop.link('try', 'bob'))).text()).toContain('14 days free')
