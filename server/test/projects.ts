@@ -18,8 +18,8 @@ export const isUnit = (path: string): boolean =>
   UNIT_FILES.includes(path) || (path.startsWith('server/src/') && path.endsWith('.test.ts'))
 
 /**
- * What takes long because it starts and kills processes, freezes, waits, packs, is large or is generated, and what looks at
- * the same pages again in another way. `npm run test:long` runs them.
+ * What takes long because it starts and kills processes, freezes, waits, packs, is large, is generated or races many callers,
+ * and what looks at the same pages or requests again in another way. `npm run test:long` runs them.
  */
 export const LONG = [
   'dashboard/test/accessibility-elsewhere.test.ts',

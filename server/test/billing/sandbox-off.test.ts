@@ -89,6 +89,14 @@ describe('gap: billing, a sandbox that is off', () => {
     expect(await sandbox()).toMatchObject({ enabled: false })
   })
 
+  it('stays as it is where an owner says nothing about it', async () => {
+    await set('sandbox', {})
+    await set('stripe', { secretKey: 'sk_live_1234' })
+    expect(await set('sandbox', {})).toMatchObject({ enabled: false })
+    await set('sandbox', { enabled: true })
+    expect(await set('sandbox', {})).toMatchObject({ enabled: true })
+  })
+
   it('renews nothing: what was bought in it lasts until the end of its paid time', async () => {
     shop = await openSandboxShop(server, { testClock: true })
     await shop.buy('plan')

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
@@ -248,6 +249,16 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(stripe.world.subscription(ref).status).toBe('canceled')
     await heard()
     expect(await shop.subscriptions()).toEqual(['plan CANCELLED'])
+  })
+
+  it('has a price of which the list at Stripe says whose it is', async () => {
+    const { id } = stripe.sell({ name: 'other', amount: 100 })
+    const { providerPrices } = await shop.dashboard.data(
+      `{ providerPrices(appId: "${shop.id}", provider: "stripe") { id packageId } }`,
+    )
+    const taken = providerPrices.flatMap(({ packageId }: Data) => packageId ?? [])
+    expect(taken.toSorted()).toEqual(['extra', 'life', 'plan', 'pro'])
+    expect(providerPrices).toContainEqual({ id, packageId: null })
   })
 
   it('cannot be cancelled here while Stripe is unreachable', async () => {
