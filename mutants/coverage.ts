@@ -8,11 +8,11 @@ import { switched } from './switches.ts'
 import type { Done, Trial } from './test-process.ts'
 
 /** What a mutant is tried with: this long by what the tests took, but never fewer than so many files, nor more. */
-const BUDGET_MS = 45_000
+const BUDGET_MS = 20_000
 /** What a file costs before its first test. */
 const START_MS = 500
-const FEWEST_TESTS = 4
-const MOST_TESTS = 15
+const FEWEST_TESTS = 3
+const MOST_TESTS = 8
 
 /** Of one test file, as long as it stays the same. */
 interface Known {
@@ -34,6 +34,7 @@ export class Coverage {
   readonly #sources: Map<string, Source>
   readonly #known: Record<string, Known>
   readonly #switchable = new Map<string, Set<number>>()
+  readonly #tests = new Map<string, number>()
 
   constructor(root: string, file: string, sources: readonly Source[]) {
     this.#root = root
@@ -65,6 +66,17 @@ export class Coverage {
     writeFileSync(this.#file, JSON.stringify(this.#known))
   }
 
+  /** How many mutants of a file some test comes past; of those that act on loading this is taken for granted. */
+  reached({ path, text, mutants }: Source): number {
+    const hash = digest(text)
+    const past = Object.values(this.#known).flatMap(({ past }) =>
+      past[path]?.hash === hash ? [past[path]] : [],
+    )
+    const indexes = new Set(past.flatMap(({ rows }) => rows.map(([index]) => index)))
+    const switchable = this.#switchableOf({ path, text, mutants })
+    return mutants.filter(({ number }, index) => indexes.has(index) || !switchable.has(number)).length
+  }
+
   /** What to try it with, the test that is likeliest to notice it soon first; none: no test comes past it. */
   trialsOf(mutant: Numbered): Trial[] {
     const source = this.#sources.get(mutant.path)
@@ -77,8 +89,7 @@ export class Coverage {
       if (!passed || !own) return []
       const row = own.hash === hash ? own.rows.find(([at]) => at === index) : undefined
       if (row?.[3]) switchable = false
-      const tests = Math.max(...Object.values(past).flatMap(({ rows }) => rows.map(([, last]) => last)))
-      const share = row && switchable ? row[1] / tests : 1
+      const share = row && switchable ? row[1] / this.#testsIn(test) : 1
       return [{ test, ms: START_MS + ms * share, row, exact: own.hash === hash, rows: own.rows.length }]
     })
     // Of one that acts on loading, or in a file that has changed since, all that is known is who uses its file.
@@ -109,6 +120,16 @@ export class Coverage {
     const known = this.#switchable.get(path) ?? switched(path, text, mutants).numbers
     this.#switchable.set(path, known)
     return known
+  }
+
+  /** How many tests it has, as far as any of them comes past a mutant. */
+  #testsIn(test: string): number {
+    let most = this.#tests.get(test) ?? 0
+    if (most > 0) return most
+    for (const { rows } of Object.values(this.#known[test]?.past ?? {}))
+      for (const [, last] of rows) most = Math.max(most, last)
+    this.#tests.set(test, most)
+    return most
   }
 
   #hashOf = (test: string): string => digest(readFileSync(join(this.#root, test), 'utf8'))

@@ -6,24 +6,28 @@ import { FOLDERS } from './options.ts'
 export interface Figures {
   /** of all files, also of those that were not looked at */
   possible: Map<string, number>
+  /** how many of them some test comes past */
+  reached: Map<string, number>
   findings: { finding: Finding; explanation: Explanation | null }[]
   seed: number
 }
 
 const folderOf = (path: string): string => path.split('/')[2] ?? ''
 
-export function markdown({ possible, findings, seed }: Figures): string {
+export function markdown({ possible, reached, findings, seed }: Figures): string {
   const rows = FOLDERS.map((folder) => {
     const own = findings.filter(({ finding }) => folderOf(finding.mutant.path) === folder)
-    const all = [...possible].filter(([path]) => folderOf(path) === folder)
-    const total = all.reduce((sum, [, count]) => sum + count, 0)
+    const sumOf = (counts: Map<string, number>) =>
+      [...counts].reduce((sum, [path, count]) => sum + (folderOf(path) === folder ? count : 0), 0)
+    const [total, passed] = [sumOf(possible), sumOf(reached)]
+    const share = `${passed} (${((100 * passed) / total).toFixed(1)} %)`
     const timedOut = own.filter(({ finding }) => finding.verdict === 'timed out').length
     const survivors = own.filter(({ finding }) => finding.verdict === 'survived')
     const explained = survivors.filter(({ explanation }) => explanation !== null).length
     const killed = own.length - timedOut - survivors.length
     const counted = own.length - explained
     const score = counted === 0 ? '–' : `${((100 * (killed + timedOut)) / counted).toFixed(1)} %`
-    return `| ${folder} | ${total} | ${own.length} | ${killed} | ${timedOut} | ${explained} | ${survivors.length - explained} | ${score} |`
+    return `| ${folder} | ${total} | ${share} | ${own.length} | ${killed} | ${timedOut} | ${explained} | ${survivors.length - explained} | ${score} |`
   })
   const left = findings.filter(({ finding, explanation }) => finding.verdict === 'survived' && !explanation)
   const accounted = findings.filter(
@@ -39,15 +43,15 @@ counts as noticed.
 Left out are the migrations and \`domain/limits.ts\`, whose numbers were chosen: where each of them is enforced is looked at
 like everything else.
 
-Where fewer were tried than are possible, those were drawn at random. A mutant is tried by the tests that reach it, for 45 seconds at
-most: a survivor in code that everything passes may still be noticed by the whole suite. Tests in a browser, and those that start
+Where fewer were tried than are possible, those were drawn at random. A mutant is tried by the tests that reach it, for 20 seconds of
+tests at most: a survivor in code that everything passes may still be noticed by the whole suite. Tests in a browser, and those that start
 the service as a process of its own, are not used.
 
-| folder | possible | tried | killed | timed out | survived, explained | survived | score |
-|---|---|---|---|---|---|---|---|
+| folder | possible | reached | tried | killed | timed out | survived, explained | survived | score |
+|---|---|---|---|---|---|---|---|---|
 ${rows.join('\n')}
 
-The score is the share of those tried that were noticed, without the explained ones. Survivors get a test and are tried again,
+Reached are those that some test comes past, which was found out for all of them. The score is the share of those tried that were noticed, without the explained ones. Survivors get a test and are tried again,
 so the score of a sample is better than that of what was not tried yet.
 
 ## Survivors

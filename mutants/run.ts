@@ -81,7 +81,7 @@ async function main(options: Options): Promise<void> {
     const verdict = findings.known(mutant, text)
     if (verdict !== null) found.push({ mutant, verdict })
   }
-  if (options.write) report(all, found, options.seed)
+  if (options.write) report(all, coverage, found, options.seed)
 }
 
 /** Runs each test file that is new or has changed once, without any mutant. */
@@ -103,11 +103,12 @@ async function cover(judge: Judge, coverage: Coverage, isTime: () => boolean): P
   }
 }
 
-function report(all: Source[], found: Finding[], seed: number): void {
+function report(all: Source[], coverage: Coverage, found: Finding[], seed: number): void {
   const explained = readJson<Explanation[]>(join(ROOT, 'mutants/explained.json')) ?? []
   const texts = new Map(all.map(({ path, text }) => [path, text]))
   const text = markdown({
     possible: new Map(all.map(({ path, mutants }) => [path, mutants.length])),
+    reached: new Map(all.map((source) => [source.path, coverage.reached(source)])),
     findings: found.map((finding) => ({
       finding,
       explanation: explanationOf(finding.mutant, texts.get(finding.mutant.path) ?? '', explained),

@@ -251,6 +251,17 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(await shop.subscriptions()).toEqual(['plan CANCELLED'])
   })
 
+  it('cannot be paid for by a link that was made while its user was deleted', async () => {
+    const by = async () => {
+      await shop.admin.data('mutation { deleteUser(id: "ann") { id } }')
+    }
+    stripe.fail({ outage: { kind: 'overtaken', by }, method: 'POST', path: /checkout\/sessions$/, times: 1 })
+    expect((await shop.linkError('plan')).message).toMatch(/^This payment link no longer exists/)
+    stripe.fail(null)
+    const { data } = await stripe.sdk().checkout.sessions.list({ limit: 1 })
+    expect(data.map(({ status }) => status)).toEqual(['expired'])
+  })
+
   it('has a price of which the list at Stripe says whose it is', async () => {
     const { id } = stripe.sell({ name: 'other', amount: 100 })
     const { providerPrices } = await shop.dashboard.data(
