@@ -8,11 +8,11 @@ import { switched } from './switches.ts'
 import type { Done, Trial } from './test-process.ts'
 
 /** What a mutant is tried with: this long by what the tests took, but never fewer than so many files, nor more. */
-const BUDGET_MS = 20_000
+const BUDGET_MS = 30_000
 /** What a file costs before its first test. */
 const START_MS = 500
 const FEWEST_TESTS = 3
-const MOST_TESTS = 8
+const MOST_TESTS = 10
 
 /** Of one test file, as long as it stays the same. */
 interface Known {
@@ -94,12 +94,14 @@ export class Coverage {
     })
     // Of one that acts on loading, or in a file that has changed since, all that is known is who uses its file.
     const near = switchable ? found.filter(({ row, exact }) => row || !exact) : found
+    const most = Math.max(...near.map(({ rows }) => rows))
     const ranked = near
       .map(({ test, ms, row, rows }) => ({
         test,
         ms,
         last: switchable ? (row?.[1] ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER,
-        rank: ms / Math.sqrt(switchable ? (row?.[2] ?? 1) : rows),
+        // A test that is about this file reaches much of it, and this place often.
+        rank: ms / Math.sqrt(row?.[2] ?? 1) / (rows / most) ** 2,
       }))
       .sort((a, b) => a.rank - b.rank)
     let spent = 0

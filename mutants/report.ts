@@ -43,7 +43,7 @@ counts as noticed.
 Left out are the migrations and \`domain/limits.ts\`, whose numbers were chosen: where each of them is enforced is looked at
 like everything else.
 
-Where fewer were tried than are possible, those were drawn at random. A mutant is tried by the tests that reach it, for 20 seconds of
+Where fewer were tried than are possible, those were drawn at random. A mutant is tried by the tests that reach it, for 30 seconds of
 tests at most: a survivor in code that everything passes may still be noticed by the whole suite. Tests in a browser, and those that start
 the service as a process of its own, are not used.
 

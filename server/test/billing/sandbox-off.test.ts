@@ -95,6 +95,8 @@ describe('gap: billing, a sandbox that is off', () => {
     expect(await set('sandbox', {})).toMatchObject({ enabled: false })
     await set('sandbox', { enabled: true })
     expect(await set('sandbox', {})).toMatchObject({ enabled: true })
+    // A start tells of every app where it is on.
+    await set('sandbox', { enabled: false })
   })
 
   it('renews nothing: what was bought in it lasts until the end of its paid time', async () => {

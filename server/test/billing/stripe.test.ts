@@ -300,8 +300,18 @@ describe('gap: billing, a subscription at Stripe', () => {
     await jobsDone(server.databaseUrl)
     stripe.fail(null)
     expect(await shop.notices('eventId state attempts lastError')).toEqual([
-      { eventId: 'evt_17', state: 'FAILED', attempts: 18, lastError: expect.stringContaining('reached') },
-      { eventId: 'evt_16', state: 'PENDING', attempts: 17, lastError: expect.stringContaining('reached') },
+      {
+        eventId: 'evt_17',
+        state: 'FAILED',
+        attempts: 18,
+        lastError: expect.stringContaining('connection to Stripe'),
+      },
+      {
+        eventId: 'evt_16',
+        state: 'PENDING',
+        attempts: 17,
+        lastError: expect.stringContaining('connection to Stripe'),
+      },
     ])
   })
 

@@ -29,11 +29,11 @@ describe('gap: copying a catalogue', () => {
     await publishPackage(to, 'same', { calls: { limit: 1 } })
     await from.admin.data(`mutation {
       feature: createFeature(input: { id: "renamed", name: "New name", type: CONSUMABLE }) { id }
-      package: createPackage(input: { id: "draft", name: "New name", features: [{ id: "calls", limit: 7 }] }) { id }
+      package: createPackage(input: { id: "draft", name: "New name", features: [{ id: "calls", entitlement: { limit: 7 } }] }) { id }
     }`)
     await to.admin.data(`mutation {
       feature: createFeature(input: { id: "renamed", name: "Old name", type: CONSUMABLE }) { id }
-      package: createPackage(input: { id: "draft", name: "Old name", features: [{ id: "calls", limit: 6 }] }) { id }
+      package: createPackage(input: { id: "draft", name: "Old name", features: [{ id: "calls", entitlement: { limit: 6 } }] }) { id }
     }`)
     await from.admin.data(
       'mutation { createFeature(input: { id: "odd", name: "Odd", type: BINARY }) { id } }',
