@@ -203,6 +203,23 @@ describe('gap: revenue', () => {
     expect((await paid('PAID', 365)).some((payment) => payment.startsWith('ann'))).toBe(false)
   })
 
+  it('tells of live subscriptions whose prices are not known, and of no others', async () => {
+    shop = await openSandboxShop(server)
+    await shop.buy('plan')
+    const forget = () =>
+      rowsOf(
+        { connectionString: server.databaseUrl },
+        'update provider_subscription set price_ids = null where app_id = $1',
+        [shop.id],
+      )
+    await forget()
+    expect((await revenue()).uncounted).toBe(1)
+    await shop.cancel((await shop.billed())[0]?.id, false)
+    await jobsDone(server.databaseUrl)
+    await forget()
+    expect((await revenue()).uncounted).toBe(0)
+  })
+
   it('keeps figures for some minutes, and makes them again when asked, or when the clock was moved', async () => {
     shop = await openSandboxShop(server, { testClock: true })
     expect((await revenue(30, false)).new).toBe(0)
