@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { transformSync } from 'esbuild'
 import { afterAll, describe, expect, it } from 'vitest'
+import { Coverage } from '../../mutants/coverage.ts'
 import { explanationOf } from '../../mutants/explained.ts'
 import { Judge } from '../../mutants/judge.ts'
-import { applied, type Mutant, shown } from '../../mutants/mutant.ts'
+import { applied, type Mutant, type Numbered, shown } from '../../mutants/mutant.ts'
 import { mutantsOf } from '../../mutants/mutate.ts'
 import { readSources } from '../../mutants/sources.ts'
 import { switched } from '../../mutants/switches.ts'
@@ -142,5 +145,47 @@ describe('switches', () => {
   it.each(CASES)('%s', (code, results) => {
     const calls = results.map((_, number) => (on(code, number) as (a: number) => unknown)(2))
     expect(calls).toEqual(results)
+  })
+})
+
+describe('the tests that are run against a mutant', () => {
+  const root = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'))
+  afterAll(() => rmSync(root, { recursive: true }))
+  const text = 'const bound = 7\nexport function f(a: number) { return a < bound }\n'
+  const mutants = mutantsOf('f.ts', text).map((mutant, at) => ({ ...mutant, number: at + 1 }))
+  const [more, , other] = mutants as [Numbered, Numbered, Numbered]
+  const coverage = new Coverage(root, join(root, 'coverage.json'), [{ path: 'f.ts', text, mutants }])
+  const ran = (test: string, ms: number, last: number, failed: string | null = null) => {
+    writeFileSync(join(root, test), test)
+    const covered = last === 0 ? [] : [{ number: other.number, last, tests: 1, onLoading: false }]
+    coverage.note(test, { failed, ms, covered })
+  }
+  ran('slow.test.ts', 9_000, 5)
+  ran('quick.test.ts', 100, 2)
+  ran('elsewhere.test.ts', 10, 0)
+  ran('red.test.ts', 1, 1, 'it fails')
+
+  it('come past it and pass without it, the quickest first, and no further than they need to', () => {
+    expect(coverage.trialsOf(other)).toEqual([
+      { test: 'quick.test.ts', mutant: other.number, last: 2 },
+      { test: 'slow.test.ts', mutant: other.number, last: 5 },
+    ])
+  })
+
+  it('are all that use its file, with a copy of it, where it acts on loading', () => {
+    const copy = { file: 'f.ts', text: text.replace('7', '8') }
+    expect(coverage.trialsOf(more).map(({ test, mutant }) => [test, mutant])).toEqual([
+      ['quick.test.ts', copy],
+      ['slow.test.ts', copy],
+    ])
+  })
+
+  it('are known from run to run, until they change', () => {
+    coverage.save()
+    const again = new Coverage(root, join(root, 'coverage.json'), [{ path: 'f.ts', text, mutants }])
+    expect(again.isKnown('quick.test.ts')).toBe(true)
+    expect(again.trialsOf(other)).toEqual(coverage.trialsOf(other))
+    writeFileSync(join(root, 'quick.test.ts'), 'changed')
+    expect(again.isKnown('quick.test.ts')).toBe(false)
   })
 })
