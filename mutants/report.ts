@@ -43,16 +43,17 @@ counts as noticed.
 Left out are the migrations and \`domain/limits.ts\`, whose numbers were chosen: where each of them is enforced is looked at
 like everything else.
 
-Where fewer were tried than are possible, those were drawn at random. A mutant is tried by the tests that reach it, for 30 seconds of
-tests at most: a survivor in code that everything passes may still be noticed by the whole suite. Tests in a browser, and those that start
-the service as a process of its own, are not used.
+Where fewer were tried than are possible, those were drawn at random. A mutant is tried by the tests that reach it, for 30
+seconds of tests at most: a survivor in code that everything passes may still be noticed by the whole suite. Tests in a browser,
+and those that start the service as a process of its own, are not used.
 
 | folder | possible | reached | tried | killed | timed out | survived, explained | survived | score |
 |---|---|---|---|---|---|---|---|---|
 ${rows.join('\n')}
 
-Reached are those that some test comes past, which was found out for all of them. The score is the share of those tried that were noticed, without the explained ones. Survivors get a test and are tried again,
-so the score of a sample is better than that of what was not tried yet.
+Reached are those that some test comes past, which was found out for all of them. The score is the share of those tried that were
+noticed, without the explained ones. Survivors get a test and are tried again, so the score of a sample is better than that of what
+was not tried yet.
 
 ## Survivors
 

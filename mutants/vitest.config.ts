@@ -3,7 +3,7 @@ import { mergeConfig, type Plugin } from 'vitest/config'
 import type { TestSpecification } from 'vitest/node'
 import own from '../vitest.config.ts'
 import { copies } from './copies.ts'
-import { readSources, type Source } from './sources.ts'
+import { readSources } from './sources.ts'
 import { switched } from './switches.ts'
 
 /** The files come in the order in which they are most likely to notice something. */
@@ -27,11 +27,8 @@ const RUN = /\?run=\d+&on=(\d+)&last=(\d+)$/
  * when a file is loaded. Nothing on the disk is changed.
  */
 function mutants(): Plugin {
-  let sources: Map<string, Source> | undefined
-  const sourceOf = (id: string) => {
-    sources ??= new Map(readSources(ROOT).map((source) => [ROOT + source.path, source]))
-    return sources.get(id)
-  }
+  // At once, and not when the first test waits for it: finding all mutants takes seconds.
+  const sources = new Map(readSources(ROOT).map((source) => [ROOT + source.path, source]))
   return {
     name: 'mutants',
     enforce: 'pre',
@@ -55,7 +52,7 @@ function mutants(): Plugin {
           code: `Object.assign(globalThis.__mutants, { on: ${on}, last: ${last} });${code}`,
           map: null,
         }
-      const source = id.startsWith(`${ROOT}server/src/`) ? sourceOf(id) : undefined
+      const source = sources.get(id)
       return source ? { code: switched(source.path, source.text, source.mutants).text, map: null } : null
     },
   }
