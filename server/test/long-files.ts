@@ -23,6 +23,7 @@ export const LONGER: Record<string, string> = {
   'server/test/dashboard/audit-search.test.ts': ROWS,
   'server/test/dashboard/audit-steps.ts': ROWS,
   'server/test/dashboard/catalogue.test.ts': ONE_SETTING,
+  'server/test/dashboard/import-runs.test.ts': ONE_SETTING,
   'server/test/dashboard/role-matrix.test.ts': ROWS,
   'server/test/dashboard/users.test.ts': ONE_SETTING,
   'server/test/idempotency.test.ts': ROWS,
