@@ -232,22 +232,38 @@ const WHOLE: Record<string, string> = {
   'select scope, key, results': 'a deletion looks through the answers that are kept for a day',
 }
 
+/** These join all cells. With 5,000 users in each of four, PostgreSQL expects to be quicker with all of them than with the few asked for. */
+const WHOLE_CELLS = [
+  'select s.app_id as "appId", s.seq, s.provider',
+  'select x.*, u.id as "userId", u.name as "userName" from',
+  'with q as materialized ( select $1 as app_id, q.* from unnest($2::bigint[], $3',
+]
+
+const IN_A_CELL =
+  /\b(insert into|update|delete from) (users|subscription|usage_counter|usage_ledger|ledger_base)\b/
+
 /** Where there are several cells, what only one of them can do is explained there. */
 async function planAnywhere(statement: Statement): Promise<Access[]> {
+  if (TEST_CELLS > 1 && IN_A_CELL.test(statement.text)) return planInCell(statement)
   try {
     return await planOf(explain, statement)
   } catch (error) {
     if (TEST_CELLS === 1 || !(error instanceof pg.DatabaseError)) throw error
-    await explain.query('set search_path = c1, public')
-    return await planOf(explain, statement).finally(() => explain.query('reset search_path'))
+    return planInCell(statement)
   }
+}
+
+async function planInCell(statement: Statement): Promise<Access[]> {
+  await explain.query('set search_path = c1, public')
+  return await planOf(explain, statement).finally(() => explain.query('reset search_path'))
 }
 
 it('gap: plans: no statement reads a growing table from end to end', async () => {
   const offenders: string[] = []
+  const onPurpose = [...Object.keys(WHOLE), ...(TEST_CELLS > 1 ? WHOLE_CELLS : [])]
   for (const statement of statements) {
     const plan = await planAnywhere(statement)
-    if (Object.keys(WHOLE).some((start) => oneLine(statement.text).startsWith(start))) continue
+    if (onPurpose.some((start) => oneLine(statement.text).startsWith(start))) continue
     const whole = plan.filter(({ node, table }) => node === 'Seq Scan' && GROWING.includes(table))
     for (const { table } of whole) offenders.push(`${table}: ${oneLine(statement.text)}`)
   }
