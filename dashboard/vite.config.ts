@@ -25,6 +25,11 @@ const fontComesEarly: Plugin = {
       fileName: 'assets/inter-licence.txt',
       source: readFileSync(licence, 'utf8'),
     })
+    // Under a name that does not change with the build, for the payment page, which the service writes itself.
+    const font = createRequire(import.meta.url).resolve(
+      '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
+    )
+    this.emitFile({ type: 'asset', fileName: 'inter.woff2', source: readFileSync(font) })
   },
   transformIndexHtml: {
     order: 'post',
@@ -37,8 +42,18 @@ const fontComesEarly: Plugin = {
   },
 }
 
+/** GraphiQL is shown in the fonts of the other pages (graphiql.css): its own would be most of what its page loads. */
+const graphiqlInOurFonts: Plugin = {
+  name: 'graphiql-in-our-fonts',
+  enforce: 'pre',
+  transform(code, id) {
+    if (!id.endsWith('/graphiql/dist/style.css')) return null
+    return { code: code.replaceAll(/@font-face\s*\{[^}]*\}/g, ''), map: null }
+  },
+}
+
 export default defineConfig({
-  plugins: [react(), stylesHoldNothingBack, fontComesEarly],
+  plugins: [react(), stylesHoldNothingBack, fontComesEarly, graphiqlInOurFonts],
   // Only while the pages are being worked on: `npm run dev` serves them here, beside the service.
   server: { proxy: { '/graphql': service, '/client': service, '/dashboard': service, '/checkout': service } },
   build: {

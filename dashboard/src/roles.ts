@@ -3,3 +3,5 @@ export const ROLES = [
   { value: 'EDITOR', label: 'Editor', about: 'Catalogue, users, imports and billing' },
   { value: 'VIEWER', label: 'Viewer', about: 'Can look at everything, and change nothing' },
 ] as const
+
+export const roleName = (role: string): string => ROLES.find(({ value }) => value === role)?.label ?? role

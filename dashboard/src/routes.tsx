@@ -8,6 +8,7 @@ import { fromPath, toPath } from './path-ids.ts'
 import { choice, text } from './search.ts'
 import { AppPages } from './shell/app-pages.tsx'
 import { rememberedApp } from './shell/last-app.ts'
+import { CardsLoading } from './shell/page-loading.tsx'
 import { Shell } from './shell/shell.tsx'
 import { ShellLoading } from './shell/shell-loading.tsx'
 import { NotFound } from './ui/not-found.tsx'
@@ -97,6 +98,7 @@ export const apps = createRoute({
     ...choice(search, 'show', ['archived']),
   }),
   component: lazyPage(() => import('./pages/apps.tsx'), 'AppsPage'),
+  pendingComponent: CardsLoading,
 })
 export const members = createRoute({
   getParentRoute: () => inside,
@@ -125,6 +127,7 @@ export const home = createRoute({
   path: '/',
   validateSearch: (search) => choice(search, 'range', ['hour', 'day', 'month']),
   component: lazyPage(() => import('./pages/home.tsx'), 'HomePage'),
+  pendingComponent: CardsLoading,
 })
 export const features = createRoute({
   getParentRoute: () => app,
@@ -230,6 +233,7 @@ export const revenue = createRoute({
     ...text(search, 'after'),
   }),
   component: lazyPage(() => import('./pages/revenue.tsx'), 'RevenuePage'),
+  pendingComponent: CardsLoading,
 })
 export const billing = createRoute({
   getParentRoute: () => app,

@@ -75,7 +75,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await page.getByRole('option', { name: 'Basic' }).click()
     await page.keyboard.press('Tab')
     await dialog.getByRole('button', { name: 'Create template' }).click()
-    await page.getByText('ready, sandbox').waitFor()
+    await page.getByText('Ready, Sandbox').waitFor()
 
     await page.getByRole('button', { name: 'Test link of Basic by card' }).click()
     await page.getByRole('dialog').getByLabel('User', { exact: true }).fill('eve')

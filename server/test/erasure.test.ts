@@ -221,7 +221,7 @@ describe('gap: deleteUser', () => {
     expect(failed).toEqual([
       {
         state: 'FAILED',
-        lastError: expect.stringContaining('refund it at sandbox'),
+        lastError: expect.stringContaining('refund it at the sandbox'),
         payload: expect.anything(),
       },
     ])

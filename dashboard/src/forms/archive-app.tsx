@@ -6,6 +6,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { units } from '../ui/number.ts'
+import { SkeletonLines } from '../ui/skeletons.tsx'
 
 const USE = graphql(`
   query AppArchived($appId: String!) {
@@ -51,7 +52,7 @@ function Confirmation({ app, onClose }: { app: App; onClose: () => void }) {
   return (
     <Stack>
       <FormAlert error={archive.error} />
-      <Loaded of={use}>
+      <Loaded of={use} skeleton={<SkeletonLines />}>
         {({ appUse }) =>
           appUse && (
             <List size="sm" spacing="xs">

@@ -1,5 +1,6 @@
 import { Button, Group, List, Paper, Stack, Text } from '@mantine/core'
 import { Note } from '../ui/note.tsx'
+import { providerName } from '../ui/price.ts'
 
 interface ConfirmPriceProps {
   /** as customers see it; null: only the provider knows */
@@ -30,16 +31,16 @@ export function ConfirmPrice({
           Customers will see
         </Text>
         <Text fz={28} fw={650} className="numbers">
-          {shown ?? `the price as ${provider} has it`}
+          {shown ?? `the price as ${providerName(provider)} has it`}
         </Text>
       </Paper>
       {livemode ? (
         <Note tone="warn" title="Real money">
-          {provider} is in live mode: customers are charged this price.
+          {providerName(provider)} is in live mode: customers are charged this price.
         </Note>
       ) : (
         <Text size="sm" c="dimmed">
-          {provider === 'sandbox' ? 'The sandbox' : `${provider} in test mode`} moves no money.
+          {provider === 'sandbox' ? 'The sandbox' : `${providerName(provider)} in test mode`} moves no money.
         </Text>
       )}
       <List size="sm" spacing="xs">

@@ -7,6 +7,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { ObjectDiff } from '../ui/object-diff.tsx'
+import { SkeletonLines } from '../ui/skeletons.tsx'
 import { Tag, type Tone } from '../ui/tag.tsx'
 import { FormActions } from './form-actions.tsx'
 import { useUnsaved } from './unsaved.ts'
@@ -69,7 +70,7 @@ export function CopyCatalogueForm({ to, apps, onDone, ...given }: CopyCatalogueF
           data-autofocus
         />
         {from !== null && (
-          <Loaded of={diff}>
+          <Loaded of={diff} skeleton={<SkeletonLines />}>
             {({ catalogueDiff }) => {
               const rows = [
                 ...(catalogueDiff?.features.map((entry) => ({ ...entry, kind: 'Feature' })) ?? []),

@@ -8,6 +8,7 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
 import { units } from '../ui/number.ts'
+import { SkeletonLines } from '../ui/skeletons.tsx'
 
 const USE = graphql(`
   query AppUse($appId: String!) {
@@ -49,7 +50,7 @@ function Confirmation({ app, onClose }: { app: App; onClose: () => void }) {
   return (
     <Stack>
       <FormAlert error={remove.error} />
-      <Loaded of={use}>
+      <Loaded of={use} skeleton={<SkeletonLines />}>
         {({ appUse: found }) =>
           found &&
           (found.refusal !== null ? (

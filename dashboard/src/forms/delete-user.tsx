@@ -8,6 +8,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
+import { SkeletonLines } from '../ui/skeletons.tsx'
 
 const DELETION = graphql(`
   query UserDeletion($appId: String!, $id: String!) {
@@ -52,7 +53,9 @@ function Confirmation({ appId, id, onDeleted, onClose }: DeleteUserProps & { onC
   return (
     <Stack>
       <FormAlert error={remove.error} />
-      <Loaded of={asked}>{({ userDeletion }) => userDeletion && <Effects {...userDeletion} />}</Loaded>
+      <Loaded of={asked} skeleton={<SkeletonLines />}>
+        {({ userDeletion }) => userDeletion && <Effects {...userDeletion} />}
+      </Loaded>
       <Text size="sm" fw={600}>
         This cannot be undone.
       </Text>

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
-import { priceText } from '../ui/price.ts'
+import { priceText, providerName } from '../ui/price.ts'
 import { ConfirmPrice } from './confirm-price.tsx'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields, required } from './onto-fields.ts'
@@ -75,10 +75,10 @@ export function ImportPriceForm({ appId, packageId, provider, livemode, onDone }
         <FormAlert error={take.error} fields={fieldsOf(form)} />
         <FormAlert error={choices.error} />
         <Select
-          label={`A price at ${provider}`}
+          label={`A price at ${providerName(provider)}`}
           description={
             choices.data && prices.length === 0
-              ? `There are none yet. Create a product with a price at ${provider} first`
+              ? `There are none yet. Create a product with a price at ${providerName(provider)} first`
               : 'Those of other packages cannot be chosen'
           }
           placeholder={choices.isPending ? 'Asking for the list…' : 'Choose from the list'}

@@ -5,6 +5,7 @@ import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { providerName } from '../ui/price.ts'
 import { When } from '../ui/when.tsx'
 
 const KEEP = graphql(`
@@ -48,7 +49,7 @@ export function KeepSubscription({ appId, subscription, cancelAt }: KeepSubscrip
           <FormAlert error={keep.error} />
           <Text size="sm">
             It will not end on <When at={cancelAt} /> and continues as before
-            {billing ? `, and ${billing.provider} keeps charging for it` : ''}.
+            {billing ? `, and ${providerName(billing.provider)} keeps charging for it` : ''}.
           </Text>
           {!p.isAddon && (
             <Text size="sm">

@@ -7,6 +7,7 @@ import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
+import { SkeletonLines } from '../ui/skeletons.tsx'
 import { DialogContext, useUnsaved } from './unsaved.ts'
 
 const PREVIEW = graphql(`
@@ -77,7 +78,7 @@ export function MigrateForm({ appId, packageId, versions, onDone }: MigrateFormP
       {from === to ? (
         <Text size="sm">Choose two different versions.</Text>
       ) : (
-        <Loaded of={preview}>
+        <Loaded of={preview} skeleton={<SkeletonLines />}>
           {({ migrationPreview }) =>
             migrationPreview && (
               <Text size="sm">

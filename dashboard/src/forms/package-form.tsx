@@ -124,8 +124,8 @@ export function PackageForm(props: PackageFormProps) {
                 </Text>
               </div>
               {featureOf(grant.id)?.type === 'BINARY' ? (
-                <Text size="sm" c="dimmed" style={{ flex: '1 1 200px' }}>
-                  Included. Binary features have no limit
+                <Text size="sm" c="dimmed" style={{ alignSelf: 'center' }}>
+                  Included, without a limit
                 </Text>
               ) : (
                 <>

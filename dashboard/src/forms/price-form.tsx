@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
-import { priceText } from '../ui/price.ts'
+import { priceText, providerName } from '../ui/price.ts'
 import { symbolOf, typedAmount } from './amount.ts'
 import { ConfirmPrice } from './confirm-price.tsx'
 import { FormActions } from './form-actions.tsx'
@@ -45,7 +45,9 @@ export function PriceForm({ appId, packageId, providers, currency, onDone }: Pri
       amount: (_, values): string | null => read(values).problem,
       currency: (value): string | null => (isKnown(value) ? null : 'Choose a currency.'),
       id: (value, { provider }) =>
-        provider !== 'sandbox' && value.trim() === '' ? `The price's id at ${provider} is missing.` : null,
+        provider !== 'sandbox' && value.trim() === ''
+          ? `The price's id at ${providerName(provider)} is missing.`
+          : null,
     },
   })
   const { saved } = useUnsaved(form)
@@ -106,7 +108,7 @@ export function PriceForm({ appId, packageId, providers, currency, onDone }: Pri
         <FormAlert error={create.error ?? asked.error} fields={fieldsOf(form)} />
         <Select
           label="Provider"
-          data={providers.map(({ provider }) => provider)}
+          data={providers.map(({ provider }) => ({ value: provider, label: providerName(provider) }))}
           allowDeselect={false}
           {...form.getInputProps('provider')}
         />

@@ -4,6 +4,7 @@ import { graphql } from '../api/graphql.ts'
 import { useChange } from '../api/use-api.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { providerName } from '../ui/price.ts'
 import { FormActions } from './form-actions.tsx'
 import { fieldsOf, ontoFields } from './onto-fields.ts'
 import { useUnsaved } from './unsaved.ts'
@@ -51,7 +52,7 @@ export function ProviderForm({ appId, account, onDone }: ProviderFormProps) {
           {...form.getInputProps('secretKey')}
         />
         <Text size="sm">
-          Add this URL as a webhook at {account.provider}, then enter its signing secret below:
+          Add this URL as a webhook at {providerName(account.provider)}, then enter its signing secret below:
         </Text>
         <CodeBlock label="Webhook URL" text={account.webhookUrl} />
         <PasswordInput

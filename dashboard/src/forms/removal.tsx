@@ -8,6 +8,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
+import { SkeletonLines } from '../ui/skeletons.tsx'
 
 type Step = 'archive' | 'delete' | null
 type Operation = Parameters<ReturnType<typeof useMay>>[0]
@@ -106,7 +107,7 @@ export function Removal<Use, Archived, Deleted>(props: RemovalProps<Use, Archive
       <Dialog opened={step === 'archive'} onClose={close} title={`Archive ${name}?`} ta="left">
         <Stack>
           <FormAlert error={error} />
-          <Loaded of={use}>
+          <Loaded of={use} skeleton={<SkeletonLines />}>
             {(found) => (
               <List size="sm" spacing="xs">
                 {props.effects(found).map((effect) => (
@@ -132,7 +133,7 @@ export function Removal<Use, Archived, Deleted>(props: RemovalProps<Use, Archive
       <Dialog opened={step === 'delete'} onClose={close} title={`Delete ${name}?`} ta="left">
         <Stack>
           <FormAlert error={error} />
-          <Loaded of={use}>
+          <Loaded of={use} skeleton={<SkeletonLines />}>
             {(found) => {
               const refusal = props.refusal(found)
               return (

@@ -6,6 +6,7 @@ import { useAsk, useChange } from '../api/use-api.ts'
 import { ReversalTags } from '../pages/reversal-tags.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { SkeletonLines } from '../ui/skeletons.tsx'
 import { dateOf } from '../ui/when.tsx'
 import { useUnsaved } from './unsaved.ts'
 
@@ -44,7 +45,7 @@ export function TryRefundForm({ appId, subscriptionId }: TryRefundFormProps) {
     done: saved(() => void setTimeout(() => client.invalidateQueries(), NOTICE_MS)),
   })
   return (
-    <Loaded of={asked}>
+    <Loaded of={asked} skeleton={<SkeletonLines />}>
       {({ sandboxPayments: payments }) => {
         const payment = payments.find(({ paymentRef }) => paymentRef === chosen) ?? payments[0]
         if (!payment) return <Text>Nothing has been paid for it yet.</Text>

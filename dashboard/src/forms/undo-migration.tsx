@@ -8,6 +8,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
+import { SkeletonLines } from '../ui/skeletons.tsx'
 
 const MIGRATION = graphql(`
   query Migration($appId: String!, $id: String!) {
@@ -49,7 +50,7 @@ export function UndoMigration({ appId, migration }: UndoMigrationProps) {
       <Dialog opened={opened} onClose={close} title="Undo the move" ta="left">
         <Stack>
           <FormAlert error={undo.error} />
-          <Loaded of={asked}>
+          <Loaded of={asked} skeleton={<SkeletonLines />}>
             {({ migration }) =>
               migration && (
                 <Text size="sm">

@@ -11,6 +11,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { When } from '../ui/when.tsx'
 
@@ -61,7 +62,7 @@ export function AccountPage() {
           </Button>
         </Group>
         <FormAlert error={end.error ?? endAll.error} />
-        <Loaded of={asked}>
+        <Loaded of={asked} skeleton={<SkeletonTable columns={3} rows={2} />}>
           {({ sessions }) => (
             <DataTable
               label="Sessions"

@@ -17,6 +17,7 @@ import { ArchivedFilter } from '../ui/archived-filter.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { SkeletonCards } from '../ui/skeletons.tsx'
 import { AppCard, type AppDialog } from './app-card.tsx'
 
 type Open = { is: 'new' } | { is: AppDialog; id: string } | null
@@ -54,7 +55,7 @@ export function AppsPage() {
         </Button>
       }
     >
-      <Loaded of={asked}>
+      <Loaded of={asked} skeleton={<SkeletonCards cards={2} cols={2} height={186} />}>
         {({ apps }) => {
           const archived = show === 'archived'
           const shown = apps.filter(({ archivedAt }) => (archivedAt !== null) === archived)

@@ -1,4 +1,4 @@
-import { Box, Button, Group, Menu, Select, TextInput } from '@mantine/core'
+import { Box, Button, Menu, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { IconChevronDown, IconDownload, IconFilter } from '@tabler/icons-react'
 import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
@@ -66,7 +66,6 @@ export function AuditFilters({ appId, search, onChange }: AuditFiltersProps) {
   const set = (change: { [name in keyof AuditSearch]?: AuditSearch[name] | undefined }) =>
     onChange(Object.fromEntries(Object.entries({ ...search, ...change }).filter(([, value]) => value)))
   const count = Object.values(search).filter((value) => value !== undefined).length
-  const width = { base: '100%', xs: 190 }
   const operations = asked.data?.auditOperations ?? []
   return (
     <Box>
@@ -82,11 +81,10 @@ export function AuditFilters({ appId, search, onChange }: AuditFiltersProps) {
         {count === 0 ? 'Filters' : `Filters (${count})`}
       </Button>
       <Box display={{ base: open ? 'block' : 'none', sm: 'block' }} mt={{ base: 'xs', sm: 0 }}>
-        <Group gap="xs" align="flex-end">
+        <SimpleGrid cols={{ base: 1, xs: 2, sm: 3, lg: 6 }} spacing="xs">
           <Select
             label="Changed by"
             placeholder="Anyone"
-            w={width}
             clearable
             data={KINDS}
             value={search.by ?? null}
@@ -95,7 +93,6 @@ export function AuditFilters({ appId, search, onChange }: AuditFiltersProps) {
           <Select
             label="Who"
             placeholder="Anyone"
-            w={width}
             clearable
             searchable
             data={whoChoices(asked.data, search.who)}
@@ -105,7 +102,6 @@ export function AuditFilters({ appId, search, onChange }: AuditFiltersProps) {
           <Select
             label="What"
             placeholder="Anything"
-            w={width}
             clearable
             searchable
             data={[...new Set([...operations, ...(search.what ? [search.what] : [])])]
@@ -117,30 +113,27 @@ export function AuditFilters({ appId, search, onChange }: AuditFiltersProps) {
           <TextInput
             type="date"
             label="From"
-            w={{ base: '48%', xs: 150 }}
             value={search.from ?? ''}
             onChange={(event) => set({ from: event.currentTarget.value })}
           />
           <TextInput
             type="date"
             label="To"
-            w={{ base: '48%', xs: 150 }}
             value={search.to ?? ''}
             onChange={(event) => set({ to: event.currentTarget.value })}
           />
-          <Box w={width}>
-            <SearchInput
-              label="Subject’s id"
-              value={search.subject ?? ''}
-              onSearch={(subject) => set({ subject })}
-            />
-          </Box>
-          {count > 0 && (
-            <Button variant="subtle" onClick={() => onChange({})}>
-              Clear filters
-            </Button>
-          )}
-        </Group>
+          <SearchInput
+            label="Subject’s id"
+            labelled
+            value={search.subject ?? ''}
+            onSearch={(subject) => set({ subject })}
+          />
+        </SimpleGrid>
+        {count > 0 && (
+          <Button variant="subtle" size="xs" mt="xs" onClick={() => onChange({})}>
+            Clear filters
+          </Button>
+        )}
       </Box>
     </Box>
   )

@@ -11,6 +11,7 @@ import { ObjectDiff } from '../ui/object-diff.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { Sentence } from '../ui/sentence.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { When } from '../ui/when.tsx'
 import { AuditFilters, type AuditSearch, ExportAudit, queryOf } from './audit-filters.tsx'
@@ -65,7 +66,7 @@ export function AuditPage() {
         ]}
       />
       <AuditFilters appId={appId} search={search} onChange={show} />
-      <Loaded of={asked}>
+      <Loaded of={asked} skeleton={<SkeletonTable />}>
         {({ auditLog }) => (
           <Stack gap="sm">
             {auditLog?.rows.length === 0 ? (
@@ -170,6 +171,7 @@ const columns = (narrow: (change: AuditSearch) => void, open: (entry: Entry) => 
       <Button
         size="compact-sm"
         variant="default"
+        data-main
         aria-label={`Details: ${entry.actor} ${entry.sentence}`}
         onClick={() => open(entry)}
       >

@@ -12,13 +12,15 @@ import { TemplateRemoval } from '../forms/template-removal.tsx'
 import { ArchivedFilter } from '../ui/archived-filter.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { OrderSelect } from '../ui/order-select.tsx'
 import { PackageLink } from '../ui/package-link.tsx'
 import { Pager } from '../ui/pager.tsx'
-import { priceText } from '../ui/price.ts'
+import { priceText, providerName } from '../ui/price.ts'
 import { RowActions } from '../ui/row-actions.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { byName, matches, slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
@@ -69,7 +71,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
   )
   return (
     <Stack>
-      <Loaded of={asked}>
+      <Loaded of={asked} skeleton={<SkeletonTable columns={5} rows={4} tools total />}>
         {({ billingTemplates }) => {
           const shown = listed(billingTemplates, {
             ...(search && { search }),
@@ -84,27 +86,25 @@ export function BillingTemplates({ appId }: { appId: string }) {
               package a price first.
             </Empty>
           ) : (
-            <>
-              <Group justify="space-between" gap="sm">
-                <Group gap="sm">
-                  <SearchInput
-                    label="Search by id or name"
-                    value={search ?? ''}
-                    onSearch={(text) => set({ search: text === '' ? undefined : text })}
-                  />
-                  <OrderSelect
-                    usual="Oldest first"
-                    others={ORDERS}
-                    value={order}
-                    onChange={(order) => set({ order })}
-                  />
-                  <ArchivedFilter
-                    archived={show === 'archived'}
-                    onChange={(archived) => set({ show: archived ? 'archived' : undefined })}
-                  />
-                </Group>
-                {make}
-              </Group>
+            <Stack gap="sm">
+              <ListTools>
+                <SearchInput
+                  label="Search by id or name"
+                  value={search ?? ''}
+                  onSearch={(text) => set({ search: text === '' ? undefined : text })}
+                />
+                <OrderSelect
+                  usual="Oldest first"
+                  others={ORDERS}
+                  value={order}
+                  onChange={(order) => set({ order })}
+                />
+                <ArchivedFilter
+                  archived={show === 'archived'}
+                  onChange={(archived) => set({ show: archived ? 'archived' : undefined })}
+                />
+                <div className="list-end">{make}</div>
+              </ListTools>
               <Total of={{ count: shown.length, more: false }} one="template" many="templates" />
               <DataTable
                 label="Billing templates"
@@ -151,12 +151,14 @@ export function BillingTemplates({ appId }: { appId: string }) {
                     label: 'State',
                     cell: ({ problem, provider, archivedAt }) =>
                       archivedAt !== null ? (
-                        <Tag>archived</Tag>
+                        <Tag>Archived</Tag>
                       ) : problem === null ? (
-                        <Tag tone="good">ready, {provider}</Tag>
+                        <Tag tone="good">
+                          {provider === null ? 'Ready' : `Ready, ${providerName(provider)}`}
+                        </Tag>
                       ) : (
                         <>
-                          <Tag tone="bad">no link yet</Tag>
+                          <Tag tone="bad">No link yet</Tag>
                           <Text size="xs" c="dimmed" mt="xxs">
                             {problem}
                           </Text>
@@ -188,7 +190,7 @@ export function BillingTemplates({ appId }: { appId: string }) {
                 ]}
               />
               <Pager after={after} next={page.next} />
-            </>
+            </Stack>
           )
         }}
       </Loaded>

@@ -7,6 +7,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { UserLink } from '../ui/user-link.tsx'
 import { When } from '../ui/when.tsx'
 
@@ -25,7 +26,7 @@ export function FeatureOverrides({ appId, feature }: { appId: string; feature: C
   const { after } = useSearch({ from: '/inside/apps/$app/features/$id' })
   const asked = useAsk(OVERRIDES, { appId, id: feature.id, after: after ?? null }, { keepPrevious: true })
   return (
-    <Loaded of={asked}>
+    <Loaded of={asked} skeleton={<SkeletonTable columns={4} />}>
       {({ featureOverrides: page }) =>
         page?.rows.length === 0 && !page.next && after === undefined ? (
           <Empty title="No overrides">

@@ -7,6 +7,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 
 const PACKAGES = graphql(`
@@ -26,7 +27,7 @@ export function FeaturePackages({ appId, feature }: { appId: string; feature: Ca
   return (
     <Stack gap="xs">
       <Title order={2}>Packages that include it</Title>
-      <Loaded of={asked}>
+      <Loaded of={asked} skeleton={<SkeletonTable columns={4} rows={3} />}>
         {({ featurePackages: rows }) =>
           rows.length === 0 ? (
             <Paper p="md" radius="md">

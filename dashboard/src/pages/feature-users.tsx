@@ -7,6 +7,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
 import { UserLink } from '../ui/user-link.tsx'
@@ -35,7 +36,7 @@ export function FeatureUsers({ appId, feature }: { appId: string; feature: Catal
     { keepPrevious: true },
   )
   return (
-    <Loaded of={asked}>
+    <Loaded of={asked} skeleton={<SkeletonTable columns={4} />}>
       {({ featureUsers, featurePackages }) => {
         const names = new Map(featurePackages.map(({ package: p }) => [p.id, p.name]))
         return (

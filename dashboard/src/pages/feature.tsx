@@ -1,4 +1,4 @@
-import { Breadcrumbs, Button, Group, Stack, Tabs, Text } from '@mantine/core'
+import { Button, Group, Stack, Tabs } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { graphql } from '../api/graphql.ts'
@@ -7,8 +7,10 @@ import { useAsk } from '../api/use-api.ts'
 import { FeatureRemoval } from '../forms/feature-removal.tsx'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
-import { Loaded, SkeletonRows } from '../ui/loaded.tsx'
+import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { SkeletonCards, SkeletonLines } from '../ui/skeletons.tsx'
+import { SubjectLine } from '../ui/subject-line.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { FeatureActivity } from './feature-activity.tsx'
 import { FeatureOverrides } from './feature-overrides.tsx'
@@ -49,17 +51,18 @@ export function FeaturePage() {
         </Group>
       }
       about={
-        <Breadcrumbs separator="›" component="nav" aria-label="Where this is" fz="sm">
-          <AnchorLink to="/apps/$app/features" params={{ app }} size="sm">
-            Features
-          </AnchorLink>
-          <Text size="sm" ff="monospace" className="break">
-            {id}
-          </Text>
+        <SubjectLine
+          list={
+            <AnchorLink to="/apps/$app/features" params={{ app }} size="sm">
+              Features
+            </AnchorLink>
+          }
+          id={id}
+        >
           <AnchorLink to="/apps/$app/audit" params={{ app }} search={{ subject: id }} size="sm">
             Audit log
           </AnchorLink>
-        </Breadcrumbs>
+        </SubjectLine>
       }
       actions={
         <>
@@ -83,7 +86,7 @@ export function FeaturePage() {
         </>
       }
     >
-      <Loaded of={asked} whole>
+      <Loaded of={asked} whole skeleton={<SkeletonCards cards={2} cols={1} height={300} />}>
         {({ feature }) =>
           feature && (
             <>
@@ -116,7 +119,7 @@ export function FeaturePage() {
                 </Tabs.Panel>
               </Tabs>
               <FormDialog opened={edit !== undefined} onClose={close} title="Edit feature">
-                <Suspense fallback={<SkeletonRows />}>
+                <Suspense fallback={<SkeletonLines />}>
                   <FeatureForm key={feature.id} appId={app} feature={feature} onDone={close} />
                 </Suspense>
               </FormDialog>

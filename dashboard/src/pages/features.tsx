@@ -1,4 +1,4 @@
-import { Button, Group, Select, Text } from '@mantine/core'
+import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -13,12 +13,14 @@ import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
+import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { OrderSelect } from '../ui/order-select.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { byName, slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
@@ -68,59 +70,66 @@ export function FeaturesPage() {
       about="What users can use. Packages define who gets how much of each."
       actions={newOne}
     >
-      <Group gap="sm">
-        <SearchInput
-          label="Search by id or name"
-          value={filters.search ?? ''}
-          onSearch={(text) => set({ search: text === '' ? undefined : text })}
-        />
-        <Select
-          aria-label="Type"
-          placeholder="Any type"
-          w={150}
-          clearable
-          data={[
-            { value: 'binary', label: 'Binary' },
-            { value: 'consumable', label: 'Consumable' },
-          ]}
-          value={filters.type ?? null}
-          onChange={(type) => set({ type: (type ?? undefined) as Filters['type'] })}
-        />
-        <OrderSelect
-          usual="Oldest first"
-          others={ORDERS}
-          value={filters.order}
-          onChange={(order) => set({ order })}
-        />
-        <ArchivedFilter
-          archived={filters.show === 'archived'}
-          onChange={(archived) => set({ show: archived ? 'archived' : undefined })}
-        />
-      </Group>
-      <Loaded of={asked}>
-        {({ features }) => {
-          const shown = listed(features, filters)
-          const page = slice(shown, after)
-          return features.length === 0 && filters.search === undefined ? (
-            <Empty
-              title="Create your first feature"
-              action={newOne}
-              code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
-            >
-              A feature is binary (access or none: single sign-on) or consumable (a budget that is used up:
-              API calls). Your code asks “may this user use it?” by the feature's id.
-            </Empty>
-          ) : shown.length === 0 ? (
-            <Text c="dimmed">{noneText(filters)}</Text>
-          ) : (
-            <>
-              <Total of={{ count: shown.length, more: false }} one="feature" many="features" />
-              <DataTable label="Features" rows={page.rows} keyOf={({ id }) => id} columns={COLUMNS(appId)} />
-              <Pager after={after} next={page.next} />
-            </>
-          )
-        }}
-      </Loaded>
+      <Stack gap="sm">
+        <ListTools>
+          <SearchInput
+            label="Search by id or name"
+            value={filters.search ?? ''}
+            onSearch={(text) => set({ search: text === '' ? undefined : text })}
+          />
+          <Select
+            aria-label="Type"
+            placeholder="Any type"
+            w={150}
+            clearable
+            data={[
+              { value: 'binary', label: 'Binary' },
+              { value: 'consumable', label: 'Consumable' },
+            ]}
+            value={filters.type ?? null}
+            onChange={(type) => set({ type: (type ?? undefined) as Filters['type'] })}
+          />
+          <OrderSelect
+            usual="Oldest first"
+            others={ORDERS}
+            value={filters.order}
+            onChange={(order) => set({ order })}
+          />
+          <ArchivedFilter
+            archived={filters.show === 'archived'}
+            onChange={(archived) => set({ show: archived ? 'archived' : undefined })}
+          />
+        </ListTools>
+        <Loaded of={asked} skeleton={<SkeletonTable columns={5} total />}>
+          {({ features }) => {
+            const shown = listed(features, filters)
+            const page = slice(shown, after)
+            return features.length === 0 && filters.search === undefined ? (
+              <Empty
+                title="Create your first feature"
+                action={newOne}
+                code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
+              >
+                A feature is binary (access or none: single sign-on) or consumable (a budget that is used up:
+                API calls). Your code asks “may this user use it?” by the feature's id.
+              </Empty>
+            ) : shown.length === 0 ? (
+              <Text c="dimmed">{noneText(filters)}</Text>
+            ) : (
+              <>
+                <Total of={{ count: shown.length, more: false }} one="feature" many="features" />
+                <DataTable
+                  label="Features"
+                  rows={page.rows}
+                  keyOf={({ id }) => id}
+                  columns={COLUMNS(appId)}
+                />
+                <Pager after={after} next={page.next} />
+              </>
+            )
+          }}
+        </Loaded>
+      </Stack>
       <FormDialog opened={make !== undefined} onClose={close} title="New feature">
         <FeatureForm appId={appId} feature={null} onDone={close} />
       </FormDialog>

@@ -1,5 +1,6 @@
 import 'graphiql/style.css'
-import { Stack, useComputedColorScheme } from '@mantine/core'
+import './graphiql.css'
+import { Paper, useComputedColorScheme } from '@mantine/core'
 import { GraphiQL } from 'graphiql'
 import { useCallback } from 'react'
 import { useAppId, useMe } from '../api/use-account.ts'
@@ -35,19 +36,18 @@ export function GraphiqlPage() {
   )
   return (
     <Page title="GraphiQL" about={ABOUT[me?.role ?? 'VIEWER']}>
-      <Stack
-        h="calc(100dvh - 180px)"
-        mih={420}
-        style={{ border: '1px solid var(--tg-line)', borderRadius: 8, overflow: 'hidden' }}
-      >
+      <Paper radius="md" h="calc(100dvh - 164px)" mih={420} style={{ overflow: 'hidden' }}>
         <GraphiQL
           key={appId}
           fetcher={ask}
           defaultQuery={FIRST}
           forcedTheme={scheme}
           isHeadersEditorEnabled={false}
-        />
-      </Stack>
+        >
+          {/* The page's heading says it already. */}
+          <GraphiQL.Logo>{null}</GraphiQL.Logo>
+        </GraphiQL>
+      </Paper>
     </Page>
   )
 }

@@ -17,10 +17,12 @@ export function HomeRevenue({ appId }: { appId: string }) {
           All figures
         </AnchorLink>
       </Group>
-      {(revenue.mrr.length > 0 || revenue.payments.length > 0) && (
-        <MoneyFigures appId={appId} revenue={revenue} range="30" />
-      )}
-      <MovementFigures appId={appId} revenue={revenue} range="30" />
+      <Stack gap="md">
+        {(revenue.mrr.length > 0 || revenue.payments.length > 0) && (
+          <MoneyFigures appId={appId} revenue={revenue} range="30" />
+        )}
+        <MovementFigures appId={appId} revenue={revenue} range="30" />
+      </Stack>
     </Stack>
   )
 }

@@ -1,4 +1,4 @@
-import { Group, Paper, SegmentedControl, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Group, Paper, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -12,6 +12,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { units } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
 import { Sentence } from '../ui/sentence.tsx'
+import { SkeletonCards } from '../ui/skeletons.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
 import { When } from '../ui/when.tsx'
 import { FirstMinute } from './first-minute.tsx'
@@ -86,7 +87,7 @@ function Calls({ appId }: { appId: string }) {
         />
       </Group>
       <Paper p="md" radius="md">
-        <Loaded of={asked}>
+        <Loaded of={asked} skeleton={<Skeleton height={300} />}>
           {({ activity }) => (
             <CallsChart
               activity={activity}
@@ -142,7 +143,7 @@ function CallsChart({ activity, daily, range, unfinished }: CallsChartProps) {
 function LatestOf({ appId }: { appId: string }) {
   const asked = useAsk(LATEST, { appId }, { refetchInterval: 15_000 })
   return (
-    <Loaded of={asked}>
+    <Loaded of={asked} skeleton={<SkeletonCards cards={2} cols={2} height={220} />}>
       {(latest) => (
         <SimpleGrid cols={{ base: 1, md: 2 }}>
           <NearLimits appId={appId} rows={latest.nearLimits} />

@@ -11,6 +11,7 @@ import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { When } from '../ui/when.tsx'
 import { ImportStateTag } from './import-state.tsx'
 import { OneImport } from './one-import.tsx'
@@ -76,7 +77,7 @@ function Past({ appId }: { appId: string }) {
   return (
     <Stack gap="xs">
       <Title order={2}>Past imports</Title>
-      <Loaded of={asked}>
+      <Loaded of={asked} skeleton={<SkeletonTable columns={4} rows={3} lines={1} />}>
         {({ userImports }) =>
           userImports.length === 0 ? (
             <Text c="dimmed">None yet.</Text>

@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Text } from '@mantine/core'
+import { Button, SegmentedControl, Stack, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -12,12 +12,14 @@ import { RotateKeyForm } from '../forms/rotate-key-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { OrderSelect } from '../ui/order-select.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { byName, matches, slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
@@ -73,7 +75,7 @@ export function KeysPage() {
       about="Your backend sends a key in the Authorization header. Secrets are shown only once."
       actions={none ? undefined : newKey}
     >
-      <Loaded of={keys}>
+      <Loaded of={keys} skeleton={<SkeletonTable rows={3} tools total />}>
         {({ apiKeys }) => {
           const shown = listed(apiKeys, filters)
           const page = slice(shown, after)
@@ -83,8 +85,8 @@ export function KeysPage() {
               do not work here.
             </Empty>
           ) : (
-            <>
-              <Group gap="sm">
+            <Stack gap="sm">
+              <ListTools>
                 <SearchInput
                   label="Search by name or beginning"
                   value={filters.search ?? ''}
@@ -109,7 +111,7 @@ export function KeysPage() {
                     { value: 'ended', label: 'Ended' },
                   ]}
                 />
-              </Group>
+              </ListTools>
               <Total of={{ count: shown.length, more: false }} one="key" many="keys" />
               <DataTable
                 label="API keys"
@@ -167,7 +169,7 @@ export function KeysPage() {
                 ]}
               />
               <Pager after={after} next={page.next} />
-            </>
+            </Stack>
           )
         }}
       </Loaded>

@@ -1,4 +1,4 @@
-import { Button, Group, List, Select, Stack, Title } from '@mantine/core'
+import { Button, Group, List, Select, Stack, Text, Title } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -9,17 +9,20 @@ import { useAsk, useChange } from '../api/use-api.ts'
 import { FormDialog } from '../forms/form-dialog.tsx'
 import { InviteForm } from '../forms/invite-form.tsx'
 import { ResetLink } from '../forms/reset-link.tsx'
-import { ROLES } from '../roles.ts'
+import { ROLES, roleName } from '../roles.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { units } from '../ui/number.ts'
 import { OrderSelect } from '../ui/order-select.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
+import { RowActions } from '../ui/row-actions.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { matches, slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
@@ -108,14 +111,14 @@ export function MembersPage() {
       }
     >
       <FormAlert error={changeRole.error} />
-      <Loaded of={asked}>
+      <Loaded of={asked} skeleton={<SkeletonTable lines={1} rows={3} tools total />}>
         {({ members }) => {
           const shown = listed(members, filters)
           const page = slice(shown, after)
           return (
             <Stack gap="xl">
               <Stack gap="sm">
-                <Group gap="sm">
+                <ListTools>
                   <SearchInput
                     label="Search by email"
                     value={filters.search ?? ''}
@@ -136,7 +139,7 @@ export function MembersPage() {
                     value={filters.order}
                     onChange={(order) => set({ order })}
                   />
-                </Group>
+                </ListTools>
                 <Total of={{ count: shown.length, more: false }} one="member" many="members" />
                 <DataTable
                   label="Members"
@@ -167,7 +170,7 @@ export function MembersPage() {
                             }
                           />
                         ) : (
-                          role.toLowerCase()
+                          roleName(role)
                         ),
                     },
                     {
@@ -182,7 +185,7 @@ export function MembersPage() {
                       hiddenLabel: true,
                       right: true,
                       cell: (member) => (
-                        <Group gap="xs" justify="flex-end" wrap="nowrap">
+                        <RowActions>
                           {may('createPasswordReset') && (
                             <Button
                               size="compact-sm"
@@ -190,7 +193,10 @@ export function MembersPage() {
                               aria-label={`Reset password of ${member.email}`}
                               onClick={() => setResetting(member)}
                             >
-                              Reset password
+                              Reset
+                              <Text span inherit visibleFrom="sm">
+                                &nbsp;password
+                              </Text>
                             </Button>
                           )}
                           {may('removeMember') && (
@@ -203,7 +209,7 @@ export function MembersPage() {
                               Remove
                             </Button>
                           )}
-                        </Group>
+                        </RowActions>
                       ),
                     },
                   ]}
@@ -219,7 +225,7 @@ export function MembersPage() {
                     keyOf={({ id }) => id}
                     columns={[
                       { label: 'Email', cell: ({ email }) => email },
-                      { label: 'Role', cell: ({ role }) => role.toLowerCase() },
+                      { label: 'Role', cell: ({ role }) => roleName(role) },
                       { label: 'Invited by', wide: true, cell: ({ invitedBy }) => invitedBy },
                       {
                         label: 'Expires',

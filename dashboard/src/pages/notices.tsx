@@ -10,6 +10,7 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number, units } from '../ui/number.ts'
 import { Pager } from '../ui/pager.tsx'
+import { providerName } from '../ui/price.ts'
 import { RowActions } from '../ui/row-actions.tsx'
 import { Name } from '../ui/sentence.tsx'
 import { Tag, type Tone } from '../ui/tag.tsx'
@@ -126,7 +127,7 @@ export function Notices({ appId }: { appId: string }) {
                     <>
                       {type}
                       <Text size="xs" c="dimmed" ff="monospace">
-                        {provider} {eventId}
+                        {providerName(provider)} {eventId}
                       </Text>
                     </>
                   ),

@@ -13,10 +13,12 @@ import { PriceForm } from '../forms/price-form.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { OrderSelect } from '../ui/order-select.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { priceText, providerName } from '../ui/price.ts'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
@@ -72,7 +74,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
     undo: (_, price) => () => back.mutate({ ...price, archived: !price.archived }),
   })
   return (
-    <Loaded of={asked}>
+    <Loaded of={asked} skeleton={<SkeletonTable lines={1} rows={3} tools total />}>
       {({ prices, providerAccounts }) => {
         const shown = listed(prices, { ...(show && { show }), ...(order && { order }) })
         const page = slice(shown, after)
@@ -97,7 +99,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                       onClick={() => setImporting(provider)}
                       disabled={!may('importPrice')}
                     >
-                      Import from {provider}
+                      Import from {providerName(provider)}
                     </Button>
                   ))}
                 <Button
@@ -112,7 +114,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
             <FormAlert error={archive.error ?? back.error} />
             {prices.length > 0 && (
               <>
-                <Group gap="sm">
+                <ListTools>
                   <OrderSelect
                     usual="Oldest first"
                     others={ORDERS}
@@ -132,7 +134,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
                       { value: 'archived', label: 'Archived' },
                     ]}
                   />
-                </Group>
+                </ListTools>
                 <Total of={{ count: shown.length, more: false }} one="price" many="prices" />
                 <DataTable
                   label="Prices"
@@ -220,7 +222,7 @@ export function PackagePrices({ appId, packageId }: { appId: string; packageId: 
             <FormDialog
               opened={importing !== null}
               onClose={() => setImporting(null)}
-              title={`Import a price from ${importing}`}
+              title={`Import a price from ${importing === null ? '' : providerName(importing)}`}
             >
               {importing !== null && (
                 <ImportPriceForm

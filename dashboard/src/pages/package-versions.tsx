@@ -11,6 +11,7 @@ import { type CatalogueFeature, grantText } from '../grants.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { When } from '../ui/when.tsx'
 
@@ -45,7 +46,7 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
       })
       .join('; ')
   return (
-    <Loaded of={asked}>
+    <Loaded of={asked} skeleton={<SkeletonTable columns={5} rows={3} />}>
       {({ packageVersions }) =>
         packageVersions && (
           <Stack gap="xl">
@@ -76,7 +77,7 @@ export function PackageVersions({ appId, packageId, features }: PackageVersionsP
                   {
                     label: 'Published',
                     wide: true,
-                    cell: ({ publishedAt }) => (publishedAt === null ? '—' : <When at={publishedAt} />),
+                    cell: ({ publishedAt }) => (publishedAt === null ? '–' : <When at={publishedAt} />),
                   },
                 ]}
               />

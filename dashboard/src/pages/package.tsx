@@ -1,4 +1,4 @@
-import { Breadcrumbs, Button, Group, Stack, Tabs, Text, Title } from '@mantine/core'
+import { Button, Group, Stack, Tabs, Text, Title } from '@mantine/core'
 import { IconRocket } from '@tabler/icons-react'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -16,6 +16,8 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
 import { PackageStatusTag } from '../ui/package-status.tsx'
 import { Page } from '../ui/page.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
+import { SubjectLine } from '../ui/subject-line.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { PackagePrices } from './package-prices.tsx'
 import { PackageVersions } from './package-versions.tsx'
@@ -87,17 +89,18 @@ export function PackagePage() {
         </Group>
       }
       about={
-        <Breadcrumbs separator="›" component="nav" aria-label="Breadcrumb" fz="sm">
-          <AnchorLink to="/apps/$app/packages" params={{ app }} size="sm">
-            Packages
-          </AnchorLink>
-          <Text size="sm" ff="monospace" className="break">
-            {id}
-          </Text>
+        <SubjectLine
+          list={
+            <AnchorLink to="/apps/$app/packages" params={{ app }} size="sm">
+              Packages
+            </AnchorLink>
+          }
+          id={id}
+        >
           <AnchorLink to="/apps/$app/audit" params={{ app }} search={{ subject: id }} size="sm">
             Audit log
           </AnchorLink>
-        </Breadcrumbs>
+        </SubjectLine>
       }
       actions={
         <>
@@ -112,7 +115,7 @@ export function PackagePage() {
         </>
       }
     >
-      <Loaded of={asked} whole>
+      <Loaded of={asked} whole skeleton={<SkeletonTable columns={3} rows={4} />}>
         {({ package: p, features }) => {
           if (!p) return null
           const shown = p.draft ?? p

@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Select, Text } from '@mantine/core'
+import { Button, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -10,6 +10,7 @@ import { adminCall, curl } from '../snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
 import { OrderSelect } from '../ui/order-select.tsx'
@@ -18,6 +19,7 @@ import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { priceText } from '../ui/price.ts'
 import { SearchInput } from '../ui/search-input.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { byName, slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
@@ -69,73 +71,80 @@ export function PackagesPage() {
       about="Base plans and add-ons: which features, how much of each, at what price."
       actions={newOne}
     >
-      <Group gap="sm">
-        <SearchInput
-          label="Search by id or name"
-          value={filters.search ?? ''}
-          onSearch={(text) => set({ search: text === '' ? undefined : text })}
-        />
-        <Select
-          aria-label="Type"
-          placeholder="Any type"
-          w={150}
-          clearable
-          data={[
-            { value: 'base', label: 'Base plans' },
-            { value: 'addon', label: 'Add-ons' },
-          ]}
-          value={filters.type ?? null}
-          onChange={(type) => set({ type: (type ?? undefined) as Filters['type'] })}
-        />
-        <OrderSelect
-          usual="Oldest first"
-          others={ORDERS}
-          value={filters.order}
-          onChange={(order) => set({ order })}
-        />
-        <SegmentedControl
-          w="fit-content"
-          aria-label="Status"
-          value={filters.status ?? 'all'}
-          onChange={(value) =>
-            set({ status: value === 'all' ? undefined : (value as NonNullable<Filters['status']>) })
-          }
-          data={[
-            { value: 'all', label: 'All' },
-            { value: 'published', label: 'Published' },
-            { value: 'draft', label: 'With a draft' },
-            { value: 'archived', label: 'Archived' },
-          ]}
-        />
-      </Group>
-      <Loaded of={asked}>
-        {({ packages }) => {
-          const shown = listed(packages, filters)
-          const page = slice(shown, after)
-          return packages.length === 0 && filters.search === undefined ? (
-            <Empty
-              title="Create your first package"
-              action={newOne}
-              code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
-            >
-              A package groups features with an allowance for each. A user has one base plan and any number of
-              add-ons. A new package is a draft; publish it to let people subscribe.
-            </Empty>
-          ) : shown.length === 0 ? (
-            <Text c="dimmed">
-              {filters.search === undefined
-                ? 'There is no package like this.'
-                : `No package like this has “${filters.search}” in its id or name.`}
-            </Text>
-          ) : (
-            <>
-              <Total of={{ count: shown.length, more: false }} one="package" many="packages" />
-              <DataTable label="Packages" rows={page.rows} keyOf={({ id }) => id} columns={COLUMNS(appId)} />
-              <Pager after={after} next={page.next} />
-            </>
-          )
-        }}
-      </Loaded>
+      <Stack gap="sm">
+        <ListTools>
+          <SearchInput
+            label="Search by id or name"
+            value={filters.search ?? ''}
+            onSearch={(text) => set({ search: text === '' ? undefined : text })}
+          />
+          <Select
+            aria-label="Type"
+            placeholder="Any type"
+            w={150}
+            clearable
+            data={[
+              { value: 'base', label: 'Base plans' },
+              { value: 'addon', label: 'Add-ons' },
+            ]}
+            value={filters.type ?? null}
+            onChange={(type) => set({ type: (type ?? undefined) as Filters['type'] })}
+          />
+          <OrderSelect
+            usual="Oldest first"
+            others={ORDERS}
+            value={filters.order}
+            onChange={(order) => set({ order })}
+          />
+          <SegmentedControl
+            w="fit-content"
+            aria-label="Status"
+            value={filters.status ?? 'all'}
+            onChange={(value) =>
+              set({ status: value === 'all' ? undefined : (value as NonNullable<Filters['status']>) })
+            }
+            data={[
+              { value: 'all', label: 'All' },
+              { value: 'published', label: 'Published' },
+              { value: 'draft', label: 'With a draft' },
+              { value: 'archived', label: 'Archived' },
+            ]}
+          />
+        </ListTools>
+        <Loaded of={asked} skeleton={<SkeletonTable columns={5} total />}>
+          {({ packages }) => {
+            const shown = listed(packages, filters)
+            const page = slice(shown, after)
+            return packages.length === 0 && filters.search === undefined ? (
+              <Empty
+                title="Create your first package"
+                action={newOne}
+                code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
+              >
+                A package groups features with an allowance for each. A user has one base plan and any number
+                of add-ons. A new package is a draft; publish it to let people subscribe.
+              </Empty>
+            ) : shown.length === 0 ? (
+              <Text c="dimmed">
+                {filters.search === undefined
+                  ? 'There is no package like this.'
+                  : `No package like this has “${filters.search}” in its id or name.`}
+              </Text>
+            ) : (
+              <>
+                <Total of={{ count: shown.length, more: false }} one="package" many="packages" />
+                <DataTable
+                  label="Packages"
+                  rows={page.rows}
+                  keyOf={({ id }) => id}
+                  columns={COLUMNS(appId)}
+                />
+                <Pager after={after} next={page.next} />
+              </>
+            )
+          }}
+        </Loaded>
+      </Stack>
       <FormDialog opened={make !== undefined} onClose={close} title="New package">
         <NewPackageForm
           appId={appId}

@@ -14,6 +14,7 @@ import { Note } from '../ui/note.tsx'
 import { withNumbers } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
 import { Sentence } from '../ui/sentence.tsx'
+import { SkeletonCards } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
 import { UserInput } from '../ui/user-input.tsx'
@@ -98,7 +99,7 @@ export function PlaygroundPage() {
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 8 }}>
           {asked ? (
-            <Loaded of={explanation}>
+            <Loaded of={explanation} skeleton={<SkeletonCards cards={2} cols={1} height={200} />}>
               {({ explain }) =>
                 explain && <Answer appId={appId} explanation={explain} features={choices} feature={feature} />
               }

@@ -12,6 +12,8 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
 import { units } from '../ui/number.ts'
+import { providerName } from '../ui/price.ts'
+import { SkeletonCards, SkeletonLines } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 
 const PROVIDERS = graphql(`
@@ -60,7 +62,7 @@ export function Providers({ appId }: { appId: string }) {
   const [setting, setSetting] = useState<Account | null>(null)
   const asked = useAsk(PROVIDERS, { appId })
   return (
-    <Loaded of={asked}>
+    <Loaded of={asked} skeleton={<SkeletonCards cards={2} cols={2} height={150} />}>
       {({ providerAccounts, billingSettings }) => (
         <Stack gap="xl">
           <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -113,9 +115,7 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
     <Paper p="md" radius="md">
       <Stack gap="sm">
         <Group justify="space-between">
-          <Title order={2} tt="capitalize">
-            {provider}
-          </Title>
+          <Title order={2}>{providerName(provider)}</Title>
           <Group gap="xs">
             {livemode !== null && (
               <Tag tone={livemode ? 'bad' : 'warn'}>{livemode ? 'Live mode' : 'Test mode'}</Tag>
@@ -178,7 +178,7 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
           )}
           <Confirm
             opened={removing}
-            title={`Remove ${provider}?`}
+            title={`Remove ${providerName(provider)}?`}
             submit="Remove"
             busy={remove.isPending}
             error={remove.error}
@@ -197,14 +197,14 @@ function ProviderCard({ appId, account, live, onSet }: ProviderCardProps) {
 function RemovalEffects({ appId, provider }: { appId: string; provider: string }) {
   const asked = useAsk(USE, { appId, provider })
   return (
-    <Loaded of={asked}>
+    <Loaded of={asked} skeleton={<SkeletonLines />}>
       {({ providerUse }) => (
         <List size="sm" spacing="xs">
           <List.Item>Tollgate deletes its keys and creates no more payment links with it.</List.Item>
           <List.Item>
             {providerUse?.paid
-              ? `${units(providerUse.paid, 'subscription goes', 'subscriptions go')} on being charged at ${provider}. Until you enter the keys again, Tollgate does not hear of their renewals, failed payments and cancellations.`
-              : `Nobody is being charged through ${provider}.`}
+              ? `${units(providerUse.paid, 'subscription goes', 'subscriptions go')} on being charged at ${providerName(provider)}. Until you enter the keys again, Tollgate does not hear of their renewals, failed payments and cancellations.`
+              : `Nobody is being charged through ${providerName(provider)}.`}
           </List.Item>
           {providerUse !== null && providerUse.openLinks > 0 && (
             <List.Item>

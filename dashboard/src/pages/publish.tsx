@@ -12,6 +12,7 @@ import { AnchorLink, ButtonLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { number, units } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
+import { SkeletonCards, SkeletonLines } from '../ui/skeletons.tsx'
 import { StickyActions } from '../ui/sticky-actions.tsx'
 import { PACKAGE } from './package.tsx'
 import { PREVIEW, type Preview, PublishFigures, PublishTouched } from './publish-impact.tsx'
@@ -74,7 +75,7 @@ export function PublishPage() {
       }
     >
       <FormAlert error={publish.error} />
-      <Loaded of={asked} whole>
+      <Loaded of={asked} whole skeleton={<SkeletonCards cards={2} cols={1} height={140} />}>
         {({ package: p, features }) => {
           if (!p) return null
           if (p.status === 'PUBLISHED' && p.draft === null) {
@@ -121,7 +122,7 @@ export function PublishPage() {
                       ))}
                     </Stack>
                   </Radio.Group>
-                  <Loaded of={preview}>
+                  <Loaded of={preview} skeleton={<SkeletonLines />}>
                     {({ publishPreview }) => publishPreview && <PublishFigures preview={publishPreview} />}
                   </Loaded>
                 </>

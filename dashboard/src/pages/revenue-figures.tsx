@@ -2,7 +2,7 @@ import { Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { number, units } from '../ui/number.ts'
-import { moneyText } from '../ui/price.ts'
+import { moneyText, providerName } from '../ui/price.ts'
 import type { Figures } from './revenue-query.ts'
 
 type Range = '7' | '30' | '90' | '365'
@@ -28,11 +28,13 @@ export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
   const { mrr, payments } = revenue
   const several = new Set([...mrr, ...payments].map(({ provider }) => provider)).size > 1
   const at = (provider: string) =>
-    several || provider === 'sandbox' ? ` · ${provider === 'sandbox' ? 'sandbox, no money' : provider}` : ''
+    several || provider === 'sandbox'
+      ? ` · ${provider === 'sandbox' ? 'sandbox, no money' : providerName(provider)}`
+      : ''
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
       <Figure label="Monthly recurring revenue" to={{ appId, range, list: 'mrr' }}>
-        {mrr.length === 0 && <Amount text="–" />}
+        {mrr.length === 0 && <Amount text="–" note="no subscription is charged by a provider" />}
         {mrr.map(({ provider, currency, decimals, amount, pastDue }) => (
           <Amount
             key={`${provider} ${currency}`}
@@ -42,7 +44,7 @@ export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
         ))}
       </Figure>
       <Figure label="Payments, less refunds" to={{ appId, range, list: 'paid' }}>
-        {payments.length === 0 && <Amount text="–" />}
+        {payments.length === 0 && <Amount text="–" note="none in this time" />}
         {payments.map(({ provider, currency, decimals, paid, paidAmount, refundedAmount }) => (
           <Amount
             key={`${provider} ${currency}`}
@@ -52,7 +54,7 @@ export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
         ))}
       </Figure>
       <Figure label="Refunds and disputes" to={{ appId, range, list: 'refunded' }}>
-        {payments.every(({ refunded }) => refunded === 0) && <Amount text="–" />}
+        {payments.every(({ refunded }) => refunded === 0) && <Amount text="–" note="none in this time" />}
         {payments
           .filter(({ refunded }) => refunded > 0)
           .map(({ provider, currency, decimals, refunded, refundedAmount }) => (
@@ -64,7 +66,7 @@ export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
           ))}
       </Figure>
       <Figure label="Failed payments" to={{ appId, range, list: 'failed' }}>
-        {payments.every(({ failed }) => failed === 0) && <Amount text="–" />}
+        {payments.every(({ failed }) => failed === 0) && <Amount text="–" note="none in this time" />}
         {payments
           .filter(({ failed }) => failed > 0)
           .map(({ provider, currency, decimals, failed, failedAmount }) => (

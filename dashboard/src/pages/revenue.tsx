@@ -14,6 +14,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
 import { number, units } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
+import { SkeletonCards } from '../ui/skeletons.tsx'
 import { When } from '../ui/when.tsx'
 import { MoneyFigures, MovementFigures } from './revenue-figures.tsx'
 import { RevenueListOf } from './revenue-list.tsx'
@@ -50,7 +51,7 @@ export function RevenuePage() {
       }
     >
       <FormAlert error={refresh.error} />
-      <Loaded of={asked}>
+      <Loaded of={asked} skeleton={<SkeletonCards cards={4} cols={4} height={124} />}>
         {({ revenue }) =>
           revenue && (
             <>

@@ -11,6 +11,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { providerName } from '../ui/price.ts'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
 import { UserLink } from '../ui/user-link.tsx'
@@ -98,7 +99,7 @@ export function SubscriptionList({ appId, userId, packageId, filter = {} }: Subs
     },
   ]
   return (
-    <Loaded of={asked}>
+    <Loaded of={asked} skeleton={<SkeletonTable columns={6} total={userId === undefined} />}>
       {({ subscriptions }) => (
         <Stack gap="sm">
           {userId === undefined && (
@@ -179,7 +180,7 @@ function stateOf({ status, cancelAt, cancelledAt, scheduled, trialEndsAt, billin
 function billingOf({ billing }: Subscription) {
   if (!billing)
     return (
-      <Text size="sm" c="dimmed">
+      <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
         by hand or API
       </Text>
     )

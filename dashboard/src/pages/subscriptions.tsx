@@ -1,9 +1,10 @@
-import { Group, Select } from '@mantine/core'
+import { Select, Stack } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql } from '../api/graphql.ts'
 import { useAppId } from '../api/use-account.ts'
 import { useAsk } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { ListTools } from '../ui/list-tools.tsx'
 import { Page } from '../ui/page.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { SUBSCRIPTION_STATES, type SubscriptionState } from '../ui/subscription-states.ts'
@@ -35,66 +36,68 @@ export function SubscriptionsPage() {
   return (
     <Page title="Subscriptions" about="Who has which package, and what happens next.">
       <FormAlert error={asked.error} />
-      <Group gap="sm" align="flex-end">
-        <SearchInput
-          label="Search by user"
-          value={filters.user ?? ''}
-          onSearch={(text) => set({ user: text === '' ? undefined : text })}
+      <Stack gap="sm">
+        <ListTools>
+          <SearchInput
+            label="Search by user"
+            value={filters.user ?? ''}
+            onSearch={(text) => set({ user: text === '' ? undefined : text })}
+          />
+          <Select
+            aria-label="Package"
+            placeholder="All packages"
+            w={180}
+            clearable
+            searchable
+            data={packages.map(({ id, name }) => ({ value: id, label: name }))}
+            value={filters.package ?? null}
+            onChange={(id) => set({ package: id ?? undefined })}
+          />
+          <Select
+            aria-label="Status"
+            placeholder="Any status"
+            w={160}
+            clearable
+            data={SUBSCRIPTION_STATES}
+            value={filters.state ?? null}
+            onChange={(state) => set({ state: (state ?? undefined) as Filters['state'] })}
+          />
+          <Select
+            aria-label="Provider"
+            placeholder="Any provider"
+            w={160}
+            clearable
+            data={[
+              { value: 'stripe', label: 'Stripe' },
+              { value: 'sandbox', label: 'Sandbox' },
+              { value: 'none', label: 'None' },
+            ]}
+            value={filters.provider ?? null}
+            onChange={(provider) => set({ provider: (provider ?? undefined) as Filters['provider'] })}
+          />
+          <Select
+            aria-label="Order"
+            w={150}
+            allowDeselect={false}
+            data={[
+              { value: 'newest', label: 'Newest first' },
+              { value: 'oldest', label: 'Oldest first' },
+            ]}
+            value={filters.order ?? 'newest'}
+            onChange={(order) => set({ order: order === 'oldest' ? 'oldest' : undefined })}
+          />
+        </ListTools>
+        <SubscriptionList
+          appId={appId}
+          filter={{
+            search: filters.user ?? null,
+            packageId: filters.package ?? null,
+            state: filters.state ?? null,
+            provider: filters.provider === 'none' ? '' : (filters.provider ?? null),
+            oldestFirst: filters.order === 'oldest',
+          }}
         />
-        <Select
-          aria-label="Package"
-          placeholder="All packages"
-          w={180}
-          clearable
-          searchable
-          data={packages.map(({ id, name }) => ({ value: id, label: name }))}
-          value={filters.package ?? null}
-          onChange={(id) => set({ package: id ?? undefined })}
-        />
-        <Select
-          aria-label="Status"
-          placeholder="Any status"
-          w={160}
-          clearable
-          data={SUBSCRIPTION_STATES}
-          value={filters.state ?? null}
-          onChange={(state) => set({ state: (state ?? undefined) as Filters['state'] })}
-        />
-        <Select
-          aria-label="Provider"
-          placeholder="Any provider"
-          w={160}
-          clearable
-          data={[
-            { value: 'stripe', label: 'Stripe' },
-            { value: 'sandbox', label: 'Sandbox' },
-            { value: 'none', label: 'None' },
-          ]}
-          value={filters.provider ?? null}
-          onChange={(provider) => set({ provider: (provider ?? undefined) as Filters['provider'] })}
-        />
-        <Select
-          aria-label="Order"
-          w={150}
-          allowDeselect={false}
-          data={[
-            { value: 'newest', label: 'Newest first' },
-            { value: 'oldest', label: 'Oldest first' },
-          ]}
-          value={filters.order ?? 'newest'}
-          onChange={(order) => set({ order: order === 'oldest' ? 'oldest' : undefined })}
-        />
-      </Group>
-      <SubscriptionList
-        appId={appId}
-        filter={{
-          search: filters.user ?? null,
-          packageId: filters.package ?? null,
-          state: filters.state ?? null,
-          provider: filters.provider === 'none' ? '' : (filters.provider ?? null),
-          oldestFirst: filters.order === 'oldest',
-        }}
-      />
+      </Stack>
     </Page>
   )
 }

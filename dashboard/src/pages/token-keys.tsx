@@ -9,6 +9,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
+import { SkeletonLines } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { When } from '../ui/when.tsx'
 
@@ -51,7 +52,7 @@ export function TokenKeys({ appId }: { appId: string }) {
         </Button>
       </Group>
       <FormAlert error={rotate.error} />
-      <Loaded of={keys}>
+      <Loaded of={keys} skeleton={<SkeletonLines lines={1} />}>
         {({ tokenKeys }) =>
           tokenKeys.length === 0 ? (
             <Text c="dimmed">None yet. The first token creates one.</Text>

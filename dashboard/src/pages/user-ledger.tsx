@@ -7,6 +7,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { number } from '../ui/number.ts'
 import { Pager } from '../ui/pager.tsx'
 import { Name, type SentencePart } from '../ui/sentence.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { When } from '../ui/when.tsx'
 
 const LEDGER = graphql(`
@@ -53,7 +54,7 @@ export function UserLedger({ appId, userId }: { appId: string; userId: string })
           void navigate({ to: '.', search: { tab: 'ledger', ...(feature !== null && { feature }) } } as never)
         }
       />
-      <Loaded of={asked}>
+      <Loaded of={asked} skeleton={<SkeletonTable columns={5} lines={1} />}>
         {({ ledger }) =>
           ledger?.rows.length === 0 ? (
             <Text c="dimmed">

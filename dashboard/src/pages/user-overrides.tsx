@@ -13,6 +13,7 @@ import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { RowActions } from '../ui/row-actions.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { When } from '../ui/when.tsx'
 
 const OVERRIDES = graphql(`
@@ -42,7 +43,7 @@ export function UserOverrides({ appId, userId }: { appId: string; userId: string
     </Button>
   )
   return (
-    <Loaded of={asked}>
+    <Loaded of={asked} skeleton={<SkeletonTable columns={5} lines={1} rows={3} />}>
       {({ overrides, features }) => {
         const featureOf = (id: string) => features.find((feature) => feature.id === id)
         const nameOf = (id: string) => featureOf(id)?.name ?? id
@@ -75,10 +76,20 @@ export function UserOverrides({ appId, userId }: { appId: string; userId: string
                     },
                     {
                       label: 'Override',
-                      cell: (override) => overrideText(override, featureOf(override.featureId)),
+                      cell: (override) => (
+                        <>
+                          {overrideText(override, featureOf(override.featureId))}
+                          {override.expiresAt && (
+                            <Text size="xs" c="dimmed" hiddenFrom="sm">
+                              until <When at={override.expiresAt} time />
+                            </Text>
+                          )}
+                        </>
+                      ),
                     },
                     {
                       label: 'Until',
+                      wide: true,
                       cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} time /> : 'no end'),
                     },
                     {

@@ -10,6 +10,7 @@ import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { withNumbers } from '../ui/number.ts'
 import { RowActions } from '../ui/row-actions.tsx'
+import { SkeletonCards } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { UsageBar } from '../ui/usage-bar.tsx'
 import { When } from '../ui/when.tsx'
@@ -56,7 +57,7 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
       replace: true,
     } as never)
   return (
-    <Loaded of={asked}>
+    <Loaded of={asked} skeleton={<SkeletonCards cards={6} cols={3} height={156} />}>
       {({ grantedFeatures }) =>
         grantedFeatures.length === 0 ? (
           <Empty
@@ -169,7 +170,7 @@ function PastPeriods(props: { appId: string; userId: string; featureId: string; 
     <Stack gap="xs">
       <Title order={2}>{name}, period by period</Title>
       <Paper p="md" radius="md">
-        <Loaded of={asked}>
+        <Loaded of={asked} skeleton={<Skeleton height={250} />}>
           {({ showUsage }) => showUsage && <PastChart usage={showUsage} name={name} />}
         </Loaded>
       </Paper>

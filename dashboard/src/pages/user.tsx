@@ -1,4 +1,4 @@
-import { Breadcrumbs, Button, Divider, Group, Loader, Tabs, Text } from '@mantine/core'
+import { Button, Divider, Group, Loader, Tabs, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -13,6 +13,8 @@ import { Dialog } from '../ui/dialog.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { SkeletonCards } from '../ui/skeletons.tsx'
+import { SubjectLine } from '../ui/subject-line.tsx'
 import { SubscriptionList } from './subscription-list.tsx'
 import { UserLedger } from './user-ledger.tsx'
 import { UserOverrides } from './user-overrides.tsx'
@@ -50,18 +52,23 @@ export function UserPage() {
     <Page
       title={user?.name ?? id}
       about={
-        <Breadcrumbs separator="›" component="nav" aria-label="Breadcrumb" fz="sm">
-          <AnchorLink to="/apps/$app/users" params={{ app }} size="sm">
-            Users
-          </AnchorLink>
-          <Text size="sm" ff="monospace" className="break">
-            {id}
-          </Text>
-          {user?.email && <Text size="sm">{user.email}</Text>}
+        <SubjectLine
+          list={
+            <AnchorLink to="/apps/$app/users" params={{ app }} size="sm">
+              Users
+            </AnchorLink>
+          }
+          id={id}
+        >
+          {user?.email && (
+            <Text size="sm" className="break">
+              {user.email}
+            </Text>
+          )}
           <AnchorLink to="/apps/$app/audit" params={{ app }} search={{ subject: id }} size="sm">
             Audit log
           </AnchorLink>
-        </Breadcrumbs>
+        </SubjectLine>
       }
       actions={
         <Group gap="xs">
@@ -83,7 +90,7 @@ export function UserPage() {
         </Group>
       }
     >
-      <Loaded of={asked} whole>
+      <Loaded of={asked} whole skeleton={<SkeletonCards cards={6} cols={3} height={156} />}>
         {({ user }) =>
           user && (
             <>

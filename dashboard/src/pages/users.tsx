@@ -1,4 +1,4 @@
-import { Button, Group, Select, Text } from '@mantine/core'
+import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { IconPlus, IconUpload } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -11,10 +11,12 @@ import { CodeBlock } from '../ui/code-block.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
+import { ListTools } from '../ui/list-tools.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
+import { SkeletonTable } from '../ui/skeletons.tsx'
 import { SUBSCRIPTION_STATES } from '../ui/subscription-states.ts'
 import { Total } from '../ui/total.tsx'
 import { UserLink } from '../ui/user-link.tsx'
@@ -83,103 +85,105 @@ export function UsersPage() {
         </>
       }
     >
-      <Group gap="sm" align="flex-end">
-        <SearchInput
-          label="Search by name, email, id or billing id"
-          value={search ?? ''}
-          onSearch={(text) => void navigate({ search: text === '' ? {} : { search: text }, replace: true })}
-        />
-        <Select
-          aria-label="Plan"
-          placeholder="Any plan"
-          w={180}
-          clearable
-          searchable
-          data={[
-            { value: 'none', label: 'No plan' },
-            ...packages.map(({ id, name }) => ({ value: `package:${id}`, label: name })),
-          ]}
-          value={packageId ?? null}
-          onChange={(id) =>
-            void navigate({
-              search: {
-                ...(id !== null && { package: id }),
-                // Who has no plan has no status either.
-                ...(state && id !== 'none' && { state }),
-              },
-              replace: true,
-            })
-          }
-        />
-        <Select
-          aria-label="Status"
-          placeholder="Any status"
-          w={160}
-          clearable
-          disabled={packageId === 'none'}
-          data={SUBSCRIPTION_STATES}
-          value={state ?? null}
-          onChange={(state) =>
-            void navigate({
-              search: {
-                ...(packageId && { package: packageId }),
-                ...(state !== null && { state: state as NonNullable<typeof filters.state> }),
-              },
-              replace: true,
-            })
-          }
-        />
-        <Select
-          aria-label="Order"
-          w={150}
-          allowDeselect={false}
-          // A search, a plan and a status have an order of their own.
-          disabled={search !== undefined || packageId !== undefined || state !== undefined}
-          data={[
-            { value: 'newest', label: 'Newest first' },
-            { value: 'oldest', label: 'Oldest first' },
-            { value: 'name', label: 'By name' },
-          ]}
-          value={order ?? 'newest'}
-          onChange={(value) =>
-            void navigate({
-              search: value === 'oldest' || value === 'name' ? { order: value } : {},
-              replace: true,
-            })
-          }
-        />
-      </Group>
-      <Loaded of={asked}>
-        {({ users }) =>
-          users && users.rows.length === 0 && !users.next ? (
-            packageId !== undefined || state !== undefined ? (
-              <Text c="dimmed">No users match.</Text>
-            ) : search !== undefined || after !== undefined || order !== undefined ? (
-              <Text c="dimmed">No user has “{search}” in their name, email, id or billing id.</Text>
+      <Stack gap="sm">
+        <ListTools>
+          <SearchInput
+            label="Search by name, email, id or billing id"
+            value={search ?? ''}
+            onSearch={(text) => void navigate({ search: text === '' ? {} : { search: text }, replace: true })}
+          />
+          <Select
+            aria-label="Plan"
+            placeholder="Any plan"
+            w={180}
+            clearable
+            searchable
+            data={[
+              { value: 'none', label: 'No plan' },
+              ...packages.map(({ id, name }) => ({ value: `package:${id}`, label: name })),
+            ]}
+            value={packageId ?? null}
+            onChange={(id) =>
+              void navigate({
+                search: {
+                  ...(id !== null && { package: id }),
+                  // Who has no plan has no status either.
+                  ...(state && id !== 'none' && { state }),
+                },
+                replace: true,
+              })
+            }
+          />
+          <Select
+            aria-label="Status"
+            placeholder="Any status"
+            w={160}
+            clearable
+            disabled={packageId === 'none'}
+            data={SUBSCRIPTION_STATES}
+            value={state ?? null}
+            onChange={(state) =>
+              void navigate({
+                search: {
+                  ...(packageId && { package: packageId }),
+                  ...(state !== null && { state: state as NonNullable<typeof filters.state> }),
+                },
+                replace: true,
+              })
+            }
+          />
+          <Select
+            aria-label="Order"
+            w={150}
+            allowDeselect={false}
+            // A search, a plan and a status have an order of their own.
+            disabled={search !== undefined || packageId !== undefined || state !== undefined}
+            data={[
+              { value: 'newest', label: 'Newest first' },
+              { value: 'oldest', label: 'Oldest first' },
+              { value: 'name', label: 'By name' },
+            ]}
+            value={order ?? 'newest'}
+            onChange={(value) =>
+              void navigate({
+                search: value === 'oldest' || value === 'name' ? { order: value } : {},
+                replace: true,
+              })
+            }
+          />
+        </ListTools>
+        <Loaded of={asked} skeleton={<SkeletonTable columns={5} total />}>
+          {({ users }) =>
+            users && users.rows.length === 0 && !users.next ? (
+              packageId !== undefined || state !== undefined ? (
+                <Text c="dimmed">No users match.</Text>
+              ) : search !== undefined || after !== undefined || order !== undefined ? (
+                <Text c="dimmed">No user has “{search}” in their name, email, id or billing id.</Text>
+              ) : (
+                <Empty
+                  title="Add your first user"
+                  action={newUser}
+                  code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
+                >
+                  Your backend creates a user when someone signs up, with its own id for them, and subscribes
+                  them to a package.
+                </Empty>
+              )
             ) : (
-              <Empty
-                title="Add your first user"
-                action={newUser}
-                code={<CodeBlock label="The same with curl" text={curl(EXAMPLE, appId)} />}
-              >
-                Your backend creates a user when someone signs up, with its own id for them, and subscribes
-                them to a package.
-              </Empty>
+              <>
+                <Total of={users?.total} one="user" many="users" />
+                <DataTable
+                  label="Users"
+                  rows={users?.rows ?? []}
+                  keyOf={({ id }) => id}
+                  columns={COLUMNS(appId)}
+                />
+                <Pager after={after} next={users?.next} />
+              </>
             )
-          ) : (
-            <>
-              <Total of={users?.total} one="user" many="users" />
-              <DataTable
-                label="Users"
-                rows={users?.rows ?? []}
-                keyOf={({ id }) => id}
-                columns={COLUMNS(appId)}
-              />
-              <Pager after={after} next={users?.next} />
-            </>
-          )
-        }
-      </Loaded>
+          }
+        </Loaded>
+      </Stack>
       <FormDialog opened={make !== undefined} onClose={close} title="New user">
         <NewUserForm
           appId={appId}

@@ -1,6 +1,7 @@
 import { Menu, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
 import {
   IconDeviceDesktop,
+  IconKeyboard,
   IconLogout,
   IconMoon,
   IconSelector,
@@ -28,7 +29,7 @@ const SCHEMES = [
   { value: 'auto', label: 'System', icon: IconDeviceDesktop },
 ] as const
 
-export function AccountMenu() {
+export function AccountMenu({ onShortcuts }: { onShortcuts: () => void }) {
   const me = useMe()
   const navigate = useNavigate()
   const client = useQueryClient()
@@ -60,6 +61,13 @@ export function AccountMenu() {
         <MenuItemLink to="/account" leftSection={<IconUserCircle size={16} aria-hidden />}>
           Password and sessions
         </MenuItemLink>
+        <Menu.Item
+          visibleFrom="sm"
+          leftSection={<IconKeyboard size={16} aria-hidden />}
+          onClick={onShortcuts}
+        >
+          Keyboard shortcuts
+        </Menu.Item>
         <Menu.Divider />
         <Menu.Label>Theme</Menu.Label>
         {SCHEMES.map(({ value, label, icon: Icon }) => (

@@ -9,6 +9,7 @@ import {
 import {
   IconApps,
   IconBox,
+  IconKeyboard,
   IconMoon,
   IconPlus,
   IconPuzzle,
@@ -59,7 +60,7 @@ function selectFirst(): void {
 }
 
 /** ⌘K: users, packages and features by any part of a word; every page, app and action. */
-export function CommandBar({ app }: { app: string }) {
+export function CommandBar({ app, onShortcuts }: { app: string; onShortcuts: () => void }) {
   const navigate = useNavigate()
   const may = useMay()
   const apps = useApps()
@@ -144,6 +145,13 @@ export function CommandBar({ app }: { app: string }) {
           keywords: 'theme',
           leftSection: iconOf(IconMoon),
           onClick: () => setColorScheme('dark'),
+        },
+        {
+          id: 'shortcuts',
+          label: 'Keyboard shortcuts',
+          keywords: 'help keys hotkeys',
+          leftSection: iconOf(IconKeyboard),
+          onClick: onShortcuts,
         },
       ]),
     },

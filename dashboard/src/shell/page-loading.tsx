@@ -1,8 +1,8 @@
 import { Box, Skeleton, Stack } from '@mantine/core'
-import { SkeletonRows } from '../ui/loaded.tsx'
+import { SkeletonCards, SkeletonTable } from '../ui/skeletons.tsx'
 
 /** Stands in a page's place while it is not known who is there, or while the page's code is on its way. */
-export function PageLoading() {
+export function PageLoading({ of = 'list' }: { of?: 'list' | 'cards' }) {
   return (
     <Box role="status" aria-label="Loading" maw={1180} mx="auto">
       <Stack gap="lg">
@@ -10,8 +10,11 @@ export function PageLoading() {
           <Skeleton height={28} width={180} />
           <Skeleton height={16} width="min(360px, 100%)" />
         </Stack>
-        <SkeletonRows />
+        {of === 'list' ? <SkeletonTable tools total /> : <SkeletonCards cards={4} cols={2} height={186} />}
       </Stack>
     </Box>
   )
 }
+
+/** The same for a page of cards. */
+export const CardsLoading = () => <PageLoading of="cards" />

@@ -1,9 +1,11 @@
 import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { useApps } from '../api/use-account.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { Mark } from '../ui/mark.tsx'
+import { SkeletonLines } from '../ui/skeletons.tsx'
 import { AccountFailed } from './account-failed.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { AppSwitcher } from './app-switcher.tsx'
@@ -15,7 +17,10 @@ import { rememberApp, rememberedApp } from './last-app.ts'
 import { Navigation } from './navigation.tsx'
 import classes from './shell.module.css'
 import { SIZES } from './shell-sizes.ts'
+import { useShortcuts } from './shortcuts.ts'
 import { SignInAgain } from './sign-in-again.tsx'
+
+const ShortcutsHelp = lazy(async () => ({ default: (await import('./shortcuts-help.tsx')).ShortcutsHelp }))
 
 /** The frame around every page behind the sign-in. */
 export function Shell() {
@@ -25,6 +30,8 @@ export function Shell() {
   // An address may name an app that does not exist: the menu stays with one that does, and that is what is remembered.
   const current = apps.find(({ id }) => id === inAddress)
   const app = current?.id ?? (apps.length > 0 ? rememberedApp(apps) : (inAddress ?? rememberedApp([])))
+  const [help, helping] = useDisclosure()
+  useShortcuts(helping.open)
   const path = useRouterState({ select: (state) => state.location.pathname })
   useEffect(() => current && rememberApp(current.id), [current])
   useEffect(close, [path])
@@ -58,7 +65,7 @@ export function Shell() {
         <ScrollArea className={classes.places} type="auto" scrollbarSize={6} offsetScrollbars="y">
           <Navigation app={app} />
         </ScrollArea>
-        <AccountMenu />
+        <AccountMenu onShortcuts={helping.open} />
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1} className={classes.main}>
         <ArchivedBanner />
@@ -66,7 +73,12 @@ export function Shell() {
         <AccountFailed />
         <Outlet />
       </AppShell.Main>
-      <CommandBar app={app} />
+      <CommandBar app={app} onShortcuts={helping.open} />
+      <Dialog opened={help} onClose={helping.close} title="Keyboard shortcuts">
+        <Suspense fallback={<SkeletonLines />}>
+          <ShortcutsHelp />
+        </Suspense>
+      </Dialog>
       <AskBeforeLeaving />
       <SignInAgain />
     </AppShell>

@@ -1,5 +1,6 @@
 import { Paper, Table, VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { useRows } from './table-rows.ts'
 
 interface Column<Row> {
   label: string
@@ -20,13 +21,13 @@ interface DataTableProps<Row> {
 }
 
 export function DataTable<Row>({ label, rows, keyOf, columns }: DataTableProps<Row>) {
+  const { body, row: onRow } = useRows(rows.length)
   return (
     <Paper radius="md" style={{ overflow: 'hidden' }}>
-      {/* A wide table scrolls on its own; it must be focusable for the keyboard to do so. */}
+      {/* A wide table scrolls on its own, with the arrow keys while one of its rows has the focus. */}
       <Table.ScrollContainer
         minWidth={0}
         type="native"
-        tabIndex={0}
         role="region"
         aria-label={label}
         style={{ position: 'relative' }}
@@ -49,9 +50,9 @@ export function DataTable<Row>({ label, rows, keyOf, columns }: DataTableProps<R
               ))}
             </Table.Tr>
           </Table.Thead>
-          <Table.Tbody>
-            {rows.map((row) => (
-              <Table.Tr key={keyOf(row)}>
+          <Table.Tbody {...body}>
+            {rows.map((row, index) => (
+              <Table.Tr key={keyOf(row)} {...onRow(index)}>
                 {columns.map((column) => (
                   <Table.Td
                     key={column.label}

@@ -1,15 +1,16 @@
-import { Button, Skeleton, Stack } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { isNotFound, messageOf } from '../api/api-error.ts'
 import { Note } from './note.tsx'
+import { SkeletonTable } from './skeletons.tsx'
 
 interface LoadedProps<Result> {
   of: UseQueryResult<Result>
   children: (result: Result) => ReactNode
   /** whether the page is about this, and says so instead of everything else if it does not exist */
   whole?: boolean
-  /** the placeholder until then */
+  /** the placeholder until then, in the shape of what comes: a table, unless this says otherwise */
   skeleton?: ReactNode
 }
 
@@ -20,7 +21,7 @@ export function Loaded<Result>({ of, children, whole, skeleton }: LoadedProps<Re
   if (of.error) return <Failed error={of.error} retry={() => void of.refetch()} />
   return (
     <div role="status" aria-label="Loading">
-      {skeleton ?? <SkeletonRows />}
+      {skeleton ?? <SkeletonTable />}
     </div>
   )
 }
@@ -35,15 +36,5 @@ export function Failed({ error, retry }: { error: Error; retry: () => void }) {
         </Button>
       </Stack>
     </Note>
-  )
-}
-
-export function SkeletonRows({ count = 6, height = 36 }: { count?: number; height?: number }) {
-  return (
-    <Stack gap="xs">
-      {Array.from({ length: count }, (_, row) => (
-        <Skeleton key={row} height={height} />
-      ))}
-    </Stack>
   )
 }

@@ -6,13 +6,15 @@ import { useEffect, useRef, useState } from 'react'
 
 interface SearchInputProps {
   label: string
+  /** with the label above it, beside other fields that have one */
+  labelled?: boolean
   /** the value in the address */
   value: string
   onSearch: (text: string) => void
 }
 
 /** Updates the address when typing pauses, and follows the address when that changes. */
-export function SearchInput({ label, value, onSearch }: SearchInputProps) {
+export function SearchInput({ label, labelled = false, value, onSearch }: SearchInputProps) {
   const [text, setText] = useState(value)
   const said = useRef(value)
   const say = useDebouncedCallback((text: string) => {
@@ -32,10 +34,8 @@ export function SearchInput({ label, value, onSearch }: SearchInputProps) {
   return (
     <TextInput
       type="search"
-      aria-label={label}
-      placeholder={label}
-      w={340}
-      maw="100%"
+      {...(labelled ? { label } : { 'aria-label': label, placeholder: label })}
+      className="search"
       leftSection={<IconSearch size={16} aria-hidden />}
       rightSection={
         text !== '' && (

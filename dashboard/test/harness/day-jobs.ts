@@ -141,7 +141,7 @@ export const JOBS: Job[] = [
       await choose(dialog.getByRole('combobox', { name: 'Packages' }), 'Pro')
       await page.keyboard.press('Tab')
       await dialog.getByRole('button', { name: 'Create template' }).click()
-      await page.getByText('ready, sandbox').waitFor()
+      await page.getByText('Ready, Sandbox').waitFor()
     },
   },
   {

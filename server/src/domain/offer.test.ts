@@ -59,7 +59,7 @@ describe('gap: billing, what a template asks for', () => {
     [
       'two providers',
       [item(sold('plan')), item(extra({ provider: 'stripe' }))],
-      /charged by stripe, .* by sandbox/,
+      /charged by Stripe, .* by the sandbox/,
     ],
     ['two currencies', [item(sold('plan')), item(extra({ currency: 'eur' }))], /in eur, .* in usd/],
     ['two intervals', [item(sold('plan')), item(extra({ interval: 'year' }))], /every year, .* every month/],

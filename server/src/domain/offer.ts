@@ -1,6 +1,7 @@
 import { badUserInput, quote, SUBSCRIBE_REFUSALS, TollgateError } from './errors.ts'
 import type { Package } from './package.ts'
 import type { Interval, Price } from './price.ts'
+import { providerName } from './provider-name.ts'
 import { PLAIN_TERMS, type SaleTerms } from './sale-terms.ts'
 import { checkSubscribe } from './subscribe-rules.ts'
 
@@ -65,7 +66,7 @@ export function offerOf(
   for (const { package: sold, price } of items) {
     const differs =
       price.provider !== provider
-        ? `is charged by ${price.provider}, that of ${quote(first.package.id)} by ${provider}`
+        ? `is charged by ${providerName(price.provider)}, that of ${quote(first.package.id)} by ${providerName(provider)}`
         : price.currency !== currency
           ? `is in ${price.currency}, that of ${quote(first.package.id)} in ${currency}`
           : price.interval !== interval

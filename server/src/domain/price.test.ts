@@ -152,12 +152,12 @@ describe('gap: billing, prices as they are entered', () => {
     [{ amount: MAX_COUNT + 1 }, /^amount must be a whole number/],
     [
       { provider: 'stripe', currency: 'isk', amount: 550 },
-      /^amount must be a multiple of 100: stripe takes ISK/,
+      /^amount must be a multiple of 100: Stripe takes ISK/,
     ],
     [{ provider: 'stripe', currency: 'ugx', amount: 1 }, /^amount must be a multiple of 100/],
     [
       { provider: 'stripe', currency: 'KWD', amount: 5_124 },
-      /^amount must be a multiple of 10: stripe takes KWD/,
+      /^amount must be a multiple of 10: Stripe takes KWD/,
     ],
     [{ amount: 1.5 }, /^amount must be/],
     [{ amount: MAX_COUNT + 1 }, /^amount must be/],

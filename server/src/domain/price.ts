@@ -2,6 +2,7 @@ import { exponentOf, isCurrency, stepOf } from './currency.ts'
 import { badUserInput, quote } from './errors.ts'
 import { checkIdentifier } from './identifier.ts'
 import { MAX_COUNT } from './limits.ts'
+import { providerName } from './provider-name.ts'
 
 export const INTERVALS = ['day', 'week', 'month', 'year'] as const
 export type Interval = (typeof INTERVALS)[number]
@@ -36,7 +37,7 @@ export function priceOf(input: Omit<Price, 'interval'> & { interval: string | nu
   const step = stepOf(input.provider, currency)
   if (input.amount % step !== 0) {
     throw badUserInput(
-      `amount must be a multiple of ${step}: ${input.provider} takes ${currency.toUpperCase()} in no smaller steps`,
+      `amount must be a multiple of ${step}: ${providerName(input.provider)} takes ${currency.toUpperCase()} in no smaller steps`,
       'amount',
     )
   }

@@ -66,7 +66,7 @@ function paymentPage(nonce: string, view: CheckoutView): string {
     ${
       trialDays === null
         ? `<h1 id="what"><span class="visually-hidden">Pay </span>${total}<small>${every(view.items[0]?.interval ?? null)}</small></h1>`
-        : `<h1 id="what">${days(trialDays)} free<small> then ${due}</small></h1>`
+        : `<h1 id="what">${days(trialDays)} free<small class="then">then ${due}</small></h1>`
     }
     <dl>${view.items.map((item) => `<div><dt>${escaped(item.name)}</dt><dd>${amount(item)}</dd></div>`).join('')}
       <div class="total"><dt>Total today</dt><dd>${total}</dd></div></dl>

@@ -157,7 +157,7 @@ describe('gap: billing, the payment page', () => {
     const url = await open('plan', 'ann')
     const policy = (await fetch(url)).headers.get('content-security-policy')
     expect(policy).toMatch(
-      /^default-src 'none'; style-src 'nonce-[^']+'; form-action 'self' http:\/\/127\.0\.0\.1:\d+; base-uri 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none'; style-src 'nonce-[^']+'; font-src 'self'; form-action 'self' http:\/\/127\.0\.0\.1:\d+; base-uri 'none'; frame-ancestors 'none'$/,
     )
     await page.evaluate(
       `(() => { const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s) })()`,

@@ -109,7 +109,7 @@ const REFUSALS: Refusal[] = [
     when: 'Stripe is not set up',
     template: 'at-stripe',
     before: () => sellAtStripe(),
-    says: /stripe accepts no payments/,
+    says: /Stripe accepts no payments/,
   },
   {
     when: 'Stripe does not accept the key',

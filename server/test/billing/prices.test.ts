@@ -82,11 +82,11 @@ describe('spec §2: Package.prices', () => {
 
   const REFUSED: [object, string, RegExp][] = [
     [{ provider: 'paypal' }, 'BAD_USER_INPUT', /provider must be one of sandbox, stripe/],
-    [{ provider: 'stripe' }, 'BAD_USER_INPUT', /id must be the price's id at stripe/],
+    [{ provider: 'stripe' }, 'BAD_USER_INPUT', /id must be the price's id at Stripe/],
     [{ currency: 'dollars' }, 'BAD_USER_INPUT', /currency must be/],
     [{ currency: 'zzz' }, 'BAD_USER_INPUT', /ISO 4217 code of a current currency.*"zzz" is none/],
     [{ interval: 'decade' }, 'BAD_USER_INPUT', /interval must be one of/],
-    [{ id: 'taken' }, 'BAD_USER_INPUT', /"taken" of sandbox is already in use/],
+    [{ id: 'taken' }, 'BAD_USER_INPUT', /"taken" of the sandbox is already in use/],
   ]
   it.each(REFUSED)('gap: prices: %j is refused', async (change, code, says) => {
     await shop.price('pro', { id: 'taken', amount: 1, currency: 'usd' })

@@ -12,6 +12,7 @@ import { quote } from '../../domain/errors.ts'
 import { MAX_QUANTITY } from '../../domain/limits.ts'
 import { billingStateOf } from '../../domain/mrr.ts'
 import type { Interval } from '../../domain/price.ts'
+import { providerName } from '../../domain/provider-name.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { endedAt, termsOf } from '../../domain/subscription.ts'
 import { graceDays } from '../../store/apps.ts'
@@ -147,7 +148,7 @@ function apply(
     if (changes.lacksBasePlan) {
       throw new BillingProblem(
         ref,
-        `The user has no live base plan to which these add-ons could be added: subscribe the user to one and replay this notice, or refund the payment ${said.paymentRef} at ${provider}`,
+        `The user has no live base plan to which these add-ons could be added: subscribe the user to one and replay this notice, or refund the payment ${said.paymentRef} at ${providerName(provider)}`,
       )
     }
     for (const same of changes.heldAlready) {
@@ -172,7 +173,7 @@ function heldAlready(
   const [first] = same
   if (!first) return null
   const packages = same.map(({ packageId }) => quote(packageId)).join(', ')
-  return `The user holds ${packages} for good already, so the payment ${paymentRef} gave nothing: refund it at ${provider}, or cancel the subscription ${first.id} and replay this notice`
+  return `The user holds ${packages} for good already, so the payment ${paymentRef} gave nothing: refund it at ${providerName(provider)}, or cancel the subscription ${first.id} and replay this notice`
 }
 
 /**

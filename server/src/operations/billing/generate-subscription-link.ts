@@ -3,6 +3,7 @@ import { ProviderError } from '../../billing/provider.ts'
 import { quote, subscriptionLinkError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { type Offer, offerOf } from '../../domain/offer.ts'
+import { providerName, providerNameFirst } from '../../domain/provider-name.ts'
 import { checkRedirect } from '../../domain/redirect.ts'
 import { PLAIN_TERMS, termsFor } from '../../domain/sale-terms.ts'
 import { endedAt } from '../../domain/subscription.ts'
@@ -64,7 +65,7 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
     )
     if (!enabled) {
       throw subscriptionLinkError(
-        `${offer.provider} accepts no payments for this app: set it up in the dashboard, under Billing`,
+        `${providerNameFirst(offer.provider)} accepts no payments for this app: set it up in the dashboard, under Billing`,
       )
     }
     const session = {
@@ -91,7 +92,7 @@ function checkPayer(held: readonly SubscriptionRow[], offer: Offer, now: number)
   const twice = lasting.find((s) => offer.items.some(({ package: { id } }) => id === s.packageId))
   if (twice) {
     throw subscriptionLinkError(
-      `The user already pays for the package ${quote(twice.packageId)}, through ${twice.provider}`,
+      `The user already pays for the package ${quote(twice.packageId)}, through ${providerName(twice.provider ?? '')}`,
     )
   }
   const hasBase = offer.items.some((item) => !item.package.isAddon) || live.some((s) => !s.isAddon)
@@ -112,7 +113,9 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
   if (!session) throw linkIsGone()
   if (session.url !== null) return { url: session.url }
   if (session.state === 'EXPIRED') {
-    throw subscriptionLinkError(`${session.provider} never answered for this link: ask for a new one`)
+    throw subscriptionLinkError(
+      `${providerNameFirst(session.provider)} never answered for this link: ask for a new one`,
+    )
   }
   try {
     const provider = await providerOf(service, appId, session.provider)

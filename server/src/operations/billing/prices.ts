@@ -4,6 +4,7 @@ import { type Currency, currenciesOf } from '../../domain/currency.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { type Price, priceOf } from '../../domain/price.ts'
+import { providerName } from '../../domain/provider-name.ts'
 import * as store from '../../store/prices.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
@@ -36,7 +37,10 @@ export const currencies = (provider: string): Currency[] => currenciesOf(checkPr
 export async function createPrice(call: Call, packageId: string, input: PriceInput): Promise<store.PriceRow> {
   const provider = checkProvider(input.provider)
   if (input.id === null && provider !== 'sandbox') {
-    throw badUserInput(`id must be the price's id at ${provider}: create it there first, or import it`, 'id')
+    throw badUserInput(
+      `id must be the price's id at ${providerName(provider)}: create it there first, or import it`,
+      'id',
+    )
   }
   const id = input.id ?? `price_sandbox_${randomBytes(12).toString('hex')}`
   return addPrice(call, packageId, priceOf({ ...input, provider, id }))
@@ -64,7 +68,10 @@ function addPrice(call: Call, packageId: string, price: Price): Promise<store.Pr
   return changePrices(call, price.provider, price.id, async (tx, catalogue) => {
     foundPackage(catalogue, packageId)
     if (!(await store.insertPrice(tx, appId, packageId, price))) {
-      throw badUserInput(`The price ${quote(price.id)} of ${price.provider} is already in use`, 'id')
+      throw badUserInput(
+        `The price ${quote(price.id)} of ${providerName(price.provider)} is already in use`,
+        'id',
+      )
     }
   })
 }
@@ -121,4 +128,4 @@ export async function providerPrices(
 }
 
 const priceNotFound = (provider: string, id: string) =>
-  new TollgateError('PRICE_NOT_FOUND', `Price not found at ${provider}: ${quote(id)}`)
+  new TollgateError('PRICE_NOT_FOUND', `Price not found at ${providerName(provider)}: ${quote(id)}`)

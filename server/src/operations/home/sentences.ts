@@ -1,3 +1,4 @@
+import { providerNameFirst } from '../../domain/provider-name.ts'
 import { number } from '../../domain/sentence.ts'
 import type { AuditRow } from '../../store/audit.ts'
 
@@ -109,7 +110,5 @@ export function actorName({
 }: Pick<AuditRow, 'actorKind' | 'memberEmail' | 'actorName'>): string {
   if (actorKind === 'MEMBER') return memberEmail
   if (actorKind === 'API_KEY') return actorName ?? memberEmail
-  return actorKind === 'PROVIDER' ? (PROVIDER_NAMES[memberEmail] ?? memberEmail) : 'Somebody'
+  return actorKind === 'PROVIDER' ? providerNameFirst(memberEmail) : 'Somebody'
 }
-
-const PROVIDER_NAMES: Record<string, string> = { stripe: 'Stripe', sandbox: 'The sandbox' }

@@ -3,6 +3,7 @@ import { exponentOf } from '../../domain/currency.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { periodAt, type ResetPeriod } from '../../domain/period.ts'
 import { comparable, quoteOf } from '../../domain/plan-change.ts'
+import { providerName } from '../../domain/provider-name.ts'
 import { accessChange } from '../../domain/publish-impact.ts'
 import { type Holder, standingOf } from '../../domain/standing.ts'
 import { endedAt } from '../../domain/subscription.ts'
@@ -133,7 +134,7 @@ export async function quoteFor(
       ),
     )
     const decimals = exponentOf(provider, quoted.currency)
-    return { ...quoted, decimals, quotedBy: provider, formula: `as ${provider} previews it` }
+    return { ...quoted, decimals, quotedBy: provider, formula: `as ${providerName(provider)} previews it` }
   }
   if (paid) {
     const { currency } = paid.prices.from

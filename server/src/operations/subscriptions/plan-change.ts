@@ -5,6 +5,7 @@ import { badUserInput, quote, SUBSCRIBE_REFUSALS } from '../../domain/errors.ts'
 import { countedPeriods, type Package } from '../../domain/package.ts'
 import { anchorAfter, bestTime, checkQuantity, comparable } from '../../domain/plan-change.ts'
 import type { Price } from '../../domain/price.ts'
+import { providerName } from '../../domain/provider-name.ts'
 import { cancellationTime, endedAt, type Subscription, termsOf } from '../../domain/subscription.ts'
 import type { Db } from '../../store/database.ts'
 import { listPrices } from '../../store/prices.ts'
@@ -156,7 +157,7 @@ async function billedPrice(
   const found = prices.find((p) => p.provider === provider && items.some(({ priceId }) => priceId === p.id))
   if (!found) {
     throw badUserInput(
-      `${quote(packageId)} is not on the bill at ${provider} at a price that is known here: import the price`,
+      `${quote(packageId)} is not on the bill at ${providerName(provider)} at a price that is known here: import the price`,
       'packageId',
     )
   }
@@ -176,8 +177,8 @@ function chosenPrice(to: Package, from: Price): Price | null {
   const currency = from.currency.toUpperCase()
   throw badUserInput(
     usable.length === 0
-      ? `${quote(to.id)} has no price at ${from.provider} in ${currency}: create one`
-      : `${quote(to.id)} has several prices at ${from.provider} in ${currency}: archive all but one for each interval`,
+      ? `${quote(to.id)} has no price at ${providerName(from.provider)} in ${currency}: create one`
+      : `${quote(to.id)} has several prices at ${providerName(from.provider)} in ${currency}: archive all but one for each interval`,
     'packageId',
   )
 }

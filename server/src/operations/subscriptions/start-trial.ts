@@ -4,6 +4,7 @@ import { badUserInput, quote, SUBSCRIBE_REFUSALS } from '../../domain/errors.ts'
 import { MAX_TRIAL_DAYS } from '../../domain/limits.ts'
 import { countedPeriods, type Package } from '../../domain/package.ts'
 import { anchorAfter } from '../../domain/plan-change.ts'
+import { providerName } from '../../domain/provider-name.ts'
 import {
   anchorFor,
   type EarlierBase,
@@ -180,7 +181,7 @@ export async function extendTrial(call: Call, id: string, until: string): Promis
     if (trial.trialEndsAt === null) throw badUserInput('This subscription is not a trial', 'id')
     if (endedAt(trial, now) !== null) throw badUserInput('The trial has ended: start another', 'id')
     if (trial.provider !== null) {
-      throw badUserInput(`The trial is ${trial.provider}'s: extend it there`, 'id')
+      throw badUserInput(`The trial is ${providerName(trial.provider)}'s: extend it there`, 'id')
     }
     const ends = checkEnd(until, now)
     if (ends <= trial.trialEndsAt) {

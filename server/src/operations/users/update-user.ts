@@ -1,5 +1,6 @@
 import { checkEmail } from '../../domain/email.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
+import { providerNameFirst } from '../../domain/provider-name.ts'
 import { checkUser, type User } from '../../domain/user.ts'
 import type { Tx } from '../../store/database.ts'
 import { chargedProvider } from '../../store/provider-subscriptions.ts'
@@ -32,7 +33,7 @@ async function checkNotCharged(tx: Tx, appId: string, { uid, billingId }: store.
   const provider = billingId === null ? null : await chargedProvider(tx, appId, uid, billingId)
   if (billingId === null || provider === null) return
   throw badUserInput(
-    `${provider} charges ${quote(billingId)} for a subscription of this user: cancel it before you change the billingId`,
+    `${providerNameFirst(provider)} charges ${quote(billingId)} for a subscription of this user: cancel it before you change the billingId`,
     'billingId',
   )
 }

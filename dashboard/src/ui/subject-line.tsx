@@ -1,0 +1,31 @@
+import { Group, Text } from '@mantine/core'
+import { Children, type ReactNode } from 'react'
+
+interface SubjectLineProps {
+  /** a link to the list that this is in */
+  list: ReactNode
+  id: string
+  /** what else there is to know of it, and where */
+  children: ReactNode
+}
+
+/** Below a subject's name: where it belongs, its id, and more. */
+export function SubjectLine({ list, id, children }: SubjectLineProps) {
+  return (
+    <Group gap="xs" fz="sm">
+      <Group component="nav" aria-label="Breadcrumb" gap="xs">
+        {list}
+        <span aria-hidden>›</span>
+        <Text size="sm" ff="monospace" className="break">
+          {id}
+        </Text>
+      </Group>
+      {Children.toArray(children).map((child, index) => (
+        <Group key={index} gap="xs" wrap="nowrap">
+          <span aria-hidden>·</span>
+          {child}
+        </Group>
+      ))}
+    </Group>
+  )
+}
