@@ -198,3 +198,48 @@ describe('gap: before anything runs', () => {
     await message.waitFor()
   })
 })
+
+/** Of the first table, or what stands for it: where it starts, and how high its first rows are. */
+const TABLE = `(() => {
+  const all = (...selectors) => selectors.flatMap((selector) => [...document.querySelectorAll(selector)])
+  const rows = all('main [role=status] [data-row]', 'main tbody tr').map((row) => row.getBoundingClientRect())
+  return { top: Math.round(rows[0].top), height: Math.round(rows[0].height) }
+})()`
+/** Of the first card, or what stands for it. */
+const CARD = `(() => {
+  const { top, left, width } = document.querySelector('main .mantine-SimpleGrid-root > *').getBoundingClientRect()
+  return { top: Math.round(top), left: Math.round(left), width: Math.round(width) }
+})()`
+
+describe('gap: what stands for a list while it is on its way', () => {
+  it.each([
+    { path: '/apps/default/users', operation: 'Users(', place: TABLE, there: 'Ada Lovelace' },
+    { path: '/apps/default/features', operation: 'Features(', place: TABLE, there: 'API calls' },
+    { path: '/apps/default/keys', operation: 'ApiKeys(', place: TABLE, there: 'First key' },
+    { path: '/members', operation: 'Members ', place: TABLE, there: 'Last seen' },
+    { path: '/apps/default/users/ada', operation: 'GrantedFeatures(', place: CARD, there: '8 of 10 calls' },
+  ])('$path is where the list will be, and as high', async ({ path, operation, place, there }) => {
+    let release: () => void = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let asked = 0
+    await page.route('**/dashboard/graphql', async (route) => {
+      if (route.request().postDataJSON().query.includes(` ${operation}`)) {
+        asked += 1
+        await held
+      }
+      await route.continue()
+    })
+    await to(path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.getByRole('status', { name: 'Loading' }).waitFor()
+    await page.evaluate('document.fonts.ready')
+    expect(asked).toBeGreaterThan(0)
+    const before = await page.evaluate(place)
+    release()
+    await page.getByText(there).first().waitFor()
+    await visit.idle()
+    expect(await page.evaluate(place)).toEqual(before)
+  })
+})

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { OWNER } from '../../server/test/harness/server.ts'
 import { type Dashboard, openDashboard, signIn, type Visit } from './harness/dashboard.ts'
@@ -9,6 +9,15 @@ let visit: Visit
 beforeAll(async () => {
   dashboard = await openDashboard()
   await furnish(dashboard.server)
+  await dashboard.server.dashboard.data(`mutation {
+    createApp(id: "clocked", name: "Clocked", testClock: true) { id }
+    createPrice(appId: "default", packageId: "basic", input: {amount: 900, currency: "usd", interval: "month"}) { id }
+    createBillingTemplate(appId: "default", input: {id: "basic", name: "Basic", packageIds: ["basic"]}) { id }
+    createPackage(appId: "default", input: {id: "versioned", name: "Versioned", isAddon: true, features: [{id: "sso"}]}) { id }
+    first: publishPackage(appId: "default", id: "versioned") { id }
+    editPackage(appId: "default", id: "versioned", input: {features: [{id: "sso"}, {id: "calls"}]}) { id }
+    second: publishPackage(appId: "default", id: "versioned") { id }
+  }`)
 })
 beforeEach(async () => {
   visit = await dashboard.signedIn()
@@ -140,6 +149,55 @@ describe('gap: unsaved changes', () => {
     await page.getByRole('link', { name: 'Features', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Features' }).waitFor()
     expect(visit.problems).toEqual([])
+  })
+
+  it.each([
+    {
+      title: 'Copy a catalogue to Clocked',
+      path: '/apps?copyTo=clocked',
+      choose: async (dialog: Locator, page: Page) => {
+        await dialog.getByRole('combobox', { name: 'From the app' }).click()
+        await page.getByRole('option', { name: 'Default' }).click()
+      },
+    },
+    {
+      title: 'Clock of Clocked',
+      path: '/apps',
+      button: 'Move the clock',
+      choose: (dialog: Locator) => dialog.getByLabel('Or to').fill('2090-01-01T00:00'),
+    },
+    {
+      title: 'Test the link of Basic',
+      path: '/apps/default/billing',
+      button: /^Test /,
+      choose: (dialog: Locator) => dialog.getByLabel('User').fill('ada'),
+    },
+    {
+      title: 'Move subscribers to another version',
+      path: '/apps/default/packages/versioned?tab=versions',
+      button: 'Move subscribers',
+      choose: (dialog: Locator) => dialog.getByText('When their period ends').click(),
+    },
+  ])('are asked about in “$title”', async ({ title, path, button, choose }) => {
+    const { page, open, problems } = visit
+    await open(path)
+    const opening = () =>
+      button === undefined ? open(path) : page.getByRole('button', { name: button }).click()
+    await opening()
+    const dialog = page.getByRole('dialog', { name: title })
+    await dialog.waitFor()
+    await choose(dialog, page)
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await asked(page).getByRole('button', { name: 'Keep editing' }).click()
+    await asked(page).waitFor({ state: 'hidden' })
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await asked(page).getByRole('button', { name: 'Discard changes' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    // Nothing was chosen this time: nothing is asked.
+    await opening()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(problems).toEqual([])
   })
 
   it('survive the end of the session', async () => {

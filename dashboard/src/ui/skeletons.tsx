@@ -32,7 +32,11 @@ export function SkeletonTable({
       {total && <Skeleton height={12} my={4} width={80} />}
       <Paper radius="md" className={classes.table}>
         {count(rows + 1).map((row) => (
-          <div key={row} className={row === 0 ? classes.head : lines === 2 ? classes.two : classes.one}>
+          <div
+            key={row}
+            data-row={row === 0 ? undefined : row}
+            className={row === 0 ? classes.head : lines === 2 ? classes.two : classes.one}
+          >
             {count(columns).map((column) => (
               <div key={column} className={column > 1 ? classes.wide : classes.cell}>
                 <Skeleton height={row === 0 ? 10 : 12} width={column === 0 ? '70%' : '50%'} />
