@@ -34,10 +34,35 @@ const LISTS: [path: string, table: string][] = [
   ['keys', 'API keys'],
   ['features/calls?tab=users', 'Users with the feature'],
   ['features/calls?tab=overrides', 'Overrides'],
+  ['users?search=user', 'Users'],
+  ['subscriptions?state=ACTIVE', 'Subscriptions'],
+  ['audit?what=createUser', 'Audit log'],
+  ['billing', 'Billing templates'],
+  ['packages/plan?tab=prices', 'Prices'],
+]
+
+/** The lists behind the figures of the Revenue page. */
+const REVENUE: [list: string, table: string][] = [
+  ['mrr', 'Monthly recurring revenue'],
+  ['new', 'New subscriptions'],
+  ['changed', 'Changed plans'],
+  ['cancelled', 'Cancelled subscriptions'],
+  ['past-due', 'Past due subscriptions'],
+  ['trialing', 'Trials'],
+  ['paid', 'Payments'],
+  ['failed', 'Failed payments'],
+  ['refunded', 'Refunds and disputes'],
 ]
 
 /** Of these there can be no more. */
-const MOST = { features: 5_000, packages: 5_000, keys: 1_000, members: 5_000 }
+const MOST = {
+  features: 5_000,
+  packages: 5_000,
+  keys: 1_000,
+  members: 5_000,
+  prices: 5_000,
+  templates: 5_000,
+}
 
 /** So many rows of everything. */
 async function fill(app: string, rows: number): Promise<void> {
@@ -75,6 +100,17 @@ async function fill(app: string, rows: number): Promise<void> {
     `insert into api_key (app_id, id, name, prefix, hash)
      select $1, 'key-' || i, 'Key ' || i, 'tg_', sha256(($1 || i)::bytea) from generate_series(1, $2::int) i`,
   )
+  await some(
+    Math.min(rows, MOST.prices),
+    `insert into price (app_id, provider, id, package_id, amount, currency, interval)
+     select $1, 'sandbox', 'price-' || i, 'plan', i, 'usd', 'month' from generate_series(1, $2::int) i`,
+  )
+  await some(
+    Math.min(rows, MOST.templates),
+    `with template as (insert into billing_template (app_id, id, name)
+       select $1, 'template-' || i, 'Template ' || i from generate_series(1, $2::int) i returning app_id, id)
+     insert into billing_template_item (app_id, template_id, position, package_id) select app_id, id, 0, 'plan' from template`,
+  )
   // Of the installation, which has one already; those of the smaller sizes are a few more.
   await some(
     Math.min(rows, MOST.members) - 1,
@@ -90,6 +126,44 @@ async function fill(app: string, rows: number): Promise<void> {
     values ($1, 'file', 'CHECKED', 'a@example.com', $2, $2)`)
   await sql(`insert into user_import_row (app_id, import_id, line, user_id, user_uid, outcome, new_email)
     select $1, 'file', i + 1, 'user-' || i, i, 'CHANGE', 'x@example.com' from generate_series(1, $2::int) i`)
+}
+
+/** As many customers, each of whom is in every list of the Revenue page once. */
+async function sell(app: string, rows: number): Promise<void> {
+  const { server } = dashboard
+  await server.dashboard.data(
+    `mutation ($app: String!) {
+      createApp(id: $app, name: $app) { id }
+      plan: createPackage(appId: $app, input: { id: "plan", name: "Plan" }) { id }
+      extra: createPackage(appId: $app, input: { id: "extra", name: "Extra", isAddon: true }) { id }
+      one: publishPackage(appId: $app, id: "plan") { id }
+      two: publishPackage(appId: $app, id: "extra") { id }
+      createPrice(appId: $app, packageId: "extra", input: { id: "price", amount: 900, currency: "usd", interval: "month" }) { id }
+    }`,
+    { app },
+  )
+  const sql = (text: string) => rowsOf({ connectionString: server.databaseUrl }, text, [app, rows])
+  await sql(`insert into users (app_id, id, name, metadata)
+    select $1, 'user-' || i, 'User ' || i, '{}' from generate_series(1, $2::int) i`)
+  await sql(`insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancelled_at, trial_ends_at,
+      provider, provider_ref)
+    select u.app_id, u.app_id || kind || uid, uid, package, addon, day - began, day - began, day - ended, day + trial,
+      case when kind = 'billed' then 'sandbox' end, case when kind = 'billed' then 'sub-' || uid end
+    from users u, date_trunc('day', now()) day, (values
+      ('before', 'plan', false, interval '400 days', interval '9 days', null::interval),
+      ('after', 'plan', false, interval '9 days', null, null),
+      ('ended', 'extra', true, interval '400 days', interval '8 days', null),
+      ('billed', 'extra', true, interval '7 days', null, interval '20 days')) s (kind, package, addon, began, ended, trial)
+    where u.app_id = $1 and $2::int >= 0`)
+  await sql(`insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, past_due_since, live, price_ids,
+      quantities, billing_state, reversals)
+    select app_id, 'sandbox', 'sub-' || uid, uid, 'past_due', now(), now() - interval '1 day', true, '{price}', '{1}', 'past due',
+      json_build_array(json_build_object('ref', 'in-' || uid, 'currency', 'usd', 'amount', 900, 'refunded', 300,
+        'refundedAt', extract(epoch from now() - interval '1 day')::bigint * 1000, 'dispute', null))
+    from users where app_id = $1 and $2::int >= 0`)
+  await sql(`insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
+    select app_id, 'sandbox', state || uid, uid, 'sub-' || uid, state, 900, 'usd', now() - interval '1 day'
+    from users, (values ('PAID'), ('FAILED')) s (state) where app_id = $1 and $2::int >= 0`)
 }
 
 /** Somebody who has used something so often; they are one row more among the users. */
@@ -136,14 +210,40 @@ describe.each(SIZES)('gap: pages with %i rows', (rows) => {
     if (ALL) expect(took[path], 'ms').toBeLessThan(OPENS_MS)
   })
 
-  it('the home page, and the members of everything', async () => {
+  describe('of the Revenue page', () => {
+    const shop = `sold-${rows}`
+    beforeAll(() => sell(shop, rows))
+
+    it.each(REVENUE)('%s', async (list, label) => {
+      const { page, open, problems } = visit
+      const path = `revenue?range=30&list=${list}`
+      const began = performance.now()
+      await open(`/apps/${shop}/${path}`)
+      const shown = page.getByRole('table', { name: label, exact: true }).locator('tbody tr')
+      if (rows > 0) await shown.first().waitFor()
+      took[path] = Math.round(performance.now() - began)
+      expect(await shown.count()).toBe(Math.min(rows, PAGE))
+      expect(await page.getByRole('button', { name: 'Next' }).count()).toBe(rows > PAGE ? 1 : 0)
+      expect(problems).toEqual([])
+      if (ALL) expect(took[path], 'ms').toBeLessThan(OPENS_MS)
+    })
+  })
+
+  it('the members of everything', async () => {
     const { page, open, problems } = visit
-    for (const path of [
-      `/apps/${app}`,
-      '/apps',
-      '/members',
-      `/apps/${app}/playground?user=user-1&feature=calls`,
-    ]) {
+    const began = performance.now()
+    await open('/members')
+    took['/members'] = Math.round(performance.now() - began)
+    const shown = page.getByRole('table', { name: 'Members' }).locator('tbody tr')
+    expect(await shown.count()).toBe(Math.min(Math.max(rows, 1), PAGE))
+    expect(await page.getByRole('button', { name: 'Next' }).count()).toBe(rows > PAGE ? 1 : 0)
+    if (ALL) expect(took['/members'], 'ms').toBeLessThan(OPENS_MS)
+    expect(problems).toEqual([])
+  })
+
+  it('the home page, and what lists nothing', async () => {
+    const { page, open, problems } = visit
+    for (const path of [`/apps/${app}`, '/apps', `/apps/${app}/playground?user=user-1&feature=calls`]) {
       const began = performance.now()
       await open(path)
       took[path] = Math.round(performance.now() - began)

@@ -15,6 +15,9 @@ export const MAX_PACKAGE_FEATURES = 1_000
  */
 export const MAX_FEATURES = 5_000
 export const MAX_PACKAGES = 5_000
+/** Of one app, archived ones included. Their pages list them all, and a template is made from a list of all prices. */
+export const MAX_PRICES = 5_000
+export const MAX_BILLING_TEMPLATES = 5_000
 /** Of one app, those that work. Their page lists them all. */
 export const MAX_API_KEYS = 1_000
 /** Of the installation, together with open invitations. Their page lists them all. */

@@ -29,6 +29,14 @@ interface NewTemplate {
   terms: SaleTerms
 }
 
+export async function countTemplates(db: Db, appId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*) as count from billing_template where app_id = $1',
+    [appId],
+  )
+  return rows[0]?.count ?? 0
+}
+
 /** False when the id is taken. */
 export async function insertTemplate(
   db: Db,

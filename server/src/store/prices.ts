@@ -20,6 +20,14 @@ export async function insertPrice(db: Db, appId: string, packageId: string, pric
   return rowCount === 1
 }
 
+export async function countPrices(db: Db, appId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*) as count from price where app_id = $1',
+    [appId],
+  )
+  return rows[0]?.count ?? 0
+}
+
 export async function findPrice(
   db: Db,
   appId: string,

@@ -1,4 +1,11 @@
-import { MAX_API_KEYS, MAX_FEATURES, MAX_MEMBERS, MAX_PACKAGES } from '../../src/domain/limits.ts'
+import {
+  MAX_API_KEYS,
+  MAX_BILLING_TEMPLATES,
+  MAX_FEATURES,
+  MAX_MEMBERS,
+  MAX_PACKAGES,
+  MAX_PRICES,
+} from '../../src/domain/limits.ts'
 import type { Answer } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { type Bound, expectAnswer, expectRefusal, type World } from './bound.ts'
@@ -24,6 +31,24 @@ export const collectionBounds: Bound[] = [
       select $1, 'p' || i, 'P', true, '{}', now() from generate_series(1, $2::int) i`,
     add: `mutation ($app: String!) { createPackage(appId: $app, input: { id: "last", name: "L", features: [] }) { id } }`,
     says: /^An app can have at most 5000 packages: /,
+  }),
+  ofApp('MAX_PRICES', MAX_PRICES, {
+    what: 'of one app, archived ones included',
+    fill: `with plan as (insert into package (app_id, id, name, is_addon, metadata, updated_at)
+        values ($1, 'plan', 'P', false, '{}', now()))
+      insert into price (app_id, provider, id, package_id, amount, currency, interval, archived_at)
+      select $1, 'sandbox', 'p' || i, 'plan', 100, 'usd', 'month', case when i % 2 = 0 then now() end
+      from generate_series(1, $2::int) i`,
+    add: `mutation ($app: String!) { createPrice(appId: $app, packageId: "plan", input: { amount: 100, currency: "usd" }) { id } }`,
+    says: /^An app can have at most 5000 prices, /,
+  }),
+  ofApp('MAX_BILLING_TEMPLATES', MAX_BILLING_TEMPLATES, {
+    what: 'of one app, archived ones included',
+    fill: `with plan as (insert into package (app_id, id, name, is_addon, metadata, updated_at)
+        values ($1, 'plan', 'P', false, '{}', now()))
+      insert into billing_template (app_id, id, name) select $1, 't' || i, 'T' from generate_series(1, $2::int) i`,
+    add: `mutation ($app: String!) { createBillingTemplate(appId: $app, input: { id: "last", name: "L", packageIds: ["plan"] }) { id } }`,
+    says: /^An app can have at most 5000 billing templates: /,
   }),
   ofApp('MAX_API_KEYS', MAX_API_KEYS, {
     what: 'that work, of one app; revoked and expired ones do not count',

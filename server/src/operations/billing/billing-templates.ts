@@ -2,6 +2,7 @@ import type { Catalogue } from '../../domain/catalogue.ts'
 import { checkDeletable, counted, deletionRefusal } from '../../domain/deletion.ts'
 import { appNotFound, badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
+import { MAX_BILLING_TEMPLATES } from '../../domain/limits.ts'
 import { checkTemplatePackages, offerOf, pricesOf } from '../../domain/offer.ts'
 import type { Package } from '../../domain/package.ts'
 import { checkTerms, PLAIN_TERMS, type SaleTerms } from '../../domain/sale-terms.ts'
@@ -69,6 +70,10 @@ export async function createBillingTemplate(
     if (!(await store.insertTemplate(tx, appId, { id, name, items, terms }))) {
       throw badUserInput(`A billing template with the id ${quote(id)} already exists`, 'id')
     }
+    if ((await store.countTemplates(tx, appId)) > MAX_BILLING_TEMPLATES)
+      throw badUserInput(
+        `An app can have at most ${MAX_BILLING_TEMPLATES} billing templates: delete those that nothing uses`,
+      )
     return foundTemplate(tx, appId, id, catalogue)
   })
 }

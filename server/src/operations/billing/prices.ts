@@ -3,6 +3,7 @@ import type { ProviderPrice } from '../../billing/provider.ts'
 import { type Currency, currenciesOf } from '../../domain/currency.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
+import { MAX_PRICES } from '../../domain/limits.ts'
 import { type Price, priceOf } from '../../domain/price.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import * as store from '../../store/prices.ts'
@@ -73,6 +74,8 @@ function addPrice(call: Call, packageId: string, price: Price): Promise<store.Pr
         'id',
       )
     }
+    if ((await store.countPrices(tx, appId)) > MAX_PRICES)
+      throw badUserInput(`An app can have at most ${MAX_PRICES} prices, archived ones included`)
   })
 }
 
