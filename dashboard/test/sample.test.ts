@@ -40,10 +40,12 @@ const MORE_PICTURES: Record<string, [name: string, path: string][]> = {
     ['billing', '/apps/default/billing'],
     ['providers', '/apps/default/billing?tab=providers'],
     ['keys', '/apps/default/keys'],
+    ['graphiql', '/apps/default/graphiql'],
     ['apps', '/apps'],
     ['members', '/members'],
   ],
   dark: [
+    ['graphiql', '/apps/default/graphiql'],
     ['feature', '/apps/default/features/demo-api-calls'],
     ['revenue', '/apps/default/revenue?range=90&list=paid'],
   ],
@@ -51,7 +53,10 @@ const MORE_PICTURES: Record<string, [name: string, path: string][]> = {
     ['home', '/apps/default'],
     ['feature', '/apps/default/features/demo-api-calls'],
     ['users', '/apps/default/users'],
+    ['user', '/apps/default/users/demo-user-001'],
+    ['package', '/apps/default/packages/demo-team'],
     ['revenue', '/apps/default/revenue?range=90&list=paid'],
+    ['graphiql', '/apps/default/graphiql'],
   ],
 }
 

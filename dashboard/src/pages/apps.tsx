@@ -55,7 +55,7 @@ export function AppsPage() {
         </Button>
       }
     >
-      <Loaded of={asked} skeleton={<SkeletonCards cards={2} cols={2} height={186} />}>
+      <Loaded of={asked} skeleton={<SkeletonCards cards={2} cols={{ base: 1, md: 2 }} height={186} />}>
         {({ apps }) => {
           const archived = show === 'archived'
           const shown = apps.filter(({ archivedAt }) => (archivedAt !== null) === archived)

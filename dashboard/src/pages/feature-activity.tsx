@@ -1,4 +1,4 @@
-import { Group, Paper, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
@@ -9,6 +9,7 @@ import { Chart } from '../ui/chart.tsx'
 import { Figure } from '../ui/figure.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { units } from '../ui/number.ts'
+import { SkeletonCards } from '../ui/skeletons.tsx'
 
 const ACTIVITY = graphql(`
   query FeatureActivity($appId: String!, $id: String!, $from: String!, $to: String!) {
@@ -64,7 +65,7 @@ export function FeatureActivity({ appId, feature }: FeatureActivityProps) {
           data={Object.entries(RANGES).map(([value, { label }]) => ({ value, label }))}
         />
       </Group>
-      <Loaded of={asked} skeleton={<Skeleton height={300} radius="md" />}>
+      <Loaded of={asked} skeleton={<SkeletonCards cards={2} cols={1} height={288} />}>
         {({ featureActivity }) => <Charts feature={feature} activity={featureActivity} range={range} />}
       </Loaded>
     </Stack>

@@ -143,7 +143,7 @@ function CallsChart({ activity, daily, range, unfinished }: CallsChartProps) {
 function LatestOf({ appId }: { appId: string }) {
   const asked = useAsk(LATEST, { appId }, { refetchInterval: 15_000 })
   return (
-    <Loaded of={asked} skeleton={<SkeletonCards cards={2} cols={2} height={220} />}>
+    <Loaded of={asked} skeleton={<SkeletonCards cards={2} cols={{ base: 1, md: 2 }} height={220} />}>
       {(latest) => (
         <SimpleGrid cols={{ base: 1, md: 2 }}>
           <NearLimits appId={appId} rows={latest.nearLimits} />

@@ -62,7 +62,7 @@ export function Providers({ appId }: { appId: string }) {
   const [setting, setSetting] = useState<Account | null>(null)
   const asked = useAsk(PROVIDERS, { appId })
   return (
-    <Loaded of={asked} skeleton={<SkeletonCards cards={2} cols={2} height={150} />}>
+    <Loaded of={asked} skeleton={<SkeletonCards cards={2} cols={{ base: 1, md: 2 }} height={150} />}>
       {({ providerAccounts, billingSettings }) => (
         <Stack gap="xl">
           <SimpleGrid cols={{ base: 1, md: 2 }}>

@@ -51,7 +51,7 @@ export function RevenuePage() {
       }
     >
       <FormAlert error={refresh.error} />
-      <Loaded of={asked} skeleton={<SkeletonCards cards={4} cols={4} height={124} />}>
+      <Loaded of={asked} skeleton={<SkeletonCards cards={4} cols={{ base: 1, xs: 2, lg: 4 }} height={124} />}>
         {({ revenue }) =>
           revenue && (
             <>

@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core'
+import { Group, Skeleton, Text } from '@mantine/core'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
 import { AnchorLink } from '../ui/links.tsx'
@@ -20,14 +20,19 @@ type Subscription = NonNullable<ResultOf<typeof STANDING>['subscriptions']>['row
 
 const NEXT = { TRIAL_END: 'trial ends', CHANGE: 'changes', END: 'ends', RENEWAL: 'renews' }
 
+const HEIGHT = 22
+
 /** A user's plan and add-ons, and what happens to each next. */
 export function UserStanding({ appId, userId }: { appId: string; userId: string }) {
-  const live = useAsk(STANDING, { appId, userId }).data?.subscriptions?.rows
+  const asked = useAsk(STANDING, { appId, userId })
+  const live = asked.data?.subscriptions?.rows
+  // As high as what comes: nothing below it moves.
+  if (asked.isPending) return <Skeleton height={HEIGHT} width={160} />
   if (!live) return null
-  if (live.length === 0) return <Tag>No plan</Tag>
   const plansFirst = [...live].sort((a, b) => Number(a.package.isAddon) - Number(b.package.isAddon))
   return (
-    <Group gap="md" aria-label="Plan and add-ons" component="section">
+    <Group gap="md" mih={HEIGHT} aria-label="Plan and add-ons" component="section">
+      {live.length === 0 && <Tag>No plan</Tag>}
       {plansFirst.map((subscription) => (
         <One key={subscription.id} appId={appId} subscription={subscription} />
       ))}

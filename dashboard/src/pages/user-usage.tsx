@@ -57,7 +57,7 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
       replace: true,
     } as never)
   return (
-    <Loaded of={asked} skeleton={<SkeletonCards cards={6} cols={3} height={156} />}>
+    <Loaded of={asked} skeleton={<SkeletonCards cards={6} cols={{ base: 1, sm: 2, lg: 3 }} height={156} />}>
       {({ grantedFeatures }) =>
         grantedFeatures.length === 0 ? (
           <Empty

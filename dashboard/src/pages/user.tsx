@@ -90,7 +90,11 @@ export function UserPage() {
         </Group>
       }
     >
-      <Loaded of={asked} whole skeleton={<SkeletonCards cards={6} cols={3} height={156} />}>
+      <Loaded
+        of={asked}
+        whole
+        skeleton={<SkeletonCards cards={6} cols={{ base: 1, sm: 2, lg: 3 }} height={156} />}
+      >
         {({ user }) =>
           user && (
             <>

@@ -10,7 +10,11 @@ export function PageLoading({ of = 'list' }: { of?: 'list' | 'cards' }) {
           <Skeleton height={28} width={180} />
           <Skeleton height={16} width="min(360px, 100%)" />
         </Stack>
-        {of === 'list' ? <SkeletonTable tools total /> : <SkeletonCards cards={4} cols={2} height={186} />}
+        {of === 'list' ? (
+          <SkeletonTable tools total />
+        ) : (
+          <SkeletonCards cards={4} cols={{ base: 1, md: 2 }} height={186} />
+        )}
       </Stack>
     </Box>
   )

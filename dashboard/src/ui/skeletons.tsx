@@ -1,4 +1,4 @@
-import { Group, Paper, SimpleGrid, Skeleton, Stack } from '@mantine/core'
+import { Group, Paper, SimpleGrid, type SimpleGridProps, Skeleton, Stack } from '@mantine/core'
 import classes from './skeletons.module.css'
 
 const count = (length: number) => Array.from({ length }, (_, index) => index)
@@ -50,10 +50,17 @@ export function SkeletonTable({
   )
 }
 
-/** Cards beside each other, as many as usual. */
-export function SkeletonCards({ cards, cols, height }: { cards: number; cols: number; height: number }) {
+interface SkeletonCardsProps {
+  cards: number
+  /** beside each other: as the cards have it */
+  cols: NonNullable<SimpleGridProps['cols']>
+  height: number
+}
+
+/** Cards that are on their way, as many as usual. */
+export function SkeletonCards({ cards, cols, height }: SkeletonCardsProps) {
   return (
-    <SimpleGrid cols={{ base: 1, xs: Math.min(cols, 2), md: cols }}>
+    <SimpleGrid cols={cols}>
       {count(cards).map((card) => (
         <Paper key={card} p="md" radius="md" h={height}>
           <Stack gap="xs">
