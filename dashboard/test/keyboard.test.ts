@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OWNER } from '../../server/test/harness/server.ts'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { type Dashboard, hasFocus, openDashboard, styleOf, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 let dashboard: Dashboard
@@ -13,12 +13,6 @@ afterAll(() => dashboard?.close())
 
 /** More than any page has to step over. */
 const MOST_STEPS = 120
-
-const hasFocus = (target: Locator): Promise<boolean> =>
-  target.evaluate((element: unknown) => {
-    const { document } = globalThis as unknown as { document: { activeElement: unknown } }
-    return element === document.activeElement
-  })
 
 /** Steps to it with the Tab key, as somebody without a mouse does. */
 async function stepTo(page: Page, target: Locator): Promise<void> {
@@ -127,8 +121,7 @@ describe('gap: the keyboard alone', () => {
     await row('Bob').waitFor()
     // One stop for the whole table: the first row, and then what is in it.
     await stepTo(page, row('Bob'))
-    const ring = await row('Bob').evaluate('(it) => getComputedStyle(it).outlineStyle')
-    expect(ring).toBe('solid')
+    expect(await styleOf(row('Bob'), 'outlineStyle')).toBe('solid')
     await page.keyboard.press('ArrowDown')
     expect(await hasFocus(row('Ada Lovelace'))).toBe(true)
     await page.keyboard.press('Home')
@@ -157,7 +150,7 @@ describe('gap: the keyboard alone', () => {
     await page.keyboard.press('Control+a')
     await page.keyboard.press('Delete')
     await first.waitFor()
-    await page.keyboard.press('Tab')
+    await stepTo(page, first)
     await page.keyboard.press('?')
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
     await help.getByText('Next row of a table').waitFor()

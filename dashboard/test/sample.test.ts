@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Dashboard, openDashboard, picture, type Visit } from './harness/dashboard.ts'
+import { type Dashboard, openDashboard, picture, styleOf, type Visit } from './harness/dashboard.ts'
 
 let dashboard: Dashboard
 beforeAll(async () => {
@@ -69,7 +69,7 @@ async function morePictures(visit: Visit, look: string): Promise<void> {
   }
 }
 
-const groundOf = (element: Locator) => element.evaluate('(it) => getComputedStyle(it).backgroundColor')
+const groundOf = (element: Locator) => styleOf(element, 'backgroundColor')
 
 // On the way it makes the pictures of the documentation.
 describe('gap: the sample catalogue', () => {
@@ -134,6 +134,7 @@ describe('gap: the sample catalogue', () => {
       await page.getByRole('heading', { name: 'Step by step' }).waitFor()
       await picture(page, `playground-${scheme}`)
       const accent = await groundOf(page.getByRole('button', { name: 'Ask' }))
+      expect(accent).toMatch(/^rgb/)
       await morePictures(visit, scheme)
 
       await page.goto(checkout)

@@ -7,6 +7,7 @@ const ONE_CLASS = 'a class that has a documented method for every operation'
 /** Files above 300 lines, and why they are not cut. */
 export const LONGER: Record<string, string> = {
   'dashboard/test/administration.test.ts': ONE_SETTING,
+  'dashboard/test/undoing.test.ts': ONE_SETTING,
   'dashboard/test/users.test.ts': ONE_SETTING,
   'sdk/src/tollgate.ts': ONE_CLASS,
   'sdk/test/operations.test.ts': ROWS,

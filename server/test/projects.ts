@@ -28,6 +28,7 @@ export const LONG = [
   'dashboard/test/first-minute.test.ts',
   'dashboard/test/keyboard.test.ts',
   'dashboard/test/large-import.test.ts',
+  'dashboard/test/lists.test.ts',
   'dashboard/test/look.test.ts',
   'dashboard/test/never-white.test.ts',
   'dashboard/test/path-ids.test.ts',

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Locator, Page, Request } from 'playwright-core'
 import { vi } from 'vitest'
 import { PATIENCE_MS, sharedBrowser } from '../../../server/test/harness/browser.ts'
 import { sessionCookie } from '../../../server/test/harness/import.ts'
@@ -143,6 +143,20 @@ export async function signIn(
   await page.getByRole('textbox', { name: 'Password' }).fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
+
+/** How an element is shown. */
+export const styleOf = (element: Locator, property: string): Promise<string | undefined> =>
+  element.evaluate((it: unknown, property) => {
+    type Styles = { getComputedStyle: (of: unknown) => Record<string, string> }
+    return (globalThis as unknown as Styles).getComputedStyle(it)[property]
+  }, property)
+
+/** Whether what is typed goes there. */
+export const hasFocus = (element: Locator): Promise<boolean> =>
+  element.evaluate((it: unknown) => {
+    const { document } = globalThis as unknown as { document: { activeElement: unknown } }
+    return it === document.activeElement
+  })
 
 /** A picture for the documentation, when TOLLGATE_PICTURES=1 asks for them. */
 export async function picture(page: Page, name: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { Client, Data } from '../../../server/test/harness/client.ts'
 import { rowsOf } from '../../../server/test/harness/database.ts'
 import type { TestServer } from '../../../server/test/harness/server.ts'
 import { adminClient } from '../../../server/test/harness/server.ts'
-import type { Visit } from './dashboard.ts'
+import { hasFocus, type Visit } from './dashboard.ts'
 
 /** Counts every press on the page, also across pages. Registered before anything of the page runs. */
 const COUNT = `addEventListener('pointerdown', (event) => {
@@ -49,8 +49,7 @@ export async function atWork(
     phone,
     look,
     async type(field, text) {
-      const hasFocus = await field.evaluate('(it) => it === document.activeElement')
-      if (!hasFocus) await field.click()
+      if (!(await hasFocus(field))) await field.click()
       await field.fill(text)
     },
     async choose(list, option) {
