@@ -11,8 +11,10 @@ beforeAll(async () => {
   await furnish(dashboard.server)
   await dashboard.server.dashboard.data(`mutation {
     createApp(id: "clocked", name: "Clocked", testClock: true) { id }
-    createPrice(appId: "default", packageId: "basic", input: {amount: 900, currency: "usd", interval: "month"}) { id }
-    createBillingTemplate(appId: "default", input: {id: "basic", name: "Basic", packageIds: ["basic"]}) { id }
+    sold: createPackage(appId: "default", input: {id: "sold", name: "Sold"}) { id }
+    publishSold: publishPackage(appId: "default", id: "sold") { id }
+    createPrice(appId: "default", packageId: "sold", input: {amount: 900, currency: "usd", interval: "month"}) { id }
+    createBillingTemplate(appId: "default", input: {id: "sold", name: "Sold", packageIds: ["sold"]}) { id }
     createPackage(appId: "default", input: {id: "versioned", name: "Versioned", isAddon: true, features: [{id: "sso"}]}) { id }
     first: publishPackage(appId: "default", id: "versioned") { id }
     editPackage(appId: "default", id: "versioned", input: {features: [{id: "sso"}, {id: "calls"}]}) { id }
@@ -167,7 +169,7 @@ describe('gap: unsaved changes', () => {
       choose: (dialog: Locator) => dialog.getByLabel('Or to').fill('2090-01-01T00:00'),
     },
     {
-      title: 'Test the link of Basic',
+      title: 'Test the link of Sold',
       path: '/apps/default/billing',
       button: /^Test /,
       choose: (dialog: Locator) => dialog.getByLabel('User').fill('ada'),
