@@ -11,10 +11,10 @@ beforeAll(async () => {
   await furnish(dashboard.server)
   await dashboard.server.dashboard.data(`mutation {
     createApp(id: "clocked", name: "Clocked", testClock: true) { id }
-    sold: createPackage(appId: "default", input: {id: "sold", name: "Sold"}) { id }
-    publishSold: publishPackage(appId: "default", id: "sold") { id }
-    createPrice(appId: "default", packageId: "sold", input: {amount: 900, currency: "usd", interval: "month"}) { id }
-    createBillingTemplate(appId: "default", input: {id: "sold", name: "Sold", packageIds: ["sold"]}) { id }
+    sold: createPackage(appId: "clocked", input: {id: "sold", name: "Sold"}) { id }
+    publishSold: publishPackage(appId: "clocked", id: "sold") { id }
+    createPrice(appId: "clocked", packageId: "sold", input: {amount: 900, currency: "usd", interval: "month"}) { id }
+    createBillingTemplate(appId: "clocked", input: {id: "sold", name: "Sold", packageIds: ["sold"]}) { id }
     createPackage(appId: "default", input: {id: "versioned", name: "Versioned", isAddon: true, features: [{id: "sso"}]}) { id }
     first: publishPackage(appId: "default", id: "versioned") { id }
     editPackage(appId: "default", id: "versioned", input: {features: [{id: "sso"}, {id: "calls"}]}) { id }
@@ -170,7 +170,7 @@ describe('gap: unsaved changes', () => {
     },
     {
       title: 'Test the link of Sold',
-      path: '/apps/default/billing',
+      path: '/apps/clocked/billing',
       button: /^Test /,
       choose: (dialog: Locator) => dialog.getByLabel('User').fill('ada'),
     },
