@@ -218,7 +218,7 @@ describe('gap: what stands for a list while it is on its way', () => {
   it.each([
     { path: '/apps/default/users', operation: 'Users(', place: TABLE, there: 'Ada Lovelace' },
     { path: '/apps/default/features', operation: 'Features(', place: TABLE, there: 'API calls' },
-    { path: '/apps/default/keys', operation: 'ApiKeys(', place: TABLE, there: 'First key' },
+    { path: '/apps/default/keys', operation: 'ApiKeys(', place: TABLE, there: 'Last used' },
     { path: '/members', operation: 'Members ', place: TABLE, there: 'Last seen' },
     { path: '/apps/default/users/ada', operation: 'GrantedFeatures(', place: CARD, there: '8 of 10 calls' },
   ])('$path is where the list will be, and as high', async ({ path, operation, place, there }) => {
