@@ -1,4 +1,4 @@
-import { Button, Group, List, Select, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, List, Select, Stack, Title } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -20,7 +20,7 @@ import { units } from '../ui/number.ts'
 import { OrderSelect } from '../ui/order-select.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
-import { RowActions } from '../ui/row-actions.tsx'
+import { RowActions, Wide } from '../ui/row-actions.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { SkeletonTable } from '../ui/skeletons.tsx'
 import { matches, slice } from '../ui/slice.ts'
@@ -193,10 +193,7 @@ export function MembersPage() {
                               aria-label={`Reset password of ${member.email}`}
                               onClick={() => setResetting(member)}
                             >
-                              Reset
-                              <Text span inherit visibleFrom="sm">
-                                &nbsp;password
-                              </Text>
+                              Reset<Wide>&nbsp;password</Wide>
                             </Button>
                           )}
                           {may('removeMember') && (

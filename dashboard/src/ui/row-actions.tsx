@@ -1,4 +1,4 @@
-import { Flex } from '@mantine/core'
+import { Flex, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 /** The buttons of a table's row: beside each other, and one above the other where there is no room. */
@@ -12,5 +12,14 @@ export function RowActions({ children }: { children: ReactNode }) {
     >
       {children}
     </Flex>
+  )
+}
+
+/** The part of a label that a phone has no room for. */
+export function Wide({ children }: { children: ReactNode }) {
+  return (
+    <Text span inherit visibleFrom="sm">
+      {children}
+    </Text>
   )
 }

@@ -29,7 +29,7 @@ export function SkeletonTable({
           <Skeleton height={36} width={150} visibleFrom="sm" />
         </Group>
       )}
-      {total && <Skeleton height={12} my={4} width={80} />}
+      {total && <Skeleton height={12} my="xxs" width={80} />}
       <Paper radius="md" className={classes.table}>
         {count(rows + 1).map((row) => (
           <div
