@@ -151,10 +151,10 @@ describe('gap: change: what is paid for', () => {
     expect(await quote('yearly')).toMatchObject({ credit: 1_200, charge: 24_000, currency: 'usd' })
     for (const id of ['unclear', 'twice']) {
       await expect(quote(id)).rejects.toThrow(
-        'has several prices at sandbox in USD: archive all but one for each interval',
+        'has several prices at the sandbox in USD: archive all but one for each interval',
       )
     }
-    await expect(quote('euro')).rejects.toThrow('has no price at sandbox in USD: create one')
+    await expect(quote('euro')).rejects.toThrow('has no price at the sandbox in USD: create one')
   })
 
   it('what was paid for once is not exchanged', async () => {

@@ -156,7 +156,8 @@ describe.each(PROVIDERS)('gap: billing, what was paid at $name', ({ open, pay, h
     const [notice, ...others] = await failed()
     expect(others).toEqual([])
     const paymentRef = name === 'stripe' ? String(stripe.world.session(again).payment_intent) : again
-    expect(notice?.lastError).toContain(`the payment ${paymentRef} gave nothing: refund it at ${name}`)
+    const where = name === 'stripe' ? 'Stripe' : 'the sandbox'
+    expect(notice?.lastError).toContain(`the payment ${paymentRef} gave nothing: refund it at ${where}`)
     expect(notice?.lastError).toContain('holds "life" for good already')
 
     // Replayed, it is still so; once the first is gone, the second is what was paid for.
