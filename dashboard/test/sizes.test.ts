@@ -34,7 +34,7 @@ const LISTS: [path: string, table: string][] = [
   ['keys', 'API keys'],
   ['features/calls?tab=users', 'Users with the feature'],
   ['features/calls?tab=overrides', 'Overrides'],
-  ['users?search=user', 'Users'],
+  ['users?search=ser', 'Users'],
   ['subscriptions?state=ACTIVE', 'Subscriptions'],
   ['audit?what=createUser', 'Audit log'],
   ['billing', 'Billing templates'],
@@ -145,6 +145,12 @@ async function sell(app: string, rows: number): Promise<void> {
   const sql = (text: string) => rowsOf({ connectionString: server.databaseUrl }, text, [app, rows])
   await sql(`insert into users (app_id, id, name, metadata)
     select $1, 'user-' || i, 'User ' || i, '{}' from generate_series(1, $2::int) i`)
+  await sql(`insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, past_due_since, live, price_ids,
+      quantities, billing_state, reversals)
+    select app_id, 'sandbox', 'sub-' || uid, uid, 'past_due', now(), now() - interval '1 day', true, '{price}', '{1}', 'past due',
+      json_build_array(json_build_object('ref', 'in-' || uid, 'currency', 'usd', 'amount', 900, 'refunded', 300,
+        'refundedAt', extract(epoch from now() - interval '1 day')::bigint * 1000, 'dispute', null))
+    from users where app_id = $1 and $2::int >= 0`)
   await sql(`insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor, cancelled_at, trial_ends_at,
       provider, provider_ref)
     select u.app_id, u.app_id || kind || uid, uid, package, addon, day - began, day - began, day - ended, day + trial,
@@ -155,12 +161,6 @@ async function sell(app: string, rows: number): Promise<void> {
       ('ended', 'extra', true, interval '400 days', interval '8 days', null),
       ('billed', 'extra', true, interval '7 days', null, interval '20 days')) s (kind, package, addon, began, ended, trial)
     where u.app_id = $1 and $2::int >= 0`)
-  await sql(`insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, past_due_since, live, price_ids,
-      quantities, billing_state, reversals)
-    select app_id, 'sandbox', 'sub-' || uid, uid, 'past_due', now(), now() - interval '1 day', true, '{price}', '{1}', 'past due',
-      json_build_array(json_build_object('ref', 'in-' || uid, 'currency', 'usd', 'amount', 900, 'refunded', 300,
-        'refundedAt', extract(epoch from now() - interval '1 day')::bigint * 1000, 'dispute', null))
-    from users where app_id = $1 and $2::int >= 0`)
   await sql(`insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
     select app_id, 'sandbox', state || uid, uid, 'sub-' || uid, state, 900, 'usd', now() - interval '1 day'
     from users, (values ('PAID'), ('FAILED')) s (state) where app_id = $1 and $2::int >= 0`)
