@@ -43,7 +43,7 @@ const LISTS: [path: string, table: string][] = [
 
 /** The lists behind the figures of the Revenue page. */
 const REVENUE: [list: string, table: string][] = [
-  ['mrr', 'Monthly recurring revenue'],
+  ['mrr', 'Recurring revenue by subscription'],
   ['new', 'New subscriptions'],
   ['changed', 'Changed plans'],
   ['cancelled', 'Cancelled subscriptions'],
@@ -157,9 +157,9 @@ async function sell(app: string, rows: number): Promise<void> {
       case when kind = 'billed' then 'sandbox' end, case when kind = 'billed' then 'sub-' || uid end
     from users u, date_trunc('day', now()) day, (values
       ('before', 'plan', false, interval '400 days', interval '9 days', null::interval),
-      ('after', 'plan', false, interval '9 days', null, null),
+      ('after', 'plan', false, interval '9 days', null, interval '20 days'),
       ('ended', 'extra', true, interval '400 days', interval '8 days', null),
-      ('billed', 'extra', true, interval '7 days', null, interval '20 days')) s (kind, package, addon, began, ended, trial)
+      ('billed', 'extra', true, interval '7 days', null, null)) s (kind, package, addon, began, ended, trial)
     where u.app_id = $1 and $2::int >= 0`)
   await sql(`insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
     select app_id, 'sandbox', state || uid, uid, 'sub-' || uid, state, 900, 'usd', now() - interval '1 day'
