@@ -236,9 +236,12 @@ describe('gap: what stands for a list while it is on its way', () => {
     })
     await to(path)
     await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.getByRole('status', { name: 'Loading' }).waitFor()
+    await expect.poll(() => asked, { timeout: 30_000 }).toBeGreaterThan(0)
+    // What else the page asks for is there first.
+    await expect
+      .poll(() => page.getByRole('status', { name: 'Loading' }).count(), { timeout: 30_000 })
+      .toBe(1)
     await page.evaluate('document.fonts.ready')
-    expect(asked).toBeGreaterThan(0)
     const before = (await page.evaluate(place)) as Record<string, number>
     release()
     await page.getByText(there).first().waitFor()

@@ -1,4 +1,4 @@
-import type { Locator } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Dashboard, openDashboard, picture, styleOf, type Visit } from './harness/dashboard.ts'
 
@@ -70,6 +70,23 @@ async function morePictures(visit: Visit, look: string): Promise<void> {
 }
 
 const groundOf = (element: Locator) => styleOf(element, 'backgroundColor')
+
+/** Pages with a wide table. */
+const TABLES = [
+  'users',
+  'subscriptions',
+  'revenue?range=90&list=mrr',
+  'revenue?range=90&list=paid',
+  'revenue?range=90&list=past-due',
+  'packages/demo-team?tab=subscribers',
+  'features/demo-api-calls?tab=users',
+]
+
+/** Tables that have to be scrolled sideways. */
+const cutOff = (page: Page) =>
+  page.evaluate(`[...document.querySelectorAll('[role=region]')]
+    .filter((region) => region.scrollWidth > region.clientWidth)
+    .map((region) => region.ariaLabel + ': ' + region.scrollWidth + ' in ' + region.clientWidth)`)
 
 // On the way it makes the pictures of the documentation.
 describe('gap: the sample catalogue', () => {
@@ -147,6 +164,12 @@ describe('gap: the sample catalogue', () => {
       const phone = await dashboard.signedIn(undefined, { colorScheme: 'light', viewport: PHONE })
       await morePictures(phone, 'phone')
       await phone.close()
+    }
+
+    for (const path of TABLES) {
+      await light.open(`/apps/default/${path}`)
+      await light.idle()
+      expect([path, await cutOff(light.page)]).toEqual([path, []])
     }
 
     const { page, open, go, problems } = light

@@ -311,7 +311,7 @@ describe("gap: a user's page", () => {
     await page.getByRole('button', { name: 'Cancel Extra calls of bob' }).click()
     await page.getByRole('radio', { name: 'Now' }).check()
     await page.getByRole('button', { name: 'Cancel the subscription' }).click()
-    await page.getByText(/^Cancelled /).waitFor()
+    await page.getByText(/^Ended /).waitFor()
     await page.getByRole('tab', { name: 'Usage' }).click()
     await page.getByText('2 of 10 calls').waitFor()
   })

@@ -205,6 +205,20 @@ describe('gap: change: the best time', () => {
     expect(await change('basic')).toMatchObject({ now: false, at: end, credit: 0, charge: 900 })
   })
 
+  it('says how the money was worked out in its own units, to the minute', async () => {
+    await priced('basic', 900)
+    await priced('pro', 2_900)
+    await app.subscribe('basic')
+    await app.advance('2091-02-14T01:30:00.001Z')
+    const halfway = '13 days 22 h 29 min of 28 days'
+    expect(await change('pro', { quantity: 3, dryRun: true })).toMatchObject({
+      formula: `credit = $9.00 × ${halfway} unused; charge = $29.00 × 3 × ${halfway}`,
+    })
+    expect(await change('pro', { when: 'PERIOD_END', dryRun: true })).toMatchObject({
+      formula: 'charge = $29.00, for the first period',
+    })
+  })
+
   it('compares what a year costs', async () => {
     await priced('basic', 900)
     await priced('yearly', 9_900, 'year')

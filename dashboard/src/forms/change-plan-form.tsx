@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAsk, useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
-import { moneyText } from '../ui/price.ts'
+import { moneyText, providerName } from '../ui/price.ts'
 import { dateTimeOf } from '../ui/when.tsx'
 import { FormActions } from './form-actions.tsx'
 import { useUnsaved } from './unsaved.ts'
@@ -146,6 +146,7 @@ function moneyOf({ credit, charge, currency, decimals, quotedBy }: Change): stri
   if (credit === null || charge === null || currency === null || decimals === null)
     return 'No prices to compare.'
   const money = (amount: number) => moneyText({ amount, currency, decimals })
-  const by = quotedBy === 'tollgate' ? 'by the list prices; nobody is charged' : `charged by ${quotedBy}`
+  const by =
+    quotedBy === 'tollgate' ? 'by the list prices; nobody is charged' : `charged by ${providerName(quotedBy)}`
   return `${money(charge)} to pay, ${money(credit)} given back (${by}).`
 }

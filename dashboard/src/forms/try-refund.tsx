@@ -25,7 +25,7 @@ export function TryRefund({ appId, subscription }: TryRefundProps) {
         disabled={!may('reverseSandboxPayment')}
         aria-label={`Refund or dispute ${p.name} of ${userId}`}
       >
-        Refund or dispute
+        Refund
       </Button>
       <FormDialog
         opened={opened}

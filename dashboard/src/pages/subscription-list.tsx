@@ -15,7 +15,7 @@ import { SkeletonTable } from '../ui/skeletons.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
 import { UserLink } from '../ui/user-link.tsx'
-import { dateOf, utcOf, When } from '../ui/when.tsx'
+import { When } from '../ui/when.tsx'
 import { ReversalTags } from './reversal-tags.tsx'
 
 const SUBSCRIPTIONS = graphql(`
@@ -148,7 +148,14 @@ function whyEmpty(filter: Filter, userId: string | undefined, next: string | nul
 
 const NEXT = { TRIAL_END: 'Trial ends', CHANGE: 'Changes', END: 'Ends', RENEWAL: 'Renews' }
 
-function nextOf({ nextEvent }: Subscription) {
+function nextOf({ nextEvent, cancelledAt }: Subscription) {
+  if (cancelledAt) {
+    return (
+      <Text span size="sm" c="dimmed">
+        Ended <When at={cancelledAt} />
+      </Text>
+    )
+  }
   if (!nextEvent) return null
   const { kind, at, packageName } = nextEvent
   return (
@@ -163,13 +170,8 @@ function nextOf({ nextEvent }: Subscription) {
 const isTrialByHand = ({ trialEndsAt, cancelAt, billing }: Subscription) =>
   trialEndsAt !== null && trialEndsAt === cancelAt && !billing
 
-function stateOf({ status, cancelAt, cancelledAt, scheduled, trialEndsAt, billing }: Subscription) {
-  if (status === 'CANCELLED')
-    return cancelledAt ? (
-      <Tag title={utcOf(cancelledAt)}>{`Cancelled ${dateOf(cancelledAt)}`}</Tag>
-    ) : (
-      <Tag>Cancelled</Tag>
-    )
+function stateOf({ status, cancelAt, scheduled, trialEndsAt, billing }: Subscription) {
+  if (status === 'CANCELLED') return <Tag>Cancelled</Tag>
   if (billing?.status === 'past_due') return <Tag tone="bad">Past due</Tag>
   if (trialEndsAt && (trialEndsAt === cancelAt || billing?.status === 'trialing'))
     return <Tag tone="accent">Trial</Tag>
@@ -184,14 +186,9 @@ function billingOf({ billing }: Subscription) {
         by hand or API
       </Text>
     )
-  return (
-    <>
-      {providerName(billing.provider)}: {billing.status.replaceAll('_', ' ')}
-      {billing.paidUntil && (
-        <>
-          , until <When at={billing.paidUntil} />
-        </>
-      )}
-    </>
-  )
+  // Usual states are told by the status, and when it is paid until by what comes next.
+  const unusual = !['active', 'trialing', 'past_due', 'canceled', 'paid'].includes(billing.status)
+  return unusual
+    ? `${providerName(billing.provider)}: ${billing.status.replaceAll('_', ' ')}`
+    : providerName(billing.provider)
 }

@@ -15,7 +15,7 @@ export function UserLink({
   tab?: 'subscriptions'
 }) {
   return (
-    <>
+    <div className="named">
       <Link
         to="/apps/$app/users/$id"
         params={{ app: appId, id }}
@@ -29,6 +29,6 @@ export function UserLink({
           {id}
         </Text>
       )}
-    </>
+    </div>
   )
 }

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { inEachCell } from './cells.ts'
 import type { Tx } from './database.ts'
 import type { SampleKind } from './sample.ts'
+import { REMOVE_SAMPLE_BILLS, SAMPLE_BILLS } from './sample-bills.ts'
 
 /** What to delete with an item of each kind, the item itself last. */
 const REMOVALS: Record<SampleKind, string[]> = {
@@ -11,8 +12,7 @@ const REMOVALS: Record<SampleKind, string[]> = {
     `delete from usage_ledger where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     `delete from ledger_base where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     `delete from usage_counter where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
-    `delete from subscription where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
-    `delete from payment where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
+    ...REMOVE_SAMPLE_BILLS,
     `delete from users where app_id = $1 and uid = any($2::text[]::bigint[]) returning uid::text as id`,
   ],
   template: [
@@ -86,13 +86,14 @@ async function remove(
   }
 }
 
-/** Whether somebody has come to charge one of these users: with several cells, no foreign key says so. */
+/** Whether somebody has come to charge one of these users for more than the sample does. */
 async function areBilled(tx: Tx, appId: string, uids: readonly string[]): Promise<boolean> {
   const refers = (table: string) =>
-    `exists (select from ${table} where app_id = $1 and user_uid = any($2::text[]::bigint[]))`
+    `exists (select from ${table} where app_id = $1 and user_uid = any($2::text[]::bigint[])`
   const { rows } = await tx.query<{ billed: boolean }>(
-    `select ${refers('provider_subscription')} or ${refers('checkout_session')} as billed`,
-    [appId, uids],
+    `select ${refers('provider_subscription')} and not starts_with(ref, $3))
+       or ${refers('checkout_session')}) as billed`,
+    [appId, uids, SAMPLE_BILLS],
   )
   return rows[0]?.billed === true
 }

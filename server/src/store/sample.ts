@@ -1,8 +1,6 @@
 import type { ResetPeriod } from '../domain/period.ts'
-import type { Price } from '../domain/price.ts'
 import { cellsOf, enterCell, inEachCell, leaveCell } from './cells.ts'
 import { type Db, type Tx, timestamp, timestampOrNull } from './database.ts'
-import type { PaymentState } from './payments.ts'
 
 /** The uids of the users created: fewer where an id was taken. */
 export async function insertSampleUsers(
@@ -42,6 +40,8 @@ export interface SampleSubscription {
   isAddon: boolean
   startedAt: number
   endedAt: number | null
+  /** of the bill that it is on; null: it is free */
+  billRef: string | null
 }
 
 export async function insertSampleSubscriptions(
@@ -57,47 +57,21 @@ export async function insertSampleSubscriptions(
     made.map((s) => s.isAddon),
     made.map((s) => timestamp(s.startedAt)),
     made.map((s) => timestampOrNull(s.endedAt)),
+    made.map((s) => s.billRef),
   ]
   await inEachCell(tx, () =>
     tx.query(
-      `insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, cancelled_at)
-       select $1, s.uid, s.id, s.package_id, s.is_addon, s.started_at, s.started_at, s.ended_at
-       from unnest($2::bigint[], $3::text[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[])
-         as s (uid, id, package_id, is_addon, started_at, ended_at) ${ofThisCell(tx)} order by s.started_at`,
+      `insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, cancelled_at,
+         provider, provider_ref, cancel_at)
+       select $1, s.uid, s.id, s.package_id, s.is_addon, s.started_at, s.started_at, s.ended_at, p.provider, p.ref,
+         -- What is past due ends after a time of grace.
+         p.past_due_since + make_interval(days => (select grace_days from app where id = $1))
+       from unnest($2::bigint[], $3::text[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
+         $8::text[]) as s (uid, id, package_id, is_addon, started_at, ended_at, bill_ref)
+         left join provider_subscription p on p.app_id = $1 and p.provider = 'sandbox' and p.ref = s.bill_ref
+         ${ofThisCell(tx)} order by s.started_at`,
       values,
     ),
-  )
-}
-
-export interface SamplePayment {
-  ref: string
-  subscriptionRef: string
-  uid: number
-  state: PaymentState
-  price: Price
-  at: number
-}
-
-export async function insertSamplePayments(
-  db: Db,
-  appId: string,
-  made: readonly SamplePayment[],
-): Promise<void> {
-  await db.query(
-    `insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
-     select $1, p.* from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::text[],
-       $9::timestamptz[]) as p (provider, ref, uid, subscription_ref, state, amount, currency, at) order by p.at`,
-    [
-      appId,
-      made.map(({ price }) => price.provider),
-      made.map(({ ref }) => ref),
-      made.map(({ uid }) => uid),
-      made.map(({ subscriptionRef }) => subscriptionRef),
-      made.map(({ state }) => state),
-      made.map(({ price }) => price.amount),
-      made.map(({ price }) => price.currency),
-      made.map(({ at }) => timestamp(at)),
-    ],
   )
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
@@ -37,6 +37,10 @@ describe('gap: the sample catalogue', () => {
     'users',
     'subscription',
     'payment',
+    'provider_subscription',
+    'sandbox_customer',
+    'sandbox_subscription',
+    'sandbox_invoice',
     'usage_counter',
     'usage_ledger',
     'ledger_base',
@@ -129,6 +133,51 @@ describe('gap: the sample catalogue', () => {
     expect((await dashboard.data(REMOVE, { appId })).removeSample).toEqual(whole)
     expect(await counts(appId)).toEqual(before)
     expect((await dashboard.data(LOAD, { appId })).loadSample.users).toBe(200)
+  })
+
+  it('has customers who pay: the sandbox says the same of them when it is asked', async () => {
+    const { id: appId, dashboard } = await newApp()
+    await dashboard.data(LOAD, { appId })
+    const { revenue } = await dashboard.data(
+      `query ($appId: String!) { revenue(appId: $appId, days: 90) {
+        mrr { provider currency amount pastDue } pastDue uncounted payments { paidAmount } } }`,
+      { appId },
+    )
+    expect(revenue).toMatchObject({ uncounted: 0, mrr: [{ provider: 'sandbox', currency: 'USD' }] })
+    const [{ amount, pastDue }] = revenue.mrr
+    expect(revenue.pastDue).toBeGreaterThan(0)
+    expect(amount).toBeGreaterThan(pastDue)
+    // Plans at $49.00 and $249.00 a month, and an add-on at $10.00.
+    const [sum] = await rows<{ sum: number }>(
+      `select sum(case package_id when 'demo-team' then 4900 when 'demo-business' then 24900 when 'demo-extra-calls' then 1000
+         else 0 end)::int as sum from subscription where app_id = $1 and cancelled_at is null`,
+      [appId],
+    )
+    expect(amount).toBe(sum?.sum)
+
+    const state = () =>
+      rows(
+        `select (select json_agg(s order by id) from subscription s where app_id = $1) as subscriptions,
+           (select json_agg(p order by ref) from payment p where app_id = $1) as payments,
+           (select json_agg((ref, customer_ref, status, made_at, paid_at, paid_until, past_due_since, live, anchor,
+              interval, price_ids, quantities, billing_state) order by ref)
+            from provider_subscription where app_id = $1) as bills,
+           (select json_agg(u order by uid) from users u where app_id = $1) as users`,
+        [appId],
+      )
+    const loaded = await state()
+    const { reconcileBilling } = await dashboard.data(
+      'mutation ($appId: String!) { reconcileBilling(appId: $appId) }',
+      { appId },
+    )
+    expect(reconcileBilling).toBeGreaterThan(90)
+    await vi.waitUntil(
+      async () =>
+        (await rows(`select 1 from graphile_worker._private_jobs where payload->>'appId' = $1`, [appId]))
+          .length === 0,
+      { timeout: 60_000, interval: 100 },
+    )
+    expect(await state()).toEqual(loaded)
   })
 
   it('brings the home page to life, and leaves what the app itself did', async () => {

@@ -380,7 +380,7 @@ const ONLY_INSERT = [
   ],
   ...['insertUserImport', 'noteSample', 'stageRows', 'upsertApiKey', 'upsertProviderAccount'],
   ...['insertErasedRefs', 'writeProviderSubscription', 'holdErasures', 'eraseAlone'],
-  ...['keepFigures', 'makesFiguresAlone', 'insertSamplePayments'],
+  ...['keepFigures', 'makesFiguresAlone', 'insertSampleBills'],
   // They only say which cell a transaction works in, and do nothing where there is one: see cells.test.ts.
   ...['bucketOf', 'enterCell', 'enterCellOf', 'inCellsOf', 'moveForNewId'],
 ]

@@ -1,12 +1,7 @@
 import { pastPeriods, periodAt } from '../../domain/period.ts'
 import type { SampleFeatureCalls } from '../../store/feature-activity.ts'
-import type {
-  SampleCalls,
-  SampleCounter,
-  SampleEntry,
-  SamplePayment,
-  SampleSubscription,
-} from '../../store/sample.ts'
+import type { SampleCalls, SampleCounter, SampleEntry, SampleSubscription } from '../../store/sample.ts'
+import { SAMPLE_BILLS, type SampleBill } from '../../store/sample-bills.ts'
 import {
   SAMPLE_FEATURES,
   SAMPLE_PACKAGES,
@@ -42,7 +37,8 @@ export function sampleLife(uids: readonly number[], now: number): SampleLife {
     const held = plan !== business && random() < 0.2 ? [plan, extra] : [plan]
     for (const { id: packageId, isAddon } of held) {
       const id = `demo-sub-${i + 1}-${isAddon ? 'extra' : 'plan'}`
-      subscriptions.push({ uid, id, packageId, isAddon, startedAt, endedAt })
+      const billRef = priceOf(packageId) ? `${SAMPLE_BILLS}${i + 1}` : null
+      subscriptions.push({ uid, id, packageId, isAddon, startedAt, endedAt, billRef })
     }
     const eagerness = random()
     for (const { featureId, limit, resetPeriod } of plan.features) {
@@ -78,30 +74,41 @@ export function sampleLife(uids: readonly number[], now: number): SampleLife {
   return { subscriptions, counters, entries }
 }
 
-/** How many of the latest charges were declined. Earlier ones were paid at last. */
-const DECLINED = 0.05
+const priceOf = (packageId: string) => SAMPLE_PRICES.find((offered) => offered.packageId === packageId)?.price
 
-/** What the paying customers were charged, month by month. */
-export function samplePayments(subscriptions: readonly SampleSubscription[], now: number): SamplePayment[] {
-  const random = sampleNumbers()
-  return subscriptions.flatMap(({ id, uid, packageId, startedAt, endedAt }) => {
-    const price = SAMPLE_PRICES.find((offered) => offered.packageId === packageId)?.price
-    if (!price) return []
+/** A charge that was declined so lately that access goes on: every third of those. */
+const DECLINED = { days: 5, oneIn: 3 }
+
+/** What the paying customers are charged, month by month, with all that they have on one bill. */
+export function sampleBills(subscriptions: readonly SampleSubscription[], now: number): SampleBill[] {
+  const bills = new Map<string, SampleBill>()
+  let recent = 0
+  for (const { uid, packageId, startedAt, endedAt, billRef } of subscriptions) {
+    const price = priceOf(packageId)
+    if (!price || billRef === null) continue
+    const bill = bills.get(billRef)
+    if (bill) {
+      bill.prices.push(price)
+      continue
+    }
     const until = endedAt ?? now
-    const periods = [...pastPeriods('MONTH', startedAt, until, 24), periodAt('MONTH', startedAt, until)]
-    return periods.map(({ start }, i): SamplePayment => {
-      const isLast = i === periods.length - 1
-      const state = isLast && random() < DECLINED ? 'FAILED' : 'PAID'
-      return {
-        ref: `${id.replace('demo-sub', 'demo-invoice')}-${i + 1}`,
-        subscriptionRef: id,
-        uid,
-        state,
-        price,
-        at: start,
-      }
+    const past = pastPeriods('MONTH', startedAt, until, 24)
+    const current = periodAt('MONTH', startedAt, until)
+    const mayFail = endedAt === null && current.start > now - DECLINED.days * DAY
+    const isPastDue = mayFail && recent++ % DECLINED.oneIn === 0 && past.length > 0
+    bills.set(billRef, {
+      ref: billRef,
+      customerRef: billRef.replace('sub', 'cus'),
+      uid,
+      prices: [price],
+      startedAt,
+      endedAt,
+      paidUntil: current.end ?? until,
+      pastDueSince: isPastDue ? current.start : null,
+      charges: [...past, current].map(({ start }) => start),
     })
-  })
+  }
+  return [...bills.values()]
 }
 
 /** Enough that some are close to a limit, but few compared with a real app. */

@@ -9,6 +9,7 @@ import { insertPackage, insertPackageFeatures, publishPackage } from '../../stor
 import { insertPrice } from '../../store/prices.ts'
 import { removeSampleItems } from '../../store/remove-sample.ts'
 import * as store from '../../store/sample.ts'
+import { insertSampleBills } from '../../store/sample-bills.ts'
 import { peopleOf } from '../../store/subscribers.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
@@ -21,7 +22,7 @@ import {
   SAMPLE_USERS,
   sampleUser,
 } from './sample-catalogue.ts'
-import { latestOf, sampleCalls, sampleFeatureCalls, sampleLife, samplePayments } from './sample-life.ts'
+import { latestOf, sampleBills, sampleCalls, sampleFeatureCalls, sampleLife } from './sample-life.ts'
 
 export interface Sample {
   features: number
@@ -55,9 +56,9 @@ export async function loadSample(call: Call): Promise<Sample> {
     const uids = await store.insertSampleUsers(tx, appId, users)
     if (uids.length < users.length) throw taken('demo-user-…')
     const { subscriptions, counters, entries } = sampleLife(uids, now)
+    const bills = sampleBills(subscriptions, now)
+    await insertSampleBills(tx, appId, bills)
     await store.insertSampleSubscriptions(tx, appId, subscriptions)
-    const payments = samplePayments(subscriptions, now)
-    await store.insertSamplePayments(tx, appId, payments)
     await store.insertSampleUsage(tx, appId, counters, entries)
     await store.insertSampleRecent(tx, appId, latestOf(entries))
     await store.insertSampleCalls(tx, appId, sampleCalls())
@@ -76,7 +77,7 @@ export async function loadSample(call: Call): Promise<Sample> {
       templates: SAMPLE_TEMPLATES.length,
       users: uids.length,
       subscriptions: subscriptions.length,
-      payments: payments.length,
+      payments: bills.reduce((sum, { charges }) => sum + charges.length, 0),
       kept: [],
     }
   })

@@ -3,6 +3,7 @@ import { exponentOf } from '../../domain/currency.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { periodAt, type ResetPeriod } from '../../domain/period.ts'
 import { comparable, quoteOf } from '../../domain/plan-change.ts'
+import { amountText } from '../../domain/price.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import { accessChange } from '../../domain/publish-impact.ts'
 import { type Holder, standingOf } from '../../domain/standing.ts'
@@ -159,15 +160,32 @@ export async function quoteFor(
       ? quoteOf(old, next, period, now)
       : { credit: 0, charge: prices.to.amount * quantity, currency: prices.to.currency }
   if (!quoted) return { ...none, formula: 'the packages have no recurring prices in one currency' }
-  const share = `${period.end - now} of ${period.end - start} ms unused`
+  const share = ` × ${lengthText(period.end - now)} of ${lengthText(period.end - start)}`
   const whole = prices.to.interval !== prices.from.interval || when === 'PERIOD_END'
+  const times = (n: number) => (n === 1 ? '' : ` × ${n}`)
+  const [was, becomes] = [
+    `${amountText(prices.from)}${times(base.quantity)}`,
+    `${amountText(prices.to)}${times(quantity)}`,
+  ]
   return {
     ...quoted,
     decimals: exponentOf(prices.to.provider, quoted.currency),
     quotedBy: 'tollgate',
     formula:
       when === 'PERIOD_END'
-        ? `charge = ${prices.to.amount} × ${quantity}, for the first period`
-        : `credit = ${prices.from.amount} × ${base.quantity} × ${share}; charge = ${prices.to.amount} × ${quantity}${whole ? '' : ` × ${share}`}`,
+        ? `charge = ${becomes}, for the first period`
+        : `credit = ${was}${share} unused; charge = ${becomes}${whole ? '' : share}`,
   }
+}
+
+/** A length of time to the minute, such as "29 days 23 h 59 min". */
+function lengthText(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  const [days, hours, rest] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24, minutes % 60]
+  const parts = [
+    days > 0 && `${days} ${days === 1 ? 'day' : 'days'}`,
+    hours > 0 && `${hours} h`,
+    rest > 0 && `${rest} min`,
+  ]
+  return parts.filter(Boolean).join(' ') || '0 min'
 }
