@@ -44,14 +44,16 @@ export async function insertSampleBills(tx: Tx, appId: string, bills: readonly S
   await inEachCell(tx, () =>
     tx.query(
       `update users u set billing_id = b.customer_ref
-       from unnest($2::text[], $3::bigint[]) as b (customer_ref, uid) where u.app_id = $1 and u.uid = b.uid`,
+       from unnest($2::text[], $3::bigint[]) as b (customer_ref, uid)
+       where u.app_id = $1 and u.uid = b.uid and u.uid = any($3)`,
       [appId, values[2], values[3]],
     ),
   )
   await tx.query(
     `insert into sandbox_customer (app_id, id, email, name)
      select $1, b.customer_ref, u.email, u.name
-     from unnest($2::text[], $3::bigint[]) as b (customer_ref, uid) join users u on u.app_id = $1 and u.uid = b.uid`,
+     from unnest($2::text[], $3::bigint[]) as b (customer_ref, uid)
+     join users u on u.app_id = $1 and u.uid = b.uid and u.uid = any($3)`,
     [appId, values[2], values[3]],
   )
   await tx.query(
@@ -122,16 +124,16 @@ async function insertCharges(tx: Tx, appId: string, bills: readonly SampleBill[]
 }
 
 /** The users of this cell among those listed. */
-const LISTED = `(select uid from users where app_id = $1 and uid = any($2::text[]::bigint[]))`
-const BILLS_OF_LISTED = `(select ref from provider_subscription where app_id = $1 and user_uid in ${LISTED})`
+const LISTED = `any(array(select uid from users where app_id = $1 and uid = any($2::text[]::bigint[])))`
+const BILLS_OF_LISTED = `any(array(select ref from provider_subscription where app_id = $1 and user_uid = ${LISTED}))`
 
 /** Statements that delete the bills of users, the subscriptions for which they pay included, before the users. */
 export const REMOVE_SAMPLE_BILLS = [
-  `delete from sandbox_invoice where app_id = $1 and subscription_id in ${BILLS_OF_LISTED}`,
-  `delete from sandbox_subscription where app_id = $1 and id in ${BILLS_OF_LISTED}`,
-  `delete from sandbox_customer where app_id = $1 and id in (
-     select customer_ref from provider_subscription where app_id = $1 and user_uid in ${LISTED})`,
-  `delete from payment where app_id = $1 and user_uid in ${LISTED}`,
-  `delete from subscription where app_id = $1 and user_uid in ${LISTED}`,
-  `delete from provider_subscription where app_id = $1 and user_uid in ${LISTED}`,
+  `delete from sandbox_invoice where app_id = $1 and subscription_id = ${BILLS_OF_LISTED}`,
+  `delete from sandbox_subscription where app_id = $1 and id = ${BILLS_OF_LISTED}`,
+  `delete from sandbox_customer where app_id = $1 and id = any(array(
+     select customer_ref from provider_subscription where app_id = $1 and user_uid = ${LISTED}))`,
+  `delete from payment where app_id = $1 and user_uid = ${LISTED}`,
+  `delete from subscription where app_id = $1 and user_uid = ${LISTED}`,
+  `delete from provider_subscription where app_id = $1 and user_uid = ${LISTED}`,
 ]
