@@ -62,7 +62,7 @@ export function Shell() {
         <div className={classes.search}>
           <OpenCommandBar />
         </div>
-        <ScrollArea className={classes.places} type="auto" scrollbarSize={6} offsetScrollbars="y">
+        <ScrollArea className={classes.places} type="hover" scrollbarSize={6} offsetScrollbars="y">
           <Navigation app={app} />
         </ScrollArea>
         <AccountMenu onShortcuts={helping.open} />
