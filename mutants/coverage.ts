@@ -8,11 +8,15 @@ import { switched } from './switches.ts'
 import type { Done, Trial } from './test-process.ts'
 
 /** What a mutant is tried with: this long by what the tests took, but never fewer than so many files, nor more. */
-const BUDGET_MS = 30_000
+const BUDGETS = {
+  first: { ms: 30_000, most: 10 },
+  /** of one that has survived before */
+  again: { ms: 300_000, most: 60 },
+}
+export type Budget = keyof typeof BUDGETS
 /** What a file costs before its first test. */
 const START_MS = 500
 const FEWEST_TESTS = 3
-const MOST_TESTS = 10
 
 /** Of one test file, as long as it stays the same. */
 interface Known {
@@ -78,7 +82,7 @@ export class Coverage {
   }
 
   /** What to try it with, the test that is likeliest to notice it soon first; none: no test comes past it. */
-  trialsOf(mutant: Numbered): Trial[] {
+  trialsOf(mutant: Numbered, budget: Budget): Trial[] {
     const source = this.#sources.get(mutant.path)
     if (!source) return []
     const index = source.mutants.indexOf(mutant)
@@ -107,7 +111,7 @@ export class Coverage {
     let spent = 0
     const chosen = ranked.filter(({ ms }, at) => {
       spent += ms
-      return at < FEWEST_TESTS || (at < MOST_TESTS && spent <= BUDGET_MS)
+      return at < FEWEST_TESTS || (at < BUDGETS[budget].most && spent <= BUDGETS[budget].ms)
     })
     const { path: file, text } = source
     const changed = text.slice(0, mutant.start) + mutant.becomes + text.slice(mutant.end)

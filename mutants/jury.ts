@@ -1,4 +1,4 @@
-import type { Coverage } from './coverage.ts'
+import type { Budget, Coverage } from './coverage.ts'
 import type { Judge, Verdict } from './judge.ts'
 import type { Numbered } from './mutant.ts'
 import type { Trial } from './test-process.ts'
@@ -19,9 +19,9 @@ export class Jury {
     this.#coverage = coverage
   }
 
-  async judge(mutants: readonly Numbered[]): Promise<Verdict[]> {
+  async judge(mutants: readonly Numbered[], budget: Budget): Promise<Verdict[]> {
     const verdicts = mutants.map((): Verdict => 'survived')
-    const trials = mutants.map((mutant) => this.#coverage.trialsOf(mutant))
+    const trials = mutants.map((mutant) => this.#coverage.trialsOf(mutant, budget))
     const most = Math.max(...trials.map((own) => own.length))
     for (let round = 0; round < most; round++) {
       const left = trials.flatMap((own, index) => {

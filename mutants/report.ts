@@ -44,7 +44,7 @@ Left out are the migrations and \`domain/limits.ts\`, whose numbers were chosen:
 like everything else.
 
 Where fewer were tried than are possible, those were drawn at random. A mutant is tried by the tests that reach it, for 30
-seconds of tests at most: a survivor in code that everything passes may still be noticed by the whole suite. Tests in a browser,
+seconds of tests at most, and one that has survived before for five minutes. Tests in a browser,
 and those that start the service as a process of its own, are not used.
 
 | folder | possible | reached | tried | killed | timed out | survived, explained | survived | score |

@@ -50,7 +50,14 @@ async function main(options: Options): Promise<void> {
   const random = new Random(options.seed)
   // Those that have survived before come first: somebody may have written a test since.
   const order = waiting
-    .map((one) => ({ ...one, at: findings.known(one.mutant, one.text) === null ? 1 + random.next() : 0 }))
+    .map((one) => {
+      const again = findings.known(one.mutant, one.text) !== null
+      return {
+        ...one,
+        at: again ? 0 : 1 + random.next(),
+        budget: again ? ('again' as const) : ('first' as const),
+      }
+    })
     .sort((a, b) => a.at - b.at)
   const judge = new Judge(await database())
   atEnd(() => judge.stop())
@@ -62,8 +69,13 @@ async function main(options: Options): Promise<void> {
   const jury = new Jury(judge, coverage)
   let tried = 0
   while (tried < Math.min(order.length, options.most ?? Infinity) && isTime()) {
-    const batch = order.slice(tried, tried + BATCH)
-    const verdicts = await jury.judge(batch.map(({ mutant }) => mutant))
+    const next = order.slice(tried, tried + BATCH)
+    const budget = next[0]?.budget ?? 'first'
+    const batch = next.filter((one) => one.budget === budget)
+    const verdicts = await jury.judge(
+      batch.map(({ mutant }) => mutant),
+      budget,
+    )
     if (isEnding()) break
     for (const [index, { mutant, text }] of batch.entries()) {
       const verdict = verdicts[index] ?? 'survived'

@@ -166,7 +166,7 @@ describe('the tests that are run against a mutant', () => {
   ran('red.test.ts', 1, 1, 'it fails')
 
   it('come past it and pass without it, the quickest first, and no further than they need to', () => {
-    expect(coverage.trialsOf(other)).toEqual([
+    expect(coverage.trialsOf(other, 'first')).toEqual([
       { test: 'quick.test.ts', mutant: other.number, last: 2 },
       { test: 'slow.test.ts', mutant: other.number, last: 5 },
     ])
@@ -174,17 +174,28 @@ describe('the tests that are run against a mutant', () => {
 
   it('are all that use its file, with a copy of it, where it acts on loading', () => {
     const copy = { file: 'f.ts', text: text.replace('7', '8') }
-    expect(coverage.trialsOf(more).map(({ test, mutant }) => [test, mutant])).toEqual([
+    expect(coverage.trialsOf(more, 'first').map(({ test, mutant }) => [test, mutant])).toEqual([
       ['quick.test.ts', copy],
       ['slow.test.ts', copy],
     ])
+  })
+
+  it('are as many as take 30 seconds, and more where it has survived before', () => {
+    const own = new Coverage(root, join(root, 'own.json'), [{ path: 'f.ts', text, mutants }])
+    const covered = [{ number: other.number, last: 1, tests: 1, onLoading: false }]
+    for (const name of 'abcdef') {
+      writeFileSync(join(root, `${name}.test.ts`), name)
+      own.note(`${name}.test.ts`, { failed: null, ms: 8_000, covered })
+    }
+    expect(own.trialsOf(other, 'first')).toHaveLength(3)
+    expect(own.trialsOf(other, 'again')).toHaveLength(6)
   })
 
   it('are known from run to run, until they change', () => {
     coverage.save()
     const again = new Coverage(root, join(root, 'coverage.json'), [{ path: 'f.ts', text, mutants }])
     expect(again.isKnown('quick.test.ts')).toBe(true)
-    expect(again.trialsOf(other)).toEqual(coverage.trialsOf(other))
+    expect(again.trialsOf(other, 'first')).toEqual(coverage.trialsOf(other, 'first'))
     writeFileSync(join(root, 'quick.test.ts'), 'changed')
     expect(again.isKnown('quick.test.ts')).toBe(false)
   })
