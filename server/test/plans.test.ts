@@ -158,6 +158,7 @@ async function everyStatement(): Promise<Statement[]> {
   return [...found.values()]
 }
 
+const WRITES = ['write-usage', 'write-usage-several', 'write-usage-new']
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 
 /** What the plans of all statements have in common, by the settings of the connections that send them; in one cell. */
@@ -211,11 +212,7 @@ describe.skipIf(TEST_CELLS > 1).each([{ keyLookups: false }, { keyLookups: true 
       expect(plan.filter(({ node }) => !/^Index( Only)? Scan$/.test(node))).toEqual([])
     })
 
-    it.each([
-      'write-usage',
-      'write-usage-several',
-      'write-usage-new',
-    ])('gap: plans: %s goes right to its counters', async (name) => {
+    it.each(WRITES)('gap: plans: %s goes right to its counters', async (name) => {
       const statement = statements.find((one) => one.name === name)
       if (!statement) throw new Error(`no ${name} was sent`)
       const plan = await planOf(connection, statement)

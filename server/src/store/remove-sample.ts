@@ -52,9 +52,12 @@ export async function removeSampleItems(
     [appId, kind],
   )
   const ids = rows.map(({ id }) => id)
-  const removed = new Set((await remove(tx, appId, kind, ids)) ?? [])
+  const billed = kind === 'user' ? await billedUsers(tx, appId, ids) : new Set<string>()
+  const removable = ids.filter((id) => !billed.has(id))
+  const removed = new Set((await remove(tx, appId, kind, removable)) ?? [])
   if (removed.size === 0) {
-    for (const id of ids) for (const one of (await remove(tx, appId, kind, [id])) ?? []) removed.add(one)
+    for (const id of removable)
+      for (const one of (await remove(tx, appId, kind, [id])) ?? []) removed.add(one)
   }
   return { removed: removed.size, kept: ids.filter((id) => !removed.has(id)) }
 }
@@ -66,7 +69,6 @@ async function remove(
   kind: SampleKind,
   ids: readonly string[],
 ): Promise<string[] | null> {
-  if (kind === 'user' && (await areBilled(tx, appId, ids))) return null
   await tx.query('savepoint removal')
   try {
     const removal = async () => {
@@ -86,14 +88,14 @@ async function remove(
   }
 }
 
-/** Whether somebody has come to charge one of these users for more than the sample does. */
-async function areBilled(tx: Tx, appId: string, uids: readonly string[]): Promise<boolean> {
-  const refers = (table: string) =>
-    `exists (select from ${table} where app_id = $1 and user_uid = any($2::text[]::bigint[])`
-  const { rows } = await tx.query<{ billed: boolean }>(
-    `select ${refers('provider_subscription')} and not starts_with(ref, $3))
-       or ${refers('checkout_session')}) as billed`,
+/** Those of these users whom somebody has come to charge for more than the sample does. */
+async function billedUsers(tx: Tx, appId: string, uids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await tx.query<{ uid: string }>(
+    `select user_uid::text as uid from provider_subscription
+     where app_id = $1 and user_uid = any($2::text[]::bigint[]) and not starts_with(ref, $3)
+     union select user_uid::text from checkout_session
+     where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     [appId, uids, SAMPLE_BILLS],
   )
-  return rows[0]?.billed === true
+  return new Set(rows.map(({ uid }) => uid))
 }

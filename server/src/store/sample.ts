@@ -30,8 +30,24 @@ interface SampleUser {
   email: string
 }
 
-/** Of those listed by number as `s`, the users of the cell that is being filled. */
-const ofThisCell = (tx: Tx) => (cellsOf(tx) ? 'join users u on u.app_id = $1 and u.uid = s.uid' : '')
+/** Does the same in each cell, for the rows of the users who are in it. */
+async function byUsersOfCell<Row extends { uid: number }>(
+  tx: Tx,
+  appId: string,
+  rows: readonly Row[],
+  work: (some: readonly Row[]) => Promise<unknown>,
+): Promise<void> {
+  const uids = [...new Set(rows.map(({ uid }) => uid))]
+  await inEachCell(tx, async () => {
+    if (!cellsOf(tx)) return work(rows)
+    const found = await tx.query<{ uid: number }>(
+      `select uid from users where app_id = $1 and uid = any($2)`,
+      [appId, uids],
+    )
+    const here = new Set(found.rows.map(({ uid }) => uid))
+    return work(rows.filter(({ uid }) => here.has(uid)))
+  })
+}
 
 export interface SampleSubscription {
   uid: number
@@ -49,17 +65,7 @@ export async function insertSampleSubscriptions(
   appId: string,
   made: readonly SampleSubscription[],
 ): Promise<void> {
-  const values = [
-    appId,
-    made.map((s) => s.uid),
-    made.map((s) => s.id),
-    made.map((s) => s.packageId),
-    made.map((s) => s.isAddon),
-    made.map((s) => timestamp(s.startedAt)),
-    made.map((s) => timestampOrNull(s.endedAt)),
-    made.map((s) => s.billRef),
-  ]
-  await inEachCell(tx, () =>
+  await byUsersOfCell(tx, appId, made, (some) =>
     tx.query(
       `insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, cancelled_at,
          provider, provider_ref, cancel_at)
@@ -69,8 +75,17 @@ export async function insertSampleSubscriptions(
        from unnest($2::bigint[], $3::text[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
          $8::text[]) as s (uid, id, package_id, is_addon, started_at, ended_at, bill_ref)
          left join provider_subscription p on p.app_id = $1 and p.provider = 'sandbox' and p.ref = s.bill_ref
-         ${ofThisCell(tx)} order by s.started_at`,
-      values,
+       order by s.started_at`,
+      [
+        appId,
+        some.map((s) => s.uid),
+        some.map((s) => s.id),
+        some.map((s) => s.packageId),
+        some.map((s) => s.isAddon),
+        some.map((s) => timestamp(s.startedAt)),
+        some.map((s) => timestampOrNull(s.endedAt)),
+        some.map((s) => s.billRef),
+      ],
     ),
   )
 }
@@ -99,28 +114,22 @@ export async function insertSampleUsage(
     rows.map((r) => timestamp(r.periodStart)),
     rows.map((r) => r.used),
   ]
-  const counted = [appId, ...key(counters)]
-  const entered = [
-    appId,
-    ...key(entries),
-    entries.map((e) => e.delta),
-    entries.map((e) => timestamp(e.recordedAt)),
-  ]
-  await inEachCell(tx, async () => {
-    await tx.query(
+  await byUsersOfCell(tx, appId, counters, (some) =>
+    tx.query(
       `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
-       select $1, s.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[])
-         as s (uid, feature_id, reset_period, period_start, used) ${ofThisCell(tx)}`,
-      counted,
-    )
-    await tx.query(
+       select $1, s.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[]) as s`,
+      [appId, ...key(some)],
+    ),
+  )
+  await byUsersOfCell(tx, appId, entries, (some) =>
+    tx.query(
       `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, used, delta, recorded_at, action)
        select $1, s.*, 'ADD' from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[],
          $7::bigint[], $8::timestamptz[]) as s (uid, feature_id, reset_period, period_start, used, delta, recorded_at)
-         ${ofThisCell(tx)} order by s.recorded_at`,
-      entered,
-    )
-  })
+       order by s.recorded_at`,
+      [appId, ...key(some), some.map((e) => e.delta), some.map((e) => timestamp(e.recordedAt))],
+    ),
+  )
 }
 
 /** Recent usage for the home page; deleted with its users. */
@@ -192,8 +201,8 @@ export async function countOfSampleUsers(
   appId: string,
 ): Promise<{ subscriptions: number; payments: number }> {
   const count = (table: string) =>
-    `(select count(*) from ${table} t where t.app_id = $1 and t.user_uid in (
-       select i.id::bigint from sample_item i where i.app_id = $1 and i.kind = 'user'))`
+    `(select count(*) from ${table} t where t.app_id = $1 and t.user_uid = any(array(
+       select i.id::bigint from sample_item i where i.app_id = $1 and i.kind = 'user')))`
   const { rows } = await db.query<{ subscriptions: number; payments: number }>(
     `select ${count('subscription')} as subscriptions, ${count('payment')} as payments`,
     [appId],
