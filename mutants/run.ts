@@ -46,12 +46,14 @@ async function main(options: Options): Promise<void> {
       else if (verdict !== null) found.push({ mutant, verdict })
     }
   }
+  const explained = readExplanations()
   say(`seed ${options.seed}: ${waiting.length} mutants to try, ${found.length} known`)
   const random = new Random(options.seed)
   // Those that have survived before come first: somebody may have written a test since.
   const order = waiting
     .map((one) => {
-      const again = findings.known(one.mutant, one.text) !== null
+      const again =
+        findings.known(one.mutant, one.text) !== null && !explanationOf(one.mutant, one.text, explained)
       return {
         ...one,
         at: again ? 0 : 1 + random.next(),
@@ -115,8 +117,10 @@ async function cover(judge: Judge, coverage: Coverage, isTime: () => boolean): P
   }
 }
 
+const readExplanations = () => readJson<Explanation[]>(join(ROOT, 'mutants/explained.json')) ?? []
+
 function report(all: Source[], coverage: Coverage, found: Finding[], seed: number): void {
-  const explained = readJson<Explanation[]>(join(ROOT, 'mutants/explained.json')) ?? []
+  const explained = readExplanations()
   const texts = new Map(all.map(({ path, text }) => [path, text]))
   const text = markdown({
     possible: new Map(all.map(({ path, mutants }) => [path, mutants.length])),

@@ -89,6 +89,14 @@ describe('long lists', () => {
     expect(extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: 'after' })
   })
 
+  it.each(['', 's0', '\u0000', 'x'.repeat(10_000)])('gap: lists: %j is no cursor', async (after) => {
+    for (const list of ['users', 'subscriptions']) {
+      const query = `query ($after: String) { ${list}(first: 2, after: $after) { id } }`
+      const { extensions } = await app(201).error(query, { after })
+      expect(extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: 'after' })
+    }
+  })
+
   const u = ids('u', 1, 201)
   const FORMS: { what: string; query: string; variables?: Variables; data: object; codes?: string[] }[] = [
     {

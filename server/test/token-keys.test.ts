@@ -176,14 +176,16 @@ describe('gap: tokens of the version before, which name no key', () => {
       // Processes of that version still run, and take no other.
       expect(kidOf(fresh)).toBeUndefined()
       const { iat, exp, ...claims } = decodeJwt(fresh)
-      const old = (issued: number) =>
+      const old = (issued: number, alg = 'HS256') =>
         new SignJWT(claims)
-          .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+          .setProtectedHeader({ alg, typ: 'JWT' })
           .setIssuedAt(issued)
           .setExpirationTime(issued + 3600)
           .sign(secret)
       const seconds = () => Math.floor((Date.now() + ahead) / 1000)
       expect(await outcome(await old(seconds()), '{ me { id } }', upgraded)).toBe('let in')
+      // By the right secret, but not by the algorithm that it is for.
+      expect(await outcome(await old(seconds(), 'HS512'), '{ me { id } }', upgraded)).toBe('UNAUTHENTICATED')
       ahead = 26 * 3_600_000
       expect(await outcome(await old(seconds()), '{ me { id } }', upgraded)).toBe('UNAUTHENTICATED')
       expect(kidOf(await tokenFrom(upgraded.admin))).toMatch(/^[\w-]{16}$/)
