@@ -126,7 +126,7 @@ async function everyStatement(): Promise<Statement[]> {
       `users(appId: "default", state: ${state}) { next total { count } }`,
       `users(appId: "default", state: ${state}, packageId: "p1") { next total { count } }`,
     ]),
-    'featureActivity(appId: "default", id: "f1", from: "2026-11-01T00:00:00Z", to: "2026-11-02T00:00:00Z", interval: HOUR) { at }',
+    `featureActivity(appId: "default", id: "f1", from: "${new Date(Date.now() - 20 * 86_400_000).toISOString()}", to: "${new Date().toISOString()}", interval: DAY) { at }`,
     'auditLog { next }',
     'auditLog(actorKind: API_KEY) { next }',
     'auditLog(appId: "default", who: "a@example.com", operation: "o") { next }',
@@ -275,7 +275,7 @@ it('gap: plans: no statement reads a growing table from end to end', async () =>
   expect(statements.length).toBeGreaterThan(40)
 })
 
-/** Indexes of such tables that no statement uses, with the rules they enforce. */
+/** Indexes of such tables that no statement needs, with the rules they enforce. */
 const UNREAD: Record<string, string> = {
   billing_id_once_per_import: 'no two rows of a file give one billing id away',
   one_live_base_plan: 'a user has one live base plan',
@@ -294,6 +294,7 @@ it.skipIf(TEST_CELLS > 1)('gap: plans: every index is used, or enforces a rule',
     `select indexrelname as name from pg_stat_user_indexes where relname = any($1)`,
     [GROWING],
   )
-  const unread = rows.map(({ name }) => name).filter((name) => !used.has(name))
-  expect(unread.sort()).toEqual(Object.keys(UNREAD).sort())
+  const names = rows.map(({ name }) => name)
+  expect(names.filter((name) => !used.has(name) && !(name in UNREAD))).toEqual([])
+  expect(names).toEqual(expect.arrayContaining(Object.keys(UNREAD)))
 })
