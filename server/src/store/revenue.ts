@@ -36,23 +36,23 @@ const ENDED = (of: string) => `coalesce(${of}.cancelled_at, ${of}.cancel_at)`
 
 /**
  * What began and what ended after `from`, up to `now`. Changes are counted by a join of ends and beginnings within that
- * time: asked row by row, a year of 300,000 subscriptions took five seconds.
+ * time: asked row by row, a year of 300,000 subscriptions took five seconds. Both are set apart first, so that no index
+ * tempts PostgreSQL to join by the moment alone, which many may share.
  */
 export async function countMovements(db: Db, appId: string, from: number, now: number): Promise<Movements> {
   const { rows } = await db.query<{ began: number; ended: number; replaced: number; replacing: number }>(
-    `select
-       (select count(*) from subscription s where s.app_id = $1 and s.started_at > $2 and s.started_at <= $3
-          and (s.cancelled_at is null or s.cancelled_at >= s.started_at)) as began,
-       (select count(*) from subscription e where e.app_id = $1 and ${ENDED('e')} is not null and ${ENDED('e')} > $2
-          and ${ENDED('e')} <= $3 and ${ENDED('e')} >= e.started_at) as ended,
-       changes.replaced, changes.replacing
-     from (select count(distinct e.id) as replaced, count(distinct s.id) as replacing
-       from subscription e join subscription s on s.app_id = $1 and s.user_uid = e.user_uid
-         and s.started_at = ${ENDED('e')} and s.id <> e.id and not s.is_addon
-         and s.started_at > $2 and s.started_at <= $3
-         and (s.cancelled_at is null or s.cancelled_at >= s.started_at)
-       where e.app_id = $1 and not e.is_addon and ${ENDED('e')} is not null and ${ENDED('e')} > $2
-         and ${ENDED('e')} <= $3 and ${ENDED('e')} >= e.started_at) changes`,
+    `with began as materialized (
+       select id, user_uid, is_addon, started_at as at from subscription s
+       where s.app_id = $1 and s.started_at > $2 and s.started_at <= $3
+         and (s.cancelled_at is null or s.cancelled_at >= s.started_at)),
+     ended as materialized (
+       select id, user_uid, is_addon, ${ENDED('e')} as at from subscription e
+       where e.app_id = $1 and ${ENDED('e')} is not null and ${ENDED('e')} > $2 and ${ENDED('e')} <= $3
+         and ${ENDED('e')} >= e.started_at)
+     select (select count(*) from began) as began, (select count(*) from ended) as ended,
+       count(distinct e.id) as replaced, count(distinct s.id) as replacing
+     from ended e join began s on s.user_uid = e.user_uid and s.at = e.at and s.id <> e.id
+     where not s.is_addon and not e.is_addon`,
     [appId, timestamp(from), timestamp(now)],
   )
   const { began, ended, replaced, replacing } = rows[0] ?? { began: 0, ended: 0, replaced: 0, replacing: 0 }

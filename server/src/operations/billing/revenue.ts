@@ -2,7 +2,7 @@ import { exponentOf } from '../../domain/currency.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { type Mrr, mrrOf } from '../../domain/mrr.ts'
-import { type Tx, transaction } from '../../store/database.ts'
+import type { Tx } from '../../store/database.ts'
 import {
   type ListedPayment,
   listPayments,
@@ -10,6 +10,7 @@ import {
   type PaymentTotal,
   paymentTotals,
 } from '../../store/payments.ts'
+import { readAnyApp } from '../../store/read-any-app.ts'
 import {
   chargedPrices,
   countByPackage,
@@ -126,7 +127,7 @@ async function newFigures(
   now: number,
   kept: KeptFigures<Figures> | null,
 ): Promise<{ asOf: number; figures: Figures }> {
-  const made = await transaction(pool, async (tx) => {
+  const made = await readAnyApp(pool, async (tx) => {
     const alone = await makesFiguresAlone(tx, appId)
     return !alone && kept ? kept : { asOf: now, figures: await countFigures(tx, appId, days, now) }
   })
@@ -157,7 +158,7 @@ export async function revenueList(
   const { pool } = call.service
   const span = await spanOf(call, days)
   const size = pageSize(first)
-  const rows = await listRevenue(pool, call.appId, list, span, keyOf(after), size + 1)
+  const rows = await readAnyApp(pool, (tx) => listRevenue(tx, call.appId, list, span, keyOf(after), size + 1))
   const { packages } = await catalogueOf(call)
   const page = pageOf(rows, size, cursorOf)
   return {
@@ -184,7 +185,7 @@ export async function mrrList(
   const { pool } = call.service
   const { now } = await foundApp(pool, call.appId)
   const size = pageSize(first)
-  const rows = await listMrr(pool, call.appId, now, placeOf(after), size + 1)
+  const rows = await readAnyApp(pool, (tx) => listMrr(tx, call.appId, now, placeOf(after), size + 1))
   const { packages } = await catalogueOf(call)
   const page = pageOf(rows, size, ({ provider, ref }) => `${provider} ${ref}`)
   return {
@@ -219,8 +220,8 @@ export async function payments(
   const { pool } = call.service
   const rows =
     state === 'REFUNDED'
-      ? await listRefunds(pool, call.appId, span, keyOf(after), size + 1)
-      : await listPayments(pool, call.appId, state, span, keyOf(after), size + 1)
+      ? await readAnyApp(pool, (tx) => listRefunds(tx, call.appId, span, keyOf(after), size + 1))
+      : await readAnyApp(pool, (tx) => listPayments(tx, call.appId, state, span, keyOf(after), size + 1))
   return pageOf(rows.map(inUnits), size, cursorOf)
 }
 

@@ -1,6 +1,7 @@
 import { type Catalogue, grantsOf } from '../../domain/catalogue.ts'
 import { MAX_LOOKED_AT } from '../../domain/limits.ts'
 import { type Holder, type Standing, standingOf } from '../../domain/standing.ts'
+import { readAnyApp } from '../../store/read-any-app.ts'
 import { type Counter, holders, usedOf } from '../../store/subscribers.ts'
 import { ALL_SUBSCRIPTIONS, filteredSubscriptions } from '../../store/subscription-list.ts'
 import { listedUsers } from '../../store/user-list.ts'
@@ -56,7 +57,7 @@ export async function featureUsers(
     const filter = { ...ALL_SUBSCRIPTIONS, packageId: listed[at.index] ?? '', state: 'ACTIVE' } as const
     const from = { after: at.seq, oldestFirst: false, most: MAX_LOOKED_AT }
     const limit = size + 1 - rows.length
-    const found = await filteredSubscriptions(pool, appId, filter, from, limit, now)
+    const found = await readAnyApp(pool, (tx) => filteredSubscriptions(tx, appId, filter, from, limit, now))
     const shown = found.rows.slice(0, limit - 1)
     const held = await holders(
       pool,

@@ -1,4 +1,5 @@
 import { MAX_COUNTED, MAX_LOOKED_AT } from '../../domain/limits.ts'
+import { readAnyApp } from '../../store/read-any-app.ts'
 import {
   countSubscriptions,
   filteredSubscriptions,
@@ -52,7 +53,9 @@ export async function dashboardSubscriptions(
     perUser: false,
   }
   const from = { after: after == null ? null : keyAfter(after), oldestFirst, most: MAX_LOOKED_AT }
-  const { rows, lookedTo } = await filteredSubscriptions(pool, appId, filter, from, size + 1, now)
+  const { rows, lookedTo } = await readAnyApp(pool, (tx) =>
+    filteredSubscriptions(tx, appId, filter, from, size + 1, now),
+  )
   // Loaded after the rows, so that it includes the packages of all of them.
   const catalogue = await catalogueOf(call)
   const shown = rows.slice(0, size)
@@ -60,7 +63,7 @@ export async function dashboardSubscriptions(
   return {
     rows: shown.map((row) => packageSubscription(row, catalogue, now)),
     next: next === null ? null : String(next),
-    total: () => countSubscriptions(pool, appId, filter, MAX_COUNTED, now),
+    total: () => readAnyApp(pool, (tx) => countSubscriptions(tx, appId, filter, MAX_COUNTED, now)),
   }
 }
 

@@ -1,6 +1,7 @@
 import { badUserInput } from '../../domain/errors.ts'
 import { MAX_COUNTED, MAX_LOOKED_AT } from '../../domain/limits.ts'
 import type { Package } from '../../domain/package.ts'
+import { readAnyApp } from '../../store/read-any-app.ts'
 import type { ListedUser } from '../../store/search-users.ts'
 import { holders } from '../../store/subscribers.ts'
 import {
@@ -127,7 +128,9 @@ async function pageOfPlan(
   }
   const filter = { ...ALL_SUBSCRIPTIONS, packageId, state: state ?? 'ACTIVE', perUser: true } as const
   const from = { after: after == null ? null : keyAfter(after), oldestFirst: false, most: MAX_LOOKED_AT }
-  const { rows, lookedTo } = await filteredSubscriptions(pool, appId, filter, from, size + 1, now)
+  const { rows, lookedTo } = await readAnyApp(pool, (tx) =>
+    filteredSubscriptions(tx, appId, filter, from, size + 1, now),
+  )
   const shown = rows.slice(0, size)
   const users = await listedUsers(
     pool,
@@ -140,7 +143,7 @@ async function pageOfPlan(
       rows: shown.flatMap(({ userUid }) => users.get(userUid) ?? []),
       next: next === null ? null : String(next),
     }),
-    total: () => countSubscriptions(pool, appId, filter, MAX_COUNTED, now),
+    total: () => readAnyApp(pool, (tx) => countSubscriptions(tx, appId, filter, MAX_COUNTED, now)),
   }
 }
 
