@@ -47,15 +47,8 @@ export const COUNTER_EXISTS = 'usage_counter_pkey'
 // row. A moved counter brings its last ledger row along, nearly always the only one. A ledger row or receipt whose move
 // is null belongs to a new counter or to none, and so depends on no update.
 
-/**
- * What has to be written beside one ledger row for each moved counter: nothing, several rows, or new counters as well. Both
- * are rare, and a statement that may write more takes longer to start, even where there is nothing of it.
- */
-type Kind = 'plain' | 'several' | 'new'
-const PARAMETERS: Record<Kind, number> = { plain: 11, several: 21, new: 27 }
-
-/** What is written in one cell; `$` names its parameters. */
-const writingIn = (kind: Kind, schema: string, suffix: string, $: Parameter) => `moved${suffix} as (
+/** What is written in one cell, from as many parameters as `writtenIn` returns; `$` names them. */
+const writingIn = (schema: string, suffix: string, $: Parameter, withNew: boolean) => `moved${suffix} as (
   update ${schema}usage_counter c set used = m.becomes
   from unnest(${$(1)}::text[], ${$(2)}::bigint[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::timestamptz[],
       ${$(6)}::tid[], ${$(7)}::bigint[], ${$(8)}::bigint[], ${$(9)}::text[], ${$(10)}::bigint[], ${$(11)}::timestamptz[])
@@ -66,23 +59,21 @@ const writingIn = (kind: Kind, schema: string, suffix: string, $: Parameter) => 
   returning m.*
 ), ledger${suffix} as (
   insert into ${schema}usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
-  ${kind === 'plain' ? '' : `${furtherEntries(`moved${suffix}`, $)} union all`}
+  select app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at
+  from unnest(${$(12)}::text[], ${$(13)}::bigint[], ${$(14)}::text[], ${$(15)}::text[], ${$(16)}::timestamptz[],
+      ${$(17)}::text[], ${$(18)}::bigint[], ${$(19)}::bigint[], ${$(20)}::timestamptz[], ${$(21)}::int[])
+    as e (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at, move)
+  where move is null or move = any(array(select ord from moved${suffix}))
+  union all
   select app_id, user_uid, feature_id, reset_period, period_start, action, delta, becomes, recorded_at from moved${suffix}
 )${
-  kind === 'new'
+  withNew
     ? `, made${suffix} as (
   insert into ${schema}usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
   select * from unnest(${$(22)}::text[], ${$(23)}::bigint[], ${$(24)}::text[], ${$(25)}::text[], ${$(26)}::timestamptz[], ${$(27)}::bigint[])
 )`
     : ''
 }`
-
-const furtherEntries = (moved: string, $: Parameter) => `
-  select app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at
-  from unnest(${$(12)}::text[], ${$(13)}::bigint[], ${$(14)}::text[], ${$(15)}::text[], ${$(16)}::timestamptz[],
-      ${$(17)}::text[], ${$(18)}::bigint[], ${$(19)}::bigint[], ${$(20)}::timestamptz[], ${$(21)}::int[])
-    as e (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at, move)
-  where move is null or move = any(array(select ord from ${moved}))`
 
 /** Receipts, from seven parameters. */
 const writingReceipts = (moved: string, $: Parameter) => `receipt as (
@@ -106,19 +97,17 @@ const WRITE_RECEIPTS = new Prepared<[ord: null]>(
 select null where false`,
 )
 
-const NAMES: Record<Kind, string> = {
-  plain: 'write-usage',
-  several: 'write-usage-several',
-  new: 'write-usage-new',
-}
-
-const write = kept(
-  (kind: Kind) =>
-    new Prepared<[ord: string]>(
-      NAMES[kind],
-      `with ${writingIn(kind, '', '', from(0))}, ${writingReceipts('select ord from moved', from(PARAMETERS[kind]))}
+/** New counters are rare, and a statement that may create some takes longer to start, even if it does not. */
+const WRITE = new Prepared<[ord: string]>(
+  'write-usage',
+  `with ${writingIn('', '', from(0), false)}, ${writingReceipts('select ord from moved', from(21))}
 select ord from moved`,
-    ),
+)
+
+const WRITE_NEW = new Prepared<[ord: string]>(
+  'write-usage-new',
+  `with ${writingIn('', '', from(0), true)}, ${writingReceipts('select ord from moved', from(27))}
+select ord from moved`,
 )
 
 /** Of each cell, the last of its parameters is how many moves are those of the cells before it. */
@@ -131,27 +120,22 @@ function partsOf(schemas: readonly string[], parameters: number) {
 }
 
 /** In the cells of a group. */
-const writeIn: Record<Exclude<Kind, 'new'>, (group: CellGroup) => Prepared<[ord: string]>> = {
-  plain: kept((group: CellGroup) => writingInGroup('plain', group)),
-  several: kept((group: CellGroup) => writingInGroup('several', group)),
-}
-
-function writingInGroup(kind: 'plain' | 'several', { name, schemas }: CellGroup): Prepared<[ord: string]> {
-  const { cells, moved, receipts } = partsOf(schemas, PARAMETERS[kind] + 1)
-  return new Prepared(
-    `${NAMES[kind]}-${name}`,
-    `with ${cells.map(({ schema, i, $ }) => writingIn(kind, schema, `_${i}`, $)).join(', ')},
+const writeIn = kept(({ name, schemas }: CellGroup) => {
+  const { cells, moved, receipts } = partsOf(schemas, 22)
+  return new Prepared<[ord: string]>(
+    `write-usage-${name}`,
+    `with ${cells.map(({ schema, i, $ }) => writingIn(schema, `_${i}`, $, false)).join(', ')},
 ${receipts}
 ${moved}`,
   )
-}
+})
 
 /**
  * The same with new counters. Users may be moved away to another cell: their counters are not found then, but a new one
  * would be left behind. So its user is held, and all is undone if that is gone.
  */
 const writeNewIn = kept(({ name, schemas }: CellGroup) => {
-  const { cells, moved, receipts } = partsOf(schemas, PARAMETERS.new + 3)
+  const { cells, moved, receipts } = partsOf(schemas, 30)
   const held = ({ schema, i, $ }: (typeof cells)[number]) => `held_${i} as materialized (
   select u.uid from unnest(${$(28)}::text[], ${$(29)}::bigint[]) as n (app_id, uid)
   join ${schema}users u on u.app_id = n.app_id and u.uid = n.uid for key share of u
@@ -160,8 +144,8 @@ const writeNewIn = kept(({ name, schemas }: CellGroup) => {
     ({ i, $ }) => `(select count(*) from held_${i}) = cardinality(${$(29)}::bigint[])`,
   )
   return new Prepared<[ord: string | null]>(
-    `${NAMES.new}-${name}`,
-    `with ${cells.map(({ schema, i, $ }) => writingIn('new', schema, `_${i}`, $)).join(', ')},
+    `write-usage-new-${name}`,
+    `with ${cells.map(({ schema, i, $ }) => writingIn(schema, `_${i}`, $, true)).join(', ')},
 ${receipts},
 ${cells.map(held).join(',\n')},
 all_held as (select case when ${areHeld.join(' and ')} then 1 else user_moved_away() end as checked)
@@ -187,18 +171,23 @@ export async function writeUsage(
     return new Set()
   }
   const group = first.key.cell?.group
-  const kind = kindOf(moves)
+  const withNew = moves.some(({ from }) => from === null)
   const updated: CounterMove[] = []
   const values = (group ? byCell(group, moves, ({ key }) => key.cell) : [moves]).flatMap((here) => {
     const before = updated.length
-    const { columns, updates, inserts } = writtenIn(kind, here, before, receipts)
+    const { columns, updates, inserts } = writtenIn(here, before, receipts)
     updated.push(...updates)
-    if (kind === 'new' && group) columns.push(...usersOf(inserts))
+    if (withNew)
+      columns.push(
+        ...keyColumns(inserts),
+        numberArray(inserts, (m) => m.to),
+      )
+    if (withNew && group) columns.push(...usersOf(inserts))
     if (group) columns.push(String(before))
     return columns
   })
   values.push(...receiptColumns(receipts))
-  const statement = !group ? write(kind) : kind === 'new' ? writeNewIn(group) : writeIn[kind](group)
+  const statement = withNew ? (group ? writeNewIn(group) : WRITE_NEW) : group ? writeIn(group) : WRITE
   const rows = await statement.run(client, values)
   const done = new Set(moves.filter(({ from }) => from === null))
   for (const [ord] of rows) {
@@ -208,11 +197,6 @@ export async function writeUsage(
   return done
 }
 
-function kindOf(moves: readonly CounterMove[]): Kind {
-  if (moves.some(({ from }) => from === null)) return 'new'
-  return moves.some(({ entries }) => entries.length > 1) ? 'several' : 'plain'
-}
-
 /** `move`: the number of the move it depends on, counted from 1; null: it depends on none */
 interface KeptReceipt {
   receipt: Receipt
@@ -220,7 +204,7 @@ interface KeptReceipt {
 }
 
 /** The parameters of one cell. Receipts are added to those of all cells, where `before` counts the moves so far. */
-function writtenIn(kind: Kind, moves: readonly CounterMove[], before: number, receipts: KeptReceipt[]) {
+function writtenIn(moves: readonly CounterMove[], before: number, receipts: KeptReceipt[]) {
   const updates = moves.flatMap((move) => {
     const last = move.entries.at(-1)
     return move.from && last ? [{ move, key: move.key, from: move.from, last }] : []
@@ -243,21 +227,13 @@ function writtenIn(kind: Kind, moves: readonly CounterMove[], before: number, re
     textArray(updates, (m) => m.last.action),
     numberArray(updates, (m) => m.last.delta),
     textArray(updates, (m) => timestamp(m.last.recordedAt)),
+    ...keyColumns(entries),
+    textArray(entries, (e) => e.entry.action),
+    numberArray(entries, (e) => e.entry.delta),
+    numberArray(entries, (e) => e.entry.used),
+    textArray(entries, (e) => timestamp(e.entry.recordedAt)),
+    numberArray(entries, (e) => e.move),
   ]
-  if (kind !== 'plain')
-    columns.push(
-      ...keyColumns(entries),
-      textArray(entries, (e) => e.entry.action),
-      numberArray(entries, (e) => e.entry.delta),
-      numberArray(entries, (e) => e.entry.used),
-      textArray(entries, (e) => timestamp(e.entry.recordedAt)),
-      numberArray(entries, (e) => e.move),
-    )
-  if (kind === 'new')
-    columns.push(
-      ...keyColumns(inserts),
-      numberArray(inserts, (m) => m.to),
-    )
   return { columns, updates: updates.map(({ move }) => move), inserts }
 }
 

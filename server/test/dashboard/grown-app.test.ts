@@ -5,7 +5,7 @@ import { rowsOf } from '../harness/database.ts'
 import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
 
 // PostgreSQL's statistics are of a time when this app had next to nothing, as after an import, or for long in a database of
-// many apps. A plan for so few takes minutes for these many, which no answer has.
+// many apps. A plan for so few takes longer for these many than any answer may.
 
 const CUSTOMERS = 30_000
 
