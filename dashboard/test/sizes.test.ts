@@ -9,6 +9,8 @@ const SIZES = ALL ? [0, 1, 50, 100_000] : [0, 1, 50]
 const PAGE = 50
 /** The longest that a page may take to open, whatever it lists. */
 const OPENS_MS = 5_000
+/** The longest that the figures of the Revenue page may take to be made. */
+const FIGURES_MS = 10_000
 
 let dashboard: Dashboard
 let visit: Visit
@@ -218,14 +220,19 @@ describe.each(SIZES)('gap: pages with %i rows', (rows) => {
       const { page, open, problems } = visit
       const path = `revenue?range=30&list=${list}`
       const began = performance.now()
-      await open(`/apps/${shop}/${path}`)
+      const since = () => Math.round(performance.now() - began)
+      const opening = open(`/apps/${shop}/${path}`)
       const shown = page.getByRole('table', { name: label, exact: true }).locator('tbody tr')
-      if (rows > 0) await shown.first().waitFor()
-      took[path] = Math.round(performance.now() - began)
+      // The figures above it are made once for everybody, and may take longer.
+      const listed = rows > 0 ? shown.first().waitFor().then(since) : opening.then(since)
+      await opening
+      took[`${path}, whole`] = since()
+      took[path] = await listed
       expect(await shown.count()).toBe(Math.min(rows, PAGE))
       expect(await page.getByRole('button', { name: 'Next' }).count()).toBe(rows > PAGE ? 1 : 0)
       expect(problems).toEqual([])
       if (ALL) expect(took[path], 'ms').toBeLessThan(OPENS_MS)
+      if (ALL) expect(took[`${path}, whole`], 'ms').toBeLessThan(FIGURES_MS)
     })
   })
 

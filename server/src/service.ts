@@ -17,6 +17,7 @@ import { PASSWORD_COST } from './operations/members/password.ts'
 import { billingReader } from './operations/subscriptions/subscription-billing.ts'
 import { buildSearch } from './operations/upkeep/build-search.ts'
 import { keepLedgerFrom } from './operations/upkeep/keep-ledger.ts'
+import { keepStatistics } from './operations/upkeep/keep-statistics.ts'
 import { Metrics } from './operations/upkeep/metrics.ts'
 import { OngoingWork } from './operations/upkeep/ongoing-work.ts'
 import { Outages } from './operations/upkeep/outages.ts'
@@ -213,6 +214,7 @@ function startMaintenance(
     isFirst && !cells.areMany ? buildSearch(pool, log, signal) : null,
     // By each process, as any may die: of several that try at once, one does it.
     keepLedgerFrom(ledgers, log, ledger, signal),
+    keepStatistics(pool, log, signal),
   ])
   return async () => {
     stopping.abort()

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { number, units } from '../ui/number.ts'
 import { moneyText, providerName } from '../ui/price.ts'
+import { SkeletonCards } from '../ui/skeletons.tsx'
 import type { Figures } from './revenue-query.ts'
 
 type Range = '7' | '30' | '90' | '365'
@@ -23,6 +24,18 @@ interface OfRevenue {
   range: Range
 }
 
+const MONEY = { base: 1, xs: 2, lg: 4 }
+const MOVEMENTS = { base: 2, sm: 5 }
+
+export function SkeletonFigures() {
+  return (
+    <Stack gap="lg">
+      <SkeletonCards cards={4} cols={MONEY} height={124} />
+      <SkeletonCards cards={5} cols={MOVEMENTS} height={90} />
+    </Stack>
+  )
+}
+
 /** What comes in each month, and what was paid, by provider and currency. */
 export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
   const { mrr, payments } = revenue
@@ -32,7 +45,7 @@ export function MoneyFigures({ appId, revenue, range }: OfRevenue) {
       ? ` · ${provider === 'sandbox' ? 'sandbox, no money' : providerName(provider)}`
       : ''
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
+    <SimpleGrid cols={MONEY}>
       <Figure label="Monthly recurring revenue" to={{ appId, range, list: 'mrr' }}>
         {mrr.length === 0 && <Amount text="–" note="no subscription is charged by a provider" />}
         {mrr.map(({ provider, currency, decimals, amount, pastDue }) => (
@@ -89,7 +102,7 @@ export function MovementFigures({ appId, revenue, range }: OfRevenue) {
     </Figure>
   )
   return (
-    <SimpleGrid cols={{ base: 2, sm: 5 }}>
+    <SimpleGrid cols={MOVEMENTS}>
       {of('New', 'new', revenue.new)}
       {of('Changed', 'changed', revenue.changed)}
       {of('Cancelled', 'cancelled', revenue.cancelled)}

@@ -14,9 +14,8 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Note } from '../ui/note.tsx'
 import { number, units } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
-import { SkeletonCards } from '../ui/skeletons.tsx'
 import { When } from '../ui/when.tsx'
-import { MoneyFigures, MovementFigures } from './revenue-figures.tsx'
+import { MoneyFigures, MovementFigures, SkeletonFigures } from './revenue-figures.tsx'
 import { RevenueListOf } from './revenue-list.tsx'
 import { type Figures, REVENUE } from './revenue-query.ts'
 
@@ -51,7 +50,7 @@ export function RevenuePage() {
       }
     >
       <FormAlert error={refresh.error} />
-      <Loaded of={asked} skeleton={<SkeletonCards cards={4} cols={{ base: 1, xs: 2, lg: 4 }} height={124} />}>
+      <Loaded of={asked} skeleton={<SkeletonFigures />}>
         {({ revenue }) =>
           revenue && (
             <>
@@ -87,12 +86,12 @@ export function RevenuePage() {
               )}
               <MoneyFigures appId={appId} revenue={revenue} range={range} />
               <MovementFigures appId={appId} revenue={revenue} range={range} />
-              {list !== undefined && <RevenueListOf appId={appId} list={list} days={days} after={after} />}
-              <Plans appId={appId} plans={revenue.plans} />
             </>
           )
         }
       </Loaded>
+      {list !== undefined && <RevenueListOf appId={appId} list={list} days={days} after={after} />}
+      {asked.data?.revenue && <Plans appId={appId} plans={asked.data.revenue.plans} />}
     </Page>
   )
 }

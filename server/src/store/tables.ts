@@ -7,7 +7,7 @@ import type { Db } from './database.ts'
  * All of the service's tables with content of their own: that of a backup. Which users are in which cell is not part of
  * it: what is restored has one.
  */
-const TABLES = [
+export const TABLES = [
   'activity',
   'api_key',
   'app',

@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Pool } from '../../store/database.ts'
+import { analyze, grownTables } from '../../store/statistics.ts'
+
+const ROUND_MS = 5_000
+
+/**
+ * Has PostgreSQL look at tables that have just grown, until `stopping`: autovacuum does so within minutes, and until then
+ * lists and figures of an app that was imported a moment ago are planned as if it had nothing. The pool has no statement
+ * timeout.
+ */
+export async function keepStatistics(
+  pool: Pool,
+  log: Logger,
+  stopping: AbortSignal,
+  roundMs = ROUND_MS,
+): Promise<void> {
+  let failed = false
+  while (!stopping.aborted) {
+    try {
+      for (const table of await grownTables(pool)) await analyze(pool, table)
+      failed = false
+    } catch (error) {
+      if (!stopping.aborted && !failed)
+        log.warn({ err: error }, 'tables that have grown could not be analyzed; trying again')
+      failed = true
+    }
+    await delay(roundMs, undefined, { signal: stopping, ref: false }).catch(() => {})
+  }
+}
