@@ -129,6 +129,12 @@ function report(all: Source[], coverage: Coverage, found: Finding[], seed: numbe
       finding,
       explanation: explanationOf(finding.mutant, texts.get(finding.mutant.path) ?? '', explained),
     })),
+    explained: all.flatMap(({ text, mutants }) =>
+      mutants.flatMap((mutant) => {
+        const explanation = explanationOf(mutant, text, explained)
+        return explanation ? [{ mutant, why: explanation.why }] : []
+      }),
+    ),
     seed,
   })
   writeFileSync(join(ROOT, 'docs/mutants.md'), text)
