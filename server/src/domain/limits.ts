@@ -127,6 +127,12 @@ export const MAX_WRITE_CONFLICTS = 20
 export const MAX_STALE_READS = 20
 /** How often a user's id may change during one request of that user. */
 export const MAX_ID_CHANGES = 5
+/** How often others may change a user between a decision and the locks for it. */
+export const MAX_OVERTAKEN = 5
+/** How often others may change what a provider is being asked about: concurrent writers are a handful at most. */
+export const MAX_PROVIDER_READS = 10
+/** With growing pauses, before someone has to look at a notice: about a day. */
+export const MAX_NOTICE_ATTEMPTS = 18
 
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255
 export const IDEMPOTENCY_KEPT_HOURS = 24

@@ -3,14 +3,19 @@ import { expect } from 'vitest'
 import {
   MAX_ID_CHANGES,
   MAX_LOST_RACES,
+  MAX_NOTICE_ATTEMPTS,
+  MAX_OVERTAKEN,
+  MAX_PROVIDER_READS,
   MAX_STALE_READS,
   MAX_WRITE_CONFLICTS,
 } from '../../src/domain/limits.ts'
+import { Overtaken, unlessOvertaken } from '../../src/operations/call/overtaken.ts'
 import type { Service } from '../../src/operations/call/service.ts'
 import { readStandings } from '../../src/operations/usage/standings.ts'
 import { asThemselves } from '../../src/operations/users/me.ts'
 import { AppCache } from '../../src/store/app-cache.ts'
 import type { Tx } from '../../src/store/database.ts'
+import { jobsDone } from '../billing/jobs-done.ts'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { monotonic } from '../harness/clocks.ts'
@@ -43,6 +48,35 @@ export const retryBounds: Bound[] = [
     works: async (world) => expect(await askedDuring(world, MAX_ID_CHANGES)).toEqual({ value: 'answered' }),
     refused: async (world) => expectUnavailable(await askedDuring(world, MAX_ID_CHANGES + 1)),
   },
+  {
+    limit: 'MAX_OVERTAKEN',
+    what: 'changes of a user between a decision and its locks',
+    works: async () => expect(await overtaken(MAX_OVERTAKEN - 1)).toEqual({ value: 'done' }),
+    refused: async () => expectUnavailable(await overtaken(MAX_OVERTAKEN)),
+  },
+  {
+    limit: 'MAX_PROVIDER_READS',
+    what: 'changes of a payer while the provider is asked',
+    works: async (world) =>
+      expect(await noticed(world, { changes: MAX_PROVIDER_READS - 1 })).toMatchObject({ state: 'DONE' }),
+    refused: async (world) =>
+      expect(await noticed(world, { changes: MAX_PROVIDER_READS })).toMatchObject({
+        state: 'PENDING',
+        last_error: expect.stringContaining('kept changing'),
+      }),
+  },
+  {
+    limit: 'MAX_NOTICE_ATTEMPTS',
+    what: 'attempts at a notice',
+    works: async (world) =>
+      expect(
+        await noticed(world, { changes: MAX_PROVIDER_READS, attempts: MAX_NOTICE_ATTEMPTS - 2 }),
+      ).toMatchObject({ state: 'PENDING' }),
+    refused: async (world) =>
+      expect(
+        await noticed(world, { changes: MAX_PROVIDER_READS, attempts: MAX_NOTICE_ATTEMPTS - 1 }),
+      ).toMatchObject({ state: 'FAILED' }),
+  },
 ]
 
 const UNAVAILABLE = { code: 'UNAVAILABLE', status: 503, retryAfter: 1 }
@@ -62,20 +96,7 @@ function recordBound(
     const record = (delta: number) =>
       world.admin.ask(RECORD_USAGE, { input: { userId, featureId: 'retried', delta } })
     if (event === 'update') await record(5)
-    const schema = await schemaOfUser(world.databaseUrl, 'default', userId)
-    const name = `fails_${world.fresh().replaceAll('-', '_')}`
-    await sql(
-      world,
-      `create sequence ${name};
-       create function ${name}() returns trigger language plpgsql as $$
-       begin
-         if nextval('${name}') <= ${failures} then ${fails}; end if;
-         return new;
-       end $$;
-       do $do$ begin execute format('create trigger ${name} before ${event} on ${schema}.usage_counter for each row
-         when (new.user_uid = %s) execute function ${name}()',
-         (select uid from users where app_id = 'default' and id = '${userId}')); end $do$`,
-    )
+    await failFirst(world, failures, fails, { event, table: 'usage_counter', uid: 'user_uid', userId })
     const before = event === 'update' ? 5 : 0
     return { answer: await record(1), again: () => record(1), before }
   }
@@ -96,6 +117,29 @@ function recordBound(
       expect(await again()).toMatchObject(used(before + 1))
     },
   }
+}
+
+/** Makes PostgreSQL fail so many writes of a user's rows. */
+async function failFirst(
+  world: World,
+  failures: number,
+  fails: string,
+  { event, table, uid, userId }: { event: 'insert' | 'update'; table: string; uid: string; userId: string },
+): Promise<void> {
+  const schema = await schemaOfUser(world.databaseUrl, 'default', userId)
+  const name = `fails_${world.fresh().replaceAll('-', '_')}`
+  await sql(
+    world,
+    `create sequence ${name};
+     create function ${name}() returns trigger language plpgsql as $$
+     begin
+       if nextval('${name}') <= ${failures} then ${fails}; end if;
+       return new;
+     end $$;
+     do $do$ begin execute format('create trigger ${name} before ${event} on ${schema}.${table} for each row
+       when (new.${uid} = %s) execute function ${name}()',
+       (select uid from users where app_id = 'default' and id = '${userId}')); end $do$`,
+  )
 }
 
 const sql = <Row extends pg.QueryResultRow>({ databaseUrl }: World, text: string, values: unknown[] = []) =>
@@ -174,4 +218,44 @@ async function askedDuring(world: World, changes: number): Promise<object> {
   } finally {
     await pool.end()
   }
+}
+
+/** What becomes of something that is overtaken so many times. */
+async function overtaken(times: number): Promise<object> {
+  let left = times
+  try {
+    const value = await unlessOvertaken(async () => {
+      if (left-- > 0) throw new Overtaken()
+      return 'done'
+    })
+    return { value }
+  } catch (error) {
+    return { error }
+  }
+}
+
+/** What becomes of a notice about a payer whom others change so many times, after so many attempts. */
+async function noticed(
+  world: World,
+  { changes, attempts = 0 }: { changes: number; attempts?: number },
+): Promise<object> {
+  const id = world.fresh()
+  await world.admin.data(
+    'mutation ($id: String!) { createUser(input: { id: $id, billingId: $id, email: "old@example.com" }) { id } }',
+    { id },
+  )
+  await sql(world, `insert into sandbox_customer values ('default', $1, 'new@example.com', 'New')`, [id])
+  await failFirst(world, changes, 'return null', { event: 'update', table: 'users', uid: 'uid', userId: id })
+  await sql(
+    world,
+    `with n as (insert into notice (app_id, provider, event_id, type, payload, attempts)
+       values ('default', 'sandbox', $1, 'customer.updated',
+         json_build_object('data', json_build_object('object', json_build_object('object', 'customer', 'id', $1::text))), $2)
+       returning app_id, seq)
+     select graphile_worker.add_job('handle-notice', json_build_object('appId', app_id, 'seq', seq)) from n`,
+    [id, attempts],
+  )
+  await jobsDone(world.databaseUrl)
+  const [notice] = await sql(world, 'select state, last_error from notice where event_id = $1', [id])
+  return notice ?? {}
 }

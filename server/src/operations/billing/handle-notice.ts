@@ -1,5 +1,6 @@
 import { subjectOf } from '../../billing/notice.ts'
 import { ProviderError } from '../../billing/provider.ts'
+import { MAX_NOTICE_ATTEMPTS } from '../../domain/limits.ts'
 import { findNotice, type NoticeRow, noteDone, noteFailure } from '../../store/notices.ts'
 import type { Service } from '../call/service.ts'
 import { BillingProblem } from './apply-billing.ts'
@@ -7,9 +8,6 @@ import { syncCheckout } from './sync-checkout.ts'
 import { syncCustomer } from './sync-customer.ts'
 import { syncPayment } from './sync-payment.ts'
 import { syncSubscription } from './sync-subscription.ts'
-
-/** Attempts, with growing pauses, before someone has to look: about a day. */
-const TRIES = 18
 
 /**
  * Handles a notice by asking its provider for the current state. Permanent failures are shown in the inbox; transient
@@ -24,7 +22,7 @@ export async function handleNotice(service: Service, appId: string, seq: number)
   } catch (error) {
     const lasting =
       error instanceof BillingProblem || (error instanceof ProviderError && error.kind === 'refused')
-    const final = lasting || notice.attempts + 1 >= TRIES
+    const final = lasting || notice.attempts + 1 >= MAX_NOTICE_ATTEMPTS
     const message = error instanceof Error ? error.message : String(error)
     const paymentRef = error instanceof BillingProblem ? error.ref : null
     await noteFailure(service.pool, appId, seq, { message, final, paymentRef })

@@ -1,4 +1,5 @@
 import type { ProviderCheckout } from '../../billing/provider.ts'
+import { MAX_PROVIDER_READS } from '../../domain/limits.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { CheckoutSession } from '../../store/checkout-sessions.ts'
 import { findProviderSubscription } from '../../store/provider-subscriptions.ts'
@@ -8,9 +9,6 @@ import { followCheckout } from './follow-checkout.ts'
 import { followOneOff } from './follow-payments.ts'
 import { providerOf } from './provider-of.ts'
 import { syncSubscription } from './sync-subscription.ts'
-
-/** Concurrent writers are a handful at most. */
-const TRIES = 10
 
 /** Asks the provider about a payment link, and applies the answer. */
 export async function syncCheckout(service: Service, at: ProviderRef): Promise<void> {
@@ -34,7 +32,7 @@ async function grantForGood(
   session: CheckoutSession,
 ): Promise<void> {
   const { pool } = service
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
+  for (let attempt = 1; attempt <= MAX_PROVIDER_READS; attempt++) {
     const known = await findProviderSubscription(pool, at.appId, at.provider, checkout.ref)
     const paidAt = known?.paidAt ?? session.paidAt ?? checkout.paidAt
     if (paidAt === null) throw new Error(`the checkout ${checkout.ref} is paid and has no time`)

@@ -1,3 +1,4 @@
+import { MAX_PROVIDER_READS } from '../../domain/limits.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { transaction } from '../../store/database.ts'
 import { providerSubscriptionsOf } from '../../store/provider-subscriptions.ts'
@@ -6,13 +7,11 @@ import type { Service } from '../call/service.ts'
 import { providerOf } from './provider-of.ts'
 import { syncSubscription } from './sync-subscription.ts'
 
-const TRIES = 10
-
 /** Asks the provider about a customer: updates a payer who became a user, or forgets a deleted customer. */
 export async function syncCustomer(service: Service, at: ProviderRef): Promise<void> {
   const { appId, ref } = at
   const provider = await providerOf(service, appId, at.provider)
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
+  for (let attempt = 1; attempt <= MAX_PROVIDER_READS; attempt++) {
     const user = await findUserByBillingId(service.pool, appId, ref)
     const customer = await provider.fetchCustomer(ref)
     if (!customer) {

@@ -1,5 +1,6 @@
 import type { BillingProvider, ProviderSubscription } from '../../billing/provider.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
+import { MAX_PROVIDER_READS } from '../../domain/limits.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { findCheckoutSession } from '../../store/checkout-sessions.ts'
 import { findProviderSubscription, type ProviderSubscriptionRow } from '../../store/provider-subscriptions.ts'
@@ -10,9 +11,6 @@ import { followCheckout } from './follow-checkout.ts'
 import { followPayments } from './follow-payments.ts'
 import { untilFree } from './lease-waits.ts'
 import { providerOf } from './provider-of.ts'
-
-/** Concurrent writers are a handful at most. */
-const TRIES = 10
 
 /**
  * Asks the provider for the current state of a subscription, and applies it. No lock is held while asking: the answer
@@ -25,7 +23,7 @@ export async function syncSubscription(
   payments: 'ask' | 'if changed' = 'if changed',
 ): Promise<void> {
   const provider = await providerOf(service, at.appId, at.provider)
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
+  for (let attempt = 1; attempt <= MAX_PROVIDER_READS; attempt++) {
     await untilFree(service, at)
     const known = await findProviderSubscription(service.pool, at.appId, at.provider, at.ref)
     const fetched = (await provider.fetchSubscription(at.ref)) ?? (known && vanished(at.ref, known))

@@ -1,14 +1,12 @@
 import { unavailable } from '../../domain/errors.ts'
+import { MAX_OVERTAKEN } from '../../domain/limits.ts'
 
 /** What was decided before the locks were taken no longer fits: thrown to start again. */
 export class Overtaken extends Error {}
 
-/** Others change the same user a few times at most meanwhile. */
-const TRIES = 5
-
 /** Runs it, and again from the start whenever it was overtaken. */
 export async function unlessOvertaken<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 1; tries <= TRIES; tries++) {
+  for (let tries = 1; tries <= MAX_OVERTAKEN; tries++) {
     try {
       return await attempt()
     } catch (error) {
