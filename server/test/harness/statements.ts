@@ -6,6 +6,9 @@ export interface Statement {
   name: string | null
 }
 
+/** Jobs, and the upkeep of statistics. */
+const BACKGROUND = /graphile_worker|pg_stat_user_tables|^analyze /
+
 type Callback = (error: Error) => void
 
 /**
@@ -16,7 +19,7 @@ export function watchStatements(see: (statement: Statement) => Error | undefined
   const { query } = pg.Client.prototype
   const watched = function (this: pg.Client, ...args: unknown[]): unknown {
     const statement = statementOf(args)
-    const error = statement.text.includes('graphile_worker') ? undefined : see(statement)
+    const error = BACKGROUND.test(statement.text) ? undefined : see(statement)
     if (!error) return Reflect.apply(query, this, args)
     const [first] = args
     if (isSubmittable(first)) return process.nextTick(() => first.handleError(error))
