@@ -154,6 +154,25 @@ describe('gap: users in the dashboard', () => {
     expect(await found(app, 'longlong', 1)).toEqual(['first', 'second'])
   })
 
+  it('leads to no page of users who were listed already, found in another way', async () => {
+    const twins = await newApp()
+    const ids = Array.from({ length: 20 }, (_, i) => `zed-${String(i).padStart(2, '0')}`)
+    await twins.admin.data(
+      `mutation { ${ids
+        .map(
+          (id, i) =>
+            `u${i}: createUser(input: { id: "${id}", email: "${id}@example.com", billingId: "${id}", name: "${id}" }) { id }`,
+        )
+        .join(' ')} }`,
+    )
+    const page = async (first: number, after: string | null): Promise<Data> =>
+      (await twins.dashboard.data(USERS, { appId: twins.id, search: 'zed', first, after })).users
+    expect(await page(50, null)).toEqual({ next: null, rows: ids.map((id) => ({ id })) })
+    const half = await page(10, null)
+    expect(half.rows).toHaveLength(10)
+    expect(await page(10, half.next)).toEqual({ next: null, rows: ids.slice(10).map((id) => ({ id })) })
+  })
+
   it('finds only those of its app', async () => {
     const other = await newApp()
     await other.admin.data('mutation { createUser(input: { id: "g2", name: "Ada Lovelace" }) { id } }')

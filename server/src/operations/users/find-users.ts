@@ -1,6 +1,6 @@
 import { userNotFound } from '../../domain/errors.ts'
 import { checkText, isIdentifier } from '../../domain/identifier.ts'
-import { MAX_USERS_BY_PART } from '../../domain/limits.ts'
+import { MAX_PAGE, MAX_USERS_BY_PART } from '../../domain/limits.ts'
 import type { User } from '../../domain/user.ts'
 import type { Pool } from '../../store/database.ts'
 import {
@@ -67,11 +67,20 @@ async function pageOfUsers(
   const size = pageSize(first)
   const text = search.trim().replace(/\s+/g, ' ')
   checkText('search', text)
-  const cursor = cursorOf(after)
   const byPart = text.split(' ').some((word) => word.length >= SHORTEST_PART) ? MAX_USERS_BY_PART : 0
-  const found = await searchUsers(lookups, appId, text, cursor, size + 1, byPart)
-  const page = pageOf(found, size, cursorText)
-  return { rows: page.rows.filter((row) => isFoundHere(row, text)), next: page.next }
+  const rows: FoundUser[] = []
+  let at = cursorOf(after)
+  let more = true
+  // Whoever is found in several ways is passed as often: a second look is for these, so that no page is of them alone.
+  for (const limit of [size + 1, MAX_PAGE]) {
+    if (!more || rows.length > size) break
+    const found = await searchUsers(lookups, appId, text, at, limit, byPart)
+    rows.push(...found.filter((row) => isFoundHere(row, text)))
+    at = found.at(-1) ?? at
+    more = found.length === limit
+  }
+  if (rows.length > size) return pageOf(rows, size, cursorText)
+  return { rows, next: more && at ? cursorText(at) : null }
 }
 
 /** A user found by id is not listed again by address. */
@@ -90,7 +99,7 @@ function isFoundHere(user: FoundUser, text: string): boolean {
 const isText = (key: unknown): key is string =>
   typeof key === 'string' && !key.includes('\u0000') && key.isWellFormed()
 
-const cursorText = ({ by, key, uid }: FoundUser): string =>
+const cursorText = ({ by, key, uid }: SearchCursor): string =>
   Buffer.from(JSON.stringify([by, key, uid])).toString('base64url')
 
 function cursorOf(after: string | null | undefined): SearchCursor | null {
