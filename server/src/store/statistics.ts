@@ -1,10 +1,10 @@
 import type { Db } from './database.ts'
 import { TABLES } from './tables.ts'
 
-/** Of fewer rows, any plan is quick. */
+/** With fewer rows, any plan is fast. */
 const FEW_ROWS = 500
 
-/** The tables that have more than doubled since PostgreSQL last looked, those of all cells included. */
+/** The tables that have more than doubled since they were last analyzed, in all cells. */
 export async function grownTables(db: Db): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select c.oid::regclass::text as name from pg_stat_user_tables s join pg_class c on c.oid = s.relid
@@ -17,7 +17,7 @@ export async function grownTables(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Lets PostgreSQL look at a table, unless somebody else does so already. */
+/** Skipped if another process is analyzing the table, or holds a lock on it. */
 export async function analyze(db: Db, table: string): Promise<void> {
   await db.query(`analyze (skip_locked) ${table}`)
 }

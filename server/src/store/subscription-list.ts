@@ -95,7 +95,7 @@ function wanted(filter: SubscriptionFilter, now: string, take: (value: unknown) 
   if (!perUser) return matches('s')
   const another = (condition: string) =>
     `not exists (select from subscription o where o.app_id = s.app_id and o.user_uid = s.user_uid and ${condition})`
-  // Asked like this, no index of packages competes with that of a user, who has few.
+  // Written so that no index can serve it: the one by user leads to a few rows, the one by package to many.
   const samePackage = packageId === null ? '' : 'and (o.package_id = s.package_id) is true'
   const conditions = [matches('s'), another(`o.seq > s.seq ${samePackage} and ${matches('o')}`)]
   // Whoever has something else now has not left.

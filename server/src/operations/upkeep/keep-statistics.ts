@@ -6,9 +6,8 @@ import { analyze, grownTables } from '../../store/statistics.ts'
 const ROUND_MS = 5_000
 
 /**
- * Has PostgreSQL look at tables that have just grown, until `stopping`: autovacuum does so within minutes, and until then
- * lists and figures of an app that was imported a moment ago are planned as if it had nothing. The pool has no statement
- * timeout.
+ * Analyzes tables that have just grown, until `stopping`. Autovacuum gets to them within minutes; until then, PostgreSQL
+ * would plan the lists and figures of an app that was just imported as if it were empty. The pool has no statement timeout.
  */
 export async function keepStatistics(
   pool: Pool,

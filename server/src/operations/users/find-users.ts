@@ -71,7 +71,8 @@ async function pageOfUsers(
   const rows: FoundUser[] = []
   let at = cursorOf(after)
   let more = true
-  // Whoever is found in several ways is passed as often: a second look is for these, so that no page is of them alone.
+  // A user who matches in several ways comes up once for each. The second query skips such repeats, so that no page
+  // consists of them alone.
   for (const limit of [size + 1, MAX_PAGE]) {
     if (!more || rows.length > size) break
     const found = await searchUsers(lookups, appId, text, at, limit, byPart)
