@@ -1,3 +1,3 @@
-import { buildDashboard } from './ready.mjs'
+import { build } from './ready.mjs'
 
-buildDashboard()
+build(['dashboard'])

@@ -1,13 +1,13 @@
 // The service from its sources, restarted on every change, and beside it the dashboard's pages from theirs.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { buildDashboard, install, root } from './ready.mjs'
+import { build, install, root } from './ready.mjs'
 
 const { PORT = '4000', HOST = '127.0.0.1' } = process.env
 process.env.TOLLGATE_URL ??= `http://${HOST}:${PORT}`
 
 install()
-buildDashboard()
+build(['dashboard'])
 const service = start('tsx/dist/cli.mjs', 'watch', '--clear-screen=false', 'server/src/main.ts')
 const pages = start(
   'vite/bin/vite.js',

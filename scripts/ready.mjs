@@ -36,35 +36,29 @@ export function install() {
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
 }
 
-/** Builds the server and the dashboard, unless nothing has changed since it was built. */
-export function build() {
-  buildServer()
-  buildDashboard()
+const PARTS = {
+  server: { built: 'dist/main.js', from: ['src', 'bundle.ts', 'package.json'], says: 'Building…' },
+  dashboard: {
+    built: 'dist/index.html',
+    from: ['src', 'public', 'index.html', 'vite.config.ts', 'package.json'],
+    says: 'Building the dashboard…',
+  },
 }
 
-/** Builds the server and its tools, unless nothing has changed since they were built. */
-export function buildServer() {
-  const built = join(root, 'server/dist/main.js')
-  const sources = ['src', 'bundle.ts', 'package.json'].map((name) => join(root, 'server', name))
-  if (!fresh(built, sources)) {
-    console.log('Building…')
-    run('npm', ['run', 'build', '--silent', '-w', 'server'])
+/** Builds the server with its tools, and the dashboard's pages, unless nothing has changed since they were built. */
+export function build(parts = Object.keys(PARTS)) {
+  for (const [command, ...args] of outdated(parts)) run(command, args)
+}
+
+/** The commands that build what has changed since it was built. */
+export function* outdated(parts = Object.keys(PARTS)) {
+  for (const part of parts) {
+    const { built, from, says } = PARTS[part]
+    const at = (name) => join(root, part, name)
+    if (fresh(at(built), from.map(at))) continue
+    console.log(says)
+    yield ['npm', 'run', 'build', '--silent', '-w', part]
   }
-}
-
-/** Builds the dashboard's pages, unless nothing has changed since they were built. */
-export function buildDashboard() {
-  const folder = join(root, 'dashboard')
-  const sources = ['src', 'public', 'index.html', 'vite.config.ts', 'package.json']
-  if (
-    fresh(
-      join(folder, 'dist/index.html'),
-      sources.map((name) => join(folder, name)),
-    )
-  )
-    return
-  console.log('Building the dashboard…')
-  run('npm', ['run', 'build', '--silent', '-w', 'dashboard'])
 }
 
 const fresh = (built, sources) =>
