@@ -84,6 +84,18 @@ describe('gap: change: what is paid for', () => {
     expect(await shop.subscriptions()).toEqual(['pro CANCELLED', 'plan ACTIVE'])
   })
 
+  it('at the end of what is paid, however often the usage of the plan is reset before', async () => {
+    await publishPackage(shop, 'yearly', { call: { limit: 100, resetPeriod: 'MONTH' } })
+    await shop.price('yearly', { amount: 24_000, currency: 'usd', interval: 'year' })
+    await shop.template('yearly', ['yearly'])
+    await shop.buy('yearly')
+    await shop.advance(middle)
+    expect(await change('plan', { when: 'PERIOD_END', dryRun: true })).toMatchObject({
+      now: false,
+      at: midnight('2092-03-10'),
+    })
+  })
+
   it('a scheduled change is taken back at the provider too', async () => {
     await shop.buy('pro')
     await change('plan')

@@ -62,6 +62,11 @@ describe('gap: billing, a trial of a payment link in the sandbox', () => {
     await shop.advance(trialEndsAt)
     expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE', trialEndsAt, cancelAt: null }])
     expect(await invoices()).toEqual([0, 1200])
+    // What was paid then lasts for a month from there, and not from the first day of the trial.
+    await shop.advance(iso(now + (14 + 27) * DAY))
+    expect(await invoices()).toEqual([0, 1200])
+    await shop.advance(iso(now + (14 + 32) * DAY))
+    expect(await invoices()).toEqual([0, 1200, 1200])
   })
 
   it('without a card asks for none, and ends when it is over, by the clock', async () => {
@@ -101,6 +106,17 @@ describe('gap: billing, a trial of a payment link in the sandbox', () => {
     expect(await (await fetch(await shop.link('try'))).text()).toContain('Total today</dt><dd>$12.00')
     await shop.admin.data('mutation { createUser(input: { id: "bob" }) { id } }')
     expect(await (await fetch(await shop.link('try', 'bob'))).text()).toContain('14 days free')
+  })
+
+  it('is given to somebody who has had the package without one', async () => {
+    await tryOut()
+    const { subscribe } = await shop.admin.data(
+      'mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }',
+    )
+    await shop.admin.data('mutation ($id: String!) { cancelSubscription(id: $id) { id } }', {
+      id: subscribe[0].id,
+    })
+    expect(await (await fetch(await shop.link('try'))).text()).toContain('14 days free')
   })
 
   it('is refused for what is paid once, before anyone asks for a link', async () => {

@@ -272,7 +272,26 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   searchUsers: (db, app) => searchUsers(db, app, 'ann', null, 9, 9),
   'searchUsers, by billing id': (db, app) => searchUsers(db, app, 'cus', null, 9, 9),
   'searchUsers, by part': (db, app) => searchUsers(db, app, 'us_1', null, 9, 9),
-  snapshot: (db, app) => snapshot(db, 'user', app, 'ann'),
+  ...Object.fromEntries(
+    (
+      [
+        ['apiKey', 'key'],
+        ['tokenKey', 'signer'],
+        ['feature', 'calls'],
+        ['package', 'plan'],
+        ['migration', 'migration'],
+        ['user', 'ann'],
+        ['subscription', 'subscription'],
+        ['subscriptions', 'ann'],
+        ['overrides', 'ann'],
+        ['usage', 'ann'],
+        ['import', 'import'],
+        ['price', 'price_1'],
+        ['billingTemplate', 'template'],
+        ['providerAccount', 'stripe'],
+      ] as const
+    ).map(([kind, id]) => [`snapshot, of ${kind}`, (db: Tx, app: string) => snapshot(db, kind, app, id)]),
+  ),
   liveSubscribers: (db, app) => subscribers.liveSubscribers(db, app, 'plan', 0, 0, 9),
   newestSubscribers: (db, app) => subscribers.newestSubscribers(db, app, 'plan', 0, 9),
   countLive: async (db, app) => (await subscribers.countLive(db, app, ['plan'], 0, 9)).get('plan'),
