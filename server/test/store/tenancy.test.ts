@@ -252,12 +252,15 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   countUncounted: (db, app) => revenue.countUncounted(db, app),
   findFigures: (db, app) => revenue.findFigures(db, app, 30),
   listRevenue: (db, app) => listRevenue(db, app, 'NEW', { from: 0, now: NOW }, null, 9),
+  'listRevenue, CANCELLED': (db, app) => listRevenue(db, app, 'CANCELLED', { from: 0, now: NOW }, null, 9),
   keepPayments: (db, app) =>
     payments.keepPayments(db, { appId: app, provider: 'stripe', ref: 'sub_1' }, [
       { ref: 'in_3', state: 'PAID', amount: 1, currency: 'usd', at: 0 },
     ]),
   paymentTotals: (db, app) => payments.paymentTotals(db, app, 0, NOW),
   listPayments: (db, app) => payments.listPayments(db, app, 'PAID', { from: 0, now: NOW }, null, 9),
+  'listPayments, FAILED': (db, app) =>
+    payments.listPayments(db, app, 'FAILED', { from: 0, now: NOW }, null, 9),
   forgetSample: (db, app) => forgetSample(db, app),
   removeSampleItems: (db, app) => removeSampleItems(db, app, 'feature'),
   newestUsers: (db, app) => userList.newestUsers(db, app, LAST, 9),
