@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { Customers } from './customers.ts'
 import { jobsDone } from './jobs-done.ts'
@@ -24,7 +25,7 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
     const { sandboxPayments } = await shop.dashboard.data(
       `query ($appId: String!, $subscriptionId: String!) {
         sandboxPayments(appId: $appId, subscriptionId: $subscriptionId) {
-          paymentRef amount refunded currency periodStart periodEnd dispute { state }
+          paymentRef amount refunded currency periodStart periodEnd dispute { state openedAt }
         }
       }`,
       { appId: shop.id, subscriptionId },
@@ -34,7 +35,7 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
 
   const REVERSE = `mutation ($appId: String!, $subscriptionId: String!, $paymentRef: String!, $action: SandboxReversal!, $amount: SafeInt) {
     reverseSandboxPayment(appId: $appId, subscriptionId: $subscriptionId, paymentRef: $paymentRef, action: $action, amount: $amount) {
-      refunded dispute { state }
+      refunded dispute { state openedAt }
     }
   }`
 
@@ -79,7 +80,14 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
     await reverse('DISPUTE')
     expect(await shop.subscriptions(customers.user)).toEqual(['life CANCELLED'])
     expect(await reverse('REFUND')).toBe('sandbox refused: the payment is disputed: the bank has the money')
-    expect(await reverse('WIN_DISPUTE')).toMatchObject({ dispute: { state: 'WON' } })
+    const [disputed] = await payments(await newest())
+    const [app] = await rowsOf<{ test_clock: number }>(
+      { connectionString: server.databaseUrl },
+      'select test_clock from app where id = $1',
+      [shop.id],
+    )
+    expect(Date.parse(disputed.dispute.openedAt)).toBe(app?.test_clock)
+    expect(await reverse('WIN_DISPUTE')).toMatchObject({ dispute: { ...disputed.dispute, state: 'WON' } })
     expect(await shop.subscriptions(customers.user)).toEqual(['life CANCELLED', 'life ACTIVE'])
     expect(await reverse('DISPUTE')).toBe('sandbox refused: the payment has been disputed already')
   })

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sandboxProvider } from '../../src/billing/sandbox/sandbox.ts'
 import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
+import { openTestPool } from '../harness/store.ts'
 import { jobsDone } from './jobs-done.ts'
 import {
   CANCEL,
@@ -91,6 +93,24 @@ describe('a payment', () => {
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra ACTIVE'])
     expect(await atProvider()).toEqual(['active'])
     expect(await shop.notices('type')).toHaveLength(1)
+  })
+
+  it('gap: billing: a link that was paid cannot be closed any more', async () => {
+    const url = await shop.link('plan')
+    await shop.submit(url, GOOD_CARD)
+    await jobsDone(server.databaseUrl)
+    const pool = await openTestPool(server.databaseUrl)
+    try {
+      const provider = sandboxProvider(pool, shop.id, server.url, async () => true)
+      const ref = new URL(url).pathname.split('/').at(-1) ?? ''
+      const paid = await provider.fetchCheckout(ref)
+      expect(paid).toMatchObject({ state: 'PAID', subscriptionRef: expect.stringMatching(/^sub/) })
+      await provider.closeCheckout(ref)
+      await provider.closeCheckout('cs_sandbox_unknown')
+      expect(await provider.fetchCheckout(ref)).toEqual(paid)
+    } finally {
+      await pool.end()
+    }
   })
 
   it('gap: billing: a link that nobody paid for a day is expired', async () => {
@@ -372,5 +392,16 @@ describe('a billing id', () => {
     await shop.cancel(plan?.id, false)
     await shop.admin.data(update('null'))
     expect(await billingId()).toBe(null)
+  })
+
+  it('gap: users: changes while something is charged to another', async () => {
+    await shop.buy('plan')
+    await rowsOf(
+      { connectionString: server.databaseUrl },
+      `update provider_subscription set customer_ref = 'cus_former' where app_id = $1`,
+      [shop.id],
+    )
+    await shop.admin.data('mutation { updateUser(id: "ann", input: { billingId: "cus_other" }) { id } }')
+    expect((await shop.admin.data('{ user(id: "ann") { billingId } }')).user.billingId).toBe('cus_other')
   })
 })
