@@ -153,6 +153,7 @@ export function billingChanges(
   }
 
   const remaining = others.filter((s) => !replaced.includes(s))
+  // None is left where the bill brings one.
   const base = remaining.find((s) => !s.isAddon)
   const bringsBase = packages.some((p) => !p.isAddon)
   if (!bringsBase && !base) {
@@ -164,7 +165,7 @@ export function billingChanges(
   }
   const mineBase = mine.find((s) => !s.isAddon)
   const ownAnchor = billed.keepsAnchor && mineBase ? mineBase.anchor : billed.anchor
-  const anchor = bringsBase ? ownAnchor : (base?.anchor ?? ownAnchor)
+  const anchor = base?.anchor ?? ownAnchor
   const later =
     !due && billed.scheduled && (end === null || billed.scheduled.at < end) ? billed.scheduled : null
   const first = !held.some(isMine)
@@ -172,7 +173,7 @@ export function billingChanges(
     // What the scheduled change replaces ends with it, and an add-on with its base plan at the latest.
     const stays = later?.packages.some((next) => (p.isAddon ? p.id === next.id : isSame(p, next))) ?? true
     const own = earliest(end, later && !stays ? later.at : null)
-    const cancelAt = bringsBase ? own : earliest(own, base?.cancelAt ?? null)
+    const cancelAt = earliest(own, base?.cancelAt ?? null)
     const kept = mine.find((s) => s.packageId === p.id)
     // That there was a trial is remembered: nobody has a second one.
     const tried = kept?.trialEndsAt == null ? null : Math.min(kept.trialEndsAt, now)
