@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import { createVitest, type Reporter, type TestModule } from 'vitest/node'
 import { copies } from './copies.ts'
 import type { Covered } from './covered.ts'
@@ -98,7 +99,7 @@ async function run({ trials, quietMs }: Order): Promise<Outcome> {
     const { unhandledErrors } = await vitest.runTestSpecifications(specifications)
     if (finished.size < specifications.length) throw new Error('not all tests were run')
     const [error] = unhandledErrors
-    return { done: done(), hangs: false, uncaught: error === undefined ? null : String(error) }
+    return { done: done(), hangs: false, uncaught: error === undefined ? null : inspect(error) }
   }
   return Promise.race([whole(), quiet]).finally(() => clearTimeout(timer))
 }
