@@ -189,6 +189,24 @@ const usage = (appId: string) =>
   )
 
 describe('gap: deleteUser', () => {
+  it('erases a payer who became a user by paying', async () => {
+    shop = await openSandboxShop(server)
+    const { admin } = shop
+    const texts = { email: 'pat.once@personal.example', name: 'Pat Oncepaid' }
+    const url = await shop.link('plan', null)
+    await shop.submit(url, { ...GOOD_CARD, ...texts })
+    await jobsDone(server.databaseUrl)
+    const { users } = await admin.data('{ users { id email } }')
+    const payer = users.find(({ email }: Data) => email === texts.email)
+    const traces = { ...texts, id: payer.id, link: url.split('/').at(-1) ?? '' }
+    const before = await dump(server.databaseUrl)
+    for (const [what, text] of Object.entries(traces)) expect(tablesWith(before, text), what).not.toEqual([])
+    await admin.data(DELETE, { id: payer.id })
+    await jobsDone(server.databaseUrl)
+    const after = await dump(server.databaseUrl)
+    for (const [what, text] of Object.entries(traces)) expect(tablesWith(after, text), what).toEqual([])
+  })
+
   it('erases a user from every table, and keeps what was used', async () => {
     shop = await openSandboxShop(server)
     const { admin, id: appId } = shop

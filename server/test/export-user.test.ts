@@ -72,6 +72,22 @@ describe('gap: exportUser', () => {
     expect(same).toEqual(exportUser)
   })
 
+  it('has nothing about somebody who had the id before', async () => {
+    const { admin, dashboard, id: appId } = shop
+    await admin.data('mutation { createUser(input: { id: "cat" }) { id } }')
+    const csv = 'id,email\ncat,first@example.com\n'
+    await upload(server, await sessionCookie(server), { app: appId, import: 'two' }, csv)
+    await dashboard.data(
+      `mutation { updateUser(appId: "${appId}", id: "cat", input: { id: "former" }) { id } }`,
+    )
+    await admin.data('mutation { createUser(input: { id: "cat" }) { id } }')
+    const { exportUser } = await admin.data(EXPORT, { id: 'cat' })
+    expect(exportUser.importRows).toEqual([])
+    expect(JSON.stringify(exportUser)).not.toContain('first@example.com')
+    const former = await admin.data(EXPORT, { id: 'former' })
+    expect(former.exportUser.importRows).toMatchObject([{ newEmail: 'first@example.com' }])
+  })
+
   it('refuses a part that no part led to', async () => {
     for (const key of [
       'x',

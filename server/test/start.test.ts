@@ -55,6 +55,8 @@ describe('the way back', () => {
     const dashboard = await signedIn(server.url, OWNER)
     const { stdout } = await runMain(env, '--reset-owner')
     const token = resetIn(stdout)
+    const { auditLog } = await dashboard.data('{ auditLog(first: 1) { rows { operation memberEmail } } }')
+    expect(auditLog.rows).toEqual([{ operation: 'createPasswordReset', memberEmail: 'the command line' }])
     const visitor = () => new Client(`${server.url}/dashboard/graphql`, {})
     expect(await visitor().data(RESET, { token, password: NEW_PASSWORD })).toEqual({
       resetPassword: { email: OWNER.email },

@@ -139,6 +139,18 @@ describe('who pays', () => {
     expect(await shop.subscriptions(payer.id)).toEqual(['plan ACTIVE'])
   })
 
+  it('gap: billing: a user with a link is a customer before they have paid', async () => {
+    await shop.admin.data('mutation { createUser(input: { id: "eve", email: "eve@example.com" }) { id } }')
+    await shop.link('plan', 'eve')
+    const customers = await rowsOf(
+      { connectionString: server.databaseUrl },
+      `select c.email from sandbox_customer c join sandbox_checkout k on k.app_id = c.app_id and k.customer_id = c.id
+       where c.app_id = $1`,
+      [shop.id],
+    )
+    expect(customers).toEqual([{ email: 'eve@example.com' }])
+  })
+
   it('gap: billing: nobody is recognised by an email address', async () => {
     const url = await shop.link('plan', null)
     await shop.submit(url, { ...GOOD_CARD, email: 'ann@example.com' })

@@ -401,7 +401,12 @@ export const STEPS: Step[] = [
   },
   {
     mutation: 'revokeInvitation(id: "INVITATION")',
-    entry: { subjectKind: 'invitation', before: { email: 'new@example.com' }, after: null },
+    entry: {
+      sentence: 'revoked the invitation of new@example.com',
+      subjectKind: 'invitation',
+      before: { email: 'new@example.com' },
+      after: null,
+    },
   },
   {
     mutation: 'changeRole(memberId: "MEMBER", role: EDITOR) { id }',
