@@ -202,6 +202,12 @@ describe.each([
     const dear = { from: cheaper, to: other, quantity: 1 }
     await expect(change(ref, dear, 'now')).rejects.toMatchObject({ message: expect.stringMatching(/due/) })
     await expect(preview(ref, dear, 'now')).rejects.toMatchObject({ message: expect.stringMatching(/due/) })
+    // What comes next is not charged before.
+    await change(ref, dear, 'period end')
+    expect(await state(ref)).toMatchObject({
+      items: [{ priceId: cheaper }],
+      scheduled: { items: [{ priceId: other }] },
+    })
   })
 
   it('by the clock: a scheduled change whose time has come counts, even where the renewal is late', async () => {

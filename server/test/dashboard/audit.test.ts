@@ -223,5 +223,7 @@ describe('gap: the audit log', () => {
     expect(whole.rows.length).toBeGreaterThan(pages.length)
     const { extensions } = await server.dashboard.error(LOG, { appId: 'nowhere' })
     expect(extensions.code).toBe('APP_NOT_FOUND')
+    for (const appId of ['a\u0000b', 'x'.repeat(300)])
+      expect((await server.dashboard.error(LOG, { appId })).extensions.code).toBe('APP_NOT_FOUND')
   })
 })

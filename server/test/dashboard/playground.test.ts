@@ -72,6 +72,7 @@ describe('gap: the playground', () => {
       { packageId: 'extra', live: true, grant: { limit: '5' } },
     ])
     expect(explain.consumption).toEqual({ used: 12, budget: 15 })
+    expect(explain.resetPeriod).toBe('MONTH')
     const said = async (featureId: string, name: string) => {
       const { explain } = await dashboard.data(EXPLAIN, { appId, userId: 'ann', featureId, delta: 1 })
       return explain.steps.find(({ step }: Data) => step === name)?.text
