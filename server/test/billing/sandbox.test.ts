@@ -108,6 +108,8 @@ describe('a payment', () => {
       await provider.closeCheckout(ref)
       await provider.closeCheckout('cs_sandbox_unknown')
       expect(await provider.fetchCheckout(ref)).toEqual(paid)
+      const unknown = await shop.submit(`${server.url}/checkout/cs_sandbox_unknown`, GOOD_CARD)
+      expect(unknown.status).toBe(404)
     } finally {
       await pool.end()
     }
