@@ -1,6 +1,7 @@
 import { DOCUMENTS, type Operation } from './documents.ts'
 import { TollgateError } from './errors.ts'
 import type { MutationOptions } from './options.ts'
+import { isTimeout } from './within.ts'
 
 /** The fields of each input, written as in a document. A test compares it with the service's schema. */
 export const REQUIRED_FIELDS: Record<string, string> = {
@@ -33,8 +34,6 @@ export function checkOptions(options: unknown): asserts options is MutationOptio
   if (idempotencyKey !== undefined && !isHeader(idempotencyKey))
     throw refused('idempotencyKey', 'idempotencyKey must be a string that a header can hold', idempotencyKey)
 }
-
-export const isTimeout = (value: unknown): value is number => typeof value === 'number' && value > 0
 
 /** Everything refused here is for the caller to fix. */
 export function refused(field: string | null, rule: string, value: unknown): TollgateError {

@@ -69,6 +69,11 @@ export interface InitialAnswers {
   usage?: Readonly<Record<string, T.UsagePeriod | null>> | undefined
 }
 
+interface NextRequest {
+  keys: Set<string>
+  answers: Promise<ReadonlyMap<string, T.Result<unknown>>>
+}
+
 /**
  * The client for a page, with the token of one user. A method returns `{ data, error }` and never throws; calls made
  * at the same time share a request.
@@ -83,17 +88,17 @@ export class TollgateClient {
   readonly #answers: Answers
   readonly #pulse: Pulse
   /** the next request, and its promise */
-  #next: { keys: Set<string>; answers: Promise<ReadonlyMap<string, T.Result<unknown>>> } | null = null
+  #next: NextRequest | null = null
   #requests = 0
   /** requests up to this number were for another user */
   #forgotten = 0
 
   /** Throws when an option is invalid or missing. */
   constructor(options: TollgateClientOptions) {
-    const { timeout = 10_000, refreshEvery = 30_000 } = options
+    const { refreshEvery = 30_000 } = options
     const initial = options.initial ?? {}
     this.#transport = new Transport(endpointOf(options.baseUrl, '/client/graphql'), options)
-    this.#tokens = new Tokens(options.token, timeout)
+    this.#tokens = new Tokens(options.token, this.#transport.timeout)
     this.#answers = new Answers([
       ...(initial.features ?? []).map((check) => [checkKey(check.featureId, 1), check] as [string, unknown]),
       ...Object.entries(initial.usage ?? {}).map(([id, usage]) => [usageKey(id), usage] as [string, unknown]),
@@ -123,7 +128,7 @@ export class TollgateClient {
 
   /** Calls `listener` whenever an earlier answer has changed. Returns a function that unsubscribes. */
   onChange(listener: () => void): () => void {
-    const stop = this.#answers.listen(listener)
+    const stop = this.#answers.listen(() => this.#transport.observe(listener))
     this.#pulse.start()
     return () => {
       stop()
@@ -140,6 +145,7 @@ export class TollgateClient {
   /** For another user: forgets the token and all answers. Running calls give an error with code `ABORTED`. */
   async reset(): Promise<{ error: CallError | null }> {
     this.#forgotten = this.#requests
+    this.#next = null
     this.#tokens.forget()
     this.#answers.forget()
     return this.refresh()
@@ -175,16 +181,21 @@ export class TollgateClient {
   }
 
   async #ask(key: string): Promise<T.Result<unknown>> {
-    this.#next ??= { keys: new Set(), answers: Promise.resolve().then(() => this.#askNext()) }
+    this.#next ??= this.#newRequest()
     this.#next.keys.add(key)
     return (await this.#next.answers).get(key) ?? failed(aborted('another user'))
   }
 
-  async #askNext(): Promise<ReadonlyMap<string, T.Result<unknown>>> {
-    const keys = [...(this.#next?.keys ?? [])]
-    this.#next = null
+  #newRequest(): NextRequest {
+    const keys = new Set<string>()
     const request = ++this.#requests
-    const answers = await askAll(keys, (operation, variables) => this.#send(operation, variables))
+    return { keys, answers: Promise.resolve().then(() => this.#askNext(keys, request)) }
+  }
+
+  async #askNext(keys: Set<string>, request: number): NextRequest['answers'] {
+    if (request <= this.#forgotten) return new Map()
+    this.#next = null
+    const answers = await askAll([...keys], (operation, variables) => this.#send(operation, variables))
     if (request <= this.#forgotten) return new Map()
     this.#answers.take(answers, request)
     return answers
@@ -229,7 +240,7 @@ function untilAborted<Data>(answer: Promise<T.Result<Data>>, signal: AbortSignal
   return new Promise((resolve) => {
     const giveUp = () => resolve(failed(aborted(signal.reason)))
     if (signal.aborted) giveUp()
-    signal.addEventListener('abort', giveUp, { once: true })
+    signal.addEventListener('abort', giveUp)
     answer.then(resolve).finally(() => signal.removeEventListener('abort', giveUp))
   })
 }

@@ -228,6 +228,19 @@ export type CallError = ClassedError | SubscriptionError | PlainErrors[keyof Pla
 export const isOutage = (error: TollgateError): boolean =>
   error instanceof NetworkError || error.response.status >= 500
 
+/** Whether the call may have taken effect all the same. */
+export const mayHaveHappened = (error: TollgateError): boolean =>
+  error instanceof NetworkError ? error.mayHaveArrived : isOutage(error) || error.code === 'ABORTED'
+
 /** The caller aborted the call. */
 export const aborted = (cause: unknown): TollgateError =>
   new TollgateError('The call was aborted', { code: 'ABORTED', status: 0, cause })
+
+/** fetch says "fetch failed" and keeps the reason in its cause. */
+export function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown)
+  const { message, cause } = thrown
+  return cause instanceof Error
+    ? `${message} (${cause.message || (cause as NodeJS.ErrnoException).code})`
+    : message
+}

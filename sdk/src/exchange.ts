@@ -21,10 +21,10 @@ export async function exchange(
   const ending = new AbortController()
   const { signal } = ending
   const reply = fetch(url, { ...init, signal }).then((response) => read(response, signal))
-  const tooLate = () => {
-    const message = `No answer from ${url} within ${timeout} ms`
-    return Promise.reject(new NetworkError(message, { code: 'TIMEOUT', status: 0 }))
-  }
+  const tooLate = () =>
+    Promise.reject(
+      new NetworkError(`No answer from ${url} within ${timeout} ms`, { code: 'TIMEOUT', status: 0 }),
+    )
   try {
     return await within(timeout, Promise.race([reply, givenUp]), tooLate)
   } catch (error) {

@@ -47,8 +47,8 @@ export function errorFrom(
   meaning = UNFORESEEN,
 ): TollgateError {
   const { code = 'INTERNAL_SERVER_ERROR', type, ...details } = { ...meaning, ...extensions }
-  const Class = Object.hasOwn(classes, type) ? classes[type] : TollgateError
-  return new (Class ?? TollgateError)(message, {
+  const Class = (Object.hasOwn(classes, type) && classes[type]) || TollgateError
+  return new Class(message, {
     ...details,
     code: code as ErrorCode,
     path: path?.map(String),

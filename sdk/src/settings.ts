@@ -1,4 +1,3 @@
-import { isTimeout } from './arguments.ts'
 import { endpointOf } from './endpoint.ts'
 import type { TollgateOptions } from './options.ts'
 
@@ -13,8 +12,17 @@ export function settingsOf(options: TollgateOptions): { url: string; apiKey: str
   if (!/^[\x20-\x7e]+$/.test(apiKey)) {
     throw new TypeError('The apiKey holds characters that no key has: line ends, or letters beyond ASCII')
   }
-  if (options.timeout !== undefined && !isTimeout(options.timeout)) {
-    throw new TypeError('The timeout must be a number of milliseconds above 0')
+  const { cache, queue } = options
+  const numbers = {
+    'cache.ttl': cache?.ttl,
+    'cache.max': cache?.max,
+    'queue.max': queue?.max,
+    'queue.retryEvery': queue?.retryEvery,
+    'queue.maxAge': queue?.maxAge,
+  }
+  for (const [name, value] of Object.entries(numbers)) {
+    if (value !== undefined && !(typeof value === 'number' && value >= 0))
+      throw new TypeError(`${name} must be a number, 0 or above`)
   }
   for (const name of ['fetch', 'retry', 'onError'] as const) {
     const { [name]: hook } = options

@@ -2,7 +2,7 @@ import { checkOptions, refused } from './arguments.ts'
 import { BackendTransport } from './backend-transport.ts'
 import type * as A from './call-arguments.ts'
 import { Calls, listOf, newKey, oneOf } from './calls.ts'
-import type { CallError } from './errors.ts'
+import { type CallError, mayHaveHappened } from './errors.ts'
 import type { CallOptions, MutationOptions, TollgateOptions } from './options.ts'
 import { Checks } from './outage/checks.ts'
 import { Usage } from './outage/usage.ts'
@@ -210,7 +210,7 @@ export class Tollgate {
 
   /** Creates a user. Their `id` is yours to choose. */
   createUser(input: T.CreateUserInput, options?: MutationOptions): Promise<T.Result<T.User>> {
-    return this.#calls.call('createUser', { input }, options)
+    return this.#ofUser(input?.id, this.#calls.call('createUser', { input }, options))
   }
 
   /** Changes the fields in `input`, including the user's id. */
@@ -224,20 +224,16 @@ export class Tollgate {
    * Deletes a user for good: what they pay for is cancelled at its provider, then they are erased everywhere. What was
    * used stays in the sums. It cannot be undone.
    */
-  async deleteUser(args: A.ById, options?: MutationOptions): Promise<T.Result<T.DeletedUser>> {
-    const result = await this.#calls.call<T.DeletedUser>('deleteUser', args, options)
-    this.#checks.changed(args?.id)
-    return result
+  deleteUser(args: A.ById, options?: MutationOptions): Promise<T.Result<T.DeletedUser>> {
+    return this.#ofUser(args?.id, this.#calls.call('deleteUser', args, options))
   }
 
   /** Subscribes to a base plan and add-ons: all or nothing. */
-  async subscribe(
+  subscribe(
     args: A.SubscribeArguments,
     options?: MutationOptions,
   ): Promise<T.Result<T.PackageSubscription[]>> {
-    const result = await this.#calls.call<T.PackageSubscription[]>('subscribe', args, options)
-    this.#checks.changed(args?.userId)
-    return result
+    return this.#ofUser(args?.userId, this.#calls.call('subscribe', args, options))
   }
 
   /**
@@ -285,23 +281,21 @@ export class Tollgate {
    * Changes a user's base plan for another, or its quantity: now, at the end of its period, or whichever is best for
    * them. `dryRun: true` only says what would happen.
    */
-  async changeSubscription(
+  changeSubscription(
     args: A.ChangeArguments,
     options?: MutationOptions,
   ): Promise<T.Result<T.SubscriptionChange>> {
-    const result = await this.#calls.call<T.SubscriptionChange>('changeSubscription', args, options)
-    this.#checks.changed(args?.userId)
-    return result
+    return this.#ofUser(args?.userId, this.#calls.call('changeSubscription', args, options))
   }
 
   /** Takes a scheduled change back. What would have followed a trial is dropped. */
   cancelScheduledChange(args: A.ByUser, options?: MutationOptions): Promise<T.Result<T.PackageSubscription>> {
-    return this.#changed(this.#calls.call('cancelScheduledChange', args, options))
+    return this.#ofUser(args?.userId, this.#calls.call('cancelScheduledChange', args, options))
   }
 
   /** Starts a trial, for `days` or `until` a time, followed by the package `then` or by nothing. */
   startTrial(args: A.TrialArguments, options?: MutationOptions): Promise<T.Result<T.PackageSubscription>> {
-    return this.#changed(this.#calls.call('startTrial', args, options))
+    return this.#ofUser(args?.userId, this.#calls.call('startTrial', args, options))
   }
 
   /** Lets a trial last longer; what follows it waits. */
@@ -312,10 +306,18 @@ export class Tollgate {
     return this.#changed(this.#calls.call('extendTrial', args, options))
   }
 
-  /** Cached checks of the subscription's user are stale now. */
+  /** Cached checks of the user are stale now, whatever the answer is. */
+  async #ofUser<Data>(userId: string, asked: Promise<T.Result<Data>>): Promise<T.Result<Data>> {
+    const result = await asked
+    this.#checks.changed(userId)
+    return result
+  }
+
+  /** Cached checks of the subscription's user are stale now; only the answer says who that is. */
   async #changed(asked: Promise<T.Result<T.PackageSubscription>>): Promise<T.Result<T.PackageSubscription>> {
     const result = await asked
     if (result.data) this.#checks.changed(result.data.userId)
+    else if (mayHaveHappened(result.error)) this.#checks.allChanged()
     return result
   }
 
@@ -328,20 +330,13 @@ export class Tollgate {
    * Makes an exception for one user and feature, which wins over their packages. It replaces the one there is, and
    * keeps its count.
    */
-  async setOverride(input: T.OverrideInput, options?: MutationOptions): Promise<T.Result<T.Override>> {
-    const result = await this.#calls.call<T.Override>('setOverride', { input }, options)
-    this.#checks.changed(input?.userId)
-    return result
+  setOverride(input: T.OverrideInput, options?: MutationOptions): Promise<T.Result<T.Override>> {
+    return this.#ofUser(input?.userId, this.#calls.call('setOverride', { input }, options))
   }
 
   /** Ends an exception. `data` is the override that was in force; null: there was none. */
-  async removeOverride(
-    args: A.ByUserAndFeature,
-    options?: MutationOptions,
-  ): Promise<T.Result<T.Override | null>> {
-    const result = await this.#calls.call<T.Override | null>('removeOverride', args, options)
-    this.#checks.changed(args?.userId)
-    return result
+  removeOverride(args: A.ByUserAndFeature, options?: MutationOptions): Promise<T.Result<T.Override | null>> {
+    return this.#ofUser(args?.userId, this.#calls.call('removeOverride', args, options))
   }
 
   /** Adds to the usage, sets it (`action: 'SET'`), or reverts some (a negative `delta`). */

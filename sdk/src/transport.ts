@@ -3,13 +3,14 @@ import {
   AuthenticationError,
   FeatureNotFoundError,
   NetworkError,
+  reasonOf,
   TollgateError,
   UserNotFoundError,
 } from './errors.ts'
 import { exchange, type Limits } from './exchange.ts'
 import type { TollgateOptions } from './options.ts'
 import { type Answer, errorFrom, failed, type Reply, type WireError } from './reply.ts'
-import { within } from './within.ts'
+import { isTimeout, within } from './within.ts'
 
 export type TransportOptions = Pick<TollgateOptions, 'fetch' | 'timeout' | 'onError'>
 
@@ -35,15 +36,16 @@ const CLASSES = { AuthenticationError, FeatureNotFoundError, UserNotFoundError }
 export class Transport {
   protected readonly url: string
   readonly #fetch: typeof globalThis.fetch
-  readonly #timeout: number
+  readonly timeout: number
   readonly #onError: TollgateOptions['onError']
   #warned = false
 
   constructor(url: string, { fetch, timeout = 10_000, onError }: TransportOptions) {
+    if (!isTimeout(timeout)) throw new TypeError('The timeout must be a number of milliseconds above 0')
     this.url = url
     // The global one is looked up at each call: tests and tracers may replace it later.
     this.#fetch = fetch ?? ((input, init) => globalThis.fetch(input, init))
-    this.#timeout = timeout
+    this.timeout = timeout
     this.#onError = onError
   }
 
@@ -53,7 +55,7 @@ export class Transport {
       query,
       variables,
       givenUp = new Promise<never>(() => {}),
-      timeout = this.#timeout,
+      timeout = this.timeout,
       retry = retryTwice,
     } = request
     const init: RequestInit = {
@@ -72,7 +74,8 @@ export class Transport {
       if (!error || error.code === 'ABORTED') return answer
       if (!(error instanceof NetworkError) || error.mayHaveArrived) mayHaveArrived = true
       else error.mayHaveArrived = mayHaveArrived
-      if ((await this.observe(() => retry(error, retries))) !== true) return answer
+      const again = await Promise.race([this.observe(() => retry(error, retries)), givenUp])
+      if (again !== true) return answer
       const wait = waitBefore(error, retries)
       if (wait === 0) continue
       // By default the client waits only if a whole attempt still fits into three times `timeout`.
@@ -134,13 +137,4 @@ export class Transport {
     if (data instanceof Object) return { data, error: null }
     throw this.unanswered(`${why}one of Tollgate's`, undefined, reply)
   }
-}
-
-/** fetch says "fetch failed" and keeps the reason in its cause. */
-function reasonOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown)
-  const { message, cause } = thrown
-  return cause instanceof Error
-    ? `${message} (${cause.message || (cause as NodeJS.ErrnoException).code})`
-    : message
 }

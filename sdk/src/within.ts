@@ -1,5 +1,7 @@
 /** Beyond this, timers fire immediately. */
-const MAX_TIMER_MS = 2 ** 31 - 1
+export const MAX_TIMER_MS = 2 ** 31 - 1
+
+export const isTimeout = (value: unknown): value is number => typeof value === 'number' && value > 0
 
 /** The first to finish: `work`, or `late`, which starts once the time is up. */
 export async function within<T>(ms: number, work: Promise<T>, late: () => T | Promise<T>): Promise<T> {

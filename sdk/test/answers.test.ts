@@ -31,6 +31,21 @@ describe('what a page knows', () => {
     expect(answers.known('initial').data).toBe('as rendered')
   })
 
+  it('is not shown again either when a call asked for it, unless a listener kept it up to date', () => {
+    const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+    const answers = new Answers([])
+    answers.asked('key')
+    answers.take(answer('key', 'old'), 1)
+    const stop = answers.listen(() => {})
+    now.mockReturnValue(100_000)
+    expect(answers.known('key').data).toBe('old')
+    stop()
+    expect(answers.known('key').data).toBeUndefined()
+    answers.listen(() => {})
+    answers.watch('key')
+    expect(answers.known('key').data).toBeUndefined()
+  })
+
   it('is shown again at once after a short while', () => {
     const answers = new Answers([])
     const release = answers.watch('key')

@@ -87,6 +87,19 @@ describe('a call that came at a bad time', () => {
     expect(requests).toHaveLength(1)
   })
 
+  it('can be aborted while `retry` waits: nothing more is sent', async () => {
+    const controller = new AbortController()
+    const { tollgate, requests } = await clientOf([refuses('UNAVAILABLE', 503, 0)], {
+      retry: () => {
+        controller.abort()
+        return new Promise(() => {})
+      },
+    })
+    const { error } = await tollgate.recordUsage(CALL, { signal: controller.signal })
+    expect(error).toMatchObject({ code: 'ABORTED' })
+    expect(requests).toHaveLength(1)
+  })
+
   it('`retry` decides there too, for how often and how long', async () => {
     const { tollgate, requests } = await clientOf([refuses('RATE_LIMITED', 429, 0.02)], {
       timeout: 5,

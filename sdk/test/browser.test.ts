@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { furnish } from '../../server/test/harness/furnished.ts'
 import { API_KEY, startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import type { CLIENT_DOCUMENTS } from '../src/browser/documents.ts'
@@ -80,6 +80,10 @@ describe('spec §5.5: a page with a user’s token', () => {
     ['an Admin key for a token', { token: API_KEY }, /generateUserToken.*Admin key/],
     ['no token', { token: '' }, /generateUserToken/],
     ['a base that is no URL', { baseUrl: 'tollgate' }, /baseUrl.*"tollgate"/],
+    ['a timeout of 0', { timeout: 0 }, /timeout must be a number of milliseconds above 0/],
+    ['a timeout below 0', { timeout: -1 }, /timeout must be/],
+    ['a timeout that is no number', { timeout: Number.NaN }, /timeout must be/],
+    ['a timeout as text', { timeout: '10' as never }, /timeout must be/],
   ]
   it.each(WRONG)('%s is refused at once', (_, options, message) => {
     expect(() => new TollgateClient({ baseUrl: 'http://a.example', token: 'a.b.c', ...options })).toThrow(
@@ -227,6 +231,29 @@ describe('changes', () => {
     await client.reset()
     expect(client.known(key)).toMatchObject({ data: undefined, error: { name: 'AuthenticationError' } })
     await proxy.close()
+  })
+
+  it('a listener that throws fails no call, and keeps nothing from the others', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue()
+    const { client } = pageClient(app, server.url)
+    let told = 0
+    client.onChange(() => {
+      throw new Error('a fault in the page')
+    })
+    client.onChange(() => told++)
+    expect((await client.canUse('calls')).data?.access).toBe(true)
+    expect(told).toBe(1)
+    expect(warn).toHaveBeenCalledOnce()
+    warn.mockRestore()
+  })
+
+  it('a call made just before the user changes is not answered about the other one', async () => {
+    const { client, sent } = pageClient(app, server.url)
+    const late = client.canUse('calls')
+    await client.reset()
+    expect((await late).error?.code).toBe('ABORTED')
+    expect(sent).toHaveLength(1)
+    expect((await client.canUse('calls')).data?.access).toBe(true)
   })
 
   it('another user: nothing of the previous one is left, or arrives later', async () => {

@@ -1,7 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createUsers } from '../../server/test/harness/catalogue.ts'
 import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
-import type { Fallback, Tollgate, TollgateError } from '../src/node.ts'
+import {
+  type CanUseFeatureData,
+  type Fallback,
+  NetworkError,
+  type Result,
+  type Tollgate,
+  type TollgateError,
+} from '../src/node.ts'
+import { Checks } from '../src/outage/checks.ts'
 import { CALL, type SdkApp, sdkApp } from './support/app.ts'
 import { FaultyProxy } from './support/faulty-proxy.ts'
 import { recordingFetch } from './support/recording-fetch.ts'
@@ -26,6 +34,7 @@ afterEach(async () => {
   await proxy.close()
 })
 
+type Ask = () => Result<CanUseFeatureData[]> | Promise<Result<CanUseFeatureData[]>>
 const FOREVER = { ttl: Number.POSITIVE_INFINITY }
 const ASK = { userId: 'ann', featureId: 'calls' }
 const used = async (tollgate: Tollgate) => (await tollgate.canUseFeature(ASK)).data?.consumption?.used
@@ -119,6 +128,14 @@ describe('cache', () => {
     expect((await tollgate.canUseFeature(ask)).data?.access).toBe(true)
   })
 
+  it('is not older than this client’s own createUser', async () => {
+    const tollgate = app.tollgate({ cache: FOREVER })
+    const ask = { userId: 'bob', featureId: 'calls' }
+    expect((await tollgate.canUseFeature(ask)).data?.reasonCode).toBe('USER_NOT_FOUND')
+    await tollgate.createUser({ id: 'bob' })
+    expect((await tollgate.canUseFeature(ask)).data?.reasonCode).toBe('NO_SUBSCRIPTION')
+  })
+
   it('keeps no answer that a record has overtaken on its way', async () => {
     let release = () => {}
     const held = new Promise<void>((resolve) => {
@@ -142,6 +159,38 @@ describe('cache', () => {
     release()
     expect(await before).toBe(0)
     expect(await used(tollgate)).toBe(1)
+  })
+
+  it('an answer that comes after that of a later question is not kept, not even as the last known', async () => {
+    const checks = new Checks(FOREVER, { default: 'last-known' }, () => performance.now())
+    const check = (ask: Ask) => checks.check('ann', ['calls'], 1, async () => ask())
+    const says = (access: boolean) => {
+      const answer = {
+        featureId: 'calls',
+        access,
+        reason: '',
+        reasonCode: 'GRANTED',
+        consumption: null,
+      } as const
+      return { data: [answer], error: null }
+    }
+    let release = () => {}
+    const early = check(
+      () =>
+        new Promise((resolve) => {
+          release = () => resolve(says(false))
+        }),
+    )
+    checks.changed('ann')
+    await check(() => says(true))
+    release()
+    expect((await early).data).toMatchObject([{ access: false }])
+    expect((await check(() => says(false))).data).toMatchObject([{ access: true, source: 'cache' }])
+    checks.changed('ann')
+    const error = new NetworkError('down', { code: 'TIMEOUT', status: 0 })
+    expect((await check(() => ({ data: null, error }))).data).toMatchObject([
+      { access: true, source: 'fallback' },
+    ])
   })
 })
 

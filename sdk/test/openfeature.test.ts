@@ -206,6 +206,27 @@ describe('OpenFeature in a page', () => {
     })
   })
 
+  it('a reset of the client leaves no flag of the previous user', async () => {
+    userId = 'ann'
+    let down = false
+    const client = new TollgateClient({
+      baseUrl: server.url,
+      token,
+      refreshEvery: 0,
+      fetch: (input, init) => (down ? Promise.reject(new Error('down')) : fetch(input, init)),
+    })
+    await InPage.setProviderAndWait(new TollgateWebProvider(client))
+    const flagsOf = InPage.getClient()
+    expect(flagsOf.getBooleanValue('export', false)).toBe(true)
+    userId = 'bob'
+    down = true
+    await client.reset()
+    expect(flagsOf.getBooleanValue('export', false)).toBe(false)
+    down = false
+    await client.refresh()
+    await expect.poll(() => flagsOf.getBooleanDetails('export', true).variant).toBe('NO_SUBSCRIPTION')
+  })
+
   it('track hands on to the backend, then the flags change', async () => {
     const app = await sdkApp(server, 2)
     const { client } = pageClient(app, server.url)

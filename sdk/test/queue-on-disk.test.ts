@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import {
   appendFile,
   mkdtemp,
@@ -8,9 +9,11 @@ import {
   stat,
   writeFile,
 } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { builtScript } from '../../server/test/harness/scripts.ts'
 import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import type { QueueOptions, Tollgate } from '../src/node.ts'
 import { CALL, type SdkApp, sdkApp } from './support/app.ts'
@@ -155,6 +158,13 @@ describe('a queue on disk', () => {
     expect(await queueing().flush()).toEqual({ waiting: 0 })
   })
 
+  it('belongs to one client at a time, also where the package is loaded twice', async () => {
+    queueing()
+    const copy = '../src/outage/file-lock.ts?copy'
+    const { lockFile }: typeof import('../src/outage/file-lock.ts') = await import(copy)
+    expect(() => lockFile(path)).toThrow(/in use by this very process/)
+  })
+
   it('belongs to one process at a time, until that one is gone', async () => {
     const holder = start()
     await holder.printed('ready')
@@ -163,8 +173,30 @@ describe('a queue on disk', () => {
     expect(await queueing().flush()).toEqual({ waiting: 0 })
   })
 
+  it('belongs to one thread at a time, until that one is gone', async () => {
+    const env = { TOLLGATE_API_KEY: app.apiKey, TOLLGATE_URL: proxy.url, QUEUE_PATH: path }
+    const thread = () => new Worker(builtScript('queue-process'), { env, stdout: true })
+    const holder = thread()
+    // It says that it is ready.
+    await once(holder.stdout, 'data')
+    expect(() => queueing()).toThrow(/in use by this very process/)
+    const [error] = await once(thread(), 'error')
+    expect(String(error)).toMatch(/in use by this very process/)
+    await holder.terminate()
+    expect(await queueing().flush()).toEqual({ waiting: 0 })
+  })
+
+  it('a lock that an earlier process with the same pid has left is taken over', async () => {
+    const earlier = { pid: process.pid, host: hostname(), started: null, fd: 0, id: '' }
+    await writeFile(`${path}.lock`, JSON.stringify(earlier))
+    expect(await queueing().flush()).toEqual({ waiting: 0 })
+  })
+
   it('a lock of another machine is respected', async () => {
-    await writeFile(`${path}.lock`, JSON.stringify({ pid: 1, host: 'elsewhere', started: null }))
+    await writeFile(
+      `${path}.lock`,
+      JSON.stringify({ pid: 1, host: 'elsewhere', started: null, fd: 3, id: '' }),
+    )
     expect(() => queueing()).toThrow(/elsewhere.*remove/)
   })
 

@@ -50,6 +50,16 @@ describe('spec §5: settings', () => {
     ['a base of another protocol', { apiKey: 'k', baseUrl: 'ftp://tollgate' }, /baseUrl/],
     ['a timeout of 0', { apiKey: 'k', timeout: 0 }, /timeout/],
     ['a timeout that is no number', { apiKey: 'k', timeout: Number.NaN }, /timeout/],
+    ['a ttl that is no number', { apiKey: 'k', cache: { ttl: Number.NaN } }, /cache\.ttl/],
+    ['a ttl below 0', { apiKey: 'k', cache: { ttl: -1 } }, /cache\.ttl/],
+    ['a cache of no size', { apiKey: 'k', cache: { max: Number.NaN } }, /cache\.max/],
+    ['a queue of no size', { apiKey: 'k', queue: { max: Number.NaN } }, /queue\.max/],
+    [
+      'a retryEvery that is no number',
+      { apiKey: 'k', queue: { retryEvery: Number.NaN } },
+      /queue\.retryEvery/,
+    ],
+    ['a maxAge that is no number', { apiKey: 'k', queue: { maxAge: Number.NaN } }, /queue\.maxAge/],
     ['a retry that is no function', { apiKey: 'k', retry: 3 as never }, /retry/],
     ['an onError that is no function', { apiKey: 'k', onError: 'log' as never }, /onError/],
   ]

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createDatabase } from '../../server/test/harness/database.ts'
+import { PATIENCE_MS } from '../../server/test/harness/patience.ts'
 import { startTestServer, type TestServer } from '../../server/test/harness/server.ts'
 import type {
   KeyedEvent,
@@ -10,7 +11,8 @@ import type {
   TollgateOptions,
 } from '../src/node.ts'
 import { CALL, type SdkApp, sdkApp } from './support/app.ts'
-import { FaultyProxy } from './support/faulty-proxy.ts'
+import { deadUrl, FaultyProxy } from './support/faulty-proxy.ts'
+import { recordingFetch } from './support/recording-fetch.ts'
 
 // Invariants: an event that was answered with `queued` is counted once, in its turn, however often it is sent; one
 // that was answered otherwise is not sent again.
@@ -94,7 +96,7 @@ describe('queue', () => {
     // It notices by itself that the service is back.
     const second = await startTestServer({ databaseUrl: database.url })
     before.up(second.url)
-    await vi.waitFor(async () => expect((await down.ledger()).records).toBe(301), 30_000)
+    await vi.waitFor(async () => expect((await down.ledger()).records).toBe(301), PATIENCE_MS)
     expect(await tollgate.close()).toEqual({ waiting: 0 })
     expect(await down.ledger()).toEqual({ records: 301, sum: 301 })
     await before.close()
@@ -235,6 +237,19 @@ describe('queue', () => {
     ])
     expect(errors).toMatchObject([{ code: 'QUEUE_EXPIRED' }])
     expect(await app.ledger()).toEqual({ records: 2, sum: 3 })
+  })
+
+  it('with an endless `retryEvery` it does not look by itself', async () => {
+    const { fetch, requests } = recordingFetch()
+    const tollgate = app.tollgate({
+      baseUrl: await deadUrl(),
+      fetch,
+      queue: { retryEvery: Number.POSITIVE_INFINITY },
+    })
+    await tollgate.recordUsage(CALL)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(requests).toHaveLength(3)
+    await tollgate.close()
   })
 
   it('after close nothing is queued', async () => {

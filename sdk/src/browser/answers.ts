@@ -46,7 +46,7 @@ export class Answers {
 
   known(key: string): Known {
     const entry = this.#entries.get(key)
-    return entry && !isOld(entry) ? entry.known : NOTHING
+    return entry && !this.#isOld(entry) ? entry.known : NOTHING
   }
 
   /** The initial state, with which the server rendered. */
@@ -65,7 +65,7 @@ export class Answers {
 
   watch(key: string): () => void {
     const entry = this.#entry(key)
-    if (isOld(entry)) entry.known = NOTHING
+    if (this.#isOld(entry)) entry.known = NOTHING
     entry.watchers++
     return () => {
       entry.watchers--
@@ -75,6 +75,8 @@ export class Answers {
   listen(listener: () => void): () => void {
     // A separate function each time, so that subscribing twice and unsubscribing once works.
     const told = () => listener()
+    // From now on what was asked is asked again: until then, what nobody followed is not to be shown.
+    for (const entry of this.#entries.values()) if (this.#isOld(entry)) entry.known = NOTHING
     this.#listeners.add(told)
     return () => this.#listeners.delete(told)
   }
@@ -105,6 +107,12 @@ export class Answers {
     this.#tell()
   }
 
+  /** Without a listener, nothing is asked again. */
+  #isOld({ asked, watchers, answeredAt }: Entry): boolean {
+    const followed = watchers > 0 || (asked && this.heard)
+    return !followed && performance.now() - answeredAt > GOOD_FOR_MS
+  }
+
   #tell(): void {
     for (const listener of [...this.#listeners]) listener()
   }
@@ -120,9 +128,6 @@ export class Answers {
     return entry
   }
 }
-
-const isOld = ({ asked, watchers, answeredAt }: Entry): boolean =>
-  !asked && watchers === 0 && performance.now() - answeredAt > GOOD_FOR_MS
 
 /** An answer survives an outage, but not a refusal. */
 function after(before: Known, { data, error }: Result<unknown>): Known {

@@ -1,4 +1,4 @@
-import { NetworkError } from '../errors.ts'
+import { NetworkError, reasonOf } from '../errors.ts'
 import { within } from '../within.ts'
 
 /** A user token, or a function that fetches one from the application's backend. */
@@ -60,9 +60,11 @@ export class Tokens {
         return token
       })
       .catch((cause) => {
-        const reason = cause instanceof Error ? cause.message : String(cause)
-        const message = `The user token could not be fetched: ${reason}`
-        throw new NetworkError(message, { code: 'TOKEN_FAILED', status: 0, cause })
+        throw new NetworkError(`The user token could not be fetched: ${reasonOf(cause)}`, {
+          code: 'TOKEN_FAILED',
+          status: 0,
+          cause,
+        })
       })
       .finally(() => {
         if (this.#fetching === fetching) this.#fetching = null

@@ -126,7 +126,21 @@ export class TollgateWebProvider implements Provider {
       )
       return
     }
-    this.#takeChanges()
+    if (this.#isForgotten()) this.#forget()
+    else this.#takeChanges()
+  }
+
+  /** The client was reset, for another user. */
+  #isForgotten(): boolean {
+    const known = [...this.#checks.keys()].map((featureId) => this.#known(featureId))
+    return known.length > 0 && known.every(({ data, error }) => !data && !error)
+  }
+
+  #forget(): void {
+    const flagsChanged = [...this.#checks.keys()]
+    this.#checks.clear()
+    this.#state = 'missing'
+    this.events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged })
   }
 
   #takeChanges(): void {

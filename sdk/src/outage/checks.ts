@@ -4,7 +4,7 @@ import type { CanUseFeatureData, Check, Result } from '../types.ts'
 /** How long answers of checks are cached, and how many. */
 export interface CacheOptions {
   /**
-   * Milliseconds for which an answer is used. This client's own records and subscriptions invalidate it at once.
+   * Milliseconds for which an answer is used. This client's own records and changes of users invalidate it at once.
    * @default 5_000
    */
   ttl?: number | undefined
@@ -26,12 +26,15 @@ export interface Fallback {
 interface Known {
   answer: CanUseFeatureData
   delta: number
+  /** the number of the question that it answers */
+  asked: number
   /** After this it is only the last known answer. */
   staleAt: number
 }
 
 /** A running question: an answer from before a change must not be cached after it. */
 interface Question {
+  number: number
   overtaken: boolean
 }
 
@@ -46,6 +49,7 @@ export class Checks {
   /** by user and feature, least recently used first */
   readonly #known = new Map<string, Known>()
   readonly #questions = new Map<string, Set<Question>>()
+  #asked = 0
 
   constructor(cache: CacheOptions | undefined, fallback: Fallback = {}, now: () => number) {
     this.#fallback = fallback
@@ -92,8 +96,12 @@ export class Checks {
       return isOutage(error) && complete ? { data: standIns, error: null } : { data: null, error }
     }
     for (const [i, answer] of data.entries()) {
-      const staleAt = questions[i]?.overtaken ? Number.NEGATIVE_INFINITY : this.#now() + this.#ttl
-      this.#keep(keyOf(userId, answer.featureId), { answer, delta, staleAt })
+      const { number: asked = 0, overtaken = true } = questions[i] ?? {}
+      const key = keyOf(userId, answer.featureId)
+      // A later question may have been answered first.
+      if (asked < (this.#known.get(key)?.asked ?? 0)) continue
+      const staleAt = overtaken ? Number.NEGATIVE_INFINITY : this.#now() + this.#ttl
+      this.#keep(key, { answer, delta, asked, staleAt })
     }
     return { data: data.map((answer) => ({ ...answer, source: 'service' })), error: null }
   }
@@ -140,7 +148,7 @@ export class Checks {
   }
 
   #begin(key: string): Question {
-    const question = { overtaken: false }
+    const question = { number: ++this.#asked, overtaken: false }
     const questions = this.#questions.get(key) ?? new Set()
     this.#questions.set(key, questions.add(question))
     return question

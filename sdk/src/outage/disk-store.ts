@@ -28,7 +28,7 @@ export class DiskStore implements QueueStore {
   /** one write at a time */
   #last: Promise<void> = Promise.resolve()
 
-  /** Locks the file for this process and reads what an earlier one left. Throws if it cannot be used. */
+  /** Locks the file and reads what an earlier one left. Throws if it cannot be used. */
   constructor(path: string) {
     this.#path = builtin('node:path').resolve(path)
     this.#unlock = lockFile(this.#path)

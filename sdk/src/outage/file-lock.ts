@@ -5,53 +5,56 @@ interface Holder {
   host: string
   /** distinguishes a process from a later one with the same pid, if the system says */
   started: string | null
+  /**
+   * The lock file, kept open: all threads of a process, and all copies of this package in it, see the same open files.
+   * Those of a thread are closed when it ends.
+   */
+  fd: number
+  /** distinguishes a lock from a later one of the same holder */
+  id: string
 }
 
-/** Files that this process holds: its own pid says nothing about them. */
-const held = new Set<string>()
-
 /**
- * Locks a file for this process, until it is released or the process ends. Throws while another one has it. A killed
+ * Locks a file until it is released, or its thread or process ends. Throws while somebody else has it. A killed
  * process leaves its lock file behind; the next one sees that the process is gone.
  */
 export function lockFile(path: string): () => void {
-  const fs = builtin('node:fs')
-  const real = builtin('node:path').resolve(path)
-  const lock = `${real}.lock`
-  if (held.has(real)) throw taken(path, 'this very process')
-
-  const me: Holder = { pid: process.pid, host: builtin('node:os').hostname(), started: startOf(process.pid) }
-  const text = JSON.stringify(me)
+  const lock = `${builtin('node:path').resolve(path)}.lock`
+  const host = builtin('node:os').hostname()
   for (;;) {
-    try {
-      writeNew(lock, text)
-      break
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
+    const release = take(lock, host)
+    if (release) return release
     const found = readIfThere(lock)
     if (found === null) continue
     const holder = holderIn(found)
-    if (holder === null || holder.host !== me.host) throw taken(path, found, lock)
-    if (lives(holder)) throw taken(path, `process ${holder.pid}`)
+    if (holder === null || holder.host !== host) throw taken(path, found, lock)
+    if (lives(holder, lock))
+      throw taken(path, holder.pid === process.pid ? 'this very process' : `process ${holder.pid}`)
     setAside(lock, found)
-  }
-  held.add(real)
-  return () => {
-    held.delete(real)
-    if (readIfThere(lock) === text) fs.rmSync(lock, { force: true })
   }
 }
 
-/** Appears with its content or not at all: another process may read it at any moment. */
-function writeNew(lock: string, text: string): void {
+/** Null if there is a lock. It appears with its content or not at all: another process may read it at any moment. */
+function take(lock: string, host: string): (() => void) | null {
   const fs = builtin('node:fs')
-  const draft = `${lock}.${crypto.randomUUID()}`
-  fs.writeFileSync(draft, text, { mode: 0o600 })
+  const id = crypto.randomUUID()
+  const draft = `${lock}.${id}`
+  const fd = fs.openSync(draft, 'wx', 0o600)
+  const me: Holder = { pid: process.pid, host, started: startOf(process.pid), fd, id }
+  const text = JSON.stringify(me)
   try {
+    fs.writeSync(fd, text)
     fs.linkSync(draft, lock)
+  } catch (error) {
+    fs.closeSync(fd)
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null
+    throw error
   } finally {
     fs.rmSync(draft, { force: true })
+  }
+  return () => {
+    if (readIfThere(lock) === text) fs.rmSync(lock, { force: true })
+    fs.closeSync(fd)
   }
 }
 
@@ -69,15 +72,26 @@ function setAside(lock: string, text: string): void {
   fs.rmSync(aside, { force: true })
 }
 
-function lives({ pid, started }: Holder): boolean {
-  // Held by this process, it would be in the set: this is an earlier process that had the same pid.
-  if (pid === process.pid) return false
+function lives({ pid, started, fd }: Holder, lock: string): boolean {
+  // Otherwise it is of an earlier process that had the same pid, or of a thread that has ended.
+  if (pid === process.pid) return isOpen(fd, lock)
   try {
     process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
   return started === null || startOf(pid) === started
+}
+
+/** Whether this process has the file open under this number. */
+function isOpen(fd: number, path: string): boolean {
+  const fs = builtin('node:fs')
+  try {
+    const [open, there] = [fs.fstatSync(fd, { bigint: true }), fs.statSync(path, { bigint: true })]
+    return open.ino === there.ino && open.dev === there.dev
+  } catch {
+    return false
+  }
 }
 
 /** When the process started, in the system's own units; null if unknown. */
@@ -106,5 +120,5 @@ function readIfThere(path: string): string | null {
 
 function taken(path: string, by: string, lock?: string): Error {
   const hint = lock ? `; if that one is gone, remove ${lock}` : ''
-  return new Error(`The usage queue ${path} is in use by ${by}${hint}. Each process needs a file of its own.`)
+  return new Error(`The usage queue ${path} is in use by ${by}${hint}. Each client needs a file of its own.`)
 }

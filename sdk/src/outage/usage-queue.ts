@@ -2,6 +2,7 @@ import { MAX_WAIT_MS } from '../back-off.ts'
 import { isOutage, NetworkError, TollgateError } from '../errors.ts'
 import { failed } from '../reply.ts'
 import type { Recorded, RecordedUsage, Result } from '../types.ts'
+import { MAX_TIMER_MS } from '../within.ts'
 import { DiskStore } from './disk-store.ts'
 import { type KeyedEvent, MemoryStore, type QueuedEvent, type QueueStore } from './queue-store.ts'
 
@@ -10,7 +11,7 @@ export interface QueueOptions {
   /** Events that may wait; further ones get an error with code `QUEUE_FULL`. @default 10_000 */
   max?: number | undefined
   /**
-   * A file that keeps the events when the process ends or is killed. One process per file.
+   * A file that keeps the events when the process ends or is killed. One client per file.
    * @default none: in memory
    */
   path?: string | undefined
@@ -57,8 +58,12 @@ export class UsageQueue {
   /** events on their way into the store */
   #arriving = 0
   #draining: Promise<void> | null = null
+  /** the application's hooks, one after the other; sending does not wait for them, as one may wait for a flush */
+  #hooks: Promise<unknown> = Promise.resolve()
+  #inHook = false
   #timer: ReturnType<typeof setTimeout> | undefined
   #closed = false
+  #closing: Promise<void> | null = null
   /** the last reported failure: the same one is not reported again */
   #reported: string | null = null
   /** milliseconds to wait, as the service asked */
@@ -93,7 +98,17 @@ export class UsageQueue {
   }
 
   /** Sends waiting events now; resolves when all are settled or the service turns out to be unreachable. */
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
+    return this.#withHooks(this.#send())
+  }
+
+  /** A last flush; then nothing is accepted or sent, and the file is free for another client. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#withHooks(this.#closing)
+  }
+
+  async #send(): Promise<void> {
     if (this.#closed) return
     this.#draining ??= this.#drain().finally(() => {
       this.#draining = null
@@ -102,13 +117,20 @@ export class UsageQueue {
     await this.#draining
   }
 
-  /** A last flush; then nothing is accepted or sent, and the file is free for another process. */
-  async close(): Promise<void> {
-    if (this.#closed) return
-    await this.flush()
+  async #end(): Promise<void> {
+    await this.#send()
     this.#closed = true
     clearTimeout(this.#timer)
+    // It may have been started again just before.
+    await this.#draining
     await this.#store.close()
+  }
+
+  /** Waits for the hooks too, unless one is running: it may be the one that waits for this. */
+  async #withHooks(work: Promise<void>): Promise<void> {
+    const mayBeHook = this.#inHook
+    await work
+    if (!mayBeHook) await this.#hooks
   }
 
   async #enqueue(inputs: KeyedEvent[], sentAt: number | null): Promise<Result<Recorded[]>> {
@@ -142,10 +164,13 @@ export class UsageQueue {
 
   #drainLater(after: number): void {
     if (this.#timer !== undefined || this.#draining || this.#closed) return
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined
-      void this.flush()
-    }, after)
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined
+        void this.flush()
+      },
+      Math.min(after, MAX_TIMER_MS),
+    )
     // An otherwise idle process may exit; events in a file are sent by the next one.
     this.#timer.unref?.()
   }
@@ -160,7 +185,7 @@ export class UsageQueue {
       }
     } catch (cause) {
       const message = 'The usage queue could not be written'
-      await this.#reportNews(new NetworkError(message, { code: 'QUEUE_FAILED', status: 0, cause }))
+      this.#reportNews(new NetworkError(message, { code: 'QUEUE_FAILED', status: 0, cause }))
     }
   }
 
@@ -168,14 +193,22 @@ export class UsageQueue {
     const error = await this.#line.probe()
     this.#askedToWait = waitFor(error)
     if (error === null) this.#reported = null
-    else if (!isOutage(error)) await this.#reportNews(error)
+    else if (!isOutage(error)) this.#reportNews(error)
     return error === null
   }
 
-  async #reportNews(error: TollgateError): Promise<void> {
+  #reportNews(error: TollgateError): void {
     if (this.#reported === error.code) return
     this.#reported = error.code
-    await this.#line.report(error)
+    this.#call(() => this.#line.report(error))
+  }
+
+  #call(hook: () => Promise<unknown>): void {
+    this.#hooks = this.#hooks.then(async () => {
+      this.#inHook = true
+      await hook()
+      this.#inHook = false
+    })
   }
 
   /** The first events, as many as fit into a batch; one that is too old goes alone. */
@@ -201,7 +234,7 @@ export class UsageQueue {
     if (result.error === null) return this.#settled(batch, result)
     if (!isFinal(result.error)) {
       this.#askedToWait = waitFor(result.error)
-      if (!isOutage(result.error)) await this.#reportNews(result.error)
+      if (!isOutage(result.error)) this.#reportNews(result.error)
       return false
     }
     if (batch.length === 1) return this.#settled(batch, result)
@@ -212,11 +245,11 @@ export class UsageQueue {
 
   async #settled(batch: QueuedEvent[], { data, error }: Result<RecordedUsage[]>): Promise<boolean> {
     await this.#store.done(batch.length)
-    if (error) await this.#line.report(error)
+    if (error) this.#call(() => this.#line.report(error))
     for (const [i, { input }] of batch.entries()) {
       const answer = data?.[i]
       const result = answer ? { data: answer, error: null } : failed(error ?? notAnswered())
-      await this.#line.observe(() => this.#options.onSettled?.(input, result))
+      this.#call(() => this.#line.observe(() => this.#options.onSettled?.(input, result)))
     }
     return true
   }

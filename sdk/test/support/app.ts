@@ -54,5 +54,4 @@ export async function sdkApp(server: TestServer, limit = 1_000_000): Promise<Sdk
   }
 }
 
-/** One use of `calls` by `ann`. */
-export const CALL = { userId: 'ann', featureId: 'calls', delta: 1 } as const
+export { CALL } from './call.ts'

@@ -1,0 +1,2 @@
+/** One use of `calls` by `ann`. */
+export const CALL = { userId: 'ann', featureId: 'calls', delta: 1 } as const
