@@ -39,11 +39,19 @@ export class Coverage {
   readonly #file: string
   readonly #sources: Map<string, Source>
   readonly #known: Record<string, Known>
+  readonly #isUsed: (test: string) => boolean
   readonly #switchable = new Map<string, Set<number>>()
   readonly #tests = new Map<string, number>()
 
-  constructor(root: string, file: string, sources: readonly Source[]) {
+  /** `isUsed`: whether a test may be tried; by default all of them */
+  constructor(
+    root: string,
+    file: string,
+    sources: readonly Source[],
+    isUsed: (test: string) => boolean = () => true,
+  ) {
     this.#root = root
+    this.#isUsed = isUsed
     this.#file = file
     this.#sources = new Map(sources.map((source) => [source.path, source]))
     this.#known = readJson<Record<string, Known>>(file) ?? {}
@@ -92,7 +100,7 @@ export class Coverage {
     let switchable = this.#switchableOf(source).has(mutant.number)
     const found = Object.entries(this.#known).flatMap(([test, { ms, passed, past }]) => {
       const own = past[mutant.path]
-      if (!passed || !own) return []
+      if (!passed || !own || !this.#isUsed(test)) return []
       const row = own.hash === hash ? own.rows.find(([at]) => at === index) : undefined
       if (row?.[3]) switchable = false
       const share = row && switchable ? row[1] / this.#testsIn(test) : 1

@@ -3,11 +3,17 @@ import { parseArgs } from 'node:util'
 export interface Options {
   /** paths or their beginnings, below server/src; none: all folders */
   only: string[]
+  /** only changes of a piece of code that contains this text; empty: all */
+  like: string
   /** at most so long; null: until all are done */
   seconds: number | null
   /** at most so many; null: until all are done */
   most: number | null
   seed: number
+  /** only tests without a database, and only the mutants that one of them comes past */
+  unit: boolean
+  /** the same with tests whose paths begin like this; empty: all */
+  with: string
   /** forgets what earlier runs have found */
   fresh: boolean
   /** writes docs/mutants.md */
@@ -26,9 +32,12 @@ is a survivor. Nothing on the disk is changed but docs/mutants.md. What was kill
 not tried again; survivors are.
 
   --only domain/period.ts   only this file or folder; may be given several times
+  --like app_id             only changes of a piece of code that contains this text
   --seconds 600             stops after that time; the order is random, so that a short run is a sample
   --most 120                stops after so many
   --seed 7                  the same order again
+  --unit                    only tests without a database, and what they come past: many mutants in little time
+  --with server/test/store  only tests whose paths begin like this, and what they come past
   --fresh                   tries all of them again
   --no-write                leaves docs/mutants.md and its figures as they are
 `
@@ -40,9 +49,12 @@ export function readOptions(args: string[]): Options | null {
     allowNegative: true,
     options: {
       only: { type: 'string', multiple: true, default: [] },
+      like: { type: 'string', default: '' },
       seconds: { type: 'string' },
       most: { type: 'string' },
       seed: { type: 'string' },
+      unit: { type: 'boolean', default: false },
+      with: { type: 'string', default: '' },
       fresh: { type: 'boolean', default: false },
       write: { type: 'boolean', default: true },
       help: { type: 'boolean', default: false },
@@ -57,9 +69,12 @@ export function readOptions(args: string[]): Options | null {
   }
   return {
     only: values.only.map((path) => path.replace(/^(?:server\/src\/)?/, 'server/src/')),
+    like: values.like,
     seconds: numberOf('seconds'),
     most: numberOf('most'),
     seed: numberOf('seed') ?? Math.floor(Math.random() * 1_000_000),
+    unit: values.unit,
+    with: values.with,
     fresh: values.fresh,
     write: values.write,
   }

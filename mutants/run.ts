@@ -8,6 +8,7 @@ import { startPostgres, withClient } from '../bench/postgres.ts'
 import { say } from '../bench/progress.ts'
 import { Random } from '../proof/random.ts'
 import { ownTempFolder } from '../server/test/harness/temp-folder.ts'
+import { isUnit } from '../server/test/projects.ts'
 import { Coverage } from './coverage.ts'
 import { type Explanation, explanationOf } from './explained.ts'
 import { type Finding, Findings, readJson } from './findings.ts'
@@ -31,10 +32,11 @@ const QUIET_MS = 120_000
 
 async function main(options: Options): Promise<void> {
   const all = readSources(ROOT)
-  const chosen = all.filter(
-    ({ path }) => options.only.length === 0 || options.only.some((only) => path.startsWith(only)),
-  )
-  if (chosen.length === 0) throw new Error(`no source begins with ${options.only.join(' or ')}`)
+  const isChosen = ({ path, was }: Mutant) =>
+    (options.only.length === 0 || options.only.some((only) => path.startsWith(only))) &&
+    was.includes(options.like)
+  if (!all.some(({ mutants }) => mutants.some(isChosen)))
+    throw new Error('there is nothing like that: see --only and --like')
   const findings = new Findings(REMEMBERED, options.fresh)
   const found: Finding[] = []
   const waiting: { mutant: Numbered; text: string }[] = []
@@ -42,15 +44,15 @@ async function main(options: Options): Promise<void> {
     for (const mutant of mutants) {
       const verdict = findings.known(mutant, text)
       const again = verdict === null || verdict === 'survived'
-      if (again && chosen.some(({ path }) => path === mutant.path)) waiting.push({ mutant, text })
+      if (again && isChosen(mutant)) waiting.push({ mutant, text })
       else if (verdict !== null) found.push({ mutant, verdict })
     }
   }
   const explained = readExplanations()
-  say(`seed ${options.seed}: ${waiting.length} mutants to try, ${found.length} known`)
+  say(`seed ${options.seed}: ${waiting.length} mutants not killed yet, ${found.length} known`)
   const random = new Random(options.seed)
   // Those that have survived before come first: somebody may have written a test since.
-  const order = waiting
+  const inOrder = waiting
     .map((one) => {
       const again =
         findings.known(one.mutant, one.text) !== null && !explanationOf(one.mutant, one.text, explained)
@@ -63,12 +65,17 @@ async function main(options: Options): Promise<void> {
     .sort((a, b) => a.at - b.at)
   const judge = new Judge(await database())
   atEnd(() => judge.stop())
-  const coverage = new Coverage(ROOT, COVERED, all)
+  const isUsed = (test: string) => (!options.unit || isUnit(test)) && test.startsWith(options.with)
+  const coverage = new Coverage(ROOT, COVERED, all, isUsed)
   const began = performance.now()
   const secondsGone = () => (performance.now() - began) / 1_000
   const isTime = () => secondsGone() < (options.seconds ?? Infinity) && !isEnding()
-  await cover(judge, coverage, isTime)
+  await cover(judge, coverage, testFiles(ROOT).filter(isUsed), isTime)
   const jury = new Jury(judge, coverage)
+  const usesAll = !options.unit && options.with === ''
+  const canTry = (mutant: Numbered) => usesAll || coverage.trialsOf(mutant, 'first').length > 0
+  const order = inOrder.filter(({ mutant }) => canTry(mutant))
+  say(`${order.length} mutants to try`)
   let tried = 0
   while (tried < Math.min(order.length, options.most ?? Infinity) && isTime()) {
     const next = order.slice(tried, tried + BATCH)
@@ -90,8 +97,11 @@ async function main(options: Options): Promise<void> {
     const survivors = found.filter(({ verdict }) => verdict === 'survived').length
     say(`${tried} of ${order.length}, ${survivors} survivors, ${secondsGone().toFixed(0)} s`)
   }
-  // Those that were not reached keep what an earlier run found of them.
-  for (const { mutant, text } of order.slice(tried)) {
+  // Those that were not tried keep what an earlier run found of them.
+  const before = new Set(order.slice(0, tried))
+  for (const one of inOrder) {
+    if (before.has(one)) continue
+    const { mutant, text } = one
     const verdict = findings.known(mutant, text)
     if (verdict !== null) found.push({ mutant, verdict })
   }
@@ -99,8 +109,13 @@ async function main(options: Options): Promise<void> {
 }
 
 /** Runs each test file that is new or has changed once, without any mutant. */
-async function cover(judge: Judge, coverage: Coverage, isTime: () => boolean): Promise<void> {
-  const unknown = testFiles(ROOT).filter((test) => !coverage.isKnown(test))
+async function cover(
+  judge: Judge,
+  coverage: Coverage,
+  all: readonly string[],
+  isTime: () => boolean,
+): Promise<void> {
+  const unknown = all.filter((test) => !coverage.isKnown(test))
   if (unknown.length > 0) say(`${unknown.length} test files to run without any mutant`)
   for (let done = 0; done < unknown.length && isTime(); done += BATCH) {
     const tests = unknown.slice(done, done + BATCH)
