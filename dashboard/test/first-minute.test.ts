@@ -60,7 +60,7 @@ describe('gap: the first minute', () => {
     await page.getByRole('link', { name: 'Home' }).click()
     await step().getByRole('link', { name: 'Review and publish pro' }).click()
     await button('Publish').click()
-    await page.getByText('Published', { exact: true }).waitFor()
+    await page.getByRole('heading', { level: 1 }).getByText('Published', { exact: true }).waitFor()
 
     await page.getByRole('link', { name: 'Home' }).click()
     await step().getByRole('link', { name: 'Create a user' }).click()

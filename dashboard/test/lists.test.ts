@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { PATIENCE_MS } from '../../server/test/harness/browser.ts'
 import { rowsOf } from '../../server/test/harness/database.ts'
+import { PATIENCE_MS } from '../../server/test/harness/patience.ts'
 import { OWNER } from '../../server/test/harness/server.ts'
 import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { promised } from '../../server/test/harness/promised.ts'
 import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
@@ -222,10 +223,7 @@ describe('gap: what stands for a list while it is on its way', () => {
     { path: '/members', operation: 'Members ', place: TABLE, there: 'Last seen' },
     { path: '/apps/default/users/ada', operation: 'GrantedFeatures(', place: CARD, there: '8 of 10 calls' },
   ])('$path is where the list will be, and as high', async ({ path, operation, place, there }) => {
-    let release: () => void = () => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    const { promise: held, fulfil: release } = promised()
     let asked = 0
     await page.route('**/dashboard/graphql', async (route) => {
       if (route.request().postDataJSON().query.includes(` ${operation}`)) {
@@ -236,11 +234,9 @@ describe('gap: what stands for a list while it is on its way', () => {
     })
     await to(path)
     await page.getByRole('heading', { level: 1 }).waitFor()
-    await expect.poll(() => asked, { timeout: 30_000 }).toBeGreaterThan(0)
+    await expect.poll(() => asked).toBeGreaterThan(0)
     // What else the page asks for is there first.
-    await expect
-      .poll(() => page.getByRole('status', { name: 'Loading' }).count(), { timeout: 30_000 })
-      .toBe(1)
+    await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(1)
     await page.evaluate('document.fonts.ready')
     const before = (await page.evaluate(place)) as Record<string, number>
     release()

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TEST_CELLS } from '../../server/test/harness/cells-by-hand.ts'
+import { promised } from '../../server/test/harness/promised.ts'
 import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
@@ -49,10 +51,7 @@ describe('gap: the users page', () => {
     await page.clock.install()
     await open('/apps/default/users')
     // The next page takes longer to load than typing pauses.
-    let release: () => void = () => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    const { promise: held, fulfil: release } = promised()
     await page.route(/assets\/user-[^/]*\.js$/, async (route) => {
       await held
       await route.continue()
@@ -219,7 +218,8 @@ describe("gap: a user's page", () => {
     expect(await ledger.locator('tbody tr').count()).toBe(2)
   })
 
-  it('says at the end of the ledger how many older entries are gone', async () => {
+  // It writes a partition by hand, as one cell has it.
+  it.skipIf(TEST_CELLS > 1)('says at the end of the ledger how many older entries are gone', async () => {
     const { page, open } = visit
     const db = new pg.Client({ connectionString: dashboard.server.databaseUrl })
     await db.connect()

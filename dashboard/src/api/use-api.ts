@@ -9,9 +9,11 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
 import type { TadaDocumentNode } from 'gql.tada'
-import { notify } from '../ui/notify.tsx'
-import { ApiError, isSignedOut } from './api-error.ts'
+import { useEffect, useRef } from 'react'
+import { notify, notifyFailed } from '../ui/notify.tsx'
+import { ApiError, isSignedOut, messageOf } from './api-error.ts'
 import { request } from './request.ts'
 
 /** One cache of answers, by document and variables. */
@@ -59,7 +61,10 @@ export function useAsk<Result, Variables>(
 interface ChangeOptions<Result, Variables> {
   /** shown once it is done */
   said?: string | ((result: Result) => string)
+  /** follows on the page where the change was made; not if that page has been left meanwhile */
   done?: (result: Result) => unknown
+  /** follows on any page */
+  after?: (result: Result) => unknown
   /** What takes it back, offered beside what is said; undefined: nothing does. */
   undo?: (result: Result, variables: Variables) => (() => void) | undefined
   /** how long it may take, where that is longer than usual */
@@ -69,17 +74,48 @@ interface ChangeOptions<Result, Variables> {
 /** A mutation, after which everything on the screen is reloaded. */
 export function useChange<Result, Variables>(
   document: TadaDocumentNode<Result, Variables>,
-  { said, done, undo, patienceMs }: ChangeOptions<Result, Variables> = {},
-): UseMutationResult<Result, Error, Variables> {
+  { said, done, after, undo, patienceMs }: ChangeOptions<Result, Variables> = {},
+): UseMutationResult<Result, Error, Variables, Whereabouts> {
   const client = useQueryClient()
-  return useMutation<Result, Error, Variables>({
+  const onMutate = useWhereabouts()
+  return useMutation<Result, Error, Variables, Whereabouts>({
     mutationFn: (variables) => request(document, variables, patienceMs),
-    async onSuccess(result, variables) {
-      await done?.(result)
+    onMutate,
+    async onSuccess(result, variables, { samePage }) {
+      await after?.(result)
+      if (samePage()) await done?.(result)
       void client.invalidateQueries()
       if (said !== undefined) {
         notify(typeof said === 'function' ? said(result) : said, undo?.(result, variables))
       }
     },
+    onError(error, _, whereabouts) {
+      if (whereabouts?.unseen() && !isSignedOut(error)) notifyFailed(messageOf(error))
+    },
   })
+}
+
+/** Where the reader is, since a change was begun. */
+export interface Whereabouts {
+  /** on the page where it was begun */
+  samePage: () => boolean
+  /** where what became of it is not shown */
+  unseen: () => boolean
+}
+
+/** For `onMutate`: a change that takes long must not lead somebody back who has gone on, nor fail in silence. */
+export function useWhereabouts(): () => Whereabouts {
+  const router = useRouter()
+  const mounted = useRef(false)
+  useEffect(() => {
+    mounted.current = true
+    return () => {
+      mounted.current = false
+    }
+  }, [])
+  return () => {
+    const { pathname } = router.latestLocation
+    const samePage = () => router.latestLocation.pathname === pathname
+    return { samePage, unseen: () => !mounted.current || !samePage() }
+  }
 }

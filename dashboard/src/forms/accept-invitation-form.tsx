@@ -14,7 +14,7 @@ const ACCEPT = graphql(`
 
 export function AcceptInvitationForm({ token, onDone }: { token: string; onDone: () => void }) {
   const form = useForm({ initialValues: { password: '' }, validate: { password: passwordProblem } })
-  const accept = useChange(ACCEPT, { done: onDone })
+  const accept = useChange(ACCEPT, { after: onDone })
   return (
     <form
       noValidate

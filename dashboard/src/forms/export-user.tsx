@@ -1,8 +1,11 @@
 import { Button, Stack } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
+import { messageOf } from '../api/api-error.ts'
 import { graphql } from '../api/graphql.ts'
 import { request } from '../api/request.ts'
+import { useWhereabouts } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { notifyFailed } from '../ui/notify.tsx'
 
 const EXPORT = graphql(`
   query ExportUser($appId: String!, $id: String!, $after: String) {
@@ -18,6 +21,10 @@ export function ExportUser({ appId, id }: { appId: string; id: string }) {
   const download = useMutation({
     mutationFn: async () => save(`${id}.json`, await everything(appId, id)),
     networkMode: 'always',
+    onMutate: useWhereabouts(),
+    onError(error, _, whereabouts) {
+      if (whereabouts?.unseen()) notifyFailed(messageOf(error))
+    },
   })
   return (
     <Stack gap="xs" align="flex-start">

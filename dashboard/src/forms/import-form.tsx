@@ -3,11 +3,14 @@ import { useForm } from '@mantine/form'
 import { IconFileTypeCsv } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { messageOf } from '../api/api-error.ts'
 import { uploadUsers } from '../api/upload-users.ts'
 import { useMay } from '../api/use-account.ts'
+import { useWhereabouts } from '../api/use-api.ts'
 import { guess, type Header, headerOf } from '../csv-header.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { Note } from '../ui/note.tsx'
+import { notifyFailed } from '../ui/notify.tsx'
 import { useUnsaved } from './unsaved.ts'
 
 interface ImportFormProps {
@@ -37,7 +40,14 @@ export function ImportForm({ appId, onStarted, onRefused }: ImportFormProps) {
         email === null && billingId === null ? 'Choose at least one of the two.' : null,
     },
   })
-  const upload = useMutation({ mutationFn: uploadUsers, onError: onRefused })
+  const upload = useMutation({
+    mutationFn: uploadUsers,
+    onMutate: useWhereabouts(),
+    onError(error, _, whereabouts) {
+      if (whereabouts?.samePage()) onRefused()
+      else notifyFailed(messageOf(error))
+    },
+  })
   useUnsaved(form)
   const take = async (file: File | null) => {
     form.setFieldValue('file', file)

@@ -14,7 +14,7 @@ const RESET = graphql(`
 
 export function ResetPasswordForm({ token, onDone }: { token: string; onDone: () => void }) {
   const form = useForm({ initialValues: { password: '' }, validate: { password: passwordProblem } })
-  const reset = useChange(RESET, { done: onDone })
+  const reset = useChange(RESET, { after: onDone })
   return (
     <form
       noValidate

@@ -17,7 +17,7 @@ export function SetOwnerForm({ token, onDone }: { token: string; onDone: () => v
     initialValues: { email: '', password: '' },
     validate: { email: required('The email'), password: passwordProblem },
   })
-  const setOwner = useChange(SET_OWNER, { done: onDone })
+  const setOwner = useChange(SET_OWNER, { after: onDone })
   return (
     <form
       noValidate

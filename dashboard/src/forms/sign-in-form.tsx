@@ -16,7 +16,7 @@ export function SignInForm({ onDone }: { onDone: () => void }) {
     initialValues: { email: '', password: '' },
     validate: { email: required('The email'), password: required('The password') },
   })
-  const signIn = useChange(SIGN_IN, { done: onDone })
+  const signIn = useChange(SIGN_IN, { after: onDone })
   return (
     <form noValidate onSubmit={form.onSubmit((values) => signIn.mutate(values, ontoFields(form)))}>
       <Stack>

@@ -38,7 +38,7 @@ export function AccountPage() {
   const asked = useAsk(SESSIONS, {})
   const end = useChange(END, { said: 'Session ended.' })
   const endAll = useChange(END_ALL, {
-    async done() {
+    async after() {
       await navigate({ to: '/sign-in' })
       forgetSession(client)
     },

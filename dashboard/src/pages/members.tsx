@@ -1,4 +1,4 @@
-import { Button, Group, List, Select, Stack, Title } from '@mantine/core'
+import { Button, Group, List, Select, Stack } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -27,6 +27,7 @@ import { matches, slice } from '../ui/slice.ts'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
 import { When } from '../ui/when.tsx'
+import { OpenInvitations } from './open-invitations.tsx'
 
 const MEMBERS = graphql(`
   query Members {
@@ -47,11 +48,6 @@ const CHANGE_ROLE = graphql(`
 const REMOVE = graphql(`
   mutation RemoveMember($memberId: String!) {
     removeMember(memberId: $memberId)
-  }
-`)
-const REVOKE = graphql(`
-  mutation RevokeInvitation($id: String!) {
-    revokeInvitation(id: $id)
   }
 `)
 
@@ -82,20 +78,18 @@ export function MembersPage() {
   const [removing, setRemoving] = useState<{ id: string; email: string; sessions: number | null } | null>(
     null,
   )
-  const [revoking, setRevoking] = useState<{ id: string; email: string } | null>(null)
+  const [demoting, setDemoting] = useState<{ id: string; email: string; role: Role } | null>(null)
   const [resetting, setResetting] = useState<{ id: string; email: string } | null>(null)
   const asked = useAsk(MEMBERS, {})
   const invitations = useAsk(INVITATIONS, {}, { enabled: may('revokeInvitation') }).data?.invitations ?? []
-  const changeRole = useChange(CHANGE_ROLE, { said: 'Role changed.' })
+  const changeRole = useChange(CHANGE_ROLE, { said: 'Role changed.', done: () => setDemoting(null) })
   const remove = useChange(REMOVE, {
     said: 'Member removed and signed out everywhere.',
     done: () => setRemoving(null),
   })
-  const revoke = useChange(REVOKE, {
-    said: 'Invitation revoked.',
-    done: () => setRevoking(null),
-  })
   const invitedBy = (email: string) => invitations.filter((sent) => sent.invitedBy === email).length
+  const voided = (email: string) =>
+    `${units(invitedBy(email), 'open invitation they sent stops working', 'open invitations they sent stop working')}.`
   return (
     <Page
       title="Members"
@@ -110,7 +104,7 @@ export function MembersPage() {
         </Button>
       }
     >
-      <FormAlert error={changeRole.error} />
+      <FormAlert error={demoting ? null : changeRole.error} />
       <Loaded of={asked} skeleton={<SkeletonTable lines={1} rows={3} tools total />}>
         {({ members }) => {
           const shown = listed(members, filters)
@@ -165,9 +159,12 @@ export function MembersPage() {
                             allowDeselect={false}
                             data={ROLES.map(({ value, label }) => ({ value, label }))}
                             value={role}
-                            onChange={(role) =>
-                              role !== null && changeRole.mutate({ memberId: id, role: role as Role })
-                            }
+                            onChange={(chosen) => {
+                              const role = chosen as Role | null
+                              if (role !== null && role !== 'OWNER' && invitedBy(email) > 0)
+                                setDemoting({ id, email, role })
+                              else if (role !== null) changeRole.mutate({ memberId: id, role })
+                            }}
                           />
                         ) : (
                           roleName(role)
@@ -213,42 +210,7 @@ export function MembersPage() {
                 />
                 <Pager after={after} next={page.next} />
               </Stack>
-              {invitations.length > 0 && (
-                <Stack gap="xs">
-                  <Title order={2}>Open invitations</Title>
-                  <DataTable
-                    label="Open invitations"
-                    rows={invitations}
-                    keyOf={({ id }) => id}
-                    columns={[
-                      { label: 'Email', cell: ({ email }) => email },
-                      { label: 'Role', cell: ({ role }) => roleName(role) },
-                      { label: 'Invited by', wide: true, cell: ({ invitedBy }) => invitedBy },
-                      {
-                        label: 'Expires',
-                        wide: true,
-                        cell: ({ expiresAt }) => <When at={expiresAt} time />,
-                      },
-                      {
-                        label: 'Actions',
-                        hiddenLabel: true,
-                        right: true,
-                        cell: ({ id, email }) =>
-                          may('revokeInvitation') && (
-                            <Button
-                              size="compact-sm"
-                              variant="default"
-                              aria-label={`Revoke the invitation of ${email}`}
-                              onClick={() => setRevoking({ id, email })}
-                            >
-                              Revoke
-                            </Button>
-                          ),
-                      },
-                    ]}
-                  />
-                </Stack>
-              )}
+              {invitations.length > 0 && <OpenInvitations invitations={invitations} />}
             </Stack>
           )
         }}
@@ -260,15 +222,15 @@ export function MembersPage() {
         {resetting && <ResetLink member={resetting} onDone={() => setResetting(null)} />}
       </Dialog>
       <Confirm
-        opened={revoking !== null}
-        title="Revoke the invitation?"
-        submit="Revoke"
-        busy={revoke.isPending}
-        error={revoke.error}
-        onConfirm={() => revoking && revoke.mutate({ id: revoking.id })}
-        onClose={() => setRevoking(null)}
+        opened={demoting !== null}
+        title={`Change the role of ${demoting?.email}?`}
+        submit="Change role"
+        busy={changeRole.isPending}
+        error={changeRole.error}
+        onConfirm={() => demoting && changeRole.mutate({ memberId: demoting.id, role: demoting.role })}
+        onClose={() => setDemoting(null)}
       >
-        The link you sent to {revoking?.email} stops working. You can invite them again, with a new link.
+        {demoting && voided(demoting.email)} Another owner can invite them again.
       </Confirm>
       <Confirm
         opened={removing !== null}
@@ -285,12 +247,7 @@ export function MembersPage() {
               ? `They are signed out of ${units(removing.sessions, 'browser', 'browsers')} at once and can no longer sign in.`
               : 'They can no longer sign in. They are not signed in anywhere now.'}
           </List.Item>
-          {removing && invitedBy(removing.email) > 0 && (
-            <List.Item>
-              {units(invitedBy(removing.email), 'open invitation', 'open invitations')} they sent still{' '}
-              {invitedBy(removing.email) === 1 ? 'works' : 'work'}: revoke what you do not want below.
-            </List.Item>
-          )}
+          {removing && invitedBy(removing.email) > 0 && <List.Item>{voided(removing.email)}</List.Item>}
           <List.Item>What they did stays in the audit log. You can invite them again.</List.Item>
         </List>
       </Confirm>

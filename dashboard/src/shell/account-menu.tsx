@@ -35,7 +35,7 @@ export function AccountMenu({ onShortcuts }: { onShortcuts: () => void }) {
   const client = useQueryClient()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const signOut = useChange(SIGN_OUT, {
-    async done() {
+    async after() {
       await navigate({ to: '/sign-in' })
       forgetSession(client)
     },

@@ -26,3 +26,8 @@ export function notify(message: string, undo?: () => void): void {
     ),
   })
 }
+
+/** Says that a change has failed whose page is no longer open; stays until it is closed. */
+export function notifyFailed(message: string): void {
+  notifications.show({ title: 'A change you made has failed', message, color: 'red', autoClose: false })
+}

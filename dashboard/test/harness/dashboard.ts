@@ -2,8 +2,9 @@ import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { BrowserContext, BrowserContextOptions, Locator, Page, Request } from 'playwright-core'
 import { vi } from 'vitest'
-import { PATIENCE_MS, sharedBrowser } from '../../../server/test/harness/browser.ts'
+import { sharedBrowser } from '../../../server/test/harness/browser.ts'
 import { sessionCookie } from '../../../server/test/harness/import.ts'
+import { PATIENCE_MS } from '../../../server/test/harness/patience.ts'
 import {
   OWNER,
   startTestServer,
