@@ -17,20 +17,19 @@ import { FEATURE, seededDatabase, userId } from './seed.ts'
 import { type Server, startServer } from './server.ts'
 
 // Cells: what several of them cost the same callers, and what callers notice of a cell being split. `npm run build && npx
-// tsx bench/cells.ts [users] [rounds] [seconds]`, or `npx tsx bench/cells.ts split [users]`. Not a pair: docs/scale.md says
-// what came of it.
+// tsx bench/cells.ts [users] [rounds] [seconds] [cells, such as 1,4]`, or `npx tsx bench/cells.ts split [users]`. Not a pair:
+// docs/scale.md says what came of it.
 
-const CELLS = [1, 4, 16, 64]
 const CONNECTIONS = 64
 const CALLERS = 32
 const nothing = () => {}
 
-async function dilution(users: number, rounds: number, seconds: number): Promise<void> {
+async function dilution(users: number, rounds: number, seconds: number, sizes: number[]): Promise<void> {
   const postgres = await postgresIn('dilution')
   const { name } = await seededDatabase(postgres, users)
   const load = await findLoadGenerator()
   const servers = new Map<number, Server>()
-  for (const cells of CELLS) {
+  for (const cells of sizes) {
     const copy = `${name}_in_${cells}`
     await withClient(postgres.urlOf('postgres'), (client) =>
       client.query(`create database ${copy} template ${name}`),
@@ -54,7 +53,7 @@ async function dilution(users: number, rounds: number, seconds: number): Promise
     )
     for (const side of Object.values(sides)) await side()
     const results = await interleave(rounds, sides, nothing)
-    for (const cells of CELLS) {
+    for (const cells of sizes) {
       const { a, ratio, range } = compare(results[cells] ?? [], results[1] ?? [])
       const [low, high] = range
       say(
@@ -161,7 +160,11 @@ try {
   const warning = busyWarning()
   const [first = '', ...rest] = process.argv.slice(2)
   if (first === 'split') await split(Number(rest[0] ?? 1_000_000))
-  else await dilution(Number(first || 100_000), Number(rest[0] ?? 5), Number(rest[1] ?? 3))
+  else {
+    const [rounds = 5, seconds = 3] = rest.map(Number)
+    const sizes = (rest[2] ?? '1,4,16,64').split(',').map(Number)
+    await dilution(Number(first || 100_000), rounds, seconds, sizes)
+  }
   if (warning) say(`Warning: ${warning}.`)
 } catch (error) {
   // Failures after a signal are due to the signal.

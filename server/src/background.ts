@@ -13,6 +13,7 @@ import { appsDue } from './billing/sandbox/books.ts'
 import { turnSandbox } from './billing/sandbox/payments.ts'
 import { deleteAppRows, resumeAppDeletions } from './operations/apps/remove-app.ts'
 import { askAboutCheckout, askAboutSubscription } from './operations/billing/ask-provider.ts'
+import { closeTrialLinks } from './operations/billing/close-trial-links.ts'
 import { handleNotice } from './operations/billing/handle-notice.ts'
 import { providerOf, sandboxIsOn } from './operations/billing/provider-of.ts'
 import { reconcile } from './operations/billing/reconcile.ts'
@@ -44,6 +45,7 @@ function tasksOf(service: Service): TaskList {
       await (await providerOf(service, at.appId, at.provider)).cancel(at.ref, 'now')
       await askAboutSubscription(service, at)
     },
+    'close-trial-links': (told) => closeTrialLinks(service, told),
     'send-sandbox-event': ({ appId, id }) => sendSandboxEvent(service, appId, id),
     'turn-sandbox': ({ appId }) => turnSandbox(service.pool, appId, isOn),
     'delete-app': ({ appId }) => deleteAppRows(service, appId),

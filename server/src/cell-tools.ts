@@ -4,11 +4,12 @@ import {
   addCells,
   allOf,
   type BucketMove,
+  beginSplit,
   evenly,
-  half,
   moveBuckets,
   removeCell,
 } from './operations/upkeep/cells.ts'
+import { endSplits } from './store/cell-layout.ts'
 import { checkDatabase } from './store/check-database.ts'
 import type { Pool } from './store/database.ts'
 import { isMigrated } from './store/migrate.ts'
@@ -86,14 +87,19 @@ async function add(pool: Pool, wanted: number, tool: Tool): Promise<void> {
 async function split(pool: Pool, cell: number, tool: Tool): Promise<void> {
   const cells = await cellContents(pool)
   mustBe(cell, Math.max(cells.length, 1))
-  const to = (await addCells(pool, 1, waiting(tool))) - 1
-  await move(pool, half(await readBuckets(pool), cell, to), tool)
+  const { to, moves } = await beginSplit(pool, cell, waiting(tool))
+  await move(pool, moves, tool)
+  await endSplits(pool, [to])
 }
 
 async function balance(pool: Pool, tool: Tool): Promise<void> {
   const cells = await cellContents(pool)
   if (cells.length === 0) throw new StartError('There is one cell: add others first (npm run cells -- add).')
   await move(pool, evenly(await readBuckets(pool), cells.length), tool)
+  await endSplits(
+    pool,
+    cells.map(({ id }) => id),
+  )
 }
 
 async function empty(pool: Pool, from: number, to: number, tool: Tool): Promise<void> {

@@ -100,7 +100,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
         otherwise: STALLED_READER_MS,
       }),
       maxConnections: maxConnectionsOf(set('TOLLGATE_MAX_CONNECTIONS')),
-      metricsToken: set('TOLLGATE_METRICS_TOKEN'),
+      metricsToken: metricsTokenOf(set('TOLLGATE_METRICS_TOKEN')),
       drainMs: numberOf('TOLLGATE_DRAIN_MS', set('TOLLGATE_DRAIN_MS'), {
         least: 0,
         most: HOUR_MS,
@@ -185,6 +185,13 @@ function apiKeyOf(key: string | null): string | null {
     throw new StartError(`TOLLGATE_API_KEY must have at least ${MIN_API_KEY_CHARACTERS} characters.`)
   }
   return key
+}
+
+function metricsTokenOf(token: string | null): string | null {
+  if (token !== null && !/^[\x20-\x7e]+$/.test(token)) {
+    throw new StartError('TOLLGATE_METRICS_TOKEN must be ASCII characters: it is sent in a header.')
+  }
+  return token
 }
 
 function baseUrlOf(name: string, url: string | null, example: string): string | null {

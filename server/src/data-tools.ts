@@ -15,7 +15,7 @@ import {
   type Undo,
 } from './backup/reach-database.ts'
 import { openBackup, verifyBackup } from './backup/read-backup.ts'
-import { writeBackup } from './backup/write-backup.ts'
+import { takeBackup } from './backup/take-backup.ts'
 import { CELLS_USAGE, cellTool } from './cell-tools.ts'
 import { readConfig } from './config.ts'
 import { StartError } from './domain/errors.ts'
@@ -80,7 +80,10 @@ async function run([task, ...args]: string[]): Promise<void> {
   if (task === 'ledger')
     return ledgerTool({ installation, version, undo, monotonic, named, say, print }, args)
   if (task === 'cells') {
-    stopped = 'Stopped: what was moved stays there, and the same command does the rest.'
+    stopped =
+      args[0] === 'add'
+        ? 'Stopped: npm run cells -- status shows which cells were added.'
+        : 'Stopped: what was moved stays there, and the same command does the rest.'
     return cellTool({ installation, undo, monotonic, say, print }, args)
   }
   const { values, positionals } = argumentsOf(args)
@@ -119,10 +122,7 @@ async function backup(installation: Installation, file: string): Promise<void> {
   const source = await reach(installation, undo, say)
   await checkDatabase(source.pool, source.setting)
   say(`Backing up ${source.name} into ${file}`)
-  const made = await withContents(source.pool, version, 'go on', async (contents) => {
-    checkHead(contents.head)
-    return writeBackup(file, contents, progress(say, monotonic), undo)
-  })
+  const made = await takeBackup(source.pool, version, file, progress(say, monotonic), undo)
   const size = (made.bytes / 1024 / 1024).toFixed(1)
   print(`Backed up ${total(made)} rows as of ${made.head.takenAt} into ${file} (${size} MB).`)
   print('It holds personal data: keep it where only you can read it.')

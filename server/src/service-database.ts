@@ -103,7 +103,7 @@ async function findDatabase(config: Config, log: Logger, undo: (() => Promise<vo
   const postgres = await startEmbeddedPostgres({
     dataDir: config.dataDir,
     osUser: config.postgresUser,
-    log: (message, detail) => log.info({ ...detail }, message),
+    log: (message, detail, level = 'info') => log[level]({ ...detail }, message),
   })
   undo.push(() => postgres.stop())
   return { ...postgres.connection, ssl: false }

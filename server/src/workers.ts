@@ -29,6 +29,8 @@ export interface WorkerFailed {
 type FromWorker = WorkerReady | WorkerFailed | MetricsMessage
 
 const RESTART_DELAY_MS = 1_000
+/** For a worker in the place of another: a key that was revoked since must neither come back nor keep it from starting. */
+const APPLIED = { TOLLGATE_API_KEY: '' }
 /** In addition to the time a worker may take to stop. */
 const STUCK_MS = 2_000
 
@@ -47,7 +49,7 @@ export async function startWorkers(
       ? await startEmbeddedPostgres({
           dataDir: config.dataDir,
           osUser: config.postgresUser,
-          log: (message, detail) => log.info({ ...detail }, message),
+          log: (message, detail, level = 'info') => log[level]({ ...detail }, message),
         })
       : null
   const connection: Connection = postgres
@@ -86,7 +88,9 @@ export async function startWorkers(
       log.error({ pid: worker.process.pid, code, signal }, 'a worker died; starting another')
       await delay(RESTART_DELAY_MS)
       if (stopping) return
-      answering(fork(env)).catch((error) => log.error({ err: error }, 'the new worker cannot start'))
+      answering(fork({ ...env, ...APPLIED })).catch((error) =>
+        log.error({ err: error }, 'the new worker cannot start'),
+      )
     })
     givenUp.throwIfAborted()
     const owners = ready.map(({ owner }) => owner)

@@ -9,6 +9,7 @@ import { type Contents, withContents } from '../src/backup/contents.ts'
 import { type Loaded, load } from '../src/backup/load.ts'
 import { openBackup, verifyBackup } from '../src/backup/read-backup.ts'
 import { RowSum } from '../src/backup/row-sum.ts'
+import { takeBackup } from '../src/backup/take-backup.ts'
 import { writeBackup } from '../src/backup/write-backup.ts'
 import { StartError } from '../src/domain/errors.ts'
 import { retirePartition } from '../src/operations/upkeep/retire-partition.ts'
@@ -17,6 +18,7 @@ import { addJob } from '../src/store/jobs.ts'
 import { attachedBlocks, openPartition, preparePartitions } from '../src/store/ledger-partitions.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { openToolPool } from '../src/store/tool-connection.ts'
+import { databaseId, joinBackups } from '../src/store/tool-files.ts'
 import {
   createEmptyDatabase,
   createPlainDatabase,
@@ -68,7 +70,7 @@ async function furnished(): Promise<Pool & { url: string }> {
 
 async function backupOf(pool: Pool, name: string): Promise<string> {
   const file = join(folder, name)
-  await withContents(pool, '0.0.0-test', 'go on', (contents) => writeBackup(file, contents, quiet, []))
+  await takeBackup(pool, '0.0.0-test', file, quiet, [])
   return file
 }
 
@@ -151,7 +153,7 @@ describe('a backup', () => {
           written++
           await take(table, pieces)
         })
-      return writeBackup(during, { ...contents, each }, quiet, [])
+      return writeBackup({ path: during, owner: 'o' }, { ...contents, each }, quiet, [])
     })
     await writer.end()
     expect(written).toBeGreaterThan(10)
@@ -162,7 +164,7 @@ describe('a backup', () => {
   it('leaves nothing behind when it fails', async () => {
     const failing = withContents(source, '0', 'go on', (contents) =>
       writeBackup(
-        join(folder, 'failed.gz'),
+        { path: join(folder, 'failed.gz'), owner: 'o' },
         {
           ...contents,
           each: async (take) => {
@@ -176,6 +178,41 @@ describe('a backup', () => {
     )
     await expect(failing).rejects.toThrow('the database went away')
     expect((await readdir(folder)).filter((name) => name.startsWith('failed'))).toEqual([])
+  })
+
+  it('starts over what was killed, and leaves alone what is being written', async () => {
+    const path = join(folder, 'again.gz')
+    const owner = await databaseId(source)
+    const partials = async () => (await readdir(folder)).filter((name) => /^again\.gz\..*partial$/.test(name))
+    let goOn = () => {}
+    const woken = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    // Like one that was killed, it does not count as under way; unlike one, it can be woken afterwards.
+    const killed = withContents(source, '0', 'go on', (contents) => {
+      const each: Contents['each'] = (take) => woken.then(() => contents.each(take))
+      return writeBackup({ path, owner }, { ...contents, each }, quiet, [])
+    }).catch((error: Error) => error)
+    await expect.poll(partials).toHaveLength(1)
+    const others = `again.gz.${await databaseId(await poolOn(createPlainDatabase))}-1.partial`
+    await writeFile(join(folder, others), 'of another database')
+
+    const session = await source.connect()
+    expect(await joinBackups(session, async () => {})).toBe(true)
+    expect(await refusal(backupOf(source, 'again.gz'))).toMatch(
+      /Another process is backing up into .*again\.gz/,
+    )
+    await backupOf(source, 'meanwhile.gz')
+    session.release(true)
+    // PostgreSQL notices a moment later.
+    await expect.poll(() => backupOf(source, 'again.gz').catch(() => null)).toBe(path)
+    expect(await partials()).toEqual([others])
+    const whole = await readFile(path)
+    goOn()
+    expect(await killed).toBeInstanceOf(Error)
+    expect((await readFile(path)).equals(whole)).toBe(true)
+    await verifyBackup(path, quiet)
+    await rm(join(folder, others))
   })
 
   const DAMAGE: [string, (whole: Buffer) => Buffer, RegExp][] = [

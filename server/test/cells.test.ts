@@ -7,11 +7,10 @@ import { unbalancedCounters } from '../src/store/tables.ts'
 import { createUsers } from './harness/catalogue.ts'
 import { type CellServers, MOVING, openCellServers } from './harness/cells.ts'
 import type { Data } from './harness/client.ts'
+import { PATIENCE_MS } from './harness/patience.ts'
 import type { TestServer } from './harness/server.ts'
 
 const quiet = () => {}
-/** Bounds how long a test waits for something that is under way. */
-const PATIENCE_MS = 20_000
 
 describe('users who are spread over cells', () => {
   let cells: CellServers
@@ -94,7 +93,7 @@ describe('users who are spread over cells', () => {
     const homes = new Set((await Promise.all(users.map(cells.cellsOfUser))).flat())
     expect([...homes].sort()).toEqual(['c0', 'c1', 'c2', 'c3'])
     expect(await unbalancedCounters(cells.pool)).toBe(0)
-  }, 60_000)
+  })
 
   it('moves users back and forth under load without losing anything', async () => {
     const load = await use30('u')
@@ -110,7 +109,7 @@ describe('users who are spread over cells', () => {
     }
     await load.stop()
     expect(await unbalancedCounters(cells.pool)).toBe(0)
-  }, 60_000)
+  })
 
   it('keeps the order of lists and the numbers of users, whatever cell they are in', async () => {
     const ids = Array.from({ length: 40 }, (_, i) => `ordered-${i}`)

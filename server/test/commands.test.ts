@@ -83,7 +83,7 @@ beforeAll(async () => {
   if ((installed ?? 0) < (locked ?? 0)) throw new Error('the packages are out of date: run npm ci first')
   folder = await makeDataFolder()
   work = await mkdtemp(join(tmpdir(), 'tollgate-commands-'))
-}, 60_000)
+})
 afterAll(async () => {
   if (service?.pid !== undefined) {
     const gone = once(service, 'close')
@@ -193,7 +193,7 @@ describe('the README, from the first line', () => {
       [...started.output.matchAll(/^export (\w+)=(\S+)$/gm)].map(([, name, value]) => [name, value]),
     )
     expect(Object.keys(exported)).toEqual(['TOLLGATE_API_KEY', 'TOLLGATE_OWNER_TOKEN'])
-  }, 120_000)
+  })
 
   it('two of three are used and access is true; with the third it is false', async () => {
     const [, check, third] = blocks('README.md')
@@ -209,7 +209,7 @@ describe('the README, from the first line', () => {
       { data: { recordUsage: { recorded: true } } },
       { data: { canUseFeature: { access: false, reason: expect.any(String) } } },
     ])
-  }, 60_000)
+  })
 })
 
 describe('what the docs say next', () => {
@@ -239,7 +239,7 @@ describe('what the docs say next', () => {
       process.kill(-(backend.child.pid ?? 0), 'SIGTERM')
       await gone
     }
-  }, 120_000)
+  })
 
   it('the SDK is packed and installed', async () => {
     const [pack, install] = blocks('docs/sdk.md')
@@ -261,7 +261,7 @@ describe('what the docs say next', () => {
     )
     const { output } = await shell(['node call.mjs'], { cwd: project, env: { TOLLGATE_URL: url } })
     expect(output).toBe('false\n')
-  }, 120_000)
+  })
 
   it('npm start has a way back to a lost key and a lost password', async () => {
     const [back] = blocks('docs/operations.md')
@@ -282,5 +282,5 @@ describe('what the docs say next', () => {
     expect(output.match(/\/reset#token=\S+$/gm)).toHaveLength(2)
     expect(output).toContain('you@example.com sets')
     expect(output).toContain('ada@example.com sets')
-  }, 120_000)
+  })
 })

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { StartError } from '../src/domain/errors.ts'
 import { connectionLimit } from '../src/http/connection-limit.ts'
 import { createDatabase, type TestDatabase } from './harness/database.ts'
+import { PATIENCE_MS } from './harness/patience.ts'
 import { closing, openSocket, post } from './harness/raw.ts'
 import { refusedStart, type ServerProcess, spawnServer } from './harness/server.ts'
 
@@ -74,7 +75,7 @@ describe('gap: too many connections', () => {
     expect(server.output().match(/too many connections/g)).toHaveLength(1)
 
     for (const socket of others) socket.destroy()
-    await vi.waitFor(async () => expect((await fetch(`${server.url}/healthz`)).status).toBe(200), 30_000)
+    await vi.waitFor(async () => expect((await fetch(`${server.url}/healthz`)).status).toBe(200), PATIENCE_MS)
     const metrics = await (await fetch(`${server.url}/metrics`)).text()
     // Early health checks were refused as well.
     expect(metrics).toMatch(/^tollgate_connections_cut_total\{reason="limit"\} [1-9]\d$/m)
@@ -108,7 +109,7 @@ describe.runIf(process.platform === 'linux')('gap: the limit of open files', () 
 
   async function expectRecovery(many: Socket[]): Promise<void> {
     for (const socket of many) socket.destroy()
-    await vi.waitFor(async () => expect((await fetch(`${server.url}/readyz`)).status).toBe(200), 30_000)
+    await vi.waitFor(async () => expect((await fetch(`${server.url}/readyz`)).status).toBe(200), PATIENCE_MS)
     expect(await askOn(first)).toContain('{"data":{"users":')
     expect(server.output().length).toBeLessThan(10_000)
     expect(server.output()).not.toMatch(/"level":(50|60)/)
@@ -121,7 +122,7 @@ describe.runIf(process.platform === 'linux')('gap: the limit of open files', () 
   })
 
   it('once reached, costs new connections and nothing else', async () => {
-    await vi.waitFor(() => expect(openFiles()).toBeLessThan(100), 30_000)
+    await vi.waitFor(() => expect(openFiles()).toBeLessThan(100), PATIENCE_MS)
     execFileSync('prlimit', ['--pid', String(server.process.pid), `--nofile=${openFiles() + 10}`])
     await expectRecovery(await expectServiceUnder(100))
   })

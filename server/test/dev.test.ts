@@ -62,7 +62,7 @@ describe('npm run dev', () => {
     const gone = once(child, 'exit')
     child.kill('SIGTERM')
     await gone
-    await expect.poll(isThere, { timeout: 10_000 }).toBe(false)
+    await expect.poll(isThere).toBe(false)
     expect(await folder.postmaster()).toBeNull()
   })
 })

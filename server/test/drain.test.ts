@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createDatabase, rowsOf, type TestDatabase } from './harness/database.ts'
+import { PATIENCE_MS } from './harness/patience.ts'
 import { closing, openSocket, post } from './harness/raw.ts'
 import { type ServerProcess, spawnServer } from './harness/server.ts'
 
@@ -68,7 +69,7 @@ async function busyClients(url: string): Promise<Busy[]> {
   const all = await Promise.all(clients)
   await vi.waitFor(
     () => expect(Math.min(...all.map(({ answered }) => answered.length))).toBeGreaterThan(2),
-    20_000,
+    PATIENCE_MS,
   )
   return all
 }
@@ -88,7 +89,7 @@ describe('gap: SIGTERM', () => {
 
     const gone = once(server.process, 'exit')
     server.process.kill('SIGTERM')
-    await vi.waitFor(async () => expect((await fetch(`${server.url}/readyz`)).status).toBe(503), 30_000)
+    await vi.waitFor(async () => expect((await fetch(`${server.url}/readyz`)).status).toBe(503), PATIENCE_MS)
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
 
     await Promise.all(clients.map(({ closed }) => closed))
@@ -122,7 +123,7 @@ describe('gap: SIGTERM', () => {
     const { server } = await start({ TOLLGATE_DRAIN_MS: '600000' })
     const gone = once(server.process, 'exit')
     server.process.kill('SIGTERM')
-    await vi.waitFor(async () => expect((await fetch(`${server.url}/readyz`)).status).toBe(503), 30_000)
+    await vi.waitFor(async () => expect((await fetch(`${server.url}/readyz`)).status).toBe(503), PATIENCE_MS)
     server.process.kill(signal)
     expect(await gone).toEqual([0, null])
   })

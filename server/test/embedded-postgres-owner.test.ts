@@ -123,6 +123,26 @@ describe('supervision', () => {
     await session.end().catch(() => {})
   })
 
+  it('does not wait for a session that would go on working for ever', async () => {
+    const said: unknown[] = []
+    const postgres = await start(await usedDataDir(), (message, _detail, level) =>
+      said.push([level, message]),
+    )
+    const { pid, connection } = postgres
+    const session = new Client({ ...connection, ssl: false })
+    session.on('error', () => {})
+    await session.connect()
+    session.query('do $$ begin loop perform 1; end loop; end $$').catch(() => {})
+    await until(
+      async () => (await query(connection, `select from pg_stat_activity where query ~ '^do'`)).length > 0,
+    )
+    process.kill(pid, 'SIGKILL')
+    await until(async () => postgres.pid !== pid && (await answers(connection)))
+    expect(said).toContainEqual(['error', 'PostgreSQL stopped unexpectedly: starting it again'])
+    expect(said).toContainEqual(['warn', 'Ending a session that outlived its PostgreSQL'])
+    await session.end().catch(() => {})
+  })
+
   it('starts PostgreSQL again after it was told to stop', async () => {
     const postgres = await start(await usedDataDir())
     const { pid, connection } = postgres

@@ -3,7 +3,7 @@ import { jobsDone } from './billing/jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop, SUCCESS } from './billing/sandbox-shop.ts'
 import { TEST_CELLS } from './harness/cells-by-hand.ts'
 import type { Data } from './harness/client.ts'
-import { rowsOf } from './harness/database.ts'
+import { rowsOf, untilSomebodyWaits, withConnection } from './harness/database.ts'
 import { dump, tablesWith } from './harness/dump.ts'
 import { sessionCookie, upload } from './harness/import.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
@@ -269,10 +269,34 @@ describe('gap: deleteUser', () => {
       },
     )
     expect(created.message).toBe('The user has been deleted')
+    const tokenAgain = `mutation { generateUserToken(userId: "${TEXTS.id}") { token } }`
+    expect((await admin.with({ 'Idempotency-Key': 'token' }).error(tokenAgain)).message).toBe(
+      'The user has been deleted',
+    )
     expect((await admin.data('{ users { id } }')).users).toEqual([{ id: 'ann' }])
 
     // The id is free: whoever takes it is somebody new.
     await admin.data(`mutation { createUser(input: { id: "${TEXTS.id}" }) { id } }`)
     expect(await shop.canUse(TEXTS.id)).toMatchObject({ access: false, reasonCode: 'NO_SUBSCRIPTION' })
+  })
+
+  it('erases what was written under the former id while a new one waited for its turn', async () => {
+    shop = await openSandboxShop(server)
+    const { admin, dashboard, id: appId } = shop
+    const email = 'ann.between@personal.example'
+    await withConnection({ connectionString: server.databaseUrl }, async (client) => {
+      await client.query('begin')
+      await client.query('select from app where id = $1 for no key update', [appId])
+      const renamed = dashboard.data(
+        `mutation { updateUser(appId: "${appId}", id: "ann", input: { id: "anna" }) { id } }`,
+      )
+      await untilSomebodyWaits(server.databaseUrl)
+      await admin.data(`mutation { updateUser(id: "ann", input: { email: "${email}" }) { id } }`)
+      await client.query('commit')
+      await renamed
+    })
+    expect(tablesWith(await dump(server.databaseUrl), email)).toContain('audit_entry')
+    await admin.data(DELETE, { id: 'anna' })
+    expect(tablesWith(await dump(server.databaseUrl), email)).toEqual([])
   })
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { jobsDone } from './billing/jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './billing/sandbox-shop.ts'
 import type { Data } from './harness/client.ts'
+import { dump, tablesWith } from './harness/dump.ts'
 import { sessionCookie, upload } from './harness/import.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 
@@ -76,7 +77,11 @@ describe('gap: exportUser', () => {
     const { admin, dashboard, id: appId } = shop
     await admin.data('mutation { createUser(input: { id: "cat" }) { id } }')
     const csv = 'id,email\ncat,first@example.com\n'
-    await upload(server, await sessionCookie(server), { app: appId, import: 'two' }, csv)
+    const cookie = await sessionCookie(server)
+    await upload(server, cookie, { app: appId, import: 'two' }, csv)
+    // A row that is not applied still shows what there was.
+    await admin.data('mutation { createUser(input: { id: "payer", billingId: "cus_payer" }) { id } }')
+    await upload(server, cookie, { app: appId, import: 'three' }, 'id,billingId\ncat,cus_payer\n')
     await dashboard.data(
       `mutation { updateUser(appId: "${appId}", id: "cat", input: { id: "former" }) { id } }`,
     )
@@ -85,7 +90,12 @@ describe('gap: exportUser', () => {
     expect(exportUser.importRows).toEqual([])
     expect(JSON.stringify(exportUser)).not.toContain('first@example.com')
     const former = await admin.data(EXPORT, { id: 'former' })
-    expect(former.exportUser.importRows).toMatchObject([{ newEmail: 'first@example.com' }])
+    expect(former.exportUser.importRows).toMatchObject([
+      { importId: 'three', problem: 'BILLING_ID_TAKEN', oldEmail: 'first@example.com' },
+      { importId: 'two', newEmail: 'first@example.com' },
+    ])
+    await admin.data('mutation { deleteUser(id: "former") { id } }')
+    expect(tablesWith(await dump(server.databaseUrl), 'first@example.com')).toEqual([])
   })
 
   it('refuses a part that no part led to', async () => {

@@ -4,6 +4,7 @@ import { JobWorkers } from '../src/operations/upkeep/job-workers.ts'
 import { openPool, type Pool } from '../src/store/database.ts'
 import { addJob, freeStrandedJobs } from '../src/store/jobs.ts'
 import { createDatabase, type TestDatabase } from './harness/database.ts'
+import { PATIENCE_MS } from './harness/patience.ts'
 import { startTestServer } from './harness/server.ts'
 
 // Invariants: the jobs of a dead worker are freed; those of a live one are not, however late it is within the bound;
@@ -99,7 +100,7 @@ describe('gap: durability, the jobs of a dead process', () => {
   it('a process that stops in order leaves no worker behind to be taken for dead', async () => {
     const count = async () => Number((await pool.query('select count(*) from job_worker')).rows[0]?.count)
     const server = await startTestServer({ databaseUrl: database.url })
-    await vi.waitFor(async () => expect(await count()).toBeGreaterThan(0), 30_000)
+    await vi.waitFor(async () => expect(await count()).toBeGreaterThan(0), PATIENCE_MS)
     await server.stop()
     expect(await count()).toBe(0)
   })

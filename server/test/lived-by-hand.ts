@@ -100,12 +100,15 @@ interface Taken {
   /** the version it was bought in, and how many decisions had been made about the package */
   bought: number
   after: number
+  /** where its periods are counted from, if that is known already */
+  anchor?: number
 }
 
 interface Held extends Taken {
   anchor: number
   endsAt: number | null
-  trial: boolean
+  /** null: it is no trial; it may be cancelled before */
+  trialEndsAt: number | null
   next: Taken | null
 }
 
@@ -140,6 +143,14 @@ export class Life {
     }
   }
 
+  /** A change to a plan, or to another quantity of it, which keeps its version and its periods. */
+  changed(plan: string, quantity: number): Taken {
+    const { current } = this
+    if (current?.plan !== plan) return this.taken(plan, quantity)
+    const { bought, after, anchor } = current
+    return { plan, quantity, bought, after, anchor }
+  }
+
   /** What the clock has brought about. */
   settle(): void {
     const held = this.current
@@ -168,8 +179,8 @@ export class Life {
   }
 
   #started(taken: Taken, before: Held | null, at: number): Held {
-    const anchor = this.#anchor(taken.plan, before, at)
-    return { ...taken, anchor, endsAt: null, trial: false, next: null }
+    const anchor = taken.anchor ?? this.#anchor(taken.plan, before, at)
+    return { ...taken, anchor, endsAt: null, trialEndsAt: null, next: null }
   }
 
   #anchor(name: string, before: Held | null, at: number): number {

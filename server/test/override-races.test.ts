@@ -63,7 +63,7 @@ describe('gap: overrides under race', () => {
     }
   })
 
-  it('overrides of different features that are set at once are all kept', { timeout: 60_000 }, async () => {
+  it('overrides of different features that are set at once are all kept', async () => {
     const users = times(6, (i) => `many-${i}`)
     await createUsers(servers.app.admin, users)
     const features = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '../src/domain/limits.ts'
 import type { Exchange } from '../src/http/exchange.ts'
 import { takePlainConnections } from '../src/http/plain-connections.ts'
+import { PATIENCE_MS } from './harness/patience.ts'
 import { closing, listening, openSocket, post } from './harness/raw.ts'
 
 const QUERY = JSON.stringify({ query: '{ features { id } }' })
@@ -106,7 +107,7 @@ describe('a connection', () => {
     await sleep(20)
     await answering(exchange)
     const left = () => new Promise((resolve) => server.getConnections((_, count) => resolve(count)))
-    await vi.waitFor(async () => expect(await left()).toBe(0), 30_000)
+    await vi.waitFor(async () => expect(await left()).toBe(0), PATIENCE_MS)
     expect(broken).toEqual([])
   })
 

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readPlainHead } from '../src/http/plain-request.ts'
 import { ODD_REQUEST } from './harness/odd-requests.ts'
+import { PATIENCE_MS } from './harness/patience.ts'
 import { closing, exchange, listening, openSocket, post } from './harness/raw.ts'
 import { API_KEY, startTestServer, type TestServer } from './harness/server.ts'
 
@@ -104,7 +105,7 @@ describe('the service', () => {
       if (i > 0) await sleep(20)
       socket.write(piece)
     }
-    await vi.waitFor(() => expect(answersIn(text)).toHaveLength(answers), { timeout: 30_000 })
+    await vi.waitFor(() => expect(answersIn(text)).toHaveLength(answers), PATIENCE_MS)
     socket.destroy()
     return answersIn(text)
   }

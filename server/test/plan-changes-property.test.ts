@@ -235,13 +235,20 @@ async function live(command: Command, life: Life, userId: string, admin: Client)
       const kept = grant?.resetPeriod === 'NEVER' && current !== null && quantity < current.quantity
       // What is used for good is counted across plans: where it is not known here, leave the question alone.
       if (kept && (PLANS[current.plan]?.resetPeriod !== 'NEVER' || life.exception('call'))) return
-      const fits = !kept || life.used() <= shelf.limit(plan, shelf.versions(plan)) * quantity
-      const allowed = current !== null && !(current.plan === plan && current.quantity === quantity) && fits
       const at = current?.endsAt ?? life.periodEnd()
+      const then = command.do === 'now' ? clock : (at ?? clock)
+      const version = current?.plan === plan ? shelf.held(current, then).version : shelf.versions(plan)
+      const fits = !kept || life.used() <= shelf.limit(plan, version) * quantity
+      const allowed = current !== null && !(current.plan === plan && current.quantity === quantity) && fits
       const when = command.do === 'now' ? 'NOW' : 'PERIOD_END'
       return ask(CHANGE, { userId, packageId: plan, when, quantity }, allowed, () => {
-        if (command.do === 'now') life.start(life.taken(plan, quantity))
-        else if (current) life.current = { ...current, endsAt: at, next: life.taken(plan, quantity) }
+        if (!current) return
+        const next = life.changed(plan, quantity)
+        const { endsAt, trialEndsAt } = current
+        const isTrial = plan === current.plan && trialEndsAt !== null
+        if (command.do === 'later') life.current = { ...current, endsAt: at, next }
+        // A trial stays one, with what follows it.
+        else life.start(next, isTrial ? { endsAt, trialEndsAt, next: current.next } : {})
       })
     }
     case 'trial': {
@@ -250,7 +257,7 @@ async function live(command: Command, life: Life, userId: string, admin: Client)
       return ask(TRIAL, { userId, packageId: plan, days, next }, allowed, () =>
         life.start(life.taken(plan, 1), {
           endsAt: clock + days * DAY,
-          trial: true,
+          trialEndsAt: clock + days * DAY,
           next: next === null ? null : life.taken(next, 1),
         }),
       )
@@ -260,9 +267,9 @@ async function live(command: Command, life: Life, userId: string, admin: Client)
       return ask(
         'mutation ($id: String!, $until: String!) { extendTrial(id: $id, until: $until) { id } }',
         { id: await idOf(admin, userId), until: new Date(until).toISOString() },
-        current?.trial === true && current.endsAt !== null,
+        current?.trialEndsAt != null && until > current.trialEndsAt,
         () => {
-          if (current) life.current = { ...current, endsAt: until }
+          if (current) life.current = { ...current, endsAt: until, trialEndsAt: until }
         },
       )
     }
@@ -273,7 +280,7 @@ async function live(command: Command, life: Life, userId: string, admin: Client)
         current?.next != null,
         () => {
           if (current)
-            life.current = { ...current, next: null, endsAt: current.trial ? current.endsAt : null }
+            life.current = { ...current, next: null, endsAt: current.trialEndsAt ? current.endsAt : null }
         },
       )
     case 'cancel now':
@@ -294,7 +301,7 @@ async function live(command: Command, life: Life, userId: string, admin: Client)
       return ask(
         'mutation ($id: String!) { keepSubscription(id: $id) { id } }',
         { id: await idOf(admin, userId) },
-        current !== null && !(current.trial && current.endsAt !== null),
+        current !== null && !(current.trialEndsAt && current.endsAt !== null),
         () => {
           if (current) life.current = { ...current, endsAt: null, next: null }
         },

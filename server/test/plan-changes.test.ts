@@ -169,6 +169,26 @@ describe("gap: change: at the period's end", () => {
     expect(await app.subscriptions()).toEqual([['pro', 'ACTIVE', null, null]])
   })
 
+  it('of a cancelled plan counts on the add-ons that go on with it, as for the seats in use', async () => {
+    await publishPackage(app, 'team', { seat: { limit: 3, resetPeriod: 'NEVER' }, desk: {} }, true)
+    await app.subscribe('basic', 'team')
+    await change('basic', { when: 'NOW', quantity: 2 })
+    await app.use(4, 'seat')
+    const { subscriptions } = await app.admin.data(
+      '{ subscriptions(userId: "ann") { id status package { id } } }',
+    )
+    const live = subscriptions.find((s: Data) => s.status === 'ACTIVE' && s.package.id === 'basic')
+    await app.cancel(live.id, 'at period end')
+    const more = { when: 'PERIOD_END', quantity: 1 }
+    expect(await change('basic', { ...more, dryRun: true })).toMatchObject({
+      at: end,
+      loses: [{ featureId: 'seat' }],
+    })
+    await change('basic', more)
+    await app.advance(end)
+    expect(await app.reasonCode('desk')).toBe('UNLIMITED')
+  })
+
   it('is made by the clock alone, long after, and then changed again', async () => {
     await app.subscribe('pro')
     await change('basic', { when: 'PERIOD_END' })
@@ -337,6 +357,22 @@ describe('gap: trials', () => {
     )
     await app.advance(until)
     expect(await app.showUsage()).toMatchObject({ current: [start, end, 7] })
+  })
+
+  it('stay trials when their quantity is changed, and what follows them still does', async () => {
+    await trial('pro', { until: ends, next: 'basic' })
+    await app.subscribe('extra')
+    const scheduled = { packageId: 'basic', at: ends }
+    expect(await change('pro', { quantity: 3, when: 'NOW' })).toMatchObject({
+      subscription: { package: { id: 'pro' }, quantity: 3, cancelAt: ends, scheduled },
+    })
+    const { subscriptions } = await app.admin.data('{ subscriptions(userId: "ann") { status trialEndsAt } }')
+    expect(subscriptions.at(-1)).toEqual({ status: 'ACTIVE', trialEndsAt: ends })
+    await app.advance(ends)
+    expect((await app.subscriptions()).filter(([, status]) => status === 'ACTIVE')).toEqual([
+      ['basic', 'ACTIVE', null, null],
+      ['extra', 'ACTIVE', null, null],
+    ])
   })
 
   it('end in nothing without another plan', async () => {

@@ -228,7 +228,7 @@ const WHOLE: Record<string, string> = {
   'select (select count(*) from users where app_id': 'an owner is told what would go with an app',
   'select (select count(*) from session where member_id':
     'the page of members says how many browsers each uses',
-  'update user_import_row set user_id = null': 'a deletion looks through the imports that are kept',
+  'update user_import_row r set user_id = null': 'a deletion looks through the imports that are kept',
   'select scope, key, results': 'a deletion looks through the answers that are kept for a day',
 }
 

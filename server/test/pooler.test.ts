@@ -12,6 +12,7 @@ import {
   type TestDatabase,
 } from './harness/database.ts'
 import { type NetworkProxy, proxyBefore } from './harness/network-proxy.ts'
+import { PATIENCE_MS } from './harness/patience.ts'
 import { PGBOUNCER, type PgBouncer, startPgBouncer } from './harness/pgbouncer.ts'
 import { refusedStart, startTestServer, type TestServer } from './harness/server.ts'
 
@@ -131,11 +132,11 @@ describe('a server that names another process than its own, as a pooler does', (
     const server = await startTestServer({ databaseUrl: url, env: { DATABASE_DIRECT_URL: direct } })
     cleanups.push(server.stop)
     const ask = (text: string) => rowsOf({ connectionString: direct }, text)
-    await vi.waitFor(async () => expect(await ask('select from job_worker')).toHaveLength(4), 10_000)
-    await vi.waitFor(async () => expect(await ask(LISTENING)).toHaveLength(1), 10_000)
+    await vi.waitFor(async () => expect(await ask('select from job_worker')).toHaveLength(4), PATIENCE_MS)
+    await vi.waitFor(async () => expect(await ask(LISTENING)).toHaveLength(1), PATIENCE_MS)
     await ask(`select graphile_worker.add_job('turn-sandboxes', '{}', job_key => 'now')`)
     const waiting = `select from graphile_worker.jobs where key = 'now'`
-    await vi.waitFor(async () => expect(await ask(waiting)).toEqual([]), 10_000)
+    await vi.waitFor(async () => expect(await ask(waiting)).toEqual([]), PATIENCE_MS)
   })
 
   it('gap: poolers: is refused as the direct way, and by what needs a session', async () => {

@@ -5,6 +5,7 @@ import { prune, type Retention } from '../src/operations/upkeep/prune.ts'
 import { lookUpKeys, type Pool } from '../src/store/database.ts'
 import { TEST_CELLS } from './harness/cells-by-hand.ts'
 import { createDatabase, rowsOf } from './harness/database.ts'
+import { PATIENCE_MS } from './harness/patience.ts'
 import { planOf } from './harness/plans.ts'
 import { startTestServer } from './harness/server.ts'
 import { watchStatements } from './harness/statements.ts'
@@ -291,15 +292,12 @@ describe('the service', () => {
     const env = { TOLLGATE_KEEP_AUDIT_DAYS: '5', TOLLGATE_KEEP_RECEIPTS_HOURS: '120' }
     const server = await startTestServer({ databaseUrl: used.url, env })
     try {
-      await vi.waitFor(
-        async () => {
-          expect(await ask(`select operation from audit_entry where operation like '%days'`)).toEqual([
-            { operation: '4 days' },
-          ])
-          expect(await ask('select key from idempotency')).toEqual([{ key: '4 days' }])
-        },
-        { timeout: 30_000 },
-      )
+      await vi.waitFor(async () => {
+        expect(await ask(`select operation from audit_entry where operation like '%days'`)).toEqual([
+          { operation: '4 days' },
+        ])
+        expect(await ask('select key from idempotency')).toEqual([{ key: '4 days' }])
+      }, PATIENCE_MS)
     } finally {
       await server.stop()
       await used.drop()

@@ -39,6 +39,7 @@ describe('a wrong setting stops the start with one line', () => {
     [{ TOLLGATE_API_KEY: 'schlüssel' }, /^TOLLGATE_API_KEY must be ASCII characters without white space/],
     [{ TOLLGATE_API_KEY: 'a' }, /^TOLLGATE_API_KEY must have at least 20 characters/],
     [{ TOLLGATE_API_KEY: 'k'.repeat(19) }, /^TOLLGATE_API_KEY must have at least 20 characters/],
+    [{ TOLLGATE_METRICS_TOKEN: 'schlüssel' }, /^TOLLGATE_METRICS_TOKEN must be ASCII characters/],
     [{ TOLLGATE_OWNER_EMAIL: '' }, /^Set both TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD, or neither/],
     [
       { TOLLGATE_OWNER_PASSWORD: '' },

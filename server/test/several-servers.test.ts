@@ -38,7 +38,7 @@ beforeAll(async () => {
   await publishPackage({ id: 'default', ...server }, 'plan', { calls: { limit: 1_000 } })
   await createUsers(server.admin, ['ada'])
   await server.admin.data('mutation { subscribe(userId: "ada", packageIds: ["plan"]) { id } }')
-}, 60_000)
+})
 afterAll(async () => {
   await server?.stop()
   await toOld?.close()

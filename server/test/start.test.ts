@@ -216,6 +216,9 @@ describe('the first start', () => {
 })
 
 describe('TOLLGATE_API_KEY', () => {
+  const REFUSED_KEY =
+    'TOLLGATE_API_KEY is a key that was revoked or has expired, or the key of another app: choose a new one.'
+
   it('gap: starting: a changed key replaces the previous one, on every process', async () => {
     const env = { ...GIVEN, ...(await newDatabase()) }
     const first = await start({ ...env, TOLLGATE_API_KEY: 'tg_one_key_of_the_environment' })
@@ -256,11 +259,41 @@ describe('TOLLGATE_API_KEY', () => {
     }`)
     await dashboard.data(`mutation { revokeApiKey(appId: "default", id: "${revoked.id}") { id } }`)
     for (const { secret } of [other, revoked]) {
-      await expect(start({ ...env, TOLLGATE_API_KEY: secret })).rejects.toThrow(
-        'TOLLGATE_API_KEY is a revoked key or the key of another app: choose a new one.',
-      )
+      await expect(start({ ...env, TOLLGATE_API_KEY: secret })).rejects.toThrow(REFUSED_KEY)
     }
     expect([await works(server, other.secret), await works(server, revoked.secret)]).toEqual([true, false])
+  })
+
+  it('gap: starting: one that was replaced works until its time is over, and is refused then', async () => {
+    const env = { ...GIVEN, ...(await newDatabase()) }
+    const dashboard = await signedIn((await start(env)).url, OWNER)
+    const { made } = await dashboard.data(`mutation {
+      made: createApiKey(appId: "default", name: "x") { id secret }
+      rotateApiKey(appId: "default", id: "environment", overlapHours: 1) { id }
+    }`)
+    await dashboard.data(
+      `mutation { rotateApiKey(appId: "default", id: "${made.id}", overlapHours: 1) { id } }`,
+    )
+    const keys = [API_KEY, made.secret]
+    for (const key of keys)
+      expect(await works(await start({ ...env, TOLLGATE_API_KEY: key }), key)).toBe(true)
+    await rowsOf(
+      { connectionString: env.DATABASE_URL },
+      `update api_key set expires_at = expires_at - interval '1 hour'`,
+    )
+    for (const key of keys)
+      await expect(start({ ...env, TOLLGATE_API_KEY: key })).rejects.toThrow(REFUSED_KEY)
+  })
+
+  it('gap: starting: one that was revoked stays revoked', async () => {
+    const env = { ...GIVEN, ...(await newDatabase()) }
+    const server = await start(env)
+    const dashboard = await signedIn(server.url, OWNER)
+    await dashboard.data('mutation { revokeApiKey(appId: "default", id: "environment") { id } }')
+    await expect(start(env)).rejects.toThrow(REFUSED_KEY)
+    expect(await works(server, API_KEY)).toBe(false)
+    const chosen = 'tg_another_key_of_the_environment'
+    expect(await works(await start({ ...env, TOLLGATE_API_KEY: chosen }), chosen)).toBe(true)
   })
 })
 

@@ -163,6 +163,25 @@ describe('gap: for whom a package is published', () => {
     expect(past).toEqual([[midnight('2030-01-31'), midnight('2030-02-28'), 4]])
   })
 
+  it.each(['NOW', 'PERIOD_END'])('another quantity (%s) keeps the version, and the usage', async (when) => {
+    const app = await versionedApp()
+    await app.use(7)
+    await republish(app, 20, 'NEW_ONLY')
+    const { changeSubscription: change } = await app.admin.data(
+      `mutation ($when: ChangeTime) {
+        changeSubscription(userId: "ann", packageId: "plan", quantity: 3, when: $when) { at }
+      }`,
+      { when },
+    )
+    await app.advance(change.at)
+    const { subscriptions, canUseFeature } = await app.admin.data(
+      `{ subscriptions(userId: "ann") { status packageVersion quantity }
+         canUseFeature(userId: "ann", featureId: "call") { consumption { budget used } } }`,
+    )
+    expect(subscriptions.at(-1)).toEqual({ status: 'ACTIVE', packageVersion: 1, quantity: 3 })
+    expect(canUseFeature.consumption).toEqual({ budget: 30, used: when === 'NOW' ? 7 : 0 })
+  })
+
   it('keeps usage where a version with the same reset period takes over', async () => {
     const app = await versionedApp()
     await app.use(10)

@@ -8,7 +8,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { StartError } from '../src/domain/errors.ts'
 import type { Answer } from './harness/client.ts'
-import { createDatabase } from './harness/database.ts'
+import { createDatabase, rowsOf } from './harness/database.ts'
+import { PATIENCE_MS } from './harness/patience.ts'
 import { openSocket } from './harness/raw.ts'
 import { API_KEY, refusedStart, type ServerProcess, spawnServer } from './harness/server.ts'
 import { usedDataFolder } from './harness/used-data.ts'
@@ -137,6 +138,27 @@ describe('TOLLGATE_WORKERS=2', () => {
     await expect(ask(server, '{ packages { id } }')).rejects.toThrow('ECONNREFUSED')
   })
 
+  it('gap: workers: one that takes the place of another neither brings back a revoked key nor minds it', async () => {
+    const database = await createDatabase()
+    cleanups.push(database.drop)
+    const server = await start({ DATABASE_URL: database.url })
+    const other = 'tg_a_key_beside_the_environment'
+    await rowsOf(
+      { connectionString: database.url },
+      `with revoked as (update api_key set revoked_at = now() where id = 'environment'),
+         added as (insert into api_key (app_id, id, name, prefix, hash)
+           values ('default', 'other', 'Other', 'tg', sha256('${other}')))
+       update app set version = version + 1 where id = 'default'`,
+    )
+    const [victim = 0] = await workersOf(server)
+    process.kill(victim, 'SIGKILL')
+    await until(async () => server.output().includes('a worker died'))
+    await until(async () => (await answerers(server, other)).size === 2)
+    expect((await ask(server, '{ packages { id } }')).body.errors).toMatchObject([
+      { extensions: { code: 'UNAUTHENTICATED' } },
+    ])
+  })
+
   it('gap: workers: one that dies with a connection on its way to it leaves no client waiting', async () => {
     const server = await startOnDatabase()
     const [victim = 0] = await workersOf(server)
@@ -149,9 +171,9 @@ describe('TOLLGATE_WORKERS=2', () => {
       socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
     }
     // The other one answers everything except what was given to the stopped one.
-    await vi.waitFor(() => expect(waiting.size).toBe(1), 20_000)
+    await vi.waitFor(() => expect(waiting.size).toBe(1), PATIENCE_MS)
     process.kill(victim, 'SIGKILL')
-    await vi.waitFor(() => expect(waiting.size).toBe(0), 20_000)
+    await vi.waitFor(() => expect(waiting.size).toBe(0), PATIENCE_MS)
     for (const socket of opened) socket.destroy()
   })
 

@@ -5,8 +5,9 @@ import { createGunzip } from 'node:zlib'
 import { StartError } from '../domain/errors.ts'
 import type { Db } from '../store/database.ts'
 import { entriesOnPages, type Filed, pagesOf, type Totals } from '../store/retire-partition.ts'
+import { databaseId } from '../store/tool-files.ts'
 import type { Undo } from './reach-database.ts'
-import { writeWholeFile } from './whole-file.ts'
+import { removePartials, writeWholeFile } from './whole-file.ts'
 
 // An archive of the ledger is gzip over lines of JSON: a head, an entry on each line in the order in which they were
 // written, and a tail with their number, the sum of what they counted and a checksum. It knows users by number alone, so
@@ -53,6 +54,7 @@ type Watch = (entries: bigint) => void
 /**
  * Writes a partition into `path` and reads it back: what is there has as many entries as were summed up, with the same
  * total. If the file is there already, from an attempt that was cut short, it must have exactly what is in the partition.
+ * The caller is the only one who archives this database; what a killed attempt has left is removed.
  */
 export async function archivePartition(
   db: Db,
@@ -62,9 +64,11 @@ export async function archivePartition(
   watch: Watch,
   undo: Undo,
 ): Promise<Filed & { bytes: number }> {
+  const owner = await databaseId(db)
+  await removePartials(path, owner)
   const existing = await stat(path).catch(() => null)
   const lines = new ArchiveLines(db, head, watch)
-  const bytes = existing?.size ?? (await writeWholeFile(path, lines.all(), undo))
+  const bytes = existing?.size ?? (await writeWholeFile({ path, owner }, lines.all(), undo))
   if (existing) for await (const _ of lines.all());
   const { sha256, entries, delta } = await readArchive(path, () => {})
   if (sha256 === lines.sha256 && entries === totals.entries && delta === totals.delta)

@@ -1,11 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { StartError } from '../domain/errors.ts'
 import { connectionToRunning, startEmbeddedPostgres } from '../embedded-postgres/start.ts'
 import { connectionTo } from '../store/connection.ts'
 import type { Connection, Pool } from '../store/database.ts'
 import type { DatabaseSetting } from '../store/start-problems.ts'
 import { openToolPool } from '../store/tool-connection.ts'
+
+/** What connections are given to end by themselves. */
+const ENDING_MS = 1_000
 
 /** Cleanup for when the work ends or is aborted, run last to first. */
 export type Undo = (() => Promise<void>)[]
@@ -70,7 +74,8 @@ export async function startIn(dataDir: string, undo: Undo, say: (line: string) =
 function opened(connection: Connection, setting: DatabaseSetting, name: string, undo: Undo): Reached {
   const openIn = (searchPath?: string) => {
     const pool = openToolPool(connection, setting, searchPath)
-    undo.push(() => pool.end())
+    // A statement that is under way when the work is aborted ends with this process: it is not waited for.
+    undo.push(() => Promise.race([pool.end(), delay(ENDING_MS)]))
     return pool
   }
   return { pool: openIn(), setting, name, openIn }

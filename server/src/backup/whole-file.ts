@@ -1,5 +1,6 @@
-import { link, open, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { link, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -11,23 +12,42 @@ const COMPRESSION = 2
 
 const code = (error: unknown) => (error as NodeJS.ErrnoException).code
 
+/** A file to be written, and whose: of one database. */
+export interface Target {
+  path: string
+  owner: string
+}
+
+const ENDING = '.partial'
+
+/** What attempts of this owner to write `path` are writing, or have left behind. */
+export async function partialsOf(path: string, owner: string): Promise<string[]> {
+  const names = await readdir(dirname(path)).catch((error: Error) => {
+    throw new StartError(`${path} cannot be written (${error.message}).`)
+  })
+  return names
+    .filter((name) => name.startsWith(`${basename(path)}.${owner}-`) && name.endsWith(ENDING))
+    .map((name) => join(dirname(path), name))
+}
+
+/** For one who knows that no such attempt is running. One that does run after all fails, and mixes with nothing. */
+export async function removePartials(path: string, owner: string): Promise<void> {
+  for (const partial of await partialsOf(path, owner)) await rm(partial, { force: true })
+}
+
 /**
- * Compresses `content` into `path`, completely or not at all: under another name until all of it is on disk. Returns its
- * size.
+ * Compresses `content` into `path`, completely or not at all: until all of it is on disk, under another name, which no
+ * other attempt has. Returns its size.
  */
 export async function writeWholeFile(
-  path: string,
+  { path, owner }: Target,
   content: AsyncIterable<Buffer>,
   undo: Undo,
 ): Promise<number> {
   if (await stat(path).catch(() => null)) throw exists(path)
-  const partial = `${path}.partial`
-  const file = await open(partial, 'wx', 0o600).catch((error) => {
-    throw new StartError(
-      code(error) === 'EEXIST'
-        ? `${partial} exists: another process is writing it, or one was killed. If none is running, delete it.`
-        : `${path} cannot be written (${(error as Error).message}).`,
-    )
+  const partial = `${path}.${owner}-${randomBytes(4).toString('hex')}${ENDING}`
+  const file = await open(partial, 'wx', 0o600).catch((error: Error) => {
+    throw new StartError(`${path} cannot be written (${error.message}).`)
   })
   undo.push(() => rm(partial, { force: true }))
   try {

@@ -3,17 +3,17 @@ import type { Contents } from './contents.ts'
 import { END_OF_ROWS, FORMAT, FORMAT_VERSION, type Summary, type Tail, type Watch } from './format.ts'
 import type { Undo } from './reach-database.ts'
 import { RowSum, type TableSum } from './row-sum.ts'
-import { writeWholeFile } from './whole-file.ts'
+import { type Target, writeWholeFile } from './whole-file.ts'
 
-/** Writes `path` completely or not at all. */
+/** Writes it completely or not at all. */
 export async function writeBackup(
-  path: string,
+  target: Target,
   contents: Contents,
   watch: Watch,
   undo: Undo,
 ): Promise<Summary & { bytes: number }> {
   const tables: TableSum[] = []
-  const bytes = await writeWholeFile(path, linesOf(contents, tables, watch), undo)
+  const bytes = await writeWholeFile(target, linesOf(contents, tables, watch), undo)
   return { head: contents.head, tables, bytes }
 }
 

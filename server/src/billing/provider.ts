@@ -1,4 +1,4 @@
-import type { BillingStanding } from '../domain/billing-changes.ts'
+import type { BillingStanding } from '../domain/bill.ts'
 import type { Offer } from '../domain/offer.ts'
 import type { Price } from '../domain/price.ts'
 import type { Reversal } from '../domain/reversal.ts'
@@ -52,6 +52,12 @@ export interface ProviderPayment {
   at: number
 }
 
+interface RecentPayments {
+  payments: ProviderPayment[]
+  /** There are no others from then on; null: the provider does not say. */
+  since: number | null
+}
+
 /** A price on a bill, and how many of it are charged. */
 export interface BilledItem {
   priceId: string
@@ -92,6 +98,8 @@ export interface ProviderSubscription {
   scheduled: { at: number; items: BilledItem[] } | null
   /** null: it is in no trial */
   trialEndsAt: number | null
+  /** when the trial was over that it began with; null: it had none, or is in it */
+  triedUntil: number | null
   madeAt: number
   anchor: number
   paidUntil: number | null
@@ -125,7 +133,7 @@ export interface BillingProvider {
   fetchCheckout(ref: string): Promise<ProviderCheckout | null>
   fetchSubscription(ref: string): Promise<ProviderSubscription | null>
   /** The newest invoices of a subscription that cost something and were charged. */
-  recentPayments(subscriptionRef: string): Promise<ProviderPayment[]>
+  recentPayments(subscriptionRef: string): Promise<RecentPayments>
   /** Nobody can pay it any more. One that is paid, or has ended, is left alone. */
   closeCheckout(ref: string): Promise<void>
   /** null: for nothing that a link could have sold */
@@ -137,7 +145,7 @@ export interface BillingProvider {
   /** Takes back an end that has been set. One that has already ended is left alone. */
   keep(ref: string): Promise<void>
   /** Charges one more price, from the next invoice on. */
-  addPrice(ref: string, priceId: string): Promise<void>
+  addPrice(ref: string, priceId: string, quantity: number): Promise<void>
   /** Stops charging one price from now on. */
   dropPrice(ref: string, priceId: string): Promise<void>
   /** What `changePrice` would charge. Refused where that would be. */

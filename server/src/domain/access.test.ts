@@ -86,6 +86,7 @@ describe('spec §4 queries rule 2: the reason', () => {
     [byOverride(metered(100)), 40, 1, 'Within budget: 40 of 100 used, by an override.'],
     [byOverride(metered(100)), 99, 2, 'Limit exceeded: 99 of 100 used, by an override, 2 more does not fit.'],
     [byOverride(metered(null)), 7, 1, 'The feature is unlimited, by an override.'],
+    [{ kind: 'binary', byOverride: false } as const, 0, 1, "The user's package includes this feature."],
     [{ kind: 'binary', byOverride: true } as const, 0, 1, 'An override grants this feature to the user.'],
   ])('%# names the figures', (standing, used, delta, reason) => {
     expect(decideAccess(standing, used, delta).reason).toBe(reason)

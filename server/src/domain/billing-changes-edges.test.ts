@@ -1,55 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type Billed, billingChanges, type HeldSubscription } from './billing-changes.ts'
+import { billed, by, EXTRA, heldAs as held, PLAN, PRO } from '../../test/harness/bills.ts'
+import type { Billed, HeldSubscription } from './bill.ts'
+import { billingChanges } from './billing-changes.ts'
 
 // Cases that differ from those of billing-changes.test.ts in one thing, which decides.
 
 const NOW = 1_000
-const PLAN = { id: 'plan', isAddon: false, quantity: 1 }
-const PRO = { id: 'pro', isAddon: false, quantity: 1 }
-const EXTRA = { id: 'extra', isAddon: true, quantity: 1 }
-
-const billed = (more: Partial<Billed> = {}): Billed => ({
-  provider: 'p',
-  ref: 'r1',
-  standing: 'live',
-  paidAt: 100,
-  madeAt: 100,
-  anchor: 100,
-  keepsAnchor: false,
-  trialEndsAt: null,
-  scheduled: null,
-  forGood: false,
-  cancelAt: null,
-  endedAt: null,
-  packages: [PLAN],
-  ...more,
-})
-
-const held = (
-  id: string,
-  sold: { id: string; isAddon: boolean },
-  more: Partial<HeldSubscription> = {},
-): HeldSubscription => ({
-  id,
-  packageId: sold.id,
-  isAddon: sold.isAddon,
-  startedAt: 50,
-  anchor: 100,
-  cancelAt: null,
-  cancelledAt: null,
-  metadata: {},
-  provider: null,
-  providerRef: null,
-  paidAt: null,
-  forGood: false,
-  quantity: 1,
-  trialEndsAt: null,
-  next: null,
-  ...more,
-})
-
-const by = (providerRef: string, paidAt: number, provider = 'p') => ({ provider, providerRef, paidAt })
-
 interface Outcome {
   insert: {
     packageId: string

@@ -1,54 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Billed, type BillingChanges, billingChanges, type HeldSubscription } from './billing-changes.ts'
+import { after, billed, EXTRA, heldAs, PLAN, PRO, by as paidBy } from '../../test/harness/bills.ts'
+import type { Billed, HeldSubscription } from './bill.ts'
+import { billingChanges } from './billing-changes.ts'
 import { endedAt } from './subscription.ts'
 
 const NOW = 1_000
 
-const PLAN = { id: 'plan', isAddon: false, quantity: 1 }
-const PRO = { id: 'pro', isAddon: false, quantity: 1 }
-const EXTRA = { id: 'extra', isAddon: true, quantity: 1 }
+const held = (id: string, sold: { id: string; isAddon: boolean }, more: Partial<HeldSubscription> = {}) =>
+  heldAs(id, sold, { anchor: 50, ...more })
 
-const billed = (more: Partial<Billed> = {}): Billed => ({
-  provider: 'p',
-  ref: 'r1',
-  standing: 'live',
-  paidAt: 100,
-  madeAt: 100,
-  anchor: 100,
-  keepsAnchor: false,
-  trialEndsAt: null,
-  scheduled: null,
-  forGood: false,
-  cancelAt: null,
-  endedAt: null,
-  packages: [PLAN],
-  ...more,
-})
-
-const held = (id: string, sold: { id: string; isAddon: boolean }, more: Partial<HeldSubscription> = {}) => ({
-  id,
-  packageId: sold.id,
-  isAddon: sold.isAddon,
-  startedAt: 50,
-  anchor: 50,
-  cancelAt: null,
-  cancelledAt: null,
-  metadata: {},
-  provider: null,
-  providerRef: null,
-  paidAt: null,
-  forGood: false,
-  quantity: 1,
-  trialEndsAt: null,
-  next: null,
-  ...more,
-})
-
-const by = (ref: string, paidAt: number) => ({ provider: 'p', providerRef: ref, paidAt, anchor: 100 })
+const by = (ref: string, paidAt: number) => ({ ...paidBy(ref, paidAt), anchor: 100 })
 
 /** Paid for on the same bill. */
-const planned = (sold: { id: string }) => ({ packageId: sold.id, quantity: 1, at: 4_000, provider: 'p' })
+const planned = (sold: { id: string }) => ({
+  packageId: sold.id,
+  quantity: 1,
+  at: 4_000,
+  provider: 'p',
+  endsAt: null,
+})
 
 const once = (ref: string, paidAt: number) => ({ ...by(ref, paidAt), forGood: true })
 
@@ -66,6 +37,7 @@ interface Row {
   askAgain?: string[]
   lacksBasePlan?: boolean
   heldAlready?: string[]
+  triedBefore?: boolean
 }
 
 const ROWS: Row[] = [
@@ -301,6 +273,60 @@ const ROWS: Row[] = [
     held: [held('s', PLAN, { ...by('r1', 100), trialEndsAt: 900 })],
   },
   {
+    what: 'a trial that was over before we heard of it is remembered',
+    said: billed({ triedUntil: 900 }),
+    held: [],
+    insert: [{ packageId: 'plan', startedAt: 100, cancelledAt: null, trialEndsAt: 900 }],
+  },
+  {
+    what: 'but not as one of the plan that comes later on the same bill',
+    said: billed({ packages: [PRO], triedUntil: 900 }),
+    held: [held('s', PLAN, { ...by('r1', 100), trialEndsAt: 900 })],
+    insert: [{ packageId: 'pro', startedAt: NOW, trialEndsAt: null }],
+    end: [{ id: 's', at: NOW }],
+  },
+  {
+    what: 'a second trial by a link has ended before it began, and the first goes on',
+    said: billed({ trialEndsAt: 3_000, byTrialLink: true, packages: [PLAN, EXTRA] }),
+    held: [held('tried', PLAN, { ...by('r2', 90), trialEndsAt: 2_000 })],
+    insert: [
+      { packageId: 'plan', startedAt: 100, cancelledAt: 100, trialEndsAt: null },
+      { packageId: 'extra', startedAt: 100, cancelledAt: 100, trialEndsAt: null },
+    ],
+    cancelAtProvider: ['r1'],
+    triedBefore: true,
+  },
+  {
+    what: 'and so it stays until its provider has ended it',
+    said: billed({ trialEndsAt: 3_000, byTrialLink: true }),
+    held: [
+      held('tried', PLAN, { trialEndsAt: 500, cancelledAt: 500 }),
+      held('again', PLAN, { ...by('r1', 100), cancelledAt: 100 }),
+    ],
+    cancelAtProvider: ['r1'],
+    triedBefore: true,
+  },
+  {
+    what: 'a trial that came first goes on when somebody tries the same by hand',
+    said: billed({ trialEndsAt: 3_000, byTrialLink: true }),
+    held: [
+      held('s', PLAN, { ...by('r1', 100), trialEndsAt: 3_000 }),
+      held('by hand', PLAN, { trialEndsAt: 500, cancelledAt: 500 }),
+    ],
+  },
+  {
+    what: 'a trial that the shop gives at the provider is given, whatever was tried before',
+    said: billed({ trialEndsAt: 3_000 }),
+    held: [held('tried', PLAN, { trialEndsAt: 500, cancelledAt: 500 })],
+    insert: [{ packageId: 'plan', trialEndsAt: 3_000, cancelledAt: null }],
+  },
+  {
+    what: 'and also to who has bought it by a link',
+    said: billed({ trialEndsAt: 3_000, byTrialLink: true }),
+    held: [held('tried', PLAN, { trialEndsAt: 500, cancelledAt: 500 }), held('s', PLAN, by('r1', 100))],
+    update: [{ id: 's', trialEndsAt: 3_000 }],
+  },
+  {
     what: 'a plan exchanged for one of another interval counts on as before',
     said: billed({ packages: [PRO], anchor: 950, keepsAnchor: true }),
     held: [held('s', PLAN, by('r1', 100))],
@@ -440,34 +466,9 @@ describe('gap: billing, the provider’s state is applied', () => {
     expect(changes.askAgain.map(({ ref }) => ref)).toEqual(askAgain ?? [])
     expect(changes.lacksBasePlan).toBe(lacksBasePlan ?? false)
     expect(changes.heldAlready.map(({ id }) => id)).toEqual(heldAlready ?? [])
+    expect(changes.triedBefore).toBe(expected.triedBefore ?? false)
   })
 })
-
-/** What a user holds after a change. */
-function after(
-  before: readonly HeldSubscription[],
-  said: Billed,
-  changes: BillingChanges,
-): HeldSubscription[] {
-  const kept = before.map((s) => {
-    const ended = changes.end.find(({ id }) => id === s.id)
-    const updated = changes.update.find(({ id }) => id === s.id)
-    return { ...s, ...updated, ...(ended && { cancelledAt: ended.at }) }
-  })
-  const made = changes.insert.map((s, i) =>
-    held(
-      `${said.ref}-${before.length + i}`,
-      { id: s.packageId, isAddon: s.isAddon },
-      {
-        ...s,
-        ...by(said.ref, said.paidAt),
-        forGood: said.forGood,
-        anchor: s.anchor,
-      },
-    ),
-  )
-  return [...kept, ...made]
-}
 
 const words: fc.Arbitrary<Billed> = fc
   .record({

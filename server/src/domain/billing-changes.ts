@@ -1,65 +1,6 @@
-import { endedAt, type Span } from './subscription.ts'
-
-/**
- * How a provider's report about one of its subscriptions changes a user's subscriptions.
- *
- * Invariants (billing-changes.test.ts):
- * - applying a report twice changes nothing the second time;
- * - whichever report arrives first, of two base plans the one paid later is the one that stays live;
- * - every payment results in a subscription, even if already ended, or is reported as granting nothing;
- * - a user has at most one live base plan and each package at most once;
- * - a subscription that has ended is never revived: a new one is created instead;
- * - a plan that is exchanged on one bill ends in the millisecond in which the other begins, and usage is kept.
- */
-
-/**
- * The state of a provider's subscription: `live`; `past due`, live for a grace time; `paused`, which may resume;
- * `ended`; `never`, which was not paid for and has granted nothing.
- */
-export type BillingStanding = 'live' | 'past due' | 'paused' | 'ended' | 'never'
-
-export interface Billed {
-  provider: string
-  ref: string
-  standing: BillingStanding
-  /** when it was paid, in real time: of two payments the later one counts */
-  paidAt: number
-  /** when it began, by the app's clock */
-  madeAt: number
-  /** where its periods are counted from */
-  anchor: number
-  /** The provider's periods begin elsewhere only because their length has changed: usage is counted on as before. */
-  keepsAnchor: boolean
-  trialEndsAt: number | null
-  /** a one-off payment that does not renew */
-  forGood: boolean
-  /** set: it ends then */
-  cancelAt: number | null
-  endedAt: number | null
-  packages: readonly BilledPackage[]
-  /** what is charged for instead from then on, which may have passed */
-  scheduled: { at: number; packages: readonly BilledPackage[] } | null
-}
-
-export interface BilledPackage {
-  id: string
-  isAddon: boolean
-  quantity: number
-}
-
-/** A subscription of the user, with the provider's subscription behind it, if any. */
-export interface HeldSubscription extends Span {
-  provider: string | null
-  providerRef: string | null
-  /** when the provider's subscription was paid, in real time */
-  paidAt: number | null
-  /** the provider's subscription was a one-off payment */
-  forGood: boolean
-  quantity: number
-  trialEndsAt: number | null
-  /** what is planned to succeed it; paid for at `provider`, if that is not null */
-  next: { packageId: string; quantity: number; at: number; provider: string | null } | null
-}
+import type { Billed, BilledPackage, HeldSubscription } from './bill.ts'
+import { endedAt, endOfPlan, type Span } from './subscription.ts'
+import { triesAgain } from './tries-again.ts'
 
 type Started = Omit<Span, 'id' | 'metadata'> & Pick<HeldSubscription, 'quantity' | 'trialEndsAt'>
 
@@ -79,9 +20,25 @@ export interface BillingChanges {
   lacksBasePlan: boolean
   /** everything in it is already held for good, by these one-off payments */
   heldAlready: HeldSubscription[]
+  /** what it gives a trial of has been tried before */
+  triedBefore: boolean
 }
 
-/** `graceEnd` is when access ends unless a failed payment is paid; null when none has failed. */
+/**
+ * How a provider's report about one of its subscriptions changes a user's subscriptions.
+ *
+ * Invariants (billing-changes.test.ts):
+ * - applying a report twice changes nothing the second time;
+ * - whichever report arrives first, of two base plans the one paid later is the one that stays live;
+ * - but what has been tried is not tried again by another link: that ends before anything is charged;
+ * - every payment results in a subscription, even if already ended, or is reported as granting nothing;
+ * - a user has at most one live base plan and each package at most once;
+ * - no add-on outlasts the base plan and what follows it;
+ * - a subscription that has ended is never revived: a new one is created instead;
+ * - a plan that is exchanged on one bill ends in the millisecond in which the other begins, and usage is kept.
+ *
+ * `graceEnd` is when access ends unless a failed payment is paid; null when none has failed.
+ */
 export function billingChanges(
   billed: Billed,
   held: readonly HeldSubscription[],
@@ -98,6 +55,7 @@ export function billingChanges(
     askAgain: [],
     lacksBasePlan: false,
     heldAlready: [],
+    triedBefore: false,
   }
   const isMine = (s: HeldSubscription) => s.provider === billed.provider && s.providerRef === billed.ref
   const live = held.filter((s) => endedAt(s, now) === null)
@@ -110,8 +68,13 @@ export function billingChanges(
   const end = earliest(billed.cancelAt, graceEnd)
   const over = billed.standing === 'ended' || (end !== null && end <= now)
   if (over || billed.standing === 'paused' || billed.standing === 'never') {
-    const at = Math.min(billed.endedAt ?? (over && end !== null ? end : now), now)
-    for (const s of mine) changes.end.push({ id: s.id, at: Math.max(at, s.startedAt) })
+    const at = Math.min(billed.endedAt ?? end ?? now, now)
+    // What was taken off a bill before that ended was paid for. One that its provider no longer knows had nothing on it.
+    const endedWith = billed.standing === 'ended' && others.some((s) => !s.isAddon) ? packages : []
+    for (const s of mine) {
+      const isPaid = endedWith.length > 0 && isPaidUntilEnd(s, endedWith)
+      if (!isPaid) changes.end.push({ id: s.id, at: Math.max(at, s.startedAt) })
+    }
     // It started and ended before we heard of it: record it as it was.
     if (billed.standing !== 'never' && !held.some(isMine)) {
       changes.insert = packages.map((p) => ({
@@ -120,10 +83,22 @@ export function billingChanges(
         cancelledAt: at,
       }))
     }
-    if (mine.some((s) => !s.isAddon)) endAddons(changes, others, now)
+    endAddonsWithout(changes, held, isMine, now)
     return changes
   }
 
+  if (triesAgain(billed, packages, held, isMine, now)) {
+    changes.triedBefore = true
+    const startedAt = Math.min(billed.madeAt, now)
+    if (!held.some(isMine))
+      changes.insert = packages.map((p) => ({
+        ...started(p, billed, startedAt),
+        trialEndsAt: null,
+        cancelledAt: startedAt,
+      }))
+    changes.cancelAtProvider.push({ provider: billed.provider, ref: billed.ref })
+    return changes
+  }
   if (billed.forGood && mine.length === 0) {
     const same = others.filter(
       (s) => s.forGood && s.cancelAt === null && packages.some((p) => p.id === s.packageId),
@@ -168,35 +143,41 @@ export function billingChanges(
   const anchor = base?.anchor ?? ownAnchor
   const later =
     !due && billed.scheduled && (end === null || billed.scheduled.at < end) ? billed.scheduled : null
+  const losesBase = bringsBase && later !== null && !later.packages.some((p) => !p.isAddon)
   const first = !held.some(isMine)
   for (const p of packages) {
     // What the scheduled change replaces ends with it, and an add-on with its base plan at the latest.
-    const stays = later?.packages.some((next) => (p.isAddon ? p.id === next.id : isSame(p, next))) ?? true
-    const own = earliest(end, later && !stays ? later.at : null)
-    const cancelAt = earliest(own, base?.cancelAt ?? null)
+    const isReplaced =
+      later !== null &&
+      (losesBase || !later.packages.some((next) => (p.isAddon ? p.id === next.id : isSame(p, next))))
+    const own = earliest(end, isReplaced ? later.at : null)
+    const cancelAt = earliest(own, base ? endOfPlan(base) : null)
     const kept = mine.find((s) => s.packageId === p.id)
     // That there was a trial is remembered: nobody has a second one.
-    const tried = kept?.trialEndsAt == null ? null : Math.min(kept.trialEndsAt, now)
+    const before = first ? billed.triedUntil : null
+    const tried = kept?.trialEndsAt == null ? before : Math.min(kept.trialEndsAt, now)
     const terms = { anchor, cancelAt, quantity: p.quantity, trialEndsAt: billed.trialEndsAt ?? tried }
     if (!kept) {
       const startedAt = first ? Math.min(billed.madeAt, now) : switchedAt
       changes.insert.push({ ...started(p, billed, startedAt), ...terms })
     } else if (!isOn(kept, terms)) changes.update.push({ id: kept.id, ...terms })
-    if (!p.isAddon)
-      planNext(changes, later, p, kept ?? null, { ...started(p, billed, now), ...terms, cancelAt: end })
+    if (!p.isAddon) planNext(changes, later, p, kept, { ...started(p, billed, now), ...terms, cancelAt: end })
   }
   for (const s of mine) {
     const dropped = !packages.some((p) => p.id === s.packageId)
-    // An add-on that is paid until its end, and already off the bill, lasts until then.
-    if (dropped && (s.cancelAt === null || !s.isAddon))
+    if (dropped && !isPaidUntilEnd(s, packages))
       changes.end.push({ id: s.id, at: Math.max(switchedAt, s.startedAt) })
   }
   if (bringsBase) {
-    const was = mineBase && mineBase.next === null ? mineBase.cancelAt : null
+    const was = mineBase ? endOfPlan(mineBase) : null
+    const freePlan = mineBase?.next?.provider === null && changes.plan === null ? mineBase.next : null
+    const planEnd = freePlan ? freePlan.endsAt : losesBase ? later.at : end
     for (const s of remaining) {
       // An add-on that was to end with its base plan still does, whenever that is.
-      const followed = was !== null && was !== billed.cancelAt && s.cancelAt === was
-      const ends = earliest(followed ? null : s.cancelAt, billed.cancelAt)
+      const followed = was !== null && was !== planEnd && s.cancelAt === was
+      // A trial that was given by hand has an end of its own.
+      const own = s.provider === null ? s.trialEndsAt : null
+      const ends = earliest(followed ? own : s.cancelAt, planEnd)
       if (s.anchor !== anchor || s.cancelAt !== ends)
         changes.update.push({
           id: s.id,
@@ -214,11 +195,12 @@ export function billingChanges(
 
 function started(
   { id, isAddon, quantity }: BilledPackage,
-  { anchor, trialEndsAt }: Billed,
+  { anchor, trialEndsAt, triedUntil }: Billed,
   startedAt: number,
 ): Started {
   const open = { cancelAt: null, cancelledAt: null }
-  return { packageId: id, isAddon, startedAt, anchor, ...open, quantity, trialEndsAt }
+  const trial = { trialEndsAt: trialEndsAt ?? triedUntil }
+  return { packageId: id, isAddon, startedAt, anchor, ...open, quantity, ...trial }
 }
 
 /** Has the base plan succeeded by what the provider has scheduled, and by nothing else that would be paid there. */
@@ -226,7 +208,7 @@ function planNext(
   changes: BillingChanges,
   later: Billed['scheduled'],
   current: BilledPackage,
-  kept: HeldSubscription | null,
+  kept: HeldSubscription | undefined,
   plan: Started,
 ): void {
   const next = later?.packages.find((p) => !p.isAddon)
@@ -238,15 +220,20 @@ function planNext(
     known.provider !== null &&
     known.packageId === wanted.id &&
     known.quantity === wanted.quantity &&
-    known.at === wanted.at
+    known.at === wanted.at &&
+    known.endsAt === plan.cancelAt
   if (agrees) return
   // A plan that costs nothing may follow one whose payments end.
-  if (kept && known && (wanted || known.provider !== null)) changes.unplan.push(kept.id)
+  if (kept?.next && (wanted || kept.next.provider !== null)) changes.unplan.push(kept.id)
   if (!wanted) return
   const { id: packageId, quantity, at: startedAt } = wanted
   const successor = { ...plan, packageId, quantity, startedAt, trialEndsAt: null }
   changes.plan = { follows: kept?.id ?? null, successor }
 }
+
+/** An add-on that is paid until its end, and already off the bill, lasts until then. */
+const isPaidUntilEnd = (s: HeldSubscription, billed: readonly BilledPackage[]): boolean =>
+  s.isAddon && s.cancelAt !== null && !billed.some((p) => p.id === s.packageId)
 
 const isSame = (a: BilledPackage, b: BilledPackage) => a.id === b.id && a.quantity === b.quantity
 
@@ -268,10 +255,23 @@ function sameProviderSubscription(a: HeldSubscription, b: HeldSubscription): boo
   return a.providerRef !== null && a.provider === b.provider && a.providerRef === b.providerRef
 }
 
-/** The base plan is gone, and the add-ons with it, also at the provider. */
-function endAddons(changes: BillingChanges, others: readonly HeldSubscription[], now: number): void {
-  for (const s of others.filter((other) => other.isAddon)) {
-    changes.end.push({ id: s.id, at: now })
+/**
+ * Where the base plan was on this bill and nothing takes its place, the other add-ons are gone with it, also at their
+ * providers. The clock may have ended all of them already.
+ */
+function endAddonsWithout(
+  changes: BillingChanges,
+  held: readonly HeldSubscription[],
+  isMine: (s: HeldSubscription) => boolean,
+  now: number,
+): void {
+  const open = held.filter((s) => s.cancelledAt === null)
+  const plan = open.find((s) => isMine(s) && !s.isAddon)
+  const isSucceeded =
+    plan?.next?.provider === null || open.some((s) => !s.isAddon && !isMine(s) && endedAt(s, now) === null)
+  if (!plan || isSucceeded) return
+  for (const s of open.filter((one) => one.isAddon && !isMine(one))) {
+    if (endedAt(s, now) === null) changes.end.push({ id: s.id, at: now })
     cancelBehind(changes, s)
   }
 }

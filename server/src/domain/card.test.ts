@@ -43,8 +43,9 @@ describe('gap: billing, the cards of the sandbox', () => {
   })
 
   it.each([
-    // 5555555555554444 passes the check of its digits, and so do these of 13 and of 19
+    // 5555555555554444 passes the check of its digits, and so do these with nines, of 13 and of 19
     ['5555555555554444', /test cards only/],
+    ['6011000990139424', /test cards only/],
     ['4222222222222', /test cards only/],
     ['6304000000000000000', /test cards only/],
     ['378282246310005', /test cards only/],
@@ -54,6 +55,14 @@ describe('gap: billing, the cards of the sandbox', () => {
     ['0'.repeat(20), /not a card number/],
   ])('%s: %s', (number, says) => {
     expect(cardProblems({ ...GOOD, number }, NOW).number).toMatch(says)
+  })
+
+  it.each([
+    ['soon', 'Write the month and year, such as 12/34.'],
+    ['13/31', 'Write the month and year, such as 12/34.'],
+    ['05/30', 'This card has expired.'],
+  ])('the expiry %s: %s', (expiry, says) => {
+    expect(cardProblems({ ...GOOD, expiry }, NOW)).toEqual({ expiry: says })
   })
 
   it('a card is good until its month is over', () => {

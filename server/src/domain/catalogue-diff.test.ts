@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { buildCatalogue, type Catalogue } from './catalogue.ts'
+import { buildCatalogue, type Catalogue, type FeatureContent } from './catalogue.ts'
 import { catalogueDiff } from './catalogue-diff.ts'
 import type { Feature } from './feature.ts'
 import type { Entitlement, PackageEdit } from './package.ts'
 
-type Sold = { name?: string; isAddon?: boolean; features?: Entitlement[]; draft?: PackageEdit }
+type Sold = {
+  name?: string
+  isAddon?: boolean
+  archived?: boolean
+  features?: Entitlement[]
+  draft?: PackageEdit
+}
 
 const grant = (change: Partial<Entitlement> = {}): Entitlement => ({
   featureId: 'calls',
@@ -15,7 +21,7 @@ const grant = (change: Partial<Entitlement> = {}): Entitlement => ({
 })
 
 function catalogue(
-  features: Record<string, Partial<Feature>>,
+  features: Record<string, Partial<FeatureContent>>,
   packages: Record<string, Sold> = {},
 ): Catalogue {
   return buildCatalogue(
@@ -30,12 +36,12 @@ function catalogue(
       archived: false,
       ...more,
     })),
-    Object.entries(packages).map(([id, { name = id, isAddon = false, features = [], draft = null }]) => ({
+    Object.entries(packages).map(([id, sold]) => ({
       id,
-      name,
-      isAddon,
-      features,
-      draft,
+      name: id,
+      isAddon: false,
+      features: [],
+      draft: null,
       status: 'PUBLISHED',
       archived: false,
       metadata: {},
@@ -44,6 +50,7 @@ function catalogue(
       version: 1,
       history: 1,
       entries: [],
+      ...sold,
     })),
   )
 }
@@ -116,9 +123,70 @@ describe('gap: copying a catalogue, what it does', () => {
     ])
   })
 
+  it('leaves out archived packages, and archived features that no other package needs', () => {
+    const from = catalogue(
+      { calls: { archived: true }, seats: { archived: true }, exports: {} },
+      { plan: { features: [grant()] }, old: { archived: true, features: [grant({ featureId: 'seats' })] } },
+    )
+    expect(changes(from, catalogue({}))).toEqual(['calls ADD', 'exports ADD', 'plan ADD'])
+  })
+
+  it('needs the archived features of a draft rather than those it replaces', () => {
+    const draft = { name: 'plan', features: [grant({ featureId: 'seats' })] }
+    const from = catalogue(
+      { calls: { archived: true }, seats: { archived: true } },
+      { plan: { features: [grant()], draft } },
+    )
+    expect(changes(from, catalogue({}))).toEqual(['seats ADD', 'plan ADD'])
+  })
+
   it('makes no add-on of a base plan', () => {
     expect(changes(catalogue({}, { plan: { isAddon: true } }), catalogue({}, { plan: {} }))).toEqual([
       'plan CONFLICT',
     ])
+  })
+})
+
+describe('a feature that cannot be copied', () => {
+  const there = catalogue({ calls: { type: 'BINARY' } })
+  const copied = (sold: Sold) => catalogueDiff(catalogue({ calls: {} }, { plan: sold }), there).packages[0]
+
+  it('keeps a package back whose draft grants it', () => {
+    expect(copied({ features: [], draft: { name: 'plan', features: [grant()] } })).toMatchObject({
+      change: 'CONFLICT',
+      message: 'Its feature "calls" cannot be copied',
+    })
+  })
+
+  it('keeps no package back whose draft has dropped it', () => {
+    expect(copied({ features: [grant()], draft: { name: 'plan', features: [] } })).toMatchObject({
+      change: 'ADD',
+      message: null,
+    })
+  })
+})
+
+describe('a feature that is archived there', () => {
+  const copied = (present: Record<string, Sold>) =>
+    catalogueDiff(
+      catalogue({ calls: {} }, { plan: { features: [grant()] } }),
+      catalogue({ calls: { archived: true } }, present),
+    ).packages[0]
+
+  it.each([
+    ['new', {}],
+    ['without it', { plan: { features: [] } }],
+  ])('is added to no package: one that is %s', (_, present) => {
+    expect(copied(present)).toMatchObject({
+      change: 'CONFLICT',
+      message: 'Its feature "calls" is archived there',
+    })
+  })
+
+  it.each([
+    ['package', { plan: { features: [grant({ limit: 5 })] } }],
+    ['draft', { plan: { features: [], draft: { name: 'plan', features: [grant({ limit: 5 })] } } }],
+  ])('is changed in a %s that has it', (_, present) => {
+    expect(copied(present)).toMatchObject({ change: 'CHANGE', message: null })
   })
 })

@@ -1,6 +1,6 @@
 import type { Catalogue, CataloguedFeature } from './catalogue.ts'
 import type { JsonObject } from './metadata.ts'
-import type { Package } from './package.ts'
+import type { Package, PackageEdit } from './package.ts'
 
 export const CATALOGUE_CHANGES = ['ADD', 'CHANGE', 'SAME', 'CONFLICT'] as const
 
@@ -26,7 +26,7 @@ export interface CatalogueDiff {
  */
 export function catalogueDiff(from: Catalogue, to: Catalogue): CatalogueDiff {
   const offered = [...from.packages.values()].filter(({ archived }) => !archived)
-  const needed = new Set(offered.flatMap((p) => (p.draft ?? p).features.map(({ featureId }) => featureId)))
+  const needed = new Set(offered.flatMap((p) => toPublish(p).features.map(({ featureId }) => featureId)))
   const features = [...from.features.values()]
     .filter(({ id, archived }) => !archived || needed.has(id))
     .map((feature) => featureEntry(feature, to))
@@ -48,8 +48,16 @@ function packageEntry(p: Package, to: Catalogue, conflicts: ReadonlySet<string>)
   const entry = entryOf(p, present ? shownPackage(present) : null, shownPackage(p))
   const conflict = (message: string): CatalogueDiffEntry => ({ ...entry, change: 'CONFLICT', message })
   if (present && present.isAddon !== p.isAddon) return conflict('One is an add-on and the other a base plan')
-  const odd = p.features.find(({ featureId }) => conflicts.has(featureId))
-  return odd ? conflict(`Its feature ${JSON.stringify(odd.featureId)} cannot be copied`) : entry
+  const copied = toPublish(p).features.map(({ featureId }) => featureId)
+  const odd = copied.find((id) => conflicts.has(id))
+  if (odd !== undefined) return conflict(`Its feature ${JSON.stringify(odd)} cannot be copied`)
+  const has = new Set(
+    [...(present?.features ?? []), ...(present?.draft?.features ?? [])].map((f) => f.featureId),
+  )
+  const archived = copied.find((id) => to.features.get(id)?.archived && !has.has(id))
+  return archived === undefined
+    ? entry
+    : conflict(`Its feature ${JSON.stringify(archived)} is archived there`)
 }
 
 function entryOf(
@@ -57,7 +65,7 @@ function entryOf(
   before: JsonObject | null,
   after: JsonObject,
 ): CatalogueDiffEntry {
-  const same = before !== null && JSON.stringify(before) === JSON.stringify(after)
+  const same = JSON.stringify(before) === JSON.stringify(after)
   const change = before === null ? 'ADD' : same ? 'SAME' : 'CHANGE'
   return { id, name, change, message: null, before, after }
 }
@@ -67,8 +75,10 @@ function shownFeature({ name, type, unitLabel, unitLabelPlural, metadata }: Cata
 }
 
 /** As it would be published: with its draft, if there is one. */
+const toPublish = (p: Package): PackageEdit => p.draft ?? p
+
 function shownPackage(p: Package): JsonObject {
-  const { name, features } = p.draft ?? p
+  const { name, features } = toPublish(p)
   const grants = features.map(({ featureId, limit, resetPeriod, overageEnabled }) => ({
     featureId,
     limit,

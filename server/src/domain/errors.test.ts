@@ -119,6 +119,14 @@ describe('spec §7: what subscribe refuses', () => {
   })
 })
 
+describe('gap: the field whose value is refused', () => {
+  it('is named where it is one alone', () => {
+    expect(badUserInput('m', 'quantity').field).toBe('quantity')
+    expect(subscriptionError('m').field).toBe('packageIds')
+    expect(badUserInput('m').field).toBeNull()
+  })
+})
+
 describe('gap: when to come back', () => {
   it('is set on retryable errors only', () => {
     expect(rateLimited('Too many', 7)).toMatchObject({ code: 'RATE_LIMITED', status: 429, retryAfter: 7 })

@@ -68,6 +68,24 @@ describe('gap: monthly recurring revenue', () => {
     ])
   })
 
+  it('lists the largest currency of a provider first, and equal ones by their codes', () => {
+    const charged = [
+      { ...MONTHLY, currency: 'eur', amount: 1000 },
+      { ...MONTHLY, currency: 'chf', amount: 1000 },
+      { ...MONTHLY, currency: 'gbp', amount: 2000 },
+      { ...MONTHLY, currency: 'usd', amount: 3000 },
+    ]
+    expect(mrrOf(charged).map(({ currency }) => currency)).toEqual(['usd', 'gbp', 'chf', 'eur'])
+  })
+
+  it('is never more than a number holds exactly', () => {
+    const most = { ...MONTHLY, amount: 9_007_199_254_740_991, state: 'past due' } as const
+    const [one] = mrrOf([most])
+    const [two] = mrrOf([{ ...most, quantity: 2 }])
+    expect(one).toMatchObject({ amount: 9_007_199_254_740_991, pastDue: 9_007_199_254_740_991 })
+    expect(two).toMatchObject({ amount: 9_007_199_254_740_991, pastDue: 9_007_199_254_740_991 })
+  })
+
   const price = fc.record({
     provider: fc.constantFrom('stripe', 'sandbox'),
     currency: fc.constantFrom('usd', 'eur'),
@@ -108,6 +126,7 @@ describe('gap: monthly recurring revenue', () => {
     ['live', 'trialing', 'active'],
     ['past due', 'unpaid', 'past due'],
     ['paused', 'paused', 'paused'],
+    ['paused', 'on hold', 'paused'],
     ['live', 'active, collection paused', 'paused'],
     ['past due', 'past_due, collection paused', 'paused'],
   ])('of what is %s (%s) is %s', (standing, status, state) => {

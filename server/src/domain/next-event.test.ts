@@ -24,6 +24,12 @@ it.each([
     { kind: 'TRIAL_END', at: 2_000, packageName: 'Pro' },
   ],
   [
+    'its trial ends, and nothing follows',
+    { ...LIVE, cancelAt: 2_000, trialEndsAt: 2_000 },
+    null,
+    { kind: 'TRIAL_END', at: 2_000, packageName: null },
+  ],
+  [
     'its trial is over',
     { ...LIVE, trialEndsAt: NOW },
     3_000,

@@ -3,6 +3,7 @@ import { SUBSCRIBE_REFUSALS } from './errors.ts'
 import { checkTemplatePackages, offerOf, pricesOf, type TemplateItem } from './offer.ts'
 import type { Package } from './package.ts'
 import type { Price } from './price.ts'
+import { PLAIN_TERMS } from './sale-terms.ts'
 
 const price = (id: string, more: Partial<Price> = {}): Price => ({
   id,
@@ -50,6 +51,7 @@ describe('gap: billing, what a template asks for', () => {
   const PROBLEMS: [string, TemplateItem[], RegExp][] = [
     ['nothing', [], /names no package/],
     ['a draft', [item(sold('plan', { status: 'DRAFT' }))], /"plan" is not published: publish it/],
+    ['an archived package', [item(sold('plan', { archived: true }))], /"plan" is archived: bring it back/],
     ['no price', [item(sold('plan', { prices: [] }))], /"plan" has no price: create one/],
     [
       'an archived choice',
@@ -67,6 +69,17 @@ describe('gap: billing, what a template asks for', () => {
   ]
   it.each(PROBLEMS)('%s is a problem, and says what to do', (_, items, says) => {
     expect(offerOf(items)).toEqual({ problem: expect.stringMatching(says) })
+  })
+
+  it('a trial of what renews, and none of a one-off payment', () => {
+    const plan = item(sold('plan'))
+    const once = item(sold('once', { prices: [price('once-1', { interval: null })] }))
+    const trial = { ...PLAIN_TERMS, trialDays: 14 }
+    expect(offerOf([plan], trial)).toMatchObject({ interval: 'month' })
+    expect(offerOf([once])).toMatchObject({ interval: null })
+    expect(offerOf([once], trial)).toEqual({
+      problem: 'A one-off payment has no trial: make a template without one',
+    })
   })
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Allowance } from './allowance.ts'
+import type { FeatureType } from './feature.ts'
 import {
   type NewOverride,
   type Override,
@@ -21,6 +22,10 @@ const override = (more: Partial<Override>): Override => ({
   reason: null,
   ...more,
 })
+const asked = (more: Partial<NewOverride>): NewOverride => {
+  const { startedAt, ...rest } = override({})
+  return { ...rest, resetPeriod: null, ...more }
+}
 const granted = (budget: number | null): Allowance => ({
   budget,
   overageEnabled: false,
@@ -66,11 +71,6 @@ describe('gap: an override', () => {
     )
   })
 
-  const asked = (more: Partial<NewOverride>): NewOverride => {
-    const { startedAt, ...rest } = override({})
-    return { ...rest, resetPeriod: null, ...more }
-  }
-
   it('keeps the start and the reset period of the one it replaces, unless that is over', () => {
     const earlier = [override({ startedAt: 3, expiresAt: 10, resetPeriod: 'WEEK' })]
     const setAt = (now: number, resetPeriod: NewOverride['resetPeriod'] = null) => {
@@ -98,5 +98,66 @@ describe('gap: an override', () => {
         expect(overridesAt(all, now)).toEqual(all)
       }),
     )
+  })
+})
+
+describe('gap: setting an override', () => {
+  const NOW = 1_000
+  const LATEST = Date.UTC(9000, 0)
+  const MAX = 2 ** 53 - 1
+  const badInput = (message: RegExp) =>
+    expect.objectContaining({ code: 'BAD_USER_INPUT', message: expect.stringMatching(message) })
+
+  it.each<[FeatureType, Partial<NewOverride>]>([
+    ['CONSUMABLE', { mode: 'REPLACE', limit: 0 }],
+    ['CONSUMABLE', { mode: 'REPLACE', limit: MAX }],
+    ['CONSUMABLE', { mode: 'REPLACE', overageEnabled: false }],
+    ['CONSUMABLE', { mode: 'ADD', limit: 5 }],
+    ['CONSUMABLE', { mode: 'ADD', limit: 5, overageEnabled: true }],
+    ['CONSUMABLE', { mode: 'UNLIMITED', limit: null }],
+    ['CONSUMABLE', { mode: 'GRANT', limit: null }],
+    ['CONSUMABLE', { mode: 'DENY', limit: null }],
+    ['BINARY', { mode: 'GRANT', limit: null }],
+    ['BINARY', { mode: 'DENY', limit: null }],
+    ['CONSUMABLE', { expiresAt: NOW + 1 }],
+    ['CONSUMABLE', { expiresAt: LATEST }],
+    ['CONSUMABLE', { reason: 'A favour to an early customer' }],
+  ])('of a %s feature, as the first of a user: %j', (type, more) => {
+    const { set, all } = withOverride(null, asked(more), type, NOW)
+    expect(set).toEqual({ ...asked(more), resetPeriod: 'MONTH', startedAt: NOW })
+    expect(all).toEqual([set])
+  })
+
+  it.each<[FeatureType, Partial<NewOverride>, RegExp]>([
+    ['BINARY', { mode: 'REPLACE' }, /^A BINARY feature can only be granted or denied: REPLACE/],
+    ['BINARY', { mode: 'UNLIMITED', limit: null }, /^A BINARY feature can only be granted or denied/],
+    ['CONSUMABLE', { mode: 'REPLACE', limit: null }, /^REPLACE needs a limit$/],
+    ['CONSUMABLE', { mode: 'ADD', limit: null }, /^ADD needs a limit$/],
+    ['CONSUMABLE', { mode: 'UNLIMITED', limit: 5 }, /^UNLIMITED takes no limit$/],
+    ['BINARY', { mode: 'GRANT', limit: 0 }, /^GRANT takes no limit$/],
+    ['CONSUMABLE', { limit: -1 }, /^limit must be a whole number from 0 to 9007199254740991$/],
+    ['CONSUMABLE', { limit: 1.5 }, /^limit must be a whole number/],
+    ['CONSUMABLE', { limit: MAX + 1 }, /^limit must be a whole number/],
+    ['CONSUMABLE', { mode: 'DENY', limit: null, overageEnabled: false }, /^DENY takes no overageEnabled$/],
+    ['CONSUMABLE', { expiresAt: NOW }, /^expiresAt must be in the future$/],
+    ['CONSUMABLE', { expiresAt: LATEST + 1 }, /^expiresAt must not be after 9000-01-01T00:00:00.000Z/],
+    ['CONSUMABLE', { reason: '\u0000' }, /^reason /],
+  ])('of a %s feature, refused: %j', (type, more, message) => {
+    expect(() => withOverride(null, asked(more), type, NOW)).toThrow(badInput(message))
+  })
+
+  it('a user has at most 100, those that are over aside', () => {
+    const numbered = (count: number) =>
+      Array.from({ length: count }, (_, i) => override({ featureId: `f${i}` }))
+    const count = (earlier: Override[], featureId: string) =>
+      withOverride(earlier, asked({ featureId }), 'CONSUMABLE', NOW).all.length
+    expect(count(numbered(99), 'calls')).toBe(100)
+    expect(count(numbered(100), 'f7')).toBe(100)
+    expect(count([...numbered(99), override({ featureId: 'over', expiresAt: NOW })], 'calls')).toBe(100)
+    expect(() => count(numbered(100), 'calls')).toThrow(badInput(/at most 100 overrides/))
+  })
+
+  it('a user who never had one has none in force', () => {
+    expect(overridesAt(null, NOW)).toEqual([])
   })
 })

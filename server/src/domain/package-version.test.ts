@@ -54,6 +54,11 @@ describe('gap: the version of a package that a subscription has', () => {
     expect(at(entries, PUBLISHED_AT, { version: 2, versionAsOf: 2 })).toBe(3)
   })
 
+  it('is left alone by a migration that came before it was bought', () => {
+    const entries = [published(2, 'NEW_ONLY', PUBLISHED_AT), migrated(3, 2, 1, 'ALL', PUBLISHED_AT)]
+    expect(at(entries, PUBLISHED_AT, { version: 2, versionAsOf: 3 })).toBe(2)
+  })
+
   it('is moved back by a migration to an earlier version, and on by the next publication for all', () => {
     const entries = [published(2, 'ALL', PUBLISHED_AT), migrated(3, 2, 1, 'ALL', PUBLISHED_AT)]
     expect(at(entries, PUBLISHED_AT)).toBe(1)

@@ -52,10 +52,7 @@ export function versionAt(
   let due: { to: number; at: number } | null = null
   for (const { position, kind, from, to, reach, at } of entries) {
     if (position <= versionAsOf || reach === 'NEW_ONLY') continue
-    if (due && due.at <= at) {
-      current = due.to
-      due = null
-    }
+    if (due && due.at <= at) current = due.to
     if (kind === 'MIGRATED' && current !== from) continue
     if (reach === 'ALL') {
       current = to

@@ -38,6 +38,7 @@ describe('gap: passwords', () => {
     'zyxwvutsrqp',
     'aaaaaaaaaaaa',
     'abababababab',
+    'abacabcbcacb',
     'xyz12xyz12xyz12',
     'tollgate2026',
     'Tollgate!!',
@@ -68,5 +69,20 @@ describe('gap: passwords', () => {
     'abcdefghik',
   ])('%s is taken', (password) => {
     expect(() => checkPassword(password, EMAIL)).not.toThrow()
+  })
+
+  it('may be 1,024 characters long', () => {
+    expect(() => checkPassword('a fine day '.repeat(100).slice(0, 1_024), EMAIL)).not.toThrow()
+  })
+
+  it.for([
+    ' ann.lee42@example.com ',
+    'Ann.Lee42@Example.com',
+  ])('is too easy to guess where it is the address, even written as "%s"', (email) => {
+    expect(() => checkPassword('ann.lee42@example.com', email)).toThrow('password is too easy to guess')
+  })
+
+  it('may be digits where the address starts with digits too', () => {
+    expect(() => checkPassword('8401736295518046', '42@example.com')).not.toThrow()
   })
 })

@@ -2,7 +2,7 @@ import { quote } from './errors.ts'
 import type { Json, JsonObject } from './metadata.ts'
 
 /** An id that a user has or had, and while it was theirs: afterwards it may be another user's. */
-interface KnownAs {
+export interface KnownAs {
   id: string
   from: number
   /** null: still */
@@ -65,10 +65,18 @@ export function entryIsAbout(
 export const quotesOf = ({ knownAs, billingIds }: Person): string[] =>
   [...knownAs.map(({ id }) => id), ...billingIds].map(quote)
 
+/** How the stored answer to a request for a token begins, which names a user by number. */
+export const tokenOf = ({ uid }: Pick<Person, 'uid'>): string => `{"uid":${uid},"issued":`
+
 /** Whether a stored answer is about this person. */
 export function answerIsAbout(person: Person, results: Json, at: number): boolean {
-  return names(results, idsAt(person, at), quotesOf(person))
+  return names(results, idsAt(person, at), quotesOf(person)) || hasTokenOf(person, results)
 }
+
+const hasTokenOf = (person: Person, results: Json): boolean =>
+  Object.values(results ?? {}).some((answer: { value?: Json } | null) =>
+    JSON.stringify(answer?.value ?? null).startsWith(tokenOf(person)),
+  )
 
 /** A user has an id and a billing id; everything else that belongs to one says `userId`. */
 function names(value: Json, ids: ReadonlySet<string>, quoted: readonly string[]): boolean {

@@ -26,6 +26,8 @@ describe('gap: change: the best time', () => {
     ['cheaper by the year', bought(900), bought(9900, { interval: 'year' }), 'PERIOD_END'],
     ['dearer by the week', bought(900), bought(300, { interval: 'week' }), 'NOW'],
     ['fewer of the same', bought(900, {}, 3), bought(900, {}, 2), 'PERIOD_END'],
+    ['one that is paid once', bought(900), bought(9900, { interval: null }), 'PERIOD_END'],
+    ['free after one that is paid once', bought(9900, { interval: null }), bought(0), 'NOW'],
     ['more of a cheaper one', bought(900), bought(500, {}, 2), 'NOW'],
   ] as const)('%s', (_, from, to, when) => {
     expect(bestTime(from, to)).toBe(when)
@@ -46,6 +48,7 @@ describe('gap: change: which prices are compared', () => {
     expect(comparable(from, to.slice(0, 2))?.to.amount).toBe(2)
     expect(comparable(from, to.slice(0, 1))).toBeNull()
     expect(comparable(from, [price(5, { interval: null })])).toBeNull()
+    expect(comparable([price(5, { interval: null })], from)).toBeNull()
   })
 
   it('not those of two providers that count the currency in different units', () => {
@@ -82,6 +85,23 @@ describe('gap: change: where periods are counted from', () => {
   })
 })
 
+describe('gap: change: where periods are counted from, by the plans before and after', () => {
+  const anchor = Date.UTC(2024, 0, 31)
+  const at = anchor + 3 * DAY
+  it.each<[string, ResetPeriod[], ResetPeriod[], number]>([
+    ['where a period of both ends with the change, from the same moment', ['DAY'], ['DAY'], anchor],
+    ['where the month of the old plan is still running, from the same moment', ['MONTH'], ['DAY'], anchor],
+    ['where neither plan ever resets, from the change on', ['NEVER'], ['NEVER'], at],
+  ])('%s', (_, before, after, from) => {
+    expect(anchorAfter({ anchor, resetPeriods: before }, after, [], at)).toBe(from)
+  })
+
+  it('from the same moment as soon as the old plan’s next day has begun', () => {
+    expect(anchorAfter({ anchor, resetPeriods: ['DAY'] }, ['MONTH'], [], at)).toBe(at)
+    expect(anchorAfter({ anchor, resetPeriods: ['DAY'] }, ['MONTH'], [], at + 1)).toBe(anchor)
+  })
+})
+
 describe('gap: change: the quote by list prices', () => {
   const period = { start: 0, end: 30 * DAY }
   it('gives back the unused share, and charges the same share of the new price', () => {
@@ -90,7 +110,12 @@ describe('gap: change: the quote by list prices', () => {
       charge: 1450,
       currency: 'usd',
     })
-    expect(quoteOf(bought(900, { interval: null }), bought(1), period, 0)).toBeNull()
+  })
+
+  it('is none where either price is paid once', () => {
+    const once = bought(900, { interval: null })
+    expect(quoteOf(once, bought(1), period, 0)).toBeNull()
+    expect(quoteOf(bought(1), once, period, 0)).toBeNull()
   })
 
   it('property: a change and back in one moment costs nothing', () => {

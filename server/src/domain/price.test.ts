@@ -7,7 +7,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_COUNT } from './limits.ts'
-import { amountText, displayAmount, priceOf } from './price.ts'
+import { amountText, displayAmount, PER_YEAR, priceOf } from './price.ts'
 
 describe('spec §2 Price: displayAmount, a decimal with two places', () => {
   it.each([
@@ -121,6 +121,12 @@ describe('spec §2 Price: displayAmount, a decimal with two places', () => {
         expect(off > -5n && off <= 5n).toBe(true)
       }),
     )
+  })
+})
+
+describe('gap: monthly recurring revenue, how often a price is charged in a year', () => {
+  it('every day, week, month, or once, leap years aside', () => {
+    expect(PER_YEAR).toEqual({ day: 365, week: 52, month: 12, year: 1 })
   })
 })
 

@@ -17,6 +17,7 @@ const ROWS: [string, Charged, Charged, { start: number; end: number }, number, n
   ['at the end', monthly(1_200), monthly(3_000), PERIOD, 2_000, 0, 0],
   ['after the end', monthly(1_200), monthly(3_000), PERIOD, 9_000, 0, 0],
   ['a period without length', monthly(1_200), monthly(3_000), { start: 5, end: 5 }, 5, 0, 0],
+  ['before a period without length', monthly(1_200), monthly(3_000), { start: 5, end: 5 }, 3, 0, 0],
   ['a period that ends before it starts', monthly(1_200), monthly(3_000), { start: 9, end: 5 }, 7, 0, 0],
   ['another interval', monthly(1_200), yearly(9_900, 2), PERIOD, 1_500, 600, 19_800],
   ['another interval, at the end', yearly(9_900), monthly(1_200), PERIOD, 2_000, 0, 1_200],

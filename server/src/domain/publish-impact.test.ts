@@ -24,6 +24,10 @@ describe('gap: publishing, the features that an edit touches', () => {
     ])
   })
 
+  it('none that is granted as before', () => {
+    expect(touchedFeatures([grant()], [grant()])).toEqual([])
+  })
+
   it('one that comes, one that goes, and none that stays', () => {
     const [stays, goes, comes] = ['stays', 'goes', 'comes'].map((featureId) => grant({ featureId })) as [
       Entitlement,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type DisputeState, type Payment, reversalOf, reversalsDuring } from './reversal.ts'
+import { type DisputeState, NO_REVERSAL, type Payment, reversalOf, reversalsDuring } from './reversal.ts'
 
 const paid = (change: Partial<Payment> = {}): Payment => ({
   ref: 'pay_1',
@@ -41,12 +41,19 @@ describe('gap: billing, what a refund or a dispute takes back', () => {
     expect(reversalOf([paid(), part, won], []).payments).toEqual([part, won])
   })
 
+  it('is none where nothing was taken back', () => {
+    expect(NO_REVERSAL).toEqual({ payments: [], whole: false })
+    expect(reversalOf([paid()], [paid()])).toEqual({ payments: [], whole: false })
+  })
+
   it('belongs to the subscriptions that the payment paid for', () => {
     const [first, second] = [paid({ ref: 'one' }), paid({ ref: 'two', period: { start: 200, end: 300 } })]
     const once = paid({ ref: 'once', period: null })
     const during = (startedAt: number, endedAt: number | null) =>
       reversalsDuring([first, second, once], { startedAt, endedAt }).map(({ ref }) => ref)
     expect(during(100, 150)).toEqual(['one', 'once'])
+    // ended in the moment that it was paid in
+    expect(during(100, 100)).toEqual(['one', 'once'])
     expect(during(200, null)).toEqual(['two', 'once'])
     expect(during(150, null)).toEqual(['one', 'two', 'once'])
   })

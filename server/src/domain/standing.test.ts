@@ -8,12 +8,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { buildCatalogue, type Catalogue } from './catalogue.ts'
 import type { FeatureType } from './feature.ts'
+import type { Override } from './override.ts'
 import type { ResetPeriod } from './period.ts'
 import { type Holder, type LiveSubscription, standingOf } from './standing.ts'
 
 const NOW = Date.UTC(2024, 4, 20)
 const BASE_ANCHOR = Date.UTC(2024, 0, 31)
-const DAY = 24 * 3_600_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 
 type Grant = [featureId: string, limit: number | null, resetPeriod?: ResetPeriod, overage?: boolean]
 
@@ -148,6 +150,67 @@ describe('gap: periods count from the base plan', () => {
     const at = (iso: string) => standingOf(CATALOGUE, 'calls', has(liveOf('basic')), utc(iso))
     expect(at('2024-02-28')).toMatchObject({ period: { start: utc('2024-01-31') } })
     expect(at('2024-02-29')).toMatchObject({ period: { start: utc('2024-02-29') } })
+  })
+})
+
+describe('gap: a quantity multiplies the limits of its package', () => {
+  it.each([
+    ['basic', 1, 100],
+    ['basic', 2, 200],
+    ['basic', 3, 300],
+    ['basic', 2 ** 53 - 1, 2 ** 53 - 1],
+    ['unlimited', 3, null],
+  ])('%s, %i times: %s', (packageId, quantity, budget) => {
+    const live = liveOf(packageId).map((subscription) => ({ ...subscription, quantity }))
+    expect(standingOf(CATALOGUE, 'calls', has(live), NOW)).toMatchObject({ allowance: { budget } })
+  })
+})
+
+describe('gap: an override and the packages', () => {
+  const override = (more: Partial<Override> = {}): Override => ({
+    featureId: 'calls',
+    mode: 'ADD',
+    limit: 5,
+    overageEnabled: null,
+    resetPeriod: 'DAY',
+    startedAt: NOW - 36 * HOUR,
+    expiresAt: null,
+    reason: null,
+    ...more,
+  })
+  const standing = (live: LiveSubscription[], set: Override) =>
+    standingOf(CATALOGUE, set.featureId, { live, overrides: [set] }, NOW)
+
+  it('adds to what they grant, counted as they say', () => {
+    expect(standing(liveOf('basic'), override())).toMatchObject({
+      allowance: { budget: 105, resetPeriod: 'MONTH' },
+      anchor: BASE_ANCHOR,
+      byOverride: true,
+    })
+  })
+
+  it('grants a feature without a subscription, counted from its own start', () => {
+    expect(standing([], override())).toEqual({
+      kind: 'metered',
+      allowance: { budget: 5, overageEnabled: false, resetPeriod: 'DAY' },
+      anchor: NOW - 36 * HOUR,
+      period: { start: NOW - 12 * HOUR, end: NOW + 12 * HOUR },
+      byOverride: true,
+    })
+    const granted = override({ featureId: 'export', mode: 'GRANT', limit: null })
+    expect(standing([], granted)).toEqual({ kind: 'binary', byOverride: true })
+  })
+
+  it.each(['calls', 'export'])('denies %s, whatever the packages grant', (featureId) => {
+    const denied = override({ featureId, mode: 'DENY', limit: null })
+    expect(standing(liveOf('basic'), denied)).toEqual({ kind: 'none', code: 'DENIED' })
+    expect(standing([], denied)).toEqual({ kind: 'none', code: 'DENIED' })
+  })
+
+  it('no longer counts once it has expired', () => {
+    const denied = override({ mode: 'DENY', limit: null, expiresAt: NOW })
+    expect(standing(liveOf('basic'), denied)).toMatchObject({ allowance: { budget: 100 }, byOverride: false })
+    expect(standing([], denied)).toEqual({ kind: 'none', code: 'NO_SUBSCRIPTION' })
   })
 })
 

@@ -14,8 +14,10 @@ import {
   cancellationTime,
   type EarlierBase,
   endedAt,
+  endOfPlan,
   lastLiveAt,
   statusAt,
+  termsOf,
 } from './subscription.ts'
 
 const utc = (iso: string) => Date.parse(`${iso}T00:00:00Z`)
@@ -276,4 +278,22 @@ describe('gap: cancelling at the period’s end', () => {
   ])('%j from %s, at %s: %s', (resets, anchor, now, end) => {
     expect(iso(cancellationTime(utc(anchor), resets, utc(now)))).toBe(end)
   })
+})
+
+it('a package is bought once, in its newest version, without a trial', () => {
+  expect(termsOf({ version: 3, history: 7 })).toEqual({
+    trialEndsAt: null,
+    quantity: 1,
+    version: 3,
+    versionAsOf: 7,
+  })
+})
+
+it.each([
+  ['it goes on', { cancelAt: null, next: null }, null],
+  ['it ends', { cancelAt: 200, next: null }, 200],
+  ['another follows', { cancelAt: 200, next: { endsAt: null } }, null],
+  ['another follows and ends', { cancelAt: 200, next: { endsAt: 900 } }, 900],
+])('a plan and what follows it are over when the last of it is: %s', (_, plan, end) => {
+  expect(endOfPlan(plan)).toBe(end)
 })

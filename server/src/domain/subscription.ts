@@ -34,6 +34,16 @@ export function termsOf(bought: { version: number; history: number }): Omit<Subs
   return { trialEndsAt: null, quantity: 1, version: bought.version, versionAsOf: bought.history }
 }
 
+/** The terms on which a package succeeds a subscription: another quantity of the same one keeps the version. */
+export function termsAfter(
+  before: Pick<Subscription, 'packageId' | 'version' | 'versionAsOf'> | undefined,
+  bought: { id: string; version: number; history: number },
+): Omit<Subscription, keyof Span> {
+  const terms = termsOf(bought)
+  if (before?.packageId !== bought.id) return terms
+  return { ...terms, version: before.version, versionAsOf: before.versionAsOf }
+}
+
 /** No job updates expired rows: a subscription past its `cancelAt` is cancelled by the clock alone. */
 export function endedAt(
   subscription: Pick<Subscription, 'cancelAt' | 'cancelledAt'>,
@@ -49,6 +59,12 @@ export function statusAt(
 ): SubscriptionStatus {
   return endedAt(subscription, now) === null ? 'ACTIVE' : 'CANCELLED'
 }
+
+/** When a plan and what is to follow it are over; null: that is not foreseen. Its add-ons last no longer. */
+export const endOfPlan = (plan: {
+  cancelAt: number | null
+  next: { endsAt: number | null } | null
+}): number | null => (plan.next ? plan.next.endsAt : plan.cancelAt)
 
 /**
  * The last millisecond in which it may have been used; null while it is live. At its `cancelAt` a subscription is over,

@@ -1,5 +1,14 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { timeOf } from './time.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+/** `Date.parse` takes a time without a zone for one of the machine's. */
+function onAMachineInIndia(): void {
+  const { parse } = Date
+  const hasZone = (text: string) => /(Z|[+-]\d\d:?\d\d)$/i.test(text)
+  vi.spyOn(Date, 'parse').mockImplementation((text) => parse(hasZone(text) ? text : `${text}+05:30`))
+}
 
 describe('gap: a time in ISO 8601', () => {
   it.each([
@@ -10,6 +19,12 @@ describe('gap: a time in ISO 8601', () => {
     ['2027-01-31T00:00', '2027-01-31T00:00:00.000Z'],
   ])('%s is %s', (text, time) => {
     expect(new Date(timeOf('to', text)).toISOString()).toBe(time)
+  })
+
+  it('is UTC where it names no zone, wherever this runs', () => {
+    onAMachineInIndia()
+    expect(timeOf('to', '2027-01-31T00:00:00')).toBe(Date.UTC(2027, 0, 31))
+    expect(timeOf('to', '2027-01-31T00:00:00-01:00')).toBe(Date.UTC(2027, 0, 31, 1))
   })
 
   it.each([

@@ -10,7 +10,7 @@ export function keepLastLines(stream: Readable) {
   reader.on('line', (line) => {
     lines.push(line)
     if (lines.length > 20) lines.shift()
-    if (matters(line)) log?.('PostgreSQL', { line })
+    if (matters(line)) log?.('PostgreSQL', { line }, 'warn')
   })
   return {
     lines,

@@ -24,7 +24,12 @@ import { basename, dirname, join, relative } from 'node:path'
 import { StartError } from '../domain/errors.ts'
 import { type Account, accountFor, giveTo, uidOf } from './account.ts'
 
-export type Log = (message: string, detail?: Record<string, unknown>) => void
+/** `level`: info unless somebody should look */
+export type Log = (
+  message: string,
+  detail?: Record<string, unknown>,
+  level?: 'info' | 'warn' | 'error',
+) => void
 
 export interface Binaries {
   readonly initdb: string
@@ -208,6 +213,8 @@ export async function placeCluster(
   if (shared)
     log(
       `PostgreSQL runs as ${shared}, which other programs may run as too: make an account for it and set TOLLGATE_POSTGRES_USER`,
+      {},
+      'warn',
     )
   // The folder last: its owner shows that everything in it was handed over.
   if (found && found.uid !== account.uid) await giveTo(account, [...(await entriesBelow(cluster)), cluster])

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -35,4 +35,24 @@ export async function isPostmaster(pid: number, cluster: string): Promise<boolea
           () => '',
         )
   return command.includes(cluster)
+}
+
+/**
+ * The sessions that have outlived the postmaster of a cluster, known by the folder they work in and by a parent that is
+ * none. Those of a running postmaster are its children. Elsewhere than on Linux none are found.
+ */
+export async function sessionsLeftIn(cluster: string): Promise<number[]> {
+  if (process.platform !== 'linux') return []
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  const left = await Promise.all(pids.map((pid) => isLeftIn(cluster, pid)))
+  return pids.filter((_, i) => left[i])
+}
+
+async function isLeftIn(cluster: string, pid: number): Promise<boolean> {
+  const folder = await readlink(`/proc/${pid}/cwd`).catch(() => null)
+  if (folder !== cluster) return false
+  const title = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  const parent = Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1])
+  return title.startsWith('postgres: ') && parent > 0 && !(await isPostmaster(parent, cluster))
 }

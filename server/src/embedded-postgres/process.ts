@@ -8,7 +8,7 @@ import { ADMIN, readPasswords } from './access.ts'
 import type { Account } from './account.ts'
 import { failureIn, keepLastLines } from './output.ts'
 import { type Binaries, type Log, port } from './places.ts'
-import { isPostmaster, type PostmasterFile, readPostmasterFile } from './postmaster.ts'
+import { isPostmaster, type PostmasterFile, readPostmasterFile, sessionsLeftIn } from './postmaster.ts'
 
 export interface Place {
   readonly dataDir: string
@@ -31,7 +31,12 @@ interface Lock {
 }
 
 /** A transient failure: another process is still releasing the cluster, or acquiring it. */
-export class Busy extends Error {}
+export class Busy extends Error {
+  /** Sessions of a killed postmaster are still at work, and keep its memory in use. */
+  get bySessions(): boolean {
+    return /shared memory block/.test(this.message)
+  }
+}
 
 const pollInterval = 20
 /** How long a server that has just started (or restarted) PostgreSQL has to take the owner's lock. */
@@ -171,6 +176,21 @@ async function stopOrphan({ pid, socketDir }: PostmasterFile, place: Place, log:
     return false
   } finally {
     await lock.client.end().catch(() => {})
+  }
+}
+
+/**
+ * Ends what a killed postmaster has left behind. A session that waits notices by itself; one at work would keep PostgreSQL
+ * from starting for as long as its statement takes. What it was doing is undone like everything that a crash interrupts.
+ */
+export async function endSessionsLeft({ cluster }: Place, log: Log): Promise<void> {
+  for (const pid of await sessionsLeftIn(cluster)) {
+    log('Ending a session that outlived its PostgreSQL', { pid }, 'warn')
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
   }
 }
 

@@ -33,6 +33,7 @@ import { isPostmaster, readPostmasterFile } from './postmaster.ts'
 import {
   Busy,
   clearTheWay,
+  endSessionsLeft,
   endSlowShutdown,
   environment,
   holdLock,
@@ -191,7 +192,7 @@ async function createCluster(
 
 async function startFirst(place: Place, log: Log, signal: AbortSignal): Promise<Running> {
   const tooLong = AbortSignal.timeout(patience)
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     try {
       await clearTheWay(place, { asOwner: false, log, signal })
       await secure(place, log)
@@ -200,9 +201,15 @@ async function startFirst(place: Place, log: Log, signal: AbortSignal): Promise<
       return running
     } catch (error) {
       if (!(error instanceof Busy) || tooLong.aborted) throw error
+      await endLateSessions(place, error, attempt, log)
       await sleep(retryDelay)
     }
   }
+}
+
+/** They have had a second to notice by themselves. */
+async function endLateSessions(place: Place, error: unknown, attempt: number, log: Log): Promise<void> {
+  if (error instanceof Busy && error.bySessions && attempt % 5 === 0) await endSessionsLeft(place, log)
 }
 
 async function secure(place: Place, log: Log): Promise<void> {
@@ -243,7 +250,7 @@ async function supervise(place: Place, state: State, log: Log, signal: AbortSign
     if (signal.aborted) break
     await recover(place, state, log, signal).catch(async (error) => {
       if (signal.aborted) return
-      log('PostgreSQL could not be looked after', { reason: String(error) })
+      log('PostgreSQL could not be looked after', { reason: String(error) }, 'error')
       await sleep(retryDelay)
     })
   }
@@ -261,12 +268,10 @@ async function recover(place: Place, state: State, log: Log, signal: AbortSignal
     state.running.lock = lock
     return
   }
-  log('PostgreSQL stopped unexpectedly: starting it again', {
-    code: child.exitCode,
-    signal: child.signalCode,
-  })
+  const { exitCode: code, signalCode } = child
+  log('PostgreSQL stopped unexpectedly: starting it again', { code, signal: signalCode }, 'error')
   state.running = await restart(place, log, signal)
-  log('PostgreSQL is running again', { pid: state.running.child.pid })
+  log('PostgreSQL is running again', { pid: state.running.child.pid }, 'warn')
 }
 
 async function restart(place: Place, log: Log, signal: AbortSignal): Promise<Running> {
@@ -281,13 +286,10 @@ async function restart(place: Place, log: Log, signal: AbortSignal): Promise<Run
       signal.throwIfAborted()
       const hopeless = tooLong.aborted
       const reason = error instanceof Error ? error.message : String(error)
-      log(
-        hopeless ? 'PostgreSQL does not start: requests fail until it does' : 'PostgreSQL is not back yet',
-        {
-          attempt,
-          reason,
-        },
-      )
+      if (hopeless)
+        log('PostgreSQL does not start: requests fail until it does', { attempt, reason }, 'error')
+      else log('PostgreSQL is not back yet', { attempt, reason }, 'warn')
+      await endLateSessions(place, error, attempt, log)
       await sleep(hopeless ? slowRetryDelay : retryDelay, undefined, { signal })
     }
   }

@@ -107,6 +107,7 @@ export function graphqlHandler<Caller>(
     // Values that are available are not awaited: a needless await costs a lone call some microseconds.
     const authenticated = endpoint.authenticate(exchange)
     const caller = authenticated instanceof Promise ? await authenticated : authenticated
+    if (request.expired) throw tooLate()
     const received = exchange.body()
     const body = received instanceof Promise ? await arriving(received, deadline) : received
     const { query, variables, operationName } = parseGraphqlRequest(body)

@@ -75,6 +75,12 @@ export async function noteRecentUsage(db: Db, recent: readonly RecentUsage[]): P
   )
 }
 
+/** It knows a user by id, which another may take next. What a former user left under the new one is nobody's. */
+export async function moveRecentUsage(db: Db, appId: string, from: string, to: string): Promise<void> {
+  await db.query(`delete from recent_usage where app_id = $1 and user_id = $2`, [appId, to])
+  await db.query(`update recent_usage set user_id = $3 where app_id = $1 and user_id = $2`, [appId, from, to])
+}
+
 export async function listRecentUsage(
   db: Db,
   appId: string,

@@ -101,28 +101,27 @@ export async function hasApiKeys(db: Db, appId: string): Promise<boolean> {
   return rows[0]?.found ?? false
 }
 
-/** Gives the key with this id that secret. False when it already had it. */
-export async function upsertApiKey(
+/** Gives the key with this id a new secret, which works whatever became of the one before. */
+export async function replaceApiKey(
   db: Db,
   appId: string,
   key: { id: string; name: string; prefix: string; hash: Buffer },
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `insert into api_key as k (app_id, id, name, prefix, hash) values ($1, $2, $3, $4, $5)
+): Promise<void> {
+  await db.query(
+    `insert into api_key (app_id, id, name, prefix, hash) values ($1, $2, $3, $4, $5)
      on conflict (app_id, id) do update set prefix = excluded.prefix, hash = excluded.hash, revoked_at = null,
-       expires_at = null
-     where k.hash <> excluded.hash or k.revoked_at is not null or k.expires_at is not null`,
+       expires_at = null`,
     [appId, key.id, key.name, key.prefix, key.hash],
   )
-  return rowCount === 1
 }
 
 export async function findKeyByHash(
   db: Db,
   hash: Buffer,
-): Promise<{ appId: string; id: string; revokedAt: number | null } | null> {
-  const { rows } = await db.query<{ appId: string; id: string; revokedAt: number | null }>(
-    `select app_id as "appId", id, revoked_at as "revokedAt" from api_key where hash = $1`,
+): Promise<{ appId: string; isGood: boolean } | null> {
+  const { rows } = await db.query<{ appId: string; isGood: boolean }>(
+    `select app_id as "appId", revoked_at is null and (expires_at is null or expires_at > now()) as "isGood"
+     from api_key where hash = $1`,
     [hash],
   )
   return rows[0] ?? null

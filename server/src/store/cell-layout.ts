@@ -103,8 +103,13 @@ async function searchInCells(tx: Tx): Promise<void> {
     )
 }
 
-/** Creates the tables of another cell, like those of cell 0. */
-export async function createCell(tx: Tx, id: number, home: string): Promise<void> {
+/** Creates the tables of another cell, like those of cell 0; `splitFrom`: of which cell it is to get half of the users. */
+export async function createCell(
+  tx: Tx,
+  id: number,
+  home: string,
+  splitFrom: number | null = null,
+): Promise<void> {
   const schema = schemaOf(id)
   await tx.query(`create schema ${schema}`)
   await tx.query(`select set_config('search_path', $1, true)`, [pathTo(FIRST_CELL, home)])
@@ -126,8 +131,22 @@ export async function createCell(tx: Tx, id: number, home: string): Promise<void
      from ${FIRST_CELL}.ledger_partition`,
   )
   await furnish(tx, schema, home)
-  await tx.query(`insert into cell (id, schema) values ($1, $2)`, [id, schema])
+  await tx.query(`insert into cell (id, schema, split_from) values ($1, $2, $3)`, [id, schema, splitFrom])
   await tx.query(`select set_config('search_path', $1, true)`, [home])
+}
+
+/** The cell that a split of this one was cut short to; null: none was. */
+export async function cellOfUnfinishedSplit(db: Db, from: number): Promise<number | null> {
+  const { rows } = await db.query<{ id: number }>(
+    'select id from cell where split_from = $1 order by id limit 1',
+    [from],
+  )
+  return rows[0]?.id ?? null
+}
+
+/** Nothing of the splits to these cells is left to be done. */
+export async function endSplits(db: Db, to: readonly number[]): Promise<void> {
+  await db.query('update cell set split_from = null where id = any($1) and split_from is not null', [to])
 }
 
 /** Removes a cell in which nothing is left. A bucket that is still there prevents it. */
@@ -181,7 +200,7 @@ async function definitionsIn(db: Db, from: string): Promise<(schema: string) => 
   const tables = `(select oid from pg_class where relnamespace = '${from}'::regnamespace and relname in (${TABLE_LIST}))`
   const { rows: constraints } = await db.query<{ table: string; name: string; definition: string }>(
     `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition
-     from pg_constraint where conrelid in ${tables} and contype in ('p', 'u', 'f') and conparentid = 0
+     from pg_constraint where conrelid in ${tables} and contype in ('p', 'u', 'f')
      order by contype = 'f', conrelid::regclass::text, conname`,
   )
   const { rows: indexes } = await db.query<{ definition: string }>(

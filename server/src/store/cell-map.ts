@@ -77,14 +77,3 @@ export function byGroup<Item>(items: readonly Item[], cellOf: (item: Item) => Ce
   }
   return [...groups.values()]
 }
-
-/** The same within a group, by cell. */
-export function byCell<Item>(
-  { schemas }: CellGroup,
-  items: readonly Item[],
-  cellOf: (item: Item) => Cell | null,
-): Item[][] {
-  const cells = schemas.map((): Item[] => [])
-  for (const item of items) cells[cellOf(item)?.index ?? 0]?.push(item)
-  return cells
-}

@@ -95,13 +95,12 @@ export async function deletePaidCheckouts(
   db: Db,
   appId: string,
   refs: readonly { provider: string; ref: string }[],
-): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
+): Promise<void> {
+  await db.query(
     `delete from checkout_session s using unnest($2::text[], $3::text[]) as r (provider, ref)
-     where s.app_id = $1 and s.provider = r.provider and s.provider_ref = r.ref returning s.id`,
+     where s.app_id = $1 and s.provider = r.provider and s.provider_ref = r.ref`,
     [appId, refs.map(({ provider }) => provider), refs.map(({ ref }) => ref)],
   )
-  return rows.map(({ id }) => id)
 }
 
 /** Stores the provider's id and URL of it. */

@@ -1,7 +1,9 @@
 import type { Json } from '../domain/metadata.ts'
+import type { Person } from '../domain/personal-data.ts'
 import type { ProviderRef } from '../domain/provider-ref.ts'
 import { enterCell, everywhere } from './cells.ts'
 import type { Db } from './database.ts'
+import { isBadRowOf, knownTimes } from './user-import-rows.ts'
 import type { UserRow } from './users.ts'
 
 // Deletes a user for good. What was used stays, under a number that no longer leads to anybody: a counter still equals
@@ -87,18 +89,21 @@ export async function deleteRecentUsage(db: Db, appId: string, ids: readonly str
   await db.query(`delete from recent_usage where app_id = $1 and user_id = any($2)`, [appId, ids])
 }
 
-/** The rows of imports stay, with their outcome: it is the report of the file. Bad rows name users by id alone. */
+/**
+ * The rows of imports stay, with their outcome: it is the report of the file. Bad rows name users by id alone: with one
+ * of the `free` ids they are of nobody else, with another if the id was theirs at that time.
+ */
 export async function clearImportRows(
   db: Db,
   appId: string,
-  uid: number,
-  ids: readonly string[],
+  { uid, knownAs }: Pick<Person, 'uid' | 'knownAs'>,
+  free: readonly string[],
 ): Promise<void> {
   await db.query(
-    `update user_import_row set user_id = null, user_uid = null, message = null, old_email = null,
+    `update user_import_row r set user_id = null, user_uid = null, message = null, old_email = null,
        new_email = null, old_billing_id = null, new_billing_id = null
-     where app_id = $1 and (user_uid = $2 or (user_uid is null and user_id = any($3)))`,
-    [appId, uid, ids],
+     where app_id = $1 and (user_uid = $2 or (user_uid is null and user_id = any($3)) or ${isBadRowOf('r', 4)})`,
+    [appId, uid, free, ...knownTimes(knownAs)],
   )
 }
 

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../domain/metadata.ts'
+import type { Person } from '../domain/personal-data.ts'
 import type { Db } from './database.ts'
+import { isBadRowOf, knownTimes } from './user-import-rows.ts'
 
 // Rows as they are, whatever columns they have: an export gives all that is stored.
 
@@ -15,11 +17,11 @@ const TABLES = {
   providerSubscriptions: ['provider_subscription', `provider || ' ' || ref`],
   payments: ['payment', `lpad(seq::text, 20, '0')`],
   paymentLinks: ['checkout_session', 'id'],
-  // A bad row knows a user by id alone.
+  // Bad rows are found by the ids that the user had.
   importRows: [
     'user_import_row',
     `import_id || ' ' || lpad(line::text, 20, '0')`,
-    'or app_id = $1 and user_uid is null and user_id = $5',
+    `or app_id = $1 and ${isBadRowOf('t', 5)}`,
   ],
 } as const
 
@@ -28,16 +30,16 @@ export type ExportedTable = keyof typeof TABLES
 export async function exportRows(
   db: Db,
   appId: string,
-  user: { uid: number; id: string },
+  { uid, knownAs }: Pick<Person, 'uid' | 'knownAs'>,
   name: ExportedTable,
   after: string,
   limit: number,
 ): Promise<ExportedRow[]> {
-  const [table, key, also = 'and $5 = $5'] = TABLES[name]
+  const [table, key, also] = TABLES[name]
   const { rows } = await db.query<ExportedRow>(
     `select * from (select to_json(t) as row, (${key}) collate "C" as key from ${table} t
-       where app_id = $1 and user_uid = $2 ${also}) x where key > $3 collate "C" order by key limit $4`,
-    [appId, user.uid, after, limit, user.id],
+       where app_id = $1 and user_uid = $2 ${also ?? ''}) x where key > $3 collate "C" order by key limit $4`,
+    [appId, uid, after, limit, ...(also ? knownTimes(knownAs) : [])],
   )
   return rows
 }

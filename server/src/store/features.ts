@@ -3,20 +3,28 @@ import type { Db } from './database.ts'
 
 /** False when the id is taken. */
 export async function insertFeature(db: Db, appId: string, feature: Feature): Promise<boolean> {
+  return (await insertFeatures(db, appId, [feature])) === 1
+}
+
+/** In this order; returns how many had ids that were not taken. */
+export async function insertFeatures(db: Db, appId: string, features: readonly Feature[]): Promise<number> {
   const { rowCount } = await db.query(
     `insert into feature (app_id, id, name, type, unit_label, unit_label_plural, metadata)
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+     select $1, id, name, type, unit_label, unit_label_plural, metadata
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::json[])
+       with ordinality as f (id, name, type, unit_label, unit_label_plural, metadata, ord)
+     order by ord on conflict do nothing`,
     [
       appId,
-      feature.id,
-      feature.name,
-      feature.type,
-      feature.unitLabel,
-      feature.unitLabelPlural,
-      JSON.stringify(feature.metadata),
+      features.map((f) => f.id),
+      features.map((f) => f.name),
+      features.map((f) => f.type),
+      features.map((f) => f.unitLabel),
+      features.map((f) => f.unitLabelPlural),
+      features.map((f) => JSON.stringify(f.metadata)),
     ],
   )
-  return rowCount === 1
+  return rowCount ?? 0
 }
 
 export async function updateFeature(db: Db, appId: string, feature: Feature): Promise<void> {

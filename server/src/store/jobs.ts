@@ -7,6 +7,7 @@ export interface Jobs {
   'sync-checkout': ProviderRef
   'sync-subscription': ProviderRef
   'cancel-at-provider': ProviderRef
+  'close-trial-links': { appId: string; userUid: number }
   'send-sandbox-event': { appId: string; id: string }
   'turn-sandbox': { appId: string }
   'delete-app': { appId: string }

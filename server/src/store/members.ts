@@ -82,13 +82,17 @@ export async function setPassword(db: Db, id: number, passwordHash: string): Pro
   await db.query(`update member set password_hash = $2 where id = $1`, [id, passwordHash])
 }
 
-/** Unless the password has been changed in between. */
+/** False when the password has been changed in between. */
 export async function replacePasswordHash(
   db: Db,
   id: number,
   { from, to }: { from: string; to: string },
-): Promise<void> {
-  await db.query(`update member set password_hash = $3 where id = $1 and password_hash = $2`, [id, from, to])
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update member set password_hash = $3 where id = $1 and password_hash = $2`,
+    [id, from, to],
+  )
+  return rowCount === 1
 }
 
 export async function deleteMember(db: Db, id: number): Promise<void> {
@@ -140,6 +144,10 @@ export async function findInvitation(db: Db, hash: Buffer, now: number): Promise
     timestamp(now),
   ])
   return rows[0] ?? null
+}
+
+export async function deleteInvitationsBy(db: Db, email: string): Promise<void> {
+  await db.query(`delete from invitation where invited_by = $1`, [email])
 }
 
 /** False when there is none: of two concurrent uses, one gets false. */

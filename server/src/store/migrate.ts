@@ -27,6 +27,8 @@ import * as featureActivity from './migrations/025-feature-activity.ts'
 import * as appRemoval from './migrations/026-app-removal.ts'
 import * as replica from './migrations/027-replica.ts'
 import * as cells from './migrations/028-cells.ts'
+import * as makersOfLinks from './migrations/029-makers-of-links.ts'
+import * as splitCells from './migrations/030-split-cells.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -56,6 +58,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '026-app-removal': appRemoval,
   '027-replica': replica,
   '028-cells': cells,
+  '029-makers-of-links': makersOfLinks,
+  '030-split-cells': splitCells,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

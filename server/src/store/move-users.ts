@@ -161,7 +161,13 @@ export async function moveForNewId(
 async function move(tx: Tx, fromSchema: string, toSchema: string, users: readonly UserKey[]): Promise<void> {
   if (users.length === 0) return
   const [from, to] = [quoted(fromSchema), quoted(toSchema)]
+  // No partition is retired from here on,
+  await tx.query(`lock table only ${from}.usage_ledger, only ${to}.usage_ledger in row exclusive mode`)
   await checkLedgers(tx, from, to)
+  // and one that is being retired is summed up again: its sums are without what comes.
+  await tx.query(
+    `update ${to}.ledger_partition set changes = changes + 1 where retiring_at is not null and retired_at is null`,
+  )
   await tx.query(`set local tollgate.moving = 'on'`)
   const values = [textArray(users, ({ appId }) => appId), numberArray(users, ({ uid }) => uid)]
   const moving = 'unnest($1::text[], $2::bigint[]) as m (app_id, uid)'

@@ -2,18 +2,37 @@ import type { JsonObject } from '../domain/metadata.ts'
 import type { Entitlement, PackageEdit } from '../domain/package.ts'
 import { type Db, timestamp } from './database.ts'
 
+interface MadePackage {
+  id: string
+  name: string
+  isAddon: boolean
+  metadata: JsonObject
+  updatedAt: number
+}
+
 /** False when the id is taken. */
-export async function insertPackage(
-  db: Db,
-  appId: string,
-  made: { id: string; name: string; isAddon: boolean; metadata: JsonObject; updatedAt: number },
-): Promise<boolean> {
+export async function insertPackage(db: Db, appId: string, made: MadePackage): Promise<boolean> {
+  return (await insertPackages(db, appId, [made])) === 1
+}
+
+/** In this order; returns how many had ids that were not taken. */
+export async function insertPackages(db: Db, appId: string, made: readonly MadePackage[]): Promise<number> {
   const { rowCount } = await db.query(
     `insert into package (app_id, id, name, is_addon, metadata, updated_at)
-     values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
-    [appId, made.id, made.name, made.isAddon, JSON.stringify(made.metadata), timestamp(made.updatedAt)],
+     select $1, id, name, is_addon, metadata, updated_at
+     from unnest($2::text[], $3::text[], $4::boolean[], $5::json[], $6::timestamptz[])
+       with ordinality as p (id, name, is_addon, metadata, updated_at, ord)
+     order by ord on conflict do nothing`,
+    [
+      appId,
+      made.map((p) => p.id),
+      made.map((p) => p.name),
+      made.map((p) => p.isAddon),
+      made.map((p) => JSON.stringify(p.metadata)),
+      made.map((p) => timestamp(p.updatedAt)),
+    ],
   )
-  return rowCount === 1
+  return rowCount ?? 0
 }
 
 export async function updatePackageMetadata(
@@ -87,24 +106,33 @@ export async function deletePackage(db: Db, appId: string, id: string): Promise<
   await db.query(`delete from package where app_id = $1 and id = $2`, [appId, id])
 }
 
-export async function insertPackageFeatures(
+export function insertPackageFeatures(
   db: Db,
   appId: string,
   id: string,
-  features: Entitlement[],
+  features: readonly Entitlement[],
 ): Promise<void> {
+  return insertFeaturesOfPackages(db, appId, [{ id, features }])
+}
+
+/** Of packages that have none yet. */
+export async function insertFeaturesOfPackages(
+  db: Db,
+  appId: string,
+  packages: readonly { id: string; features: readonly Entitlement[] }[],
+): Promise<void> {
+  const rows = packages.flatMap(({ id, features }) => features.map((f, i) => ({ ...f, id, position: i + 1 })))
   await db.query(
     `insert into package_feature (app_id, package_id, position, feature_id, "limit", reset_period, overage_enabled)
-     select $1, $2, position, feature_id, "limit", reset_period, overage_enabled
-     from unnest($3::text[], $4::bigint[], $5::text[], $6::boolean[])
-       with ordinality as f (feature_id, "limit", reset_period, overage_enabled, position)`,
+     select $1, f.* from unnest($2::text[], $3::int[], $4::text[], $5::bigint[], $6::text[], $7::boolean[]) as f`,
     [
       appId,
-      id,
-      features.map((f) => f.featureId),
-      features.map((f) => f.limit),
-      features.map((f) => f.resetPeriod),
-      features.map((f) => f.overageEnabled),
+      rows.map((f) => f.id),
+      rows.map((f) => f.position),
+      rows.map((f) => f.featureId),
+      rows.map((f) => f.limit),
+      rows.map((f) => f.resetPeriod),
+      rows.map((f) => f.overageEnabled),
     ],
   )
 }

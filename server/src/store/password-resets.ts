@@ -2,6 +2,8 @@ import { type Db, timestamp } from './database.ts'
 
 interface PasswordReset {
   memberId: number
+  /** null: the command line */
+  madeBy: number | null
   createdAt: number
   expiresAt: number
 }
@@ -9,10 +11,10 @@ interface PasswordReset {
 /** Replaces an earlier link of the same member. */
 export async function putPasswordReset(db: Db, reset: PasswordReset, hash: Buffer): Promise<void> {
   await db.query(
-    `insert into password_reset (member_id, hash, created_at, expires_at) values ($1, $2, $3, $4)
-     on conflict (member_id) do update
-     set hash = excluded.hash, created_at = excluded.created_at, expires_at = excluded.expires_at`,
-    [reset.memberId, hash, timestamp(reset.createdAt), timestamp(reset.expiresAt)],
+    `insert into password_reset (member_id, hash, made_by, created_at, expires_at) values ($1, $2, $3, $4, $5)
+     on conflict (member_id) do update set hash = excluded.hash, made_by = excluded.made_by,
+       created_at = excluded.created_at, expires_at = excluded.expires_at`,
+    [reset.memberId, hash, reset.madeBy, timestamp(reset.createdAt), timestamp(reset.expiresAt)],
   )
 }
 
@@ -37,6 +39,10 @@ export async function takePasswordReset(db: Db, hash: Buffer, now: number): Prom
     timestamp(now),
   ])
   return rowCount === 1
+}
+
+export async function deletePasswordResetsBy(db: Db, maker: number): Promise<void> {
+  await db.query(`delete from password_reset where made_by = $1`, [maker])
 }
 
 export async function deletePasswordReset(db: Db, memberId: number): Promise<void> {

@@ -15,13 +15,31 @@ interface Payment {
 }
 
 /**
- * Keeps these payments of what is stored under `of`, and forgets failed ones since the oldest of them that the provider
- * no longer has.
+ * Keeps these payments of what is stored under `of`. They are all since then, unless that is null: failed ones that the
+ * provider no longer has are forgotten.
  */
-export async function keepPayments(db: Db, of: ProviderRef, payments: readonly Payment[]): Promise<void> {
+export async function keepPayments(
+  db: Db,
+  of: ProviderRef,
+  payments: readonly Payment[],
+  since: number | null,
+): Promise<void> {
   const { appId, provider, ref } = of
   const refs = payments.map((payment) => payment.ref)
-  if (payments.length === 0) return
+  if (payments.length > 0) await insertPayments(db, of, payments)
+  if (since === null) return
+  await db.query(
+    `delete from payment where app_id = $1 and provider = $2 and subscription_ref = $3 and state = 'FAILED'
+       and at >= $4 and ref <> all($5)`,
+    [appId, provider, ref, timestamp(since), refs],
+  )
+}
+
+async function insertPayments(
+  db: Db,
+  { appId, provider, ref }: ProviderRef,
+  payments: readonly Payment[],
+): Promise<void> {
   await db.query(
     `insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
      select p.app_id, p.provider, q.ref, p.user_uid, p.ref, q.state, q.amount, q.currency, q.at
@@ -34,17 +52,12 @@ export async function keepPayments(db: Db, of: ProviderRef, payments: readonly P
       appId,
       provider,
       ref,
-      refs,
+      payments.map((payment) => payment.ref),
       payments.map(({ state }) => state),
       payments.map(({ amount }) => amount),
       payments.map(({ currency }) => currency),
       payments.map(({ at }) => timestamp(at)),
     ],
-  )
-  await db.query(
-    `delete from payment where app_id = $1 and provider = $2 and subscription_ref = $3 and state = 'FAILED'
-       and at >= $4 and ref <> all($5)`,
-    [appId, provider, ref, timestamp(Math.min(...payments.map(({ at }) => at))), refs],
   )
 }
 

@@ -230,6 +230,15 @@ export async function reversedProviderSubscriptions(db: Db, appId: string): Prom
   return rows
 }
 
+/** Everything of an app of which a payment is due. */
+export async function pastDueProviderSubscriptions(db: Db, appId: string): Promise<AskAbout[]> {
+  const { rows } = await db.query<AskAbout>(
+    `${ASK_ABOUT} where s.app_id = $1 and s.live and s.past_due_since is not null`,
+    [appId],
+  )
+  return rows
+}
+
 export async function providerSubscriptionsOf(
   db: Db,
   appId: string,

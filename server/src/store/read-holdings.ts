@@ -3,7 +3,7 @@ import { longestMs, RESET_PERIODS, type ResetPeriod } from '../domain/period.ts'
 import type { LiveSubscription } from '../domain/standing.ts'
 import { APP_NOW } from './apps.ts'
 import { numberArray, textArray } from './arrays.ts'
-import { byCell, byGroup, type Cell, type CellGroup, kept, schemaOf } from './cell-map.ts'
+import { byGroup, type Cell, type CellGroup, kept, schemaOf } from './cell-map.ts'
 import { parseTimestamp, type Tx } from './database.ts'
 import { Prepared } from './prepared.ts'
 
@@ -113,19 +113,16 @@ const MANY = new Prepared<Row>(
   with ordinality as q (app_id, user_id, feature_id, reset_period, ord)`),
 )
 
-/** In all cells of a group: the questions of each are five parameters. */
+/** In all cells of a group, which share a list of questions. */
 const manyIn = kept(
   ({ name, schemas }: CellGroup) =>
     new Prepared<Row>(
       `read-holdings-${name}`,
-      schemas
-        .map((schema, i) => {
-          const $ = (n: number) => `$${5 * i + n}`
-          const source = `unnest(${$(1)}::text[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::int[])
-  as q (app_id, user_id, feature_id, reset_period, ord)`
-          return manyOf(source, `${schema}.`)
-        })
-        .join('\nunion all\n'),
+      `with q as materialized (
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::int[])
+    as q (app_id, user_id, feature_id, reset_period, cell, ord)
+)
+${schemas.map((schema, i) => `${manyOf('q', `${schema}.`)}\nwhere q.cell = ${i}`).join('\nunion all\n')}`,
     ),
 )
 
@@ -203,10 +200,11 @@ async function readInCells(client: Tx, questions: readonly Question[]): Promise<
   const cellOf = ({ question }: { question: Question }) => question.cell
   for (const some of byGroup(numbered, cellOf)) {
     const group = some[0]?.question.cell?.group as CellGroup
-    const values = byCell(group, some, cellOf).flatMap((here) => [
-      ...columns(here.map(({ question }) => question)),
-      numberArray(here, ({ ord }) => ord),
-    ])
+    const values = [
+      ...columns(some.map(({ question }) => question)),
+      numberArray(some, ({ question }) => question.cell?.index ?? 0),
+      numberArray(some, ({ ord }) => ord),
+    ]
     for (const row of await manyIn(group).run(client, values)) rows.push(row)
   }
   return rows

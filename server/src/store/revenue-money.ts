@@ -44,7 +44,7 @@ export async function listMrr(
 }
 
 const HELD = `s.app_id = p.app_id and s.provider = p.provider and s.provider_ref = p.ref and s.cancelled_at is null
-  and (s.cancel_at is null or s.cancel_at > $2)`
+  and (s.cancel_at is null or s.cancel_at > $2) and (s.follows is null or s.started_at <= $2)`
 const ITEMS = `unnest(p.price_ids, p.quantities) as i (price_id, quantity)
   join price x on x.app_id = p.app_id and x.provider = p.provider and x.id = i.price_id`
 

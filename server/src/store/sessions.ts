@@ -10,15 +10,31 @@ export interface Session {
   userAgent: string | null
 }
 
-export async function insertSession(
-  db: Db,
-  session: { hash: Buffer; memberId: number; now: number; expiresAt: number; userAgent: string | null },
-): Promise<void> {
-  await db.query(
+interface NewSession {
+  hash: Buffer
+  memberId: number
+  /** that they came in with, hashed */
+  passwordHash: string
+  now: number
+  expiresAt: number
+  userAgent: string | null
+}
+
+/** False when the member is gone, or has another password by now; who sets one waits for this, then ends the session. */
+export async function insertSession(db: Db, session: NewSession): Promise<boolean> {
+  const { rowCount } = await db.query(
     `insert into session (hash, member_id, created_at, last_seen_at, expires_at, user_agent)
-     values ($1, $2, $3, $3, $4, $5)`,
-    [session.hash, session.memberId, timestamp(session.now), timestamp(session.expiresAt), session.userAgent],
+     select $1, id, $3, $3, $4, $5 from member where id = $2 and password_hash = $6 for share`,
+    [
+      session.hash,
+      session.memberId,
+      timestamp(session.now),
+      timestamp(session.expiresAt),
+      session.userAgent,
+      session.passwordHash,
+    ],
   )
+  return rowCount === 1
 }
 
 export async function findSession(db: Db, hash: Buffer, now: number): Promise<Member | null> {

@@ -48,7 +48,13 @@ const SNAPSHOTS = {
       where app_id = u.app_id and user_uid = u.uid
       order by feature_id, reset_period, period_start desc) c on true
     where u.app_id = $1 and u.id = $2 group by u.id`,
-  member: `select id::text, email, role from member where id::text = $2 and $1 = $1`,
+  // With the links they made that still work.
+  member: `select id::text, email, role,
+      array(select i.email from invitation i where i.invited_by = m.email and i.expires_at > now()
+        order by 1) as invitations,
+      array(select o.email from password_reset r join member o on o.id = r.member_id
+        where r.made_by = m.id and r.expires_at > now() order by 1) as "passwordResets"
+    from member m where id::text = $2 and $1 = $1`,
   invitation: `select id, email, role, expires_at as "expiresAt" from invitation where id = $2 and $1 = $1`,
   import: `select id, state, rows, bad, changed, applied, refused, undone, kept
     from user_import where app_id = $1 and id = $2`,

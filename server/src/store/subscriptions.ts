@@ -25,6 +25,8 @@ interface PlannedSuccessor {
   at: number
   /** null: nobody is paid for it */
   provider: string | null
+  /** when it is over in its turn; null: not foreseen */
+  endsAt: number | null
 }
 
 /**
@@ -36,7 +38,7 @@ select s.app_id as "appId", s.seq, s.provider, s.provider_ref as "providerRef", 
   s.started_at as "startedAt", s.anchor, s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt",
   s.trial_ends_at as "trialEndsAt", s.quantity, s.package_version as "version", s.version_as_of as "versionAsOf",
   n.id as "nextId", n.package_id as "nextPackageId", n.quantity as "nextQuantity", n.started_at as "nextAt",
-  n.provider as "nextProvider", s.metadata
+  n.provider as "nextProvider", n.cancel_at as "nextEndsAt", s.metadata
 from ${rows} join users u on u.app_id = s.app_id and u.uid = s.user_uid
 left join subscription n on n.app_id = s.app_id and n.follows = s.id and n.cancelled_at is null and n.started_at > ${now}`
 
@@ -48,14 +50,20 @@ export type Read = Omit<SubscriptionRow, 'next'> & {
   nextQuantity: number
   nextAt: number
   nextProvider: string | null
+  nextEndsAt: number | null
 }
 
 export function fromRow(read: Read): SubscriptionRow {
-  const { nextId, nextPackageId, nextQuantity, nextAt, nextProvider, ...row } = read
-  const next =
-    nextId === null
-      ? null
-      : { id: nextId, packageId: nextPackageId, quantity: nextQuantity, at: nextAt, provider: nextProvider }
+  const { nextId, nextPackageId, nextQuantity, nextAt, nextProvider, nextEndsAt, ...row } = read
+  if (nextId === null) return { ...row, next: null }
+  const next = {
+    id: nextId,
+    packageId: nextPackageId,
+    quantity: nextQuantity,
+    at: nextAt,
+    provider: nextProvider,
+    endsAt: nextEndsAt,
+  }
   return { ...row, next }
 }
 

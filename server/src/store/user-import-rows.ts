@@ -1,5 +1,6 @@
+import type { KnownAs } from '../domain/personal-data.ts'
 import { numberArray, textArray } from './arrays.ts'
-import type { Db } from './database.ts'
+import { type Db, timestamp } from './database.ts'
 import { isCharged, STILL_CHARGED } from './provider-subscriptions.ts'
 
 /** The outcome of a row of the file. */
@@ -172,6 +173,22 @@ function havingOutcome(outcome: ImportOutcome): string {
       return `and r.outcome = '${outcome}'`
   }
 }
+
+/**
+ * Whether a bad row, which knows a user by id alone, is of an import that began while the id was theirs. The parameters
+ * from `$first` on are those of `knownTimes`.
+ */
+export const isBadRowOf = (row: string, first: number) =>
+  `${row}.user_uid is null and ${row}.user_id = any($${first}) and exists (select from user_import i
+     join unnest($${first}::text[], $${first + 1}::timestamptz[], $${first + 2}::timestamptz[]) as k (id, since, until)
+       on i.started_at between k.since and coalesce(k.until, 'infinity')
+     where i.app_id = ${row}.app_id and i.id = ${row}.import_id and k.id = ${row}.user_id)`
+
+export const knownTimes = (knownAs: readonly KnownAs[]) => [
+  knownAs.map(({ id }) => id),
+  knownAs.map(({ from }) => timestamp(from)),
+  knownAs.map(({ until }) => (until === null ? null : timestamp(until))),
+]
 
 /** Deletes the next rows after that line; returns the last, or null when there are no more. */
 export async function deleteRows(

@@ -1,4 +1,5 @@
 import type { Json } from '../domain/metadata.ts'
+import { tokenOf } from '../domain/personal-data.ts'
 import { AUDIT_COLUMNS, type AuditRow } from './audit.ts'
 import type { Db } from './database.ts'
 import { NOTICE_COLUMNS, type NoticeRow } from './notices.ts'
@@ -58,7 +59,10 @@ export interface ReceiptRow {
   userUid: number | null
 }
 
-/** Stored answers to a user's calls, and those with one of these ids as a value, or one of these texts in a message. */
+/**
+ * Stored answers to a user's calls, and those with one of these ids as a value, one of these texts in a message, or a
+ * token for the user.
+ */
 export async function receiptsNaming(
   db: Db,
   appId: string,
@@ -69,7 +73,11 @@ export async function receiptsNaming(
   const { rows } = await db.query<ReceiptRow>(
     `select scope, key, results, created_at as "createdAt", user_uid as "userUid" from idempotency
      where app_id = $1 and (user_uid = $2 or ${within('results', '$3')})`,
-    [appId, userUid, [...ids.map(asJson), ...texts.map((text) => asJson(text).slice(1, -1))]],
+    [
+      appId,
+      userUid,
+      [...ids.map(asJson), ...texts.map((text) => asJson(text).slice(1, -1)), tokenOf({ uid: userUid })],
+    ],
   )
   return rows
 }

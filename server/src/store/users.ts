@@ -1,5 +1,6 @@
 import type { Override } from '../domain/override.ts'
 import type { User } from '../domain/user.ts'
+import { moveRecentUsage } from './activity.ts'
 import { enterCell, enterCellOf, inEachCell, leaveCell } from './cells.ts'
 import type { Db, Tx } from './database.ts'
 import { moveForNewId } from './move-users.ts'
@@ -22,9 +23,12 @@ export async function insertUser(db: Db, appId: string, user: User): Promise<voi
   )
 }
 
-/** Of ids that change all the time, the last hundred are remembered. */
+/**
+ * Of ids that change all the time, the last hundred are remembered. An id is theirs until this statement, not until its
+ * transaction began: meanwhile others may have written about them by that id.
+ */
 const withFormerId = `jsonb_path_query_array(
-  coalesce(former_ids, '[]') || jsonb_build_object('id', id, 'until', now()), '$[last - 99 to last]')`
+  coalesce(former_ids, '[]') || jsonb_build_object('id', id, 'until', clock_timestamp()), '$[last - 99 to last]')`
 
 /** They were locked as `before`. */
 export async function updateUser(tx: Tx, appId: string, before: UserRow, user: UserRow): Promise<void> {
@@ -35,6 +39,7 @@ export async function updateUser(tx: Tx, appId: string, before: UserRow, user: U
      where app_id = $1 and uid = $2`,
     [appId, user.uid, user.id, user.billingId, user.name, user.email, JSON.stringify(user.metadata)],
   )
+  if (user.id !== before.id) await moveRecentUsage(tx, appId, before.id, user.id)
 }
 
 export async function findUser(db: Db, appId: string, id: string): Promise<UserRow | null> {

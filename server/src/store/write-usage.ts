@@ -1,7 +1,7 @@
 import type { ResetPeriod } from '../domain/period.ts'
 import type { UsageAction } from '../domain/usage.ts'
 import { numberArray, textArray } from './arrays.ts'
-import { byCell, type Cell, type CellGroup, kept } from './cell-map.ts'
+import { type Cell, type CellGroup, kept } from './cell-map.ts'
 import { type Tx, timestamp } from './database.ts'
 import type { KeyName } from './idempotency.ts'
 import { Prepared } from './prepared.ts'
@@ -47,87 +47,110 @@ export const COUNTER_EXISTS = 'usage_counter_pkey'
 // row. A moved counter brings its last ledger row along, nearly always the only one. A ledger row or receipt whose move
 // is null belongs to a new counter or to none, and so depends on no update.
 
-/** What is written in one cell, from as many parameters as `writtenIn` returns; `$` names them. */
-const writingIn = (schema: string, suffix: string, $: Parameter, withNew: boolean) => `moved${suffix} as (
+const KEY = 'app_id, user_uid, feature_id, reset_period, period_start'
+const KEY_TYPES = ['text', 'bigint', 'text', 'text', 'timestamptz']
+
+/** Names the parameters of a statement one after the other, each a list. */
+function parameters(): Take {
+  let taken = 0
+  return (...types) => types.map((type) => `$${++taken}::${type}[]`).join(', ')
+}
+type Take = (...types: string[]) => string
+
+/** Where the parts of a statement find what they write: in lists of their own, or in those of all cells. */
+interface Source {
+  moves: string
+  entries: string
+  counters: string
+}
+
+/** The lists that a statement is given; with several cells, each row has the number of its cell. */
+function sourceOf(take: Take, withNew: boolean, cell: 'cell' | null): Source {
+  const [type, name] = cell ? [['int'], ', cell'] : [[], '']
+  const moved = take(...KEY_TYPES, 'tid', 'bigint', 'bigint', 'text', 'bigint', 'timestamptz', ...type)
+  const entered = take(...KEY_TYPES, 'text', 'bigint', 'bigint', 'timestamptz', 'int', ...type)
+  return {
+    moves: `unnest(${moved})
+    with ordinality as m (${KEY}, place, was, becomes, action, delta, recorded_at${name}, ord)`,
+    entries: `unnest(${entered})
+    as e (${KEY}, action, delta, used, recorded_at, move${name})`,
+    counters: withNew ? `unnest(${take(...KEY_TYPES, 'bigint', ...type)}) as n (${KEY}, used${name})` : '',
+  }
+}
+
+/** What is written in one cell, whose rows `here` tells from others. */
+const writingIn = (
+  schema: string,
+  suffix: string,
+  { moves, entries, counters }: Source,
+  here: string,
+) => `moved${suffix} as (
   update ${schema}usage_counter c set used = m.becomes
-  from unnest(${$(1)}::text[], ${$(2)}::bigint[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::timestamptz[],
-      ${$(6)}::tid[], ${$(7)}::bigint[], ${$(8)}::bigint[], ${$(9)}::text[], ${$(10)}::bigint[], ${$(11)}::timestamptz[])
-    with ordinality as m (app_id, user_uid, feature_id, reset_period, period_start,
-      place, was, becomes, action, delta, recorded_at, ord)
-  where c.ctid = m.place and c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = m.feature_id
+  from ${moves}
+  where ${here} c.ctid = m.place and c.app_id = m.app_id and c.user_uid = m.user_uid and c.feature_id = m.feature_id
     and c.reset_period = m.reset_period and c.period_start = m.period_start and c.used = m.was
   returning m.*
 ), ledger${suffix} as (
-  insert into ${schema}usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
-  select app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at
-  from unnest(${$(12)}::text[], ${$(13)}::bigint[], ${$(14)}::text[], ${$(15)}::text[], ${$(16)}::timestamptz[],
-      ${$(17)}::text[], ${$(18)}::bigint[], ${$(19)}::bigint[], ${$(20)}::timestamptz[], ${$(21)}::int[])
-    as e (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at, move)
-  where move is null or move = any(array(select ord from moved${suffix}))
+  insert into ${schema}usage_ledger (${KEY}, action, delta, used, recorded_at)
+  select ${KEY}, action, delta, used, recorded_at
+  from ${entries}
+  where ${here} (move is null or move = any(array(select ord from moved${suffix})))
   union all
-  select app_id, user_uid, feature_id, reset_period, period_start, action, delta, becomes, recorded_at from moved${suffix}
+  select ${KEY}, action, delta, becomes, recorded_at from moved${suffix}
 )${
-  withNew
-    ? `, made${suffix} as (
-  insert into ${schema}usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
-  select * from unnest(${$(22)}::text[], ${$(23)}::bigint[], ${$(24)}::text[], ${$(25)}::text[], ${$(26)}::timestamptz[], ${$(27)}::bigint[])
+  counters &&
+  `, made${suffix} as (
+  insert into ${schema}usage_counter (${KEY}, used)
+  select ${KEY}, used from ${counters} where ${here} true
 )`
-    : ''
 }`
 
-/** Receipts, from seven parameters. */
-const writingReceipts = (moved: string, $: Parameter) => `receipt as (
+const writingReceipts = (take: Take, moved: string) => `receipt as (
   insert into idempotency (app_id, scope, key, request, results, user_uid)
   select app_id, scope, key, decode(request, 'hex'), results::json, user_uid
-  from unnest(${$(1)}::text[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::text[], ${$(5)}::text[], ${$(6)}::int[], ${$(7)}::bigint[])
+  from unnest(${take('text', 'text', 'text', 'text', 'text', 'int', 'bigint')})
     as r (app_id, scope, key, request, results, move, user_uid)
   where move is null or move = any(array(${moved}))
 )`
 
-type Parameter = (n: number) => string
-const from =
-  (offset: number): Parameter =>
-  (n) =>
-    `$${offset + n}`
-
 /** Where nothing was counted, only receipts are written, and no cell is concerned. */
 const WRITE_RECEIPTS = new Prepared<[ord: null]>(
   'write-receipts',
-  `with ${writingReceipts('select null::int', from(0))}
+  `with ${writingReceipts(parameters(), 'select null::int')}
 select null where false`,
 )
 
-/** New counters are rare, and a statement that may create some takes longer to start, even if it does not. */
-const WRITE = new Prepared<[ord: string]>(
-  'write-usage',
-  `with ${writingIn('', '', from(0), false)}, ${writingReceipts('select ord from moved', from(21))}
-select ord from moved`,
-)
-
-const WRITE_NEW = new Prepared<[ord: string]>(
-  'write-usage-new',
-  `with ${writingIn('', '', from(0), true)}, ${writingReceipts('select ord from moved', from(27))}
-select ord from moved`,
-)
-
-/** Of each cell, the last of its parameters is how many moves are those of the cells before it. */
-function partsOf(schemas: readonly string[], parameters: number) {
-  const cells = schemas.map((schema, i) => ({ schema: `${schema}.`, i, $: from(parameters * i) }))
-  const moved = cells
-    .map(({ i, $ }) => `select ord + ${$(parameters)}::int as ord from moved_${i}`)
-    .join(' union all ')
-  return { cells, moved, receipts: writingReceipts(moved, from(parameters * cells.length)) }
+function writing(withNew: boolean): string {
+  const take = parameters()
+  const parts = writingIn('', '', sourceOf(take, withNew, null), '')
+  return `with ${parts}, ${writingReceipts(take, 'select ord from moved')}
+select ord from moved`
 }
 
-/** In the cells of a group. */
+/** New counters are rare, and a statement that may create some takes longer to start, even if it does not. */
+const WRITE = new Prepared<[ord: string]>('write-usage', writing(false))
+const WRITE_NEW = new Prepared<[ord: string]>('write-usage-new', writing(true))
+
+/**
+ * What is written in the cells of a group. A list takes longer to unpack than to look through once for each cell, so the cells
+ * share theirs.
+ */
+function writingInCells(take: Take, schemas: readonly string[], withNew: boolean) {
+  const given = sourceOf(take, withNew, 'cell')
+  const shared = { moves: 'moves m', entries: 'entries', counters: withNew ? 'counters' : '' }
+  const lists = [
+    `moves as materialized (select * from ${given.moves})`,
+    `entries as materialized (select * from ${given.entries})`,
+    ...(withNew ? [`counters as materialized (select * from ${given.counters})`] : []),
+  ]
+  const parts = schemas.map((schema, i) => writingIn(`${schema}.`, `_${i}`, shared, `cell = ${i} and`))
+  const moved = schemas.map((_, i) => `select ord from moved_${i}`).join(' union all ')
+  return { parts: [...lists, ...parts, writingReceipts(take, moved)], moved }
+}
+
 const writeIn = kept(({ name, schemas }: CellGroup) => {
-  const { cells, moved, receipts } = partsOf(schemas, 22)
-  return new Prepared<[ord: string]>(
-    `write-usage-${name}`,
-    `with ${cells.map(({ schema, i, $ }) => writingIn(schema, `_${i}`, $, false)).join(', ')},
-${receipts}
-${moved}`,
-  )
+  const { parts, moved } = writingInCells(parameters(), schemas, false)
+  return new Prepared<[ord: string]>(`write-usage-${name}`, `with ${parts.join(',\n')}\n${moved}`)
 })
 
 /**
@@ -135,20 +158,23 @@ ${moved}`,
  * would be left behind. So its user is held, and all is undone if that is gone.
  */
 const writeNewIn = kept(({ name, schemas }: CellGroup) => {
-  const { cells, moved, receipts } = partsOf(schemas, 30)
-  const held = ({ schema, i, $ }: (typeof cells)[number]) => `held_${i} as materialized (
-  select u.uid from unnest(${$(28)}::text[], ${$(29)}::bigint[]) as n (app_id, uid)
-  join ${schema}users u on u.app_id = n.app_id and u.uid = n.uid for key share of u
-)`
-  const areHeld = cells.map(
-    ({ i, $ }) => `(select count(*) from held_${i}) = cardinality(${$(29)}::bigint[])`,
+  const take = parameters()
+  const { parts, moved } = writingInCells(take, schemas, true)
+  const held = schemas.map(
+    (schema, i) => `held_${i} as materialized (
+  select u.uid from holders n
+  join ${schema}.users u on u.app_id = n.app_id and u.uid = n.uid where n.cell = ${i} for key share of u
+)`,
   )
+  const counted = schemas.map((_, i) => `(select count(*) from held_${i})`).join(' + ')
   return new Prepared<[ord: string | null]>(
     `write-usage-new-${name}`,
-    `with ${cells.map(({ schema, i, $ }) => writingIn(schema, `_${i}`, $, true)).join(', ')},
-${receipts},
-${cells.map(held).join(',\n')},
-all_held as (select case when ${areHeld.join(' and ')} then 1 else user_moved_away() end as checked)
+    `with ${parts.join(',\n')},
+holders as materialized (select * from unnest(${take('text', 'bigint', 'int')}) as n (app_id, uid, cell)),
+${held.join(',\n')},
+all_held as (
+  select case when ${counted} = (select count(*) from holders) then 1 else user_moved_away() end as checked
+)
 select moved.ord from all_held left join (${moved}) moved on true where all_held.checked = 1`,
   )
 })
@@ -171,28 +197,41 @@ export async function writeUsage(
     return new Set()
   }
   const group = first.key.cell?.group
-  const withNew = moves.some(({ from }) => from === null)
-  const updated: CounterMove[] = []
-  const values = (group ? byCell(group, moves, ({ key }) => key.cell) : [moves]).flatMap((here) => {
-    const before = updated.length
-    const { columns, updates, inserts } = writtenIn(here, before, receipts)
-    updated.push(...updates)
-    if (withNew)
-      columns.push(
-        ...keyColumns(inserts),
-        numberArray(inserts, (m) => m.to),
-      )
-    if (withNew && group) columns.push(...usersOf(inserts))
-    if (group) columns.push(String(before))
-    return columns
-  })
+  const { updates, entries, inserts } = writtenFor(moves, receipts)
+  const withNew = inserts.length > 0
+  const cellsOf = (rows: readonly { key: CounterKey }[]) =>
+    group ? [numberArray(rows, ({ key }) => key.cell?.index ?? 0)] : []
+  const values = [
+    ...keyColumns(updates),
+    textArray(updates, (m) => m.from.place),
+    numberArray(updates, (m) => m.from.used),
+    numberArray(updates, (m) => m.last.used),
+    textArray(updates, (m) => m.last.action),
+    numberArray(updates, (m) => m.last.delta),
+    textArray(updates, (m) => timestamp(m.last.recordedAt)),
+    ...cellsOf(updates),
+    ...keyColumns(entries),
+    textArray(entries, (e) => e.entry.action),
+    numberArray(entries, (e) => e.entry.delta),
+    numberArray(entries, (e) => e.entry.used),
+    textArray(entries, (e) => timestamp(e.entry.recordedAt)),
+    numberArray(entries, (e) => e.move),
+    ...cellsOf(entries),
+  ]
+  if (withNew)
+    values.push(
+      ...keyColumns(inserts),
+      numberArray(inserts, (m) => m.to),
+      ...cellsOf(inserts),
+    )
   values.push(...receiptColumns(receipts))
+  if (withNew && group) values.push(...holderColumns(inserts))
   const statement = withNew ? (group ? writeNewIn(group) : WRITE_NEW) : group ? writeIn(group) : WRITE
   const rows = await statement.run(client, values)
-  const done = new Set(moves.filter(({ from }) => from === null))
+  const done = new Set(inserts)
   for (const [ord] of rows) {
-    const move = ord === null ? undefined : updated[Number(ord) - 1]
-    if (move) done.add(move)
+    const update = ord === null ? undefined : updates[Number(ord) - 1]
+    if (update) done.add(update.move)
   }
   return done
 }
@@ -203,8 +242,8 @@ interface KeptReceipt {
   move: number | null
 }
 
-/** The parameters of one cell. Receipts are added to those of all cells, where `before` counts the moves so far. */
-function writtenIn(moves: readonly CounterMove[], before: number, receipts: KeptReceipt[]) {
+/** What the moves write; their receipts are added to the given ones. */
+function writtenFor(moves: readonly CounterMove[], receipts: KeptReceipt[]) {
   const updates = moves.flatMap((move) => {
     const last = move.entries.at(-1)
     return move.from && last ? [{ move, key: move.key, from: move.from, last }] : []
@@ -213,28 +252,13 @@ function writtenIn(moves: readonly CounterMove[], before: number, receipts: Kept
   const entries: { key: CounterKey; entry: LedgerEntry; move: number | null }[] = []
   for (const [i, { move, key }] of updates.entries()) {
     for (const entry of move.entries.slice(0, -1)) entries.push({ key, entry, move: i + 1 })
-    for (const receipt of move.receipts) receipts.push({ receipt, move: before + i + 1 })
+    for (const receipt of move.receipts) receipts.push({ receipt, move: i + 1 })
   }
   for (const { key, entries: own, receipts: given } of inserts) {
     for (const entry of own) entries.push({ key, entry, move: null })
     for (const receipt of given) receipts.push({ receipt, move: null })
   }
-  const columns = [
-    ...keyColumns(updates),
-    textArray(updates, (m) => m.from.place),
-    numberArray(updates, (m) => m.from.used),
-    numberArray(updates, (m) => m.last.used),
-    textArray(updates, (m) => m.last.action),
-    numberArray(updates, (m) => m.last.delta),
-    textArray(updates, (m) => timestamp(m.last.recordedAt)),
-    ...keyColumns(entries),
-    textArray(entries, (e) => e.entry.action),
-    numberArray(entries, (e) => e.entry.delta),
-    numberArray(entries, (e) => e.entry.used),
-    textArray(entries, (e) => timestamp(e.entry.recordedAt)),
-    numberArray(entries, (e) => e.move),
-  ]
-  return { columns, updates: updates.map(({ move }) => move), inserts }
+  return { updates, entries, inserts }
 }
 
 /** All writers use the same order, so no two wait for each other. */
@@ -263,10 +287,14 @@ function keyColumns(rows: readonly { key: CounterKey }[]): string[] {
   ]
 }
 
-/** Each once. */
-function usersOf(moves: readonly CounterMove[]): string[] {
+/** The users of new counters, each once. */
+function holderColumns(moves: readonly CounterMove[]): string[] {
   const users = [...new Map(moves.map(({ key }) => [`${key.appId} ${key.userUid}`, key])).values()]
-  return [textArray(users, (key) => key.appId), numberArray(users, (key) => key.userUid)]
+  return [
+    textArray(users, (key) => key.appId),
+    numberArray(users, (key) => key.userUid),
+    numberArray(users, (key) => key.cell?.index ?? 0),
+  ]
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Data } from '../harness/client.ts'
+import { PATIENCE_MS } from '../harness/patience.ts'
 import { newId, type OwnApp } from './app.ts'
 import type { Audit } from './audit.ts'
-
-const PATIENCE_MS = 15_000
 
 /** What it comes to, once it is so: notices take their time. */
 async function eventually<T>(look: () => Promise<T>, isSo: (seen: T) => boolean): Promise<T> {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { publishPackage } from '../harness/catalogue.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { type FollowedShop, openFollowedShop } from './followed-shop.ts'
@@ -66,6 +67,80 @@ describe('gap: billing, a change made at Stripe', () => {
     expect(await here.subscriptions()).toMatchObject([{ quantity: 1 }])
   })
 
+  it('of the quantity of an add-on stays when its end is taken back', async () => {
+    await here.shop.template(
+      'with extra',
+      ['plan', 'extra'],
+      [String(here.prices.plan), String(here.prices.extra)],
+    )
+    const ref = await here.buy('with extra')
+    const items = () => stripe.world.subscription(ref).items.data
+    const extra = () => items().find(({ price }) => price.id === here.prices.extra)
+    await stripe.sdk().subscriptions.update(ref, { items: [{ id: String(extra()?.id), quantity: 3 }] })
+    await here.heard()
+    const [, addon] = await here.shop.billed()
+    await here.shop.cancel(addon?.id, true)
+    expect(items()).toHaveLength(1)
+    await here.shop.keep(addon?.id)
+    await here.heard()
+    expect(extra()).toMatchObject({ quantity: 3 })
+    expect(await here.subscriptions()).toMatchObject([{ quantity: 1 }, { quantity: 3, cancelAt: null }])
+  })
+
+  it.each([
+    true,
+    false,
+  ])('add-ons on one bill end one after the other, the last with the bill: at the period’s end %s', async (atPeriodEnd) => {
+    await publishPackage(here.shop, 'more', {}, true)
+    const { id: more } = stripe.sell({ name: 'more', amount: 300 })
+    await here.shop.dashboard.data(
+      `mutation ($appId: String!, $id: String!) {
+        importPrice(appId: $appId, packageId: "more", provider: "stripe", id: $id) { id }
+      }`,
+      { appId: here.shop.id, id: more },
+    )
+    await here.shop.template('add-ons', ['extra', 'more'], [String(here.prices.extra), more])
+    await here.shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }')
+    const ref = await here.buy('add-ons')
+    await here.together()
+    const [, first, last] = await here.shop.billed()
+    await here.shop.cancel(first?.id, true)
+    await here.shop.cancel(last?.id, atPeriodEnd)
+    await here.heard()
+    // What is paid for until its end lasts until then, whatever becomes of the other.
+    const ends = expect.any(String)
+    expect(await here.subscriptions()).toMatchObject([
+      { status: 'ACTIVE', cancelAt: null },
+      { status: 'ACTIVE', cancelAt: ends, package: { id: 'extra' } },
+      { status: atPeriodEnd ? 'ACTIVE' : 'CANCELLED', package: { id: 'more' } },
+    ])
+    await month()
+    expect(await here.shop.subscriptions()).toEqual(['plan ACTIVE', 'extra CANCELLED', 'more CANCELLED'])
+    expect(stripe.world.subscription(ref).status).toBe('canceled')
+  })
+
+  it('that voids a failed invoice makes it no failed payment any more', async () => {
+    await here.shop.template('on trial', ['plan'], [String(here.prices.plan)], { trialDays: 7 })
+    const ref = await here.buy('on trial')
+    const failed = async () => {
+      const { payments } = await here.shop.dashboard.data(
+        `query ($id: String!) { payments(appId: $id, state: FAILED, days: 30) { rows { amount } } }`,
+        { id: here.shop.id },
+      )
+      return payments.rows
+    }
+    const method = String(stripe.world.subscription(ref).default_payment_method)
+    stripe.world.behaviours.set(method, 'declines')
+    stripe.advance(7 * DAY + 60)
+    await here.together()
+    await here.heard()
+    expect(await failed()).toEqual([{ amount: 1500 }])
+    const invoice = stripe.world.invoice(String(stripe.world.subscription(ref).latest_invoice))
+    stripe.world.change('invoice.voided', invoice, { status: 'void' })
+    await here.heard()
+    expect(await failed()).toEqual([])
+  })
+
   it.each([
     'pro',
     'pro yearly',
@@ -131,6 +206,35 @@ describe('gap: billing, a change made at Stripe', () => {
         { status: 'ACTIVE', startedAt: at },
       ])
     }
+  })
+
+  it('of the quantity for the period’s end keeps the version of the package', async () => {
+    const ref = await here.buy()
+    const { id } = here.shop
+    await here.shop.dashboard.data(
+      `mutation ($id: String!, $features: [EditPackageFeatureInput!]!) {
+        editPackage(appId: $id, id: "plan", input: { features: $features }) { id }
+        publishPackage(appId: $id, id: "plan", for: NEW_ONLY) { id }
+      }`,
+      { id, features: [{ id: 'call', entitlement: { limit: 1 } }] },
+    )
+    const sdk = stripe.sdk()
+    const schedule = await sdk.subscriptionSchedules.create({ from_subscription: ref })
+    const [current] = schedule.phases
+    const price = String(here.prices.plan)
+    const [start_date, end_date] = [Number(current?.start_date), Number(current?.end_date)]
+    await sdk.subscriptionSchedules.update(schedule.id, {
+      end_behavior: 'release',
+      proration_behavior: 'none',
+      phases: [
+        { items: [{ price, quantity: 1 }], start_date, end_date },
+        { items: [{ price, quantity: 2 }], duration: { interval: 'month', interval_count: 1 } },
+      ],
+    })
+    await here.heard()
+    await here.shop.advance(new Date(end_date * 1000).toISOString())
+    expect((await here.subscriptions()).at(-1)).toMatchObject({ status: 'ACTIVE', quantity: 2 })
+    expect(await consumption()).toEqual({ budget: 20, used: 0 })
   })
 
   it.each([

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { midnight } from '../harness/clocked-app.ts'
+import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
@@ -67,6 +68,22 @@ describe('gap: change: what is paid for', () => {
     })
   })
 
+  it('a cheaper plan waits for that end, though that it was renewed is not yet known', async () => {
+    await shop.buy('pro')
+    await shop.advance(midnight('2091-04-20'))
+    await rowsOf(
+      { connectionString: server.databaseUrl },
+      'update provider_subscription set paid_until = $2 where app_id = $1',
+      [shop.id, end],
+    )
+    const renewed = midnight('2091-05-10')
+    expect(await change('plan')).toMatchObject({
+      at: renewed,
+      subscription: { package: { id: 'pro' }, scheduled: { packageId: 'plan', at: renewed } },
+    })
+    expect(await shop.subscriptions()).toEqual(['pro ACTIVE'])
+  })
+
   it('a cheaper plan takes over at the end of what is paid, there and here, and renews', async () => {
     await shop.buy('pro')
     await shop.advance(middle)
@@ -105,6 +122,17 @@ describe('gap: change: what is paid for', () => {
     expect(await shop.subscriptions()).toEqual(['pro ACTIVE'])
   })
 
+  it('a scheduled change stays so when an add-on on the same bill is given up and kept', async () => {
+    await shop.template('pro and extra', ['pro', 'extra'])
+    await shop.buy('pro and extra')
+    await change('plan')
+    const [, extra] = await shop.billed()
+    await shop.cancel(extra?.id, true)
+    await shop.keep(extra?.id)
+    await shop.advance(midnight('2091-07-01'))
+    expect(await shop.subscriptions()).toEqual(['pro CANCELLED', 'extra ACTIVE', 'plan ACTIVE'])
+  })
+
   it('a plan that costs nothing takes over when the payments end', async () => {
     await shop.admin.data('mutation { createPackage(input: { id: "free", name: "Free" }) { id } }')
     await shop.dashboard.data(
@@ -117,6 +145,36 @@ describe('gap: change: what is paid for', () => {
     expect(await shop.subscriptions()).toEqual(['pro CANCELLED', 'free ACTIVE'])
     await shop.advance(midnight('2091-07-01'))
     expect(await shop.subscriptions()).toEqual(['pro CANCELLED', 'free ACTIVE'])
+  })
+
+  it('a plan whose prices are all archived is not sold, and not given away either', async () => {
+    await shop.buy('pro')
+    await shop.archivePrice('plan')
+    for (const dryRun of [true, false]) {
+      await expect(change('plan', { dryRun })).rejects.toThrow('is not on sale: all its prices are archived')
+    }
+    await shop.advance(midnight('2091-07-01'))
+    expect(await shop.subscriptions()).toEqual(['pro ACTIVE'])
+    // Given by hand it costs nothing, as ever.
+    await shop.admin.data('mutation { createUser(input: { id: "bob" }) { id } }')
+    await shop.admin.data('mutation { subscribe(userId: "bob", packageIds: ["pro"]) { id } }')
+    await shop.admin.data(
+      'mutation { changeSubscription(userId: "bob", packageId: "plan", when: NOW) { at } }',
+    )
+    expect(await shop.subscriptions('bob')).toEqual(['pro CANCELLED', 'plan ACTIVE'])
+  })
+
+  it('what was agreed takes over at its price, though that is archived before', async () => {
+    await shop.buy('pro')
+    await change('plan')
+    await shop.archivePrice('plan')
+    await shop.advance(end)
+    expect(await shop.subscriptions()).toEqual(['pro CANCELLED', 'plan ACTIVE'])
+    const { payments } = await shop.dashboard.data(
+      'query ($appId: String!) { payments(appId: $appId, state: PAID, days: 30) { rows { amount } } }',
+      { appId: shop.id },
+    )
+    expect(payments.rows[0]).toEqual({ amount: 1_200 })
   })
 
   it('the free plan that was to follow is dropped when the payments go on after all', async () => {
@@ -167,6 +225,23 @@ describe('gap: change: what is paid for', () => {
       )
     }
     await expect(quote('euro')).rejects.toThrow('has no price at the sandbox in USD: create one')
+  })
+
+  it.each([
+    ['no other', null],
+    ['a dearer one', 5_000],
+  ])('another quantity is charged at the price that was agreed, when %s is sold now', async (_, dearer) => {
+    await shop.buy('plan')
+    const appId = shop.id
+    await shop.archivePrice('plan')
+    if (dearer) await shop.price('plan', { amount: dearer, currency: 'usd', interval: 'month' })
+    expect(await change('plan', { quantity: 2 })).toMatchObject({ now: true, credit: 1_200, charge: 2_400 })
+    await shop.advance(end)
+    const { payments } = await shop.dashboard.data(
+      'query ($appId: String!) { payments(appId: $appId, state: PAID, days: 30) { rows { amount } } }',
+      { appId },
+    )
+    expect(payments.rows[0]).toEqual({ amount: 2_400 })
   })
 
   it('what was paid for once is not exchanged', async () => {

@@ -172,9 +172,9 @@ describe.each([
   it('an add-on that comes or goes stays so after a scheduled change', async () => {
     const { ref, one, other } = await subscribed(6_000, 1_500)
     const [extra, more] = [await shop.price(100, 'month'), await shop.price(200, 'month')]
-    await shop.provider.addPrice(ref, extra)
+    await shop.provider.addPrice(ref, extra, 1)
     await change(ref, { from: one, to: other, quantity: 1 }, 'period end')
-    await shop.provider.addPrice(ref, more)
+    await shop.provider.addPrice(ref, more, 1)
     await shop.provider.dropPrice(ref, extra)
     const items = async () =>
       (await state(ref)).items.map(({ priceId, quantity }) => `${quantity} ${priceId}`).toSorted()

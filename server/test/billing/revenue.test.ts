@@ -203,6 +203,16 @@ describe('gap: revenue', () => {
     expect((await paid('PAID', 365)).some((payment) => payment.startsWith('ann'))).toBe(false)
   })
 
+  it('a plan that is to follow is not paid for yet', async () => {
+    shop = await openSandboxShop(server)
+    await shop.buy('pro')
+    await shop.admin.data(
+      'mutation { changeSubscription(userId: "ann", packageId: "plan", when: PERIOD_END) { now } }',
+    )
+    await jobsDone(server.databaseUrl)
+    expect(await recurring()).toEqual(['ann pro 3000 usd 0'])
+  })
+
   it('tells of live subscriptions whose prices are not known, and of no others', async () => {
     shop = await openSandboxShop(server)
     await shop.buy('plan')

@@ -1,7 +1,9 @@
+import type Stripe from 'stripe'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
+import { subscriptionOf } from '../stripe/invoices.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { jobsDone } from './jobs-done.ts'
 import { FAILING_CARD, GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
@@ -108,6 +110,35 @@ describe('gap: billing, a trial of a payment link in the sandbox', () => {
     expect(await (await fetch(await shop.link('try', 'bob'))).text()).toContain('14 days free')
   })
 
+  it('is given once: links that were made before and promise it are closed, others are not', async () => {
+    await tryOut()
+    await shop.template('with extra', ['plan', 'extra'], undefined, { trialDays: 30 })
+    await shop.template('try pro', ['pro'], undefined, { trialDays: 14 })
+    const [again, more, pro, paid] = [
+      await shop.link('try'),
+      await shop.link('with extra'),
+      await shop.link('try pro'),
+      await shop.link('plan'),
+    ]
+    await shop.buy('try')
+    for (const url of [again, more]) {
+      expect(await (await fetch(url)).text()).toContain('expired')
+      expect((await shop.submit(url, GOOD_CARD)).status).not.toBe(303)
+    }
+    expect(await (await fetch(pro)).text()).toContain('14 days free')
+    expect(await (await fetch(paid)).text()).toContain('Total today</dt><dd>$12.00')
+    await jobsDone(server.databaseUrl)
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE' }])
+  })
+
+  it('is not promised any more where one was given by hand', async () => {
+    await tryOut()
+    const url = await shop.link('try')
+    await shop.admin.data('mutation { startTrial(userId: "ann", packageId: "plan", days: 3) { id } }')
+    await jobsDone(server.databaseUrl)
+    expect(await (await fetch(url)).text()).toContain('expired')
+  })
+
   it('is given to somebody who has had the package without one', async () => {
     await tryOut()
     const { subscribe } = await shop.admin.data(
@@ -150,6 +181,7 @@ describe('gap: billing, a trial of a payment link in the sandbox', () => {
 })
 
 describe('gap: billing, a trial of a payment link at Stripe', () => {
+  const linked = async () => /cs_\w+/.exec(await shop.link('at stripe'))?.[0] ?? ''
   const sold = async (terms: Data) => {
     const { id } = stripe.sell({ name: 'plan', amount: 1500 })
     await shop.dashboard.data(
@@ -159,7 +191,7 @@ describe('gap: billing, a trial of a payment link at Stripe', () => {
       { appId: shop.id, id },
     )
     await shop.template('at stripe', ['plan'], [id], terms)
-    return stripe.world.session(/cs_\w+/.exec(await shop.link('at stripe'))?.[0] ?? '')
+    return stripe.world.session(await linked())
   }
   const heard = async () => {
     await stripe.deliver()
@@ -192,6 +224,51 @@ describe('gap: billing, a trial of a payment link at Stripe', () => {
     expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE' }])
     await later(8)
     expect(await subscriptions()).toMatchObject([{ status: 'CANCELLED' }])
+  })
+
+  it('is given once: a link that was made before is closed at Stripe', async () => {
+    const session = await sold({ trialDays: 7 })
+    const other = await linked()
+    stripe.pay(session.id)
+    await heard()
+    expect(stripe.world.session(other).status).toBe('expired')
+    expect(() => stripe.pay(other)).toThrow()
+  })
+
+  it('is given once: of a link that could not be closed in time nothing comes, and nothing is charged', async () => {
+    const [first, second] = [await sold({ trialDays: 7 }), await linked()]
+    stripe.fail({ outage: { kind: 'broken' }, path: /expire$/ })
+    const { subscription: one } = stripe.pay(first.id)
+    const trialEndsAt = iso((stripe.world.now + 7 * 86_400) * 1000)
+    await heard()
+    await later(0.5)
+    const { subscription: other } = stripe.pay(second)
+    await heard()
+    stripe.fail(null)
+    await heard()
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE', trialEndsAt }, { status: 'CANCELLED' }])
+    const statuses = [one, other].map((ref) => stripe.world.subscription(String(ref)).status)
+    expect(statuses).toEqual(['trialing', 'canceled'])
+    expect((await shop.notices()).filter(({ state }) => state === 'FAILED')).toEqual([])
+    await later(8)
+    expect(await subscriptions()).toMatchObject([{ status: 'ACTIVE' }, { status: 'CANCELLED' }])
+    const isTheirs = (invoice: Stripe.Invoice) => [one, other].includes(subscriptionOf(invoice))
+    const paid = [...stripe.world.invoices.values()].filter(isTheirs).map(({ amount_paid }) => amount_paid)
+    expect(paid.filter((amount) => amount > 0)).toEqual([1500])
+  })
+
+  it('is given once: one that was over before we heard of it counts, and the shop is told', async () => {
+    const [first, second] = [await sold({ trialDays: 7 }), await linked()]
+    stripe.cancel(String(stripe.pay(first.id).subscription))
+    stripe.fail({ outage: { kind: 'broken' }, path: /expire$/ })
+    await heard()
+    const { subscription } = stripe.pay(second)
+    stripe.fail(null)
+    await heard()
+    expect(await subscriptions()).toMatchObject([{ status: 'CANCELLED' }, { status: 'CANCELLED' }])
+    expect(stripe.world.subscription(String(subscription)).status).toBe('canceled')
+    const told = (await shop.notices()).filter(({ state }) => state === 'FAILED')
+    expect(told).toMatchObject([{ lastError: expect.stringMatching(/has tried "plan" before.*a new link/) }])
   })
 
   it('takes promotion codes where the template says so, and not otherwise', async () => {

@@ -41,6 +41,21 @@ export async function openSandboxShop(server: TestServer, options: { testClock?:
       return createPrice
     },
 
+    /** Takes the first price of a package off sale; returns its id. */
+    async archivePrice(packageId: string): Promise<string> {
+      const { prices } = await dashboard.data(
+        'query ($appId: String!, $packageId: String!) { prices(appId: $appId, packageId: $packageId) { id } }',
+        { appId: id, packageId },
+      )
+      await dashboard.data(
+        `mutation ($appId: String!, $id: String!) {
+          archivePrice(appId: $appId, provider: "sandbox", id: $id, archived: true) { id }
+        }`,
+        { appId: id, id: prices[0].id },
+      )
+      return prices[0].id
+    },
+
     async template(
       templateId: string,
       packageIds: string[],

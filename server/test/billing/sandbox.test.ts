@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sandboxProvider } from '../../src/billing/sandbox/sandbox.ts'
+import { publishPackage } from '../harness/catalogue.ts'
 import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { openTestPool } from '../harness/store.ts'
@@ -36,6 +37,14 @@ const atProvider = async () =>
       [shop.id],
     )
   ).map(({ status }) => status)
+
+/** As if the notice of the last renewal were still on its way. */
+const forgetRenewal = (paidUntil: string) =>
+  rowsOf(
+    { connectionString: server.databaseUrl },
+    'update provider_subscription set paid_until = $2 where app_id = $1',
+    [shop.id, paidUntil],
+  )
 
 describe('a payment', () => {
   it('spec §3: paid through a link, the subscription is there and gives access', async () => {
@@ -216,6 +225,17 @@ describe('a new plan', () => {
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra ACTIVE'])
   })
 
+  it('gap: billing: an add-on that is paid for does not follow a trial as well', async () => {
+    await publishPackage(shop, 'other', {}, true)
+    await buy('plan')
+    await shop.admin.data(
+      'mutation { startTrial(userId: "ann", packageId: "other", days: 7, then: "extra") { id } }',
+    )
+    await buy('extra')
+    await shop.advance('2090-02-10T12:00:00Z')
+    expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'other CANCELLED', 'extra ACTIVE'])
+  })
+
   it('gap: billing: add-ons whose base plan ended before they were paid are kept as a failed notice', async () => {
     await shop.admin.data('mutation { subscribe(userId: "ann", packageIds: ["plan"]) { id } }')
     const url = await shop.link('extra')
@@ -287,6 +307,20 @@ describe('as time goes by', () => {
     await shop.advance('2090-04-15T12:00:00Z')
     expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'extra CANCELLED'])
   })
+
+  it('gap: billing: another grace time counts for what is past due already', async () => {
+    await buy('plan', 'ann', FAILING_CARD)
+    await shop.advance('2090-03-01T00:00:00Z')
+    expect(await shop.billed()).toMatchObject([{ cancelAt: '2090-03-07T12:00:00.000Z' }])
+    await shop.dashboard.data(
+      'mutation ($id: String!) { setGraceDays(appId: $id, days: 14) { graceDays } }',
+      {
+        id: shop.id,
+      },
+    )
+    await jobsDone(server.databaseUrl)
+    expect(await shop.billed()).toMatchObject([{ cancelAt: '2090-03-14T12:00:00.000Z' }])
+  })
 })
 
 describe('cancelling in the dashboard', () => {
@@ -304,6 +338,16 @@ describe('cancelling in the dashboard', () => {
     await shop.advance(end)
     expect(await shop.subscriptions()).toEqual(['plan CANCELLED', 'extra CANCELLED'])
     expect(await atProvider()).toEqual(['canceled'])
+  })
+
+  it('gap: billing: at the period’s end, though that it was renewed is not yet known', async () => {
+    await buy('plan')
+    await shop.advance('2090-03-10T00:00:00Z')
+    await forgetRenewal('2090-02-28T12:00:00Z')
+    const [plan] = await shop.billed()
+    const end = '2090-03-31T12:00:00.000Z'
+    expect(await shop.cancel(plan?.id, true)).toMatchObject({ status: 'ACTIVE', cancelAt: end })
+    expect(await shop.billed()).toMatchObject([{ id: plan?.id, status: 'ACTIVE', cancelAt: end }])
   })
 
   it('spec §3: at once, with the add-ons, here and there', async () => {
@@ -350,6 +394,25 @@ describe('cancelling in the dashboard', () => {
     expect(await shop.keep(extra?.id)).toEqual({ status: 'ACTIVE', cancelAt: null })
     await shop.advance('2090-03-01T00:00:00Z')
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE', 'extra ACTIVE'])
+  })
+
+  it('gap: keeping: an add-on goes back on the bill at the price it had, or not at all', async () => {
+    await buy('both')
+    const [, extra] = await shop.billed()
+    const appId = shop.id
+    const priceId = await shop.archivePrice('extra')
+    await shop.price('extra', { amount: 9_000, currency: 'usd', interval: 'year' })
+    await shop.cancel(extra?.id, true)
+    expect(await shop.keep(extra?.id)).toEqual({ status: 'ACTIVE', cancelAt: null })
+    const billed = await rowsOf<{ price_ids: string[] }>(
+      { connectionString: server.databaseUrl },
+      'select price_ids from sandbox_subscription where app_id = $1',
+      [appId],
+    )
+    expect(billed[0]?.price_ids).toContain(priceId)
+    await shop.price('extra', { amount: 900, currency: 'usd', interval: 'month' })
+    await shop.cancel(extra?.id, true)
+    await expect(shop.keep(extra?.id)).rejects.toThrow('at which price it was is not known')
   })
 
   it('gap: keeping: an add-on that was given up by itself is not charged again with its base plan', async () => {

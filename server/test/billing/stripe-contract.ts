@@ -245,8 +245,8 @@ export function describeStripe(name: string, account: () => Account): void {
       expect(await provider.fetchSubscription(made.id)).toMatchObject({
         items: [{ priceId: monthly.id }],
       })
-      await provider.addPrice(made.id, extra.id)
-      await provider.addPrice(made.id, extra.id)
+      await provider.addPrice(made.id, extra.id, 1)
+      await provider.addPrice(made.id, extra.id, 1)
       const both = await provider.fetchSubscription(made.id)
       expect(both?.items.map(({ priceId }) => priceId).toSorted()).toEqual([monthly.id, extra.id].toSorted())
       await provider.dropPrice(made.id, extra.id)

@@ -15,6 +15,8 @@ let server: TestServer
 let stripe: StripeStandIn
 let shop: SandboxShop
 let unregister: () => void
+/** Stripe's ids, by package */
+const prices = new Map<string, string>()
 beforeAll(async () => {
   stripe = await startStripe()
   server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
@@ -29,6 +31,7 @@ beforeEach(async () => {
   unregister = stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
   for (const name of ['plan', 'pro', 'extra', 'life']) {
     const price = stripe.sell({ name, amount: 1500, interval: name === 'life' ? null : 'month' })
+    prices.set(name, price.id)
     await shop.dashboard.data(
       `mutation ($appId: String!, $name: String!, $id: String!) {
         importPrice(appId: $appId, packageId: $name, provider: "stripe", id: $id) { id }
@@ -224,6 +227,18 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(await shop.notices('state lastError')).toContainEqual({
       state: 'FAILED',
       lastError: expect.stringMatching(new RegExp(`"${unknown.id}" is the price of no package`)),
+    })
+    expect(await shop.billed()).toMatchObject([{ status: 'ACTIVE', cancelAt: null }])
+  })
+
+  it('is left as it is, and a person is told, when two base plans are on the bill', async () => {
+    const ref = await buy('plan')
+    await stripe.sdk().subscriptions.update(ref, { items: [{ price: prices.get('pro') ?? '' }] })
+    await heard()
+    expect(await shop.notices('state lastError')).toContainEqual({
+      state: 'FAILED',
+      lastError:
+        '"plan" and "pro" are base plans, and a user has one: take all but one off the bill at Stripe, and replay this notice',
     })
     expect(await shop.billed()).toMatchObject([{ status: 'ACTIVE', cancelAt: null }])
   })

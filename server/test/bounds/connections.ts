@@ -34,6 +34,7 @@ import { openPool, type Pool } from '../../src/store/database.ts'
 import { pruneReceipts } from '../../src/store/prune.ts'
 import { monotonic } from '../harness/clocks.ts'
 import { createPlainDatabase, directly } from '../harness/database.ts'
+import { promised } from '../harness/promised.ts'
 import type { Bound, World } from './bound.ts'
 
 export const connectionBounds: Bound[] = [
@@ -299,10 +300,7 @@ const unsent = (socket: Socket): number =>
 
 /** Whether so many requests are answered that came while one before them was under way. */
 async function isTakenAhead(count: number): Promise<boolean> {
-  let release = () => {}
-  const held = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { promise: held, fulfil: release } = promised()
   const server = createServer(
     new Turns().inTurn((request, response) => {
       if (request.url === '/first') void held.then(() => response.end())

@@ -1,14 +1,11 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { addActivity } from '../../src/store/activity.ts'
-import { insertAuditEntry, insertKeyEntry } from '../../src/store/audit.ts'
-import type { Tx } from '../../src/store/database.ts'
-import { claimKey } from '../../src/store/idempotency.ts'
-import { createUsers, publishPackage, type TestApp } from '../harness/catalogue.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createUsers, publishPackage } from '../harness/catalogue.ts'
 import { BY_HAND } from '../harness/cells-by-hand.ts'
 import type { Data } from '../harness/client.ts'
-import { rowsOf } from '../harness/database.ts'
+import { WAITING } from '../harness/database.ts'
 import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
+import { newArchivingApp } from './archiving-app.ts'
 
 // Invariants: what is archived refuses what is new and changes nothing for who has it; what anything refers to is never
 // deleted, whoever comes at the same moment.
@@ -19,33 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
-interface ArchivingApp extends TestApp {
-  /** A mutation of the dashboard on this app, written as `name(args)`. */
-  change(call: string, selection?: string): Promise<Data>
-  refusal(call: string, selection?: string): Promise<string>
-}
-
-let apps = 0
-/** ann has `old`, which grants calls; `next` is another plan. */
-async function newApp(): Promise<ArchivingApp> {
-  const id = `archiving-${++apps}`
-  const app = { id, admin: await createApp(server, id), dashboard: server.dashboard }
-  await publishPackage(app, 'old', { calls: { limit: 10 } })
-  await publishPackage(app, 'next', { seats: { limit: 1 } })
-  await createUsers(app.admin, ['ann', 'bob'])
-  await app.admin.data('mutation { subscribe(userId: "ann", packageIds: ["old"]) { id } }')
-  const mutation = (call: string, selection: string) =>
-    `mutation { ${call.replace('(', `(appId: "${id}", `)} ${selection} }`
-  return {
-    ...app,
-    change: async (call, selection = '{ id }') =>
-      Object.values(await app.dashboard.data(mutation(call, selection)))[0] as Data,
-    refusal: async (call, selection = '{ id }') =>
-      (await app.dashboard.error(mutation(call, selection))).message,
-  }
-}
-
-const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+const newApp = () => newArchivingApp(server)
 const ARCHIVED = 'Package is archived: bring it back in the dashboard, or choose another'
 
 describe('gap: archiving', () => {
@@ -138,7 +109,7 @@ describe('gap: archiving', () => {
     const { id, change, dashboard } = await newApp()
     await change('archivePackage(id: "old")')
     await change('archiveFeature(id: "calls")')
-    const target = `archiving-${++apps}`
+    const target = 'to-copy-to'
     await createApp(server, target)
     const { copyCatalogue } = await dashboard.data(
       `mutation { copyCatalogue(appId: "${target}", fromAppId: "${id}") { features { id } packages { id } } }`,
@@ -272,188 +243,5 @@ describe('gap: deleting', () => {
       await holder.end()
       await watcher.end()
     }
-  })
-})
-
-const UNCHANGED = 'is archived and takes nothing new: bring it back in the dashboard first'
-const inDatabase = <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
-  rowsOf<Row>({ connectionString: server.databaseUrl }, text, values)
-const listed = async (id: string): Promise<Data | undefined> =>
-  (await server.dashboard.data('{ apps { id archivedAt deletion { rows } } }')).apps.find(
-    (app: Data) => app.id === id,
-  )
-
-describe('gap: archiving an app', () => {
-  it('refuses what is new, to members and to the application, and goes on answering', async () => {
-    const { id, admin, change, refusal } = await newApp()
-    await change('createPrice(packageId: "old", input: {amount: 100, currency: "usd", interval: "month"})')
-    await change('createBillingTemplate(input: {id: "sold", name: "Sold", packageIds: ["old"]})')
-    await change('archiveApp(archived: true)')
-    expect((await listed(id))?.archivedAt).toEqual(expect.any(String))
-    const link = `generateSubscriptionLink(templateId: "sold", userId: "bob", successUrl: "https://a.example",
-      cancelUrl: "https://b.example")`
-    for (const [asked, selection] of [
-      ['createUser(input: {id: "new"})'],
-      ['subscribe(userId: "bob", packageIds: ["old"])'],
-      ['startTrial(userId: "bob", packageId: "old", days: 3)'],
-      ['changeSubscription(userId: "ann", packageId: "next", when: NOW)', '{ now }'],
-      ['setOverride(input: {userId: "ann", featureId: "calls", mode: ADD, limit: 5})', '{ mode }'],
-      [link, '{ url }'],
-      ['createFeature(input: {id: "f", name: "F", type: BINARY})'],
-      ['createPackage(input: {id: "p", name: "P", features: []})'],
-    ]) {
-      expect(await refusal(asked ?? '', selection), asked).toContain(UNCHANGED)
-      const { message, extensions } = await admin.error(`mutation { ${asked} ${selection ?? '{ id }'} }`)
-      expect([message, extensions.code], asked).toEqual([`The app "${id}" ${UNCHANGED}`, 'BAD_USER_INPUT'])
-    }
-    for (const [asked, selection] of [
-      ['editPackage(id: "next", input: {name: "Other"})'],
-      ['publishPackage(id: "next")'],
-      ['createPrice(packageId: "old", input: {amount: 1, currency: "usd", interval: "month"})'],
-      ['createBillingTemplate(input: {id: "t", name: "T", packageIds: ["old"]})'],
-      ['copyCatalogue(fromAppId: "default")', '{ features { id } }'],
-      ['loadSample()', '{ users }'],
-    ]) {
-      expect(await refusal(asked ?? '', selection), asked).toContain(UNCHANGED)
-    }
-    expect(await inDatabase('select id from users where app_id = $1 order by id', [id])).toEqual([
-      { id: 'ann' },
-      { id: 'bob' },
-    ])
-
-    await admin.data(
-      'mutation { recordUsage(input: {userId: "ann", featureId: "calls", delta: 4}) { recorded } }',
-    )
-    const { canUseFeature } = await admin.data(
-      '{ canUseFeature(userId: "ann", featureId: "calls") { access consumption { used } } }',
-    )
-    expect(canUseFeature).toEqual({ access: true, consumption: { used: 4 } })
-    await admin.data('mutation { updateUser(id: "bob", input: {name: "Bob"}) { id } }')
-    const [held] = (await admin.data('{ subscriptions(userId: "ann") { id } }')).subscriptions
-    await change(`cancelSubscription(id: "${held.id}")`)
-
-    await change('archiveApp(archived: false)')
-    expect((await listed(id))?.archivedAt).toBe(null)
-    await admin.data('mutation { createUser(input: {id: "new"}) { id } }')
-  })
-
-  it('repeats the answer of a request that came before it', async () => {
-    const { admin, change } = await newApp()
-    const create = 'mutation { createUser(input: {id: "new"}) { id } }'
-    const once = admin.with({ 'Idempotency-Key': 'before' })
-    const first = await once.data(create)
-    await change('archiveApp(archived: true)')
-    expect(await once.data(create)).toEqual(first)
-  })
-
-  it('leaves one app in use, also if two are archived at once', async () => {
-    const others = (await server.dashboard.data('{ apps { id archivedAt } }')).apps
-      .filter(({ archivedAt }: Data) => archivedAt === null)
-      .map(({ id }: Data) => id)
-    const archive = (id: string, archived = true) =>
-      server.dashboard.ask(`mutation { archiveApp(appId: "${id}", archived: ${archived}) { id } }`)
-    const answers = await Promise.all(others.map((id: string) => archive(id)))
-    const refused = answers.filter(({ errors }) => errors)
-    expect(refused.map(({ errors }) => errors?.[0]?.message)).toEqual([
-      expect.stringContaining('is the only app in use: create another, or bring one back'),
-    ])
-    await Promise.all(others.map((id: string) => archive(id, false)))
-  })
-})
-
-describe('gap: deleting an app', () => {
-  const remove = (id: string, confirm = id) =>
-    `mutation { deleteApp(appId: "${id}", confirm: "${confirm}") { id } }`
-  const gone = (id: string) => vi.waitFor(async () => expect(await listed(id)).toBe(undefined), 20_000)
-
-  it('needs an archived app of which nobody is charged, and its id once more', async () => {
-    const { id, change } = await newApp()
-    const refused = async (asked: string) => (await server.dashboard.error(asked)).message
-    expect(await refused(remove(id))).toBe(`The app "${id}" is in use: archive it first`)
-    await change('archiveApp(archived: true)')
-    expect(await refused(remove(id, 'default'))).toBe(`Type the id of the app to confirm: "${id}"`)
-    await inDatabase(
-      `insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live)
-       select $1, p.name, 'sub', uid, 'active', now(), true from users, (values ('stripe'), ('sandbox')) p (name)
-       where app_id = $1 and id = 'ann'`,
-      [id],
-    )
-    const paying = `The app "${id}" has 1 subscription that is still paid for: cancel what can still cost somebody money first`
-    expect(await refused(remove(id))).toBe(paying)
-    const { appUse } = await server.dashboard.data(
-      `{ appUse(appId: "${id}") { users subscriptions ledgerEntries features packages keys paid openLinks refusal } }`,
-    )
-    expect(appUse).toEqual({
-      ...{ users: 2, subscriptions: 1, ledgerEntries: 0, features: 2, packages: 2 },
-      ...{ keys: 1, paid: 1, openLinks: 0, refusal: paying },
-    })
-    expect(await refused(remove('default'))).toBe('Every start creates the app "default": archive it instead')
-    expect((await server.dashboard.error(remove('nowhere'))).extensions.code).toBe('APP_NOT_FOUND')
-  })
-
-  it('refuses its keys at once and leaves nothing but the entry of who did it', async () => {
-    const { id, admin, change } = await newApp()
-    await admin.data(
-      'mutation { recordUsage(input: {userId: "ann", featureId: "calls", delta: 4}) { recorded } }',
-    )
-    await change('archiveApp(archived: true)')
-    await server.dashboard.data(remove(id))
-    const error = await admin.error('{ canUseFeature(userId: "ann", featureId: "calls") { access } }')
-    expect(error.extensions.code).toBe('UNAUTHENTICATED')
-    const closed = await server.dashboard.error(`{ app(appId: "${id}") { id } }`)
-    expect(closed.extensions.code).toBe('APP_NOT_FOUND')
-    await gone(id)
-    for (const table of ['users', 'subscription', 'usage_ledger', 'package', 'audit_entry', 'api_key']) {
-      expect(await inDatabase(`select from ${table} where app_id = $1`, [id]), table).toEqual([])
-    }
-    const { auditLog } = await server.dashboard.data(
-      '{ auditLog(first: 1) { rows { appId operation subjectId } } }',
-    )
-    expect(auditLog.rows).toEqual([{ appId: null, operation: 'deleteApp', subjectId: id }])
-    // The id is free again, and what comes under it starts with nothing.
-    await createApp(server, id)
-    expect((await server.dashboard.data(`{ users(appId: "${id}") { rows { id } } }`)).users.rows).toEqual([])
-  })
-
-  const ENTRY = { operation: 'createUser', subjectKind: 'user', subjectId: 'ann', before: null } as const
-  it.each<[table: string, write: (tx: Tx, appId: string, keyHash: string) => Promise<unknown>]>([
-    ['audit_entry', (tx, appId, keyHash) => insertKeyEntry(tx, keyHash, { ...ENTRY, appId })],
-    [
-      'audit_entry',
-      (tx, appId) =>
-        insertAuditEntry(tx, { ...ENTRY, appId, actorKind: 'PROVIDER', memberEmail: 'stripe', after: null }),
-    ],
-    ['idempotency', (tx, appId) => claimKey(tx, { appId, scope: 'request', key: 'k' }, Buffer.from('asked'))],
-    ['activity', (tx, appId) => addActivity(tx, new Map([[appId, { checks: 1, records: 1 }]]))],
-  ])('leaves nothing in %s of a transaction that was under way', async (table, write) => {
-    const { id, change } = await newApp()
-    await change('archiveApp(archived: true)')
-    const [key] = await inDatabase<{ hash: string }>(
-      `select encode(hash, 'hex') as hash from api_key where app_id = $1`,
-      [id],
-    )
-    const holder = new pg.Client({ connectionString: server.databaseUrl })
-    await holder.connect()
-    try {
-      await holder.query('begin')
-      await write(holder as unknown as Tx, id, key?.hash ?? '')
-      await server.dashboard.data(remove(id))
-      await expect
-        .poll(async () => (await inDatabase(WAITING)).length > 0 || (await listed(id)) === undefined)
-        .toBe(true)
-      await holder.query('commit')
-    } finally {
-      await holder.end()
-    }
-    await gone(id)
-    expect(await inDatabase(`select from ${table} where app_id = $1`, [id])).toEqual([])
-  })
-
-  it('goes on when its job was lost', async () => {
-    const { id } = await newApp()
-    await inDatabase(`update app set archived_at = now(), deleting_since = now() where id = $1`, [id])
-    expect((await listed(id))?.deletion).toEqual({ rows: 0 })
-    await inDatabase(`select graphile_worker.add_job('turn-sandboxes', '{}'::json)`)
-    await gone(id)
   })
 })

@@ -4,6 +4,7 @@ import { SENTENCES } from '../../src/operations/home/sentences.ts'
 import { type Data, dashboardClient, signedIn } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
+import { PATIENCE_MS } from '../harness/patience.ts'
 import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { STEPS } from './audit-steps.ts'
@@ -192,7 +193,7 @@ describe('gap: the audit log', () => {
           '{ userImport(appId: "audited", id: "one") { state } }',
         )
         expect(userImport.state).toBe(done)
-      }, 30_000)
+      }, PATIENCE_MS)
     }
   })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
+import { rowsOf } from '../harness/database.ts'
 import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
 
 let server: TestServer
@@ -19,6 +20,28 @@ describe('gap: copying a catalogue', () => {
   const DIFF = `features { id change message } packages { id change message after }`
   const shown = ({ features, packages }: Data) =>
     Object.fromEntries([...features, ...packages].map(({ id, change }: Data) => [id, change]))
+
+  it('copies the largest catalogue there may be', async () => {
+    const [from, to] = [await newApp(), await newApp()]
+    const made = [
+      `insert into feature (app_id, id, name, type, metadata)
+       select $1, 'f' || n, 'f' || n, 'CONSUMABLE', '{}' from generate_series(1, 5000) n`,
+      `insert into package (app_id, id, name, is_addon, metadata, updated_at)
+       select $1, 'p' || n, 'p' || n, false, '{}', now() from generate_series(1, 5000) n`,
+      `insert into package_feature (app_id, package_id, position, feature_id, "limit", reset_period, overage_enabled)
+       select $1, 'p' || n, 1, 'f' || n, n, 'MONTH', false from generate_series(1, 5000) n`,
+    ]
+    for (const sql of made) await rowsOf({ connectionString: server.databaseUrl }, sql, [from.id])
+    await to.dashboard.data(
+      'mutation ($to: String!, $from: String!) { copyCatalogue(appId: $to, fromAppId: $from) { features { id } } }',
+      { to: to.id, from: from.id },
+    )
+    const { packages } = await to.admin.data(
+      '{ packages(status: "DRAFT", first: 100) { id features { id limit } } }',
+    )
+    expect(packages).toHaveLength(100)
+    expect(packages[9]).toEqual({ id: 'p10', features: [{ id: 'f10', limit: '10' }] })
+  })
 
   it('shows first what it would do, and does just that', async () => {
     const [from, to] = [await newApp(), await newApp()]

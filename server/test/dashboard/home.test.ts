@@ -111,6 +111,28 @@ describe('gap: the home page', () => {
     expect(activity.length).toBeGreaterThanOrEqual(6)
   })
 
+  it('shows the usage of a user with a new id, and not as that of who has the former one', async () => {
+    const app = await newApp()
+    const { admin, dashboard, id: appId } = app
+    await publishPackage(app, 'plan', { calls: { limit: 10 } })
+    await createUsers(admin, ['ann', 'ben'])
+    await admin.data(`mutation {
+      subscribe(userId: "ann", packageIds: ["plan"]) { id }
+      recordUsage(input: { userId: "ann", featureId: "calls", delta: 4 }) { recorded } }`)
+    const usage = async () => {
+      const { latestEvents } = await dashboard.data(
+        'query ($appId: String!) { latestEvents(appId: $appId) { kind text userId } }',
+        { appId },
+      )
+      return latestEvents.filter(({ kind }: Data) => kind === 'USAGE')
+    }
+    expect(await usage()).toMatchObject([{ userId: 'ann', text: 'ann has used 4 of 10 of calls' }])
+    await admin.data(`mutation {
+      updateUser(id: "ann", input: { id: "anna" }) { id }
+      other: updateUser(id: "ben", input: { id: "ann" }) { id } }`)
+    expect(await usage()).toMatchObject([{ userId: 'anna', text: 'anna has used 4 of 10 of calls' }])
+  })
+
   it('adds what several processes have counted', async () => {
     const app = await newApp()
     const { createApiKey } = await server.dashboard.data(

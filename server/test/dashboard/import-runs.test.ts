@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { KEPT_IMPORTS } from '../../src/domain/limits.ts'
 import type { TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
-import { rowsOf, withConnection } from '../harness/database.ts'
+import { rowsOf, untilSomebodyWaits, withConnection } from '../harness/database.ts'
 import { type Importing, startImporting, USERS_BEFORE, usersOf } from '../harness/import.ts'
+import { schemaOfUser } from '../harness/one-cell.ts'
+import { PATIENCE_MS } from '../harness/patience.ts'
 
 let imports: Importing
 beforeAll(async () => {
@@ -138,35 +140,50 @@ describe('gap: a dry run, its report and the way back', () => {
     expect([after.ann?.[1], after.bob?.[1], after.carl?.[1]]).toEqual(['cus_1', null, 'cus_3'])
   })
 
-  it('skips a billing id that is taken at the same instant, and applies the rest', async () => {
-    const app = await imports.newApp()
-    await imports.send(app, 'id,billingId\nann,cus_1\nbob,cus_2\ncarl,cus_3\n', {
-      dryRun: '1',
-      import: 'raced',
-    })
-    const connection = { connectionString: imports.server.databaseUrl }
-    await withConnection(connection, async (client) => {
-      await client.query('begin')
-      await client.query(
-        `insert into users (app_id, id, metadata, billing_id) values ($1, 'dan', '{}', 'cus_2')`,
-        [app.id],
-      )
-      await start(app, 'applyUserImport', 'raced')
-      await vi.waitUntil(async () => {
-        const waiting = await rowsOf(
-          connection,
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  describe('skips a billing id that is taken at the same instant, and applies the rest', () => {
+    /** Has another writer take cus_2, who commits once the import waits for them. */
+    const takenDuring = <T>(app: TestApp, importing: () => Promise<T>): Promise<T> => {
+      const connection = { connectionString: imports.server.databaseUrl }
+      return withConnection(connection, async (client) => {
+        await client.query('begin')
+        await client.query(
+          `insert into users (app_id, id, metadata, billing_id) values ($1, 'dan', '{}', 'cus_2')`,
+          [app.id],
         )
-        return waiting.length > 0
-      }, 60_000)
-      await client.query('commit')
-    })
-    expect(await finished(app, 'raced')).toMatchObject({ state: 'APPLIED', applied: 2, refused: 1 })
-    expect(await usersOf(app)).toMatchObject({
+        const answer = importing()
+        await untilSomebodyWaits(connection.connectionString)
+        await client.query('commit')
+        return answer
+      })
+    }
+    const AFTER = {
       ann: ['ann@old.example', 'cus_1'],
       bob: ['bob@old.example', null],
       carl: [null, 'cus_3'],
       dan: [null, 'cus_2'],
+    }
+
+    it('of an import that was tried first', async () => {
+      const app = await imports.newApp()
+      await imports.send(app, 'id,billingId\nann,cus_1\nbob,cus_2\ncarl,cus_3\n', {
+        dryRun: '1',
+        import: 'raced',
+      })
+      await takenDuring(app, () => start(app, 'applyUserImport', 'raced'))
+      expect(await finished(app, 'raced')).toMatchObject({ state: 'APPLIED', applied: 2, refused: 1 })
+      expect(await usersOf(app)).toMatchObject(AFTER)
+    })
+
+    it('of one that is applied at once, whose answer counts and lists it with the bad rows', async () => {
+      const app = await imports.newApp()
+      const file = 'id,billingId\nann,cus_1\nbob,cus_2\ncarl,cus_3\nann,cus_4\n'
+      const answer = await takenDuring(app, () => imports.send(app, file))
+      expect(answer).toMatchObject({ status: 200, rows: 4, changed: 2, bad: 2, badRowsLeftOut: 0 })
+      expect(answer.badRows).toMatchObject([
+        { line: 3, id: 'bob', problem: 'BILLING_ID_TAKEN' },
+        { line: 5, id: 'ann', problem: 'DUPLICATE_ID' },
+      ])
+      expect(await usersOf(app)).toMatchObject(AFTER)
     })
   })
 
@@ -210,6 +227,47 @@ describe('gap: a dry run, its report and the way back', () => {
     expect(await finished(app, 'left')).toMatchObject({ state: 'APPLIED', applied: 2 })
   })
 
+  it.each([
+    ['apply', 'CHECKED', 'APPLIED'],
+    ['undo', 'APPLIED', 'UNDONE'],
+  ])('one that is cut short is shown as it was, and another %s does the rest', async (way, before, after) => {
+    const app = await imports.newApp()
+    const connection = { connectionString: imports.server.databaseUrl }
+    const name = `${way}UserImport`
+    const query = { import: 'cut', ...(way === 'apply' && { dryRun: '1' }) }
+    await imports.send(app, FILE, query)
+    const stateNow = async () => (await app.dashboard.data(IMPORT, { appId: app.id, id: 'cut' })).userImport
+    // Its process died.
+    await rowsOf(
+      connection,
+      `update user_import set state = $2, touched_at = now() - interval '2 minutes' where app_id = $1`,
+      [app.id, way === 'apply' ? 'APPLYING' : 'UNDOING'],
+    )
+    expect(await stateNow()).toMatchObject({
+      state: before,
+      failure: expect.stringContaining('server stopped'),
+    })
+    // Its connection is cut.
+    await withConnection(connection, async (client) => {
+      const schema = await schemaOfUser(imports.server.databaseUrl, app.id, 'carl')
+      await client.query('begin')
+      await client.query(`select from ${schema}.users where app_id = $1 and id = 'carl' for update`, [app.id])
+      await start(app, name, 'cut')
+      const cut = `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      await vi.waitUntil(async () => (await rowsOf(connection, cut)).length > 0, PATIENCE_MS)
+      await client.query('commit')
+    })
+    expect(await finished(app, 'cut')).toMatchObject({
+      state: before,
+      failure: `Something went wrong on our side; ${way} it again for the rest`,
+    })
+    await start(app, name, 'cut')
+    expect(await finished(app, 'cut')).toMatchObject({ state: after, failure: null, applied: 2 })
+    const changed = { ann: ['ann@new.example', 'cus_new'], carl: ['c@x.example', 'cus_c'] }
+    expect(await usersOf(app)).toMatchObject(way === 'apply' ? changed : USERS_BEFORE)
+  })
+
   it('one whose reader died has failed, and a slow one continues', async () => {
     const app = await imports.newApp()
     const stateOf = async (id: string) => {
@@ -235,7 +293,7 @@ describe('gap: a dry run, its report and the way back', () => {
       const answer = imports.send(app, FILE, { dryRun: '1', import: 'slow' })
       await vi.waitFor(
         async () => expect(await stateOf('slow')).toEqual({ state: 'READING', failure: null }),
-        30_000,
+        PATIENCE_MS,
       )
       await silence()
       expect(await stateOf('slow')).toEqual({
@@ -243,7 +301,7 @@ describe('gap: a dry run, its report and the way back', () => {
         failure: 'The server stopped while reading; upload the file again',
       })
       // As soon as its reader is heard of again.
-      await vi.waitFor(async () => expect((await stateOf('slow')).state).toBe('READING'), 30_000)
+      await vi.waitFor(async () => expect((await stateOf('slow')).state).toBe('READING'), PATIENCE_MS)
       await other.query('commit')
       expect(await answer).toMatchObject({ status: 200, changed: 2 })
       await silence()
@@ -292,8 +350,36 @@ describe('gap: a dry run, its report and the way back', () => {
     } finally {
       await other.end()
     }
-    await vi.waitFor(async () => expect(await left()).toBe(0), 30_000)
+    await vi.waitFor(async () => expect(await left()).toBe(0), PATIENCE_MS)
     expect(await imports.send(app, FILE, { dryRun: '1', import: 'oldest' })).toMatchObject({ status: 200 })
+  })
+
+  it('one that is still being read stays, however many come after it', async () => {
+    const app = await imports.newApp()
+    const connection = { connectionString: imports.server.databaseUrl }
+    const stateOf = async (id: string) =>
+      (await app.dashboard.ask(IMPORT, { appId: app.id, id })).data?.userImport?.state
+    const [slow, later] = await withConnection(connection, async (client) => {
+      // Its rows are looked up only once the users can be read.
+      await client.query('begin; lock table users in access exclusive mode')
+      const answer = imports.send(app, FILE, { import: 'slow' })
+      await vi.waitUntil(async () => (await stateOf('slow')) === 'READING', PATIENCE_MS)
+      await rowsOf(
+        connection,
+        `insert into user_import (app_id, id, state, member_email) select $1, 'i' || n, 'CHECKED', 'x' from generate_series(1, $2::int) n`,
+        [app.id, KEPT_IMPORTS],
+      )
+      const next = imports.send(app, FILE, { dryRun: '1', import: 'later' })
+      await vi.waitUntil(async () => (await stateOf('later')) === 'READING', PATIENCE_MS)
+      await client.query('commit')
+      return [await answer, await next] as const
+    })
+    expect(slow).toMatchObject({ status: 200, changed: 2 })
+    expect(later).toMatchObject({ status: 200 })
+    expect(await stateOf('slow')).toBe('APPLIED')
+    // The next one finds it done.
+    await imports.send(app, FILE, { dryRun: '1' })
+    expect(await stateOf('slow')).toBeUndefined()
   })
 
   it('an id is used once, and a failed one says why', async () => {

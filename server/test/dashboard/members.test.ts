@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { availableParallelism } from 'node:os'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { INVITATION_HOURS, PASSWORD_RESET_HOURS, SIGN_IN_TRIES } from '../../src/domain/limits.ts'
+import { passwordWork } from '../../src/operations/members/password-work.ts'
 import { type Client, type Data, dashboardClient, signedIn } from '../harness/client.ts'
+import { rowsOf, untilSomebodyWaits, WAITING, withConnection } from '../harness/database.ts'
 import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
 
 let now = Date.now()
@@ -114,6 +117,20 @@ describe('gap: members', () => {
     })
   })
 
+  it('a changed role applies to what follows in the same request, and so does a removal', async () => {
+    const { id, client } = await newMember('OWNER')
+    const then = 'inviteMember(email: "friend@example.com", role: OWNER) { id }'
+    const demoted = await client.error(
+      `mutation { changeRole(memberId: "${id}", role: VIEWER) { role } ${then} }`,
+    )
+    expect([demoted.path, demoted.extensions.code]).toEqual([['inviteMember'], 'FORBIDDEN'])
+    const { id: other, client: leaving } = await newMember('OWNER')
+    const removed = await leaving.error(`mutation { removeMember(memberId: "${other}") ${then} }`)
+    expect([removed.path, removed.extensions.code]).toEqual([['inviteMember'], 'UNAUTHENTICATED'])
+    const { invitations } = await server.dashboard.data('{ invitations { email } }')
+    expect(invitations.map(({ email }: Data) => email)).not.toContain('friend@example.com')
+  })
+
   it('a changed role applies from the next request on, and a removed member is signed out', async () => {
     const { id, client } = await newMember('EDITOR')
     const edit = 'mutation { advanceClock(appId: "nowhere", to: "2030-01-01T00:00:00Z") { id } }'
@@ -193,11 +210,42 @@ describe('gap: a forgotten password', () => {
       ['resetPassword', email],
       ['createPasswordReset', OWNER.email],
     ])
+    const shown = { id, email, role: 'EDITOR' }
+    expect([noted[0].before, noted[0].after]).toEqual([shown, shown])
     expect(JSON.stringify(auditLog)).not.toContain(token)
     expect(await visitor.error(RESET, { token, password: NEW })).toMatchObject({
       message: expect.stringMatching(/^This link has been used or has expired/),
       extensions: { code: 'UNAUTHENTICATED' },
     })
+  })
+
+  /** What it answers if a link sets another password while it waits, having read the old one, to compare it. */
+  async function overtaken<T>(id: string, compare: () => Promise<T>): Promise<T> {
+    const token = await linkFor(id)
+    return withConnection({ connectionString: server.databaseUrl }, async (held) => {
+      await held.query('begin; lock table sign_in_pace in share mode')
+      const answer = compare()
+      await untilSomebodyWaits(server.databaseUrl)
+      await dashboardClient(server.url).data(RESET, { token, password: NEW })
+      await held.query('commit')
+      return answer
+    })
+  }
+
+  it('is of no use to whoever was signing in with it when a link replaced it', async () => {
+    const { id, email } = await newMember('OWNER')
+    const cookie = await overtaken(id, () => cookieOf(email))
+    const visitor = dashboardClient(server.url).with({ Cookie: cookie })
+    expect(await visitor.data('{ me { email } }')).toEqual({ me: null })
+  })
+
+  it('is of no use to whoever was changing it when a link replaced it', async () => {
+    const { id, email, client } = await newMember('OWNER')
+    const third = 'a third good one'
+    const change = `mutation { changePassword(current: "${PASSWORD}", password: "${third}") }`
+    const { message } = await overtaken(id, () => client.error(change))
+    expect(message).toBe('The current password is wrong')
+    expect([await canSignIn(email, third), await canSignIn(email, NEW)]).toEqual([false, true])
   })
 
   it('a link is void once it is replaced, has expired, or the password was changed', async () => {
@@ -219,6 +267,119 @@ describe('gap: a forgotten password', () => {
     now += 1
     expect(await works(third)).toBe(false)
     await server.dashboard.data('mutation ($id: String!) { removeMember(memberId: $id) }', { id })
+  })
+})
+
+describe('gap: links that owners make', () => {
+  const LINK = `mutation ($memberId: String!) { createPasswordReset(memberId: $memberId) { url } }`
+  const RESET = `mutation ($token: String!) { resetPassword(token: $token, password: "another good password") { id } }`
+  const DEMOTE = 'mutation ($memberId: String!) { changeRole(memberId: $memberId, role: EDITOR) { role } }'
+  const REMOVE = 'mutation ($memberId: String!) { removeMember(memberId: $memberId) }'
+
+  /** An owner, and the links that they made: one to join by, one by which a viewer sets another password. */
+  async function linking() {
+    const { id, email, client } = await newMember('OWNER')
+    const guest = `guest-${people}@example.com`
+    const { inviteMember } = await client.data(INVITE, { email: guest, role: 'OWNER' })
+    const viewer = await newMember('VIEWER')
+    const { createPasswordReset } = await client.data(LINK, { memberId: viewer.id })
+    const [joining, resetting] = [tokenOf(inviteMember.url), tokenOf(createPasswordReset.url)]
+    return { id, email, client, guest, viewer, joining, resetting }
+  }
+
+  const codeOf = (answer: { errors?: { extensions: { code: string } }[] }) =>
+    answer.errors?.[0]?.extensions.code
+  const accepted = (token: string) =>
+    dashboardClient(server.url).ask(ACCEPT, { token, password: PASSWORD }).then(codeOf)
+  const reset = (token: string) => dashboardClient(server.url).ask(RESET, { token }).then(codeOf)
+
+  /** What each answers, one after the other, having come while somebody else was changing members. */
+  const inTurn = <T>(...calls: (() => Promise<T>)[]): Promise<T[]> =>
+    withConnection({ connectionString: server.databaseUrl }, async (held) => {
+      await held.query('begin; lock table member in share row exclusive mode')
+      const answers: Promise<T>[] = []
+      for (const call of calls) {
+        answers.push(call())
+        await vi.waitUntil(
+          async () =>
+            (await rowsOf({ connectionString: server.databaseUrl }, WAITING)).length === answers.length,
+          60_000,
+        )
+      }
+      await held.query('commit')
+      return Promise.all(answers)
+    })
+
+  it.each([
+    ['demoted', DEMOTE],
+    ['removed', REMOVE],
+  ])('are void once whoever made them is %s, and the audit log says which', async (_, change) => {
+    const { id, email, guest, viewer, joining, resetting } = await linking()
+    const mine = await server.dashboard.data(INVITE, { email: `mine-${people}@example.com`, role: 'VIEWER' })
+    await server.dashboard.data(change, { memberId: id })
+    expect([await accepted(joining), await reset(resetting)]).toEqual(['UNAUTHENTICATED', 'UNAUTHENTICATED'])
+    const { invitations, auditLog } = await server.dashboard.data(
+      '{ invitations { id email } auditLog(first: 1) { rows { before after } } }',
+    )
+    expect(invitations.map((sent: Data) => sent.email)).not.toContain(guest)
+    expect(invitations.map((sent: Data) => sent.id)).toContain(mine.inviteMember.id)
+    const shown = { id, email, role: 'OWNER', invitations: [guest], passwordResets: [viewer.email] }
+    const left = { id, email, role: 'EDITOR', invitations: [], passwordResets: [] }
+    expect(auditLog.rows[0]).toEqual({ before: shown, after: change === DEMOTE ? left : null })
+  })
+
+  it('stay valid if an owner is made an owner', async () => {
+    const { id, joining, resetting } = await linking()
+    await server.dashboard.data(DEMOTE.replace('EDITOR', 'OWNER'), { memberId: id })
+    expect([await accepted(joining), await reset(resetting)]).toEqual([undefined, undefined])
+  })
+
+  it('are of no use while whoever made them is being demoted', async () => {
+    const { id, joining, resetting } = await linking()
+    const demote = () => server.dashboard.ask(DEMOTE, { memberId: id }).then(codeOf)
+    expect(
+      await inTurn(
+        demote,
+        () => accepted(joining),
+        () => reset(resetting),
+      ),
+    ).toEqual([undefined, 'UNAUTHENTICATED', 'UNAUTHENTICATED'])
+  })
+
+  it('are not used up by requests that were answered before they were carried out', async () => {
+    const { joining, resetting } = await linking()
+    const env = { TOLLGATE_REQUEST_TIMEOUT_MS: '500' }
+    const hasty = await startTestServer({ databaseUrl: server.databaseUrl, env, clocks: { wall: () => now } })
+    const visitor = dashboardClient(hasty.url)
+    let goOn = () => {}
+    const woken = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    // Others' passwords are being hashed, for longer than these callers wait.
+    const others = Array.from({ length: Math.max(1, Math.floor(availableParallelism() / 2)) }, () =>
+      passwordWork.run(() => woken),
+    )
+    const answers = await Promise.all([
+      visitor.ask(ACCEPT, { token: joining, password: PASSWORD }).then(codeOf),
+      visitor.ask(RESET, { token: resetting }).then(codeOf),
+    ])
+    expect(answers).toEqual(['UNAVAILABLE', 'UNAVAILABLE'])
+    goOn()
+    await Promise.all(others)
+    expect([await accepted(joining), await reset(resetting)]).toEqual([undefined, undefined])
+    await hasty.stop()
+  })
+
+  it('cannot be made by somebody who is being demoted, nor can members be changed', async () => {
+    const { id, client, viewer } = await linking()
+    const demote = () => server.dashboard.ask(DEMOTE, { memberId: id }).then(codeOf)
+    const tries = [
+      () => client.ask(INVITE, { email: 'too-late@example.com', role: 'OWNER' }).then(codeOf),
+      () => client.ask(LINK, { memberId: viewer.id }).then(codeOf),
+      () => client.ask(DEMOTE.replace('EDITOR', 'OWNER'), { memberId: id }).then(codeOf),
+      () => client.ask(REMOVE, { memberId: viewer.id }).then(codeOf),
+    ]
+    expect(await inTurn(demote, ...tries)).toEqual([undefined, ...tries.map(() => 'FORBIDDEN')])
   })
 })
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { publishPackage, type TestApp } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
+import { PATIENCE_MS } from '../harness/patience.ts'
 import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
 
 let server: TestServer
@@ -45,7 +46,6 @@ describe('gap: the sample catalogue', () => {
     'usage_ledger',
     'ledger_base',
     'recent_usage',
-    'activity',
     'sample_activity',
     'feature_activity',
     'sample_item',
@@ -175,7 +175,7 @@ describe('gap: the sample catalogue', () => {
       async () =>
         (await rows(`select 1 from graphile_worker._private_jobs where payload->>'appId' = $1`, [appId]))
           .length === 0,
-      { timeout: 60_000, interval: 100 },
+      { timeout: PATIENCE_MS, interval: 100 },
     )
     expect(await state()).toEqual(loaded)
   })

@@ -27,9 +27,6 @@ const OFF = [
   'PreconnectToSearch',
 ]
 
-/** What a page is given to show something, on a machine that may be busy: playwright's 30 s are not enough for that. */
-export const PATIENCE_MS = 90_000
-
 let shared: Promise<Browser> | undefined
 
 /** The browser of this worker, which ends with it: a file closes the contexts that it opens. */

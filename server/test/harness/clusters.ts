@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { expect } from 'vitest'
 import { StartError } from '../../src/domain/errors.ts'
+import type { Log } from '../../src/embedded-postgres/places.ts'
 import { isPostmaster } from '../../src/embedded-postgres/postmaster.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/start.ts'
 import { builtScript } from './scripts.ts'
@@ -81,7 +82,7 @@ export async function until(condition: () => Promise<boolean> | boolean): Promis
   }
 }
 
-export async function start(dataDir: string, log: (message: string, detail?: object) => void = () => {}) {
+export async function start(dataDir: string, log: Log = () => {}) {
   const postgres = await startEmbeddedPostgres({ dataDir, log })
   cleanups.push(() => postgres.stop())
   return postgres

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { inject } from 'vitest'
+import { inject, vi } from 'vitest'
 import { BY_HAND } from './cells-by-hand.ts'
+import { PATIENCE_MS } from './patience.ts'
 
 export interface TestDatabase {
   url: string
@@ -72,3 +73,10 @@ export async function withConnection<T>(
     await client.end()
   }
 }
+
+/** Of the current database: who waits for a lock. */
+export const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+
+/** Waits until somebody in this database waits for a lock. */
+export const untilSomebodyWaits = (connectionString: string): Promise<boolean> =>
+  vi.waitUntil(async () => (await rowsOf({ connectionString }, WAITING)).length > 0, PATIENCE_MS)

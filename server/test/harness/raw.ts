@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { PATIENCE_MS } from './patience.ts'
 import { API_KEY } from './server.ts'
 
 /** A plain connection to the service, for what no HTTP client would send. */
@@ -16,8 +17,6 @@ export async function openSocket(url: string): Promise<Socket> {
 /** When the connection is gone, in whichever way. */
 export const closing = (socket: Socket): Promise<void> =>
   new Promise((resolve) => socket.once('close', () => resolve()))
-
-const PATIENCE_MS = 20_000
 
 /** Sends these bytes, and returns all that comes back until the service closes the connection. */
 export async function exchange(

@@ -88,7 +88,7 @@ describe('gap: lists: pages that look at a few rows each', () => {
 })
 
 describe('gap: revenue: payments that a provider no longer has', () => {
-  it('are forgotten if they failed since the oldest that it tells of; those before are kept', async () => {
+  it('are forgotten if they failed since it has no others; those before are kept', async () => {
     const { pool } = store
     const of = { appId: 'shop', provider: 'stripe', ref: 'sub_1' }
     await pool.query(`insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live)
@@ -101,9 +101,16 @@ describe('gap: revenue: payments that a provider no longer has', () => {
       at,
     })
     const all = [charge('a', 'FAILED', 1_000), charge('b', 'PAID', 2_000), charge('c', 'FAILED', 3_000)]
-    await keepPayments(pool, of, all)
-    await keepPayments(pool, of, [charge('d', 'PAID', 2_000), charge('e', 'PAID', 4_000)])
-    const { rows } = await pool.query(`select ref from payment where app_id = 'shop' order by ref`)
-    expect(rows.map(({ ref }) => ref)).toEqual(['a', 'b', 'd', 'e'])
+    await keepPayments(pool, of, all, null)
+    const kept = async () => {
+      const { rows } = await pool.query(`select ref from payment where app_id = 'shop' order by ref`)
+      return rows.map(({ ref }) => ref)
+    }
+    await keepPayments(pool, of, [charge('d', 'PAID', 2_000), charge('e', 'PAID', 4_000)], 2_000)
+    expect(await kept()).toEqual(['a', 'b', 'd', 'e'])
+    await keepPayments(pool, of, [], null)
+    expect(await kept()).toEqual(['a', 'b', 'd', 'e'])
+    await keepPayments(pool, of, [], 0)
+    expect(await kept()).toEqual(['b', 'd', 'e'])
   })
 })

@@ -1,5 +1,6 @@
 import Stripe from 'stripe'
 import { payInvoice } from './charges.ts'
+import { discounted } from './discounts.ts'
 import { whole } from './lists.ts'
 import { idOf, type NewLine, type World } from './world.ts'
 
@@ -23,7 +24,10 @@ export function createInvoice(world: World, given: NewInvoice): Stripe.Invoice {
 /** An invoice that nobody has been told of yet. */
 export function buildInvoice(world: World, given: NewInvoice): Stripe.Invoice {
   const id = world.id('in')
-  const total = given.lines.reduce((sum, { amount }) => sum + amount, 0)
+  const lines = given.lines.map((line) => invoiceLine(world, id, given, line))
+  const subtotal = lines.reduce((sum, { amount }) => sum + amount, 0)
+  const discounts = discountsOf(lines)
+  const total = subtotal - discounts.reduce((sum, { amount }) => sum + amount, 0)
   const customer = world.customer(given.customer)
   return {
     id,
@@ -59,7 +63,7 @@ export function buildInvoice(world: World, given: NewInvoice): Stripe.Invoice {
     default_source: null,
     default_tax_rates: [],
     description: given.description ?? null,
-    discounts: [],
+    discounts: given.subscription?.discounts ?? [],
     due_date: null,
     effective_at: null,
     ending_balance: null,
@@ -68,10 +72,7 @@ export function buildInvoice(world: World, given: NewInvoice): Stripe.Invoice {
     issuer: { type: 'self' },
     last_finalization_error: null,
     latest_revision: null,
-    lines: whole(
-      `/v1/invoices/${id}/lines`,
-      given.lines.map((line) => invoiceLine(world, id, given, line)),
-    ),
+    lines: whole(`/v1/invoices/${id}/lines`, lines),
     livemode: false,
     metadata: {},
     next_payment_attempt: null,
@@ -95,16 +96,26 @@ export function buildInvoice(world: World, given: NewInvoice): Stripe.Invoice {
     statement_descriptor: null,
     status: 'draft',
     status_transitions: { finalized_at: null, marked_uncollectible_at: null, paid_at: null, voided_at: null },
-    subtotal: total,
-    subtotal_excluding_tax: total,
+    subtotal,
+    subtotal_excluding_tax: subtotal,
     test_clock: null,
     total,
-    total_discount_amounts: [],
+    total_discount_amounts: discounts,
     total_excluding_tax: total,
     total_pretax_credit_amounts: [],
     total_taxes: [],
     webhooks_delivered_at: null,
   }
+}
+
+/** What each discount takes off all lines together. */
+function discountsOf(lines: readonly Stripe.InvoiceLineItem[]): Stripe.Invoice.TotalDiscountAmount[] {
+  const amounts = new Map<string, number>()
+  for (const { amount, discount } of lines.flatMap(({ discount_amounts }) => discount_amounts ?? [])) {
+    const id = idOf(discount) ?? ''
+    amounts.set(id, (amounts.get(id) ?? 0) + amount)
+  }
+  return [...amounts].map(([discount, amount]) => ({ amount, discount }))
 }
 
 function invoiceLine(
@@ -114,15 +125,13 @@ function invoiceLine(
   line: NewLine,
 ): Stripe.InvoiceLineItem {
   const product = line.price && idOf(line.price.product)
+  const after = discounted(world, given.subscription, line)
   return {
     id: world.id('il'),
     object: 'line_item',
-    amount: line.amount,
+    ...after,
     currency: line.currency,
     description: line.description,
-    discount_amounts: [],
-    discountable: true,
-    discounts: [],
     invoice,
     livemode: false,
     metadata: {},
@@ -153,7 +162,7 @@ function invoiceLine(
     quantity: line.quantity,
     quantity_decimal: Stripe.Decimal.from(line.quantity),
     subscription: given.subscription?.id ?? null,
-    subtotal: line.amount,
+    subtotal: after.amount,
     taxes: [],
   }
 }

@@ -36,14 +36,14 @@ function update(
       throw invalid('Phases must follow each other without a gap.', phase.path('start_date'))
     }
     phase.word('proration_behavior', ['none'])
-    phase.without('discounts')
+    const discounts = phase.forms('discounts').map((one) => one.required('discount'))
     const items = phase.forms('items').map((item) => newItem(world, item))
     for (const { price } of items) checkPrice(price, subscription)
     if (items.length === 0) throw missingParameter(phase.path('items'))
     const end = endOf(phase, start)
     if (end <= start) throw invalid('A phase must end after it starts.', phase.path('end_date'))
     const trialEnd = phase.integer('trial_end') ?? null
-    const built = buildPhase(items, subscription.currency, { start, end }, trialEnd)
+    const built = buildPhase(items, subscription.currency, { start, end }, trialEnd, discounts)
     phases.push({ ...built, metadata: phase.metadata() })
   }
   const [first] = phases

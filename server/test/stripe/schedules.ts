@@ -14,6 +14,7 @@ export function buildPhase(
   currency: string,
   period: { start: number; end: number },
   trialEnd: number | null,
+  discounts: readonly string[],
 ): Stripe.SubscriptionSchedule.Phase {
   return {
     add_invoice_items: [],
@@ -25,7 +26,7 @@ export function buildPhase(
     default_payment_method: null,
     default_tax_rates: [],
     description: null,
-    discounts: [],
+    discounts: discounts.map((discount) => ({ coupon: null, discount, promotion_code: null })),
     end_date: period.end,
     invoice_settings: null,
     items: items.map(({ price, quantity }) => ({
@@ -60,6 +61,7 @@ export function scheduleFrom(world: World, subscription: Stripe.Subscription): S
   const start = Math.max(...subscription.items.data.map((item) => item.current_period_start))
   const period = { start, end: periodEnd(subscription) }
   const items = subscription.items.data.map(({ price, quantity }) => ({ price, quantity: quantity ?? 1 }))
+  const discounts = subscription.discounts.flatMap((discount) => idOf(discount) ?? [])
   const made: Stripe.SubscriptionSchedule = {
     id: world.id('sub_sched'),
     object: 'subscription_schedule',
@@ -93,7 +95,7 @@ export function scheduleFrom(world: World, subscription: Stripe.Subscription): S
     livemode: false,
     metadata: {},
     pause_schedules: [],
-    phases: [buildPhase(items, subscription.currency, period, trialEnd)],
+    phases: [buildPhase(items, subscription.currency, period, trialEnd, discounts)],
     released_at: null,
     released_subscription: null,
     status: 'active',
@@ -160,6 +162,7 @@ export function applyPhase(
   const anew = data[0]?.price.recurring?.interval !== old?.price.recurring?.interval
   world.change('customer.subscription.updated', subscription, {
     items: { ...subscription.items, data },
+    discounts: phase.discounts.flatMap(({ discount }) => idOf(discount) ?? []),
     ...(anew && { billing_cycle_anchor: world.now }),
   })
 }

@@ -5,6 +5,7 @@ import { expire } from './checkout-sessions.ts'
 import { advance } from './clock.ts'
 import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts'
 import { type Attempt, Delivery, type Endpoint, type Plan } from './delivery.ts'
+import { giveDiscount } from './discounts.ts'
 import { subscriptionOf } from './invoices.ts'
 import { createPaymentMethod } from './payment-methods.ts'
 import { seeded } from './random.ts'
@@ -167,6 +168,11 @@ export class StripeStandIn {
 
   update(subscription: string, changes: Partial<Stripe.Subscription>): void {
     this.world.change('customer.subscription.updated', this.world.subscription(subscription), changes)
+  }
+
+  /** So many percent off everything that it is charged from now on. */
+  discount(subscription: string, percentOff: number): void {
+    giveDiscount(this.world, this.world.subscription(subscription), percentOff)
   }
 
   pause(subscription: string): void {

@@ -48,6 +48,8 @@ export class World {
   readonly customers = new Map<string, Stripe.Customer | Stripe.DeletedCustomer>()
   readonly products = new Map<string, Stripe.Product>()
   readonly prices = new Map<string, Stripe.Price>()
+  readonly coupons = new Map<string, Stripe.Coupon>()
+  readonly discounts = new Map<string, Stripe.Discount>()
   readonly sessions = new Map<string, Stripe.Checkout.Session>()
   readonly lineItems = new Map<string, Stripe.LineItem[]>()
   /** what Checkout was told about the subscription or the payment that it will make */

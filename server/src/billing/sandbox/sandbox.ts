@@ -111,6 +111,8 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
         items: s.items,
         scheduled: s.scheduled && { at: s.scheduled.at, items: s.scheduled.items },
         trialEndsAt: inTrial ? s.trialEndsAt : null,
+        triedUntil:
+          inTrial || s.trialEndsAt === null ? null : Math.min(s.trialEndsAt, s.endedAt ?? s.trialEndsAt),
         madeAt: s.madeAt,
         anchor: s.anchor,
         paidUntil: s.pastDueSince ?? s.periodEnd,
@@ -129,7 +131,10 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
       return subscriptionId === null ? { checkoutRef: id } : { subscriptionRef: subscriptionId }
     },
 
-    recentPayments: (ref) => recentInvoices(pool, appId, ref),
+    async recentPayments(ref) {
+      const payments = await recentInvoices(pool, appId, ref)
+      return { payments, since: payments.at(-1)?.at ?? null }
+    },
 
     fetchCustomer: customerOf,
 
@@ -142,9 +147,9 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
 
     keep: (ref) => change(ref, (s) => ({ ...s, cancelAtPeriodEnd: false })),
 
-    addPrice: (ref, priceId) =>
+    addPrice: (ref, priceId, quantity) =>
       changeItems(ref, (items) =>
-        items.some((item) => item.priceId === priceId) ? items : [...items, { priceId, quantity: 1 }],
+        items.some((item) => item.priceId === priceId) ? items : [...items, { priceId, quantity }],
       ),
 
     dropPrice: (ref, priceId) =>

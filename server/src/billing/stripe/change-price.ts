@@ -31,11 +31,15 @@ export async function previewChange(
       },
     }),
   )
-  const amounts = invoice.lines.data
-    .filter((line) => isOfChange(line, change, when))
-    .map(({ amount }) => amount)
+  const amounts = invoice.lines.data.filter((line) => isOfChange(line, change, when)).map(afterDiscounts)
   const sum = (sign: 1 | -1) => amounts.reduce((total, amount) => total + Math.max(sign * amount, 0), 0)
   return { credit: sum(-1), charge: sum(1), currency }
+}
+
+/** A discount is in the amount already, or beside it, and brings what is charged or given back nearer to nothing. */
+function afterDiscounts({ amount, discount_amounts: discounts }: Stripe.InvoiceLineItem): number {
+  const off = (discounts ?? []).reduce((sum, discount) => sum + Math.abs(discount.amount), 0)
+  return Math.sign(amount) * Math.max(Math.abs(amount) - off, 0)
 }
 
 /** An invoice may carry more: what is pending for the customer, and the other prices on the bill. */
@@ -73,8 +77,10 @@ export async function changePrice(
       }),
     )
   } catch (error) {
-    // What was scheduled stays so.
-    if (before) await scheduleItems(stripe, { ...current, schedule: null }, itemsOf(current), before)
+    // What was scheduled stays so, unless the change was made and only the answer is missing.
+    const found = before && (await asked(() => stripe.subscriptions.retrieve(ref)))
+    if (found && sameItems(itemsOf(found), itemsOf(current)))
+      await scheduleItems(stripe, found, itemsOf(found), before)
     throw error
   }
 }

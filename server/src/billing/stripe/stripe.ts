@@ -62,7 +62,9 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
 
     async recentPayments(ref) {
       const list = await found(() => stripe.invoices.list({ subscription: ref, limit: 12 }))
-      return (list?.data ?? []).flatMap(paymentFrom)
+      if (!list) return { payments: [], since: null }
+      const oldest = list.has_more ? list.data.at(-1) : null
+      return { payments: list.data.flatMap(paymentFrom), since: (oldest?.created ?? 0) * 1000 }
     },
 
     fetchCustomer: (ref) => found(async () => customerFrom(await stripe.customers.retrieve(ref))),
@@ -86,13 +88,17 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
       await takeBackEnd(stripe, current)
     },
 
-    addPrice: (ref, priceId) =>
+    addPrice: (ref, priceId, quantity) =>
       changeBill(
         ref,
-        (items) =>
-          items.some((one) => one.priceId === priceId) ? items : [...items, { priceId, quantity: 1 }],
+        (items) => (items.some((one) => one.priceId === priceId) ? items : [...items, { priceId, quantity }]),
         () =>
-          stripe.subscriptionItems.create({ subscription: ref, price: priceId, proration_behavior: 'none' }),
+          stripe.subscriptionItems.create({
+            subscription: ref,
+            price: priceId,
+            quantity,
+            proration_behavior: 'none',
+          }),
       ),
 
     dropPrice: (ref, priceId) =>

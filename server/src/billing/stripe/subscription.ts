@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import type { BillingStanding } from '../../domain/billing-changes.ts'
+import type { BillingStanding } from '../../domain/bill.ts'
 import { sameItems } from '../price-change.ts'
 import type { BilledItem, ProviderSubscription } from '../provider.ts'
 import { idOf } from './asked.ts'
@@ -19,7 +19,9 @@ export const STANDINGS: Record<Stripe.Subscription.Status, BillingStanding> = {
 /** When the oldest unpaid payment was due. */
 export async function owingSince(stripe: Stripe, { id, created }: Stripe.Subscription): Promise<number> {
   const { data } = await stripe.invoices.list({ subscription: id, status: 'open', limit: 100 })
-  return (data.at(-1)?.created ?? created) * 1000
+  const oldest = data.at(-1)
+  // One that is sent to the payer says until when it may be paid.
+  return (oldest?.due_date ?? oldest?.created ?? created) * 1000
 }
 
 /**
@@ -57,6 +59,10 @@ export function subscriptionFrom(
     items: itemsOf(s),
     scheduled: scheduledOf(s),
     trialEndsAt: s.status === 'trialing' && s.trial_end !== null ? s.trial_end * 1000 : null,
+    triedUntil:
+      s.status === 'trialing' || s.trial_end === null
+        ? null
+        : Math.min(s.trial_end, s.ended_at ?? s.trial_end) * 1000,
     madeAt: s.created * 1000,
     anchor: s.billing_cycle_anchor * 1000,
     paidUntil,

@@ -1,5 +1,4 @@
 import type { Call, InstallationCall, MemberActor } from '../../operations/call/call.ts'
-import type { Deadline } from '../../operations/call/deadline.ts'
 import { notSignedIn } from '../../operations/call/member-operations.ts'
 import type { Service } from '../../operations/call/service.ts'
 import type { Browser } from '../../operations/members/sign-in.ts'
@@ -9,7 +8,6 @@ import type { Member } from '../../store/members.ts'
 export interface DashboardContext extends Browser {
   service: Service
   member: Member | null
-  deadline: Deadline
   /** the base of links */
   publicUrl: string
   /** Sets the session cookie; null removes it. */

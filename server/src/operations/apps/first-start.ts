@@ -1,5 +1,5 @@
 import { StartError, TollgateError } from '../../domain/errors.ts'
-import { findKeyByHash, hasApiKeys, insertApiKey, upsertApiKey } from '../../store/api-keys.ts'
+import { findKeyByHash, hasApiKeys, insertApiKey, replaceApiKey } from '../../store/api-keys.ts'
 import { bumpVersion, insertApp, lockApp } from '../../store/apps.ts'
 import { transaction } from '../../store/database.ts'
 import { hasMembers } from '../../store/members.ts'
@@ -27,12 +27,14 @@ export async function prepare(
     await lockApp(tx, DEFAULT_APP)
     const key = { id: 'environment', name: 'TOLLGATE_API_KEY', ...keptOf(apiKey) }
     const same = await findKeyByHash(tx, key.hash)
-    if (same && same.id !== key.id && (same.appId !== DEFAULT_APP || same.revokedAt !== null)) {
-      throw new StartError('TOLLGATE_API_KEY is a revoked key or the key of another app: choose a new one.')
+    if (same && (same.appId !== DEFAULT_APP || !same.isGood)) {
+      throw new StartError(
+        'TOLLGATE_API_KEY is a key that was revoked or has expired, or the key of another app: choose a new one.',
+      )
     }
-    if (same === null || same.id === key.id) {
-      if (await upsertApiKey(tx, DEFAULT_APP, key)) await bumpVersion(tx, DEFAULT_APP)
-    }
+    if (same) return
+    await replaceApiKey(tx, DEFAULT_APP, key)
+    await bumpVersion(tx, DEFAULT_APP)
   })
   if (owner === null) return null
   if (await hasMembers(service.pool)) return 'ignored'

@@ -67,7 +67,7 @@ async function newReset(tx: Db, email: string, now: number): Promise<PasswordRes
   const owner = email === '' ? owners[0] : owners.find((member) => member.email === email.toLowerCase())
   if (!owner) throw noSuchOwner(email, owners)
   await note(tx, null, 'createPasswordReset', 'member', String(owner.id))
-  return newPasswordReset(tx, owner, now)
+  return newPasswordReset(tx, owner, null, now)
 }
 
 function noSuchOwner(email: string, owners: readonly Member[]): StartError {

@@ -1,25 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { SANDBOX_CUSTOMERS } from '../../billing/customer-refs.ts'
-import type { BilledItem, Customer, ProviderSubscription } from '../../billing/provider.ts'
-import {
-  type Billed,
-  type BilledPackage,
-  type BillingChanges,
-  billingChanges,
-} from '../../domain/billing-changes.ts'
+import type { Customer, ProviderSubscription } from '../../billing/provider.ts'
+import { type BillingChanges, billingChanges } from '../../domain/billing-changes.ts'
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { quote } from '../../domain/errors.ts'
-import { MAX_QUANTITY } from '../../domain/limits.ts'
+import { isIdentifier } from '../../domain/identifier.ts'
 import { billingStateOf } from '../../domain/mrr.ts'
-import type { Interval } from '../../domain/price.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import { endedAt, termsOf } from '../../domain/subscription.ts'
+import { endedAt, type Subscription, termsAfter } from '../../domain/subscription.ts'
 import { graceDays } from '../../store/apps.ts'
+import { findCheckoutSession } from '../../store/checkout-sessions.ts'
 import { type Tx, transaction } from '../../store/database.ts'
 import { holdErasures, isErased } from '../../store/erased-refs.ts'
 import { addJob, addJobs } from '../../store/jobs.ts'
-import { findPrices, type PriceRow } from '../../store/prices.ts'
 import {
   notePaidAgain,
   type ProviderSubscriptionRow,
@@ -37,19 +31,11 @@ import {
 import { foundPackage } from '../call/found.ts'
 import type { Service } from '../call/service.ts'
 import { auditedReport } from './audited-report.ts'
+import { billOf } from './bill-of.ts'
+import { BillingProblem } from './billing-problem.ts'
+import { trialLinksToClose } from './close-trial-links.ts'
 import { heldBy } from './held-by.ts'
 import { isWithheld } from './withheld.ts'
-
-/** Why a payment cannot be granted: someone has to fix something, then replay the notice. */
-export class BillingProblem extends Error {
-  /** the provider's id of the payment */
-  readonly ref: string
-
-  constructor(ref: string, message: string) {
-    super(message)
-    this.ref = ref
-  }
-}
 
 /** A provider's report of something that was paid. */
 export interface PaidSubscription extends ProviderSubscription {
@@ -127,6 +113,7 @@ function apply(
 
     const grace = pastDueSince === null ? null : pastDueSince + (await graceDays(tx, appId)) * DAY_MS
     const { packages, scheduled } = bill
+    const byTrialLink = await isByTrialLink(tx, appId, said)
     const keepsAnchor =
       known !== null &&
       known.anchor !== null &&
@@ -140,6 +127,7 @@ function apply(
         packages,
         scheduled,
         keepsAnchor,
+        byTrialLink,
       },
       held,
       grace,
@@ -157,11 +145,30 @@ function apply(
     }
     await settleByClock(tx, appId, uid, now)
     await auditedReport(tx, at, uid, async () => {
-      await write(tx, at, uid, changes, { catalogue: app.catalogue, now })
+      await write(tx, at, uid, changes, { catalogue: app.catalogue, held, now })
       await alignSuccessors(tx, appId, uid, now)
     })
-    return { written, problem: heldAlready(at, said, changes) }
+    const isHeld = packages.every((p) => held.some((s) => s.packageId === p.id && endedAt(s, now) === null))
+    const problem = changes.triedBefore && !isHeld ? triedBefore(at, packages) : null
+    return { written, problem: problem ?? heldAlready(at, said, changes) }
   })
+}
+
+/** Whether the link that it was made by promised a trial; asked only of what is in one. */
+async function isByTrialLink(
+  tx: Tx,
+  appId: string,
+  { sessionId, trialEndsAt }: PaidSubscription,
+): Promise<boolean> {
+  if (trialEndsAt === null || sessionId === null || !isIdentifier(sessionId)) return false
+  const session = await findCheckoutSession(tx, appId, sessionId)
+  return session?.terms?.trialDays != null
+}
+
+/** A link was used although its trial has been had, and the user has nothing by it. */
+function triedBefore({ provider, ref }: ProviderRef, packages: readonly { id: string }[]): string {
+  const names = packages.map(({ id }) => quote(id)).join(', ')
+  return `The user has tried ${names} before, so the trial ${ref} was ended at ${providerName(provider)}, and nothing was charged: send the user a new link`
 }
 
 /** A one-off purchase was paid twice. */
@@ -198,83 +205,27 @@ async function becomeUser(
   return made.uid
 }
 
-/** The packages that are charged for, now and after a scheduled change, and how often. */
-async function billOf(
-  tx: Tx,
-  at: ProviderRef,
-  said: ProviderSubscription,
-  catalogue: Catalogue,
-  now: number,
-): Promise<Pick<Billed, 'packages' | 'scheduled'> & { interval: Interval | null; charged: BilledItem[] }> {
-  const { items, scheduled } = said
-  const all = [...items, ...(scheduled?.items ?? [])]
-  const prices = await findPrices(
-    tx,
-    at.appId,
-    at.provider,
-    all.map(({ priceId }) => priceId),
-  )
-  const unknownIn = (some: readonly BilledItem[]) =>
-    some.find(({ priceId }) => !prices.some((price) => price.id === priceId))
-  // A scheduled change whose time has come counts as made, whether or not the provider has got to it.
-  const charged = scheduled !== null && scheduled.at <= now ? scheduled.items : items
-  const unknown = unknownIn(charged)
-  if (unknown !== undefined && (said.standing === 'live' || said.standing === 'past due')) {
-    throw new BillingProblem(
-      at.ref,
-      `${quote(unknown.priceId)} is the price of no package: import it in the dashboard, and replay this notice`,
-    )
-  }
-  const packagesOf = (some: readonly BilledItem[]) => packagesPaid(some, prices, catalogue)
-  const [first] = charged
-  return {
-    packages: packagesOf(items),
-    scheduled:
-      scheduled && unknownIn(scheduled.items) === undefined
-        ? { at: scheduled.at, packages: packagesOf(scheduled.items) }
-        : null,
-    interval: prices.find(({ id }) => id === first?.priceId)?.interval ?? null,
-    charged,
-  }
-}
-
-/** A package has as many as its prices are charged for; none of it is charged for no package at all. */
-function packagesPaid(
-  items: readonly BilledItem[],
-  prices: readonly PriceRow[],
-  catalogue: Catalogue,
-): BilledPackage[] {
-  const quantities = new Map<string, number>()
-  for (const { id, packageId } of prices) {
-    const quantity = items.find(({ priceId }) => priceId === id)?.quantity ?? 0
-    if (quantity > 0) quantities.set(packageId, (quantities.get(packageId) ?? 0) + quantity)
-  }
-  return [...quantities].map(([id, quantity]) => ({
-    id,
-    isAddon: foundPackage(catalogue, id).isAddon,
-    quantity: Math.min(quantity, MAX_QUANTITY),
-  }))
-}
-
 /** Endings first: otherwise the unique indexes would refuse what starts. */
 async function write(
   tx: Tx,
   at: ProviderRef,
   uid: number,
   changes: BillingChanges,
-  { catalogue, now }: { catalogue: Catalogue; now: number },
+  { catalogue, held, now }: { catalogue: Catalogue; held: readonly Subscription[]; now: number },
 ): Promise<void> {
   const { appId } = at
   for (const { id, at: time } of changes.end) await cancelNow(tx, appId, [id], time)
   for (const change of changes.update) await followProvider(tx, appId, change)
   const made = changes.insert.map((s) => ({ ...boughtNow(s, catalogue), id: `sub_${randomUUID()}` }))
   if (made.length > 0) await insertSubscriptions(tx, appId, uid, made, at)
+  if (made.some((s) => s.trialEndsAt !== null)) await trialLinksToClose(tx, appId, uid)
   await deleteSuccessors(tx, appId, changes.unplan, now)
   if (changes.plan) {
     const { follows, successor } = changes.plan
     const id = follows ?? made.find((s) => !s.isAddon)?.id
     if (id === undefined) throw new Error('a successor of nothing')
-    const planned = { ...boughtNow(successor, catalogue), id: `sub_${randomUUID()}` }
+    const before = held.find((s) => s.id === follows)
+    const planned = { ...boughtNow(successor, catalogue, before), id: `sub_${randomUUID()}` }
     await insertSuccessor(tx, appId, uid, id, planned, at)
   }
   for (const { provider, ref } of changes.cancelAtProvider) {
@@ -287,8 +238,8 @@ async function write(
   )
 }
 
-const boughtNow = (s: BillingChanges['insert'][number], catalogue: Catalogue) => ({
-  ...termsOf(foundPackage(catalogue, s.packageId)),
+const boughtNow = (s: BillingChanges['insert'][number], catalogue: Catalogue, before?: Subscription) => ({
+  ...termsAfter(before, foundPackage(catalogue, s.packageId)),
   ...s,
   metadata: {},
 })

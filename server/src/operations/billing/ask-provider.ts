@@ -1,7 +1,7 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { insertFoundFailure } from '../../store/notices.ts'
 import type { Service } from '../call/service.ts'
-import { BillingProblem } from './apply-billing.ts'
+import { BillingProblem } from './billing-problem.ts'
 import { syncCheckout } from './sync-checkout.ts'
 import { syncSubscription } from './sync-subscription.ts'
 

@@ -3,7 +3,10 @@ import { MAX_GRACE_DAYS } from '../../domain/limits.ts'
 import type { AccessAfterRefund } from '../../domain/reversal.ts'
 import * as store from '../../store/apps.ts'
 import type { Db } from '../../store/database.ts'
-import { reversedProviderSubscriptions } from '../../store/provider-subscriptions.ts'
+import {
+  pastDueProviderSubscriptions,
+  reversedProviderSubscriptions,
+} from '../../store/provider-subscriptions.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
@@ -27,12 +30,14 @@ const read = async (db: Db, appId: string): Promise<BillingSettings> => ({
   accessAfterRefund: await store.accessAfterRefund(db, appId),
 })
 
+/** Also decides about what is past due already: the providers are asked about that again. */
 export async function setGraceDays(call: Call, days: number): Promise<BillingSettings> {
   const { appId } = call
   if (days < 0 || days > MAX_GRACE_DAYS)
     throw badUserInput(`days must be from 0 to ${MAX_GRACE_DAYS}`, 'days')
   return mutate(call, async (tx) => {
     await store.setGraceDays(tx, appId, days)
+    await ask(tx, await pastDueProviderSubscriptions(tx, appId))
     return read(tx, appId)
   })
 }

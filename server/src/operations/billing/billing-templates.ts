@@ -1,18 +1,17 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
 import { checkDeletable, counted, deletionRefusal } from '../../domain/deletion.ts'
-import { appNotFound, badUserInput, quote, TollgateError } from '../../domain/errors.ts'
+import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
 import { MAX_BILLING_TEMPLATES } from '../../domain/limits.ts'
 import { checkTemplatePackages, offerOf, pricesOf } from '../../domain/offer.ts'
 import type { Package } from '../../domain/package.ts'
 import { checkTerms, PLAIN_TERMS, type SaleTerms } from '../../domain/sale-terms.ts'
 import * as store from '../../store/billing-templates.ts'
-import { type LoadedApp, loadApp } from '../../store/catalogue.ts'
 import type { Db } from '../../store/database.ts'
 import { listPrices, type PriceRow } from '../../store/prices.ts'
 import { linksOfTemplate, lockTemplate } from '../../store/references.ts'
 import type { Call } from '../call/call.ts'
-import { foundPackage } from '../call/found.ts'
+import { foundCatalogue, foundPackage } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
 import { templateItems } from './template-items.ts'
 
@@ -37,13 +36,13 @@ export async function billingTemplates(
   { service, appId }: Reading,
   includeArchived: boolean,
 ): Promise<BillingTemplate[]> {
-  const { catalogue } = await loadedApp(service.pool, appId)
+  const catalogue = await foundCatalogue(service.pool, appId)
   const rows = await store.listTemplates(service.pool, appId, includeArchived)
   return shown(service.pool, appId, catalogue, rows)
 }
 
 export async function billingTemplate({ service, appId }: Reading, id: string): Promise<BillingTemplate> {
-  const { catalogue } = await loadedApp(service.pool, appId)
+  const catalogue = await foundCatalogue(service.pool, appId)
   return foundTemplate(service.pool, appId, id, catalogue)
 }
 
@@ -56,7 +55,7 @@ export async function createBillingTemplate(
   checkText('name', name)
   const terms = checkTerms(given)
   return mutate(call, async (tx) => {
-    const { catalogue } = await loadedApp(tx, appId)
+    const catalogue = await foundCatalogue(tx, appId)
     const packages = packageIds.map((packageId) => foundPackage(catalogue, packageId))
     checkTemplatePackages(packages)
     const items = packages.map((p) => ({ packageId: p.id, price: chosenPrice(p, priceIds) }))
@@ -91,7 +90,7 @@ export async function archiveBillingTemplate(
     if (!isIdentifier(id) || !(await store.archiveTemplate(tx, appId, id, archived))) {
       throw templateNotFound(id)
     }
-    const { catalogue } = await loadedApp(tx, appId)
+    const catalogue = await foundCatalogue(tx, appId)
     return foundTemplate(tx, appId, id, catalogue)
   })
 }
@@ -154,12 +153,6 @@ async function shown(
       problem: 'problem' in offer ? offer.problem : null,
     }
   })
-}
-
-async function loadedApp(db: Db, appId: string): Promise<LoadedApp> {
-  const app = isIdentifier(appId) ? await loadApp(db, appId) : null
-  if (!app) throw appNotFound(appId)
-  return app
 }
 
 const templateNotFound = (id: string) =>

@@ -9,7 +9,8 @@ export async function followPayments(
   at: ProviderRef,
   provider: BillingProvider,
 ): Promise<void> {
-  await keepPayments(service.pool, at, await provider.recentPayments(at.ref))
+  const { payments, since } = await provider.recentPayments(at.ref)
+  await keepPayments(service.pool, at, payments, since)
 }
 
 /** Keeps a one-off payment, which has no invoice. */
@@ -20,7 +21,6 @@ export async function followOneOff(
 ): Promise<void> {
   const moment = startsAt ?? paidAt
   if (paid === null || paid.amount === 0 || moment === null) return
-  await keepPayments(service.pool, { ...at, ref }, [
-    { ref: paymentRef ?? ref, state: 'PAID', ...paid, at: moment },
-  ])
+  const payment = { ref: paymentRef ?? ref, state: 'PAID' as const, ...paid, at: moment }
+  await keepPayments(service.pool, { ...at, ref }, [payment], null)
 }

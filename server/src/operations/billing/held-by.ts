@@ -1,9 +1,14 @@
-import type { HeldSubscription } from '../../domain/billing-changes.ts'
+import type { HeldSubscription } from '../../domain/bill.ts'
 import type { Db } from '../../store/database.ts'
-import { paymentsBehind, subscriptionsOfUser } from '../../store/subscriptions.ts'
+import { paymentsBehind, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
 
 /** The user's subscriptions, each with the payment behind it. */
-export async function heldBy(db: Db, appId: string, uid: number, now: number): Promise<HeldSubscription[]> {
+export async function heldBy(
+  db: Db,
+  appId: string,
+  uid: number,
+  now: number,
+): Promise<(SubscriptionRow & HeldSubscription)[]> {
   const payments = await paymentsBehind(db, appId, uid)
   return (await subscriptionsOfUser(db, appId, uid, now)).map((s) => ({
     ...s,

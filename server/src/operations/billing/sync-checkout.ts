@@ -47,6 +47,7 @@ async function grantForGood(
       items: session.items.map(({ priceId }) => ({ priceId, quantity: 1 })),
       scheduled: null,
       trialEndsAt: null,
+      triedUntil: null,
       madeAt: startsAt,
       anchor: startsAt,
       paidUntil: null,

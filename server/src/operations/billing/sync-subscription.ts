@@ -59,6 +59,7 @@ function vanished(ref: string, known: ProviderSubscriptionRow): ProviderSubscrip
     items: [],
     scheduled: null,
     trialEndsAt: null,
+    triedUntil: null,
     madeAt: known.madeAt,
     anchor: known.madeAt,
     paidUntil: known.paidUntil,

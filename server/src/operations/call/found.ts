@@ -1,13 +1,26 @@
 import type { Catalogue, CataloguedFeature } from '../../domain/catalogue.ts'
-import { featureNotFound, packageNotFound, subscriptionNotFound, userNotFound } from '../../domain/errors.ts'
+import {
+  appNotFound,
+  featureNotFound,
+  packageNotFound,
+  subscriptionNotFound,
+  userNotFound,
+} from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { Package } from '../../domain/package.ts'
+import { loadApp } from '../../store/catalogue.ts'
 import type { Db } from '../../store/database.ts'
 import { findSubscription, type SubscriptionRow } from '../../store/subscriptions.ts'
 import { findUser, lockUser, type UserRow } from '../../store/users.ts'
 
 // Look up an object by id, or throw its not-found error. An id that cannot exist is not even looked up: PostgreSQL
 // would choke on some of them.
+
+export async function foundCatalogue(db: Db, appId: string): Promise<Catalogue> {
+  const app = isIdentifier(appId) ? await loadApp(db, appId) : null
+  if (!app) throw appNotFound(appId)
+  return app.catalogue
+}
 
 export function foundFeature(catalogue: Catalogue, id: string): CataloguedFeature {
   const feature = catalogue.features.get(id)

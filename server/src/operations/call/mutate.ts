@@ -5,6 +5,7 @@ import { bumpVersion, lockApp } from '../../store/apps.ts'
 import { type LoadedApp, loadApp } from '../../store/catalogue.ts'
 import { type Tx, transaction, withSavepoint } from '../../store/database.ts'
 import { claimKey, readKeys, storeResults } from '../../store/idempotency.ts'
+import { findMemberById } from '../../store/members.ts'
 import { checkTakesNew } from './archived-app.ts'
 import { audited } from './audited.ts'
 import { type Call, type InstallationCall, momentOf } from './call.ts'
@@ -24,10 +25,12 @@ export async function mutate<T>(
   effect: (tx: Tx, moment: () => Promise<Moment>) => Promise<T>,
 ): Promise<T> {
   const { service, actor, appId, deadline } = call
-  if (actor.kind === 'member') checkMay('mutation', actor.operation.name, actor.member)
   const idempotency = appId === null ? null : call.idempotency
   let checked = actor.kind !== 'app'
   const work = async (tx: Tx): Promise<Outcome<T>> => {
+    // As they are now: an earlier mutation of the same request may have changed it.
+    if (actor.kind === 'member')
+      checkMay('mutation', actor.operation.name, await findMemberById(tx, actor.member.id))
     let runs = false
     const moment = async () => {
       if (appId === null) throw new Error('what belongs to no app has no moment')

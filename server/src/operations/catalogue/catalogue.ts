@@ -1,10 +1,7 @@
 import type { Catalogue, CataloguedFeature } from '../../domain/catalogue.ts'
-import { appNotFound } from '../../domain/errors.ts'
-import { isIdentifier } from '../../domain/identifier.ts'
 import type { Package } from '../../domain/package.ts'
-import { loadApp } from '../../store/catalogue.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature, foundPackage } from '../call/found.ts'
+import { foundCatalogue, foundFeature, foundPackage } from '../call/found.ts'
 
 export async function dashboardPackage(call: Call, id: string): Promise<Package> {
   return foundPackage(await catalogueOf(call), id)
@@ -33,8 +30,5 @@ function containing(search: string): (noun: { id: string; name: string }) => boo
   }
 }
 
-export async function catalogueOf({ service, appId }: Pick<Call, 'service' | 'appId'>): Promise<Catalogue> {
-  const app = isIdentifier(appId) ? await loadApp(service.pool, appId) : null
-  if (!app) throw appNotFound(appId)
-  return app.catalogue
-}
+export const catalogueOf = ({ service, appId }: Pick<Call, 'service' | 'appId'>): Promise<Catalogue> =>
+  foundCatalogue(service.pool, appId)

@@ -1,12 +1,13 @@
 import { type Catalogue, checkSize } from '../../domain/catalogue.ts'
 import { type CatalogueDiff, catalogueDiff as diffOf } from '../../domain/catalogue-diff.ts'
 import { badUserInput } from '../../domain/errors.ts'
+import type { Package, PackageEdit } from '../../domain/package.ts'
 import type { Tx } from '../../store/database.ts'
-import { insertFeature, updateFeature } from '../../store/features.ts'
+import { insertFeatures, updateFeature } from '../../store/features.ts'
 import {
   applyPackageEdit,
-  insertPackage,
-  insertPackageFeatures,
+  insertFeaturesOfPackages,
+  insertPackages,
   setPackageDraft,
 } from '../../store/packages.ts'
 import type { Call } from '../call/call.ts'
@@ -48,11 +49,10 @@ const added = (entries: readonly { change: string }[]): number =>
   entries.filter(({ change }) => change === 'ADD').length
 
 async function copyFeatures(tx: Tx, appId: string, from: Catalogue, diff: CatalogueDiff): Promise<void> {
-  for (const { id, change } of diff.features) {
-    const feature = foundFeature(from, id)
-    if (change === 'ADD') await insertFeature(tx, appId, feature)
-    if (change === 'CHANGE') await updateFeature(tx, appId, feature)
-  }
+  const copied = (change: string) =>
+    diff.features.filter((f) => f.change === change).map(({ id }) => foundFeature(from, id))
+  await insertFeatures(tx, appId, copied('ADD'))
+  for (const feature of copied('CHANGE')) await updateFeature(tx, appId, feature)
 }
 
 async function copyPackages(
@@ -63,6 +63,7 @@ async function copyPackages(
   diff: CatalogueDiff,
   now: number,
 ): Promise<void> {
+  const made: (Omit<Package, 'features'> & PackageEdit)[] = []
   for (const { id, change } of diff.packages) {
     const source = foundPackage(from, id)
     const { name, features } = source.draft ?? source
@@ -76,12 +77,13 @@ async function copyPackages(
       })),
     }
     if (change === 'ADD') {
-      await insertPackage(tx, appId, { ...source, name, updatedAt: now })
-      await insertPackageFeatures(tx, appId, id, edit.features)
+      made.push({ ...source, ...edit, updatedAt: now })
     } else if (change === 'CHANGE') {
       const published = to.packages.get(id)?.status === 'PUBLISHED'
       if (published) await setPackageDraft(tx, appId, id, edit, now)
       else await applyPackageEdit(tx, appId, id, edit, now)
     }
   }
+  await insertPackages(tx, appId, made)
+  await insertFeaturesOfPackages(tx, appId, made)
 }

@@ -1,4 +1,4 @@
-import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
+import { badUserInput, quote, TollgateError, unavailable } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { named, type SentencePart, type Subject } from '../../domain/sentence.ts'
@@ -72,9 +72,7 @@ async function begin(call: Call, id: string, way: WayThrough): Promise<store.Use
   const { from, under } = STATES[way]
   const begun = await mutate(call, async (tx) => {
     const found = await foundImport(tx, appId, id)
-    // One whose process died is resumed where it stopped.
-    const left = found.state === under && !found.alive
-    if (found.state !== from && !left) {
+    if (found.state !== from) {
       throw badUserInput(
         `This import is ${found.state}: only one that is ${from} can be ${way === 'apply' ? 'applied' : 'undone'}`,
       )
@@ -82,15 +80,26 @@ async function begin(call: Call, id: string, way: WayThrough): Promise<store.Use
     await store.setImportState(tx, appId, id, under)
     return foundImport(tx, appId, id)
   })
-  service.ongoing.run(`the import ${id}`, async () => {
-    try {
-      await moveImport(service, appId, id, way)
-    } catch (error) {
-      await store.setImportState(service.pool, appId, id, 'FAILED', 'Something went wrong on our side')
-      throw error
-    }
-  })
+  service.ongoing.run(`the import ${id}`, () => moveImport(service, appId, id, way))
   return begun
+}
+
+/** Moves all rows. Where that is cut short, what was moved stays, and the same again moves the rest. */
+export async function moveImport(
+  service: Service,
+  appId: string,
+  id: string,
+  way: WayThrough,
+): Promise<void> {
+  const { pool } = service
+  try {
+    await moveBatches(service, appId, id, way)
+  } catch (error) {
+    const why = service.ongoing.stopping ? 'The server was stopped' : 'Something went wrong on our side'
+    const { from, under } = STATES[way]
+    await store.setImportState(pool, appId, id, from, `${why}; ${way} it again for the rest`, under)
+    throw error
+  }
 }
 
 const BATCH = 5_000
@@ -99,15 +108,10 @@ const BATCH = 5_000
  * Moves all rows, in batches. If a billing id is taken at the same instant, the whole batch fails; it is retried in
  * parts, the first of which finds it taken.
  */
-export async function moveImport(
-  service: Service,
-  appId: string,
-  id: string,
-  way: WayThrough,
-): Promise<void> {
+async function moveBatches(service: Service, appId: string, id: string, way: WayThrough): Promise<void> {
   const { pool } = service
   for (let [limit, lost] = [BATCH, 0]; ; ) {
-    if (service.ongoing.stopping) return
+    if (service.ongoing.stopping) throw unavailable('The server was stopped')
     try {
       const more = await transaction(service.patient, async (tx) => {
         await lookUpKeys(tx)
@@ -122,7 +126,8 @@ export async function moveImport(
       limit = Math.ceil(limit / 2)
     }
   }
-  await store.setImportState(pool, appId, id, STATES[way].done)
+  const { under, done } = STATES[way]
+  await store.setImportState(pool, appId, id, done, null, under)
 }
 
 /** The report: every row of the file and its outcome. */

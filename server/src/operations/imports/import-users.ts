@@ -59,16 +59,16 @@ export async function importUsers(
     call.service.ongoing.run(`the heartbeat of the import ${id}`, () => store.touchImport(pool, appId, id))
   }, HEARTBEAT_MS)
   try {
-    await stage(call, order, file)
+    await stage(call, order, file).catch(async (error: unknown) => {
+      const told = error instanceof TollgateError ? error.message : 'Something went wrong on our side'
+      await store.setImportState(pool, appId, id, 'FAILED', told)
+      throw error
+    })
     await store.setImportState(pool, appId, id, 'CHECKED')
     if (!order.dryRun) {
       await store.setImportState(pool, appId, id, 'APPLYING')
       await moveImport(call.service, appId, id, 'apply')
     }
-  } catch (error) {
-    const told = error instanceof TollgateError ? error.message : 'Something went wrong on our side'
-    await store.setImportState(pool, appId, id, 'FAILED', told)
-    throw error
   } finally {
     clearInterval(heartbeat)
   }

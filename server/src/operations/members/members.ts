@@ -7,8 +7,10 @@ import type { Role } from '../../domain/role.ts'
 import { insertAuditEntry } from '../../store/audit.ts'
 import { type Db, transaction } from '../../store/database.ts'
 import * as store from '../../store/members.ts'
+import { deletePasswordResetsBy } from '../../store/password-resets.ts'
 import { deleteSessionsOf } from '../../store/sessions.ts'
 import type { InstallationCall } from '../call/call.ts'
+import { checkMay } from '../call/member-operations.ts'
 import { mutate } from '../call/mutate.ts'
 import type { Service } from '../call/service.ts'
 import { hashPassword } from './password.ts'
@@ -45,7 +47,7 @@ export async function inviteMember(
     expiresAt: createdAt + INVITATION_HOURS * 3_600_000,
   }
   return mutate(call, async (tx) => {
-    await store.lockMembers(tx)
+    await lockMembers(tx, call)
     if (await store.findMember(tx, address))
       throw badUserInput(`${quote(address)} is already a member`, 'email')
     await store.insertInvitation(tx, invitation, hashOf(token))
@@ -74,24 +76,30 @@ export async function acceptInvitation(
   const { email } = await invitation(service, token)
   checkPassword(password, email)
   const hash = await passwordWork.run(() => hashPassword(password, service.passwordCost))
-  const member = await transaction(service.pool, async (tx) => {
-    const { id, email, role, invitedBy } = await goodInvitation(tx, service, token)
-    if (!(await store.deleteInvitation(tx, id))) throw notGood()
-    const made = await store.insertMember(tx, email, hash, role)
-    if (!made) throw badUserInput(`${quote(email)} is already a member; sign in instead`)
-    await insertAuditEntry(tx, {
-      memberEmail: email,
-      source: browser.address,
-      appId: null,
-      operation: 'acceptInvitation',
-      subjectKind: 'member',
-      subjectId: String(made.id),
-      before: null,
-      after: { email, role, invitedBy },
-    })
-    return made
-  })
-  return startSession(service, browser, member, null)
+  const member = await transaction(
+    service.pool,
+    async (tx) => {
+      // Its sender may be about to lose the right to send it.
+      await store.lockMembers(tx)
+      const { id, email, role, invitedBy } = await goodInvitation(tx, service, token)
+      if (!(await store.deleteInvitation(tx, id))) throw notGood()
+      const made = await store.insertMember(tx, email, hash, role)
+      if (!made) throw badUserInput(`${quote(email)} is already a member; sign in instead`)
+      await insertAuditEntry(tx, {
+        memberEmail: email,
+        source: browser.address,
+        appId: null,
+        operation: 'acceptInvitation',
+        subjectKind: 'member',
+        subjectId: String(made.id),
+        before: null,
+        after: { email, role, invitedBy },
+      })
+      return made
+    },
+    browser.deadline,
+  )
+  return startSession(service, browser, member, hash, null)
 }
 
 export async function changeRole(
@@ -100,8 +108,11 @@ export async function changeRole(
   role: Role,
 ): Promise<store.Member> {
   return mutate(call, async (tx) => {
-    const member = await lockedMember(tx, memberId)
-    if (role !== 'OWNER') await checkNotLastOwner(tx, member)
+    const member = await lockedMember(tx, call, memberId)
+    if (role !== 'OWNER') {
+      await checkNotLastOwner(tx, member)
+      await deleteLinksBy(tx, member)
+    }
     await store.setRole(tx, member.id, role)
     return { ...member, role }
   })
@@ -109,20 +120,33 @@ export async function changeRole(
 
 export async function removeMember(call: InstallationCall, memberId: string): Promise<boolean> {
   return mutate(call, async (tx) => {
-    const member = await lockedMember(tx, memberId)
+    const member = await lockedMember(tx, call, memberId)
     await checkNotLastOwner(tx, member)
+    await deleteLinksBy(tx, member)
     await deleteSessionsOf(tx, member.id, null)
     await store.deleteMember(tx, member.id)
     return true
   })
 }
 
-export async function lockedMember(tx: Db, memberId: string): Promise<store.Member> {
-  await store.lockMembers(tx)
+export async function lockedMember(tx: Db, call: InstallationCall, memberId: string): Promise<store.Member> {
+  await lockMembers(tx, call)
   const id = /^\d{1,15}$/.test(memberId) ? Number(memberId) : 0
   const member = await store.findMemberById(tx, id)
   if (!member) throw new TollgateError('MEMBER_NOT_FOUND', `Member not found: ${quote(memberId)}`)
   return member
+}
+
+/** Whoever acts may have lost the right to while waiting for others who change members. */
+async function lockMembers(tx: Db, { actor: { member, operation } }: InstallationCall): Promise<void> {
+  await store.lockMembers(tx)
+  checkMay('mutation', operation.name, await store.findMemberById(tx, member.id))
+}
+
+/** What they may no longer do is not done by links they made either. */
+async function deleteLinksBy(tx: Db, { id, email }: store.Member): Promise<void> {
+  await store.deleteInvitationsBy(tx, email)
+  await deletePasswordResetsBy(tx, id)
 }
 
 async function checkNotLastOwner(tx: Db, { id, role }: store.Member): Promise<void> {

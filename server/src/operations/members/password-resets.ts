@@ -4,7 +4,7 @@ import { PASSWORD_RESET_HOURS } from '../../domain/limits.ts'
 import { checkPassword } from '../../domain/password.ts'
 import { insertAuditEntry } from '../../store/audit.ts'
 import { type Db, transaction } from '../../store/database.ts'
-import { findMemberById, type Member, setPassword } from '../../store/members.ts'
+import { findMemberById, lockMembers, type Member, setPassword } from '../../store/members.ts'
 import { memberOfReset, putPasswordReset, takePasswordReset } from '../../store/password-resets.ts'
 import { deleteSessionsOf } from '../../store/sessions.ts'
 import type { InstallationCall } from '../call/call.ts'
@@ -27,16 +27,23 @@ export async function createPasswordReset(
   call: InstallationCall,
   memberId: string,
 ): Promise<PasswordResetLink> {
+  const { service, actor } = call
   return mutate(call, async (tx) =>
-    newPasswordReset(tx, await lockedMember(tx, memberId), call.service.clock()),
+    newPasswordReset(tx, await lockedMember(tx, call, memberId), actor.member, service.clock()),
   )
 }
 
-/** Replaces an earlier link of the same member. */
-export async function newPasswordReset(db: Db, member: Member, now: number): Promise<PasswordResetLink> {
+/** Replaces an earlier link of the same member. No maker: the command line. */
+export async function newPasswordReset(
+  db: Db,
+  member: Member,
+  maker: Member | null,
+  now: number,
+): Promise<PasswordResetLink> {
   const token = randomBytes(32).toString('base64url')
   const expiresAt = now + PASSWORD_RESET_HOURS * 3_600_000
-  await putPasswordReset(db, { memberId: member.id, createdAt: now, expiresAt }, hashOf(token))
+  const reset = { memberId: member.id, madeBy: maker?.id ?? null, createdAt: now, expiresAt }
+  await putPasswordReset(db, reset, hashOf(token))
   return { email: member.email, token, expiresAt }
 }
 
@@ -54,26 +61,32 @@ export async function resetPassword(
 ): Promise<SignedIn> {
   checkPassword(password, (await passwordReset(service, token)).email)
   const hash = await passwordWork.run(() => hashPassword(password, service.passwordCost))
-  const member = await transaction(service.pool, async (tx) => {
-    const { id } = await goodReset(tx, service, token)
-    const member = await findMemberById(tx, id)
-    if (!member || !(await takePasswordReset(tx, hashOf(token), service.clock()))) throw notGood()
-    await setPassword(tx, id, hash)
-    await deleteSessionsOf(tx, id, null)
-    const shown = { id: String(id), email: member.email, role: member.role }
-    await insertAuditEntry(tx, {
-      memberEmail: member.email,
-      source: browser.address,
-      appId: null,
-      operation: 'resetPassword',
-      subjectKind: 'member',
-      subjectId: shown.id,
-      before: shown,
-      after: shown,
-    })
-    return member
-  })
-  return startSession(service, browser, member, null)
+  const member = await transaction(
+    service.pool,
+    async (tx) => {
+      // Its maker may be about to lose the right to make it, or to replace it.
+      await lockMembers(tx)
+      const { id } = await goodReset(tx, service, token)
+      const member = await findMemberById(tx, id)
+      if (!member || !(await takePasswordReset(tx, hashOf(token), service.clock()))) throw notGood()
+      await setPassword(tx, id, hash)
+      await deleteSessionsOf(tx, id, null)
+      const shown = { id: String(id), email: member.email, role: member.role }
+      await insertAuditEntry(tx, {
+        memberEmail: member.email,
+        source: browser.address,
+        appId: null,
+        operation: 'resetPassword',
+        subjectKind: 'member',
+        subjectId: shown.id,
+        before: shown,
+        after: shown,
+      })
+      return member
+    },
+    browser.deadline,
+  )
+  return startSession(service, browser, member, hash, null)
 }
 
 async function goodReset(db: Db, service: Service, token: string) {

@@ -1,6 +1,6 @@
 import { badUserInput } from '../../domain/errors.ts'
 import { checkPassword } from '../../domain/password.ts'
-import { findMember, setPassword } from '../../store/members.ts'
+import { findMember, replacePasswordHash } from '../../store/members.ts'
 import { deletePasswordReset } from '../../store/password-resets.ts'
 import {
   deleteSessionById,
@@ -57,12 +57,15 @@ export async function changePassword(
   const right = await guess(service, sourcesOfMember(member.id), () =>
     passwordWork.run(() => isPassword(current, known?.passwordHash, service.passwordCost), { ahead: true }),
   )
-  if (!right) throw badUserInput('The current password is wrong', 'current')
+  if (!known || !right) throw wrong()
   const hash = await passwordWork.run(() => hashPassword(password, service.passwordCost), { ahead: true })
   return mutate(call, async (tx) => {
-    await setPassword(tx, member.id, hash)
+    // A link may have replaced it meanwhile: then whoever knew the old one is to change nothing.
+    if (!(await replacePasswordHash(tx, member.id, { from: known.passwordHash, to: hash }))) throw wrong()
     await deletePasswordReset(tx, member.id)
     await deleteSessionsOf(tx, member.id, session === null ? null : hashOf(session))
     return { id: String(member.id) }
   })
 }
+
+const wrong = () => badUserInput('The current password is wrong', 'current')

@@ -22,6 +22,7 @@ import {
   insertSession,
   touchSession,
 } from '../../store/sessions.ts'
+import type { Deadline } from '../call/deadline.ts'
 import type { Service } from '../call/service.ts'
 import { guess, sourcesOf } from './guesses.ts'
 import { deviceToken, isDeviceOf } from './known-device.ts'
@@ -44,6 +45,8 @@ export interface Browser {
   session: string | null
   userAgent: string | null
   address: string
+  /** when they stop waiting */
+  deadline: Deadline
   /** The cookie it got when it last signed in to this account. */
   deviceOf(memberId: number): string | null
 }
@@ -68,11 +71,12 @@ export async function signIn(
     throw new TollgateError('UNAUTHENTICATED', 'Email or password is wrong')
   }
   const { passwordHash, ...known } = member
+  const signedIn = await startSession(service, browser, known, passwordHash, 'signIn')
   if (isCheap(passwordHash, service.passwordCost)) {
     const dearer = await passwordWork.run(() => hashPassword(password, service.passwordCost), { ahead: true })
     await replacePasswordHash(service.pool, member.id, { from: passwordHash, to: dearer })
   }
-  return startSession(service, browser, known, 'signIn')
+  return signedIn
 }
 
 async function knownDevice(service: Service, browser: Browser, { id }: Member): Promise<string | null> {
@@ -106,15 +110,21 @@ export async function setOwner(
   }
   const owner = await createOwner(service, email, password)
   if (!owner) throw new TollgateError('UNAUTHENTICATED', 'This link was already used; sign in instead')
-  return startSession(service, browser, owner, 'setOwner')
+  const { passwordHash, ...known } = owner
+  return startSession(service, browser, known, passwordHash, 'setOwner')
 }
 
 /** Null when there is already a member. */
-export async function createOwner(service: Service, email: string, password: string): Promise<Member | null> {
+export async function createOwner(
+  service: Service,
+  email: string,
+  password: string,
+): Promise<(Member & { passwordHash: string }) | null> {
   const account = checkedAddress(email)
   checkPassword(password, account)
-  const hash = await passwordWork.run(() => hashPassword(password, service.passwordCost))
-  return transaction(service.pool, (tx) => insertFirstMember(tx, account, hash))
+  const passwordHash = await passwordWork.run(() => hashPassword(password, service.passwordCost))
+  const owner = await transaction(service.pool, (tx) => insertFirstMember(tx, account, passwordHash))
+  return owner && { ...owner, passwordHash }
 }
 
 /** Until then nobody can sign in. */
@@ -125,13 +135,15 @@ export async function ownerToken(service: Pick<Service, 'pool' | 'keyring'>): Pr
 }
 
 /**
- * Always a new one: a session planted in this browser by someone else never becomes the member's. The audit log says how
- * they came in, unless that was said already.
+ * Always a new one: a session planted in this browser by someone else never becomes the member's. There is none for a
+ * password that was replaced while it was compared: whoever replaced it has ended all sessions. The audit log says how they
+ * came in, unless that was said already.
  */
 export async function startSession(
   service: Service,
   browser: Browser,
   member: Member,
+  passwordHash: string,
   by: 'signIn' | 'setOwner' | null,
 ): Promise<SignedIn> {
   const session = randomBytes(32).toString('base64url')
@@ -140,13 +152,19 @@ export async function startSession(
   await deleteExpiredSessions(service.pool, now)
   if (browser.session !== null) await signOut(service, browser.session)
   await transaction(service.pool, async (tx) => {
-    await insertSession(tx, {
+    const made = await insertSession(tx, {
       hash: hashOf(session),
       memberId: member.id,
+      passwordHash,
       now,
       expiresAt: now + SESSION_SECONDS * 1000,
       userAgent,
     })
+    if (!made)
+      throw new TollgateError(
+        'UNAUTHENTICATED',
+        'The password has just been changed; sign in with the new one',
+      )
     if (by === null) return
     await insertAuditEntry(tx, {
       memberEmail: member.email,

@@ -9,6 +9,7 @@ import { foundSubscription, foundUser, lockedUser } from '../call/found.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
 import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
 import type { Service } from '../call/service.ts'
+import { keepAddonsWithPlan } from './addons.ts'
 import { billsBehind, lockedSituation } from './change-subscription.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
@@ -42,6 +43,7 @@ async function takeBack(call: Call, userId: string): Promise<PackageSubscription
       if (id !== base.id && (bills.length > 0 || paid.provider !== null)) throw new Overtaken()
       if (trialEndsAt === null) await keepOn(tx, appId, [id])
       await deleteSuccessors(tx, appId, [id], now)
+      await keepAddonsWithPlan(tx, appId, user.uid, { held, now }, trialEndsAt)
       return packageSubscription(await foundSubscription(tx, appId, id, now), catalogue, now)
     })
   })

@@ -21,6 +21,7 @@ import type { Call } from '../call/call.ts'
 import { foundSubscription } from '../call/found.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
 import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
+import { keepAddonsWithPlan } from './addons.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /**
@@ -98,8 +99,11 @@ async function paidFor(db: Db, appId: string, id: string): Promise<Paid[]> {
     if (!known?.live) continue
     const others = live.some((s) => s.provider === provider && s.providerRef === ref && !ending.includes(s))
     const prices = others ? await pricesOfPackage(db, appId, provider, packageId) : []
-    if (!others) paid.push({ provider, ref, priceId: null, paidUntil: known.paidUntil })
-    for (const priceId of prices) paid.push({ provider, ref, priceId, paidUntil: known.paidUntil })
+    // The others may be off the bill already, and last until what is paid ends: nothing would be left on it.
+    const isLast = known.items?.every(({ priceId }) => prices.includes(priceId)) ?? false
+    const { paidUntil } = known
+    if (!others || isLast) paid.push({ provider, ref, priceId: null, paidUntil })
+    else for (const priceId of prices) paid.push({ provider, ref, priceId, paidUntil })
   }
   return paid
 }
@@ -144,12 +148,18 @@ async function cancelHere(
   if (ending.some((s) => s.provider !== null && !lease.covers(s))) throw new Overtaken()
   if (ending.length > 0) {
     const ids = ending.map((s) => s.id)
-    // What was to follow is not wanted any more either.
-    await deleteSuccessors(tx, appId, ids, now)
+    // What was to follow is not wanted any more either, except what follows an add-on before its base plan ends.
+    await deleteSuccessors(tx, appId, atPeriodEnd ? [id] : ids, now)
     if (atPeriodEnd) {
       const resetPeriods = countedPeriodsOf(app.catalogue, target, now)
       const paidUntil = paid.find((p) => behind(p, target))?.paidUntil ?? null
-      await cancelLater(tx, appId, ids, paidUntil ?? cancellationTime(target.anchor, resetPeriods, now))
+      // That it was renewed may not be known yet; the provider tells the end of that period.
+      const isKnown = paidUntil !== null && paidUntil > now
+      const end = isKnown ? paidUntil : cancellationTime(target.anchor, resetPeriods, now)
+      const at = Math.min(end, target.cancelAt ?? end)
+      await cancelLater(tx, appId, ids, at)
+      const isFollowed = ending.some((s) => s.isAddon && s.next !== null)
+      if (isFollowed && !target.isAddon) await keepAddonsWithPlan(tx, appId, userUid, { held, now }, at)
     } else {
       await cancelNow(tx, appId, ids, now)
     }

@@ -7,9 +7,10 @@ import { amountText } from '../../domain/price.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import { accessChange } from '../../domain/publish-impact.ts'
 import { type Holder, standingOf } from '../../domain/standing.ts'
-import { endedAt } from '../../domain/subscription.ts'
+import { endedAt, endOfPlan } from '../../domain/subscription.ts'
 import type { Db } from '../../store/database.ts'
 import { usedOf } from '../../store/subscribers.ts'
+import type { SubscriptionRow } from '../../store/subscriptions.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import type { Service } from '../call/service.ts'
 import { usedBy } from '../catalogue/reach.ts'
@@ -83,7 +84,14 @@ function holders(
   change: PlannedChange,
 ): { before: Holder; after: Holder } {
   const live = held.filter((s) => endedAt(s, now) === null)
-  const staying = held.filter((s) => s.id !== change.base.id && endedAt(s, change.at) === null)
+  // Add-ons that were to end with the plan go on with the new one: see addons.ts.
+  const planEnd = endOfPlan(change.base)
+  const goesOn = (s: SubscriptionRow) =>
+    s.isAddon &&
+    s.provider === null &&
+    s.cancelAt === planEnd &&
+    (s.trialEndsAt === null || s.trialEndsAt > change.at)
+  const staying = live.filter((s) => s.id !== change.base.id && (goesOn(s) || endedAt(s, change.at) === null))
   return {
     before: { live, overrides },
     after: { live: [...staying, successorOf(change, '')], overrides },

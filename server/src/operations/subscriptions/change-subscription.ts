@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Package } from '../../domain/package.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import { endedAt } from '../../domain/subscription.ts'
+import { endedAt, endOfPlan } from '../../domain/subscription.ts'
 import type { Moment } from '../../store/app-cache.ts'
 import type { Tx } from '../../store/database.ts'
 import {
@@ -12,13 +12,14 @@ import {
   type SubscriptionRow,
   subscriptionsOfUser,
 } from '../../store/subscriptions.ts'
-import { deleteSuccessors, settleByClock } from '../../store/successors.ts'
+import { deleteSuccessors, followInstead, settleByClock } from '../../store/successors.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import { checkTakesNew } from '../call/archived-app.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundSubscription, foundUser, lockedUser } from '../call/found.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
 import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
+import { keepAddonsWithPlan } from './addons.ts'
 import {
   type ChangeQuote,
   checkSeats,
@@ -33,6 +34,7 @@ import {
   paidChange,
   planChange,
   type Situation,
+  staysTrial,
   successorOf,
 } from './plan-change.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
@@ -156,16 +158,19 @@ async function changeHere(
   )
   await checkSeats(tx, appId, user, situation, change)
   const { base, at } = change
-  await deleteSuccessors(tx, appId, [base.id], now)
   const successor = successorOf(change, `sub_${randomUUID()}`)
+  const stays = staysTrial(change)
+  if (!stays) await deleteSuccessors(tx, appId, [base.id], now)
   const billed = paid?.change ? paid : null
   if (change.when === 'NOW') {
     await cancelNow(tx, appId, [base.id], now)
     await insertSubscriptions(tx, appId, user.uid, [successor], billed)
+    if (stays) await followInstead(tx, appId, base.id, successor.id)
   } else {
     await endAt(tx, appId, base.id, at)
     await insertSuccessor(tx, appId, user.uid, base.id, successor, billed)
   }
+  await keepAddonsWithPlan(tx, appId, user.uid, situation, stays ? endOfPlan(base) : null)
   const shown = change.when === 'NOW' ? successor.id : base.id
   const row = await foundSubscription(tx, appId, shown, now)
   return { ...quoted, at, now: change.when === 'NOW', subscription: packageSubscription(row, catalogue, now) }

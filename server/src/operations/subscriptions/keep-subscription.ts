@@ -1,9 +1,10 @@
+import type { BilledItem } from '../../billing/provider.ts'
 import { badUserInput, subscriptionNotFound } from '../../domain/errors.ts'
-import { endedAt } from '../../domain/subscription.ts'
+import { endedAt, endOfPlan } from '../../domain/subscription.ts'
 import type { Moment } from '../../store/app-cache.ts'
 import { loadApp } from '../../store/catalogue.ts'
 import type { Db, Tx } from '../../store/database.ts'
-import { listPrices } from '../../store/prices.ts'
+import { findPrices, listPrices } from '../../store/prices.ts'
 import { findProviderSubscription } from '../../store/provider-subscriptions.ts'
 import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
 import { deleteSuccessors, settleByClock } from '../../store/successors.ts'
@@ -15,6 +16,7 @@ import { foundSubscription } from '../call/found.ts'
 import { earlierAnswer, mutate } from '../call/mutate.ts'
 import { unlessOvertaken } from '../call/overtaken.ts'
 import type { Service } from '../call/service.ts'
+import { keepAddonsWithPlan } from './addons.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /**
@@ -44,6 +46,8 @@ interface Paid {
   ref: string
   /** the package of the one that is kept, and those of the others on the same bill */
   packageId: string
+  isAddon: boolean
+  quantity: number
   others: string[]
   /** Only a payment takes back an end that comes of a missing one. */
   unpaid: boolean
@@ -54,7 +58,7 @@ async function paidFor(db: Db, appId: string, id: string): Promise<Paid | null> 
   const { userUid } = await foundSubscription(db, appId, id, now)
   const [target, ...others] = keptWith(await subscriptionsOfUser(db, appId, userUid, now), id, now)
   if (!target || target.provider === null || target.providerRef === null) return null
-  const { provider, providerRef: ref, packageId } = target
+  const { provider, providerRef: ref, packageId, isAddon, quantity } = target
   const known = await findProviderSubscription(db, appId, provider, ref)
   if (!known?.live) return null
   const onItsBill = others.filter((s) => s.provider === provider && s.providerRef === ref)
@@ -62,12 +66,14 @@ async function paidFor(db: Db, appId: string, id: string): Promise<Paid | null> 
     provider,
     ref,
     packageId,
+    isAddon,
+    quantity,
     others: onItsBill.map((s) => s.packageId),
     unpaid: known.pastDueSince !== null,
   }
 }
 
-/** The subscription, if it is about to end, and what goes on with it. */
+/** The subscription, if it is about to end, and what of its bill goes on with it. */
 function keptWith(held: readonly SubscriptionRow[], id: string, now: number): SubscriptionRow[] {
   const live = held.filter((s) => endedAt(s, now) === null)
   const target = live.find((s) => s.id === id)
@@ -80,11 +86,13 @@ function keptWith(held: readonly SubscriptionRow[], id: string, now: number): Su
     const goesOn = (s: SubscriptionRow) =>
       s.isAddon &&
       s.cancelAt === target.cancelAt &&
-      (s.provider === null || (s.provider === target.provider && s.providerRef === target.providerRef))
+      s.provider !== null &&
+      s.provider === target.provider &&
+      s.providerRef === target.providerRef
     return [target, ...live.filter(goesOn)]
   }
   const base = live.find((s) => !s.isAddon)
-  if (base && base.cancelAt !== null) {
+  if (base && endOfPlan(base) !== null) {
     throw badUserInput('The base plan of this add-on is about to end: keep that one', 'id')
   }
   return [target]
@@ -94,29 +102,40 @@ function keptWith(held: readonly SubscriptionRow[], id: string, now: number): Su
 async function resume(
   service: Service,
   appId: string,
-  { provider, ref, packageId, others }: Paid,
+  { provider, ref, packageId, isAddon, quantity, others }: Paid,
   lease: Lease,
 ): Promise<string[]> {
   const offTheBill: string[] = []
   await lease.ask(provider, async (asked) => {
-    const billed = new Set((await asked.fetchSubscription(ref))?.items.map(({ priceId }) => priceId))
+    const bill = await asked.fetchSubscription(ref)
     const pricesOf = async (of: string) =>
       (await listPrices(service.pool, appId, of, true)).filter((price) => price.provider === provider)
-    const isBilled = async (of: string) => (await pricesOf(of)).some(({ id }) => billed.has(id))
-    if (!(await isBilled(packageId))) {
+    const isOn = async (items: readonly BilledItem[] = [], of: string) => {
+      const prices = await pricesOf(of)
+      return items.some(({ priceId }) => prices.some(({ id }) => id === priceId))
+    }
+    const isBilled = await isOn(bill?.items, packageId)
+    if (!isBilled) {
       // One of several on a bill is taken off it as soon as its end is set.
-      const [price, ...more] = (await pricesOf(packageId)).filter(({ archivedAt }) => archivedAt === null)
+      const billedIds = bill?.items.map(({ priceId }) => priceId) ?? []
+      const [beside] = await findPrices(service.pool, appId, provider, billedIds)
+      // It may have been at one that is no longer sold.
+      const [price, ...more] = (await pricesOf(packageId)).filter(
+        ({ interval, currency }) => interval === beside?.interval && currency === beside?.currency,
+      )
       if (!price || more.length > 0) {
         throw badUserInput(
           'This is no longer on the bill, and at which price it was is not known: have it paid for by a new link',
           'id',
         )
       }
-      await asked.addPrice(ref, price.id)
+      await asked.addPrice(ref, price.id, quantity)
     }
-    await asked.dropScheduledChange(ref)
+    // A change of the base plan stays scheduled, if it does not take the add-on away.
+    const staysOn = isAddon && (!isBilled || (await isOn(bill?.scheduled?.items, packageId)))
+    if (!staysOn) await asked.dropScheduledChange(ref)
     await asked.keep(ref)
-    for (const other of others) if (!(await isBilled(other))) offTheBill.push(other)
+    for (const other of others) if (!(await isOn(bill?.items, other))) offTheBill.push(other)
   })
   return offTheBill
 }
@@ -138,11 +157,14 @@ async function keepHere(
   const app = await loadApp(tx, appId)
   if (!app) throw new Error(`the app ${appId} vanished`)
   await lease.check(tx)
-  const kept = keptWith(await subscriptionsOfUser(tx, appId, userUid, now), id, now)
+  const held = await subscriptionsOfUser(tx, appId, userUid, now)
+  const kept = keptWith(held, id, now)
   const goesOn = (s: SubscriptionRow) =>
     s.provider === null || (!paid?.unpaid && !offTheBill.includes(s.packageId))
-  const ids = kept.filter(goesOn).map((s) => s.id)
+  const goingOn = kept.filter(goesOn)
+  const ids = goingOn.map((s) => s.id)
   await keepOn(tx, appId, ids)
-  await deleteSuccessors(tx, appId, ids, now)
+  if (goingOn.some((s) => s.next)) await deleteSuccessors(tx, appId, ids, now)
+  if (goingOn.some((s) => !s.isAddon)) await keepAddonsWithPlan(tx, appId, userUid, { held, now }, null)
   return packageSubscription(await foundSubscription(tx, appId, id, now), app.catalogue, now)
 }

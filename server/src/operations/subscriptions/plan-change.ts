@@ -6,7 +6,7 @@ import { countedPeriods, type Package } from '../../domain/package.ts'
 import { anchorAfter, bestTime, checkQuantity, comparable } from '../../domain/plan-change.ts'
 import type { Price } from '../../domain/price.ts'
 import { providerName } from '../../domain/provider-name.ts'
-import { cancellationTime, endedAt, type Subscription, termsOf } from '../../domain/subscription.ts'
+import { cancellationTime, endedAt, type Subscription, termsAfter } from '../../domain/subscription.ts'
 import type { Db } from '../../store/database.ts'
 import { listPrices } from '../../store/prices.ts'
 import { findProviderSubscription } from '../../store/provider-subscriptions.ts'
@@ -63,10 +63,15 @@ export function planChange(
   const from = foundPackage(catalogue, base.packageId)
   const when = input.when === 'BEST' ? best(base, from, to, quantity, paid) : input.when
   const resetPeriods = countedPeriodsOf(catalogue, base, now)
-  const end = base.cancelAt ?? paid?.paidUntil ?? cancellationTime(base.anchor, resetPeriods, now)
+  const paidUntil = paid?.paidUntil ?? now
+  const end =
+    base.cancelAt ?? (paidUntil > now ? paidUntil : cancellationTime(base.anchor, resetPeriods, now))
   const at = when === 'NOW' ? now : end
   const ending = { anchor: base.anchor, resetPeriods }
-  const anchor = anchorAfter(ending, countedPeriods(to), earlierBases(held, catalogue, now), at)
+  const anchor =
+    to.id === base.packageId
+      ? base.anchor
+      : anchorAfter(ending, countedPeriods(to), earlierBases(held, catalogue, now), at)
   return { base, from, to, quantity, when, at, anchor, paid }
 }
 
@@ -130,7 +135,15 @@ export async function paidChange(
     return found
   })
   const from = await billedPrice(service.pool, appId, provider, base.packageId, billed.items)
-  const next = chosenPrice(to, from)
+  // Another quantity of a plan is paid for as before, even where its price is no longer sold.
+  const next = to.id === base.packageId ? from : chosenPrice(to, from)
+  // Without a price it is free; one that was sold before and is not now is not given away.
+  if (next === null && (await listPrices(service.pool, appId, to.id, true)).length > 0) {
+    throw badUserInput(
+      `${quote(to.id)} is not on sale: all its prices are archived. Bring one back, or create one`,
+      'packageId',
+    )
+  }
   if (next === null && billed.items.length > 1) {
     throw badUserInput(
       `${quote(to.id)} has no price, and the bill includes add-ons: cancel those first`,
@@ -142,7 +155,8 @@ export async function paidChange(
     ref,
     change: next && { from: from.id, to: next.id, quantity },
     prices: { from, to: next },
-    paidUntil: known.paidUntil,
+    // That it was renewed may not be known here yet.
+    paidUntil: billed.paidUntil,
   }
 }
 
@@ -183,8 +197,14 @@ function chosenPrice(to: Package, from: Price): Price | null {
   )
 }
 
+/** A trial that was given by hand and gets another quantity goes on as one, and so does what follows it. */
+export const staysTrial = ({ base, to, when }: PlannedChange): boolean =>
+  when === 'NOW' && to.id === base.packageId && base.trialEndsAt !== null && base.provider === null
+
 /** The subscription that the change starts. */
-export function successorOf({ to, quantity, at, anchor }: PlannedChange, id: string): Subscription {
+export function successorOf(change: PlannedChange, id: string): Subscription {
+  const { base, to, quantity, at, anchor } = change
+  const trial = staysTrial(change) && { cancelAt: base.cancelAt, trialEndsAt: base.trialEndsAt }
   return {
     id,
     packageId: to.id,
@@ -194,7 +214,8 @@ export function successorOf({ to, quantity, at, anchor }: PlannedChange, id: str
     cancelAt: null,
     cancelledAt: null,
     metadata: {},
-    ...termsOf(to),
+    ...termsAfter(base, to),
     quantity,
+    ...trial,
   }
 }

@@ -9,22 +9,26 @@ import {
   anchorFor,
   type EarlierBase,
   endedAt,
+  endOfPlan,
   type Subscription,
   termsOf,
 } from '../../domain/subscription.ts'
 import { timeOf } from '../../domain/time.ts'
+import type { Tx } from '../../store/database.ts'
 import {
   cancelNow,
   insertSubscriptions,
   insertSuccessor,
   type SubscriptionRow,
 } from '../../store/subscriptions.ts'
-import { deleteSuccessors, moveTrialEnd } from '../../store/successors.ts'
+import { deleteSuccessors, endAddonsWithPlan, moveTrialEnd } from '../../store/successors.ts'
 import { lockUserByUid } from '../../store/users.ts'
+import { trialLinksToClose } from '../billing/close-trial-links.ts'
 import type { Call } from '../call/call.ts'
 import { momentOf } from '../call/call.ts'
 import { foundPackage, foundSubscription, lockedUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
+import { keepAddonsWithPlan } from './addons.ts'
 import { lockedSituation } from './change-subscription.ts'
 import { earlierBases } from './earlier-bases.ts'
 import type { Situation } from './plan-change.ts'
@@ -71,13 +75,27 @@ export function startTrial(call: Call, input: TrialInput): Promise<PackageSubscr
       await cancelNow(tx, appId, [base.id], now)
     }
     await insertSubscriptions(tx, appId, user.uid, [trial])
+    await trialLinksToClose(tx, appId, user.uid)
     if (then) {
       const ending = { anchor, resetPeriods: countedPeriods(tried) }
       const next = tried.isAddon ? anchor : anchorAfter(ending, countedPeriods(then), counted, ends)
       await insertSuccessor(tx, appId, user.uid, trial.id, startsAt(then, ends, next))
     }
+    if (kept) await endWithPlan(tx, appId, user.uid, kept)
+    else await keepAddonsWithPlan(tx, appId, user.uid, situation, then ? null : ends)
     return packageSubscription(await foundSubscription(tx, appId, trial.id, now), catalogue, now)
   })
+}
+
+/** A trial of an add-on lasts no longer than its base plan. */
+async function endWithPlan(
+  tx: Tx,
+  appId: string,
+  userUid: number,
+  base: SubscriptionRow | undefined,
+): Promise<void> {
+  const ends = base ? endOfPlan(base) : null
+  if (ends !== null) await endAddonsWithPlan(tx, appId, userUid, { was: null, ends })
 }
 
 function startsAt(bought: Package, at: number, anchor: number): Subscription {
@@ -155,6 +173,13 @@ function checkTrial(
   if (live.some((s) => s.packageId === tried.id)) {
     throw badUserInput('User is already subscribed to package', 'packageId')
   }
+  // At no time does a user have an add-on twice.
+  for (const [field, addon] of Object.entries({ packageId: tried, then })) {
+    const isTaken = (s: SubscriptionRow) => s.isAddon && [s.packageId, s.next?.packageId].includes(addon?.id)
+    if (addon?.isAddon && live.some(isTaken)) {
+      throw badUserInput(`The user has ${quote(addon.id)} already, or will have it after a trial`, field)
+    }
+  }
   if (!again && held.some((s) => s.packageId === tried.id && s.trialEndsAt !== null)) {
     throw badUserInput(`The user has tried ${quote(tried.id)} before: pass again: true to allow it`, 'again')
   }
@@ -198,6 +223,9 @@ export async function extendTrial(call: Call, id: string, until: string): Promis
         ? anchorAfter(ending, countedPeriods(then), earlierBases(held, catalogue, now), ends)
         : trial.anchor
     await moveTrialEnd(tx, appId, id, { at: ends, nextAnchor })
+    const base = held.find((s) => !s.isAddon && endedAt(s, now) === null)
+    if (trial.isAddon) await endWithPlan(tx, appId, userUid, base)
+    else await keepAddonsWithPlan(tx, appId, userUid, { held, now }, trial.next ? trial.next.endsAt : ends)
     return packageSubscription(await foundSubscription(tx, appId, id, now), catalogue, now)
   })
 }

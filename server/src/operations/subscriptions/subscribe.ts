@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { subscriptionError } from '../../domain/errors.ts'
 import { checkQuantity } from '../../domain/plan-change.ts'
 import { checkSubscribe } from '../../domain/subscribe-rules.ts'
-import { anchorFor, endedAt, type Subscription, termsOf } from '../../domain/subscription.ts'
+import { anchorFor, endedAt, endOfPlan, type Subscription, termsOf } from '../../domain/subscription.ts'
 import { insertSubscriptions, subscriptionsOfUser } from '../../store/subscriptions.ts'
-import { settleByClock } from '../../store/successors.ts'
+import { deleteSuccessors, settleByClock } from '../../store/successors.ts'
 import type { Call } from '../call/call.ts'
 import { lockedUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
@@ -43,7 +43,7 @@ export async function subscribe(
         startedAt: now,
         anchor,
         // An add-on ends with its base plan, even if that end is already set, unless another plan follows.
-        cancelAt: base && !base.next ? base.cancelAt : null,
+        cancelAt: base ? endOfPlan(base) : null,
         cancelledAt: null,
         metadata: {},
         ...termsOf(p),
@@ -52,6 +52,9 @@ export async function subscribe(
     )
     const lapsed = held.some((s) => s.cancelledAt === null && !live.includes(s))
     if (lapsed) await settleByClock(tx, call.appId, user.uid, now)
+    // What was to follow a trial is had from now on.
+    const planned = live.filter((s) => packages.some((p) => p.id === s.next?.packageId)).map((s) => s.id)
+    if (planned.length > 0) await deleteSuccessors(tx, call.appId, planned, now)
     await insertSubscriptions(tx, call.appId, user.uid, made)
     return made.map((s) => packageSubscription({ ...s, userId }, app.catalogue, now))
   })

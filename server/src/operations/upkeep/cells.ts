@@ -5,6 +5,7 @@ import {
   actAsOwner,
   alone,
   type BillingIdCursor,
+  cellOfUnfinishedSplit,
   createCell,
   dropCell,
   foundCells,
@@ -41,8 +42,16 @@ const LONGEST_WAIT_MS = 2_000
 /** Told before each wait for others who use the database. */
 type Waiting = () => void
 
-/** Adds empty cells; the first time, also cell 0, where all users are. Returns how many there are. */
-export async function addCells(pool: Pool, count: number, waiting: Waiting): Promise<number> {
+/**
+ * Adds empty cells; the first time, also cell 0, where all users are. Returns how many there are. `splitFrom`: the cell of
+ * which they are to get half of the users.
+ */
+export async function addCells(
+  pool: Pool,
+  count: number,
+  waiting: Waiting,
+  splitFrom: number | null = null,
+): Promise<number> {
   const present = await countCells(pool)
   if (present === 0) await checkReady(pool)
   const wanted = Math.max(present, 1) + count
@@ -72,7 +81,7 @@ export async function addCells(pool: Pool, count: number, waiting: Waiting): Pro
       if ((await countCells(tx)) !== cell)
         throw new StartError('Others are adding cells too: nothing more was done.')
       if (cell === 0) await foundCells(tx, home)
-      else await createCell(tx, cell, home)
+      else await createCell(tx, cell, home, splitFrom)
       await showCells(tx, home)
     })
   }
@@ -157,6 +166,21 @@ export function evenly(buckets: readonly number[], cells: number): BucketMove[] 
     moves.push({ bucket, to })
   }
   return moves
+}
+
+/** A split, from one cell to a new one. */
+interface Split {
+  to: number
+  /** what is left to be moved */
+  moves: BucketMove[]
+}
+
+/** Adds a cell for half of another one's users, unless a split of that one was cut short: then it is the rest of that. */
+export async function beginSplit(pool: Pool, cell: number, waiting: Waiting): Promise<Split> {
+  const to = (await cellOfUnfinishedSplit(pool, cell)) ?? (await addCells(pool, 1, waiting, cell)) - 1
+  const buckets = await readBuckets(pool)
+  const before = buckets.map((now) => (now === to ? cell : now))
+  return { to, moves: half(before, cell, to).filter(({ bucket }) => buckets[bucket] === cell) }
 }
 
 /** Every other bucket of a cell. */

@@ -40,7 +40,7 @@ export async function eraseUser(
   await eraseReceipts(tx, appId, user, person, ownKey)
   await eraseAuditEntries(tx, appId, person)
   await eraseBilling(tx, appId, user.uid, person)
-  await store.clearImportRows(tx, appId, user.uid, free)
+  await store.clearImportRows(tx, appId, person, free)
   await store.deleteRecentUsage(tx, appId, free)
   await store.deleteUserRows(tx, appId, user.uid)
 }
@@ -120,8 +120,7 @@ async function eraseBilling(tx: Tx, appId: string, uid: number, person: Person):
     appId,
     about.map(({ seq }) => seq),
   )
-  const anonymous = await deletePaidCheckouts(tx, appId, refs)
-  await eraseFromBooks(tx, appId, { customerIds, sessionIds: anonymous })
+  await deletePaidCheckouts(tx, appId, refs)
   await store.deleteJobsAbout(
     tx,
     refs.map((ref) => ({ appId, ...ref })),

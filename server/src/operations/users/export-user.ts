@@ -42,8 +42,7 @@ function isList(key: string, columns: ((value: unknown) => boolean)[]): boolean 
 
 const ofTable = (name: store.ExportedTable): Part => ({
   name,
-  read: (db, appId, { uid, knownAs }, after, limit) =>
-    store.exportRows(db, appId, { uid, id: knownAs.at(-1)?.id ?? '' }, name, after, limit),
+  read: (db, appId, person, after, limit) => store.exportRows(db, appId, person, name, after, limit),
   isKey: isText,
 })
 

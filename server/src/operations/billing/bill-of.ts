@@ -1,0 +1,78 @@
+import type { BilledItem, ProviderSubscription } from '../../billing/provider.ts'
+import type { Billed, BilledPackage } from '../../domain/bill.ts'
+import type { Catalogue } from '../../domain/catalogue.ts'
+import { quote } from '../../domain/errors.ts'
+import { MAX_QUANTITY } from '../../domain/limits.ts'
+import type { Interval } from '../../domain/price.ts'
+import { providerName } from '../../domain/provider-name.ts'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
+import type { Tx } from '../../store/database.ts'
+import { findPrices, type PriceRow } from '../../store/prices.ts'
+import { foundPackage } from '../call/found.ts'
+import { BillingProblem } from './billing-problem.ts'
+
+/** The packages that are charged for, now and after a scheduled change, and how often. */
+export async function billOf(
+  tx: Tx,
+  at: ProviderRef,
+  said: ProviderSubscription,
+  catalogue: Catalogue,
+  now: number,
+): Promise<Pick<Billed, 'packages' | 'scheduled'> & { interval: Interval | null; charged: BilledItem[] }> {
+  const { items, scheduled } = said
+  const all = [...items, ...(scheduled?.items ?? [])]
+  const prices = await findPrices(
+    tx,
+    at.appId,
+    at.provider,
+    all.map(({ priceId }) => priceId),
+  )
+  const unknownIn = (some: readonly BilledItem[]) =>
+    some.find(({ priceId }) => !prices.some((price) => price.id === priceId))
+  // A scheduled change whose time has come counts as made, whether or not the provider has got to it.
+  const charged = scheduled !== null && scheduled.at <= now ? scheduled.items : items
+  const unknown = unknownIn(charged)
+  const isLive = said.standing === 'live' || said.standing === 'past due'
+  if (unknown !== undefined && isLive) {
+    throw new BillingProblem(
+      at.ref,
+      `${quote(unknown.priceId)} is the price of no package: import it in the dashboard, and replay this notice`,
+    )
+  }
+  const packagesOf = (some: readonly BilledItem[]) => packagesPaid(some, prices, catalogue)
+  const plans = packagesOf(charged).filter(({ isAddon }) => !isAddon)
+  if (plans.length > 1 && isLive) {
+    throw new BillingProblem(
+      at.ref,
+      `${plans.map(({ id }) => quote(id)).join(' and ')} are base plans, and a user has one: take all but one off the bill at ${providerName(at.provider)}, and replay this notice`,
+    )
+  }
+  const [first] = charged
+  return {
+    packages: packagesOf(items),
+    scheduled:
+      scheduled && unknownIn(scheduled.items) === undefined
+        ? { at: scheduled.at, packages: packagesOf(scheduled.items) }
+        : null,
+    interval: prices.find(({ id }) => id === first?.priceId)?.interval ?? null,
+    charged,
+  }
+}
+
+/** A package has as many as its prices are charged for; none of it is charged for no package at all. */
+function packagesPaid(
+  items: readonly BilledItem[],
+  prices: readonly PriceRow[],
+  catalogue: Catalogue,
+): BilledPackage[] {
+  const quantities = new Map<string, number>()
+  for (const { id, packageId } of prices) {
+    const quantity = items.find(({ priceId }) => priceId === id)?.quantity ?? 0
+    if (quantity > 0) quantities.set(packageId, (quantities.get(packageId) ?? 0) + quantity)
+  }
+  return [...quantities].map(([id, quantity]) => ({
+    id,
+    isAddon: foundPackage(catalogue, id).isAddon,
+    quantity: Math.min(quantity, MAX_QUANTITY),
+  }))
+}

@@ -1,0 +1,22 @@
+import { endedAt, endOfPlan } from '../../domain/subscription.ts'
+import type { Tx } from '../../store/database.ts'
+import type { SubscriptionRow } from '../../store/subscriptions.ts'
+import { endAddonsWithPlan } from '../../store/successors.ts'
+
+/**
+ * Has the add-ons of a user last as long as the base plan, which from now on `ends` then, or not at all. `held` is what the
+ * user had so far.
+ */
+export async function keepAddonsWithPlan(
+  tx: Tx,
+  appId: string,
+  userUid: number,
+  { held, now }: { held: readonly SubscriptionRow[]; now: number },
+  ends: number | null,
+): Promise<void> {
+  const live = held.filter((s) => endedAt(s, now) === null)
+  const base = live.find((s) => !s.isAddon)
+  const was = base ? endOfPlan(base) : null
+  const hasAddons = live.some((s) => s.isAddon && s.provider === null)
+  if (hasAddons && was !== ends) await endAddonsWithPlan(tx, appId, userUid, { was, ends })
+}
