@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
-  type Runner,
-  run,
   runMigrations,
+  runTaskList,
   type TaskList,
   type WorkerEvents,
   Logger as WorkerLogger,
+  type WorkerPool,
 } from 'graphile-worker'
 import type { Logger } from 'pino'
 import { appsDue } from './billing/sandbox/books.ts'
@@ -109,39 +109,45 @@ function listeningBy(listener: Pool, pool: Pool): Pool {
   return Object.create(pool, { connect: { value: connect }, query: { value: pool.query.bind(pool) } })
 }
 
-/** A long outage of the database ends the runner; a new one is started when it is over. */
+/**
+ * graphile-worker's workers, started again whenever one of them is lost: a worker that cannot report its job ends for good,
+ * and its pool goes on without it (0.16.6). Its runner is not used: that one always has a crontab.
+ */
 async function work(service: Service, pool: Pool, stopping: AbortSignal): Promise<void> {
   const workers = new JobWorkers()
   while (!stopping.aborted) {
     try {
       const ids: string[] = []
+      const ended = new AbortController()
       const events: WorkerEvents = new EventEmitter()
       events.on('worker:create', ({ worker }) => ids.push(worker.workerId))
-      const runner = await run({
-        pgPool: pool,
-        taskList: tasksOf(service),
-        parsedCronItems: [],
-        concurrency: CONCURRENCY,
-        pollInterval: POLL_MS,
-        noHandleSignals: true,
-        logger: loggerOf(service.log, stopping),
-        events,
-      })
+      events.on('worker:stop', () => ended.abort())
+      const running = runTaskList(
+        {
+          concurrency: CONCURRENCY,
+          pollInterval: POLL_MS,
+          noHandleSignals: true,
+          logger: loggerOf(service.log, stopping),
+          events,
+        },
+        tasksOf(service),
+        pool,
+      )
       workers.own(ids)
-      const ended = new AbortController()
-      const looking = lookAfter(service, pool, workers, ended.signal)
+      const left = new AbortController()
+      const looking = lookAfter(service, pool, workers, left.signal)
       try {
-        await untilStopped(runner, stopping)
+        await untilStopped(running, AbortSignal.any([stopping, ended.signal]))
       } finally {
-        ended.abort()
+        left.abort()
         await looking
         await workers.leave(pool)
       }
     } catch (error) {
       if (stopping.aborted) return
       service.log.error({ err: error }, 'background work stopped; starting it again')
-      await delay(RESTART_MS, undefined, { signal: stopping }).catch(() => {})
     }
+    if (!stopping.aborted) await delay(RESTART_MS, undefined, { signal: stopping }).catch(() => {})
   }
 }
 
@@ -163,15 +169,12 @@ async function lookAfter(
   }
 }
 
-async function untilStopped(runner: Runner, stopping: AbortSignal): Promise<void> {
-  const stop = () => void runner.stop().catch(() => {})
+/** Once the signal is given, waits for running jobs. */
+async function untilStopped(running: WorkerPool, stopping: AbortSignal): Promise<void> {
+  const stop = () => void running.gracefulShutdown()
   if (stopping.aborted) stop()
   stopping.addEventListener('abort', stop, { once: true })
-  try {
-    await runner.promise
-  } finally {
-    stopping.removeEventListener('abort', stop)
-  }
+  await running.promise
 }
 
 /**

@@ -115,13 +115,11 @@ export function openPool(
       await applySettings(client, settings)
     },
   })
-  // A dropped idle connection emits an error event, which ends the process unless there is a listener.
+  // Of idle connections; one that is in use fails its query too, and is reported there.
   pool.on('error', (error) => {
     // Once the service stops, PostgreSQL may be stopping too.
     if (!pool.ending) log.warn({ err: error }, 'idle database connection lost')
   })
-  // One that is in use fails its query too, and is reported there.
-  pool.on('connect', (client) => client.on('error', () => {}))
   if (cells) attachCells(pool, cells)
   return pool
 }

@@ -82,9 +82,13 @@ export async function beat(db: Db, ids: readonly string[]): Promise<WorkerBeat[]
   return rows
 }
 
-/** Removes workers that have stopped. */
+/** Removes workers that have stopped, and frees the jobs of those that could not report theirs. */
 export async function forgetWorkers(db: Db, ids: readonly string[]): Promise<void> {
-  await db.query('delete from job_worker where id = any($1::text[])', [ids])
+  await db.query(
+    `with gone as (delete from job_worker where id = any($1::text[]))
+     select graphile_worker.force_unlock_workers($1::text[])`,
+    [ids],
+  )
 }
 
 /** Frees the jobs of workers whose number has not changed since it was seen; the others are alive after all. */

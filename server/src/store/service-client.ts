@@ -36,6 +36,9 @@ export class ServiceClient extends pg.Client {
     const startup = inside.getStartupConf.bind(this)
     inside.getStartupConf = () => ({ ...startup(), ...STARTUP })
     this.primary = config?.primary ?? null
+    // An error event without a listener ends the process. It may come in the packet that accepts the connection, before
+    // anybody has heard of this client. What is under way fails on its own.
+    this.on('error', () => {})
     this.connection.on('errorMessage', ({ code }: { code?: string }) => {
       if (code === READ_ONLY) this.#leave()
     })

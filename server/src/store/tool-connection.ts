@@ -37,7 +37,6 @@ export function openToolPool(connection: Connection, setting: DatabaseSetting, s
     },
   })
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { signedIn } from '../harness/client.ts'
 import { createDatabase, rowsOf } from '../harness/database.ts'
+import { PATIENCE_MS } from '../harness/patience.ts'
 import {
   API_KEY,
   adminClient,
@@ -53,5 +54,23 @@ describe('gap: billing, when things break', () => {
     expect(await shop.subscriptions()).toEqual(['plan ACTIVE'])
     expect(server.process.exitCode).toBeNull()
     expect(await server.kill('SIGTERM')).toBe(0)
+  })
+
+  it('runs jobs again after more of them could not be reported than it has workers', async () => {
+    const database = await createDatabase()
+    cleanups.push(database.drop)
+    await start(database.url)
+    const sql = (text: string) => rowsOf({ connectionString: database.url }, text)
+    const JOBS = `graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+      where t.identifier = 'turn-sandbox'`
+    await sql(`create function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$;
+      create trigger refuse before delete on graphile_worker._private_jobs for each row execute function refuse();
+      select graphile_worker.add_job('turn-sandbox', '{"appId": "default"}') from generate_series(1, 8)`)
+    await vi.waitFor(
+      async () => expect((await sql(`select 1 from ${JOBS} and j.attempts > 0`)).length).toBeGreaterThan(3),
+      PATIENCE_MS,
+    )
+    await sql('drop trigger refuse on graphile_worker._private_jobs')
+    await vi.waitFor(async () => expect(await sql(`select j.id from ${JOBS}`)).toEqual([]), PATIENCE_MS)
   })
 })

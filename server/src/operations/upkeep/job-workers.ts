@@ -29,7 +29,7 @@ export class JobWorkers {
     return dead.map(({ id }) => id)
   }
 
-  /** They shut down cleanly and hold nothing: nobody should take them for dead. */
+  /** They have stopped: nobody should have to find out that they are dead. */
   async leave(pool: Pool): Promise<void> {
     await forgetWorkers(pool, this.#own)
   }
