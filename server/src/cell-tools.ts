@@ -5,15 +5,18 @@ import {
   allOf,
   type BucketMove,
   beginSplit,
+  distribute,
   evenly,
   moveBuckets,
+  moveToWorker,
   removeCell,
 } from './operations/upkeep/cells.ts'
-import { endSplits } from './store/cell-layout.ts'
+import { endSplits, schemaOf } from './store/cell-layout.ts'
 import { checkDatabase } from './store/check-database.ts'
 import type { Pool } from './store/database.ts'
 import { isMigrated } from './store/migrate.ts'
 import { cellContents, readBuckets } from './store/move-users.ts'
+import { nameOfWorker, workersOfCells } from './store/remote-cells.ts'
 
 // An operator's tool for cells: adds them, and moves users between them while the service goes on.
 
@@ -22,7 +25,9 @@ export const CELLS_USAGE = `Usage: npm run cells -- status
        npm run cells -- split CELL    adds a cell and moves half of this one's users there
        npm run cells -- balance       moves users until all cells have their share
        npm run cells -- empty CELL --into CELL
-       npm run cells -- remove CELL   removes the last cell, once it is empty`
+       npm run cells -- remove CELL   removes the last cell, once it is empty
+       npm run cells -- distribute CELL           puts an empty cell on another server (Citus)
+       npm run cells -- move CELL --to HOST:PORT  takes it from there to a third one`
 
 interface Tool {
   installation: Installation
@@ -51,6 +56,10 @@ export async function cellTool(tool: Tool, args: string[]): Promise<void> {
     return empty(await reachCells(tool), numberIn(first), numberIn(second), tool)
   if (task === 'remove' && first !== undefined && alone)
     return remove(await reachCells(tool), numberIn(first), tool)
+  if (task === 'distribute' && first !== undefined && alone)
+    return toServer(await reachCells(tool), numberIn(first), tool)
+  if (task === 'move' && first !== undefined && option === '--to' && second !== undefined)
+    return moveServer(await reachCells(tool), numberIn(first), second, tool)
   throw usage()
 }
 
@@ -72,8 +81,12 @@ async function reachCells({ installation, undo, say }: Tool): Promise<Pool> {
 async function status(pool: Pool, { print }: Tool): Promise<void> {
   const cells = await cellContents(pool)
   if (cells.length === 0) print('There is one cell, with all users.')
-  for (const { id, buckets, users, bytes } of cells)
-    await print(`${id}\t${buckets} of 1024 buckets\tabout ${count(users)} users\t${megabytes(bytes)}`)
+  const workers = await workersOfCells(pool)
+  for (const { id, buckets, users, bytes } of cells) {
+    const worker = workers.get(schemaOf(id))
+    const content = worker ? `on ${nameOfWorker(worker)}` : `about ${count(users)} users\t${megabytes(bytes)}`
+    await print(`${id}\t${buckets} of 1024 buckets\t${content}`)
+  }
 }
 
 async function add(pool: Pool, wanted: number, tool: Tool): Promise<void> {
@@ -114,6 +127,21 @@ async function remove(pool: Pool, cell: number, tool: Tool): Promise<void> {
   mustBe(cell, Math.max((await cellContents(pool)).length, 1))
   await removeCell(pool, cell, waiting(tool))
   tool.print(`Removed cell ${cell}.`)
+}
+
+async function toServer(pool: Pool, cell: number, tool: Tool): Promise<void> {
+  mustBe(cell, Math.max((await cellContents(pool)).length, 1))
+  await distribute(pool, cell, waiting(tool))
+  const worker = (await workersOfCells(pool)).get(schemaOf(cell))
+  tool.print(
+    `Cell ${cell} is on ${worker ? nameOfWorker(worker) : 'another server'} now. Users stay where they are until you split or balance the cells.`,
+  )
+}
+
+async function moveServer(pool: Pool, cell: number, to: string, tool: Tool): Promise<void> {
+  mustBe(cell, Math.max((await cellContents(pool)).length, 1))
+  await moveToWorker(pool, cell, to)
+  tool.print(`Cell ${cell} is on ${to} now.`)
 }
 
 function mustBe(cell: number, cells: number): void {

@@ -11,6 +11,7 @@ import { checkDatabase } from './store/check-database.ts'
 import type { Pool } from './store/database.ts'
 import { isPartitioned, type LedgerPartition, ledgerPartitions } from './store/ledger-partitions.ts'
 import { isMigrated } from './store/migrate.ts'
+import { anyRemote } from './store/remote-cells.ts'
 import { blocksToRetire, holdRetirement } from './store/retire-partition.ts'
 import { findUser } from './store/users.ts'
 
@@ -125,6 +126,8 @@ function described({ openedAt, closedAt, retiredAt, entries, bytes, file }: Ledg
 async function archive(tool: Tool, folder: string, days: number): Promise<void> {
   const { undo, print } = tool
   const ledgers = await reachLedgers(tool)
+  if (await anyRemote(ledgers[0].pool))
+    throw new StartError('Cells are on other servers: their ledgers cannot be archived.')
   // Its session is the lock: it ends with this process, however that ends.
   const session = await ledgers[0].pool.connect()
   undo.push(async () => session.release(true))

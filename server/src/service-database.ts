@@ -4,7 +4,7 @@ import type { Config } from './config.ts'
 import type { Monotonic } from './domain/clocks.ts'
 import { LONG_STATEMENT_TIMEOUT_MS } from './domain/limits.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
-import { HOT_CONNECTIONS } from './operations/usage/hot-paths.ts'
+import { HOT_CONNECTIONS, REMOTE_CONNECTIONS } from './operations/usage/hot-paths.ts'
 import { Cells } from './store/cells.ts'
 import { checkDatabase } from './store/check-database.ts'
 import { checkDirect, checkPooler } from './store/check-pooler.ts'
@@ -26,6 +26,8 @@ interface ServiceDatabase {
   direct: Connection
   pool: Pool
   lookups: Pool
+  /** for the hot paths to cells on other servers */
+  remote: Pool
   patient: Pool
   /** for background jobs */
   jobs: Pool
@@ -66,6 +68,8 @@ export async function openDatabase(
   const jobs = open({ max: BACKGROUND_CONNECTIONS })
   await checkDatabase(pool, databaseSetting(config))
   const pooled = await anyPooled(pools, config)
+  // Not connected before there is such a cell.
+  const remote = open({ max: REMOTE_CONNECTIONS })
   const { databaseDirectUrl: past, databaseReplicaUrl: standby } = config
   const direct = past === null ? connection : connectionTo(past, 'DATABASE_DIRECT_URL')
   const listener = past === null ? null : openAt(direct)({ max: 1 })
@@ -82,7 +86,7 @@ export async function openDatabase(
     standby === null
       ? null
       : new Replica(pool, readPools(openAt({ connectionString: standby })), monotonic, log)
-  return { direct, pool, lookups, patient, jobs, listener, replica, cells }
+  return { direct, pool, lookups, remote, patient, jobs, listener, replica, cells }
 }
 
 const PATIENT = { statementMs: LONG_STATEMENT_TIMEOUT_MS, lockMs: LONG_STATEMENT_TIMEOUT_MS }

@@ -72,12 +72,15 @@ export async function startService(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    const { direct, pool, lookups, patient, jobs, listener, replica, cells } = await openDatabase(config, {
-      monotonic,
-      log,
-      undo,
-      givenUp,
-    })
+    const { direct, pool, lookups, remote, patient, jobs, listener, replica, cells } = await openDatabase(
+      config,
+      {
+        monotonic,
+        log,
+        undo,
+        givenUp,
+      },
+    )
     // Nobody else uses the embedded database: locked jobs are a dead process's.
     if (config.databaseUrl === null) await freeAllJobs(pool)
 
@@ -93,7 +96,7 @@ export async function startService(
     metrics.watchPool('pool', pool)
     metrics.watchPool('lookups', lookups)
     metrics.watchPool('patient', patient)
-    const usage = new UsagePaths(apps, lookups, metrics, activity, monotonic)
+    const usage = new UsagePaths({ lookups, remote }, { apps, metrics, activity, monotonic })
     undo.push(async () => usage.release())
     const service: Service = {
       pool,

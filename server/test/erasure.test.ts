@@ -79,6 +79,7 @@ const IMPERSONAL = [
   'password_reset',
   'price',
   'provider_account',
+  'remote_work',
   'revenue_figures',
   'sample_activity',
   'sample_item',

@@ -2,6 +2,7 @@ import type { ClientBase } from 'pg'
 import { StartError } from '../domain/errors.ts'
 import { atOneMoment, type Db, type Pool } from '../store/database.ts'
 import { appliedMigrations } from '../store/migrate.ts'
+import { anyRemote } from '../store/remote-cells.ts'
 import {
   holdTables,
   ledgersDiffer,
@@ -40,6 +41,10 @@ export async function withContents<T>(
   writers: 'go on' | 'wait',
   work: (contents: Contents) => Promise<T>,
 ): Promise<T> {
+  if (await anyRemote(pool))
+    throw new StartError(
+      'Cells are on other servers, which have no moment in common: back up each server by its own means.',
+    )
   const tables = await readTables(pool)
   return atOneMoment(pool, writers === 'wait' ? 'read write' : 'read only', async (client) => {
     await holdTables(client, tables, writers === 'wait' ? 'writes' : 'changes of the schema')

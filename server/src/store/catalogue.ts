@@ -18,6 +18,8 @@ export interface LoadedApp {
   origins: readonly string[]
   /** Whether it takes nothing new. */
   archived: boolean
+  /** Whether its time is moved by hand. */
+  testClock: boolean
   /** where its users are; null: there is one cell */
   cells: CellMap | null
 }
@@ -34,7 +36,8 @@ interface Row {
   revokedTokenKeys: string[]
   origins: string[]
   archived: boolean
-  cells: { schemas: string[]; buckets: number[] } | null
+  testClock: boolean
+  cells: { all: { schema: string; remote: boolean }[]; buckets: number[] } | null
   features: FeatureContent[]
   packages: PackageRow[]
 }
@@ -60,8 +63,8 @@ export async function loadApp(db: Db, appId: string): Promise<LoadedApp | null> 
   const { rows } = await db.query<Row>({
     name: 'load-app',
     text: `
-select app.version, app.origins, app.archived_at is not null as archived,
-  (select json_build_object('schemas', json_agg(schema order by id),
+select app.version, app.origins, app.archived_at is not null as archived, app.test_clock is not null as "testClock",
+  (select json_build_object('all', json_agg(json_build_object('schema', schema, 'remote', remote) order by id),
      'buckets', (select json_agg(cell order by bucket) from cell_bucket)) from cell having count(*) > 0) as cells,
   (select coalesce(json_agg(json_build_object('hash', encode(hash, 'hex'),
      'left', extract(epoch from expires_at - statement_timestamp()) * 1000)), '[]') from api_key
@@ -96,7 +99,8 @@ from app where id = $1 and deleting_since is null`,
     revokedTokenKeys: new Set(row.revokedTokenKeys),
     origins: row.origins,
     archived: row.archived,
-    cells: row.cells && new CellMap(row.cells.schemas, row.cells.buckets),
+    testClock: row.testClock,
+    cells: row.cells && new CellMap(row.cells.all, row.cells.buckets),
     catalogue: buildCatalogue(row.features, row.packages.map(fromRow)),
   }
 }

@@ -1,8 +1,9 @@
 import { escapeIdentifier as quoted } from 'pg'
 import { bumpAllVersions } from './apps.ts'
-import { BUCKETS, CELL_TABLES, pathTo } from './cells.ts'
+import { BUCKETS, CELL_TABLES, foreignSchema, pathTo } from './cells.ts'
 import type { Db, Tx } from './database.ts'
 import { attachedBlocks, createPartition } from './ledger-partitions.ts'
+import { dropForeignTables } from './remote-cells.ts'
 
 // Creates cells. The first time, the tables of users move to the schema of cell 0, which takes milliseconds, and views
 // over all cells take their names.
@@ -151,18 +152,23 @@ export async function endSplits(db: Db, to: readonly number[]): Promise<void> {
 
 /** Removes a cell in which nothing is left. A bucket that is still there prevents it. */
 export async function dropCell(tx: Tx, id: number, home: string): Promise<void> {
-  await tx.query(`delete from cell where id = $1`, [id])
+  const { rows } = await tx.query<{ remote: boolean }>(`delete from cell where id = $1 returning remote`, [
+    id,
+  ])
   await showCells(tx, home)
+  if (rows[0]?.remote) await dropForeignTables(tx, schemaOf(id))
   await tx.query(`drop schema ${schemaOf(id)} cascade`)
 }
 
 /** Has the views show all cells, and every process notice. */
 export async function showCells(tx: Tx, home: string): Promise<void> {
-  const { rows } = await tx.query<{ schema: string }>('select schema from cell order by id')
-  const schemas = rows.map(({ schema }) => schema)
+  const { rows } = await tx.query<{ schema: string; remote: boolean }>(
+    'select schema, remote from cell order by id',
+  )
+  const readIn = rows.map(({ schema, remote }) => (remote ? foreignSchema(schema) : schema))
   for (const table of CELL_TABLES) {
     const columns = await columnsOf(tx, `${FIRST_CELL}.${table}`)
-    const parts = schemas.map(
+    const parts = readIn.map(
       (schema) => `select ${columns} from ${schema}.${table}${counting(table, schema)}`,
     )
     const all = parts.join(' union all ')
@@ -186,7 +192,7 @@ const together = (partitions: string): string => `
     max(sha256) as sha256
   from (${partitions}) p group by block`
 
-async function columnsOf(db: Db, table: string): Promise<string> {
+export async function columnsOf(db: Db, table: string): Promise<string> {
   const { rows } = await db.query<{ columns: string }>(
     `select string_agg(quote_ident(attname), ', ' order by attnum) as columns from pg_attribute
      where attrelid = $1::regclass and attnum > 0 and not attisdropped`,

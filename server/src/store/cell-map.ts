@@ -5,6 +5,8 @@ export interface CellGroup {
   /** short and unique */
   readonly name: string
   readonly schemas: readonly string[]
+  /** one cell, on another server */
+  readonly remote: boolean
 }
 
 /** A cell, by its place in its group. */
@@ -25,20 +27,20 @@ const GROUP_SIZE = 8
 export class CellMap {
   readonly #cells: readonly Cell[]
   readonly #buckets: readonly number[]
+  /** whether one of them is on another server */
+  readonly anyRemote: boolean
 
   /** `buckets`: of each bucket, the number of its cell */
-  constructor(schemas: readonly string[], buckets: readonly number[]) {
-    const groups = new Map<number, CellGroup>()
-    this.#cells = schemas.map((_, cell) => {
-      const from = cell - (cell % GROUP_SIZE)
-      let group = groups.get(from)
-      if (!group) {
-        group = groupOf(schemas.slice(from, from + GROUP_SIZE))
-        groups.set(from, group)
-      }
-      return { group, index: cell - from }
+  constructor(cells: readonly { schema: string; remote: boolean }[], buckets: readonly number[]) {
+    const near = cells.filter(({ remote }) => !remote).map(({ schema }) => schema)
+    this.#cells = cells.map(({ schema, remote }) => {
+      if (remote) return { group: remoteGroup(schema), index: 0 }
+      const at = near.indexOf(schema)
+      const from = at - (at % GROUP_SIZE)
+      return { group: groupOf(near.slice(from, from + GROUP_SIZE)), index: at - from }
     })
     this.#buckets = buckets
+    this.anyRemote = cells.some(({ remote }) => remote)
   }
 
   of(appId: string, userId: string): Cell {
@@ -51,7 +53,8 @@ function groupOf(schemas: readonly string[]): CellGroup {
   return groupNamed(schemas.join('_'))
 }
 
-const groupNamed = kept((name: string): CellGroup => ({ name, schemas: name.split('_') }))
+const groupNamed = kept((name: string): CellGroup => ({ name, schemas: name.split('_'), remote: false }))
+const remoteGroup = kept((name: string): CellGroup => ({ name, schemas: [name], remote: true }))
 
 /** Makes something once for each cell or group. */
 export function kept<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {

@@ -7,6 +7,8 @@ import { MAX_ID_CHANGES } from '../domain/limits.ts'
 // its tables are where all others are, and nothing here costs anything. With several, their common names are views over
 // all of them, which serve whatever only reads; a transaction that writes enters the cell of its user first, so that the
 // same names lead to the tables there. What enters no cell and writes is refused by PostgreSQL.
+//
+// A cell may be on a server of its own: see `remote-cells.ts`.
 
 type Db = Pick<pg.ClientBase, 'query'> | Pick<pg.Pool, 'query'>
 
@@ -32,6 +34,8 @@ export function bucketOf(appId: string, userId: string): number {
 export class Cells {
   /** the schemas of the cells, by number; empty: there is one, beside all other tables */
   #schemas: readonly string[] = []
+  /** those of cells on other servers */
+  #remote: ReadonlySet<string> = new Set()
   /** the schema of all other tables */
   #home = ''
 
@@ -47,15 +51,24 @@ export class Cells {
     return this.#home
   }
 
+  isRemote(schema: string): boolean {
+    return this.#remote.has(schema)
+  }
+
+  get anyRemote(): boolean {
+    return this.#remote.size > 0
+  }
+
   /** Reads them again. */
   async read(db: Db): Promise<void> {
-    const { rows } = await db.query<{ home: string; schemas: string[] }>(
+    const { rows } = await db.query<{ home: string; schemas: string[]; remote: string[] }>(
       `select (select relnamespace::regnamespace::text from pg_class where oid = 'cell'::regclass) as home,
-         array(select schema from cell order by id) as schemas`,
+         array(select schema from cell order by id) as schemas, array(select schema from cell where remote) as remote`,
     )
-    const { home = '', schemas = [] } = rows[0] ?? {}
+    const { home = '', schemas = [], remote = [] } = rows[0] ?? {}
     this.#home = home
     this.#schemas = schemas
+    this.#remote = new Set(remote)
   }
 }
 
@@ -100,17 +113,43 @@ export const pathTo = (schema: string, home: string): string => `${quoted(schema
  */
 export async function enterCell(tx: Db, appId: string, userId: string): Promise<void> {
   const cells = cellsOf(tx)
-  if (cells) await enterBucket(tx, cells, bucketOf(appId, userId))
+  if (cells) await enterBucket(tx, cells, appId, bucketOf(appId, userId))
 }
 
-async function enterBucket(tx: Db, { home }: Cells, bucket: number): Promise<void> {
-  const { rows } = await tx.query<{ schema: string }>(
+async function enterBucket(tx: Db, { home }: Cells, appId: string, bucket: number): Promise<void> {
+  const { rows } = await tx.query<{ schema: string; remote: boolean }>(
     `with held as materialized (select cell from ${home}.cell_bucket where bucket = $1 for key share)
-     select c.schema, set_config('search_path', quote_ident(c.schema) || ', ' || $2, true)
+     select c.schema, c.remote, set_config('search_path', quote_ident(c.schema) || ', ' || $2, true)
      from held join ${home}.cell c on c.id = held.cell`,
     [bucket, home],
   )
-  if (!rows[0]) throw new Error(`bucket ${bucket} is in no cell`)
+  const [cell] = rows
+  if (!cell) throw new Error(`bucket ${bucket} is in no cell`)
+  await noteEntered(tx, home, cell.schema, cell.remote)
+  // Elsewhere a key to the app does that: it is not deleted before this transaction ends.
+  if (cell.remote) await tx.query(`select from ${home}.app where id = $1 for key share`, [appId])
+}
+
+/** The connections whose transaction is in a cell on another server, with the schema of all other tables. */
+const inRemote = new WeakMap<object, string>()
+
+/** Null: the transaction is in no cell on another server. */
+export const homeOfRemote = (tx: object): string | null => inRemote.get(tx) ?? null
+
+async function noteEntered(tx: Db, home: string, schema: string, remote: boolean): Promise<void> {
+  if (!remote) return void inRemote.delete(tx)
+  await commitTogether(tx, home, [schema])
+  inRemote.set(tx, home)
+}
+
+/**
+ * Has the rest of a transaction be committed on all servers or on none. Citus prepares the commits of a transaction that
+ * has worked with a table it knows on this server too, and only on connections over which something was changed or
+ * deleted, if it was nothing: one over which rows were merely copied is not prepared (13.2).
+ */
+export async function commitTogether(tx: Db, home: string, schemas: readonly string[]): Promise<void> {
+  const there = schemas.map((schema) => `delete from ${quoted(schema)}.users where app_id = '' and uid = 0`)
+  await tx.query([`delete from ${home}.remote_work where id = 0`, ...there].join(';'))
 }
 
 /** The same for a user who is known by number. False: there is no such user. */
@@ -118,26 +157,34 @@ export async function enterCellOf(tx: Db, appId: string, uid: number): Promise<b
   const cells = cellsOf(tx)
   if (!cells) return true
   for (let changes = 0; changes <= MAX_ID_CHANGES; changes++) {
-    const before = await idOf(tx, cells.home, appId, uid)
+    const before = await idOf(tx, `${cells.home}.users`, appId, uid)
     if (before === null) return false
     await enterCell(tx, appId, before)
-    // Renamed in between, and so perhaps moved?
-    if ((await idOf(tx, cells.home, appId, uid)) === before) return true
+    // Renamed in between, and so perhaps moved? Asked in the cell itself: a transaction sees other servers as they were
+    // when it first looked.
+    if ((await idOf(tx, 'users', appId, uid)) === before) return true
   }
   throw unavailable('The id of the user kept changing; try again')
 }
 
-async function idOf(db: Db, home: string, appId: string, uid: number): Promise<string | null> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from ${home}.users where app_id = $1 and uid = $2`,
-    [appId, uid],
-  )
+async function idOf(db: Db, users: string, appId: string, uid: number): Promise<string | null> {
+  const { rows } = await db.query<{ id: string }>(`select id from ${users} where app_id = $1 and uid = $2`, [
+    appId,
+    uid,
+  ])
   return rows[0]?.id ?? null
+}
+
+/** Has the rest of a transaction work in a cell whose bucket it holds. */
+export async function goInto(tx: Db, home: string, schema: string, remote: boolean): Promise<void> {
+  await tx.query(`select set_config('search_path', $1, true)`, [pathTo(schema, home)])
+  await noteEntered(tx, home, schema, remote)
 }
 
 /** Has the rest of a transaction see all cells again, for reading. */
 export async function leaveCell(tx: Db): Promise<void> {
   const cells = cellsOf(tx)
+  inRemote.delete(tx)
   if (cells) await tx.query(`select set_config('search_path', $1, true)`, [cells.home])
 }
 
@@ -154,17 +201,36 @@ export async function inEachCell<T>(tx: pg.PoolClient, work: () => Promise<T>): 
   if (!cells) return [await work()]
   const results: T[] = []
   for (const schema of cells.schemas) {
-    await tx.query(`select set_config('search_path', $1, true)`, [pathTo(schema, cells.home)])
+    await goInto(tx, cells.home, schema, cells.isRemote(schema))
     results.push(await work())
   }
   await leaveCell(tx)
   return results
 }
 
-/** The names of a table of all cells, for one statement that writes to all. */
+/** The names of a table of all cells, for a transaction that writes to all. */
 export function inAllCells(db: object, table: (typeof CELL_TABLES)[number]): string[] {
   const cells = cellsOf(db)
   return cells ? cells.schemas.map((schema) => `${quoted(schema)}.${table}`) : [table]
+}
+
+/** The same, for reading one after the other. */
+export function readInAllCells(db: object, table: (typeof CELL_TABLES)[number]): string[] {
+  const cells = cellsOf(db)
+  if (!cells) return [table]
+  const readAs = (schema: string) => (cells.isRemote(schema) ? foreignSchema(schema) : quoted(schema))
+  return cells.schemas.map((schema) => `${readAs(schema)}.${table}`)
+}
+
+/** Where the tables of a cell on another server are read. */
+export const foreignSchema = (schema: string): string => `${schema}_remote`
+
+/** Has the transaction be committed in all cells or in none, wherever they are. */
+export async function commitInAllCells(tx: Db): Promise<void> {
+  const cells = cellsOf(tx)
+  if (!cells?.anyRemote) return
+  const remote = cells.schemas.filter((schema) => cells.isRemote(schema))
+  await commitTogether(tx, cells.home, remote)
 }
 
 /** The name under which all cells are read, also inside one of them. */

@@ -131,9 +131,14 @@ const FOREIGN_KEY_VIOLATION = '23503'
 
 export function violates(error: unknown, constraint: string): boolean {
   return (
-    error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === constraint
+    error instanceof pg.DatabaseError &&
+    error.code === UNIQUE_VIOLATION &&
+    (error.constraint ?? CONSTRAINT.exec(error.message)?.[1]) === constraint
   )
 }
+
+/** Of another server, Citus passes on the message alone, where it has added a number to the name. */
+const CONSTRAINT = /unique constraint "(\w+)_\d+"$/
 
 /** Whether PostgreSQL aborted a transaction in favour of another: a deadlock or serialization failure. */
 export function endedForAnother(error: unknown): boolean {

@@ -3,6 +3,7 @@ import type { Person } from '../domain/personal-data.ts'
 import type { ProviderRef } from '../domain/provider-ref.ts'
 import { enterCell, everywhere } from './cells.ts'
 import type { Db } from './database.ts'
+import { noteBillingIds, type OwnBillingId } from './remote-references.ts'
 import { isBadRowOf, knownTimes } from './user-import-rows.ts'
 import type { UserRow } from './users.ts'
 
@@ -72,17 +73,22 @@ export async function takenSince(
 /** Their subscriptions and what was paid for, then the user. */
 export async function deleteUserRows(db: Db, appId: string, uid: number): Promise<void> {
   // The usage of a user of the sample was invented.
-  await db.query(
-    `with sample as (delete from sample_item where app_id = $1 and kind = 'user' and id = $2::text returning $2::bigint as uid),
-     entries as (delete from usage_ledger l using sample s where l.app_id = $1 and l.user_uid = s.uid),
-     sums as (delete from ledger_base b using sample s where b.app_id = $1 and b.user_uid = s.uid)
-     delete from usage_counter c using sample s where c.app_id = $1 and c.user_uid = s.uid`,
-    [appId, uid],
+  const { rowCount: invented } = await db.query(
+    `delete from sample_item where app_id = $1 and kind = 'user' and id = $2`,
+    [appId, String(uid)],
   )
+  if (invented === 1) {
+    for (const table of ['usage_ledger', 'ledger_base', 'usage_counter'])
+      await db.query(`delete from ${table} where app_id = $1 and user_uid = $2`, [appId, uid])
+  }
   await db.query(`delete from subscription where app_id = $1 and user_uid = $2`, [appId, uid])
   await db.query(`delete from payment where app_id = $1 and user_uid = $2`, [appId, uid])
   await db.query(`delete from provider_subscription where app_id = $1 and user_uid = $2`, [appId, uid])
-  await db.query(`delete from users where app_id = $1 and uid = $2`, [appId, uid])
+  const { rows } = await db.query<OwnBillingId>(
+    `delete from users where app_id = $1 and uid = $2 returning uid, billing_id as "billingId"`,
+    [appId, uid],
+  )
+  await noteBillingIds(db, appId, rows, [])
 }
 
 export async function deleteRecentUsage(db: Db, appId: string, ids: readonly string[]): Promise<void> {

@@ -29,6 +29,7 @@ import * as replica from './migrations/027-replica.ts'
 import * as cells from './migrations/028-cells.ts'
 import * as makersOfLinks from './migrations/029-makers-of-links.ts'
 import * as splitCells from './migrations/030-split-cells.ts'
+import * as remoteCells from './migrations/031-remote-cells.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -60,6 +61,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '028-cells': cells,
   '029-makers-of-links': makersOfLinks,
   '030-split-cells': splitCells,
+  '031-remote-cells': remoteCells,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

@@ -1,7 +1,8 @@
 import { escapeIdentifier as quoted } from 'pg'
 import { bumpAllVersions } from './apps.ts'
 import { numberArray, textArray } from './arrays.ts'
-import { bucketOf, cellsOf, leaveCell } from './cells.ts'
+import { homeOf } from './cell-layout.ts'
+import { bucketOf, cellsOf, commitTogether, goInto, leaveCell } from './cells.ts'
 import { type Db, type Pool, TryAgain, type Tx } from './database.ts'
 
 // Moves users between cells with everything that is theirs, in one transaction: at no moment are they in both or in
@@ -9,6 +10,12 @@ import { type Db, type Pool, TryAgain, type Tx } from './database.ts'
 
 /** What was counted, in the order in which it can be moved. */
 const COUNTED = ['usage_counter', 'usage_ledger', 'ledger_base'] as const
+
+/** Where users are moved from or to. */
+interface Place {
+  schema: string
+  remote: boolean
+}
 
 /** Which cell each bucket is in. */
 export async function readBuckets(db: Db): Promise<number[]> {
@@ -72,21 +79,21 @@ export async function withBucketIndex(
 
 /** Moves all users of some buckets of one cell; returns how many there were. Whoever wants to write to one waits. */
 export async function moveBucketsTo(tx: Tx, buckets: readonly number[], to: number): Promise<number> {
-  const { rows } = await tx.query<{ bucket: number; from: string; to: string }>(
+  const { rows } = await tx.query<{ bucket: number } & Place>(
     `with held as materialized (
        select bucket, cell from cell_bucket where bucket = any($1) order by bucket for update)
-     select held.bucket, f.schema as from, t.schema as to
-     from held join cell f on f.id = held.cell join cell t on t.id = $2 where held.cell <> $2`,
+     select held.bucket, f.schema, f.remote from held join cell f on f.id = held.cell where held.cell <> $2`,
     [buckets, to],
   )
+  const target = await placeOf(tx, to)
   let moved = 0
-  for (const from of new Set(rows.map((row) => row.from))) {
-    const leaving = rows.filter((row) => row.from === from).map(({ bucket }) => bucket)
+  for (const schema of new Set(rows.map((row) => row.schema))) {
+    const leaving = rows.filter((row) => row.schema === schema)
     const { rows: users } = await tx.query<UserKey>(
-      `select app_id as "appId", uid from ${quoted(from)}.users where bucket_of(app_id, id) = any($1)`,
-      [leaving],
+      `select app_id as "appId", uid from ${quoted(schema)}.users where bucket_of(app_id, id) = any($1)`,
+      [leaving.map(({ bucket }) => bucket)],
     )
-    await move(tx, from, rows[0]?.to ?? '', users)
+    await move(tx, { schema, remote: leaving[0]?.remote ?? false }, target, users)
     moved += users.length
   }
   await tx.query('update cell_bucket set cell = $2 where bucket = any($1)', [buckets, to])
@@ -114,14 +121,21 @@ interface UserKey {
   uid: number
 }
 
+async function placeOf(db: Db, cell: number): Promise<Place> {
+  const { rows } = await db.query<Place>('select schema, remote from cell where id = $1', [cell])
+  if (!rows[0]) throw new Error(`there is no cell ${cell}`)
+  return rows[0]
+}
+
 /** Moves what some users have used who were deleted from this cell; false: there is nothing left. */
-export async function moveLeftBehind(tx: Tx, from: string, to: string): Promise<boolean> {
+export async function moveLeftBehind(tx: Tx, from: number, to: number): Promise<boolean> {
+  const [source, target] = [await placeOf(tx, from), await placeOf(tx, to)]
   for (const table of COUNTED) {
     const { rows: users } = await tx.query<UserKey>(
       `select distinct app_id as "appId", user_uid as uid
-       from (select app_id, user_uid from ${quoted(from)}.${table} limit 1000) as left_behind`,
+       from (select app_id, user_uid from ${quoted(source.schema)}.${table} limit 1000) as left_behind`,
     )
-    await move(tx, from, to, users)
+    await move(tx, source, target, users)
     if (users.length > 0) return true
   }
   return false
@@ -142,25 +156,26 @@ export async function moveForNewId(
   const [from, to] = [bucketOf(appId, id), bucketOf(appId, newId)]
   if (!cells || from === to) return
   await leaveCell(tx)
-  const { rows } = await tx.query<{ schema: string; bucket: number }>(
+  const { rows } = await tx.query<{ bucket: number } & Place>(
     `with held as materialized (
        select bucket, cell from cell_bucket where bucket = any($1) order by bucket for update)
-     select held.bucket, c.schema from held join cell c on c.id = held.cell`,
+     select held.bucket, c.schema, c.remote from held join cell c on c.id = held.cell`,
     [[from, to]],
   )
-  const schemaOf = (wanted: number) => rows.find(({ bucket }) => bucket === wanted)?.schema ?? ''
-  if (schemaOf(from) !== schemaOf(to)) {
-    await move(tx, schemaOf(from), schemaOf(to), [{ appId, uid }])
+  const placeOfBucket = (wanted: number) => {
+    const found = rows.find(({ bucket }) => bucket === wanted)
+    if (!found) throw new Error(`bucket ${wanted} is in no cell`)
+    return found
   }
-  await tx.query(`select set_config('search_path', quote_ident($1) || ', ' || $2, true)`, [
-    schemaOf(to),
-    cells.home,
-  ])
+  const [source, target] = [placeOfBucket(from), placeOfBucket(to)]
+  if (source.schema !== target.schema) await move(tx, source, target, [{ appId, uid }])
+  await goInto(tx, cells.home, target.schema, target.remote)
 }
 
-async function move(tx: Tx, fromSchema: string, toSchema: string, users: readonly UserKey[]): Promise<void> {
+async function move(tx: Tx, source: Place, target: Place, users: readonly UserKey[]): Promise<void> {
   if (users.length === 0) return
-  const [from, to] = [quoted(fromSchema), quoted(toSchema)]
+  if (source.remote || target.remote) return moveBetweenServers(tx, source, target, users)
+  const [from, to] = [quoted(source.schema), quoted(target.schema)]
   // No partition is retired from here on,
   await tx.query(`lock table only ${from}.usage_ledger, only ${to}.usage_ledger in row exclusive mode`)
   await checkLedgers(tx, from, to)
@@ -207,11 +222,67 @@ async function move(tx: Tx, fromSchema: string, toSchema: string, users: readonl
   await tx.query(`set local tollgate.moving = 'off'`)
 }
 
+/**
+ * The same, where one of the two cells is on another server: the rows are fetched and sent, as PostgreSQL writes them, since
+ * no statement can write to both. No partition of such a ledger is retired.
+ */
+async function moveBetweenServers(
+  tx: Tx,
+  source: Place,
+  target: Place,
+  users: readonly UserKey[],
+): Promise<void> {
+  const remote = [source, target].filter((place) => place.remote).map(({ schema }) => schema)
+  const [from, to] = [quoted(source.schema), quoted(target.schema)]
+  for (const place of [source, target])
+    if (!place.remote)
+      await tx.query(`lock table only ${quoted(place.schema)}.usage_ledger in row exclusive mode`)
+  await commitTogether(tx, await homeOf(tx), remote)
+  await checkLedgers(tx, from, to)
+  await tx.query(`set local tollgate.moving = 'on'`)
+  const values = [textArray(users, ({ appId }) => appId), numberArray(users, ({ uid }) => uid)]
+  const moving = 'unnest($1::text[], $2::bigint[]) as m (app_id, uid)'
+  await tx.query(
+    `select 1 from ${from}.users u join ${moving} on u.app_id = m.app_id and u.uid = m.uid for update of u`,
+    values,
+  )
+  // Locked first: usage that is being recorded waits for its counter, and then finds it gone.
+  const take = async (table: string, uid: string): Promise<string[]> => {
+    const theirs = `t.app_id = m.app_id and t.${uid} = m.uid`
+    const { rows } = await tx.query<{ row: string }>(
+      `select row_to_json(t)::text as row from ${from}.${table} t join ${moving} on ${theirs} for update of t`,
+      values,
+    )
+    if (rows.length > 0)
+      await tx.query(`delete from ${from}.${table} t using ${moving} where ${theirs}`, values)
+    return rows.map(({ row }) => row)
+  }
+  const put = async (table: string, rows: readonly string[]) => {
+    if (rows.length === 0) return
+    await tx.query(
+      `insert into ${to}.${table} overriding system value
+       select r.* from json_populate_recordset(null::${to}.${table}, $1::json) as r`,
+      [`[${rows.join(',')}]`],
+    )
+  }
+  const counted = []
+  for (const table of COUNTED) counted.push({ table, rows: await take(table, 'user_uid') })
+  const subscriptions = await take('subscription', 'user_uid')
+  await put('users', await take('users', 'uid'))
+  await put('subscription', subscriptions)
+  for (const { table, rows } of counted) await put(table, rows)
+  await tx.query(`set local tollgate.moving = 'off'`)
+}
+
 /** The entries of a user fit into another ledger only if it has the same partitions. */
 async function checkLedgers(tx: Tx, from: string, to: string): Promise<void> {
-  const { rowCount } = await tx.query(
-    `select from ${from}.ledger_partition f full join ${to}.ledger_partition t using (block)
-     where (f.retired_at is null) is distinct from (t.retired_at is null) or f.block is null or t.block is null`,
-  )
-  if (rowCount !== 0) throw new TryAgain('the ledgers have different partitions at the moment')
+  const stateOf = async (cell: string): Promise<string> => {
+    const { rows } = await tx.query<{ state: string }>(
+      `select string_agg(block || ' ' || (retired_at is null), ',' order by block) as state
+       from ${cell}.ledger_partition`,
+    )
+    return rows[0]?.state ?? ''
+  }
+  if ((await stateOf(from)) !== (await stateOf(to)))
+    throw new TryAgain('the ledgers have different partitions at the moment')
 }

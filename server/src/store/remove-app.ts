@@ -1,6 +1,6 @@
 import { bumpVersion } from './apps.ts'
-import { CELL_TABLES, inAllCells, refreshCells } from './cells.ts'
-import type { Db, Tx } from './database.ts'
+import { CELL_TABLES, commitInAllCells, inAllCells, readInAllCells, refreshCells } from './cells.ts'
+import { type Db, TryAgain, type Tx } from './database.ts'
 
 /** Makes others who archive or delete an app wait: which one is the last in use must not change meanwhile. */
 export async function removeAppsAlone(tx: Tx): Promise<void> {
@@ -133,6 +133,7 @@ export async function deleteStretchOfApp(tx: Tx, id: string, most: number): Prom
   if (present === 0) return false
   let left = most
   await refreshCells(tx)
+  await commitInAllCells(tx)
   for (const table of allNamesOf(CONTENT, tx)) {
     const { rowCount } = await tx.query(
       `delete from ${table} where app_id = $1 and ctid = any(array(
@@ -152,8 +153,8 @@ export async function deleteStretchOfApp(tx: Tx, id: string, most: number): Prom
 }
 
 /** A table of cells once for each. */
-const allNamesOf = (tables: readonly string[], db: Db): string[] =>
-  tables.flatMap((table) => (isOfCells(table) ? inAllCells(db, table) : [table]))
+const allNamesOf = (tables: readonly string[], db: Db, namesOf = inAllCells): string[] =>
+  tables.flatMap((table) => (isOfCells(table) ? namesOf(db, table) : [table]))
 
 const isOfCells = (table: string): table is (typeof CELL_TABLES)[number] =>
   (CELL_TABLES as readonly string[]).includes(table)
@@ -187,21 +188,29 @@ const UNTIED = [
 ]
 
 /** Deletes at most so many rows of apps that are gone; returns how many. */
-export async function deleteRowsOfGoneApps(db: Db, most: number): Promise<number> {
+export async function deleteRowsOfGoneApps(tx: Tx, most: number): Promise<number> {
   let deleted = 0
-  for (const table of allNamesOf(UNTIED, db)) {
-    for (const id of await goneAppsIn(db, table)) {
-      // One snapshot for both: rows that are there while the app is not are nobody's, even if an app of that id comes next.
-      const { rowCount } = await db.query(
-        `delete from ${table} where app_id = $1 and not exists (select from app where id = $1)
-           and ctid = any(array(select ctid from ${table} where app_id = $1 limit $2))`,
-        [id, most - deleted],
-      )
-      deleted += rowCount ?? 0
+  const tables = allNamesOf(UNTIED, tx)
+  const readAs = allNamesOf(UNTIED, tx, readInAllCells)
+  for (const [i, table] of tables.entries()) {
+    for (const id of await goneAppsIn(tx, readAs[i] ?? table)) {
+      deleted += await deleteOfGoneApp(tx, table, id, most - deleted)
       if (deleted >= most) return deleted
     }
   }
   return deleted
+}
+
+/** Rows that are there while the app is not are nobody's, even if an app of that id comes next. */
+async function deleteOfGoneApp(tx: Tx, table: string, id: string, most: number): Promise<number> {
+  const { rowCount } = await tx.query(
+    `delete from ${table} where app_id = $1 and ctid = any(array(
+       select ctid from ${table} where app_id = $1 limit $2))`,
+    [id, most],
+  )
+  const { rowCount: present } = await tx.query(`select from app where id = $1`, [id])
+  if (present !== 0) throw new TryAgain()
+  return rowCount ?? 0
 }
 
 async function goneAppsIn(db: Db, table: string): Promise<string[]> {

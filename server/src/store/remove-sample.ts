@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { inEachCell } from './cells.ts'
 import type { Tx } from './database.ts'
+import { noteBillingIds } from './remote-references.ts'
 import type { SampleKind } from './sample.ts'
 import { REMOVE_SAMPLE_BILLS, SAMPLE_BILLS } from './sample-bills.ts'
 
@@ -13,7 +14,8 @@ const REMOVALS: Record<SampleKind, string[]> = {
     `delete from ledger_base where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     `delete from usage_counter where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
     ...REMOVE_SAMPLE_BILLS,
-    `delete from users where app_id = $1 and uid = any($2::text[]::bigint[]) returning uid::text as id`,
+    `delete from users where app_id = $1 and uid = any($2::text[]::bigint[])
+     returning uid::text as id, billing_id as "billingId"`,
   ],
   template: [
     `delete from billing_template_item where app_id = $1 and template_id = any($2)`,
@@ -72,11 +74,13 @@ async function remove(
   await tx.query('savepoint removal')
   try {
     const removal = async () => {
-      let removed: string[] = []
-      for (const text of REMOVALS[kind]) {
-        removed = (await tx.query<{ id: string }>(text, [appId, ids])).rows.map(({ id }) => id)
+      let removed: { id: string; billingId?: string | null }[] = []
+      for (const text of REMOVALS[kind]) removed = (await tx.query(text, [appId, ids])).rows
+      if (kind === 'user') {
+        const before = removed.map(({ id, billingId = null }) => ({ uid: Number(id), billingId }))
+        await noteBillingIds(tx, appId, before, [])
       }
-      return removed
+      return removed.map(({ id }) => id)
     }
     const removed = kind === 'user' ? (await inEachCell(tx, removal)).flat() : await removal()
     await tx.query('release savepoint removal')

@@ -1,6 +1,7 @@
 import type { Price } from '../domain/price.ts'
 import { inEachCell } from './cells.ts'
 import { type Tx, timestamp, timestampOrNull } from './database.ts'
+import { noteBillingIds, type OwnBillingId } from './remote-references.ts'
 
 /** What a customer of the sample is charged for every month in the sandbox. */
 export interface SampleBill {
@@ -41,20 +42,26 @@ export async function insertSampleBills(tx: Tx, appId: string, bills: readonly S
     $8::timestamptz[], $9::timestamptz[], $10::text[])
     as b (ref, customer_ref, uid, status, started_at, paid_until, past_due_since, ended_at, quantities)`
   const PRICES = `array(select json_object_keys(b.quantities::json))`
-  await inEachCell(tx, () =>
-    tx.query(
+  const customers = await inEachCell(tx, async () => {
+    const { rows } = await tx.query<OwnBillingId & { email: string | null; name: string | null }>(
       `update users u set billing_id = b.customer_ref
        from unnest($2::text[], $3::bigint[]) as b (customer_ref, uid)
-       where u.app_id = $1 and u.uid = b.uid and u.uid = any($3)`,
+       where u.app_id = $1 and u.uid = b.uid and u.uid = any($3)
+       returning u.uid, u.billing_id as "billingId", u.email, u.name`,
       [appId, values[2], values[3]],
-    ),
-  )
+    )
+    await noteBillingIds(tx, appId, [], rows)
+    return rows
+  })
   await tx.query(
     `insert into sandbox_customer (app_id, id, email, name)
-     select $1, b.customer_ref, u.email, u.name
-     from unnest($2::text[], $3::bigint[]) as b (customer_ref, uid)
-     join users u on u.app_id = $1 and u.uid = b.uid and u.uid = any($3)`,
-    [appId, values[2], values[3]],
+     select $1, c.* from unnest($2::text[], $3::text[], $4::text[]) as c`,
+    [
+      appId,
+      customers.flat().map((c) => c.billingId),
+      customers.flat().map((c) => c.email),
+      customers.flat().map((c) => c.name),
+    ],
   )
   await tx.query(
     `insert into sandbox_subscription (app_id, id, session_id, customer_id, price_ids, quantities, interval, status,

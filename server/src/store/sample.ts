@@ -134,18 +134,24 @@ export async function insertSampleUsage(
 
 /** Recent usage for the home page; deleted with its users. */
 export async function insertSampleRecent(
-  db: Db,
+  db: Tx,
   appId: string,
   recent: readonly SampleEntry[],
 ): Promise<void> {
+  const uids = recent.map(({ uid }) => uid)
+  const found = await inEachCell(db, () =>
+    db.query<{ uid: number; id: string }>(`select uid, id from users where app_id = $1 and uid = any($2)`, [
+      appId,
+      uids,
+    ]),
+  )
+  const idOf = new Map(found.flatMap(({ rows }) => rows.map(({ uid, id }) => [uid, id])))
   await db.query(
     `insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
-     select $1, (select id from users where app_id = $1 and uid = r.uid), feature_id, used, budget, recorded_at
-     from unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::timestamptz[])
-       as r (uid, feature_id, used, budget, recorded_at)`,
+     select $1, r.* from unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::timestamptz[]) as r`,
     [
       appId,
-      recent.map((r) => r.uid),
+      uids.map((uid) => idOf.get(uid)),
       recent.map((r) => r.featureId),
       recent.map((r) => r.used),
       recent.map((r) => r.budget),

@@ -1,6 +1,7 @@
 import type { Subscription } from '../domain/subscription.ts'
 import { type Db, timestamp, timestampOrNull } from './database.ts'
 import { PAID_AT } from './provider-subscriptions.ts'
+import { holdReferences } from './remote-references.ts'
 
 /** The provider and its id of what is paid for; null: created by hand. */
 export interface PaidFor {
@@ -102,6 +103,12 @@ async function insert(
   made: readonly (Subscription & { follows: string | null })[],
   paid: { provider: string; ref: string } | null,
 ): Promise<void> {
+  await holdReferences(
+    db,
+    appId,
+    made.map((s) => s.packageId),
+    paid,
+  )
   await db.query(
     `insert into subscription (app_id, user_uid, provider, provider_ref, id, package_id, is_addon, started_at, anchor,
        cancel_at, cancelled_at, trial_ends_at, quantity, package_version, version_as_of, follows, metadata)

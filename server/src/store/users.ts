@@ -1,9 +1,10 @@
 import type { Override } from '../domain/override.ts'
 import type { User } from '../domain/user.ts'
 import { moveRecentUsage } from './activity.ts'
-import { enterCell, enterCellOf, inEachCell, leaveCell } from './cells.ts'
+import { enterCell, enterCellOf, homeOfRemote, inEachCell, leaveCell } from './cells.ts'
 import type { Db, Tx } from './database.ts'
 import { moveForNewId } from './move-users.ts'
+import { noteBillingIds, type OwnBillingId } from './remote-references.ts'
 
 export interface UserRow extends User {
   uid: number
@@ -17,28 +18,41 @@ const COLUMNS = `uid, id, billing_id as "billingId", name, email, metadata, over
 
 export async function insertUser(db: Db, appId: string, user: User): Promise<void> {
   await enterCell(db, appId, user.id)
-  await db.query(
-    `insert into users (app_id, id, billing_id, name, email, metadata) values ($1, $2, $3, $4, $5, $6)`,
+  const { rows } = await db.query<OwnBillingId>(
+    `insert into users (app_id, id, billing_id, name, email, metadata) values ($1, $2, $3, $4, $5, $6)
+     returning ${OWN}`,
     [appId, user.id, user.billingId, user.name, user.email, JSON.stringify(user.metadata)],
   )
+  await noteBillingIds(db, appId, [], rows)
 }
+
+const OWN = `uid, billing_id as "billingId"`
 
 /**
  * Of ids that change all the time, the last hundred are remembered. An id is theirs until this statement, not until its
  * transaction began: meanwhile others may have written about them by that id.
  */
-const withFormerId = `jsonb_path_query_array(
-  coalesce(former_ids, '[]') || jsonb_build_object('id', id, 'until', clock_timestamp()), '$[last - 99 to last]')`
+const withFormerId = `jsonb_path_query_array(coalesce(former_ids, '[]') || $8::jsonb, '$[last - 99 to last]')`
+
+async function formerId(db: Db, id: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ former: string }>(
+    `select jsonb_build_object('id', $1::text, 'until', clock_timestamp())::text as former`,
+    [id],
+  )
+  return rows[0]?.former
+}
 
 /** They were locked as `before`. */
 export async function updateUser(tx: Tx, appId: string, before: UserRow, user: UserRow): Promise<void> {
   await moveForNewId(tx, appId, user.uid, before.id, user.id)
+  const former = user.id === before.id ? null : await formerId(tx, before.id)
   await tx.query(
     `update users set id = $3, billing_id = $4, name = $5, email = $6, metadata = $7,
-       former_ids = case when id = $3 then former_ids else ${withFormerId} end
+       former_ids = case when $8::jsonb is null then former_ids else ${withFormerId} end
      where app_id = $1 and uid = $2`,
-    [appId, user.uid, user.id, user.billingId, user.name, user.email, JSON.stringify(user.metadata)],
+    [appId, user.uid, user.id, user.billingId, user.name, user.email, JSON.stringify(user.metadata), former],
   )
+  await noteBillingIds(tx, appId, [before], [user])
   if (user.id !== before.id) await moveRecentUsage(tx, appId, before.id, user.id)
 }
 
@@ -139,17 +153,18 @@ export async function findUserByBillingId(db: Db, appId: string, billingId: stri
 /** Creates a user for a payer, unless the id or billing id exists. */
 export async function insertPayer(tx: Tx, appId: string, payer: User): Promise<void> {
   await enterCell(tx, appId, payer.id)
-  await tx.query(
+  const { rows } = await tx.query<OwnBillingId>(
     `insert into users (app_id, id, billing_id, name, email, metadata) select $1, $2, $3, $4, $5, '{}'
-     where ${IS_FREE('$3')} on conflict do nothing`,
+     where ${IS_FREE('$3')} on conflict do nothing returning ${OWN}`,
     [appId, payer.id, payer.billingId, payer.name, payer.email],
   )
+  await noteBillingIds(tx, appId, [], rows)
   await leaveCell(tx)
 }
 
 /** No user of another cell has this billing id. */
 const IS_FREE = (billingId: string) =>
-  `not exists (select from user_billing_id where app_id = $1 and billing_id = ${billingId})`
+  `not exists (select 1 from user_billing_id where app_id = $1 and billing_id = ${billingId})`
 
 /**
  * Stores a user's billing id, unless another user has it. A known one is kept, except that one starting with `giveWay`
@@ -162,12 +177,15 @@ export async function keepBillingId(
   billingId: string,
   giveWay: string,
 ): Promise<void> {
-  await db.query(
+  const before = homeOfRemote(db) === null ? null : await findUserByUid(db, appId, uid)
+  const { rows } = await db.query<OwnBillingId>(
     `update users set billing_id = $3 where app_id = $1 and uid = $2
        and (billing_id is null or (starts_with(billing_id, $4) and not starts_with($3, $4)))
-       and not exists (select from users where app_id = $1 and billing_id = $3) and ${IS_FREE('$3')}`,
+       and not exists (select 1 from users where app_id = $1 and billing_id = $3) and ${IS_FREE('$3')}
+     returning ${OWN}`,
     [appId, uid, billingId, giveWay],
   )
+  if (before && rows.length > 0) await noteBillingIds(db, appId, [before], rows)
 }
 
 /** Sets a user's details from the provider. False when they have changed since `user` was read. */
@@ -188,7 +206,12 @@ export async function followCustomer(
 
 /** The provider no longer knows this customer. */
 export async function forgetBillingId(tx: Tx, appId: string, billingId: string): Promise<void> {
-  await inEachCell(tx, () =>
-    tx.query(`update users set billing_id = null where app_id = $1 and billing_id = $2`, [appId, billingId]),
-  )
+  await inEachCell(tx, async () => {
+    const { rows } = await tx.query<{ uid: number }>(
+      `update users set billing_id = null where app_id = $1 and billing_id = $2 returning uid`,
+      [appId, billingId],
+    )
+    const before = rows.map(({ uid }) => ({ uid, billingId }))
+    await noteBillingIds(tx, appId, before, [])
+  })
 }

@@ -2,9 +2,11 @@ import type { ResetPeriod } from '../domain/period.ts'
 import type { UsageAction } from '../domain/usage.ts'
 import { numberArray, textArray } from './arrays.ts'
 import { type Cell, type CellGroup, kept } from './cell-map.ts'
+import { cellsOf, commitTogether } from './cells.ts'
 import { type Tx, timestamp } from './database.ts'
 import type { KeyName } from './idempotency.ts'
 import { Prepared } from './prepared.ts'
+import { callWriting, takeNumbers } from './remote-cells.ts'
 
 interface CounterKey {
   appId: string
@@ -189,6 +191,7 @@ export async function writeUsage(
   client: Tx,
   moves: readonly CounterMove[],
   otherReceipts: readonly Receipt[],
+  { inTransaction = false } = {},
 ): Promise<Set<CounterMove>> {
   const receipts: KeptReceipt[] = otherReceipts.map((receipt) => ({ receipt, move: null }))
   const [first] = moves
@@ -197,9 +200,11 @@ export async function writeUsage(
     return new Set()
   }
   const group = first.key.cell?.group
-  const { updates, entries, inserts } = writtenFor(moves, receipts)
+  const written = writtenFor(moves, receipts)
+  if (group?.remote) return writeRemote(client, group, written, receipts, inTransaction)
+  const { updates, entries, inserts } = written
   const withNew = inserts.length > 0
-  const cellsOf = (rows: readonly { key: CounterKey }[]) =>
+  const cellNumbers = (rows: readonly { key: CounterKey }[]) =>
     group ? [numberArray(rows, ({ key }) => key.cell?.index ?? 0)] : []
   const values = [
     ...keyColumns(updates),
@@ -209,20 +214,20 @@ export async function writeUsage(
     textArray(updates, (m) => m.last.action),
     numberArray(updates, (m) => m.last.delta),
     textArray(updates, (m) => timestamp(m.last.recordedAt)),
-    ...cellsOf(updates),
+    ...cellNumbers(updates),
     ...keyColumns(entries),
     textArray(entries, (e) => e.entry.action),
     numberArray(entries, (e) => e.entry.delta),
     numberArray(entries, (e) => e.entry.used),
     textArray(entries, (e) => timestamp(e.entry.recordedAt)),
     numberArray(entries, (e) => e.move),
-    ...cellsOf(entries),
+    ...cellNumbers(entries),
   ]
   if (withNew)
     values.push(
       ...keyColumns(inserts),
       numberArray(inserts, (m) => m.to),
-      ...cellsOf(inserts),
+      ...cellNumbers(inserts),
     )
   values.push(...receiptColumns(receipts))
   if (withNew && group) values.push(...holderColumns(inserts))
@@ -236,6 +241,75 @@ export async function writeUsage(
   return done
 }
 
+/** The ledgers of all cells are numbered by the first one's sequence. */
+const LEDGER_NUMBERS = 'c0.usage_ledger_seq_seq'
+
+/**
+ * In a cell on another server: one call there. Receipts are kept on this server, and both are committed or neither.
+ *
+ * The ledger's numbers are taken after the counters were read. A counter that is as it was read has had no entry since, so
+ * the entries of a counter are numbered in their order.
+ */
+async function writeRemote(
+  client: Tx,
+  group: CellGroup,
+  { updates, entries, inserts }: Written,
+  receipts: KeptReceipt[],
+  inTransaction: boolean,
+): Promise<Set<CounterMove>> {
+  const all = [...entries, ...updates.map(({ key, last }, i) => ({ key, entry: last, move: i + 1 }))]
+  const numbers = await takeNumbers(client, LEDGER_NUMBERS, all.length)
+  const numbered = all.map((one, i) => ({ ...one, seq: numbers[i] as number }))
+  const values = [
+    ...keyColumns(updates),
+    numberArray(updates, (m) => m.from.used),
+    numberArray(updates, (m) => m.last.used),
+    ...keyColumns(numbered),
+    numberArray(numbered, (e) => e.seq),
+    textArray(numbered, (e) => e.entry.action),
+    numberArray(numbered, (e) => e.entry.delta),
+    numberArray(numbered, (e) => e.entry.used),
+    textArray(numbered, (e) => timestamp(e.entry.recordedAt)),
+    numberArray(numbered, (e) => e.move),
+    ...keyColumns(inserts),
+    numberArray(inserts, (m) => m.to),
+    ...holderColumns(inserts).slice(0, 2),
+  ]
+  const done = new Set(inserts)
+  const write = async () => {
+    const { rows } = await client.query<{ move: number }>(callWriting(group.schemas[0] ?? '', values))
+    const made = new Set(rows.map(({ move }) => move))
+    for (const ord of made) {
+      const update = updates[ord - 1]
+      if (update) done.add(update.move)
+    }
+    const due = receipts.filter(({ move }) => move === null || made.has(move))
+    const columns = receiptColumns(due.map(({ receipt }) => ({ receipt, move: null })))
+    if (due.length > 0) await WRITE_RECEIPTS.run(client, columns)
+  }
+  if (inTransaction || receipts.length === 0) await write()
+  else await committedTogether(client, group, write)
+  return done
+}
+
+/** On a connection that is in no transaction. */
+async function committedTogether(
+  client: Tx,
+  { schemas }: CellGroup,
+  work: () => Promise<void>,
+): Promise<void> {
+  await client.query('begin')
+  try {
+    await commitTogether(client, cellsOf(client)?.home ?? 'public', schemas)
+    await work()
+    await client.query('commit')
+  } catch (error) {
+    // If that fails, the connection is broken, and whoever uses it next finds out.
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
 /** `move`: the number of the move it depends on, counted from 1; null: it depends on none */
 interface KeptReceipt {
   receipt: Receipt
@@ -243,6 +317,8 @@ interface KeptReceipt {
 }
 
 /** What the moves write; their receipts are added to the given ones. */
+type Written = ReturnType<typeof writtenFor>
+
 function writtenFor(moves: readonly CounterMove[], receipts: KeptReceipt[]) {
   const updates = moves.flatMap((move) => {
     const last = move.entries.at(-1)

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Pool } from '../../store/database.ts'
 import { openPartition, preparePartitions } from '../../store/ledger-partitions.ts'
+import { anyRemote } from '../../store/remote-cells.ts'
 import { blocksToRetire } from '../../store/retire-partition.ts'
 import { partitionLedger } from './partition-ledger.ts'
 import { retirePartition } from './retire-partition.ts'
@@ -23,11 +24,12 @@ export async function keepLedger(
   ledgers: readonly [first: Pool, ...others: Pool[]],
   { partitionSeconds, keptSeconds }: LedgerSettings,
   stopping: AbortSignal,
-): Promise<{ opened: number | null; retired: number[] }> {
+): Promise<{ opened: number | null; retired: number[]; keepsAll?: true }> {
   for (const ledger of ledgers) await preparePartitions(ledger)
   const opened = await openPartition(ledgers[0], partitionSeconds)
   if (opened !== null) for (const ledger of ledgers) await preparePartitions(ledger)
   const retired = new Set<number>()
+  if (keptSeconds !== null && (await anyRemote(ledgers[0]))) return { opened, retired: [], keepsAll: true }
   if (keptSeconds !== null) {
     for (const ledger of ledgers) {
       for (const block of await blocksToRetire(ledger, keptSeconds)) {
@@ -50,7 +52,11 @@ export async function keepLedgerFrom(
   if (others.length === 0) await partitionLedger(first, log, stopping)
   while (!stopping.aborted) {
     try {
-      const { opened, retired } = await keepLedger(await ledgers(), settings, stopping)
+      const { opened, retired, keepsAll } = await keepLedger(await ledgers(), settings, stopping)
+      if (keepsAll)
+        log.warn(
+          'old entries of the ledger are not deleted: where cells are on other servers, that is not possible',
+        )
       if (opened !== null) log.info({ partition: opened }, 'a new partition of the ledger was opened')
       if (retired.length > 0) log.info({ partitions: retired }, 'old entries of the ledger deleted')
     } catch (error) {

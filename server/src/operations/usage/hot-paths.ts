@@ -1,5 +1,7 @@
 import type { Monotonic } from '../../domain/clocks.ts'
+import { MAX_CELLS } from '../../domain/limits.ts'
 import type { AppCache } from '../../store/app-cache.ts'
+import type { CellGroup } from '../../store/cell-map.ts'
 import type { Pool } from '../../store/database.ts'
 import { HeldConnection } from '../../store/held-connection.ts'
 import type {
@@ -23,22 +25,95 @@ const MOST = 128
 /** Each lane of each path has a connection to itself. */
 export const HOT_CONNECTIONS = 2 * LANES
 
+/** For the users of a cell on another server, one lane per path. */
+export const REMOTE_CONNECTIONS = 2 * MAX_CELLS
+
+interface Shared {
+  apps: AppCache
+  metrics: Metrics
+  activity: Activity
+  monotonic: Monotonic
+}
+
 /** `read` and `record`, each with batches of its own. */
 export class UsagePaths implements HotPaths {
+  readonly #shared: Shared
+  readonly #remote: Pool
+  readonly #here: Lanes
+  /** A cell on another server has lanes of its own: if that server is slow or gone, only its users notice. */
+  readonly #elsewhere = new Map<CellGroup, Lanes>()
+
+  /** `remote` is for cells on other servers. */
+  constructor(pools: { lookups: Pool; remote: Pool }, shared: Shared) {
+    this.#shared = shared
+    this.#remote = pools.remote
+    this.#here = new Lanes(pools.lookups, LANES, shared)
+    const all = () => [this.#here, ...this.#elsewhere.values()]
+    const queue = (of: (lanes: Lanes) => Queue) => ({
+      get waiting() {
+        return all().reduce((sum, lanes) => sum + of(lanes).waiting, 0)
+      },
+      oldestSeconds: () => Math.max(...all().map((lanes) => of(lanes).oldestSeconds())),
+    })
+    shared.metrics.watchQueue(
+      'check',
+      queue(({ reading }) => reading),
+    )
+    shared.metrics.watchQueue(
+      'record',
+      queue(({ recording }) => recording),
+    )
+  }
+
+  read(question: StandingQuestion): Promise<FoundStanding> {
+    return this.#lanesOf(question.caller.appId, question.userId).read(question)
+  }
+
+  record(usage: PendingUsage): Promise<Recorded> {
+    return this.#lanesOf(usage.caller.appId, usage.event.userId).record(usage)
+  }
+
+  /** By what is known of the user's cell. If that has changed, the lane finds out, as every lane does. */
+  #lanesOf(appId: string, userId: string): Lanes {
+    const cells = this.#shared.apps.known(appId)?.cells
+    if (!cells?.anyRemote) return this.#here
+    const { group } = cells.of(appId, userId)
+    if (!group.remote) return this.#here
+    let lanes = this.#elsewhere.get(group)
+    if (!lanes) {
+      lanes = new Lanes(this.#remote, 1, this.#shared)
+      this.#elsewhere.set(group, lanes)
+    }
+    return lanes
+  }
+
+  oldestSeconds(): number {
+    return Math.max(this.#here.reading.oldestSeconds(), this.#here.recording.oldestSeconds())
+  }
+
+  /** Returns the connections to the pool. */
+  release(): void {
+    for (const lanes of [this.#here, ...this.#elsewhere.values()]) lanes.release()
+  }
+}
+
+interface Queue {
+  readonly waiting: number
+  oldestSeconds(): number
+}
+
+/** So many lanes for each of the two paths. */
+class Lanes {
   readonly #held: HeldConnection[]
   readonly #readers: Batcher<StandingQuestion, FoundStanding>
   /** All events of one user go through one lane, so that no two lanes move the same counter. */
   readonly #recorders: Batcher<PendingUsage, Recorded>[]
 
-  constructor(apps: AppCache, pool: Pool, metrics: Metrics, activity: Activity, monotonic: Monotonic) {
-    this.#held = Array.from({ length: HOT_CONNECTIONS }, () => new HeldConnection(pool))
-    const [reading, recording] = [this.#held.slice(0, LANES), this.#held.slice(LANES)]
-    this.#readers = standingReader(apps, reading, metrics, activity, monotonic)
-    this.#recorders = recording.map((connection) =>
-      usageRecorder(apps, connection, metrics, activity, monotonic),
-    )
-    metrics.watchQueue('check', this.#readers)
-    metrics.watchQueue('record', queueOf(this.#recorders))
+  constructor(pool: Pool, lanes: number, shared: Shared) {
+    this.#held = Array.from({ length: 2 * lanes }, () => new HeldConnection(pool))
+    const [reading, recording] = [this.#held.slice(0, lanes), this.#held.slice(lanes)]
+    this.#readers = standingReader(reading, shared)
+    this.#recorders = recording.map((connection) => usageRecorder(connection, shared))
   }
 
   read(question: StandingQuestion): Promise<FoundStanding> {
@@ -49,18 +124,21 @@ export class UsagePaths implements HotPaths {
     return at(this.#recorders, hash(usage.event.userId) % this.#recorders.length).add(usage)
   }
 
-  oldestSeconds(): number {
-    return Math.max(this.#readers.oldestSeconds(), queueOf(this.#recorders).oldestSeconds())
+  get reading(): Queue {
+    return this.#readers
   }
 
-  /** Returns the connections to the pool. */
+  get recording(): Queue {
+    return queueOf(this.#recorders)
+  }
+
   release(): void {
     for (const connection of this.#held) connection.release()
   }
 }
 
 /** Several lanes as one queue: how many calls wait, and for how long the oldest has. */
-const queueOf = (lanes: readonly Batcher<PendingUsage, Recorded>[]) => ({
+const queueOf = (lanes: readonly Batcher<PendingUsage, Recorded>[]): Queue => ({
   get waiting() {
     return lanes.reduce((sum, lane) => sum + lane.waiting, 0)
   },
@@ -68,11 +146,8 @@ const queueOf = (lanes: readonly Batcher<PendingUsage, Recorded>[]) => ({
 })
 
 function standingReader(
-  apps: AppCache,
   connections: HeldConnection[],
-  metrics: Metrics,
-  activity: Activity,
-  monotonic: Monotonic,
+  { apps, metrics, activity, monotonic }: Shared,
 ): Batcher<StandingQuestion, FoundStanding> {
   return new Batcher<StandingQuestion, FoundStanding>(
     (questions, lane) => {
@@ -87,11 +162,8 @@ function standingReader(
 }
 
 function usageRecorder(
-  apps: AppCache,
   connection: HeldConnection,
-  metrics: Metrics,
-  activity: Activity,
-  monotonic: Monotonic,
+  { apps, metrics, activity, monotonic }: Shared,
 ): Batcher<PendingUsage, Recorded> {
   return new Batcher<PendingUsage, Recorded>(
     async (pending) => {

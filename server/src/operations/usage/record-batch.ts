@@ -105,7 +105,7 @@ async function recordTogether(
       let lost = false
       const write = async (together: readonly Moved[], others: readonly Receipt[]) => {
         const moves = together.map(({ move }) => move)
-        const made = await writeUsage(client, moves, others)
+        const made = await writeUsage(client, moves, others, { inTransaction })
         for (const { move, decisions } of together) {
           if (!made.has(move)) continue
           answerWith(decisions, answers)

@@ -133,12 +133,13 @@ function ask(asked: Question[], { caller, userId, featureId }: StandingQuestion,
   // An invalid id matches nothing: the empty one is used for all of them.
   const user = isIdentifier(userId) ? userId : ''
   const cell = guess?.cells?.of(appId, user) ?? null
+  const testClock = guess?.testClock ?? true
   if (!feature || feature.type === 'BINARY' || feature.resetPeriods.length === 0) {
-    asked.push({ appId, userId: user, featureId: '', resetPeriod: null, cell })
+    asked.push({ appId, userId: user, featureId: '', resetPeriod: null, cell, testClock })
     return
   }
   for (const resetPeriod of feature.resetPeriods)
-    asked.push({ appId, userId: user, featureId, resetPeriod, cell })
+    asked.push({ appId, userId: user, featureId, resetPeriod, cell, testClock })
 }
 
 /** Whether the tables that were asked are not where they were, since cells were added or removed; it is known now. */
