@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { addCells, evenly, half, moveBuckets } from '../server/src/operations/upkeep/cells.ts'
+import { addCells, allOf, evenly, half, moveBuckets } from '../server/src/operations/upkeep/cells.ts'
+import { distribute } from '../server/src/operations/upkeep/remote-cells.ts'
 import { openPool, type Pool } from '../server/src/store/database.ts'
 import { readBuckets } from '../server/src/store/move-users.ts'
 import { unbalancedCounters } from '../server/src/store/tables.ts'
+import { clusterDatabase, dropCluster, serversOf } from '../server/test/harness/citus.ts'
 import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from './cleanup.ts'
 import { findLoadGenerator } from './load-generator.ts'
 import { busyWarning } from './machine.ts'
@@ -17,8 +19,9 @@ import { FEATURE, seededDatabase, userId } from './seed.ts'
 import { type Server, startServer } from './server.ts'
 
 // Cells: what several of them cost the same callers, and what callers notice of a cell being split. `npm run build && npx
-// tsx bench/cells.ts [users] [rounds] [seconds] [cells, such as 1,4]`, or `npx tsx bench/cells.ts split [users]`. Not a pair:
-// docs/scale.md says what came of it.
+// tsx bench/cells.ts [users] [rounds] [seconds] [cells, such as 1,4]`, or `npx tsx bench/cells.ts split [users]`, or, with
+// TOLLGATE_TEST_CITUS_URL, `npx tsx bench/cells.ts citus [users] [rounds] [seconds]`. Not a pair: docs/scale.md says what came
+// of it.
 
 const CONNECTIONS = 64
 const CALLERS = 32
@@ -58,6 +61,50 @@ async function dilution(users: number, rounds: number, seconds: number, sizes: n
       const [low, high] = range
       say(
         `${what}, ${cells} cells: ${Math.round(a)}/s, ${ratio.toFixed(3)} of one (${low.toFixed(3)} to ${high.toFixed(3)})`,
+      )
+    }
+  }
+  for (const server of servers.values()) server.checkLog()
+}
+
+/** All users on the coordinator of a Citus cluster against all of them in a cell on a worker. */
+async function onWorker(coordinator: string, users: number, rounds: number, seconds: number): Promise<void> {
+  const cluster = await serversOf(coordinator)
+  const urlOf = (name: string) => Object.assign(new URL(coordinator), { pathname: `/${name}` }).href
+  const load = await findLoadGenerator()
+  const servers = new Map<string, Server>()
+  for (const where of ['coordinator', 'worker']) {
+    const name = `bench_${users}_${where}`
+    atEnd(() => dropCluster(cluster, name))
+    await dropCluster(cluster, name)
+    await seededDatabase({ urlOf }, users, { name })
+    if (where === 'worker') {
+      await clusterDatabase(cluster, name)
+      await withPool(urlOf(name), async (pool) => {
+        await addCells(pool, 1, nothing)
+        await distribute(pool, 1, nothing)
+        await move(pool, allOf(await readBuckets(pool), 0, 1))
+        await pool.query('vacuum analyze c1.users, c1.subscription, c1.usage_counter')
+      })
+    }
+    servers.set(where, await startServer(urlOf(name)))
+    say(`the ${where} has its users`)
+  }
+  for (const connections of [CONNECTIONS, 1]) {
+    for (const [what, request] of Object.entries({ check: CHECK, record: RECORD })) {
+      const sides = Object.fromEntries(
+        [...servers].map(([where, { url }]) => [
+          where,
+          async () =>
+            (await load.run({ url: `${url}/graphql`, request, upTo: users, connections, seconds })).perSecond,
+        ]),
+      )
+      for (const side of Object.values(sides)) await side()
+      const { worker = [], coordinator: here = [] } = await interleave(rounds, sides, nothing)
+      const { a, ratio, range } = compare(worker, here)
+      const [low, high] = range.map((value) => value.toFixed(3))
+      say(
+        `${what}, ${connections} connections: ${Math.round(a)}/s on a worker, ${ratio.toFixed(3)} of the coordinator (${low} to ${high})`,
       )
     }
   }
@@ -159,8 +206,13 @@ cleanUpOnSignals()
 try {
   const warning = busyWarning()
   const [first = '', ...rest] = process.argv.slice(2)
+  const { TOLLGATE_TEST_CITUS_URL: coordinator } = process.env
   if (first === 'split') await split(Number(rest[0] ?? 1_000_000))
-  else {
+  else if (first === 'citus') {
+    if (!coordinator) throw new Error('TOLLGATE_TEST_CITUS_URL names a database of the coordinator')
+    const [users = 4_000, rounds = 5, seconds = 3] = rest.map(Number)
+    await onWorker(coordinator, users, rounds, seconds)
+  } else {
     const [rounds = 5, seconds = 3] = rest.map(Number)
     const sizes = (rest[2] ?? '1,4,16,64').split(',').map(Number)
     await dilution(Number(first || 100_000), rounds, seconds, sizes)

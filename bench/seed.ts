@@ -47,7 +47,7 @@ export interface Database {
  * them counting already. One from an earlier run is reused.
  */
 export async function seededDatabase(
-  postgres: Postgres,
+  postgres: Pick<Postgres, 'urlOf'>,
   users: number,
   { name = `bench_${users}`, main = MAIN } = {},
 ): Promise<Database> {

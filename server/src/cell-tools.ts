@@ -5,12 +5,11 @@ import {
   allOf,
   type BucketMove,
   beginSplit,
-  distribute,
   evenly,
   moveBuckets,
-  moveToWorker,
   removeCell,
 } from './operations/upkeep/cells.ts'
+import { distribute, moveToWorker } from './operations/upkeep/remote-cells.ts'
 import { endSplits, schemaOf } from './store/cell-layout.ts'
 import { checkDatabase } from './store/check-database.ts'
 import type { Pool } from './store/database.ts'
@@ -140,6 +139,7 @@ async function toServer(pool: Pool, cell: number, tool: Tool): Promise<void> {
 
 async function moveServer(pool: Pool, cell: number, to: string, tool: Tool): Promise<void> {
   mustBe(cell, Math.max((await cellContents(pool)).length, 1))
+  tool.say(`Moving cell ${cell} to ${to}; it begins once every transaction that is open there has ended …`)
   await moveToWorker(pool, cell, to)
   tool.print(`Cell ${cell} is on ${to} now.`)
 }

@@ -115,9 +115,8 @@ export function openPool(
       await applySettings(client, settings)
     },
   })
-  // Of idle connections; one that is in use fails its query too, and is reported there.
+  // Of an idle one; one in use fails its query. Once the service stops, PostgreSQL may be stopping too.
   pool.on('error', (error) => {
-    // Once the service stops, PostgreSQL may be stopping too.
     if (!pool.ending) log.warn({ err: error }, 'idle database connection lost')
   })
   if (cells) attachCells(pool, cells)

@@ -166,7 +166,7 @@ async function placeOf(db: Db, schema: string): Promise<Worker | null> {
 
 /** Takes a cell to another worker while it is in use. Whoever writes there waits for the last moment of it. */
 export async function moveCell(db: Db, schema: string, to: Worker): Promise<void> {
-  await db.query(`select citus_schema_move($1, $2, $3)`, [schema, to.host, to.port])
+  await db.query(`select citus_schema_move($1::regnamespace, $2::text, $3::int)`, [schema, to.host, to.port])
 }
 
 /** Has the foreign tables lead to where the cell is now. Until then they lead there by a detour. */

@@ -1,46 +1,19 @@
-import type { ResetPeriod } from '../domain/period.ts'
-import type { UsageAction } from '../domain/usage.ts'
 import { numberArray, textArray } from './arrays.ts'
-import { type Cell, type CellGroup, kept } from './cell-map.ts'
-import { cellsOf, commitTogether } from './cells.ts'
+import { type CellGroup, kept } from './cell-map.ts'
 import { type Tx, timestamp } from './database.ts'
-import type { KeyName } from './idempotency.ts'
 import { Prepared } from './prepared.ts'
-import { callWriting, takeNumbers } from './remote-cells.ts'
-
-interface CounterKey {
-  appId: string
-  userUid: number
-  /** where the user is; null: there is one cell */
-  cell: Cell | null
-  featureId: string
-  resetPeriod: ResetPeriod
-  periodStart: number
-}
-
-/** A counter's move from the value the decision was based on, in the row it was read from (null: none), to a new one. */
-export interface CounterMove {
-  key: CounterKey
-  from: { used: number; place: string } | null
-  to: number
-  entries: LedgerEntry[]
-  receipts: Receipt[]
-}
-
-interface LedgerEntry {
-  action: UsageAction
-  delta: number
-  used: number
-  recordedAt: number
-}
-
-/** The stored answer to a call with an idempotency key. */
-export interface Receipt extends KeyName {
-  request: Buffer
-  results: string
-  /** whose usage it is; null: of no user that exists */
-  userUid: number | null
-}
+import {
+  type CounterKey,
+  type CounterMove,
+  holderColumns,
+  type KeptReceipt,
+  keyColumns,
+  type Receipt,
+  receiptColumns,
+  writtenFor,
+} from './usage-moves.ts'
+import { parameters, type Take, WRITE_RECEIPTS, writingReceipts } from './write-receipts.ts'
+import { writeRemote } from './write-remote-usage.ts'
 
 /** Another writer created the counter's first row: the whole statement fails. */
 export const COUNTER_EXISTS = 'usage_counter_pkey'
@@ -51,13 +24,6 @@ export const COUNTER_EXISTS = 'usage_counter_pkey'
 
 const KEY = 'app_id, user_uid, feature_id, reset_period, period_start'
 const KEY_TYPES = ['text', 'bigint', 'text', 'text', 'timestamptz']
-
-/** Names the parameters of a statement one after the other, each a list. */
-function parameters(): Take {
-  let taken = 0
-  return (...types) => types.map((type) => `$${++taken}::${type}[]`).join(', ')
-}
-type Take = (...types: string[]) => string
 
 /** Where the parts of a statement find what they write: in lists of their own, or in those of all cells. */
 interface Source {
@@ -106,21 +72,6 @@ const writingIn = (
   select ${KEY}, used from ${counters} where ${here} true
 )`
 }`
-
-const writingReceipts = (take: Take, moved: string) => `receipt as (
-  insert into idempotency (app_id, scope, key, request, results, user_uid)
-  select app_id, scope, key, decode(request, 'hex'), results::json, user_uid
-  from unnest(${take('text', 'text', 'text', 'text', 'text', 'int', 'bigint')})
-    as r (app_id, scope, key, request, results, move, user_uid)
-  where move is null or move = any(array(${moved}))
-)`
-
-/** Where nothing was counted, only receipts are written, and no cell is concerned. */
-const WRITE_RECEIPTS = new Prepared<[ord: null]>(
-  'write-receipts',
-  `with ${writingReceipts(parameters(), 'select null::int')}
-select null where false`,
-)
 
 function writing(withNew: boolean): string {
   const take = parameters()
@@ -240,137 +191,3 @@ export async function writeUsage(
   }
   return done
 }
-
-/** The ledgers of all cells are numbered by the first one's sequence. */
-const LEDGER_NUMBERS = 'c0.usage_ledger_seq_seq'
-
-/**
- * In a cell on another server: one call there. Receipts are kept on this server, and both are committed or neither.
- *
- * The ledger's numbers are taken after the counters were read. A counter that is as it was read has had no entry since, so
- * the entries of a counter are numbered in their order.
- */
-async function writeRemote(
-  client: Tx,
-  group: CellGroup,
-  { updates, entries, inserts }: Written,
-  receipts: KeptReceipt[],
-  inTransaction: boolean,
-): Promise<Set<CounterMove>> {
-  const all = [...entries, ...updates.map(({ key, last }, i) => ({ key, entry: last, move: i + 1 }))]
-  const numbers = await takeNumbers(client, LEDGER_NUMBERS, all.length)
-  const numbered = all.map((one, i) => ({ ...one, seq: numbers[i] as number }))
-  const values = [
-    ...keyColumns(updates),
-    numberArray(updates, (m) => m.from.used),
-    numberArray(updates, (m) => m.last.used),
-    ...keyColumns(numbered),
-    numberArray(numbered, (e) => e.seq),
-    textArray(numbered, (e) => e.entry.action),
-    numberArray(numbered, (e) => e.entry.delta),
-    numberArray(numbered, (e) => e.entry.used),
-    textArray(numbered, (e) => timestamp(e.entry.recordedAt)),
-    numberArray(numbered, (e) => e.move),
-    ...keyColumns(inserts),
-    numberArray(inserts, (m) => m.to),
-    ...holderColumns(inserts).slice(0, 2),
-  ]
-  const done = new Set(inserts)
-  const write = async () => {
-    const { rows } = await client.query<{ move: number }>(callWriting(group.schemas[0] ?? '', values))
-    const made = new Set(rows.map(({ move }) => move))
-    for (const ord of made) {
-      const update = updates[ord - 1]
-      if (update) done.add(update.move)
-    }
-    const due = receipts.filter(({ move }) => move === null || made.has(move))
-    const columns = receiptColumns(due.map(({ receipt }) => ({ receipt, move: null })))
-    if (due.length > 0) await WRITE_RECEIPTS.run(client, columns)
-  }
-  if (inTransaction || receipts.length === 0) await write()
-  else await committedTogether(client, group, write)
-  return done
-}
-
-/** On a connection that is in no transaction. */
-async function committedTogether(
-  client: Tx,
-  { schemas }: CellGroup,
-  work: () => Promise<void>,
-): Promise<void> {
-  await client.query('begin')
-  try {
-    await commitTogether(client, cellsOf(client)?.home ?? 'public', schemas)
-    await work()
-    await client.query('commit')
-  } catch (error) {
-    // If that fails, the connection is broken, and whoever uses it next finds out.
-    await client.query('rollback').catch(() => {})
-    throw error
-  }
-}
-
-/** `move`: the number of the move it depends on, counted from 1; null: it depends on none */
-interface KeptReceipt {
-  receipt: Receipt
-  move: number | null
-}
-
-/** What the moves write; their receipts are added to the given ones. */
-type Written = ReturnType<typeof writtenFor>
-
-function writtenFor(moves: readonly CounterMove[], receipts: KeptReceipt[]) {
-  const updates = moves.flatMap((move) => {
-    const last = move.entries.at(-1)
-    return move.from && last ? [{ move, key: move.key, from: move.from, last }] : []
-  })
-  const inserts = moves.filter(({ from }) => from === null)
-  const entries: { key: CounterKey; entry: LedgerEntry; move: number | null }[] = []
-  for (const [i, { move, key }] of updates.entries()) {
-    for (const entry of move.entries.slice(0, -1)) entries.push({ key, entry, move: i + 1 })
-    for (const receipt of move.receipts) receipts.push({ receipt, move: i + 1 })
-  }
-  for (const { key, entries: own, receipts: given } of inserts) {
-    for (const entry of own) entries.push({ key, entry, move: null })
-    for (const receipt of given) receipts.push({ receipt, move: null })
-  }
-  return { updates, entries, inserts }
-}
-
-/** All writers use the same order, so no two wait for each other. */
-function receiptColumns(receipts: KeptReceipt[]): string[] {
-  receipts.sort(({ receipt: a }, { receipt: b }) =>
-    a.key === b.key ? compare(a.appId + a.scope, b.appId + b.scope) : compare(a.key, b.key),
-  )
-  return [
-    textArray(receipts, (r) => r.receipt.appId),
-    textArray(receipts, (r) => r.receipt.scope),
-    textArray(receipts, (r) => r.receipt.key),
-    textArray(receipts, (r) => r.receipt.request.toString('hex')),
-    textArray(receipts, (r) => r.receipt.results),
-    numberArray(receipts, (r) => r.move),
-    numberArray(receipts, (r) => r.receipt.userUid),
-  ]
-}
-
-function keyColumns(rows: readonly { key: CounterKey }[]): string[] {
-  return [
-    textArray(rows, ({ key }) => key.appId),
-    numberArray(rows, ({ key }) => key.userUid),
-    textArray(rows, ({ key }) => key.featureId),
-    textArray(rows, ({ key }) => key.resetPeriod),
-    textArray(rows, ({ key }) => timestamp(key.periodStart)),
-  ]
-}
-
-/** The users of new counters, each once. */
-function holderColumns(moves: readonly CounterMove[]): string[] {
-  const users = [...new Map(moves.map(({ key }) => [`${key.appId} ${key.userUid}`, key])).values()]
-  return [
-    textArray(users, (key) => key.appId),
-    numberArray(users, (key) => key.userUid),
-    numberArray(users, (key) => key.cell?.index ?? 0),
-  ]
-}
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

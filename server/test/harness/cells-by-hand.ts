@@ -1,5 +1,6 @@
 import { CELL_TABLES } from '../../src/store/cells.ts'
 import type { Pool } from '../../src/store/database.ts'
+import { CITUS_CELLS } from './citus.ts'
 
 // Tests write rows by hand. Where the run has several cells (TOLLGATE_TEST_CELLS), the tables of users are views, and
 // PostgreSQL refuses to write to them, which is how a writer of the service that forgot to enter a cell is found. For a
@@ -9,7 +10,9 @@ import type { Pool } from '../../src/store/database.ts'
 export const BY_HAND = 'tollgate.by_hand'
 
 /** How many cells the databases of this run have. */
-export const TEST_CELLS = Number(process.env.TOLLGATE_TEST_CELLS ?? 1)
+export const TEST_CELLS = process.env.TOLLGATE_TEST_CITUS_URL
+  ? CITUS_CELLS
+  : Number(process.env.TOLLGATE_TEST_CELLS ?? 1)
 
 /** Lets the connections of a test's own pool write by hand. */
 export function writingByHand(pool: Pool): Pool {

@@ -27,8 +27,9 @@ export interface CellServers {
   close(): Promise<void>
 }
 
-export async function openCellServers(): Promise<CellServers> {
-  const database = await createPlainDatabase()
+/** On a database with one cell, unless another is given. */
+export async function openCellServers(creating = createPlainDatabase()): Promise<CellServers> {
+  const database = await creating
   const one = await startTestServer({ databaseUrl: database.url })
   const other = await startTestServer({ databaseUrl: one.databaseUrl })
   const pool = openPool(
@@ -43,7 +44,7 @@ export async function openCellServers(): Promise<CellServers> {
     const { rows } = await pool.query<{ schema: string }>('select schema from cell order by id')
     const found: string[] = []
     for (const { schema } of rows) {
-      const { rowCount } = await pool.query(`select from ${schema}.${table} where ${condition} limit 1`)
+      const { rowCount } = await pool.query(`select 1 from ${schema}.${table} where ${condition} limit 1`)
       if (rowCount) found.push(schema)
     }
     return found

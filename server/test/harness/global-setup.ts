@@ -11,6 +11,7 @@ import { openPool, type Pool } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { readBuckets } from '../../src/store/move-users.ts'
 import { allowWritingByHand, TEST_CELLS } from './cells-by-hand.ts'
+import { clusterDatabase, distributeCells, dropCluster, makeTemplate, serversOf } from './citus.ts'
 import { copyFolder } from './copy-folder.ts'
 import { buildScripts } from './scripts.ts'
 
@@ -22,6 +23,8 @@ declare module 'vitest' {
     poolerUrl: string
     /** a database there to make copies of: the schema and nothing else */
     schemaDatabase: string
+    /** the servers of a Citus cluster whose coordinator that PostgreSQL is; empty: it is none */
+    clusterUrls: string[]
     /** the same with one cell, also where the run has several */
     plainDatabase: string
     /** a data folder that a service's own PostgreSQL has used, to make copies of */
@@ -43,7 +46,9 @@ export default async function setup(project: TestProject): Promise<Teardown | un
   const used = await makeDataDir()
   wholeRun.provide('usedDataDir', used.path)
   const { TOLLGATE_TEST_DATABASE_URL: named = '', TOLLGATE_TEST_DIRECT_URL: direct = '' } = process.env
-  const given = direct || named
+  const { TOLLGATE_TEST_CITUS_URL: citus = '' } = process.env
+  const cluster = citus ? await serversOf(citus) : []
+  const given = citus || direct || named
   const { url, stop } = given ? { url: given, stop: async () => {} } : await startPostgres(used.path)
   const plainDatabase = `test_schema_${randomBytes(8).toString('hex')}`
   const schemaDatabase = TEST_CELLS > 1 ? `${plainDatabase}_cells` : plainDatabase
@@ -51,14 +56,19 @@ export default async function setup(project: TestProject): Promise<Teardown | un
   wholeRun.provide('poolerUrl', direct && named)
   wholeRun.provide('schemaDatabase', schemaDatabase)
   wholeRun.provide('plainDatabase', plainDatabase)
+  wholeRun.provide('clusterUrls', cluster)
   await execute(url, `create database ${plainDatabase}`)
   await on(url, plainDatabase, makeSchema)
   if (schemaDatabase !== plainDatabase) {
     await execute(url, `create database ${schemaDatabase} template ${plainDatabase}`)
+    if (citus) await clusterDatabase(cluster, schemaDatabase)
     await on(url, schemaDatabase, makeCells)
+    if (citus) await makeTemplate(cluster, schemaDatabase)
   }
   return async () => {
-    for (const name of new Set([schemaDatabase, plainDatabase])) await execute(url, `drop database ${name}`)
+    if (citus) await dropCluster(cluster, schemaDatabase)
+    for (const name of new Set([schemaDatabase, plainDatabase]))
+      await execute(url, `drop database if exists ${name}`)
     await stop()
     await used.remove()
   }
@@ -120,6 +130,7 @@ async function makeSchema(pool: Pool): Promise<void> {
 
 async function makeCells(pool: Pool): Promise<void> {
   await addCells(pool, TEST_CELLS - 1, () => {})
+  if (process.env.TOLLGATE_TEST_CITUS_URL) await distributeCells(pool)
   const moves = evenly(await readBuckets(pool), TEST_CELLS)
   const stopping = new AbortController().signal
   await moveBuckets(pool, moves, { stopping, progress: () => {}, waiting: () => {} })

@@ -10,7 +10,8 @@ import {
   writeProviderSubscription,
 } from '../../src/store/provider-subscriptions.ts'
 import { cancelLater, findSubscription } from '../../src/store/subscriptions.ts'
-import { type CounterMove, writeUsage } from '../../src/store/write-usage.ts'
+import type { CounterMove } from '../../src/store/usage-moves.ts'
+import { writeUsage } from '../../src/store/write-usage.ts'
 import { openStoreInCell, type TestStore } from '../harness/store.ts'
 import { furnishApp, UID } from './furnished-app.ts'
 

@@ -34,21 +34,13 @@ import {
   withBucketIndex,
 } from '../../store/move-users.ts'
 import { withoutWaiting } from '../../store/partition-ledger.ts'
-import {
-  distributeCell,
-  findWorkers,
-  followCell,
-  moveCell,
-  nameOfWorker,
-  workersOfCells,
-} from '../../store/remote-cells.ts'
 import { SEARCH_INDEXES, type SearchIndex, stateOfIndex } from '../../store/search-indexes.ts'
 
 const WAIT_MS = 20
 const LONGEST_WAIT_MS = 2_000
 
 /** Told before each wait for others who use the database. */
-type Waiting = () => void
+export type Waiting = () => void
 
 /**
  * Adds empty cells; the first time, also cell 0, where all users are. Returns how many there are. `splitFrom`: the cell of
@@ -122,54 +114,8 @@ export async function removeCell(pool: Pool, cell: number, waiting: Waiting): Pr
   })
 }
 
-/** Puts a cell without users on another server, which Citus chooses. */
-export async function distribute(pool: Pool, cell: number, waiting: Waiting): Promise<void> {
-  await findWorkers(pool)
-  await mustBeEmpty(pool, cell)
-  const home = await homeOf(pool)
-  for (let left = true; left; )
-    await soon(pool, waiting, async (tx) => {
-      left = await moveLeftBehind(tx, cell, 0)
-    })
-  await soon(pool, waiting, async (tx) => {
-    await alone(tx)
-    await mustBeEmpty(tx, cell)
-    await distributeCell(tx, schemaOf(cell), home)
-    await actAsOwner(tx)
-    await showCells(tx, home)
-  })
-}
-
-async function mustBeEmpty(db: Db, cell: number): Promise<void> {
-  if (cell === 0)
-    throw new StartError(
-      'Cell 0 stays on this server: add a cell, put that one on another server, and move users there.',
-    )
-  if ((await workersOfCells(db)).has(schemaOf(cell)))
-    throw new StartError(`Cell ${cell} is on another server already: to take it to a third one, use move.`)
-  if ((await readBuckets(db)).includes(cell))
-    throw new StartError(
-      `Cell ${cell} has users: move them to another first (npm run cells -- empty ${cell} --into 0).`,
-    )
-}
-
-/** Takes a cell on another server to a third one, named as host and port, while it is in use. */
-export async function moveToWorker(pool: Pool, cell: number, name: string): Promise<void> {
-  const workers = await findWorkers(pool)
-  const to = workers.find((worker) => nameOfWorker(worker) === name)
-  if (!to)
-    throw new StartError(`Citus has no worker ${name}; it has ${workers.map(nameOfWorker).join(' and ')}.`)
-  const from = (await workersOfCells(pool)).get(schemaOf(cell))
-  if (!from)
-    throw new StartError(
-      `Cell ${cell} is on this server: put it on another first (npm run cells -- distribute ${cell}).`,
-    )
-  if (nameOfWorker(from) !== name) await moveCell(pool, schemaOf(cell), to)
-  await transactionOnce(pool, (tx) => followCell(tx, schemaOf(cell)))
-}
-
 /** Does what needs locks as soon as they can be had without waiting, since others wait behind whoever waits. */
-async function soon(pool: Pool, waiting: Waiting, work: (tx: Tx) => Promise<void>): Promise<void> {
+export async function soon(pool: Pool, waiting: Waiting, work: (tx: Tx) => Promise<void>): Promise<void> {
   for (let wait = WAIT_MS; !(await isDone(pool, work)); wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     waiting()
     await delay(wait)
