@@ -133,6 +133,9 @@ async function enterBucket(tx: Db, { home }: Cells, appId: string, bucket: numbe
 /** The connections whose transaction is in a cell on another server, with the schema of all other tables. */
 const inRemote = new WeakMap<object, string>()
 
+/** A new transaction is in none. */
+export const beginOutside = (tx: object): void => void inRemote.delete(tx)
+
 /** Null: the transaction is in no cell on another server. */
 export const homeOfRemote = (tx: object): string | null => inRemote.get(tx) ?? null
 
@@ -156,6 +159,8 @@ export async function commitTogether(tx: Db, home: string, schemas: readonly str
 export async function enterCellOf(tx: Db, appId: string, uid: number): Promise<boolean> {
   const cells = cellsOf(tx)
   if (!cells) return true
+  // One whom this transaction has created on another server is known there alone.
+  if (homeOfRemote(tx) !== null && (await idOf(tx, 'users', appId, uid)) !== null) return true
   for (let changes = 0; changes <= MAX_ID_CHANGES; changes++) {
     const before = await idOf(tx, `${cells.home}.users`, appId, uid)
     if (before === null) return false
@@ -260,6 +265,7 @@ export async function inCellsOf<Item, Result>(
     const made = await work(indexes.map((i) => items[i] as Item))
     for (const [k, i] of indexes.entries()) results[i] = made[k] as Result
   }
-  await leaveCell(tx)
+  // What is read next is what was written: on another server, in the cell alone.
+  if (buckets.size > 1) await leaveCell(tx)
   return results
 }

@@ -8,7 +8,7 @@ import {
   MAX_TRANSACTION_ATTEMPTS,
   STATEMENT_TIMEOUT_MS,
 } from '../domain/limits.ts'
-import { attachCells, type Cells, learnOfCells } from './cells.ts'
+import { attachCells, beginOutside, type Cells, learnOfCells } from './cells.ts'
 import type { Primary } from './primary.ts'
 import { applySettings, ServiceClient } from './service-client.ts'
 import { SilentConnections } from './silent-connections.ts'
@@ -154,9 +154,7 @@ const refersToNothing = (error: unknown): boolean =>
 export class TryAgain extends Error {}
 
 /** When the caller of a transaction stops waiting for it. */
-interface Deadline {
-  readonly passed: boolean
-}
+type Deadline = { readonly passed: boolean }
 
 /**
  * Runs `work` in one transaction, and retries it when PostgreSQL aborted it in favour of another. Nothing is committed
@@ -190,6 +188,7 @@ async function attemptTransaction<T>(
   const tx = await pool.connect()
   try {
     await tx.query('begin')
+    beginOutside(tx)
     const result = await work(tx)
     if (deadline?.passed) throw unavailable('The request took too long; nothing was changed')
     await tx.query('commit')

@@ -1,5 +1,5 @@
 import { homeOfRemote } from './cells.ts'
-import type { Db } from './database.ts'
+import { type Db, TryAgain } from './database.ts'
 
 // What keys and triggers do in the other cells is done here for a cell on another server, where they reach nothing. All of
 // it does nothing anywhere else.
@@ -18,13 +18,14 @@ export async function holdReferences(
     `select from ${home}.package where app_id = $1 and id = any($2) order by id for key share`,
     [appId, ids],
   )
-  if (packages !== ids.length) throw new Error('a package was deleted while it was being subscribed to')
+  // The next attempt finds it gone.
+  if (packages !== ids.length) throw new TryAgain('a package was deleted meanwhile')
   if (!paid) return
   const { rowCount: payments } = await db.query(
     `select from ${home}.provider_subscription where app_id = $1 and provider = $2 and ref = $3 for key share`,
     [appId, paid.provider, paid.ref],
   )
-  if (payments === 0) throw new Error('what is paid for is not known')
+  if (payments === 0) throw new TryAgain('what is paid for was deleted meanwhile')
 }
 
 /** Someone of a user's billing ids. */

@@ -150,8 +150,8 @@ export async function findUserByBillingId(db: Db, appId: string, billingId: stri
   return rows[0] ?? null
 }
 
-/** Creates a user for a payer, unless the id or billing id exists. */
-export async function insertPayer(tx: Tx, appId: string, payer: User): Promise<void> {
+/** Creates a user for a payer; null if the id or billing id exists. */
+export async function insertPayer(tx: Tx, appId: string, payer: User): Promise<number | null> {
   await enterCell(tx, appId, payer.id)
   const { rows } = await tx.query<OwnBillingId>(
     `insert into users (app_id, id, billing_id, name, email, metadata) select $1, $2, $3, $4, $5, '{}'
@@ -159,7 +159,9 @@ export async function insertPayer(tx: Tx, appId: string, payer: User): Promise<v
     [appId, payer.id, payer.billingId, payer.name, payer.email],
   )
   await noteBillingIds(tx, appId, [], rows)
+  if (rows[0]) return rows[0].uid
   await leaveCell(tx)
+  return null
 }
 
 /** No user of another cell has this billing id. */

@@ -11,7 +11,7 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { endedAt, type Subscription, termsAfter } from '../../domain/subscription.ts'
 import { graceDays } from '../../store/apps.ts'
 import { findCheckoutSession } from '../../store/checkout-sessions.ts'
-import { type Tx, transaction } from '../../store/database.ts'
+import { TryAgain, type Tx, transaction } from '../../store/database.ts'
 import { holdErasures, isErased } from '../../store/erased-refs.ts'
 import { addJob, addJobs } from '../../store/jobs.ts'
 import {
@@ -199,10 +199,12 @@ async function becomeUser(
   await holdErasures(tx, appId)
   const named = [paid, ref].map((one) => ({ provider, ref: one }))
   if (await isErased(tx, appId, named)) return 'deleted'
-  await insertPayer(tx, appId, { id: ref, billingId: ref, email, name, metadata: {} })
-  const made = (await findUserByBillingId(tx, appId, ref)) ?? (await findUser(tx, appId, ref))
-  if (!made) throw new Error(`the payer ${ref} vanished`)
-  return made.uid
+  const made = await insertPayer(tx, appId, { id: ref, billingId: ref, email, name, metadata: {} })
+  if (made !== null) return made
+  const other = (await findUserByBillingId(tx, appId, ref)) ?? (await findUser(tx, appId, ref))
+  // Created by another while this transaction has been looking: the next one sees it, also on another server.
+  if (!other) throw new TryAgain()
+  return other.uid
 }
 
 /** Endings first: otherwise the unique indexes would refuse what starts. */
