@@ -24,6 +24,9 @@ export const CELL_TABLES = [
   'ledger_partition',
 ] as const
 
+/** By which the users of a bucket are found. */
+export const BUCKET_INDEX = 'users_by_bucket'
+
 /** A user's bucket: ten bits of a hash, as `bucket_of` has them in SQL. */
 export function bucketOf(appId: string, userId: string): number {
   const bits = Number.parseInt(hash('sha256', `${appId}\u001f${userId}`).slice(0, 3), 16)

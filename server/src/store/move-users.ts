@@ -2,7 +2,7 @@ import { escapeIdentifier as quoted } from 'pg'
 import { bumpAllVersions } from './apps.ts'
 import { numberArray, textArray } from './arrays.ts'
 import { homeOf } from './cell-layout.ts'
-import { bucketOf, cellsOf, commitTogether, goInto, leaveCell } from './cells.ts'
+import { BUCKET_INDEX, bucketOf, cellsOf, commitTogether, goInto, leaveCell } from './cells.ts'
 import { type Db, type Pool, TryAgain, type Tx } from './database.ts'
 
 // Moves users between cells with everything that is theirs, in one transaction: at no moment are they in both or in
@@ -47,33 +47,33 @@ export async function cellContents(db: Db): Promise<CellContent[]> {
   return rows
 }
 
-/** Has the users of cells found by their bucket during `work`. */
+/** Has the users of cells found by their bucket during `work`; on other servers they always are. */
 export async function withBucketIndex(
   pool: Pool,
   cells: readonly number[],
   work: () => Promise<void>,
 ): Promise<void> {
   const { rows } = await pool.query<{ schema: string }>(
-    'select schema from cell where id = any($1) order by id',
+    'select schema from cell where id = any($1) and not remote order by id',
     [cells],
   )
   for (const { schema } of rows) {
     // One that another attempt left unfinished is of no use.
     const { rows: found } = await pool.query<{ valid: boolean }>(
       'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)',
-      [`${schema}.users_by_bucket`],
+      [`${schema}.${BUCKET_INDEX}`],
     )
     if (found[0]?.valid === false)
-      await pool.query(`drop index concurrently ${quoted(schema)}.users_by_bucket`)
+      await pool.query(`drop index concurrently ${quoted(schema)}.${BUCKET_INDEX}`)
     await pool.query(
-      `create index concurrently if not exists users_by_bucket on ${quoted(schema)}.users (bucket_of(app_id, id))`,
+      `create index concurrently if not exists ${BUCKET_INDEX} on ${quoted(schema)}.users (bucket_of(app_id, id))`,
     )
   }
   try {
     await work()
   } finally {
     for (const { schema } of rows)
-      await pool.query(`drop index concurrently if exists ${quoted(schema)}.users_by_bucket`)
+      await pool.query(`drop index concurrently if exists ${quoted(schema)}.${BUCKET_INDEX}`)
   }
 }
 

@@ -1,6 +1,6 @@
 import { escapeLiteral, escapeIdentifier as quoted } from 'pg'
 import { StartError } from '../domain/errors.ts'
-import { CELL_TABLES, foreignSchema } from './cells.ts'
+import { BUCKET_INDEX, CELL_TABLES, foreignSchema } from './cells.ts'
 import type { Db, Tx } from './database.ts'
 
 // Cells on other servers, by Citus: a cell is a distributed schema, whose tables Citus keeps together on one worker. This
@@ -89,6 +89,9 @@ export async function distributeCell(tx: Tx, schema: string, home: string): Prom
     await tx.query(
       `alter table ${table} alter ${quoted(column)} set default ${home}.next_number(${escapeLiteral(sequence)})`,
     )
+  // It stays: built when users are moved, it may be left on one server alone when the other is lost meanwhile, and can then
+  // neither be built nor removed.
+  await tx.query(`create index ${BUCKET_INDEX} on ${schema}.users (bucket_of(app_id, id))`)
   await tx.query(`select citus_schema_distribute($1)`, [schema])
   await tx.query(writing(schema))
   await tx.query(`select create_distributed_function($1, colocate_with => $2)`, [
