@@ -34,12 +34,18 @@ const CODES = new Set([
 const MESSAGES =
   /^(Connection terminated|timeout e|the database (did not answer|accepts no writes)|another server is|Client (has encountered|was closed)|Cannot use a pool after)/
 
+/** Citus has no codes for what libpq says of a lost worker, nor for the end of its own server. */
+const INTERNAL_ERROR = 'XX000'
+const LOST_SERVER =
+  /^(server closed the connection|no connection to the server|could not (receive data from|send data to) server|failure on connection|connection not open|lost synchronization|postmaster was shut down)/
+
 export const isTimeout = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === TIMED_OUT
 
 /** Whether a statement failed because the database is unreachable or cannot serve it now: it may work later. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) {
+    if (error.code === INTERNAL_ERROR) return LOST_SERVER.test(error.message)
     return STATES.some((state) => error.code?.startsWith(state))
   }
   if (!(error instanceof Error)) return false
