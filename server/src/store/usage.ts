@@ -1,19 +1,22 @@
 import type { ResetPeriod } from '../domain/period.ts'
 import { type Db, timestamp } from './database.ts'
+import { readInCellOf } from './read-in-cell.ts'
 
 /** The usage of each period of that kind that started since `from`, by start. */
 export async function usageSince(
   db: Db,
   appId: string,
-  userUid: number,
+  user: { id: string; uid: number },
   featureId: string,
   resetPeriod: ResetPeriod,
   from: number,
 ): Promise<Map<number, number>> {
-  const { rows } = await db.query<{ period_start: number; used: number }>(
-    `select period_start, used from usage_counter
-     where app_id = $1 and user_uid = $2 and feature_id = $3 and reset_period = $4 and period_start >= $5`,
-    [appId, userUid, featureId, resetPeriod, timestamp(from)],
+  const { rows } = await readInCellOf(db, appId, user.id, (nameOf) =>
+    db.query<{ period_start: number; used: number }>(
+      `select period_start, used from ${nameOf('usage_counter')}
+       where app_id = $1 and user_uid = $2 and feature_id = $3 and reset_period = $4 and period_start >= $5`,
+      [appId, user.uid, featureId, resetPeriod, timestamp(from)],
+    ),
   )
   return new Map(rows.map((row) => [row.period_start, row.used]))
 }

@@ -56,8 +56,8 @@ export async function updateUser(tx: Tx, appId: string, before: UserRow, user: U
   if (user.id !== before.id) await moveRecentUsage(tx, appId, before.id, user.id)
 }
 
-export async function findUser(db: Db, appId: string, id: string): Promise<UserRow | null> {
-  const { rows } = await db.query<UserRow>(`select ${COLUMNS} from users where app_id = $1 and id = $2`, [
+export async function findUser(db: Db, appId: string, id: string, users = 'users'): Promise<UserRow | null> {
+  const { rows } = await db.query<UserRow>(`select ${COLUMNS} from ${users} where app_id = $1 and id = $2`, [
     appId,
     id,
   ])

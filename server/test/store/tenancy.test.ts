@@ -348,7 +348,7 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   retireTokenKey: (db, app) => tokenKeys.retireTokenKey(db, app),
   revokeTokenKey: (db, app) => tokenKeys.revokeTokenKey(db, app, 'signer'),
   forgetTokenKeys: (db, app) => tokenKeys.forgetTokenKeys(db, app, 1),
-  usageSince: (db, app) => usageSince(db, app, UID, 'calls', 'MONTH', 0),
+  usageSince: (db, app) => usageSince(db, app, { id: 'u', uid: UID }, 'calls', 'MONTH', 0),
   usersInImport: (db, app) => importRows.usersInImport(db, app, 'import', ['ann']),
   deleteRows: (db, app) => importRows.deleteRows(db, app, 'import', 0, 9),
   listImportRows: (db, app) => importRows.listImportRows(db, app, 'import', null, 0, 9),
@@ -419,7 +419,7 @@ const ONLY_INSERT = [
   ...['insertErasedRefs', 'writeProviderSubscription', 'holdErasures', 'eraseAlone'],
   ...['keepFigures', 'makesFiguresAlone', 'insertSampleBills'],
   // They only say which cell a transaction works in, and do nothing where there is one: see cells.test.ts.
-  ...['bucketOf', 'enterCell', 'enterCellOf', 'inCellsOf', 'moveForNewId'],
+  ...['bucketOf', 'enterCell', 'enterCellOf', 'inCellsOf', 'moveForNewId', 'readInCellOf'],
 ]
 
 let store: TestStore

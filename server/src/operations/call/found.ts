@@ -10,6 +10,7 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import type { Package } from '../../domain/package.ts'
 import { loadApp } from '../../store/catalogue.ts'
 import type { Db } from '../../store/database.ts'
+import { readInCellOf } from '../../store/read-in-cell.ts'
 import { findSubscription, type SubscriptionRow } from '../../store/subscriptions.ts'
 import { findUser, lockUser, type UserRow } from '../../store/users.ts'
 
@@ -34,8 +35,10 @@ export function foundPackage(catalogue: Catalogue, id: string): Package {
   return found
 }
 
+/** On a connection that has entered no cell. */
 export async function foundUser(db: Db, appId: string, id: string): Promise<UserRow> {
-  const user = isIdentifier(id) ? await findUser(db, appId, id) : null
+  const find = () => readInCellOf(db, appId, id, (nameOf) => findUser(db, appId, id, nameOf('users')))
+  const user = isIdentifier(id) ? await find() : null
   if (!user) throw userNotFound(id)
   return user
 }

@@ -28,7 +28,7 @@ export async function showUsage(call: Call, userId: string, featureId: string): 
   const { allowance, anchor, period } = found.standing
   const past = pastPeriods(allowance.resetPeriod, anchor, found.now, MAX_PAST_PERIODS)
   const oldest = past.at(-1) ?? period
-  const used = await usageSince(service.pool, appId, user.uid, featureId, allowance.resetPeriod, oldest.start)
+  const used = await usageSince(service.pool, appId, user, featureId, allowance.resetPeriod, oldest.start)
   const show = ({ start, end }: Period, count: number): UsagePeriod => ({
     periodStart: start,
     periodEnd: end,

@@ -1,0 +1,50 @@
+import { unavailable } from '../domain/errors.ts'
+import { MAX_ID_CHANGES } from '../domain/limits.ts'
+import { bucketOf, type CELL_TABLES, cellsOf, foreignSchema } from './cells.ts'
+import type { Db } from './database.ts'
+
+/** The name of a table in the cell that is read. */
+type NameOf = (table: (typeof CELL_TABLES)[number]) => string
+
+/**
+ * Reads what is one user's where that user is, so that the loss of another server does not concern it. The views over all
+ * cells would ask every server; and since these are not asked at the same moment, a user who is being moved may be in none.
+ * On a connection that has entered no cell.
+ */
+export async function readInCellOf<T>(
+  db: Db,
+  appId: string,
+  userId: string,
+  read: (nameOf: NameOf) => Promise<T>,
+): Promise<T> {
+  // All on this server: one statement reads them at one moment.
+  const cells = cellsOf(db)
+  if (!cells?.anyRemote) return read((table) => table)
+  const bucket = bucketOf(appId, userId)
+  let place = await placeOf(db, cells.home, bucket)
+  for (let moves = 0; moves <= MAX_ID_CHANGES; moves++) {
+    const schema = place.remote ? foreignSchema(place.schema) : place.schema
+    const result = await read((table) => `${schema}.${table}`)
+    const after = await placeOf(db, cells.home, bucket)
+    if (after.version === place.version) return result
+    place = after
+  }
+  throw unavailable('The user kept being moved; try again')
+}
+
+interface Place {
+  schema: string
+  remote: boolean
+  /** of the bucket's row: another one after each move */
+  version: string
+}
+
+async function placeOf(db: Db, home: string, bucket: number): Promise<Place> {
+  const { rows } = await db.query<Place>(
+    `select c.schema, c.remote, b.xmin::text as version
+     from ${home}.cell_bucket b join ${home}.cell c on c.id = b.cell where b.bucket = $1`,
+    [bucket],
+  )
+  if (!rows[0]) throw new Error(`bucket ${bucket} is in no cell`)
+  return rows[0]
+}
