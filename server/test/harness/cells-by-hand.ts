@@ -60,12 +60,14 @@ begin
   elsif known ? 'user_uid' then
     select id into user_id from users where app_id = known->>'app_id' and uid = (known->>'user_uid')::bigint;
   end if;
-  -- A number that PostgreSQL gave stays as it is.
-  select string_agg(quote_ident(attname), ', ' order by attnum), string_agg(format('($1).%I', attname), ', ' order by attnum)
+  -- A number that PostgreSQL gave stays as it is. Values are part of the statement: another server has no type of these views.
+  select string_agg(quote_ident(attname), ', ' order by attnum),
+      string_agg(format('%L::%s', known->>attname, format_type(atttypid, atttypmod)), ', ' order by attnum)
     into columns, given
     from pg_attribute where attrelid = format('c0.%I', tg_table_name)::regclass and attnum > 0 and not attisdropped
       and (tg_op = 'INSERT' or attidentity <> 'a');
-  select string_agg(format('t.%1$I = ($2).%1$I', a.attname), ' and ') into key
+  select string_agg(format('t.%I = %L::%s', a.attname, to_jsonb(old)->>a.attname, format_type(a.atttypid, a.atttypmod)), ' and ')
+    into key
     from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
     where i.indrelid = format('c0.%I', tg_table_name)::regclass and i.indisprimary;
   -- Which partitions there are is known to each cell; any other row is in one of them.
@@ -75,12 +77,12 @@ begin
       or c.id = coalesce((select cell from cell_bucket where bucket = bucket_of(known->>'app_id', user_id)), 0)
   loop
     if tg_op = 'INSERT' then
-      execute format('insert into %s (%s) overriding system value select %s returning %s', target, columns, given, columns)
-        using new into made;
+      execute format('insert into %s (%s) overriding system value values (%s) returning %s', target, columns, given, columns)
+        into made;
     elsif tg_op = 'UPDATE' then
-      execute format('update %s t set (%s) = (select %s) where %s', target, columns, given, key) using new, old;
+      execute format('update %s t set (%s) = row(%s) where %s', target, columns, given, key);
     else
-      execute format('delete from %s t where %s', target, replace(key, '$2', '$1')) using old;
+      execute format('delete from %s t where %s', target, key);
     end if;
   end loop;
   if tg_op = 'DELETE' then
