@@ -1,5 +1,6 @@
 import type { Scenario } from './scenario.ts'
 import { audit } from './scenarios/audit.ts'
+import { citus } from './scenarios/citus.ts'
 import { clock } from './scenarios/clock.ts'
 import { cutReplies } from './scenarios/cut-replies.ts'
 import { failover } from './scenarios/failover.ts'
@@ -24,6 +25,7 @@ export const SCENARIOS: readonly Scenario[] = [
   lostNode,
   failover,
   patroni,
+  citus,
   races,
   racesInCells,
   plans,

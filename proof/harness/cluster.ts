@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { withClient } from '../../bench/postgres.ts'
 import { type Child, descendants, start } from '../../bench/processes.ts'
-import { locateBinaries } from '../../server/src/embedded-postgres/places.ts'
+import { type Binaries, locateBinaries } from '../../server/src/embedded-postgres/places.ts'
 import type { Trial } from '../trial.ts'
 
 const run = promisify(execFile)
@@ -26,6 +26,8 @@ interface ClusterOptions {
   settings?: Record<string, string>
   /** of its processes */
   env?: Record<string, string>
+  /** of a PostgreSQL other than the embedded one */
+  binaries?: Binaries
 }
 
 /** A PostgreSQL of the harness itself, which can be killed, stopped, copied and promoted. */
@@ -38,7 +40,7 @@ export class Cluster {
   static async make(trial: Trial, options: ClusterOptions = {}): Promise<Cluster> {
     const cluster = new Cluster(await makeFolder(trial), options)
     trial.atEnd(() => cluster.kill())
-    const { initdb } = await locateBinaries(account)
+    const { initdb } = options.binaries ?? (await locateBinaries(account))
     const args = ['-D', cluster.#data, '--username=tollgate', '--auth=trust', '--encoding=UTF8', '--locale=C']
     await run(initdb, [...args, '--no-sync', '--no-instructions'], { cwd: '/', ...account })
     await cluster.start()
@@ -68,22 +70,27 @@ export class Cluster {
     if (account) await chown(path, account.uid, account.gid)
   }
 
+  /** Of its socket, unless its settings have it listen on TCP. */
+  get port(): string {
+    return this.#options.settings?.port ?? '5432'
+  }
+
   get socket(): string {
-    return join(this.folder, '.s.PGSQL.5432')
+    return join(this.folder, `.s.PGSQL.${this.port}`)
   }
 
   url(database = 'tollgate'): string {
-    return `postgresql://tollgate@localhost/${database}?host=${encodeURIComponent(this.folder)}&port=5432`
+    return `postgresql://tollgate@localhost/${database}?host=${encodeURIComponent(this.folder)}&port=${this.port}`
   }
 
   async start(more: Record<string, string> = {}): Promise<void> {
-    const { postgres } = await locateBinaries(account)
+    const { postgres } = this.#options.binaries ?? (await locateBinaries(account))
     const settings = { ...SETTINGS, unix_socket_directories: this.folder, ...this.#options.settings, ...more }
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     this.#child = start(
       postgres,
       ['-D', this.#data, ...args],
-      { LC_ALL: 'C', TZ: 'UTC', ...this.#options.env },
+      { LC_ALL: 'C', TZ: 'UTC', HOME: this.folder, ...this.#options.env },
       account,
     )
     const began = performance.now()

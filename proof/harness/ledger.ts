@@ -4,8 +4,11 @@ import type { Trial } from '../trial.ts'
 import { SCARCE_LIMIT } from './app.ts'
 import type { Writers } from './writers.ts'
 
+/** What was acknowledged. */
+type Acknowledged = Pick<Writers, 'recorded' | 'subscribed'>
+
 /** Compares what was acknowledged with the database. Everything that was started must have been answered. */
-export async function checkBooks(trial: Trial, databaseUrl: string, writers: Writers): Promise<void> {
+export async function checkBooks(trial: Trial, databaseUrl: string, writers: Acknowledged): Promise<void> {
   await withClient(databaseUrl, async (client) => {
     await checkEvents(trial, client, writers)
     await checkCounters(trial, client)
@@ -23,7 +26,7 @@ export async function countedEvents(trial: Trial, client: Client): Promise<Set<n
   return new Set(rows.map(({ number }) => number))
 }
 
-async function checkEvents(trial: Trial, client: Client, { recorded }: Writers): Promise<void> {
+async function checkEvents(trial: Trial, client: Client, { recorded }: Acknowledged): Promise<void> {
   const counted = await countedEvents(trial, client)
   for (const { number, feature } of recorded) {
     if (feature === 'call' && !counted.has(number))

@@ -8,7 +8,7 @@ const SUBSCRIBE =
   'mutation ($id: String!, $plan: String!) { subscribe(userId: $id, packageIds: [$plan]) { id } }'
 
 /** The amount of an event is its number: the ledger shows which were counted, and how often. */
-interface Event {
+export interface Event {
   number: number
   user: string
   feature: 'call' | 'scarce'

@@ -119,7 +119,7 @@ describe('the house', () => {
     const list = source.find(({ path }) => path === 'server/src/store/tables.ts')?.text ?? ''
     const [, names = ''] = /const TABLES = \[([^\]]*)\]/.exec(list) ?? []
     // What is restored has one cell.
-    const ofCells = ['cell', 'cell_bucket', 'user_billing_id']
+    const ofCells = ['cell', 'cell_bucket', 'user_billing_id', 'remote_work']
     expect(
       [...names.matchAll(/'(\w+)'/g), ...ofCells.map((name) => ['', name])].map(([, name]) => name).sort(),
     ).toEqual([...new Set(made)].sort())

@@ -189,3 +189,5 @@ export const MAX_ACTIVITY_POINTS = 1_000
 
 /** Cells of an installation: each takes connections of every process. */
 export const MAX_CELLS = 64
+/** For another server to complete what was committed here. */
+export const MAX_PREPARED_WAIT_MS = 1_000

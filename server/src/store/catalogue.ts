@@ -5,6 +5,7 @@ import {
   type PackageContent,
 } from '../domain/catalogue.ts'
 import { CellMap } from './cell-map.ts'
+import { noticeCells } from './cells.ts'
 import type { Db } from './database.ts'
 
 export interface LoadedApp {
@@ -93,6 +94,7 @@ from app where id = $1 and deleting_since is null`,
   })
   const row = rows[0]
   if (!row) return null
+  if (row.cells) await noticeCells(db, row.cells.all)
   return {
     version: row.version,
     keys: new Map(row.keys.map(({ hash, left }) => [hash, left ?? Infinity])),

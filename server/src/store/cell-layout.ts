@@ -1,9 +1,10 @@
 import { escapeIdentifier as quoted } from 'pg'
 import { bumpAllVersions } from './apps.ts'
-import { BUCKETS, CELL_TABLES, foreignSchema, pathTo } from './cells.ts'
+import { BUCKETS, CELL_TABLES, pathTo } from './cells.ts'
 import type { Db, Tx } from './database.ts'
 import { attachedBlocks, createPartition } from './ledger-partitions.ts'
 import { dropForeignTables } from './remote-cells.ts'
+import { foreignSchema } from './remote-commits.ts'
 
 // Creates cells. The first time, the tables of users move to the schema of cell 0, which takes milliseconds, and views
 // over all cells take their names.
@@ -192,7 +193,7 @@ const together = (partitions: string): string => `
     max(sha256) as sha256
   from (${partitions}) p group by block`
 
-export async function columnsOf(db: Db, table: string): Promise<string> {
+async function columnsOf(db: Db, table: string): Promise<string> {
   const { rows } = await db.query<{ columns: string }>(
     `select string_agg(quote_ident(attname), ', ' order by attnum) as columns from pg_attribute
      where attrelid = $1::regclass and attnum > 0 and not attisdropped`,

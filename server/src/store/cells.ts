@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import pg, { escapeIdentifier as quoted } from 'pg'
 import { unavailable } from '../domain/errors.ts'
 import { MAX_ID_CHANGES } from '../domain/limits.ts'
+import { awaitCommits, commitTogether, foreignSchema } from './remote-commits.ts'
 
 // Users, their subscriptions and their usage live in cells: schemas with the same tables. As long as there is one cell,
 // its tables are where all others are, and nothing here costs anything. With several, their common names are views over
@@ -83,6 +84,17 @@ export function attachCells(pool: pg.Pool, cells: Cells): void {
   pool.on('connect', (client) => known.set(client, cells))
 }
 
+/** Has a process that was told of these cells know them, if it did not. */
+export async function noticeCells(
+  db: Db,
+  told: readonly { schema: string; remote: boolean }[],
+): Promise<void> {
+  const cells = known.get(db)
+  const isKnown = ({ schema, remote }: { schema: string; remote: boolean }) =>
+    cells?.schemas.includes(schema) && cells.isRemote(schema) === remote
+  if (cells && !(cells.schemas.length === told.length && told.every(isKnown))) await cells.read(db)
+}
+
 /** Null: there is one. */
 export function cellsOf(db: object): Cells | null {
   const cells = known.get(db)
@@ -144,18 +156,9 @@ export const homeOfRemote = (tx: object): string | null => inRemote.get(tx) ?? n
 
 async function noteEntered(tx: Db, home: string, schema: string, remote: boolean): Promise<void> {
   if (!remote) return void inRemote.delete(tx)
+  await awaitCommits(tx, schema)
   await commitTogether(tx, home, [schema])
   inRemote.set(tx, home)
-}
-
-/**
- * Has the rest of a transaction be committed on all servers or on none. Citus prepares the commits of a transaction that
- * has worked with a table it knows on this server too, and only on connections over which something was changed or
- * deleted, if it was nothing: one over which rows were merely copied is not prepared (13.2).
- */
-export async function commitTogether(tx: Db, home: string, schemas: readonly string[]): Promise<void> {
-  const there = schemas.map((schema) => `delete from ${quoted(schema)}.users where app_id = '' and uid = 0`)
-  await tx.query([`delete from ${home}.remote_work where id = 0`, ...there].join(';'))
 }
 
 /** The same for a user who is known by number. False: there is no such user. */
@@ -229,9 +232,6 @@ export function readInAllCells(db: object, table: (typeof CELL_TABLES)[number]):
   const readAs = (schema: string) => (cells.isRemote(schema) ? foreignSchema(schema) : quoted(schema))
   return cells.schemas.map((schema) => `${readAs(schema)}.${table}`)
 }
-
-/** Where the tables of a cell on another server are read. */
-export const foreignSchema = (schema: string): string => `${schema}_remote`
 
 /** Has the transaction be committed in all cells or in none, wherever they are. */
 export async function commitInAllCells(tx: Db): Promise<void> {

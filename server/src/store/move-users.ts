@@ -1,9 +1,11 @@
 import { escapeIdentifier as quoted } from 'pg'
+import { STATEMENT_TIMEOUT_MS } from '../domain/limits.ts'
 import { bumpAllVersions } from './apps.ts'
 import { numberArray, textArray } from './arrays.ts'
 import { homeOf } from './cell-layout.ts'
-import { BUCKET_INDEX, bucketOf, cellsOf, commitTogether, goInto, leaveCell } from './cells.ts'
+import { BUCKET_INDEX, bucketOf, cellsOf, goInto, leaveCell } from './cells.ts'
 import { type Db, type Pool, TryAgain, type Tx } from './database.ts'
+import { awaitCommits, commitTogether } from './remote-commits.ts'
 
 // Moves users between cells with everything that is theirs, in one transaction: at no moment are they in both or in
 // none. Whoever writes in a cell holds the bucket, by a lock or by the statement that writes.
@@ -237,6 +239,9 @@ async function moveBetweenServers(
   for (const place of [source, target])
     if (!place.remote)
       await tx.query(`lock table only ${quoted(place.schema)}.usage_ledger in row exclusive mode`)
+  // A server that hangs must not hold up everybody who waits for this transaction.
+  await tx.query(`set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`)
+  for (const schema of remote) await awaitCommits(tx, schema)
   await commitTogether(tx, await homeOf(tx), remote)
   await checkLedgers(tx, from, to)
   await tx.query(`set local tollgate.moving = 'on'`)

@@ -1,7 +1,8 @@
 import { unavailable } from '../domain/errors.ts'
 import { MAX_ID_CHANGES } from '../domain/limits.ts'
-import { bucketOf, type CELL_TABLES, cellsOf, foreignSchema } from './cells.ts'
+import { bucketOf, type CELL_TABLES, cellsOf } from './cells.ts'
 import type { Db } from './database.ts'
+import { awaitCommits, foreignSchema } from './remote-commits.ts'
 
 /** The name of a table in the cell that is read. */
 type NameOf = (table: (typeof CELL_TABLES)[number]) => string
@@ -17,12 +18,14 @@ export async function readInCellOf<T>(
   userId: string,
   read: (nameOf: NameOf) => Promise<T>,
 ): Promise<T> {
-  // All on this server: one statement reads them at one moment.
   const cells = cellsOf(db)
-  if (!cells?.anyRemote) return read((table) => table)
+  if (!cells) return read((table) => table)
   const bucket = bucketOf(appId, userId)
   let place = await placeOf(db, cells.home, bucket)
+  // All on this server: one statement reads them at one moment. Asked each time, since what the process knows may be old.
+  if (!place.anyRemote) return read((table) => table)
   for (let moves = 0; moves <= MAX_ID_CHANGES; moves++) {
+    if (place.remote) await awaitCommits(db, place.schema)
     const schema = place.remote ? foreignSchema(place.schema) : place.schema
     const result = await read((table) => `${schema}.${table}`)
     const after = await placeOf(db, cells.home, bucket)
@@ -35,13 +38,16 @@ export async function readInCellOf<T>(
 interface Place {
   schema: string
   remote: boolean
+  /** whether any cell is on another server */
+  anyRemote: boolean
   /** of the bucket's row: another one after each move */
   version: string
 }
 
 async function placeOf(db: Db, home: string, bucket: number): Promise<Place> {
   const { rows } = await db.query<Place>(
-    `select c.schema, c.remote, b.xmin::text as version
+    `select c.schema, c.remote, b.xmin::text as version,
+       exists (select from ${home}.cell where remote) as "anyRemote"
      from ${home}.cell_bucket b join ${home}.cell c on c.id = b.cell where b.bucket = $1`,
     [bucket],
   )

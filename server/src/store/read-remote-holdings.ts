@@ -4,6 +4,7 @@ import { type CellGroup, kept } from './cell-map.ts'
 import { parseTimestamp, type Tx } from './database.ts'
 import { CHOSEN, columns, type HoldingRow, type Question } from './holding-questions.ts'
 import { Prepared } from './prepared.ts'
+import { awaitCommits } from './remote-commits.ts'
 
 // A cell on another server is asked there, and its app here afterwards. That the app has the version which is cached then
 // means that it had it when the cell was read, for that version was read before. Which subscriptions are live is decided by
@@ -68,6 +69,7 @@ export async function readRemote(
     textArray(questions, ({ testClock }) => (testClock ? 't' : 'f')),
     numberArray(some, ({ ord }) => ord),
   ]
+  await awaitCommits(client, group.schemas[0] ?? '')
   const found = await remoteIn(group).run(client, values)
   const appIds = [...new Set(questions.map(({ appId }) => appId))]
   const moments = new Map(

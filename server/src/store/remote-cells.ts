@@ -1,7 +1,8 @@
 import { escapeLiteral, escapeIdentifier as quoted } from 'pg'
 import { StartError } from '../domain/errors.ts'
-import { BUCKET_INDEX, CELL_TABLES, foreignSchema } from './cells.ts'
+import { BUCKET_INDEX, CELL_TABLES } from './cells.ts'
 import type { Db, Tx } from './database.ts'
+import { foreignSchema } from './remote-commits.ts'
 
 // Cells on other servers, by Citus: a cell is a distributed schema, whose tables Citus keeps together on one worker. This
 // server is the coordinator; it has all other tables, which Citus knows nothing of.
@@ -15,7 +16,7 @@ const CITUS_TOOLS = 'https://docs.citusdata.com'
 
 const foreignServer = (schema: string): string => `tollgate_${schema}`
 
-export interface Worker {
+interface Worker {
   host: string
   port: number
 }

@@ -26,7 +26,7 @@ export interface CounterMove {
   receipts: Receipt[]
 }
 
-export interface LedgerEntry {
+interface LedgerEntry {
   action: UsageAction
   delta: number
   used: number

@@ -1,8 +1,9 @@
 import { numberArray, textArray } from './arrays.ts'
 import type { CellGroup } from './cell-map.ts'
-import { cellsOf, commitTogether } from './cells.ts'
+import { cellsOf } from './cells.ts'
 import { type Tx, timestamp } from './database.ts'
 import { callWriting, takeNumbers } from './remote-cells.ts'
+import { commitTogether } from './remote-commits.ts'
 import {
   type CounterMove,
   holderColumns,

@@ -14,6 +14,7 @@ import {
   MAX_CONNECTIONS,
   MAX_KEPT_DAYS,
   MAX_PIPELINED_REQUESTS,
+  MAX_PREPARED_WAIT_MS,
   REQUEST_TIMEOUT_MS,
   SHUTDOWN_GRACE_MS,
   STALLED_READER_MS,
@@ -32,6 +33,7 @@ import { Metrics } from '../../src/operations/upkeep/metrics.ts'
 import { CELL_TABLES } from '../../src/store/cells.ts'
 import { openPool, type Pool } from '../../src/store/database.ts'
 import { pruneReceipts } from '../../src/store/prune.ts'
+import { awaitCommits } from '../../src/store/remote-commits.ts'
 import { monotonic } from '../harness/clocks.ts'
 import { createPlainDatabase, directly } from '../harness/database.ts'
 import { promised } from '../harness/promised.ts'
@@ -116,7 +118,27 @@ export const connectionBounds: Bound[] = [
     refused: () =>
       withCells(63, (pool) => expect(addCells(pool, 2, () => {})).rejects.toThrow('at most 64 cells')),
   },
+  {
+    limit: 'MAX_PREPARED_WAIT_MS',
+    what: 'for another server to complete what was committed here',
+    works: () => expect(awaitCommits(completingAfter(MAX_PREPARED_WAIT_MS), 'c1')).resolves.toBeUndefined(),
+    refused: () =>
+      expect(awaitCommits(completingAfter(2 * MAX_PREPARED_WAIT_MS), 'c1')).rejects.toThrow(
+        'completing what was interrupted',
+      ),
+  },
 ]
+
+/** Another server, on which a transaction is being committed for so long; new ones come all the time. */
+function completingAfter(ms: number): Pick<Pool, 'query'> {
+  const until = performance.now() + ms - 100
+  let others = 0
+  const query = async () => {
+    const names = [`citus_other_${++others}`, ...(performance.now() < until ? ['citus_one'] : [])]
+    return { rows: [{ names }] }
+  }
+  return { query } as unknown as Pick<Pool, 'query'>
+}
 
 /** All but the first two have views in place of tables: real ones take as long as fifty other bounds. */
 async function withCells(count: number, work: (pool: Pool) => Promise<void>): Promise<void> {

@@ -22,8 +22,8 @@ export class NetworkProxy {
   delayMs = 200
   /** how many bytes a truncated connection still carries */
   truncateAfter = 200
-  /** Looks at everything that passes, before it does. */
-  watch: (piece: Buffer, side: Side) => void = () => {}
+  /** Looks at everything that passes, before it does; each connection has an object of its own. */
+  watch: (piece: Buffer, side: Side, connection: object) => void = () => {}
   #trouble: Trouble = 'none'
   #target: NetConnectOpts
   readonly #server: Server
@@ -86,7 +86,7 @@ export class NetworkProxy {
       if (!pair.silent && this.#trouble !== 'swallow') to?.destroy()
     })
     from.on('data', (piece) => {
-      if (!pair.silent) this.watch(piece, side)
+      if (!pair.silent) this.watch(piece, side, pair)
       this.#pass(pair, piece, from, to)
     })
   }
