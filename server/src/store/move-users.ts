@@ -91,11 +91,14 @@ export async function moveBucketsTo(tx: Tx, buckets: readonly number[], to: numb
   let moved = 0
   for (const schema of new Set(rows.map((row) => row.schema))) {
     const leaving = rows.filter((row) => row.schema === schema)
+    const remote = leaving[0]?.remote ?? false
+    // Whoever has only just come here, too.
+    if (remote) await awaitCommits(tx, schema)
     const { rows: users } = await tx.query<UserKey>(
       `select app_id as "appId", uid from ${quoted(schema)}.users where bucket_of(app_id, id) = any($1)`,
       [leaving.map(({ bucket }) => bucket)],
     )
-    await move(tx, { schema, remote: leaving[0]?.remote ?? false }, target, users)
+    await move(tx, { schema, remote }, target, users)
     moved += users.length
   }
   await tx.query('update cell_bucket set cell = $2 where bucket = any($1)', [buckets, to])
@@ -132,6 +135,7 @@ async function placeOf(db: Db, cell: number): Promise<Place> {
 /** Moves what some users have used who were deleted from this cell; false: there is nothing left. */
 export async function moveLeftBehind(tx: Tx, from: number, to: number): Promise<boolean> {
   const [source, target] = [await placeOf(tx, from), await placeOf(tx, to)]
+  if (source.remote) await awaitCommits(tx, source.schema)
   for (const table of COUNTED) {
     const { rows: users } = await tx.query<UserKey>(
       `select distinct app_id as "appId", user_uid as uid

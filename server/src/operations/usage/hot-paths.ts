@@ -1,5 +1,6 @@
 import type { Monotonic } from '../../domain/clocks.ts'
-import { MAX_CELLS } from '../../domain/limits.ts'
+import { unavailable } from '../../domain/errors.ts'
+import { MAX_CELLS, MAX_STALE_READS } from '../../domain/limits.ts'
 import type { AppCache } from '../../store/app-cache.ts'
 import type { CellGroup } from '../../store/cell-map.ts'
 import type { Pool } from '../../store/database.ts'
@@ -16,7 +17,7 @@ import type { Metrics } from '../upkeep/metrics.ts'
 import type { Activity } from './activity.ts'
 import { Batcher, type BatchResult } from './batcher.ts'
 import { recordBatch } from './record-batch.ts'
-import { readStandings } from './standings.ts'
+import { IsElsewhere, type Reading, readStandings } from './standings.ts'
 
 /** Per path, so that one is running while the other's answers are being sent. */
 const LANES = 2
@@ -47,7 +48,7 @@ export class UsagePaths implements HotPaths {
   constructor(pools: { lookups: Pool; remote: Pool }, shared: Shared) {
     this.#shared = shared
     this.#remote = pools.remote
-    this.#here = new Lanes(pools.lookups, LANES, shared)
+    this.#here = new Lanes(pools.lookups, LANES, shared, { hereOnly: true })
     const all = () => [this.#here, ...this.#elsewhere.values()]
     const queue = (of: (lanes: Lanes) => Queue) => ({
       get waiting() {
@@ -66,14 +67,28 @@ export class UsagePaths implements HotPaths {
   }
 
   read(question: StandingQuestion): Promise<FoundStanding> {
-    return this.#lanesOf(question.caller.appId, question.userId).read(question)
+    const { caller, userId } = question
+    return this.#inLanesOf(caller.appId, userId, (lanes) => lanes.read(question))
   }
 
   record(usage: PendingUsage): Promise<Recorded> {
-    return this.#lanesOf(usage.caller.appId, usage.event.userId).record(usage)
+    const { caller, event } = usage
+    return this.#inLanesOf(caller.appId, event.userId, (lanes) => lanes.record(usage))
   }
 
-  /** By what is known of the user's cell. If that has changed, the lane finds out, as every lane does. */
+  /** Again in other lanes, if the user turns out to be on another server by now. */
+  #inLanesOf<T>(appId: string, userId: string, work: (lanes: Lanes) => Promise<T>, moves = 0): Promise<T> {
+    const result = work(this.#lanesOf(appId, userId))
+    // Where there is one cell, nobody is.
+    if (this.#shared.apps.known(appId)?.cells === null) return result
+    return result.catch((error: unknown) => {
+      if (!(error instanceof IsElsewhere)) throw error
+      if (moves === MAX_STALE_READS) throw unavailable('The user kept being moved; try again')
+      return this.#inLanesOf(appId, userId, work, moves + 1)
+    })
+  }
+
+  /** By what is known of the user's cell. If that has changed, the lane finds out. */
   #lanesOf(appId: string, userId: string): Lanes {
     const cells = this.#shared.apps.known(appId)?.cells
     if (!cells?.anyRemote) return this.#here
@@ -81,7 +96,7 @@ export class UsagePaths implements HotPaths {
     if (!group.remote) return this.#here
     let lanes = this.#elsewhere.get(group)
     if (!lanes) {
-      lanes = new Lanes(this.#remote, 1, this.#shared)
+      lanes = new Lanes(this.#remote, 1, this.#shared, {})
       this.#elsewhere.set(group, lanes)
     }
     return lanes
@@ -109,11 +124,11 @@ class Lanes {
   /** All events of one user go through one lane, so that no two lanes move the same counter. */
   readonly #recorders: Batcher<PendingUsage, Recorded>[]
 
-  constructor(pool: Pool, lanes: number, shared: Shared) {
+  constructor(pool: Pool, lanes: number, shared: Shared, how: Reading) {
     this.#held = Array.from({ length: 2 * lanes }, () => new HeldConnection(pool))
     const [reading, recording] = [this.#held.slice(0, lanes), this.#held.slice(lanes)]
-    this.#readers = standingReader(reading, shared)
-    this.#recorders = recording.map((connection) => usageRecorder(connection, shared))
+    this.#readers = standingReader(reading, shared, how)
+    this.#recorders = recording.map((connection) => usageRecorder(connection, shared, how))
   }
 
   read(question: StandingQuestion): Promise<FoundStanding> {
@@ -148,10 +163,11 @@ const queueOf = (lanes: readonly Batcher<PendingUsage, Recorded>[]): Queue => ({
 function standingReader(
   connections: HeldConnection[],
   { apps, metrics, activity, monotonic }: Shared,
+  how: Reading,
 ): Batcher<StandingQuestion, FoundStanding> {
   return new Batcher<StandingQuestion, FoundStanding>(
     (questions, lane) => {
-      const standings = at(connections, lane).use((db) => readStandings(apps, db, questions))
+      const standings = at(connections, lane).use((db) => readStandings(apps, db, questions, how))
       // Counted while PostgreSQL is at work.
       metrics.batch.observe({ path: 'check' }, questions.length)
       activity.count('checks', questions)
@@ -164,12 +180,13 @@ function standingReader(
 function usageRecorder(
   connection: HeldConnection,
   { apps, metrics, activity, monotonic }: Shared,
+  how: Reading,
 ): Batcher<PendingUsage, Recorded> {
   return new Batcher<PendingUsage, Recorded>(
     async (pending) => {
       metrics.batch.observe({ path: 'record' }, pending.length)
       activity.count('records', pending)
-      const results = await connection.use((db) => recordBatch(apps, db, pending, activity.features))
+      const results = await connection.use((db) => recordBatch(apps, db, pending, activity.features, how))
       noteOne(activity, pending[0], results[0])
       return results
     },

@@ -12,7 +12,7 @@ import { COUNTER_EXISTS, writeUsage } from '../../store/write-usage.ts'
 import type { FeatureTally, FoundStanding, PendingUsage, Recorded } from '../call/hot-paths.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from '../call/outcome.ts'
 import type { BatchResult } from './batcher.ts'
-import { readStandings } from './standings.ts'
+import { type Reading, readStandings } from './standings.ts'
 
 /**
  * Records events in order: reads the current state, decides each by the rule, and writes the decisions if the state has
@@ -24,14 +24,15 @@ export async function recordBatch(
   client: Tx,
   pending: readonly PendingUsage[],
   tally: FeatureTally,
-  { inTransaction = false } = {},
+  how: Reading = {},
 ): Promise<BatchResult<Recorded>[]> {
   const answers: Answers = new Array(pending.length)
   try {
-    await recordTogether(apps, client, pending, tally, answers, inTransaction)
+    await recordTogether(apps, client, pending, tally, answers, how)
   } catch (error) {
-    if (inTransaction) throw error
-    if (pending.length > 1 && refusesData(error)) await recordOneByOne(apps, client, pending, tally, answers)
+    if (how.inTransaction) throw error
+    if (pending.length > 1 && refusesData(error))
+      await recordOneByOne(apps, client, pending, tally, answers, how)
     else failOthers(answers, error)
   }
   return answers as BatchResult<Recorded>[]
@@ -43,13 +44,14 @@ async function recordOneByOne(
   pending: readonly PendingUsage[],
   tally: FeatureTally,
   answers: Answers,
+  how: Reading,
 ): Promise<void> {
   for (const [index, item] of pending.entries()) {
     leaveTheGone(pending, answers)
     if (answers[index]) continue
     const alone: Answers = new Array(1)
     try {
-      await recordTogether(apps, client, [item], tally, alone, false)
+      await recordTogether(apps, client, [item], tally, alone, how)
       answers[index] = alone[0]
     } catch (error) {
       // Retrying is pointless on a lost connection or a read-only database.
@@ -91,14 +93,15 @@ async function recordTogether(
   pending: readonly PendingUsage[],
   tally: FeatureTally,
   answers: Answers,
-  inTransaction: boolean,
+  how: Reading,
 ): Promise<void> {
+  const { inTransaction = false } = how
   for (let [races, conflicts] = [0, 0]; ; ) {
     await answerKnownKeys(client, pending, answers)
     const open = openOnes(pending, answers)
     if (open.length === 0) return
 
-    const found = await readStandings(apps, client, open.map(questionOf), { inTransaction })
+    const found = await readStandings(apps, client, open.map(questionOf), how)
     leaveTheGone(pending, answers)
     const { moved, unmoved } = decide(open, found, answers)
     const receipts = unmoved.flatMap(receiptsOf)

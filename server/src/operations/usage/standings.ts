@@ -20,25 +20,35 @@ export function readStandings(
   apps: AppCache,
   client: Tx,
   questions: readonly StandingQuestion[],
-  { inTransaction = false } = {},
+  how: Reading = {},
 ): Promise<BatchResult<FoundStanding>[]> {
-  const answers = readTogether(apps, client, questions, inTransaction)
-  if (inTransaction || questions.length === 1) return answers
+  const answers = readTogether(apps, client, questions, how)
+  if (how.inTransaction || questions.length === 1) return answers
   return answers.catch((error) => {
     if (!refusesData(error)) throw error
-    return readOneByOne(apps, client, questions)
+    return readOneByOne(apps, client, questions, how)
   })
 }
+
+export interface Reading {
+  inTransaction?: boolean
+  /** Other servers are not asked: they may take long, and others wait behind. */
+  hereOnly?: boolean
+}
+
+/** The user is on another server, which this lane does not ask. */
+export class IsElsewhere extends Error {}
 
 async function readOneByOne(
   apps: AppCache,
   client: Tx,
   questions: readonly StandingQuestion[],
+  how: Reading,
 ): Promise<BatchResult<FoundStanding>[]> {
   const answers: BatchResult<FoundStanding>[] = []
   for (const question of questions) {
     try {
-      answers.push(...(await readTogether(apps, client, [question], false)))
+      answers.push(...(await readTogether(apps, client, [question], how)))
     } catch (error) {
       if (!refusesData(error)) throw error
       answers.push({ error })
@@ -55,7 +65,7 @@ async function readTogether(
   apps: AppCache,
   client: Tx,
   questions: readonly StandingQuestion[],
-  inTransaction: boolean,
+  { inTransaction = false, hereOnly = false }: Reading,
 ): Promise<BatchResult<FoundStanding>[]> {
   const answers = new Array<BatchResult<FoundStanding>>(questions.length)
   let open = questions.map((_, i) => i)
@@ -64,6 +74,14 @@ async function readTogether(
       const error = unavailable('The catalogue kept changing; try again')
       for (const i of open) answers[i] = { error }
       break
+    }
+    if (hereOnly) {
+      open = open.filter((i) => {
+        if (!isElsewhere(apps, questions[i] as StandingQuestion)) return true
+        answers[i] = { error: new IsElsewhere() }
+        return false
+      })
+      if (open.length === 0) break
     }
     const asked: Question[] = []
     const guesses = new Map<string, CachedApp | undefined>()
@@ -117,6 +135,11 @@ async function readTogether(
     open = again
   }
   return answers
+}
+
+function isElsewhere(apps: AppCache, { caller: { appId }, userId }: StandingQuestion): boolean {
+  const cells = apps.known(appId)?.cells
+  return cells?.anyRemote === true && cells.of(appId, isIdentifier(userId) ? userId : '').group.remote
 }
 
 /** Several questions of a batch may share one user and feature. */
