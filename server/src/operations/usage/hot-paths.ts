@@ -2,7 +2,7 @@ import type { Monotonic } from '../../domain/clocks.ts'
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_CELLS, MAX_STALE_READS } from '../../domain/limits.ts'
 import type { AppCache } from '../../store/app-cache.ts'
-import type { CellGroup } from '../../store/cell-map.ts'
+import type { CellGroup, CellMap } from '../../store/cell-map.ts'
 import type { Pool } from '../../store/database.ts'
 import { HeldConnection } from '../../store/held-connection.ts'
 import type {
@@ -78,10 +78,10 @@ export class UsagePaths implements HotPaths {
 
   /** Again in other lanes, if the user turns out to be on another server by now. */
   #inLanesOf<T>(appId: string, userId: string, work: (lanes: Lanes) => Promise<T>, moves = 0): Promise<T> {
-    const result = work(this.#lanesOf(appId, userId))
+    const app = this.#shared.apps.known(appId)
     // Where there is one cell, nobody is.
-    if (this.#shared.apps.known(appId)?.cells === null) return result
-    return result.catch((error: unknown) => {
+    if (app?.cells === null) return work(this.#here)
+    return work(this.#lanesOf(app?.cells, appId, userId)).catch((error: unknown) => {
       if (!(error instanceof IsElsewhere)) throw error
       if (moves === MAX_STALE_READS) throw unavailable('The user kept being moved; try again')
       return this.#inLanesOf(appId, userId, work, moves + 1)
@@ -89,8 +89,7 @@ export class UsagePaths implements HotPaths {
   }
 
   /** By what is known of the user's cell. If that has changed, the lane finds out. */
-  #lanesOf(appId: string, userId: string): Lanes {
-    const cells = this.#shared.apps.known(appId)?.cells
+  #lanesOf(cells: CellMap | undefined, appId: string, userId: string): Lanes {
     if (!cells?.anyRemote) return this.#here
     const { group } = cells.of(appId, userId)
     if (!group.remote) return this.#here

@@ -75,14 +75,6 @@ async function readTogether(
       for (const i of open) answers[i] = { error }
       break
     }
-    if (hereOnly) {
-      open = open.filter((i) => {
-        if (!isElsewhere(apps, questions[i] as StandingQuestion)) return true
-        answers[i] = { error: new IsElsewhere() }
-        return false
-      })
-      if (open.length === 0) break
-    }
     const asked: Question[] = []
     const guesses = new Map<string, CachedApp | undefined>()
     const topics = new Map<string, Topic>()
@@ -95,12 +87,18 @@ async function readTogether(
       let topic = topics.get(name)
       if (!topic) {
         if (!guesses.has(appId)) guesses.set(appId, apps.known(appId))
-        topic = { guess: guesses.get(appId), from: asked.length, found: null }
+        const guess = guesses.get(appId)
+        if (hereOnly && guess?.cells?.anyRemote && guess.cells.of(appId, idOf(userId)).group.remote) {
+          answers[i] = { error: new IsElsewhere() }
+          return null
+        }
+        topic = { guess, from: asked.length, found: null }
         topics.set(name, topic)
         ask(asked, question, topic.guess)
       }
       return topic
     })
+    if (asked.length === 0) break
     const holdings = await readHoldings(client, asked).catch(async (error: unknown) => {
       if (inTransaction || !(await foundOtherCells(apps, client, guesses, error))) throw error
       return null
@@ -111,7 +109,8 @@ async function readTogether(
     const reloaded = new Map<string, CachedApp>()
     for (const [k, i] of open.entries()) {
       const question = questions[i] as StandingQuestion
-      const topic = topicOf[k] as Topic
+      const topic = topicOf[k]
+      if (!topic) continue
       const holding = holdings[topic.from]
       try {
         if (!holding) throw unauthenticated()
@@ -137,10 +136,8 @@ async function readTogether(
   return answers
 }
 
-function isElsewhere(apps: AppCache, { caller: { appId }, userId }: StandingQuestion): boolean {
-  const cells = apps.known(appId)?.cells
-  return cells?.anyRemote === true && cells.of(appId, isIdentifier(userId) ? userId : '').group.remote
-}
+/** An invalid id matches nothing: the empty one is used for all of them. */
+const idOf = (userId: string): string => (isIdentifier(userId) ? userId : '')
 
 /** Several questions of a batch may share one user and feature. */
 interface Topic {
@@ -154,8 +151,7 @@ interface Topic {
 function ask(asked: Question[], { caller, userId, featureId }: StandingQuestion, guess?: CachedApp): void {
   const { appId } = caller
   const feature = guess?.catalogue.features.get(featureId)
-  // An invalid id matches nothing: the empty one is used for all of them.
-  const user = isIdentifier(userId) ? userId : ''
+  const user = idOf(userId)
   const cell = guess?.cells?.of(appId, user) ?? null
   const testClock = guess?.testClock ?? true
   if (!feature || feature.type === 'BINARY' || feature.resetPeriods.length === 0) {
