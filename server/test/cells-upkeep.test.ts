@@ -8,6 +8,7 @@ import { withContents } from '../src/backup/contents.ts'
 import { load } from '../src/backup/load.ts'
 import { addCells, allOf, evenly, half, moveBuckets, removeCell } from '../src/operations/upkeep/cells.ts'
 import { keepLedger } from '../src/operations/upkeep/keep-ledger.ts'
+import { distribute, moveToWorker } from '../src/operations/upkeep/remote-cells.ts'
 import { retirePartition } from '../src/operations/upkeep/retire-partition.ts'
 import { bucketOf } from '../src/store/cells.ts'
 import { openPool, type Pool } from '../src/store/database.ts'
@@ -226,6 +227,13 @@ describe('what looks after several cells', () => {
     await moveBuckets(cells.pool, allOf(await readBuckets(cells.pool), 0, 1), MOVING)
     expect((await readBuckets(cells.pool)).includes(0)).toBe(false)
     expect(await cells.cellsWith('users', 'true')).not.toContain('c0')
+  })
+
+  it('says what is missing before a cell can be put on another server', async () => {
+    await expect(distribute(cells.pool, 1, () => {})).rejects.toThrow(
+      'The database has no extension citus: a cell on another server takes Citus',
+    )
+    await expect(moveToWorker(cells.pool, 1, 'other:5432')).rejects.toThrow('has no extension citus')
   })
 
   it('removes the last cell once it is empty, while calls go on, with what deleted users have used', async () => {

@@ -12,7 +12,7 @@ import { foreignSchema } from './remote-commits.ts'
 //   conditions and order along. A foreign table leads to a worker, and any worker finds the cell, wherever it is by now.
 // - What a key, a trigger or a sequence of this server does for the other cells is done by those who write.
 
-const CITUS_TOOLS = 'https://docs.citusdata.com'
+const CITUS = 'https://docs.citusdata.com'
 
 const foreignServer = (schema: string): string => `tollgate_${schema}`
 
@@ -31,7 +31,7 @@ export async function findWorkers(db: Db): Promise<Worker[]> {
   for (const name of ['citus', 'postgres_fdw'])
     if (!installed.some((extension) => extension.name === name))
       throw new StartError(
-        `The database has no extension ${name}: a cell on another server takes Citus (${CITUS_TOOLS}) and postgres_fdw.`,
+        `The database has no extension ${name}: a cell on another server takes Citus (${CITUS}) and postgres_fdw.`,
       )
   const { rows } = await db.query<Worker>(
     `select nodename as host, nodeport as port from pg_dist_node
@@ -63,8 +63,8 @@ export async function anyRemote(db: Db): Promise<boolean> {
 }
 
 /**
- * Makes the tables of a cell without users those of a worker's, which Citus chooses. Nobody waits for it long: there is
- * nothing to copy.
+ * Puts the tables of a cell without users on a worker, which Citus chooses. Nobody waits for it long: there is nothing to
+ * copy.
  */
 export async function distributeCell(tx: Tx, schema: string, home: string): Promise<void> {
   await makeReady(tx, home)
@@ -113,7 +113,7 @@ async function makeReady(tx: Tx, home: string): Promise<void> {
 }
 
 async function createForeignTables(tx: Tx, schema: string, home: string): Promise<void> {
-  const worker = (await placeOf(tx, schema)) ?? { host: '', port: 0 }
+  const worker = await placeOf(tx, schema)
   const server = quoted(foreignServer(schema))
   const option = (value: string | number) => escapeLiteral(String(value))
   const { rows } = await tx.query<{ database: string; owner: string }>(
@@ -160,12 +160,13 @@ export async function dropForeignTables(tx: Tx, schema: string): Promise<void> {
 }
 
 /** The worker that has a cell. */
-async function placeOf(db: Db, schema: string): Promise<Worker | null> {
+async function placeOf(db: Db, schema: string): Promise<Worker> {
   const { rows } = await db.query<Worker>(
     `select nodename as host, nodeport as port from citus_shards where table_name = $1::regclass limit 1`,
     [`${schema}.users`],
   )
-  return rows[0] ?? null
+  if (!rows[0]) throw new Error(`${schema} is on no worker`)
+  return rows[0]
 }
 
 /** Takes a cell to another worker while it is in use. Whoever writes there waits for the last moment of it. */
@@ -176,7 +177,6 @@ export async function moveCell(db: Db, schema: string, to: Worker): Promise<void
 /** Has the foreign tables lead to where the cell is now. Until then they lead there by a detour. */
 export async function followCell(tx: Tx, schema: string): Promise<void> {
   const worker = await placeOf(tx, schema)
-  if (!worker) throw new Error(`${schema} is on no worker`)
   await tx.query(
     `alter server ${quoted(foreignServer(schema))} options (set host ${escapeLiteral(worker.host)},
        set port ${escapeLiteral(String(worker.port))})`,

@@ -12,9 +12,9 @@ type Db = Pick<pg.ClientBase, 'query'> | Pick<pg.Pool, 'query'>
 export const foreignSchema = (schema: string): string => `${schema}_remote`
 
 /**
- * Has the rest of a transaction be committed on all servers or on none. Citus prepares the commits of a transaction that
- * has worked with a table it knows on this server too, and only on connections over which something was changed or
- * deleted, if it was nothing: one over which rows were merely copied is not prepared (13.2).
+ * Has the rest of a transaction be committed on all servers or on none. Citus prepares a commit if the transaction has also
+ * used a table of this server that Citus knows, and only on connections that ran an update or a delete, even one that matched
+ * no row: a connection over which rows were merely copied is not prepared (13.2).
  */
 export async function commitTogether(tx: Db, home: string, schemas: readonly string[]): Promise<void> {
   const there = schemas.map((schema) => `delete from ${quoted(schema)}.users where app_id = '' and uid = 0`)
