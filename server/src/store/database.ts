@@ -125,19 +125,19 @@ export function openPool(
 
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
-const UNIQUE_VIOLATION = '23505'
+const [UNIQUE_VIOLATION, INTERNAL_ERROR] = ['23505', 'XX000']
 const FOREIGN_KEY_VIOLATION = '23503'
 
 export function violates(error: unknown, constraint: string): boolean {
   return (
     error instanceof pg.DatabaseError &&
-    error.code === UNIQUE_VIOLATION &&
-    (error.constraint ?? CONSTRAINT.exec(error.message)?.[1]) === constraint
+    (error.code === UNIQUE_VIOLATION || error.code === INTERNAL_ERROR) &&
+    (error.constraint ?? NAMED.exec(error.message)?.[1])?.replace(SHARD, '') === constraint
   )
 }
 
-/** Of another server, Citus passes on the message alone, where it has added a number to the name. */
-const CONSTRAINT = /unique constraint "(\w+)_\d+"$/
+/** Of another server, Citus passes on the name in the message alone, with a number added, and of copied rows without the code. */
+const [NAMED, SHARD] = [/unique constraint "(\w+)"$/, /_\d+$/]
 
 /** Whether PostgreSQL aborted a transaction in favour of another: a deadlock or serialization failure. */
 export function endedForAnother(error: unknown): boolean {
