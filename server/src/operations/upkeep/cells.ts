@@ -102,16 +102,21 @@ export async function removeCell(pool: Pool, cell: number, waiting: Waiting): Pr
       `Cell ${cell} has users: move them to another first (npm run cells -- empty ${cell} --into 0).`,
     )
   const home = await homeOf(pool)
-  for (let left = true; left; )
-    await soon(pool, waiting, async (tx) => {
-      left = await moveLeftBehind(tx, cell, 0)
-    })
+  await takeLeftBehind(pool, cell, waiting)
   await soon(pool, waiting, async (tx) => {
     await alone(tx)
     if ((await countCells(tx)) - 1 !== cell || (await readBuckets(tx)).includes(cell))
       throw new StartError('Others are changing the cells too: nothing was removed.')
     await dropCell(tx, cell, home)
   })
+}
+
+/** Takes what deleted users have used in a cell to cell 0. */
+export async function takeLeftBehind(pool: Pool, cell: number, waiting: Waiting): Promise<void> {
+  for (let left = true; left; )
+    await soon(pool, waiting, async (tx) => {
+      left = await moveLeftBehind(tx, cell, 0)
+    })
 }
 
 /** Does what needs locks as soon as they can be had without waiting, since others wait behind whoever waits. */

@@ -1,7 +1,7 @@
 import { StartError } from '../../domain/errors.ts'
 import { actAsOwner, alone, homeOf, schemaOf, showCells } from '../../store/cell-layout.ts'
 import { type Db, type Pool, transactionOnce } from '../../store/database.ts'
-import { moveLeftBehind, readBuckets } from '../../store/move-users.ts'
+import { readBuckets } from '../../store/move-users.ts'
 import {
   distributeCell,
   findWorkers,
@@ -10,17 +10,14 @@ import {
   nameOfWorker,
   workersOfCells,
 } from '../../store/remote-cells.ts'
-import { soon, type Waiting } from './cells.ts'
+import { soon, takeLeftBehind, type Waiting } from './cells.ts'
 
 /** Puts a cell without users on another server, which Citus chooses. */
 export async function distribute(pool: Pool, cell: number, waiting: Waiting): Promise<void> {
   await findWorkers(pool)
   await mustBeEmpty(pool, cell)
   const home = await homeOf(pool)
-  for (let left = true; left; )
-    await soon(pool, waiting, async (tx) => {
-      left = await moveLeftBehind(tx, cell, 0)
-    })
+  await takeLeftBehind(pool, cell, waiting)
   await soon(pool, waiting, async (tx) => {
     await alone(tx)
     await mustBeEmpty(tx, cell)
