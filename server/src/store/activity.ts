@@ -1,3 +1,4 @@
+import { sumOfCells } from './ask-cells.ts'
 import { cellsOf } from './cells.ts'
 import { type Db, timestamp } from './database.ts'
 
@@ -53,7 +54,8 @@ const KEPT = 200
 /** A user who is being deleted has no usage to show: their row is locked until then, and gone afterwards. */
 const HELD = `join users u on u.app_id = r.app_id and u.id = r.user_id order by 1, 2, 3 for key share of u`
 /** Users of other servers cannot be held together with others, and one who is being moved may be seen twice. */
-const EXISTING = `where exists (select from users u where u.app_id = r.app_id and u.id = r.user_id) order by 1, 2, 3`
+const EXISTING = `where exists (select from users u where u.app_id = r.app_id and u.id = r.user_id
+  and u.app_id = any($1) and u.id = any($2)) order by 1, 2, 3`
 
 export async function noteRecentUsage(db: Db, recent: readonly RecentUsage[]): Promise<void> {
   await db.query(
@@ -110,12 +112,16 @@ export async function readChecklist(db: Db, appId: string): Promise<Checklist> {
   // By the key, whatever the statistics say: the table may be full of other apps' rows and have none of this app's.
   const any = (table: string, key: string, and = '') =>
     `(select true from ${table} where app_id = $1 ${and} order by app_id, ${key} limit 1) is not null`
-  const { rows } = await db.query<Checklist>(
+  const { rows } = await db.query<Omit<Checklist, 'user' | 'subscription'>>(
     `select ${any('feature', 'id')} as feature, ${any('package', 'id')} as package,
-       ${any('package', 'id', `and status = 'PUBLISHED'`)} as published, ${any('users', 'uid')} as "user",
-       ${any('subscription', 'seq')} as subscription, ${any('activity', 'minute', 'and checks > 0')} as "check"`,
+       ${any('package', 'id', `and status = 'PUBLISHED'`)} as published,
+       ${any('activity', 'minute', 'and checks > 0')} as "check"`,
     [appId],
   )
   if (!rows[0]) throw new Error('a checklist has no row')
-  return rows[0]
+  const { users, subscriptions } = await sumOfCells<{ users: number; subscriptions: number }>(db, {
+    text: `select ${any('users', 'uid')}::int as users, ${any('subscription', 'seq')}::int as subscriptions`,
+    values: [appId],
+  })
+  return { ...rows[0], user: users > 0, subscription: subscriptions > 0 }
 }

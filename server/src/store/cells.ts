@@ -145,20 +145,26 @@ async function enterBucket(tx: Db, { home }: Cells, appId: string, bucket: numbe
   if (cell.remote) await tx.query(`select from ${home}.app where id = $1 for key share`, [appId])
 }
 
-/** The connections whose transaction is in a cell on another server, with the schema of all other tables. */
-const inRemote = new WeakMap<object, string>()
+/** The connections whose transaction is in a cell: the schema of all other tables, and whether the cell is on another server. */
+const entered = new WeakMap<object, { home: string; remote: boolean }>()
 
 /** A new transaction is in none. */
-export const beginOutside = (tx: object): void => void inRemote.delete(tx)
+export const beginOutside = (tx: object): void => void entered.delete(tx)
+
+export const isInCell = (tx: object): boolean => entered.has(tx)
 
 /** Null: the transaction is in no cell on another server. */
-export const homeOfRemote = (tx: object): string | null => inRemote.get(tx) ?? null
+export function homeOfRemote(tx: object): string | null {
+  const cell = entered.get(tx)
+  return cell?.remote ? cell.home : null
+}
 
 async function noteEntered(tx: Db, home: string, schema: string, remote: boolean): Promise<void> {
-  if (!remote) return void inRemote.delete(tx)
-  await awaitCommits(tx, schema)
-  await commitTogether(tx, home, [schema])
-  inRemote.set(tx, home)
+  if (remote) {
+    await awaitCommits(tx, schema)
+    await commitTogether(tx, home, [schema])
+  }
+  entered.set(tx, { home, remote })
 }
 
 /** The same for a user who is known by number. False: there is no such user. */
@@ -195,7 +201,7 @@ export async function goInto(tx: Db, home: string, schema: string, remote: boole
 /** Has the rest of a transaction see all cells again, for reading. */
 export async function leaveCell(tx: Db): Promise<void> {
   const cells = cellsOf(tx)
-  inRemote.delete(tx)
+  entered.delete(tx)
   if (cells) await tx.query(`select set_config('search_path', $1, true)`, [cells.home])
 }
 

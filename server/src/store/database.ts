@@ -255,6 +255,7 @@ async function onOneConnection<T>(
   const client = await pool.connect()
   try {
     await client.query(begin)
+    beginOutside(client)
     const result = await work(client)
     await client.query(end)
     client.release()

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../domain/metadata.ts'
 import type { Person } from '../domain/personal-data.ts'
+import { findInCells, rowsOf } from './ask-cells.ts'
 import type { Db } from './database.ts'
 import { isBadRowOf, knownTimes } from './user-import-rows.ts'
 
@@ -62,14 +63,14 @@ export async function exportCounters(
   limit: number,
 ): Promise<ExportedRow[]> {
   const [featureId = '', resetPeriod = '', periodStart = '-infinity'] = parts(after)
-  const { rows } = await db.query<ExportedRow>(
-    `select to_json(c) as row, json_build_array(feature_id, reset_period, period_start)::text as key
+  const ask = rowsOf<ExportedRow>({
+    text: `select to_json(c) as row, json_build_array(feature_id, reset_period, period_start)::text as key
      from usage_counter c where app_id = $1 and user_uid = $2
        and (feature_id, reset_period, period_start) > ($3, $4, $5::timestamptz)
      order by feature_id, reset_period, period_start limit $6`,
-    [appId, userUid, featureId, resetPeriod, periodStart, limit],
-  )
-  return rows
+    values: [appId, userUid, featureId, resetPeriod, periodStart, limit],
+  })
+  return findInCells(db, ask)
 }
 
 /** The ledger, feature by feature, oldest first. */
@@ -81,13 +82,13 @@ export async function exportLedger(
   limit: number,
 ): Promise<ExportedRow[]> {
   const [featureId = '', seq = '0'] = parts(after)
-  const { rows } = await db.query<ExportedRow>(
-    `select to_json(l) as row, json_build_array(feature_id, seq::text)::text as key
+  const ask = rowsOf<ExportedRow>({
+    text: `select to_json(l) as row, json_build_array(feature_id, seq::text)::text as key
      from usage_ledger l where app_id = $1 and user_uid = $2 and (feature_id, seq) > ($3, $4::bigint)
      order by feature_id, seq limit $5`,
-    [appId, userUid, featureId, seq, limit],
-  )
-  return rows
+    values: [appId, userUid, featureId, seq, limit],
+  })
+  return findInCells(db, ask)
 }
 
 /** What entries counted that are no longer in the ledger, in the order of the key. */
@@ -99,15 +100,15 @@ export async function exportRetiredUsage(
   limit: number,
 ): Promise<ExportedRow[]> {
   const [featureId = '', resetPeriod = '', periodStart = '-infinity', block = '-1'] = parts(after)
-  const { rows } = await db.query<ExportedRow>(
-    `select to_json(b) as row, json_build_array(feature_id, reset_period, period_start, block::text)::text as key
+  const ask = rowsOf<ExportedRow>({
+    text: `select to_json(b) as row, json_build_array(feature_id, reset_period, period_start, block::text)::text as key
      from ledger_base b where app_id = $1 and user_uid = $2
        and (feature_id, reset_period, period_start, block) > ($3, $4, $5::timestamptz, $6::int)
        and block in (select block from ledger_partition where retired_at is not null)
      order by feature_id, reset_period, period_start, block limit $7`,
-    [appId, userUid, featureId, resetPeriod, periodStart, block, limit],
-  )
-  return rows
+    values: [appId, userUid, featureId, resetPeriod, periodStart, block, limit],
+  })
+  return findInCells(db, ask)
 }
 
 const parts = (key: string): string[] => (key === '' ? [] : (JSON.parse(key) as string[]))

@@ -1,4 +1,5 @@
 import type { UsageAction } from '../domain/usage.ts'
+import { findInCells, rowsOf, sumOfCells } from './ask-cells.ts'
 import type { Db } from './database.ts'
 
 export interface LedgerRow {
@@ -23,16 +24,16 @@ export async function ledgerOfUser(
   before: number,
   limit: number,
 ): Promise<LedgerRow[]> {
-  const { rows } = await db.query<LedgerRow>(
-    `select l.* from unnest($3::text[]) as f (id) cross join lateral (
+  const ask = rowsOf<LedgerRow>({
+    text: `select l.* from unnest($3::text[]) as f (id) cross join lateral (
        select seq, feature_id as "featureId", action, delta, used, period_start as "periodStart",
          recorded_at as "recordedAt"
        from usage_ledger where app_id = $1 and user_uid = $2 and feature_id = f.id and seq < $4
        order by seq desc limit $5) l
      order by l.seq desc limit $5`,
-    [appId, userUid, featureIds, before, limit],
-  )
-  return rows
+    values: [appId, userUid, featureIds, before, limit],
+  })
+  return findInCells(db, ask)
 }
 
 /** How many of a user's entries of these features are no longer in the ledger: their partition was retired. */
@@ -42,11 +43,11 @@ export async function countRetiredEntries(
   userUid: number,
   featureIds: readonly string[],
 ): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select coalesce(sum(b.entries), 0)::bigint as count
+  const { count } = await sumOfCells<{ count: number }>(db, {
+    text: `select coalesce(sum(b.entries), 0)::bigint as count
      from ledger_base b join ledger_partition p on p.block = b.block and p.retired_at is not null
      where b.app_id = $1 and b.user_uid = $2 and b.feature_id = any($3)`,
-    [appId, userUid, featureIds],
-  )
-  return rows[0]?.count ?? 0
+    values: [appId, userUid, featureIds],
+  })
+  return count
 }

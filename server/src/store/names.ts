@@ -1,5 +1,7 @@
 import type { Subject } from '../domain/sentence.ts'
+import { billingIds, implied } from './ask-cells.ts'
 import type { Db } from './database.ts'
+import { peopleOf } from './subscribers.ts'
 
 /** By kind, in which app ($2) and by which id ($3) it is found, and what people call it. */
 const NAMES: Record<Subject['kind'], string> = {
@@ -25,7 +27,8 @@ export async function namesOf(db: Db, subjects: readonly Subject[]): Promise<Map
      ${kinds
        .map(
          (kind) =>
-           `select w.key, n.name from w cross join lateral (${NAMES[kind]}) n(name) where w.kind = '${kind}'`,
+           `select w.key, n.name from w cross join lateral (${NAMES[kind]}
+              ${kind === 'USER' ? implied(db, 'u.app_id = any($3) and u.id = any($4)') : ''}) n(name) where w.kind = '${kind}'`,
        )
        .join('\n union all ')}`,
     [
@@ -45,8 +48,8 @@ export async function payersOf(
   refs: readonly { provider: string; ref: string }[],
 ): Promise<Map<string, { id: string; name: string | null }>> {
   if (refs.length === 0) return new Map()
-  const { rows } = await db.query<{ key: string; id: string; name: string | null }>(
-    `select w.provider || ' ' || w.ref as key, u.id, u.name
+  const { rows } = await db.query<{ key: string; uid: number }>(
+    `select w.provider || ' ' || w.ref as key, payer.uid
      from (select distinct * from unnest($2::text[], $3::text[]) as r(provider, ref)) w
      cross join lateral (
        select p.user_uid as uid from provider_subscription p
@@ -55,10 +58,19 @@ export async function payersOf(
        select p.user_uid from provider_subscription p
        where p.app_id = $1 and p.provider = w.provider and p.customer_ref = w.ref
        union all
-       select b.uid from users b where b.app_id = $1 and b.billing_id = w.ref
-       limit 1) payer
-     join users u on u.app_id = $1 and u.uid = payer.uid`,
+       select b.uid from ${billingIds(db)} b where b.app_id = $1 and b.billing_id = w.ref
+       limit 1) payer`,
     [appId, refs.map(({ provider }) => provider), refs.map(({ ref }) => ref)],
   )
-  return new Map(rows.map(({ key, ...user }) => [key, user]))
+  const people = await peopleOf(
+    db,
+    appId,
+    rows.map(({ uid }) => uid),
+  )
+  return new Map(
+    rows.flatMap(({ key, uid }) => {
+      const person = people.get(uid)
+      return person ? [[key, { id: person.userId, name: person.name }]] : []
+    }),
+  )
 }

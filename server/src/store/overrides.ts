@@ -1,5 +1,6 @@
 import type { Override } from '../domain/override.ts'
 import type { ResetPeriod } from '../domain/period.ts'
+import { descending, type Stretch, stretchOfCells } from './ask-cells.ts'
 import type { Db } from './database.ts'
 import { isReady } from './search-indexes.ts'
 
@@ -49,7 +50,21 @@ export async function usersWithOverride(
   before: number,
   limit: number,
   most: number,
-): Promise<{ rows: Overridden[]; lookedTo: number | null }> {
+): Promise<Stretch<Overridden>> {
+  const uidOf = ({ uid }: Overridden) => uid
+  return stretchOfCells(db, limit, uidOf, descending, (cell) =>
+    overridden(cell, appId, featureId, before, limit, most),
+  )
+}
+
+async function overridden(
+  db: Db,
+  appId: string,
+  featureId: string,
+  before: number,
+  limit: number,
+  most: number,
+): Promise<Stretch<Overridden>> {
   const stretch = `select uid, id, name, overrides from users
     where app_id = $1 and uid < $2 and overrides is not null and ${isReady('users_with_overrides')} order by uid desc`
   const { rows } = await db.query<Overridden>(

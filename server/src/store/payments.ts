@@ -1,4 +1,5 @@
 import type { ProviderRef } from '../domain/provider-ref.ts'
+import { implied } from './ask-cells.ts'
 import { type Db, timestamp } from './database.ts'
 
 export const PAYMENT_STATES = ['PAID', 'FAILED'] as const
@@ -98,6 +99,9 @@ export interface ListedPayment extends Omit<Payment, 'state'> {
   userName: string | null
 }
 
+/** The users of a page that is known by now. */
+export const OF_PAGE = 'u.app_id = $1 and u.uid = any(array(select user_uid from page))'
+
 /** Newest first. */
 export async function listPayments(
   db: Db,
@@ -111,10 +115,12 @@ export async function listPayments(
   const rest = before === null ? '' : 'and (p.at, p.seq) < ($6::timestamptz, $7::bigint)'
   if (before) values.push(timestamp(before.at), before.seq)
   const { rows } = await db.query<ListedPayment>(
-    `select p.provider, p.ref, p.seq, p.state, p.amount, p.currency, p.at, u.id as "userId", u.name as "userName"
-     from payment p join users u on u.app_id = p.app_id and u.uid = p.user_uid
-     where p.app_id = $1 and p.state = $2 and p.at > $3 and p.at <= $4 ${rest}
-     order by p.at desc, p.seq desc limit $5`,
+    `with page as materialized (
+       select * from payment p where p.app_id = $1 and p.state = $2 and p.at > $3 and p.at <= $4 ${rest}
+       order by p.at desc, p.seq desc limit $5)
+     select p.provider, p.ref, p.seq, p.state, p.amount, p.currency, p.at, u.id as "userId", u.name as "userName"
+     from page p join users u on u.app_id = p.app_id and u.uid = p.user_uid ${implied(db, OF_PAGE)}
+     order by p.at desc, p.seq desc`,
     values,
   )
   return rows

@@ -1,3 +1,4 @@
+import { sumOfCells } from './ask-cells.ts'
 import { type Db, timestamp } from './database.ts'
 
 // What refers to something that is about to be archived or deleted.
@@ -24,15 +25,17 @@ export async function packageReferences(
   id: string,
   now: number,
 ): Promise<PackageReferences> {
-  const { rows } = await db.query<PackageReferences>(
-    `select count(*)::int as subscriptions,
-       (count(*) filter (where cancelled_at is null and (cancel_at is null or cancel_at > $3)))::int as live,
-       (select count(distinct template_id)::int from billing_template_item where app_id = $1 and package_id = $2)
-         as templates
-     from subscription where app_id = $1 and package_id = $2`,
-    [appId, id, timestamp(now)],
+  const held = await sumOfCells<{ subscriptions: number; live: number }>(db, {
+    text: `select count(*)::int as subscriptions,
+        (count(*) filter (where cancelled_at is null and (cancel_at is null or cancel_at > $3)))::int as live
+      from subscription where app_id = $1 and package_id = $2`,
+    values: [appId, id, timestamp(now)],
+  })
+  const { rows } = await db.query<{ templates: number }>(
+    `select count(distinct template_id)::int as templates from billing_template_item where app_id = $1 and package_id = $2`,
+    [appId, id],
   )
-  return rows[0] ?? { subscriptions: 0, live: 0, templates: 0 }
+  return { ...held, templates: rows[0]?.templates ?? 0 }
 }
 
 /** The packages that granted the feature in an earlier version. */

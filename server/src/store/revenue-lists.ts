@@ -1,3 +1,4 @@
+import { firstOfCells, rowsOf } from './ask-cells.ts'
 import { type Db, timestamp } from './database.ts'
 
 // The lists behind the figures: newest first, in pages.
@@ -67,9 +68,9 @@ export async function listRevenue(
       ? `(select e.package_id from subscription e where ${OF_SAME_USER('e')}
           and coalesce(e.cancelled_at, e.cancel_at) = s.started_at limit 1)`
       : 'null::text'
-  const { rows } = await db.query<ListedSubscription>(
+  const ask = rowsOf<ListedSubscription>({
     // The users of a page are looked up once it is known.
-    `select x.*, u.id as "userId", u.name as "userName" from (
+    text: `select x.*, u.id as "userId", u.name as "userName" from (
        select s.id, s.seq, s.app_id, s.user_uid, ${time} as at, s.package_id as "packageId", s.provider,
          ${replaced} as "fromPackageId"
        from subscription s ${join}
@@ -78,6 +79,6 @@ export async function listRevenue(
      join users u on u.app_id = x.app_id and u.uid = x.user_uid
      order by x.at desc, x.seq desc`,
     values,
-  )
-  return rows
+  })
+  return firstOfCells(db, limit, (a, b) => b.at - a.at || b.seq - a.seq, ask)
 }

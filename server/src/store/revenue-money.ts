@@ -1,6 +1,7 @@
 import type { ChargedPrice } from '../domain/mrr.ts'
+import { implied } from './ask-cells.ts'
 import { type Db, timestamp } from './database.ts'
-import type { ListedPayment } from './payments.ts'
+import { type ListedPayment, OF_PAGE } from './payments.ts'
 
 // The lists behind sums of money that are not rows of their own: what recurs, and what was given back.
 
@@ -27,17 +28,21 @@ export async function listMrr(
   limit: number,
 ): Promise<MrrRow[]> {
   const { rows } = await db.query<MrrRow>(
-    `select p.provider, p.ref, p.made_at as since, u.id as "userId", u.name as "userName",
+    `with page as materialized (
+       select * from provider_subscription p
+       where p.app_id = $1 and p.live and p.billing_state in ('active', 'past due')
+         and not coalesce(p.trial_ends_at > $2, false)
+         and (select true from subscription s where ${HELD} limit 1)
+         and exists (select from ${ITEMS} where x.interval is not null)
+         and (p.provider, p.ref) > ($3, $4)
+       order by p.provider, p.ref limit $5)
+     select p.provider, p.ref, p.made_at as since, u.id as "userId", u.name as "userName",
        array(select s.package_id from subscription s where ${HELD} order by s.is_addon, s.seq) as "packageIds",
        (select json_agg(json_build_object('provider', p.provider, 'currency', x.currency, 'amount', x.amount,
           'interval', x.interval, 'state', p.billing_state, 'trialing', false, 'quantity', i.quantity))
         from ${ITEMS}) as charged
-     from provider_subscription p join users u on u.app_id = p.app_id and u.uid = p.user_uid
-     where p.app_id = $1 and p.live and p.billing_state in ('active', 'past due')
-       and not coalesce(p.trial_ends_at > $2, false) and exists (select from subscription s where ${HELD})
-       and exists (select from ${ITEMS} where x.interval is not null)
-       and (p.provider, p.ref) > ($3, $4)
-     order by p.provider, p.ref limit $5`,
+     from page p join users u on u.app_id = p.app_id and u.uid = p.user_uid ${implied(db, OF_PAGE)}
+     order by p.provider, p.ref`,
     [appId, timestamp(now), after?.provider ?? '', after?.ref ?? '', limit],
   )
   return rows
@@ -86,10 +91,12 @@ export async function listRefunds(
   const rest = before === null ? '' : 'and (t.at, t.seq) < ($5::timestamptz, $6::bigint)'
   if (before) values.push(timestamp(before.at), before.seq)
   const { rows } = await db.query<ListedPayment>(
-    `select t.provider, t.ref, t.seq, 'REFUNDED' as state, t.amount, t.currency, t.at, u.id as "userId", u.name as "userName"
-     from ${TAKEN_BACK} join users u on u.app_id = t.app_id and u.uid = t.user_uid
-     where t.amount > 0 and t.at > $2 and t.at <= $3 ${rest}
-     order by t.at desc, t.seq desc limit $4`,
+    `with page as materialized (
+       select * from ${TAKEN_BACK} where t.amount > 0 and t.at > $2 and t.at <= $3 ${rest}
+       order by t.at desc, t.seq desc limit $4)
+     select t.provider, t.ref, t.seq, 'REFUNDED' as state, t.amount, t.currency, t.at, u.id as "userId", u.name as "userName"
+     from page t join users u on u.app_id = t.app_id and u.uid = t.user_uid ${implied(db, OF_PAGE)}
+     order by t.at desc, t.seq desc`,
     values,
   )
   return rows

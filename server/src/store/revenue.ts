@@ -1,4 +1,5 @@
 import type { ChargedPrice } from '../domain/mrr.ts'
+import { askCells, rowsOf, sumOfCells } from './ask-cells.ts'
 import { type Db, timestamp } from './database.ts'
 
 /** The live subscriptions of one package. */
@@ -13,24 +14,39 @@ export interface PlanCount {
 
 /** Reads every live subscription of the app. */
 export async function countByPackage(db: Db, appId: string, now: number): Promise<PlanCount[]> {
-  const { rows } = await db.query<PlanCount>(
-    `select s.package_id as "packageId", count(*) as active, count(*) filter (where s.trial_ends_at > $2) as trialing,
+  const ask = rowsOf<PlanCount>({
+    text: `select s.package_id as "packageId", count(*) as active, count(*) filter (where s.trial_ends_at > $2) as trialing,
        count(*) filter (where p.ref is not null) as "pastDue", count(*) filter (where s.provider is null) as unpaid
      from subscription s left join provider_subscription p on p.app_id = s.app_id and p.provider = s.provider
        and p.ref = s.provider_ref and p.past_due_since is not null
      where s.app_id = $1 and s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > $2)
        and (s.follows is null or s.started_at <= $2)
      group by s.package_id`,
-    [appId, timestamp(now)],
-  )
-  return rows
+    values: [appId, timestamp(now)],
+  })
+  const plans = new Map<string, PlanCount>()
+  for (const plan of (await askCells(db, ask)).flat()) {
+    const sum = plans.get(plan.packageId)
+    plans.set(plan.packageId, sum ? together(sum, plan) : plan)
+  }
+  return [...plans.values()]
 }
+
+const together = (a: PlanCount, b: PlanCount): PlanCount => ({
+  packageId: a.packageId,
+  active: a.active + b.active,
+  trialing: a.trialing + b.trialing,
+  pastDue: a.pastDue + b.pastDue,
+  unpaid: a.unpaid + b.unpaid,
+})
 
 export interface Movements {
   started: number
   changed: number
   ended: number
 }
+
+type Moved = Record<'began' | 'ended' | 'replaced' | 'replacing', number>
 
 const ENDED = (of: string) => `coalesce(${of}.cancelled_at, ${of}.cancel_at)`
 
@@ -40,8 +56,8 @@ const ENDED = (of: string) => `coalesce(${of}.cancelled_at, ${of}.cancel_at)`
  * tempts PostgreSQL to join by the moment alone, which many may share.
  */
 export async function countMovements(db: Db, appId: string, from: number, now: number): Promise<Movements> {
-  const { rows } = await db.query<{ began: number; ended: number; replaced: number; replacing: number }>(
-    `with began as materialized (
+  const { began, ended, replaced, replacing } = await sumOfCells<Moved>(db, {
+    text: `with began as materialized (
        select id, user_uid, is_addon, started_at as at from subscription s
        where s.app_id = $1 and s.started_at > $2 and s.started_at <= $3
          and (s.cancelled_at is null or s.cancelled_at >= s.started_at)),
@@ -53,9 +69,8 @@ export async function countMovements(db: Db, appId: string, from: number, now: n
        count(distinct e.id) as replaced, count(distinct s.id) as replacing
      from ended e join began s on s.user_uid = e.user_uid and s.at = e.at and s.id <> e.id
      where not s.is_addon and not e.is_addon`,
-    [appId, timestamp(from), timestamp(now)],
-  )
-  const { began, ended, replaced, replacing } = rows[0] ?? { began: 0, ended: 0, replaced: 0, replacing: 0 }
+    values: [appId, timestamp(from), timestamp(now)],
+  })
   return { started: began - replacing, changed: replacing, ended: ended - replaced }
 }
 

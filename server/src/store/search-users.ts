@@ -1,4 +1,5 @@
 import type { JsonObject } from '../domain/metadata.ts'
+import { compareBytes, firstOfCells } from './ask-cells.ts'
 import { type Db, parseTimestamp } from './database.ts'
 import { Prepared } from './prepared.ts'
 import { isReady } from './search-indexes.ts'
@@ -119,12 +120,17 @@ export async function searchUsers(
   const { prepared, values } = statementFor(after?.by ?? null, byPart > 0)
   const place = after ?? { key: '', uid: 0 }
   const search = { appId, text, folded: text.toLowerCase(), after: place, limit, byPart }
-  const rows = await prepared.runOn(
-    db,
-    values.map((value) => String(value(search))),
-  )
-  return rows.map(foundUser)
+  return firstOfCells(db, limit, inOrder, async (cell) => {
+    const rows = await prepared.runOn(
+      cell,
+      values.map((value) => String(value(search))),
+    )
+    return rows.map(foundUser)
+  })
 }
+
+const inOrder = (a: FoundUser, b: FoundUser): number =>
+  FOUND_BY.indexOf(a.by) - FOUND_BY.indexOf(b.by) || compareBytes(a.key, b.key) || a.uid - b.uid
 
 const foundUser = ([by, key, uid, id, billingId, name, email, metadata, createdAt]: Row): FoundUser => ({
   by,

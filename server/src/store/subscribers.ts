@@ -3,6 +3,7 @@ import type { Versioned } from '../domain/package-version.ts'
 import type { ResetPeriod } from '../domain/period.ts'
 import type { Holder, LiveSubscription } from '../domain/standing.ts'
 import { numberArray, textArray } from './arrays.ts'
+import { askCells, firstOfCells, implied, rowsOf } from './ask-cells.ts'
 import { type Db, timestamp } from './database.ts'
 
 /** A user who currently holds a package, and in which version. */
@@ -21,15 +22,15 @@ export async function liveSubscribers(
   after: number,
   limit: number,
 ): Promise<Subscriber[]> {
-  const { rows } = await db.query<Subscriber>(
-    `select seq, user_uid as uid, anchor, package_version as "version", version_as_of as "versionAsOf" from subscription
-     where app_id = $1 and package_id = $2 and seq > $3
-       and cancelled_at is null and (cancel_at is null or cancel_at > $4)
-       and (follows is null or started_at <= $4)
-     order by seq limit $5`,
-    [appId, packageId, after, timestamp(now), limit],
-  )
-  return rows
+  const ask = rowsOf<Subscriber>({
+    text: `select seq, user_uid as uid, anchor, package_version as "version", version_as_of as "versionAsOf" from subscription
+      where app_id = $1 and package_id = $2 and seq > $3
+        and cancelled_at is null and (cancel_at is null or cancel_at > $4)
+        and (follows is null or started_at <= $4)
+      order by seq limit $5`,
+    values: [appId, packageId, after, timestamp(now), limit],
+  })
+  return firstOfCells(db, limit, (a, b) => a.seq - b.seq, ask)
 }
 
 const IS_LIVE = `cancelled_at is null and (cancel_at is null or cancel_at > $4) and (follows is null or started_at <= $4)`
@@ -42,15 +43,16 @@ export async function newestSubscribers(
   now: number,
   most: number,
 ): Promise<{ rows: Versioned[]; more: boolean }> {
-  const { rows } = await db.query<Versioned & { live: boolean }>(
-    `select anchor, package_version as "version", version_as_of as "versionAsOf", ${IS_LIVE} as live
-     from subscription where app_id = $1 and package_id = $2 order by seq desc limit $3`,
-    [appId, packageId, most + 1, timestamp(now)],
-  )
+  const ask = rowsOf<Versioned & { seq: number; live: boolean }>({
+    text: `select seq, anchor, package_version as "version", version_as_of as "versionAsOf", ${IS_LIVE} as live
+      from subscription where app_id = $1 and package_id = $2 order by seq desc limit $3`,
+    values: [appId, packageId, most + 1, timestamp(now)],
+  })
+  const rows = await firstOfCells(db, most + 1, (a, b) => b.seq - a.seq, ask)
   return { rows: rows.slice(0, most).filter(({ live }) => live), more: rows.length > most }
 }
 
-/** How many of the `most` newest subscriptions to each of these packages are live; `more`: there are older ones. */
+/** How many of the newest subscriptions to each of these packages are live, counted to `most`; `more`: there are others. */
 export async function countLive(
   db: Db,
   appId: string,
@@ -58,15 +60,20 @@ export async function countLive(
   now: number,
   most: number,
 ): Promise<Map<string, { count: number; more: boolean }>> {
-  const { rows } = await db.query<{ id: string; count: number; looked: number }>(
-    `select p.id, s.count, s.looked from unnest($2::text[]) as p (id) cross join lateral (
+  const ask = rowsOf<{ id: string; count: number; looked: number }>({
+    text: `select p.id, s.count, s.looked from unnest($2::text[]) as p (id) cross join lateral (
        select count(*) filter (where ${IS_LIVE}) as count, count(*) as looked from (
          select cancelled_at, cancel_at, follows, started_at from subscription
          where app_id = $1 and package_id = p.id order by seq desc limit $3 + 1) newest) s`,
-    [appId, packageIds, most, timestamp(now)],
-  )
+    values: [appId, packageIds, most, timestamp(now)],
+  })
+  const counts = new Map<string, { count: number; looked: number }>()
+  for (const { id, count, looked } of (await askCells(db, ask)).flat()) {
+    const sum = counts.get(id)
+    counts.set(id, { count: count + (sum?.count ?? 0), looked: looked + (sum?.looked ?? 0) })
+  }
   return new Map(
-    rows.map(({ id, count, looked }) => [id, { count: Math.min(count, most), more: looked > most }]),
+    [...counts].map(([id, { count, looked }]) => [id, { count: Math.min(count, most), more: looked > most }]),
   )
 }
 
@@ -150,7 +157,8 @@ export async function usedOf(db: Db, appId: string, counters: readonly Counter[]
          with ordinality as q (user_uid, feature_id, reset_period, period_start, ord))
      select q.ord::int, c.used
      from q join usage_counter c on c.app_id = q.app_id and c.user_uid = q.user_uid and c.feature_id = q.feature_id
-       and c.reset_period = q.reset_period and c.period_start = q.period_start`,
+       and c.reset_period = q.reset_period and c.period_start = q.period_start
+       ${implied(db, 'c.app_id = $1 and c.user_uid = any($2)')}`,
     [
       appId,
       numberArray(counters, (c) => c.uid),

@@ -1,3 +1,4 @@
+import { ascending, descending, type Stretch as Found, stretchOfCells, sumOfCells } from './ask-cells.ts'
 import { type Db, timestamp } from './database.ts'
 import { fromRow, isShown, type Read, type SubscriptionRow, select } from './subscriptions.ts'
 
@@ -112,7 +113,21 @@ export async function filteredSubscriptions(
   from: Stretch,
   limit: number,
   now: number,
-): Promise<{ rows: SubscriptionRow[]; lookedTo: number | null }> {
+): Promise<Found<SubscriptionRow>> {
+  const seqOf = ({ seq }: SubscriptionRow) => seq
+  return stretchOfCells(db, limit, seqOf, from.oldestFirst ? ascending : descending, (cell) =>
+    lookThrough(cell, appId, filter, from, limit, now),
+  )
+}
+
+async function lookThrough(
+  db: Db,
+  appId: string,
+  filter: SubscriptionFilter,
+  from: Stretch,
+  limit: number,
+  now: number,
+): Promise<Found<SubscriptionRow>> {
   const { stretch, order, values } = stretchOf(appId, filter, from)
   const found = [...values]
   const take = (value: unknown) => `$${found.push(value)}`
@@ -142,11 +157,9 @@ export async function countSubscriptions(
   const { stretch, values } = stretchOf(appId, filter, { after: null, oldestFirst: false, most: most + 1 })
   const take = (value: unknown) => `$${values.push(value)}`
   const at = `${take(timestamp(now))}::timestamptz`
-  const { rows } = await db.query<{ count: number; looked: number }>(
-    `select count(*) filter (where ${wanted(filter, at, take)}) as count, count(*) as looked from ${stretch}`,
+  const { count, looked } = await sumOfCells<{ count: number; looked: number }>(db, {
+    text: `select count(*) filter (where ${wanted(filter, at, take)}) as count, count(*) as looked from ${stretch}`,
     values,
-  )
-  const [counted] = rows
-  if (!counted) throw new Error('a count has no row')
-  return { count: Math.min(counted.count, most), more: counted.looked > most }
+  })
+  return { count: Math.min(count, most), more: looked > most }
 }

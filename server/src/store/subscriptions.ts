@@ -1,4 +1,5 @@
 import type { Subscription } from '../domain/subscription.ts'
+import { findInCells, firstOfCells, rowsOf } from './ask-cells.ts'
 import { type Db, timestamp, timestampOrNull } from './database.ts'
 import { PAID_AT } from './provider-subscriptions.ts'
 import { holdReferences } from './remote-references.ts'
@@ -143,11 +144,12 @@ export async function findSubscription(
   id: string,
   now: number,
 ): Promise<SubscriptionRow | null> {
-  const { rows } = await db.query<Read>(
-    `${select('$3')} where s.app_id = $1 and s.id = $2 and ${isShown('$3')}`,
-    [appId, id, timestamp(now)],
-  )
-  return rows[0] ? fromRow(rows[0]) : null
+  const ask = rowsOf<Read>({
+    text: `${select('$3')} where s.app_id = $1 and s.id = $2 and ${isShown('$3')}`,
+    values: [appId, id, timestamp(now)],
+  })
+  const [row] = await findInCells(db, ask)
+  return row ? fromRow(row) : null
 }
 
 export async function subscriptionsOfUser(
@@ -156,11 +158,11 @@ export async function subscriptionsOfUser(
   userUid: number,
   now: number,
 ): Promise<SubscriptionRow[]> {
-  const { rows } = await db.query<Read>(
-    `${select('$3')} where s.app_id = $1 and s.user_uid = $2 and ${isShown('$3')} order by s.seq`,
-    [appId, userUid, timestamp(now)],
-  )
-  return rows.map(fromRow)
+  const ask = rowsOf<Read>({
+    text: `${select('$3')} where s.app_id = $1 and s.user_uid = $2 and ${isShown('$3')} order by s.seq`,
+    values: [appId, userUid, timestamp(now)],
+  })
+  return (await findInCells(db, ask)).map(fromRow)
 }
 
 /** Oldest first, starting after `after`: all, or one user's. */
@@ -172,7 +174,7 @@ export async function listSubscriptions(
   limit: number,
   now: number,
 ): Promise<SubscriptionRow[]> {
-  const { rows } = await db.query<Read>(
+  const ask = rowsOf<Read>(
     userUid === null
       ? {
           name: 'list-subscriptions',
@@ -186,7 +188,7 @@ order by s.seq limit $3`,
           values: [appId, after, limit, timestamp(now), userUid],
         },
   )
-  return rows.map(fromRow)
+  return (await firstOfCells(db, limit, (a, b) => a.seq - b.seq, ask)).map(fromRow)
 }
 
 export async function cancelNow(db: Db, appId: string, ids: readonly string[], now: number): Promise<void> {

@@ -1,5 +1,6 @@
 import type { KnownAs } from '../domain/personal-data.ts'
 import { numberArray, textArray } from './arrays.ts'
+import { billingIds, implied } from './ask-cells.ts'
 import { type Db, timestamp } from './database.ts'
 import { isCharged, STILL_CHARGED } from './provider-subscriptions.ts'
 
@@ -73,11 +74,12 @@ export async function stageRows(
          case when r.set_email then r.new_email else u.email end as new_email,
          case when r.set_billing_id then r.new_billing_id else u.billing_id end as new_billing_id,
          case when u.uid is null then 'UNKNOWN_USER'
-           when r.set_billing_id and exists (select from users o where o.app_id = r.app_id
+           when r.set_billing_id and exists (select from ${billingIds(db)} o where o.app_id = r.app_id
              and o.billing_id = r.new_billing_id and o.uid <> u.uid) then 'BILLING_ID_TAKEN'
            when r.set_billing_id and r.new_billing_id is distinct from u.billing_id
              and ${isCharged('u.app_id', 'u.uid', 'u.billing_id')} then 'BILLING_ID_CHARGED' end as problem
-       from given r left join users u on u.app_id = r.app_id and u.id = r.id),
+       from given r left join users u on u.app_id = r.app_id and u.id = r.id
+         ${implied(db, 'u.app_id = $1 and u.id = any($4)')}),
      kept as (
        insert into user_import_row (app_id, import_id, line, user_id, user_uid, outcome, problem, message,
          old_email, new_email, old_billing_id, new_billing_id)

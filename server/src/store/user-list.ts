@@ -1,4 +1,13 @@
 import { numberArray } from './arrays.ts'
+import {
+  compareBytes,
+  descending,
+  firstOfCells,
+  rowsOf,
+  type Stretch,
+  stretchOfCells,
+  sumOfCells,
+} from './ask-cells.ts'
 import { type Db, timestamp } from './database.ts'
 import { isReady } from './search-indexes.ts'
 import { LISTED, type ListedUser } from './search-users.ts'
@@ -10,12 +19,12 @@ export async function newestUsers(
   before: number,
   limit: number,
 ): Promise<ListedUser[]> {
-  const { rows } = await db.query<ListedUser>({
+  const ask = rowsOf<ListedUser>({
     name: 'newest-users',
     text: `select ${LISTED} from users where app_id = $1 and uid < $2 order by uid desc limit $3`,
     values: [appId, before, limit],
   })
-  return rows
+  return firstOfCells(db, limit, (a, b) => b.uid - a.uid, ask)
 }
 
 /** Oldest first, starting after `after`. */
@@ -25,12 +34,12 @@ export async function oldestUsers(
   after: number,
   limit: number,
 ): Promise<ListedUser[]> {
-  const { rows } = await db.query<ListedUser>({
+  const ask = rowsOf<ListedUser>({
     name: 'oldest-users',
     text: `select ${LISTED} from users where app_id = $1 and uid > $2 order by uid limit $3`,
     values: [appId, after, limit],
   })
-  return rows
+  return firstOfCells(db, limit, (a, b) => a.uid - b.uid, ask)
 }
 
 export type NamedUser = ListedUser & { key: string }
@@ -43,14 +52,14 @@ export async function usersByName(
   limit: number,
 ): Promise<NamedUser[]> {
   const key = `left(lower(name), 128) collate "C"`
-  const { rows } = await db.query<NamedUser>({
+  const ask = rowsOf<NamedUser>({
     name: 'users-by-name',
     text: `select ${LISTED}, ${key} as key from users
       where app_id = $1 and name is not null and (${key}, uid) > ($2 collate "C", $3) and ${isReady('users_by_name')}
       order by ${key}, uid limit $4`,
     values: [appId, after.key, after.uid, limit],
   })
-  return rows
+  return firstOfCells(db, limit, (a, b) => compareBytes(a.key, b.key) || a.uid - b.uid, ask)
 }
 
 /** Those without a live subscription among the `most` newest before `before`, and where to go on looking. */
@@ -61,7 +70,21 @@ export async function usersWithoutPlan(
   limit: number,
   most: number,
   now: number,
-): Promise<{ rows: ListedUser[]; lookedTo: number | null }> {
+): Promise<Stretch<ListedUser>> {
+  const uidOf = ({ uid }: ListedUser) => uid
+  return stretchOfCells(db, limit, uidOf, descending, (cell) =>
+    withoutPlan(cell, appId, before, limit, most, now),
+  )
+}
+
+async function withoutPlan(
+  db: Db,
+  appId: string,
+  before: number,
+  limit: number,
+  most: number,
+  now: number,
+): Promise<Stretch<ListedUser>> {
   const stretch = 'select * from users where app_id = $1 and uid < $2 order by uid desc limit $3'
   const { rows } = await db.query<ListedUser>(
     `select ${LISTED} from (${stretch}) u where not exists (select from subscription s
@@ -98,10 +121,9 @@ export async function countUsers(
   appId: string,
   most: number,
 ): Promise<{ count: number; more: boolean }> {
-  const { rows } = await db.query<{ count: number }>(
-    'select count(*) as count from (select from users where app_id = $1 order by uid limit $2) u',
-    [appId, most + 1],
-  )
-  const count = rows[0]?.count ?? 0
+  const { count } = await sumOfCells<{ count: number }>(db, {
+    text: 'select count(*) as count from (select from users where app_id = $1 order by uid limit $2) u',
+    values: [appId, most + 1],
+  })
   return { count: Math.min(count, most), more: count > most }
 }

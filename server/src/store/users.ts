@@ -1,6 +1,7 @@
 import type { Override } from '../domain/override.ts'
 import type { User } from '../domain/user.ts'
 import { moveRecentUsage } from './activity.ts'
+import { firstOfCells, rowsOf } from './ask-cells.ts'
 import { enterCell, enterCellOf, homeOfRemote, inEachCell, leaveCell } from './cells.ts'
 import type { Db, Tx } from './database.ts'
 import { moveForNewId } from './move-users.ts'
@@ -134,12 +135,12 @@ export async function lockUserByUid(db: Db, appId: string, uid: number): Promise
 
 /** Oldest first, starting after `after`. */
 export async function listUsers(db: Db, appId: string, after: number, limit: number): Promise<UserRow[]> {
-  const { rows } = await db.query<UserRow>({
+  const ask = rowsOf<UserRow>({
     name: 'list-users',
     text: `select ${COLUMNS} from users where app_id = $1 and uid > $2 order by uid limit $3`,
     values: [appId, after, limit],
   })
-  return rows
+  return firstOfCells(db, limit, (a, b) => a.uid - b.uid, ask)
 }
 
 export async function findUserByBillingId(db: Db, appId: string, billingId: string): Promise<UserRow | null> {

@@ -1,0 +1,125 @@
+import pg from 'pg'
+import { cellsOf, isInCell, leaveCell, pathTo, refreshCells } from './cells.ts'
+import { type Db, transaction } from './database.ts'
+import { awaitCommits } from './remote-commits.ts'
+
+// Reading all cells where some are on other servers. The views over all cells send conditions there, but neither joins nor
+// how many rows are wanted: whatever has one of these asks each cell by itself, which is answered where the cell is.
+
+/**
+ * The answer of each cell, or of all together where none is on another server; in a transaction that has entered a cell,
+ * of that one. `isEnough`: the others need not be asked.
+ */
+export async function askCells<T>(
+  db: Db,
+  ask: (db: Db) => Promise<T>,
+  isEnough: (answer: T) => boolean = () => false,
+): Promise<T[]> {
+  if (!cellsOf(db)?.anyRemote || isInCell(db)) return [await ask(db)]
+  // Where names lead to is set for a transaction.
+  if (db instanceof pg.Pool) return transaction(db, (tx) => askEach(tx, ask, isEnough))
+  return askEach(db, ask, isEnough)
+}
+
+async function askEach<T>(
+  tx: Db,
+  ask: (db: Db) => Promise<T>,
+  isEnough: (answer: T) => boolean,
+): Promise<T[]> {
+  const cells = await refreshCells(tx)
+  if (!cells) return [await ask(tx)]
+  const answers: T[] = []
+  for (const schema of cells.schemas) {
+    await tx.query(`select set_config('search_path', $1, true)`, [pathTo(schema, cells.home)])
+    if (cells.isRemote(schema)) await awaitCommits(tx, schema)
+    const answer = await ask(tx)
+    answers.push(answer)
+    if (isEnough(answer)) break
+  }
+  await leaveCell(tx)
+  return answers
+}
+
+/** Asks a cell for the rows of a statement. */
+export const rowsOf =
+  <Row extends pg.QueryResultRow>(statement: pg.QueryConfig) =>
+  async (cell: Db): Promise<Row[]> =>
+    (await cell.query<Row>(statement)).rows
+
+/** What cells have counted, in a statement of one row, added up. */
+export async function sumOfCells<Counts extends { [name: string]: number }>(
+  db: Db,
+  statement: pg.QueryConfig,
+): Promise<Counts> {
+  const rows = (await askCells(db, rowsOf<Counts>(statement))).flat()
+  const names = Object.keys(rows[0] ?? {})
+  const sum = (name: string) => rows.reduce((total, row) => total + (row[name] as number), 0)
+  return Object.fromEntries(names.map((name) => [name, sum(name)])) as Counts
+}
+
+/** Rows that are all in one cell, whichever that is. */
+export async function findInCells<Row>(db: Db, ask: (cell: Db) => Promise<Row[]>): Promise<Row[]> {
+  const answers = await askCells(db, ask, (rows) => rows.length > 0)
+  return answers.at(-1) ?? []
+}
+
+/** The first rows of all cells. `compare` is the order in which each gives its own; equal rows are one. */
+export async function firstOfCells<Row>(
+  db: Db,
+  limit: number,
+  compare: (a: Row, b: Row) => number,
+  ask: (db: Db) => Promise<Row[]>,
+): Promise<Row[]> {
+  return merged(await askCells(db, ask), compare).slice(0, limit)
+}
+
+/** In order. Whoever was moved meanwhile may have been given by two cells. */
+function merged<Row>(pages: readonly Row[][], compare: (a: Row, b: Row) => number): Row[] {
+  if (pages.length === 1) return pages[0] as Row[]
+  const rows = pages.flat().sort(compare)
+  return rows.filter((row, i) => i === 0 || compare(rows[i - 1] as Row, row) !== 0)
+}
+
+/** As PostgreSQL compares texts with the collation "C". */
+export const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+/** What was found among a number of rows; `lookedTo`: the last of these, if fewer than wanted were found and there are more. */
+export interface Stretch<Row> {
+  rows: Row[]
+  lookedTo: number | null
+}
+
+/** The same of all cells: no further than each of them has looked. `compare` orders the numbers of rows. */
+export async function stretchOfCells<Row>(
+  db: Db,
+  limit: number,
+  numberOf: (row: Row) => number,
+  compare: (a: number, b: number) => number,
+  ask: (db: Db) => Promise<Stretch<Row>>,
+): Promise<Stretch<Row>> {
+  const stretches = await askCells(db, ask)
+  if (stretches.length === 1) return stretches[0] as Stretch<Row>
+  const ends = stretches.flatMap(({ lookedTo }) => lookedTo ?? []).sort(compare)
+  const end = ends[0] ?? null
+  const rows = merged(
+    stretches.map((stretch) => stretch.rows),
+    (a, b) => compare(numberOf(a), numberOf(b)),
+  )
+    .filter((row) => end === null || compare(numberOf(row), end) <= 0)
+    .slice(0, limit)
+  return { rows, lookedTo: rows.length === limit ? null : end }
+}
+
+/** Numbers in the order of a list. */
+export const ascending = (a: number, b: number): number => a - b
+export const descending = (a: number, b: number): number => b - a
+
+/**
+ * A condition that a join implies, for statements that look up keys in all cells at once: other servers are sent it, but
+ * not the join.
+ */
+export const implied = (db: object, condition: string): string =>
+  cellsOf(db)?.anyRemote && !isInCell(db) ? `and ${condition}` : ''
+
+/** Where it is found who has a billing id. With cells on other servers it is also noted on this one. */
+export const billingIds = (db: object): string => (cellsOf(db)?.anyRemote ? 'user_billing_id' : 'users')
