@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { cellsOf, isInCell, leaveCell, pathTo, refreshCells } from './cells.ts'
+import { cellsOf, isInCell, pathTo, refreshCells } from './cells.ts'
 import { type Db, transaction } from './database.ts'
 import { awaitCommits } from './remote-commits.ts'
 
@@ -28,16 +28,27 @@ async function askEach<T>(
 ): Promise<T[]> {
   const cells = await refreshCells(tx)
   if (!cells) return [await ask(tx)]
+  const { rows } = await tx.query<{ plans: string }>(`select current_setting('plan_cache_mode') as plans`)
+  const plans = rows[0]?.plans ?? 'auto'
   const answers: T[] = []
   for (const schema of cells.schemas) {
-    await tx.query(`select set_config('search_path', $1, true)`, [pathTo(schema, cells.home)])
-    if (cells.isRemote(schema)) await awaitCommits(tx, schema)
+    const remote = cells.isRemote(schema)
+    // Citus cannot plan every statement without its values.
+    await goTo(tx, pathTo(schema, cells.home), remote ? 'force_custom_plan' : plans)
+    if (remote) await awaitCommits(tx, schema)
     const answer = await ask(tx)
     answers.push(answer)
     if (isEnough(answer)) break
   }
-  await leaveCell(tx)
+  await goTo(tx, cells.home, plans)
   return answers
+}
+
+async function goTo(tx: Db, path: string, plans: string): Promise<void> {
+  await tx.query(`select set_config('search_path', $1, true), set_config('plan_cache_mode', $2, true)`, [
+    path,
+    plans,
+  ])
 }
 
 /** Asks a cell for the rows of a statement. */

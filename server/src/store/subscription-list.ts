@@ -1,4 +1,5 @@
 import { ascending, descending, type Stretch as Found, stretchOfCells, sumOfCells } from './ask-cells.ts'
+import { cellsOf } from './cells.ts'
 import { type Db, timestamp } from './database.ts'
 import { fromRow, isShown, type Read, type SubscriptionRow, select } from './subscriptions.ts'
 
@@ -36,12 +37,24 @@ export const ALL_SUBSCRIPTIONS: SubscriptionFilter = {
 const isLive = (now: string, s: string) =>
   `${s}.cancelled_at is null and (${s}.cancel_at is null or ${s}.cancel_at > ${now})`
 
-function isIn(state: SubscriptionState, now: string, s: string): string {
+/** Whether the payment behind `s` is past due, in a statement about the app $1. */
+type PastDue = (s: string) => string
+
+const IS_PAST_DUE: PastDue = (s) =>
+  `exists (select from provider_subscription p where p.app_id = ${s}.app_id and p.provider = ${s}.provider
+    and p.ref = ${s}.provider_ref and p.live and p.past_due_since is not null)`
+/** The same for a cell on another server, which is sent all that are. */
+const IS_SENT_AS_PAST_DUE: PastDue = (s) =>
+  `(${s}.provider is not null and (${s}.provider, ${s}.provider_ref) in (select p.provider, p.ref from provider_subscription p
+    where p.app_id = $1 and p.live and p.past_due_since is not null))`
+
+const pastDueIn = (db: Db): PastDue => (cellsOf(db)?.anyRemote ? IS_SENT_AS_PAST_DUE : IS_PAST_DUE)
+
+function isIn(state: SubscriptionState, now: string, s: string, pastDue: PastDue): string {
   const live = isLive(now, s)
   const changes = `exists (select from subscription c where c.app_id = ${s}.app_id and c.follows = ${s}.id
     and c.cancelled_at is null and c.started_at > ${now})`
-  const isPastDue = `exists (select from provider_subscription p where p.app_id = ${s}.app_id and p.provider = ${s}.provider
-    and p.ref = ${s}.provider_ref and p.live and p.past_due_since is not null)`
+  const isPastDue = pastDue(s)
   switch (state) {
     case 'ACTIVE':
       return live
@@ -84,12 +97,17 @@ function stretchOf(
   return { stretch, order, values }
 }
 
-function wanted(filter: SubscriptionFilter, now: string, take: (value: unknown) => string): string {
+function wanted(
+  filter: SubscriptionFilter,
+  now: string,
+  take: (value: unknown) => string,
+  pastDue: PastDue,
+): string {
   const { state, provider, packageId, perUser } = filter
   const by = provider === null || provider === '' ? null : take(provider)
   const matches = (s: string) => {
     const conditions = [isShown(now, s)]
-    if (state !== null) conditions.push(isIn(state, now, s))
+    if (state !== null) conditions.push(isIn(state, now, s, pastDue))
     if (provider !== null) conditions.push(by === null ? `${s}.provider is null` : `${s}.provider = ${by}`)
     return conditions.join(' and ')
   }
@@ -133,7 +151,7 @@ async function lookThrough(
   const take = (value: unknown) => `$${found.push(value)}`
   const at = `${take(timestamp(now))}::timestamptz`
   const { rows } = await db.query<Read>(
-    `${select(at, stretch)} where ${wanted(filter, at, take)} order by s.${order} limit ${take(limit)}`,
+    `${select(at, stretch)} where ${wanted(filter, at, take, pastDueIn(db))} order by s.${order} limit ${take(limit)}`,
     found,
   )
   if (rows.length === limit) return { rows: rows.map(fromRow), lookedTo: null }
@@ -158,7 +176,7 @@ export async function countSubscriptions(
   const take = (value: unknown) => `$${values.push(value)}`
   const at = `${take(timestamp(now))}::timestamptz`
   const { count, looked } = await sumOfCells<{ count: number; looked: number }>(db, {
-    text: `select count(*) filter (where ${wanted(filter, at, take)}) as count, count(*) as looked from ${stretch}`,
+    text: `select count(*) filter (where ${wanted(filter, at, take, pastDueIn(db))}) as count, count(*) as looked from ${stretch}`,
     values,
   })
   return { count: Math.min(count, most), more: looked > most }
