@@ -8,6 +8,7 @@ import { openPool, type Pool } from '../server/src/store/database.ts'
 import { readBuckets } from '../server/src/store/move-users.ts'
 import { unbalancedCounters } from '../server/src/store/tables.ts'
 import { clusterDatabase, dropCluster, serversOf } from '../server/test/harness/citus.ts'
+import { type Client, signedIn } from '../server/test/harness/client.ts'
 import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from './cleanup.ts'
 import { findLoadGenerator } from './load-generator.ts'
 import { busyWarning } from './machine.ts'
@@ -15,12 +16,12 @@ import { type Postgres, startPostgres, withClient } from './postgres.ts'
 import { say } from './progress.ts'
 import { CHECK, RECORD } from './requests.ts'
 import { compare, interleave, quantile } from './rounds.ts'
-import { FEATURE, seededDatabase, userId } from './seed.ts'
-import { type Server, startServer } from './server.ts'
+import { APP, FEATURE, seededDatabase, userId } from './seed.ts'
+import { OWNER, type Server, startServer } from './server.ts'
 
 // Cells: what several of them cost the same callers, and what callers notice of a cell being split. `npm run build && npx
 // tsx bench/cells.ts [users] [rounds] [seconds] [cells, such as 1,4]`, or `npx tsx bench/cells.ts split [users]`, or, with
-// TOLLGATE_TEST_CITUS_URL, `npx tsx bench/cells.ts citus [users] [rounds] [seconds]`. Not a pair: docs/scale.md says what came
+// TOLLGATE_TEST_CITUS_URL, `npx tsx bench/cells.ts citus [users] [rounds] [seconds]` or `lists [users] [rounds]`. Not a pair: docs/scale.md says what came
 // of it.
 
 const CONNECTIONS = 64
@@ -67,13 +68,14 @@ async function dilution(users: number, rounds: number, seconds: number, sizes: n
   for (const server of servers.values()) server.checkLog()
 }
 
-/** All users on the coordinator of a Citus cluster against all of them in a cell on a worker. */
-async function onWorker(coordinator: string, users: number, rounds: number, seconds: number): Promise<void> {
+type Place = 'coordinator' | 'worker'
+
+/** All users on the coordinator of a Citus cluster, and all of them in a cell on a worker. */
+async function bothPlaces(coordinator: string, users: number): Promise<Map<Place, Server>> {
   const cluster = await serversOf(coordinator)
   const urlOf = (name: string) => Object.assign(new URL(coordinator), { pathname: `/${name}` }).href
-  const load = await findLoadGenerator()
-  const servers = new Map<string, Server>()
-  for (const where of ['coordinator', 'worker']) {
+  const servers = new Map<Place, Server>()
+  for (const where of ['coordinator', 'worker'] as const) {
     const name = `bench_${users}_${where}`
     atEnd(() => dropCluster(cluster, name))
     await dropCluster(cluster, name)
@@ -90,6 +92,12 @@ async function onWorker(coordinator: string, users: number, rounds: number, seco
     servers.set(where, await startServer(urlOf(name)))
     say(`the ${where} has its users`)
   }
+  return servers
+}
+
+async function onWorker(coordinator: string, users: number, rounds: number, seconds: number): Promise<void> {
+  const servers = await bothPlaces(coordinator, users)
+  const load = await findLoadGenerator()
   for (const connections of [CONNECTIONS, 1]) {
     for (const [what, request] of Object.entries({ check: CHECK, record: RECORD })) {
       const sides = Object.fromEntries(
@@ -107,6 +115,44 @@ async function onWorker(coordinator: string, users: number, rounds: number, seco
         `${what}, ${connections} connections: ${Math.round(a)}/s on a worker, ${ratio.toFixed(3)} of the coordinator (${low} to ${high})`,
       )
     }
+  }
+  for (const server of servers.values()) server.checkLog()
+}
+
+/** What a page asks for: of the Admin API, or of the dashboard. */
+const PAGES: [what: string, api: 'admin' | 'dashboard', query: string][] = [
+  ['the first 50 users', 'admin', '{ users(first: 50) { id } }'],
+  ['the first 50 subscriptions', 'admin', '{ subscriptions(first: 50) { id } }'],
+  ['users by name', 'dashboard', `{ users(appId: "${APP}", order: NAME) { rows { id } } }`],
+  ['a search', 'dashboard', `{ users(appId: "${APP}", search: "ada b") { rows { id } } }`],
+  ['those of a package', 'dashboard', `{ users(appId: "${APP}", packageId: "team") { rows { id } } }`],
+  ['what ends', 'dashboard', `{ subscriptions(appId: "${APP}", state: ENDING) { rows { id } } }`],
+]
+
+/** Pages of long lists, in milliseconds. */
+async function lists(coordinator: string, users: number, rounds: number): Promise<void> {
+  const servers = await bothPlaces(coordinator, users)
+  const clients = new Map<Place, Record<'admin' | 'dashboard', Client>>()
+  for (const [where, { url, admin }] of servers)
+    clients.set(where, { admin, dashboard: await signedIn(url, OWNER) })
+  for (const [what, api, query] of PAGES) {
+    const sides = Object.fromEntries(
+      [...clients].map(([where, client]) => [
+        where,
+        async () => {
+          const began = performance.now()
+          const { errors } = await client[api].ask(query)
+          if (errors) throw new Error(JSON.stringify(errors))
+          return performance.now() - began
+        },
+      ]),
+    )
+    for (const side of Object.values(sides)) await side()
+    const { worker = [], coordinator: here = [] } = await interleave(rounds, sides, nothing)
+    const { a, b, ratio } = compare(worker, here)
+    say(
+      `${what}: ${a.toFixed(1)} ms on a worker, ${b.toFixed(1)} ms on the coordinator, ${ratio.toFixed(1)} times`,
+    )
   }
   for (const server of servers.values()) server.checkLog()
 }
@@ -212,6 +258,10 @@ try {
     if (!coordinator) throw new Error('TOLLGATE_TEST_CITUS_URL names a database of the coordinator')
     const [users = 4_000, rounds = 5, seconds = 3] = rest.map(Number)
     await onWorker(coordinator, users, rounds, seconds)
+  } else if (first === 'lists') {
+    if (!coordinator) throw new Error('TOLLGATE_TEST_CITUS_URL names a database of the coordinator')
+    const [users = 100_000, rounds = 9] = rest.map(Number)
+    await lists(coordinator, users, rounds)
   } else {
     const [rounds = 5, seconds = 3] = rest.map(Number)
     const sizes = (rest[2] ?? '1,4,16,64').split(',').map(Number)
