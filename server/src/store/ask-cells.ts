@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { cellsOf, isInCell, pathTo, refreshCells } from './cells.ts'
 import { type Db, transaction } from './database.ts'
+import { merged, mergedStretch, type Stretch } from './merge-pages.ts'
 import { awaitCommits } from './remote-commits.ts'
 
 // Reading all cells where some are on other servers. The views over all cells send conditions there, but neither joins nor
@@ -84,23 +85,7 @@ export async function firstOfCells<Row>(
   return merged(await askCells(db, ask), compare).slice(0, limit)
 }
 
-/** In order. Whoever was moved meanwhile may have been given by two cells. */
-function merged<Row>(pages: readonly Row[][], compare: (a: Row, b: Row) => number): Row[] {
-  if (pages.length === 1) return pages[0] as Row[]
-  const rows = pages.flat().sort(compare)
-  return rows.filter((row, i) => i === 0 || compare(rows[i - 1] as Row, row) !== 0)
-}
-
-/** As PostgreSQL compares texts with the collation "C". */
-export const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
-
-/** What was found among a number of rows; `lookedTo`: the last of these, if fewer than wanted were found and there are more. */
-export interface Stretch<Row> {
-  rows: Row[]
-  lookedTo: number | null
-}
-
-/** The same of all cells: no further than each of them has looked. `compare` orders the numbers of rows. */
+/** What is found among a number of rows of each cell. `compare` orders the numbers of rows. */
 export async function stretchOfCells<Row>(
   db: Db,
   limit: number,
@@ -108,22 +93,8 @@ export async function stretchOfCells<Row>(
   compare: (a: number, b: number) => number,
   ask: (db: Db) => Promise<Stretch<Row>>,
 ): Promise<Stretch<Row>> {
-  const stretches = await askCells(db, ask)
-  if (stretches.length === 1) return stretches[0] as Stretch<Row>
-  const ends = stretches.flatMap(({ lookedTo }) => lookedTo ?? []).sort(compare)
-  const end = ends[0] ?? null
-  const rows = merged(
-    stretches.map((stretch) => stretch.rows),
-    (a, b) => compare(numberOf(a), numberOf(b)),
-  )
-    .filter((row) => end === null || compare(numberOf(row), end) <= 0)
-    .slice(0, limit)
-  return { rows, lookedTo: rows.length === limit ? null : end }
+  return mergedStretch(await askCells(db, ask), limit, numberOf, compare)
 }
-
-/** Numbers in the order of a list. */
-export const ascending = (a: number, b: number): number => a - b
-export const descending = (a: number, b: number): number => b - a
 
 /**
  * A condition that a join implies, for statements that look up keys in all cells at once: other servers are sent it, but

@@ -1,7 +1,8 @@
 import type { Override } from '../domain/override.ts'
 import type { ResetPeriod } from '../domain/period.ts'
-import { descending, type Stretch, stretchOfCells } from './ask-cells.ts'
+import { stretchOfCells } from './ask-cells.ts'
 import type { Db } from './database.ts'
+import { descending, type Stretch } from './merge-pages.ts'
 import { isReady } from './search-indexes.ts'
 
 /** Replaces all overrides of a user, who is locked. */

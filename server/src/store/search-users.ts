@@ -1,6 +1,7 @@
 import type { JsonObject } from '../domain/metadata.ts'
-import { compareBytes, firstOfCells } from './ask-cells.ts'
+import { firstOfCells } from './ask-cells.ts'
 import { type Db, parseTimestamp } from './database.ts'
+import { compareBytes } from './merge-pages.ts'
 import { Prepared } from './prepared.ts'
 import { isReady } from './search-indexes.ts'
 import type { UserRow } from './users.ts'

@@ -1,6 +1,7 @@
-import { ascending, descending, type Stretch as Found, stretchOfCells, sumOfCells } from './ask-cells.ts'
+import { stretchOfCells, sumOfCells } from './ask-cells.ts'
 import { cellsOf } from './cells.ts'
 import { type Db, timestamp } from './database.ts'
+import { ascending, descending, type Stretch as Found } from './merge-pages.ts'
 import { fromRow, isShown, type Read, type SubscriptionRow, select } from './subscriptions.ts'
 
 /** What a subscription may be asked for: live ones of a kind, or those that are over. */

@@ -1,14 +1,7 @@
 import { numberArray } from './arrays.ts'
-import {
-  compareBytes,
-  descending,
-  firstOfCells,
-  rowsOf,
-  type Stretch,
-  stretchOfCells,
-  sumOfCells,
-} from './ask-cells.ts'
+import { firstOfCells, rowsOf, stretchOfCells, sumOfCells } from './ask-cells.ts'
 import { type Db, timestamp } from './database.ts'
+import { compareBytes, descending, type Stretch } from './merge-pages.ts'
 import { isReady } from './search-indexes.ts'
 import { LISTED, type ListedUser } from './search-users.ts'
 

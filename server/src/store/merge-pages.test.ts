@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ascending, compareBytes, descending, merged, mergedStretch, type Stretch } from './merge-pages.ts'
+
+interface Row {
+  seq: number
+  wanted: boolean
+  cell: number
+}
+
+/** What a cell answers about its own rows. */
+function lookThrough(rows: readonly Row[], after: number | null, limit: number, most: number, order: Order) {
+  const left = rows.filter(({ seq }) => after === null || order(after, seq) < 0)
+  const looked = left.slice(0, most)
+  const found = looked.filter(({ wanted }) => wanted).slice(0, limit)
+  const end = left.length > most ? (looked.at(-1)?.seq ?? null) : null
+  return { rows: found, lookedTo: found.length === limit ? null : end } satisfies Stretch<Row>
+}
+
+type Order = (a: number, b: number) => number
+
+describe('pages of several cells', () => {
+  it('lead through everything that is wanted, in order and once, however the rows are spread', () => {
+    const rows = fc.uniqueArray(
+      fc.record({ seq: fc.integer({ min: 1, max: 300 }), wanted: fc.boolean(), cell: fc.nat(3) }),
+      { selector: ({ seq }) => seq, maxLength: 60 },
+    )
+    const pages = fc.record({
+      rows,
+      cells: fc.integer({ min: 2, max: 4 }),
+      limit: fc.integer({ min: 1, max: 8 }),
+      most: fc.integer({ min: 1, max: 12 }),
+      order: fc.constantFrom(ascending, descending),
+    })
+    fc.assert(
+      fc.property(pages, ({ rows: all, cells, limit, most, order }) => {
+        const sorted = all.toSorted((a, b) => order(a.seq, b.seq))
+        const listed: number[] = []
+        let after: number | null = null
+        for (let asked = 0; ; asked++) {
+          expect(asked).toBeLessThanOrEqual(all.length + 1)
+          const stretches = Array.from({ length: cells }, (_, cell) =>
+            lookThrough(
+              sorted.filter((row) => row.cell % cells === cell),
+              after,
+              limit,
+              most,
+              order,
+            ),
+          )
+          const page: Stretch<Row> = mergedStretch(stretches, limit, ({ seq }) => seq, order)
+          listed.push(...page.rows.map(({ seq }) => seq))
+          const next: number | null =
+            page.rows.length === limit ? (page.rows.at(-1)?.seq ?? null) : page.lookedTo
+          if (next === null) break
+          after = next
+        }
+        expect(listed).toEqual(sorted.filter(({ wanted }) => wanted).map(({ seq }) => seq))
+      }),
+    )
+  })
+
+  it('have who was moved between two questions once', () => {
+    const pages = [[{ uid: 1 }, { uid: 4 }], [{ uid: 1 }, { uid: 2 }], []]
+    expect(merged(pages, (a, b) => a.uid - b.uid)).toEqual([{ uid: 1 }, { uid: 2 }, { uid: 4 }])
+  })
+
+  it('are ordered as PostgreSQL orders texts by their bytes, not as JavaScript does', () => {
+    const [astral, last] = ['\u{1f600}', '\uffee']
+    expect(astral < last).toBe(true)
+    expect(compareBytes(astral, last)).toBeGreaterThan(0)
+    expect(['b', 'a', 'Z', 'ab', ''].toSorted(compareBytes)).toEqual(['', 'Z', 'a', 'ab', 'b'])
+  })
+})
