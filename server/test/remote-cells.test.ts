@@ -1,5 +1,11 @@
+import { execFile } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { moveBuckets } from '../src/operations/upkeep/cells.ts'
+import { keepLedger } from '../src/operations/upkeep/keep-ledger.ts'
 import { distribute, moveToWorker } from '../src/operations/upkeep/remote-cells.ts'
 import { bucketOf } from '../src/store/cells.ts'
 import { findWorkers, nameOfWorker, workersOfCells } from '../src/store/remote-cells.ts'
@@ -14,6 +20,7 @@ import type { TestServer } from './harness/server.ts'
 
 // Cells on other servers, by Citus. Two of the four cells of such a run are on workers.
 
+const TOOLS = fileURLToPath(new URL('../dist/data-tools.js', import.meta.url))
 const quiet = () => {}
 const hasCitus = inject('clusterUrls').length > 0
 if (!hasCitus)
@@ -171,6 +178,34 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
     expect(rows).toEqual([])
   })
 
+  it('changes users of other servers while one server hangs', async () => {
+    const homes = await Promise.all(users.map(schemaOfUser))
+    const usersIn = (schema: string) => users.filter((_, i) => homes[i] === schema)
+    const change = (id: string, name: string) =>
+      cells.app.admin.ask(
+        'mutation ($id: String!, $name: String) { updateUser(id: $id, input: { name: $name }) { name } }',
+        { id, name },
+      )
+    const hanging = await cells.pool.connect()
+    await hanging.query('begin; lock table c2.users in access exclusive mode')
+    let answered = 0
+    const held = usersIn('c2').flatMap((id) => Array.from({ length: 6 }, (_, i) => change(id, `${id} ${i}`)))
+    expect(held.length).toBeGreaterThan(8)
+    const ends = held.map((call) => call.finally(() => answered++))
+    try {
+      for (const id of [...usersIn('c0'), ...usersIn('c1'), ...usersIn('c3')]) {
+        const { data } = await change(id, `${id} changed`)
+        expect([id, data?.updateUser.name]).toEqual([id, `${id} changed`])
+      }
+      expect(answered).toBe(0)
+    } finally {
+      await hanging.query('rollback')
+      hanging.release()
+    }
+    for (const { data, errors } of await Promise.all(ends))
+      expect(errors?.[0]?.extensions.code ?? data?.updateUser.name).toMatch(/^(UNAVAILABLE|u\d+ \d)$/)
+  })
+
   it('loses nothing while users and whole cells go from server to server', async () => {
     const used = new Map<string, number>()
     for (const id of users) used.set(id, await cells.usedBy(cells.app.admin, id))
@@ -222,5 +257,26 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
     await expect(
       moveToWorker(cells.pool, 1, nameOfWorker((await findWorkers(cells.pool))[0] ?? { host: '', port: 0 })),
     ).rejects.toThrow('Cell 1 is on this server')
+    const refused = async (...args: string[]) => {
+      const env = { ...process.env, DATABASE_URL: cells.servers[0].databaseUrl }
+      const tool = promisify(execFile)(process.execPath, [TOOLS, ...args], { env })
+      return tool.then(
+        () => 'done',
+        ({ stderr }: { stderr: string }) => stderr,
+      )
+    }
+    expect(await refused('backup', join(tmpdir(), 'never-written'))).toContain(
+      'Cells are on other servers, which have no moment in common: back up each server by its own means.',
+    )
+    expect(await refused('ledger', 'archive', '--to', tmpdir())).toContain(
+      'Cells are on other servers: their ledgers cannot be archived.',
+    )
+    expect(
+      await keepLedger(
+        [cells.pool],
+        { partitionSeconds: 86_400, keptSeconds: 1 },
+        new AbortController().signal,
+      ),
+    ).toMatchObject({ retired: [], keepsAll: true })
   })
 })

@@ -3,6 +3,7 @@ import pg, { escapeIdentifier as quoted } from 'pg'
 import { unavailable } from '../domain/errors.ts'
 import { MAX_ID_CHANGES } from '../domain/limits.ts'
 import { awaitCommits, commitTogether, foreignSchema } from './remote-commits.ts'
+import { takePlace } from './remote-places.ts'
 
 // Users, their subscriptions and their usage live in cells: schemas with the same tables. As long as there is one cell,
 // its tables are where all others are, and nothing here costs anything. With several, their common names are views over
@@ -161,6 +162,7 @@ export function homeOfRemote(tx: object): string | null {
 
 async function noteEntered(tx: Db, home: string, schema: string, remote: boolean): Promise<void> {
   if (remote) {
+    takePlace(tx, schema)
     await awaitCommits(tx, schema)
     await commitTogether(tx, home, [schema])
   }

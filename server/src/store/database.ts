@@ -10,6 +10,8 @@ import {
 } from '../domain/limits.ts'
 import { attachCells, beginOutside, type Cells, learnOfCells } from './cells.ts'
 import type { Primary } from './primary.ts'
+import { endedForAnother, refersToNothing } from './refusals.ts'
+import { beginLimited, endLimited, limitRemote, type Place, ServerBusy } from './remote-places.ts'
 import { applySettings, ServiceClient } from './service-client.ts'
 import { SilentConnections } from './silent-connections.ts'
 
@@ -119,36 +121,12 @@ export function openPool(
   pool.on('error', (error) => {
     if (!pool.ending) log.warn({ err: error }, 'idle database connection lost')
   })
-  if (cells) attachCells(pool, cells)
+  if (cells) {
+    attachCells(pool, cells)
+    limitRemote(pool)
+  }
   return pool
 }
-
-const SERIALIZATION_FAILURE = '40001'
-const DEADLOCK = '40P01'
-const [UNIQUE_VIOLATION, INTERNAL_ERROR] = ['23505', 'XX000']
-const FOREIGN_KEY_VIOLATION = '23503'
-
-export function violates(error: unknown, constraint: string): boolean {
-  return (
-    error instanceof pg.DatabaseError &&
-    (error.code === UNIQUE_VIOLATION || error.code === INTERNAL_ERROR) &&
-    (error.constraint ?? NAMED.exec(error.message)?.[1])?.replace(SHARD, '') === constraint
-  )
-}
-
-/** Of another server, Citus passes on the name in the message alone, with a number added, and of copied rows without the code. */
-const [NAMED, SHARD] = [/unique constraint "(\w+)"$/, /_\d+$/]
-
-/** Whether PostgreSQL aborted a transaction in favour of another: a deadlock or serialization failure. */
-export function endedForAnother(error: unknown): boolean {
-  return (
-    error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
-  )
-}
-
-/** Whether what a row refers to is gone: most likely somebody has just deleted it, and the next attempt says so better. */
-const refersToNothing = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION
 
 /** Thrown inside a transaction to retry all of it. */
 export class TryAgain extends Error {}
@@ -165,17 +143,22 @@ export async function transaction<T>(
   work: (tx: Tx) => Promise<T>,
   deadline: Deadline | null = null,
 ): Promise<T> {
+  let place: Place | null = null
   for (let attempt = 1; ; attempt++) {
     try {
-      return await attemptTransaction(pool, work, deadline)
+      return await attemptTransaction(pool, work, deadline, place)
     } catch (error) {
+      place = error instanceof ServerBusy ? await error.waitForPlace() : null
       const passing =
+        place !== null ||
         endedForAnother(error) ||
         error instanceof TryAgain ||
         (attempt === 1 && refersToNothing(error)) ||
         (attempt === 1 && (await learnOfCells(pool, error)))
       if (!passing) throw error
-      if (attempt === MAX_TRANSACTION_ATTEMPTS) throw unavailable('Too many concurrent changes; try again')
+      if (attempt < MAX_TRANSACTION_ATTEMPTS) continue
+      place?.release()
+      throw unavailable('Too many concurrent changes; try again')
     }
   }
 }
@@ -184,22 +167,30 @@ async function attemptTransaction<T>(
   pool: Pool,
   work: (tx: Tx) => Promise<T>,
   deadline: Deadline | null,
+  place: Place | null,
 ): Promise<T> {
-  const tx = await pool.connect()
+  const tx = await pool.connect().catch((error: unknown) => {
+    place?.release()
+    throw error
+  })
+  beginLimited(tx, place)
   try {
     await tx.query('begin')
     beginOutside(tx)
     const result = await work(tx)
     if (deadline?.passed) throw unavailable('The request took too long; nothing was changed')
     await tx.query('commit')
+    endLimited(tx)
     tx.release()
     return result
   } catch (error) {
-    // A connection that cannot even roll back is useless to the pool.
-    await tx.query('rollback').then(
-      () => tx.release(),
-      (broken: Error) => tx.release(broken),
+    const broken = await tx.query('rollback').then(
+      () => undefined,
+      (failure: Error) => failure,
     )
+    endLimited(tx)
+    // A connection that cannot even roll back is useless to the pool.
+    tx.release(broken)
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../domain/metadata.ts'
-import { type Db, violates } from './database.ts'
+import type { Db } from './database.ts'
+import { violates } from './refusals.ts'
 
 export const NOTICE_STATES = ['PENDING', 'DONE', 'FAILED'] as const
 type NoticeState = (typeof NOTICE_STATES)[number]

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { violates } from '../../src/store/database.ts'
+import { violates } from '../../src/store/refusals.ts'
 
 // Which unique constraint was violated. Citus adds a number to the names of another server.
 

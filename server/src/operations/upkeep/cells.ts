@@ -16,14 +16,7 @@ import {
   schemasTaken,
   showCells,
 } from '../../store/cell-layout.ts'
-import {
-  type Db,
-  endedForAnother,
-  type Pool,
-  TryAgain,
-  type Tx,
-  transactionOnce,
-} from '../../store/database.ts'
+import { type Db, type Pool, TryAgain, type Tx, transactionOnce } from '../../store/database.ts'
 import { isPartitioned } from '../../store/ledger-partitions.ts'
 import {
   countCells,
@@ -34,6 +27,7 @@ import {
   withBucketIndex,
 } from '../../store/move-users.ts'
 import { withoutWaiting } from '../../store/partition-ledger.ts'
+import { endedForAnother } from '../../store/refusals.ts'
 import { SEARCH_INDEXES, type SearchIndex, stateOfIndex } from '../../store/search-indexes.ts'
 
 const WAIT_MS = 20

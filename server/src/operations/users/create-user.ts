@@ -1,6 +1,6 @@
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { checkUser, type User } from '../../domain/user.ts'
-import { violates } from '../../store/database.ts'
+import { violates } from '../../store/refusals.ts'
 import { BILLING_ID_TAKEN, insertUser, USER_ID_TAKEN } from '../../store/users.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'

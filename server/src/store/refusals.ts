@@ -1,0 +1,30 @@
+import pg from 'pg'
+
+// What PostgreSQL refused, and why.
+
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK = '40P01'
+const [UNIQUE_VIOLATION, INTERNAL_ERROR] = ['23505', 'XX000']
+const FOREIGN_KEY_VIOLATION = '23503'
+
+export function violates(error: unknown, constraint: string): boolean {
+  return (
+    error instanceof pg.DatabaseError &&
+    (error.code === UNIQUE_VIOLATION || error.code === INTERNAL_ERROR) &&
+    (error.constraint ?? NAMED.exec(error.message)?.[1])?.replace(SHARD, '') === constraint
+  )
+}
+
+/** Of another server, Citus passes on the name in the message alone, with a number added, and of copied rows without the code. */
+const [NAMED, SHARD] = [/unique constraint "(\w+)"$/, /_\d+$/]
+
+/** Whether PostgreSQL aborted a transaction in favour of another: a deadlock or serialization failure. */
+export function endedForAnother(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
+  )
+}
+
+/** Whether what a row refers to is gone: most likely somebody has just deleted it, and the next attempt says so better. */
+export const refersToNothing = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION
