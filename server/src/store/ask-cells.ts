@@ -3,6 +3,7 @@ import { cellsOf, isInCell, pathTo, refreshCells } from './cells.ts'
 import { type Db, transaction } from './database.ts'
 import { merged, mergedStretch, type Stretch } from './merge-pages.ts'
 import { awaitCommits } from './remote-commits.ts'
+import { takePlace } from './remote-places.ts'
 
 // Reading all cells where some are on other servers. The views over all cells send conditions there, but neither joins nor
 // how many rows are wanted: whatever has one of these asks each cell by itself, which is answered where the cell is.
@@ -36,7 +37,10 @@ async function askEach<T>(
     const remote = cells.isRemote(schema)
     // Citus cannot plan every statement without its values.
     await goTo(tx, pathTo(schema, cells.home), remote ? 'force_custom_plan' : plans)
-    if (remote) await awaitCommits(tx, schema)
+    if (remote) {
+      takePlace(tx, schema)
+      await awaitCommits(tx, schema)
+    }
     const answer = await ask(tx)
     answers.push(answer)
     if (isEnough(answer)) break

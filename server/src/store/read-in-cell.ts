@@ -1,8 +1,10 @@
+import pg from 'pg'
 import { unavailable } from '../domain/errors.ts'
 import { MAX_ID_CHANGES } from '../domain/limits.ts'
 import { bucketOf, type CELL_TABLES, cellsOf } from './cells.ts'
-import type { Db } from './database.ts'
+import { type Db, transaction } from './database.ts'
 import { awaitCommits, foreignSchema } from './remote-commits.ts'
+import { takePlace } from './remote-places.ts'
 
 /** The name of a table in the cell that is read. */
 type NameOf = (table: (typeof CELL_TABLES)[number]) => string
@@ -16,23 +18,34 @@ export async function readInCellOf<T>(
   db: Db,
   appId: string,
   userId: string,
-  read: (nameOf: NameOf) => Promise<T>,
+  read: (db: Db, nameOf: NameOf) => Promise<T>,
 ): Promise<T> {
   const cells = cellsOf(db)
-  if (!cells) return read((table) => table)
+  if (!cells) return read(db, (table) => table)
   const bucket = bucketOf(appId, userId)
   let place = await placeOf(db, cells.home, bucket)
   // All on this server: one statement reads them at one moment. Asked each time, since what the process knows may be old.
-  if (!place.anyRemote) return read((table) => table)
+  if (!place.anyRemote) return read(db, (table) => table)
   for (let moves = 0; moves <= MAX_ID_CHANGES; moves++) {
-    if (place.remote) await awaitCommits(db, place.schema)
-    const schema = place.remote ? foreignSchema(place.schema) : place.schema
-    const result = await read((table) => `${schema}.${table}`)
+    const { schema, remote } = place
+    const result = remote
+      ? await readThere(db, schema, (there) => read(there, (table) => `${foreignSchema(schema)}.${table}`))
+      : await read(db, (table) => `${schema}.${table}`)
     const after = await placeOf(db, cells.home, bucket)
     if (after.version === place.version) return result
     place = after
   }
   throw unavailable('The user kept being moved; try again')
+}
+
+/** On another server: as one of the transactions that may wait for it at once. */
+async function readThere<T>(db: Db, schema: string, read: (db: Db) => Promise<T>): Promise<T> {
+  const readIn = async (there: Db) => {
+    takePlace(there, schema)
+    await awaitCommits(there, schema)
+    return read(there)
+  }
+  return db instanceof pg.Pool ? transaction(db, readIn) : readIn(db)
 }
 
 interface Place {

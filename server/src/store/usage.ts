@@ -11,8 +11,8 @@ export async function usageSince(
   resetPeriod: ResetPeriod,
   from: number,
 ): Promise<Map<number, number>> {
-  const { rows } = await readInCellOf(db, appId, user.id, (nameOf) =>
-    db.query<{ period_start: number; used: number }>(
+  const { rows } = await readInCellOf(db, appId, user.id, (cell, nameOf) =>
+    cell.query<{ period_start: number; used: number }>(
       `select period_start, used from ${nameOf('usage_counter')}
        where app_id = $1 and user_uid = $2 and feature_id = $3 and reset_period = $4 and period_start >= $5`,
       [appId, user.uid, featureId, resetPeriod, timestamp(from)],

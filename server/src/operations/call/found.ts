@@ -37,7 +37,7 @@ export function foundPackage(catalogue: Catalogue, id: string): Package {
 
 /** On a connection that has entered no cell. */
 export async function foundUser(db: Db, appId: string, id: string): Promise<UserRow> {
-  const find = () => readInCellOf(db, appId, id, (nameOf) => findUser(db, appId, id, nameOf('users')))
+  const find = () => readInCellOf(db, appId, id, (cell, nameOf) => findUser(cell, appId, id, nameOf('users')))
   const user = isIdentifier(id) ? await find() : null
   if (!user) throw userNotFound(id)
   return user
