@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { askFast } from './harness/burst.ts'
+import { insistFast } from './harness/burst.ts'
 import { createUsers, publishPackage } from './harness/catalogue.ts'
 import type { Client } from './harness/client.ts'
 import { rowsOf, type TestDatabase } from './harness/database.ts'
@@ -92,10 +92,12 @@ describe.each([{ processes: 1 }, { processes: 2 }])('races with $processes serve
     await eachOf(users, 3, async (userId) => {
       const answers = await Promise.all(
         times(64, (i) =>
-          askFast(servers.url(i), SUBSCRIBE, {
-            userId,
-            packageIds: [i % 3 === 0 ? 'rival' : 'plan'],
-          }),
+          insistFast(
+            servers.url(i),
+            SUBSCRIBE,
+            { userId, packageIds: [i % 3 === 0 ? 'rival' : 'plan'] },
+            `${userId} ${i}`,
+          ),
         ),
       )
       const refusals = answers.flatMap((answer) => answer.errors ?? [])

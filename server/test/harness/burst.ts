@@ -32,3 +32,19 @@ export function askFast(
     asked.end(body)
   })
 }
+
+/**
+ * The same by a caller who tries again where it was too busy, as callers are told to: on a machine with much else to do,
+ * some of a burst wait for a connection longer than they may. The key makes sure that what was done is not done again.
+ */
+export async function insistFast(
+  url: string,
+  query: string,
+  variables: Variables,
+  key: string,
+): Promise<Answer> {
+  for (;;) {
+    const answer = await askFast(url, query, variables, { 'Idempotency-Key': key })
+    if (answer.errors?.[0]?.extensions.code !== 'UNAVAILABLE') return answer
+  }
+}
