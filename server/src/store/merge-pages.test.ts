@@ -22,7 +22,7 @@ type Order = (a: number, b: number) => number
 describe('pages of several cells', () => {
   it('lead through everything that is wanted, in order and once, however the rows are spread', () => {
     const rows = fc.uniqueArray(
-      fc.record({ seq: fc.integer({ min: 1, max: 300 }), wanted: fc.boolean(), cell: fc.nat(3) }),
+      fc.record({ seq: fc.integer({ min: 1, max: 70 }), wanted: fc.boolean(), cell: fc.nat(3) }),
       { selector: ({ seq }) => seq, maxLength: 60 },
     )
     const pages = fc.record({
@@ -58,6 +58,23 @@ describe('pages of several cells', () => {
         expect(listed).toEqual(sorted.filter(({ wanted }) => wanted).map(({ seq }) => seq))
       }),
     )
+  })
+
+  it('are left as they are where there is one', () => {
+    const page = [{ uid: 4 }, { uid: 1 }, { uid: 1 }]
+    expect(merged([page], (a, b) => a.uid - b.uid)).toBe(page)
+    const stretch = { rows: page, lookedTo: 9 }
+    expect(mergedStretch([stretch], 3, ({ uid }) => uid, ascending)).toBe(stretch)
+  })
+
+  it('go on after their last row if they are full, and where the first cell has stopped looking if not', () => {
+    const stretches = [
+      { rows: [{ uid: 1 }, { uid: 5 }], lookedTo: 5 },
+      { rows: [{ uid: 2 }, { uid: 8 }], lookedTo: 9 },
+    ]
+    const joined = (limit: number) => mergedStretch(stretches, limit, ({ uid }) => uid, ascending)
+    expect(joined(3)).toEqual({ rows: [{ uid: 1 }, { uid: 2 }, { uid: 5 }], lookedTo: null })
+    expect(joined(4)).toEqual({ rows: [{ uid: 1 }, { uid: 2 }, { uid: 5 }], lookedTo: 5 })
   })
 
   it('have who was moved between two questions once', () => {

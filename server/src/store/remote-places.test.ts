@@ -37,6 +37,54 @@ describe('places on other servers', () => {
     expect(busy(places, other, 'c3')).toBeNull()
   })
 
+  it('count on each server that a transaction is on', () => {
+    const places = new RemotePlaces(8)
+    const txs = [{}, {}, {}, {}]
+    for (const schema of ['c1', 'c2']) for (const tx of txs) expect(busy(places, tx, schema)).toBeNull()
+    for (const schema of ['c1', 'c2']) expect(busy(places, {}, schema)).toBeInstanceOf(ServerBusy)
+    expect(busy(places, {}, 'c3')).toBeNull()
+  })
+
+  it('are taken from the moment in which they are granted', async () => {
+    vi.useFakeTimers()
+    try {
+      const places = new RemotePlaces(4)
+      const holders = [{}, {}]
+      for (const holder of holders) places.take(holder, 'c1')
+      const granted: Place[] = []
+      for (const schema of ['c1', 'c1', 'c2'])
+        void busy(places, {}, schema)
+          ?.waitForPlace()
+          .then((place) => granted.push(place))
+      places.release(holders[0] as object)
+      await vi.advanceTimersByTimeAsync(0)
+      expect(granted).toHaveLength(1)
+      expect(busy(places, {}, 'c1')).toBeInstanceOf(ServerBusy)
+      const tx = {}
+      granted[0]?.giveTo(tx)
+      expect(busy(places, {}, 'c1')).toBeInstanceOf(ServerBusy)
+      places.release(tx)
+      places.release(holders[1] as object)
+      await vi.advanceTimersByTimeAsync(0)
+      expect(granted).toHaveLength(3)
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('need not be waited for if one has become free meanwhile', async () => {
+    const places = new RemotePlaces(2)
+    const holder = {}
+    places.take(holder, 'c1')
+    const refused = busy(places, {}, 'c1')
+    places.release(holder)
+    const place = await refused?.waitForPlace()
+    expect(busy(places, {}, 'c1')).toBeInstanceOf(ServerBusy)
+    place?.release()
+    expect(busy(places, {}, 'c1')).toBeNull()
+  })
+
   it('are given to those who wait, in their order, as they become free', async () => {
     const places = new RemotePlaces(2)
     const [first, ...others] = [{}, {}, {}]
