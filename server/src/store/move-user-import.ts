@@ -1,4 +1,5 @@
 import { numberArray, textArray } from './arrays.ts'
+import { billingIds } from './ask-cells.ts'
 import { inEachCell, refreshCells } from './cells.ts'
 import type { Tx } from './database.ts'
 import { isCharged, STILL_CHARGED } from './provider-subscriptions.ts'
@@ -52,10 +53,10 @@ type Next = readonly [appId: string, importId: string, after: number, limit: num
  * Joined by the app column of `next`, not by the parameter: to the planner, an app that has grown since the last
  * statistics looks like a few users, and it would scan all of them for each row.
  */
-const nextRows = ({ has, gets }: Way) => `
+const nextRows = ({ has, gets }: Way, owners: string) => `
   select r.app_id, r.import_id, r.line, r.user_uid, r.${has}_email as has_email, r.${has}_billing_id as has_billing_id,
     r.${gets}_email as email, r.${gets}_billing_id as billing_id,
-    r.old_billing_id is distinct from r.new_billing_id and exists (select from users o where o.app_id = r.app_id
+    r.old_billing_id is distinct from r.new_billing_id and exists (select from ${owners} o where o.app_id = r.app_id
       and o.billing_id = r.${gets}_billing_id and o.uid <> r.user_uid) as taken,
     r.old_billing_id is distinct from r.new_billing_id
       and ${isCharged('r.app_id', 'r.user_uid', `r.${has}_billing_id`)} as charged
@@ -88,7 +89,7 @@ const noting = ({ refused, to, counts }: Way) => `
 
 async function moveHere(tx: Tx, way: Way, next: Next): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `with next as materialized (${nextRows(way)}), moved as (${moving('users', 'next')}), ${noting(way)}`,
+    `with next as materialized (${nextRows(way, billingIds(tx))}), moved as (${moving('users', 'next')}), ${noting(way)}`,
     [...next],
   )
   return rowCount === 1
@@ -109,7 +110,7 @@ interface NextRow {
 async function moveInCells(tx: Tx, way: Way, [appId, importId, ...from]: Next): Promise<boolean> {
   const { rows } = await tx.query<NextRow>(
     `select line, user_uid as uid, has_email as "hasEmail", has_billing_id as "hasBillingId", email,
-       billing_id as "billingId", taken, charged from (${nextRows(way)}) n`,
+       billing_id as "billingId", taken, charged from (${nextRows(way, billingIds(tx))}) n`,
     [appId, importId, ...from],
   )
   const values = [

@@ -1,5 +1,6 @@
 import { isIdentifier } from '../domain/identifier.ts'
 import type { JsonObject } from '../domain/metadata.ts'
+import { findInCells, rowsOf } from './ask-cells.ts'
 import type { Db } from './database.ts'
 
 /** What the audit log shows of a subject, by app and id, as seen in this transaction. */
@@ -123,9 +124,10 @@ export async function snapshot(
 ): Promise<JsonObject | null> {
   const text = SNAPSHOTS[kind]
   if (text === null || id === null || !isIdentifier(id)) return null
-  const { rows } = await db.query<{ shown: JsonObject }>(`select to_json(x) as shown from (${text}) x`, [
-    appId,
-    id,
-  ])
-  return rows[0]?.shown ?? null
+  const ask = rowsOf<{ shown: JsonObject }>({
+    text: `select to_json(x) as shown from (${text}) x`,
+    values: [appId, id],
+  })
+  const [row] = OWNERS[kind] === 'other' ? await ask(db) : await findInCells(db, ask)
+  return row?.shown ?? null
 }
