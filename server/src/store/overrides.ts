@@ -52,30 +52,19 @@ export async function usersWithOverride(
   limit: number,
   most: number,
 ): Promise<Stretch<Overridden>> {
-  const uidOf = ({ uid }: Overridden) => uid
-  return stretchOfCells(db, limit, uidOf, descending, (cell) =>
-    overridden(cell, appId, featureId, before, limit, most),
-  )
-}
-
-async function overridden(
-  db: Db,
-  appId: string,
-  featureId: string,
-  before: number,
-  limit: number,
-  most: number,
-): Promise<Stretch<Overridden>> {
-  const stretch = `select uid, id, name, overrides from users
-    where app_id = $1 and uid < $2 and overrides is not null and ${isReady('users_with_overrides')} order by uid desc`
-  const { rows } = await db.query<Overridden>(
-    `select * from (${stretch} limit $3) u
-     where exists (select from json_array_elements(overrides) o where o->>'featureId' = $4)
-     order by uid desc limit $5`,
-    [appId, before, most, featureId, limit],
-  )
-  if (rows.length === limit) return { rows, lookedTo: null }
-  const ends = await db.query<{ uid: number }>(`${stretch} offset $3 limit 2`, [appId, before, most - 1])
-  const [last, next] = ends.rows
-  return { rows, lookedTo: last && next ? last.uid : null }
+  const look = async (cell: Db): Promise<Stretch<Overridden>> => {
+    const stretch = `select uid, id, name, overrides from users
+      where app_id = $1 and uid < $2 and overrides is not null and ${isReady('users_with_overrides')} order by uid desc`
+    const { rows } = await cell.query<Overridden>(
+      `select * from (${stretch} limit $3) u
+       where exists (select from json_array_elements(overrides) o where o->>'featureId' = $4)
+       order by uid desc limit $5`,
+      [appId, before, most, featureId, limit],
+    )
+    if (rows.length === limit) return { rows, lookedTo: null }
+    const ends = await cell.query<{ uid: number }>(`${stretch} offset $3 limit 2`, [appId, before, most - 1])
+    const [last, next] = ends.rows
+    return { rows, lookedTo: last && next ? last.uid : null }
+  }
+  return stretchOfCells(db, limit, ({ uid }) => uid, descending, look)
 }

@@ -133,36 +133,25 @@ export async function filteredSubscriptions(
   limit: number,
   now: number,
 ): Promise<Found<SubscriptionRow>> {
-  const seqOf = ({ seq }: SubscriptionRow) => seq
-  return stretchOfCells(db, limit, seqOf, from.oldestFirst ? ascending : descending, (cell) =>
-    lookThrough(cell, appId, filter, from, limit, now),
-  )
-}
-
-async function lookThrough(
-  db: Db,
-  appId: string,
-  filter: SubscriptionFilter,
-  from: Stretch,
-  limit: number,
-  now: number,
-): Promise<Found<SubscriptionRow>> {
-  const { stretch, order, values } = stretchOf(appId, filter, from)
-  const found = [...values]
-  const take = (value: unknown) => `$${found.push(value)}`
-  const at = `${take(timestamp(now))}::timestamptz`
-  const { rows } = await db.query<Read>(
-    `${select(at, stretch)} where ${wanted(filter, at, take, pastDueIn(db))} order by s.${order} limit ${take(limit)}`,
-    found,
-  )
-  if (rows.length === limit) return { rows: rows.map(fromRow), lookedTo: null }
-  const longer = stretchOf(appId, filter, { ...from, most: from.most + 1 })
-  const ends = await db.query<{ seq: number }>(
-    `select seq from ${longer.stretch} order by ${order} offset ${from.most - 1}`,
-    longer.values,
-  )
-  const [last, next] = ends.rows
-  return { rows: rows.map(fromRow), lookedTo: last && next ? last.seq : null }
+  const look = async (cell: Db): Promise<Found<SubscriptionRow>> => {
+    const { stretch, order, values } = stretchOf(appId, filter, from)
+    const found = [...values]
+    const take = (value: unknown) => `$${found.push(value)}`
+    const at = `${take(timestamp(now))}::timestamptz`
+    const { rows } = await cell.query<Read>(
+      `${select(at, stretch)} where ${wanted(filter, at, take, pastDueIn(cell))} order by s.${order} limit ${take(limit)}`,
+      found,
+    )
+    if (rows.length === limit) return { rows: rows.map(fromRow), lookedTo: null }
+    const longer = stretchOf(appId, filter, { ...from, most: from.most + 1 })
+    const ends = await cell.query<{ seq: number }>(
+      `select seq from ${longer.stretch} order by ${order} offset ${from.most - 1}`,
+      longer.values,
+    )
+    const [last, next] = ends.rows
+    return { rows: rows.map(fromRow), lookedTo: last && next ? last.seq : null }
+  }
+  return stretchOfCells(db, limit, ({ seq }) => seq, from.oldestFirst ? ascending : descending, look)
 }
 
 /** Among the newest `most`, and whether there are more to look at. */

@@ -64,35 +64,24 @@ export async function usersWithoutPlan(
   most: number,
   now: number,
 ): Promise<Stretch<ListedUser>> {
-  const uidOf = ({ uid }: ListedUser) => uid
-  return stretchOfCells(db, limit, uidOf, descending, (cell) =>
-    withoutPlan(cell, appId, before, limit, most, now),
-  )
-}
-
-async function withoutPlan(
-  db: Db,
-  appId: string,
-  before: number,
-  limit: number,
-  most: number,
-  now: number,
-): Promise<Stretch<ListedUser>> {
-  const stretch = 'select * from users where app_id = $1 and uid < $2 order by uid desc limit $3'
-  const { rows } = await db.query<ListedUser>(
-    `select ${LISTED} from (${stretch}) u where not exists (select from subscription s
-       where s.app_id = u.app_id and s.user_uid = u.uid and s.cancelled_at is null
-         and (s.cancel_at is null or s.cancel_at > $4) and (s.follows is null or s.started_at <= $4))
-     order by uid desc limit $5`,
-    [appId, before, most, timestamp(now), limit],
-  )
-  if (rows.length === limit) return { rows, lookedTo: null }
-  const ends = await db.query<{ uid: number }>(
-    'select uid from users where app_id = $1 and uid < $2 order by uid desc offset $3 limit 2',
-    [appId, before, most - 1],
-  )
-  const [last, next] = ends.rows
-  return { rows, lookedTo: last && next ? last.uid : null }
+  const look = async (cell: Db): Promise<Stretch<ListedUser>> => {
+    const stretch = 'select * from users where app_id = $1 and uid < $2 order by uid desc limit $3'
+    const { rows } = await cell.query<ListedUser>(
+      `select ${LISTED} from (${stretch}) u where not exists (select from subscription s
+         where s.app_id = u.app_id and s.user_uid = u.uid and s.cancelled_at is null
+           and (s.cancel_at is null or s.cancel_at > $4) and (s.follows is null or s.started_at <= $4))
+       order by uid desc limit $5`,
+      [appId, before, most, timestamp(now), limit],
+    )
+    if (rows.length === limit) return { rows, lookedTo: null }
+    const ends = await cell.query<{ uid: number }>(
+      'select uid from users where app_id = $1 and uid < $2 order by uid desc offset $3 limit 2',
+      [appId, before, most - 1],
+    )
+    const [last, next] = ends.rows
+    return { rows, lookedTo: last && next ? last.uid : null }
+  }
+  return stretchOfCells(db, limit, ({ uid }) => uid, descending, look)
 }
 
 /** These users, by uid. */
