@@ -11,7 +11,6 @@ import { checkDatabase } from './store/check-database.ts'
 import type { Pool } from './store/database.ts'
 import { isPartitioned, type LedgerPartition, ledgerPartitions } from './store/ledger-partitions.ts'
 import { isMigrated } from './store/migrate.ts'
-import { anyRemote } from './store/remote-cells.ts'
 import { blocksToRetire, holdRetirement } from './store/retire-partition.ts'
 import { findUser } from './store/users.ts'
 
@@ -119,15 +118,14 @@ async function status(tool: Tool): Promise<void> {
 function described({ openedAt, closedAt, retiredAt, entries, bytes, file }: LedgerPartition): string {
   if (openedAt === null) return 'ready to be opened'
   const time = `${dayOf(openedAt)} to ${dayOf(closedAt) ?? 'now'}`
-  if (retiredAt === null) return `${time}\t${megabytes(bytes)}\tabout ${count(Math.max(entries, 0))} entries`
-  return `${time}\t${count(entries)} entries ${file ? `archived in ${file}` : 'deleted'} on ${dayOf(retiredAt)}`
+  const estimate = entries === null ? '' : `\tabout ${count(Math.max(entries, 0))} entries`
+  if (retiredAt === null) return `${time}\t${megabytes(bytes)}${estimate}`
+  return `${time}\t${count(entries ?? 0)} entries ${file ? `archived in ${file}` : 'deleted'} on ${dayOf(retiredAt)}`
 }
 
 async function archive(tool: Tool, folder: string, days: number): Promise<void> {
   const { undo, print } = tool
   const ledgers = await reachLedgers(tool)
-  if (await anyRemote(ledgers[0].pool))
-    throw new StartError('Cells are on other servers: their ledgers cannot be archived.')
   // Its session is the lock: it ends with this process, however that ends.
   const session = await ledgers[0].pool.connect()
   undo.push(async () => session.release(true))

@@ -26,7 +26,7 @@ import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/usag
 import { UsagePaths } from './operations/usage/hot-paths.ts'
 import { databaseSetting, openDatabase } from './service-database.ts'
 import { AppCache } from './store/app-cache.ts'
-import { CellPools } from './store/cell-pools.ts'
+import { CELL_STATEMENT_MS, CellPools } from './store/cell-pools.ts'
 import type { Cells } from './store/cells.ts'
 import { type Connection, openPool, type Pool } from './store/database.ts'
 import { freeAllJobs } from './store/jobs.ts'
@@ -197,7 +197,9 @@ function startMaintenance(
   const open = (searchPath?: string) => {
     const opened = openPool(
       connection,
-      { max: 2, statementMs: Number.POSITIVE_INFINITY, ...(searchPath !== undefined && { searchPath }) },
+      searchPath === undefined
+        ? { max: 2, statementMs: Number.POSITIVE_INFINITY }
+        : { max: 2, statementMs: CELL_STATEMENT_MS, lockMs: CELL_STATEMENT_MS, searchPath },
       log,
     )
     pools.push(opened)

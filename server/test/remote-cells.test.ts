@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { moveBuckets } from '../src/operations/upkeep/cells.ts'
-import { keepLedger } from '../src/operations/upkeep/keep-ledger.ts'
 import { distribute, moveToWorker } from '../src/operations/upkeep/remote-cells.ts'
 import { bucketOf } from '../src/store/cells.ts'
 import { findWorkers, nameOfWorker, workersOfCells } from '../src/store/remote-cells.ts'
@@ -272,15 +271,5 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
     expect(await refused('backup', join(tmpdir(), 'never-written'))).toContain(
       'Cells are on other servers, which have no moment in common: back up each server by its own means.',
     )
-    expect(await refused('ledger', 'archive', '--to', tmpdir())).toContain(
-      'Cells are on other servers: their ledgers cannot be archived.',
-    )
-    expect(
-      await keepLedger(
-        [cells.pool],
-        { partitionSeconds: 86_400, keptSeconds: 1 },
-        new AbortController().signal,
-      ),
-    ).toMatchObject({ retired: [], keepsAll: true })
   })
 })

@@ -1,6 +1,9 @@
 import { pathTo } from './cells.ts'
 import type { Pool } from './database.ts'
 
+/** A statement about one cell takes at most minutes; one that takes longer waits for a server that hangs. */
+export const CELL_STATEMENT_MS = 15 * 60_000
+
 /** Connections on which names lead to one of several cells. */
 export class CellPools {
   readonly #open: (searchPath: string) => Pool

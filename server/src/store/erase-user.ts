@@ -3,6 +3,7 @@ import type { Person } from '../domain/personal-data.ts'
 import type { ProviderRef } from '../domain/provider-ref.ts'
 import { enterCell, everywhere } from './cells.ts'
 import type { Db } from './database.ts'
+import { holdLedgerHere } from './hold-ledger.ts'
 import { noteBillingIds, type OwnBillingId } from './remote-references.ts'
 import { isBadRowOf, knownTimes } from './user-import-rows.ts'
 import type { UserRow } from './users.ts'
@@ -78,6 +79,7 @@ export async function deleteUserRows(db: Db, appId: string, uid: number): Promis
     [appId, String(uid)],
   )
   if (invented === 1) {
+    await holdLedgerHere(db)
     for (const table of ['usage_ledger', 'ledger_base', 'usage_counter'])
       await db.query(`delete from ${table} where app_id = $1 and user_uid = $2`, [appId, uid])
   }

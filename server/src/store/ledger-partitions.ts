@@ -10,6 +10,14 @@ const LAST_BLOCK = 2 ** 13 - 1
 
 export const partitionName = (block: number): string => `usage_ledger_${block}`
 
+/** The schema of a ledger on another server; null: it is on this one. */
+export async function remoteLedger(db: Db): Promise<string | null> {
+  const { rows } = await db.query<{ schema: string }>(
+    `select schema from cell where remote and schema = current_schema()`,
+  )
+  return rows[0]?.schema ?? null
+}
+
 /** False in a large database until the background has converted it: see `partition-ledger.ts`. */
 export async function isPartitioned(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ kind: string }>(
@@ -67,18 +75,17 @@ export async function preparePartitions(pool: Pool): Promise<void> {
     if (!(await alone(tx)) || !(await isPartitioned(tx))) return
     const { block } = await currentBlock(tx)
     const attached = await attachedBlocks(tx)
-    for (const wanted of [block, Math.min(block + 1, LAST_BLOCK)]) {
-      if (attached.includes(wanted)) continue
-      await createPartition(tx, wanted)
-      attached.push(wanted)
-    }
+    const wanted = new Set([block, Math.min(block + 1, LAST_BLOCK)])
+    const missing = [...wanted].filter((one) => !attached.includes(one))
+    // The list first, then the tables, as those who move users lock them.
     await tx.query(`insert into ledger_partition (block) select unnest($1::int[]) on conflict do nothing`, [
-      attached,
+      [...attached, ...missing],
     ])
     // Whoever moved the sequence here may have been killed before noting it.
     await tx.query(`update ledger_partition set opened_at = now() where opened_at is null and block <= $1`, [
       block,
     ])
+    for (const one of missing) await createPartition(tx, one)
   })
 }
 
@@ -122,20 +129,30 @@ export interface LedgerPartition {
   /** when the next one was opened, since when no entry comes here; null: not yet */
   closedAt: number | null
   retiredAt: number | null
-  /** of a retired one, its entries; of another, an estimate */
-  entries: number
+  /** of a retired one, its entries; of another, an estimate; null: it is on another server, which gives none */
+  entries: number | null
   bytes: number
   file: string | null
 }
 
 /** All partitions, retired ones too, oldest first. */
 export async function ledgerPartitions(db: Db): Promise<LedgerPartition[]> {
+  const isRemote = (await remoteLedger(db)) !== null
+  const size = isRemote
+    ? '0 as bytes, entries'
+    : `coalesce(case when retired_at is null then pg_total_relation_size(leaf) end, 0) as bytes,
+       coalesce(entries, (select reltuples::bigint from pg_class where oid = leaf), 0) as entries`
   const { rows } = await db.query<LedgerPartition>(
     `select block, opened_at as "openedAt", lead(opened_at) over (order by block) as "closedAt",
-       retired_at as "retiredAt", file,
-       coalesce(entries, (select reltuples::bigint from pg_class where oid = leaf), 0) as entries,
-       coalesce(case when retired_at is null then pg_total_relation_size(leaf) end, 0) as bytes
+       retired_at as "retiredAt", file, ${size}
      from (select *, to_regclass('usage_ledger_' || block) as leaf from ledger_partition) p order by block`,
   )
+  if (!isRemote) return rows
+  for (const partition of rows.filter(({ retiredAt }) => retiredAt === null)) {
+    const { rows: sizes } = await db.query<{ bytes: number }>(
+      `select pg_total_relation_size(tableoid) as bytes from ${partitionName(partition.block)} limit 1`,
+    )
+    partition.bytes = sizes[0]?.bytes ?? 0
+  }
   return rows
 }

@@ -30,6 +30,7 @@ import * as cells from './migrations/028-cells.ts'
 import * as makersOfLinks from './migrations/029-makers-of-links.ts'
 import * as splitCells from './migrations/030-split-cells.ts'
 import * as remoteCells from './migrations/031-remote-cells.ts'
+import * as retireRemoteLedgers from './migrations/032-retire-remote-ledgers.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -62,6 +63,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '029-makers-of-links': makersOfLinks,
   '030-split-cells': splitCells,
   '031-remote-cells': remoteCells,
+  '032-retire-remote-ledgers': retireRemoteLedgers,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''

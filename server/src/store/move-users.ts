@@ -5,6 +5,7 @@ import { numberArray, textArray } from './arrays.ts'
 import { homeOf } from './cell-layout.ts'
 import { BUCKET_INDEX, bucketOf, cellsOf, goInto, leaveCell } from './cells.ts'
 import { type Db, type Pool, TryAgain, type Tx } from './database.ts'
+import { holdLedgers } from './hold-ledger.ts'
 import { awaitCommits, commitTogether } from './remote-commits.ts'
 
 // Moves users between cells with everything that is theirs, in one transaction: at no moment are they in both or in
@@ -182,13 +183,8 @@ async function move(tx: Tx, source: Place, target: Place, users: readonly UserKe
   if (users.length === 0) return
   if (source.remote || target.remote) return moveBetweenServers(tx, source, target, users)
   const [from, to] = [quoted(source.schema), quoted(target.schema)]
-  // No partition is retired from here on,
-  await tx.query(`lock table only ${from}.usage_ledger, only ${to}.usage_ledger in row exclusive mode`)
+  await holdLedgers(tx, [source, target])
   await checkLedgers(tx, from, to)
-  // and one that is being retired is summed up again: its sums are without what comes.
-  await tx.query(
-    `update ${to}.ledger_partition set changes = changes + 1 where retiring_at is not null and retired_at is null`,
-  )
   await tx.query(`set local tollgate.moving = 'on'`)
   const values = [textArray(users, ({ appId }) => appId), numberArray(users, ({ uid }) => uid)]
   const moving = 'unnest($1::text[], $2::bigint[]) as m (app_id, uid)'
@@ -199,11 +195,7 @@ async function move(tx: Tx, source: Place, target: Place, users: readonly UserKe
   )
   // and once the counters are gone, nobody writes an entry: what is moved after them is all there is.
   for (const table of COUNTED) {
-    // Sums of what is still in the ledger are unfinished work.
-    const counts =
-      table === 'ledger_base'
-        ? `where block in (select block from ${from}.ledger_partition where retired_at is not null)`
-        : ''
+    const counts = table === 'ledger_base' ? `where block in (${retiredIn(from)})` : ''
     await tx.query(
       `with gone as (
          delete from ${from}.${table} t using ${moving} where t.app_id = m.app_id and t.user_uid = m.uid returning t.*)
@@ -230,7 +222,7 @@ async function move(tx: Tx, source: Place, target: Place, users: readonly UserKe
 
 /**
  * The same, where one of the two cells is on another server: the rows are fetched and sent, as PostgreSQL writes them, since
- * no statement can write to both. No partition of such a ledger is retired.
+ * no statement can write to both.
  */
 async function moveBetweenServers(
   tx: Tx,
@@ -240,13 +232,11 @@ async function moveBetweenServers(
 ): Promise<void> {
   const remote = [source, target].filter((place) => place.remote).map(({ schema }) => schema)
   const [from, to] = [quoted(source.schema), quoted(target.schema)]
-  for (const place of [source, target])
-    if (!place.remote)
-      await tx.query(`lock table only ${quoted(place.schema)}.usage_ledger in row exclusive mode`)
   // A server that hangs must not hold up everybody who waits for this transaction.
   await tx.query(`set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`)
   for (const schema of remote) await awaitCommits(tx, schema)
   await commitTogether(tx, await homeOf(tx), remote)
+  await holdLedgers(tx, [source, target])
   await checkLedgers(tx, from, to)
   await tx.query(`set local tollgate.moving = 'on'`)
   const values = [textArray(users, ({ appId }) => appId), numberArray(users, ({ uid }) => uid)]
@@ -258,13 +248,14 @@ async function moveBetweenServers(
   // Locked first: usage that is being recorded waits for its counter, and then finds it gone.
   const take = async (table: string, uid: string): Promise<string[]> => {
     const theirs = `t.app_id = m.app_id and t.${uid} = m.uid`
-    const { rows } = await tx.query<{ row: string }>(
-      `select row_to_json(t)::text as row from ${from}.${table} t join ${moving} on ${theirs} for update of t`,
+    const { rows } = await tx.query<{ row: string; counts: boolean }>(
+      `select row_to_json(t)::text as row, ${table === 'ledger_base' ? `t.block in (${retiredIn(from)})` : 'true'} as counts
+       from ${from}.${table} t join ${moving} on ${theirs} for update of t`,
       values,
     )
     if (rows.length > 0)
       await tx.query(`delete from ${from}.${table} t using ${moving} where ${theirs}`, values)
-    return rows.map(({ row }) => row)
+    return rows.filter(({ counts }) => counts).map(({ row }) => row)
   }
   const put = async (table: string, rows: readonly string[]) => {
     if (rows.length === 0) return
@@ -282,6 +273,10 @@ async function moveBetweenServers(
   for (const { table, rows } of counted) await put(table, rows)
   await tx.query(`set local tollgate.moving = 'off'`)
 }
+
+/** The sums that count: those of what is still in the ledger are unfinished work. */
+const retiredIn = (cell: string): string =>
+  `select block from ${cell}.ledger_partition where retired_at is not null`
 
 /** The entries of a user fit into another ledger only if it has the same partitions. */
 async function checkLedgers(tx: Tx, from: string, to: string): Promise<void> {

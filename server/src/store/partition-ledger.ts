@@ -4,21 +4,32 @@ import { type Db, type Pool, type Tx, transactionOnce } from './database.ts'
 // Makes a large table of the ledger its own first partition, while everybody goes on writing to it. A small one was
 // converted by the migration.
 
-const LOCK_NOT_AVAILABLE = '55P03'
+const [LOCK_NOT_AVAILABLE, CANCELLED, DEADLOCK] = ['55P03', '57014', '40P01']
 
-/** Everybody waits behind a transaction that waits for such a lock: it must not wait for long. */
-const PATIENCE = '200ms'
+/**
+ * Everybody waits behind a transaction that waits for such a lock: it must not wait for long. Of a server elsewhere all that
+ * can be limited is how long it takes to answer.
+ */
+const PATIENCE = {
+  here: { setting: `set local lock_timeout = '200ms'`, ended: [LOCK_NOT_AVAILABLE] },
+  elsewhere: { setting: `set local statement_timeout = '2s'`, ended: [CANCELLED, DEADLOCK] },
+}
 
 /** Whether the work was done; false: it would have had to wait for a lock, and nothing was done. */
-export async function withoutWaiting(pool: Pool, work: (tx: Tx) => Promise<void>): Promise<boolean> {
+export async function withoutWaiting(
+  pool: Pool,
+  where: keyof typeof PATIENCE,
+  work: (tx: Tx) => Promise<void>,
+): Promise<boolean> {
+  const { setting, ended } = PATIENCE[where]
   try {
     await transactionOnce(pool, async (tx) => {
-      await tx.query(`set local lock_timeout = '${PATIENCE}'`)
+      await tx.query(setting)
       await work(tx)
     })
     return true
   } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE) return false
+    if (error instanceof pg.DatabaseError && ended.includes(error.code ?? '')) return false
     throw error
   }
 }
@@ -39,7 +50,7 @@ export async function stateOfCheck(db: Db): Promise<CheckState> {
 
 /** That all entries belong to the first block. It holds for any table that exists. */
 export const addCheck = (pool: Pool): Promise<boolean> =>
-  withoutWaiting(pool, async (tx) => {
+  withoutWaiting(pool, 'here', async (tx) => {
     await tx.query(`alter table usage_ledger add constraint ${CHECK} check (seq < 1099511627776) not valid`)
   })
 
@@ -50,6 +61,6 @@ export async function validateCheck(db: Db): Promise<void> {
 
 /** Takes milliseconds, as the check has been validated. */
 export const partitionNow = (pool: Pool): Promise<boolean> =>
-  withoutWaiting(pool, async (tx) => {
+  withoutWaiting(pool, 'here', async (tx) => {
     await tx.query('select partition_usage_ledger()')
   })

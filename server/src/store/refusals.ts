@@ -6,6 +6,7 @@ const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const [UNIQUE_VIOLATION, INTERNAL_ERROR] = ['23505', 'XX000']
 const FOREIGN_KEY_VIOLATION = '23503'
+const CHECK_VIOLATION = '23514'
 
 export function violates(error: unknown, constraint: string): boolean {
   return (
@@ -18,12 +19,21 @@ export function violates(error: unknown, constraint: string): boolean {
 /** Of another server, Citus passes on the name in the message alone, with a number added, and of copied rows without the code. */
 const [NAMED, SHARD] = [/unique constraint "(\w+)"$/, /_\d+$/]
 
-/** Whether PostgreSQL aborted a transaction in favour of another: a deadlock or serialization failure. */
+/**
+ * Whether PostgreSQL aborted a transaction in favour of another: a deadlock or serialization failure, or an entry of the ledger
+ * whose partition was retired after it was numbered.
+ */
 export function endedForAnother(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false
+  const { code, message } = error
   return (
-    error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
+    code === SERIALIZATION_FAILURE ||
+    code === DEADLOCK ||
+    (code === CHECK_VIOLATION && RETIRED_SINCE.test(message))
   )
 }
+
+const RETIRED_SINCE = /^no partition of relation "usage_ledger/
 
 /** Whether what a row refers to is gone: most likely somebody has just deleted it, and the next attempt says so better. */
 export const refersToNothing = (error: unknown): boolean =>

@@ -215,6 +215,9 @@ export function callWriting(schema: string, values: readonly string[]): string {
 /**
  * Returns the moves that were made, counted from 1. One statement after the other: Citus takes none that writes twice. In a
  * transaction Citus runs it on this server, and plans its statements with their values only.
+ *
+ * Entries for a partition that is being retired are refused, and are then numbered anew. That comes last: by then the
+ * transaction has a number, and whoever has marked the partition waits for those that had one.
  */
 function writing(schema: string): string {
   const from = (list: keyof typeof LISTS, ordinality = '') => {
@@ -252,6 +255,10 @@ begin
   insert into ${schema}.usage_ledger (${KEY.join(', ')}, ${entry})
     select ${KEY.map((k) => `e.${k}`).join(', ')}, e.seq, e.action, e.delta, e.used, e.recorded_at from ${from('e')}
     where e.move is null or e.move = any(made);
+  if exists (select 1 from ${schema}.ledger_partition p
+      where p.retiring_at is not null and p.block in (e_seq[1] >> 40, e_seq[cardinality(e_seq)] >> 40)) then
+    raise serialization_failure using message = 'the partition of the ledger is being retired';
+  end if;
 end $$`
 }
 

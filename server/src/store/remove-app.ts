@@ -1,6 +1,7 @@
 import { bumpVersion } from './apps.ts'
 import { CELL_TABLES, commitInAllCells, inAllCells, readInAllCells, refreshCells } from './cells.ts'
 import { type Db, TryAgain, type Tx } from './database.ts'
+import { holdLedgerToDelete } from './hold-ledger.ts'
 
 /** Makes others who archive or delete an app wait: which one is the last in use must not change meanwhile. */
 export async function removeAppsAlone(tx: Tx): Promise<void> {
@@ -135,6 +136,7 @@ export async function deleteStretchOfApp(tx: Tx, id: string, most: number): Prom
   await refreshCells(tx)
   await commitInAllCells(tx)
   for (const table of allNamesOf(CONTENT, tx)) {
+    await holdLedgerToDelete(tx, table, id)
     const { rowCount } = await tx.query(
       `delete from ${table} where app_id = $1 and ctid = any(array(
          select ctid from ${table} where app_id = $1 limit $2))`,
@@ -203,6 +205,7 @@ export async function deleteRowsOfGoneApps(tx: Tx, most: number): Promise<number
 
 /** Rows that are there while the app is not are nobody's, even if an app of that id comes next. */
 async function deleteOfGoneApp(tx: Tx, table: string, id: string, most: number): Promise<number> {
+  await holdLedgerToDelete(tx, table, id)
   const { rowCount } = await tx.query(
     `delete from ${table} where app_id = $1 and ctid = any(array(
        select ctid from ${table} where app_id = $1 limit $2))`,

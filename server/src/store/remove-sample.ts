@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { inEachCell } from './cells.ts'
 import type { Tx } from './database.ts'
+import { holdLedgerHere } from './hold-ledger.ts'
 import { noteBillingIds } from './remote-references.ts'
 import type { SampleKind } from './sample.ts'
 import { REMOVE_SAMPLE_BILLS, SAMPLE_BILLS } from './sample-bills.ts'
@@ -75,6 +76,7 @@ async function remove(
   try {
     const removal = async () => {
       let removed: { id: string; billingId?: string | null }[] = []
+      if (kind === 'user') await holdLedgerHere(tx)
       for (const text of REMOVALS[kind]) removed = (await tx.query(text, [appId, ids])).rows
       if (kind === 'user') {
         const before = removed.map(({ id, billingId = null }) => ({ uid: Number(id), billingId }))

@@ -1,10 +1,17 @@
 import type { Db, Pool, Tx } from './database.ts'
 import { partitionName } from './ledger-partitions.ts'
 import { withoutWaiting } from './partition-ledger.ts'
+import { awaitCommits } from './remote-commits.ts'
 
 // A partition is retired when its entries are replaced by their sums in `ledger_base`. The sums are made beforehand; that
 // they count and the entries are gone becomes true at one moment, with the commit of one short transaction. So at every
 // moment a counter equals the sums of retired partitions plus the entries of the others.
+//
+// The ledger of a cell on another server is retired in the same way, by statements that Citus passes on. What differs is how
+// others are kept from changing it unnoticed:
+// - There are no triggers: who deletes entries, or moves users, says so (`hold-ledger.ts`).
+// - Entries are numbered before they are sent there, so that one may come at any time after the next partition was opened.
+//   Whoever writes entries looks afterwards whether their partition is being retired, and is refused then (`remote-cells.ts`).
 
 /** Whether this transaction is the only one retiring; an operator's tool holds the same lock for its session. */
 export async function retireAlone(tx: Tx): Promise<boolean> {
@@ -32,34 +39,57 @@ export async function blocksToRetire(db: Db, seconds: number): Promise<number[]>
   return rows.map(({ block }) => block)
 }
 
-const FILENODE = (block: number) => `pg_relation_filenode(to_regclass('${partitionName(block)}'))`
+/** Asked of a row of it: on another server the table has another name. */
+const ofTable = (block: number, value: string) => `(select ${value} from ${partitionName(block)} limit 1)`
+/** Which file it is, on which server: 32 bits of a hash. */
+const FILE = (block: number) =>
+  ofTable(
+    block,
+    `(hashtextextended(pg_relation_filenode(tableoid) || ' ' || (select system_identifier from pg_control_system()), 0)
+      & 4294967295)::oid`,
+  )
 const PAGES = (block: number) =>
-  `coalesce(pg_relation_size(to_regclass('${partitionName(block)}')), 0) / current_setting('block_size')::int`
+  `coalesce(${ofTable(block, `pg_relation_size(tableoid) / current_setting('block_size')::int`)}, 0)`
 
 /**
  * Marks a partition as being retired, so that a change of its entries is noticed from now on. What an earlier attempt did
  * is kept unless something changed since: entries were deleted, or the table was rewritten. False: it is retired.
  */
 export async function beginRetiring(tx: Tx, block: number): Promise<boolean> {
-  const { rows } = await tx.query<{ fresh: boolean }>(
-    `select retiring_at is null or changes > 0 or filenode is distinct from ${FILENODE(block)} as fresh
-     from ledger_partition where block = $1 and retired_at is null for update`,
+  if (!(await holdUnretired(tx, block))) return false
+  const { rowCount: isBegun } = await tx.query(
+    `select from ledger_partition where block = $1 and ${IS_UNCHANGED(block)}`,
     [block],
   )
-  const [found] = rows
-  if (found?.fresh) {
-    await tx.query(`delete from ledger_base where block = $1`, [block])
-    await tx.query(
-      `update ledger_partition set retiring_at = now(), filenode = ${FILENODE(block)}, changes = 0,
-         pages_summed = 0 where block = $1`,
-      [block],
-    )
-  }
-  return found !== undefined
+  if (isBegun === 1) return true
+  await tx.query(`delete from ledger_base where block = $1`, [block])
+  await tx.query(
+    `update ledger_partition set retiring_at = now(), filenode = ${FILE(block)}, changes = 0, pages_summed = 0
+     where block = $1`,
+    [block],
+  )
+  return true
 }
 
-/** Transactions that may be writing to the ledger. */
-export async function ledgerWriters(db: Db): Promise<string[]> {
+/** False: it is retired, and its table is gone. */
+async function holdUnretired(tx: Tx, block: number): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `select from ledger_partition where block = $1 and retired_at is null for update`,
+    [block],
+  )
+  return rowCount === 1
+}
+
+/** Transactions that may be writing to the ledger, or to anything else on the other server that has it. */
+export async function ledgerWriters(db: Db, remote: string | null): Promise<string[]> {
+  if (remote !== null) {
+    // From here on everybody there sees what this server has committed.
+    await awaitCommits(db, remote)
+    const { rows } = await db.query<{ ids: string[] }>(
+      `select array(select x::text from pg_snapshot_xip(pg_current_snapshot()) x) as ids from ledger_partition limit 1`,
+    )
+    return rows[0]?.ids ?? []
+  }
   const { rows } = await db.query<{ id: string }>(
     `select virtualtransaction as id from pg_locks
      where relation = 'usage_ledger'::regclass and mode = 'RowExclusiveLock' and granted
@@ -98,7 +128,7 @@ export async function sumUp(tx: Tx, block: number, pagesAtOnce: number = PAGES_A
 }
 
 const IS_UNCHANGED = (block: number) =>
-  `retiring_at is not null and retired_at is null and changes = 0 and filenode = ${FILENODE(block)}`
+  `retiring_at is not null and retired_at is null and changes = 0 and filenode is not distinct from ${FILE(block)}`
 
 async function extentOf(db: Db, block: number): Promise<{ from: number; pages: number }> {
   const { rows } = await db.query<{ from: number; pages: number }>(
@@ -152,11 +182,19 @@ export async function finishRetiring(
   block: number,
   { entries }: Totals,
   filed: Filed | null,
+  remote: string | null,
 ): Promise<'retired' | 'changed' | 'busy'> {
   let outcome: 'retired' | 'changed' = 'changed'
-  const done = await withoutWaiting(pool, async (tx) => {
-    // Before the row: a deletion locks them in this order.
-    await tx.query('lock table only usage_ledger in access exclusive mode')
+  const done = await withoutWaiting(pool, remote === null ? 'here' : 'elsewhere', async (tx) => {
+    // In the order in which a deletion locks them, by its trigger or by `holdLedger`.
+    if (remote === null) await tx.query('lock table only usage_ledger in access exclusive mode')
+    if (!(await holdUnretired(tx, block))) return
+    if (remote !== null) {
+      // Otherwise Citus looks, after it has dropped a table, for others that it need not know any more, and locks
+      // `remote_work` for that, which all others hold who write on other servers.
+      await tx.query('set local citus.enable_local_reference_table_foreign_keys = off')
+      await tx.query('lock table usage_ledger in access exclusive mode')
+    }
     const { rowCount } = await tx.query(
       `update ledger_partition set retired_at = now(), entries = $2, file = $3, sha256 = $4
        where block = $1 and ${IS_UNCHANGED(block)}

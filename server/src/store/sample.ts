@@ -1,6 +1,7 @@
 import type { ResetPeriod } from '../domain/period.ts'
 import { cellsOf, enterCell, inEachCell, leaveCell } from './cells.ts'
 import { type Db, type Tx, timestamp, timestampOrNull } from './database.ts'
+import { holdLedgerHere } from './hold-ledger.ts'
 
 /** The uids of the users created: fewer where an id was taken. */
 export async function insertSampleUsers(
@@ -121,15 +122,16 @@ export async function insertSampleUsage(
       [appId, ...key(some)],
     ),
   )
-  await byUsersOfCell(tx, appId, entries, (some) =>
-    tx.query(
+  await byUsersOfCell(tx, appId, entries, async (some) => {
+    await holdLedgerHere(tx)
+    await tx.query(
       `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, used, delta, recorded_at, action)
        select $1, s.*, 'ADD' from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[],
          $7::bigint[], $8::timestamptz[]) as s (uid, feature_id, reset_period, period_start, used, delta, recorded_at)
        order by s.recorded_at`,
       [appId, ...key(some), some.map((e) => e.delta), some.map((e) => timestamp(e.recordedAt))],
-    ),
-  )
+    )
+  })
 }
 
 /** Recent usage for the home page; deleted with its users. */

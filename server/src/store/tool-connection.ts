@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { StartError } from '../domain/errors.ts'
+import { CELL_STATEMENT_MS } from './cell-pools.ts'
 import type { Connection, Pool } from './database.ts'
 import { ServiceClient, setIfDirect } from './service-client.ts'
 import type { DatabaseSetting } from './start-problems.ts'
@@ -18,9 +19,10 @@ const SETTINGS = {
   synchronize_seqscans: 'off',
 }
 
-/** Connections for operators' tools; names lead to `searchPath`, if that is given. */
+/** Connections for operators' tools; names lead to a cell by `searchPath`, if that is given. */
 export function openToolPool(connection: Connection, setting: DatabaseSetting, searchPath?: string): Pool {
-  const settings = searchPath === undefined ? SETTINGS : { ...SETTINGS, search_path: searchPath }
+  const inCell = { search_path: searchPath ?? '', statement_timeout: String(CELL_STATEMENT_MS) }
+  const settings = searchPath === undefined ? SETTINGS : { ...SETTINGS, ...inCell }
   const pool = new pg.Pool({
     ...connection,
     Client: ServiceClient,

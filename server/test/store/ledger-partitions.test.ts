@@ -159,7 +159,7 @@ describe('a large ledger of the version before', () => {
 })
 
 describe('partitions', () => {
-  let pool: Pool
+  let pool: Pool & { url: string }
   beforeAll(async () => {
     pool = await poolOn(createDatabase)
   })
@@ -198,16 +198,16 @@ describe('partitions', () => {
     await recording(pool, (tx) => record(tx, 1, 'f', (used) => used + 1))
     const settings = { partitionSeconds: 0, keptSeconds: null }
     const rounds = await Promise.all([1, 2, 3, 4].map(() => keepLedger([pool], settings, never)))
-    expect(rounds.filter(({ opened }) => opened !== null)).toEqual([{ opened: 3, retired: [] }])
+    expect(rounds.filter(({ opened }) => opened !== null)).toEqual([{ opened: 3, retired: [], failed: [] }])
     await keepLedger([pool], settings, never)
     expect(await attachedBlocks(pool)).toEqual([0, 1, 2, 3, 4])
   })
 
   it('are retired by the retention setting once they have been closed for so long', async () => {
     const settings = { partitionSeconds: 86_400, keptSeconds: 86_400 }
-    expect(await keepLedger([pool], settings, never)).toEqual({ opened: null, retired: [] })
+    expect(await keepLedger([pool], settings, never)).toEqual({ opened: null, retired: [], failed: [] })
     await pool.query(`update ledger_partition set opened_at = opened_at - interval '2 days' where block <= 2`)
-    expect(await keepLedger([pool], settings, never)).toEqual({ opened: null, retired: [0, 1] })
+    expect(await keepLedger([pool], settings, never)).toEqual({ opened: null, retired: [0, 1], failed: [] })
     expect(await attachedBlocks(pool)).toEqual([2, 3, 4])
     expect(await unbalancedCounters(pool)).toBe(0)
     const { rows } = await pool.query(`select block, delta, entries from ledger_base order by block`)
@@ -215,6 +215,17 @@ describe('partitions', () => {
       { block: 0, delta: 1, entries: 1 },
       { block: 1, delta: 1, entries: 1 },
     ])
+  })
+
+  it('are retired in one cell while the server of another cannot be reached, and none is opened then', async () => {
+    await pool.query(`update ledger_partition set opened_at = opened_at - interval '2 days' where block <= 3`)
+    await recording(pool, (tx) => record(tx, 1, 'f', (used) => used + 1))
+    const other = openPool({ connectionString: pool.url }, { max: 1 }, silent)
+    await other.end()
+    const { block } = await currentBlock(pool)
+    const kept = await keepLedger([pool, other], { partitionSeconds: 0, keptSeconds: 86_400 }, never)
+    expect(kept).toEqual({ opened: null, retired: [2], failed: [expect.any(Error), expect.any(Error)] })
+    expect(await currentBlock(pool)).toMatchObject({ block })
   })
 
   it('wait for entries that are on their way', async () => {
@@ -366,7 +377,7 @@ describe('retiring', () => {
 })
 
 describe('an archive', () => {
-  let pool: Pool
+  let pool: Pool & { url: string }
   let path: string
   beforeAll(async () => {
     pool = await poolOn(createDatabase)

@@ -123,7 +123,7 @@ export async function soon(pool: Pool, waiting: Waiting, work: (tx: Tx) => Promi
 
 async function isDone(pool: Pool, work: (tx: Tx) => Promise<void>): Promise<boolean> {
   try {
-    return await withoutWaiting(pool, work)
+    return await withoutWaiting(pool, 'here', work)
   } catch (error) {
     if (!endedForAnother(error) && !(error instanceof TryAgain)) throw error
     return false

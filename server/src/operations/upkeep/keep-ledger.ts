@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Pool } from '../../store/database.ts'
 import { openPartition, preparePartitions } from '../../store/ledger-partitions.ts'
-import { anyRemote } from '../../store/remote-cells.ts'
 import { blocksToRetire } from '../../store/retire-partition.ts'
 import { partitionLedger } from './partition-ledger.ts'
 import { retirePartition } from './retire-partition.ts'
@@ -15,6 +14,15 @@ export interface LedgerSettings {
 }
 
 const HOUR_MS = 3_600_000
+/** Users are not moved between cells of which one has retired a partition and the other has not. */
+const SOON_MS = 60_000
+
+interface Kept {
+  opened: number | null
+  retired: number[]
+  /** why some ledgers were not kept, if their server cannot be reached, say */
+  failed: unknown[]
+}
 
 /**
  * One round: has the next partition ready, opens it when it is due, and retires those that are too old. Each cell has a
@@ -24,24 +32,27 @@ export async function keepLedger(
   ledgers: readonly [first: Pool, ...others: Pool[]],
   { partitionSeconds, keptSeconds }: LedgerSettings,
   stopping: AbortSignal,
-): Promise<{ opened: number | null; retired: number[]; keepsAll?: true }> {
-  for (const ledger of ledgers) await preparePartitions(ledger)
-  const opened = await openPartition(ledgers[0], partitionSeconds)
-  if (opened !== null) for (const ledger of ledgers) await preparePartitions(ledger)
+): Promise<Kept> {
+  const failed: unknown[] = []
+  const each = async (keep: (ledger: Pool) => Promise<void>) => {
+    for (const ledger of ledgers) await keep(ledger).catch((error: unknown) => failed.push(error))
+  }
+  await each(preparePartitions)
+  // Not before all have a place for what comes next.
+  const opened = failed.length === 0 ? await openPartition(ledgers[0], partitionSeconds) : null
+  if (opened !== null) await each(preparePartitions)
   const retired = new Set<number>()
-  if (keptSeconds !== null && (await anyRemote(ledgers[0]))) return { opened, retired: [], keepsAll: true }
-  if (keptSeconds !== null) {
-    for (const ledger of ledgers) {
+  if (keptSeconds !== null)
+    await each(async (ledger) => {
       for (const block of await blocksToRetire(ledger, keptSeconds)) {
         if (!(await retirePartition(ledger, block, { stopping }))) break
         retired.add(block)
       }
-    }
-  }
-  return { opened, retired: [...retired] }
+    })
+  return { opened, retired: [...retired], failed }
 }
 
-/** Now and once an hour, until `stopping`. The pools have no statement timeout. */
+/** Now and once an hour, sooner if something failed, until `stopping`. The pools have long statement timeouts, or none. */
 export async function keepLedgerFrom(
   ledgers: () => Promise<[first: Pool, ...others: Pool[]]>,
   log: Logger,
@@ -51,17 +62,20 @@ export async function keepLedgerFrom(
   const [first, ...others] = await ledgers()
   if (others.length === 0) await partitionLedger(first, log, stopping)
   while (!stopping.aborted) {
+    let wait = HOUR_MS
+    const tryAgain = (error: unknown) => {
+      wait = SOON_MS
+      if (!stopping.aborted)
+        log.warn({ err: error }, 'the ledger could not be kept; trying again in a minute')
+    }
     try {
-      const { opened, retired, keepsAll } = await keepLedger(await ledgers(), settings, stopping)
-      if (keepsAll)
-        log.warn(
-          'old entries of the ledger are not deleted: where cells are on other servers, that is not possible',
-        )
+      const { opened, retired, failed } = await keepLedger(await ledgers(), settings, stopping)
+      for (const error of failed) tryAgain(error)
       if (opened !== null) log.info({ partition: opened }, 'a new partition of the ledger was opened')
       if (retired.length > 0) log.info({ partitions: retired }, 'old entries of the ledger deleted')
     } catch (error) {
-      if (!stopping.aborted) log.warn({ err: error }, 'the ledger could not be kept; trying again later')
+      tryAgain(error)
     }
-    await delay(HOUR_MS, undefined, { signal: stopping, ref: false }).catch(() => {})
+    await delay(wait, undefined, { signal: stopping, ref: false }).catch(() => {})
   }
 }

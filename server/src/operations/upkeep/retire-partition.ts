@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Pool, type Tx, transactionOnce } from '../../store/database.ts'
+import { remoteLedger } from '../../store/ledger-partitions.ts'
 import {
   beginRetiring,
   type Filed,
@@ -47,12 +48,13 @@ export async function retirePartition(
   }
   const alone = <T>(work: (tx: Tx) => Promise<T>): Promise<T | null> =>
     transactionOnce(pool, async (tx) => (held || (await retireAlone(tx)) ? work(tx) : null))
+  const remote = await remoteLedger(pool)
   while (!stopping.aborted) {
     if (!(await alone((tx) => beginRetiring(tx, block)))) return false
     wait = WAIT_MS
     // Those who took their numbers before the next partition was opened, or delete entries without having seen the mark.
-    const before = await ledgerWriters(pool)
-    while (before.length > 0 && (await ledgerWriters(pool)).some((id) => before.includes(id))) {
+    const before = await ledgerWriters(pool, remote)
+    while (before.length > 0 && (await ledgerWriters(pool, remote)).some((id) => before.includes(id))) {
       if (stopping.aborted) return false
       await pause(LONGEST_LOOK_MS)
     }
@@ -65,7 +67,7 @@ export async function retirePartition(
     const filed = archive ? await archive(totals) : null
     wait = WAIT_MS
     while (!stopping.aborted) {
-      const outcome = await finishRetiring(pool, block, totals, filed)
+      const outcome = await finishRetiring(pool, block, totals, filed, remote)
       if (outcome === 'retired') return true
       if (outcome === 'changed') break
       await pause(LONGEST_WAIT_MS)
