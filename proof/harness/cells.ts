@@ -82,7 +82,8 @@ export const keepMovingCells = (
     await sleep(trial.random.int(500, 3_000), undefined, { signal: stopping }).catch(() => {})
   })
 
-function keepDoing(work: (stopping: AbortSignal) => Promise<void>): Moving {
+/** Does the same again and again until it is stopped. */
+export function keepDoing(work: (stopping: AbortSignal) => Promise<void>): Moving {
   const stopping = new AbortController()
   const { signal } = stopping
   const moving = (async () => {

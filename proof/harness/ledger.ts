@@ -1,5 +1,6 @@
 import type { Client } from 'pg'
 import { withClient } from '../../bench/postgres.ts'
+import { readArchive } from '../../server/src/backup/ledger-archive.ts'
 import type { Trial } from '../trial.ts'
 import { SCARCE_LIMIT } from './app.ts'
 import type { Writers } from './writers.ts'
@@ -7,13 +8,41 @@ import type { Writers } from './writers.ts'
 /** What was acknowledged. */
 type Acknowledged = Pick<Writers, 'recorded' | 'subscribed'>
 
-/** Compares what was acknowledged with the database. Everything that was started must have been answered. */
-export async function checkBooks(trial: Trial, databaseUrl: string, writers: Acknowledged): Promise<void> {
+/**
+ * Compares what was acknowledged with the database and with what was archived of its ledger. Everything that was started
+ * must have been answered.
+ */
+export async function checkBooks(
+  trial: Trial,
+  databaseUrl: string,
+  writers: Acknowledged,
+  archives: readonly string[] = [],
+): Promise<void> {
   await withClient(databaseUrl, async (client) => {
+    if (archives.length > 0) await readTogether(client, archives)
     await checkEvents(trial, client, writers)
     await checkCounters(trial, client)
     await checkBasePlans(trial, client, writers.subscribed)
   })
+}
+
+/** Has the name of the ledger lead to all of its entries, those in archives too. */
+async function readTogether(client: Client, archives: readonly string[]): Promise<void> {
+  await client.query('create temp table entries as select * from usage_ledger')
+  for (const archive of archives) {
+    const lines: string[] = []
+    await readArchive(archive, (_, line) => void lines.push(line))
+    await client.query(
+      `insert into entries (app_id, user_uid, feature_id, reset_period, period_start, seq, action, delta, used, recorded_at)
+       select e."appId", e."userUid", e."featureId", e."resetPeriod", e."periodStart", e.seq, e.action, e.delta, e.used,
+         e."recordedAt"
+       from json_to_recordset($1) as e ("appId" text, "userUid" bigint, "featureId" text, "resetPeriod" text,
+         "periodStart" timestamptz, seq bigint, action text, delta bigint, used bigint, "recordedAt" timestamptz)`,
+      [`[${lines.join(',')}]`],
+    )
+  }
+  // Temporary tables come before all others.
+  await client.query('alter table entries rename to usage_ledger')
 }
 
 /** The event numbers in the ledger. A repeated one was counted twice. */

@@ -5,6 +5,7 @@ import { readBuckets } from '../../server/src/store/move-users.ts'
 import { createUsers } from '../../server/test/harness/catalogue.ts'
 import { SKIP_THE_RECEIPT } from '../breakages.ts'
 import { furnish, named } from '../harness/app.ts'
+import { Archiving } from '../harness/archiving.ts'
 import type { Outcome } from '../harness/caller.ts'
 import { CELLS, keepMoving, keepMovingCells, onPool, spreadOverCells } from '../harness/cells.ts'
 import { CitusCluster, type CitusWorker, citusIsMissing } from '../harness/citus.ts'
@@ -43,7 +44,7 @@ type Trouble = (typeof TROUBLES)[number]
 
 export const citus: Scenario = {
   name: 'citus',
-  what: `two nodes on a Citus cluster, users spread over ${CELLS} cells of which two are on workers; users are moved from cell to cell and cells from worker to worker all the time; kill -9 of a worker, of the coordinator or of a node, or a worker is frozen or cut off, at random moments and in the middle of commits, under concurrent keyed calls`,
+  what: `two nodes on a Citus cluster, users spread over ${CELLS} cells of which two are on workers; users are moved from cell to cell, cells from worker to worker and the ledgers of all cells into archives all the time; kill -9 of a worker, of the coordinator or of a node, or a worker is frozen or cut off, at random moments and in the middle of commits, under concurrent keyed calls`,
   weight: 10,
   full: { troubles: 30 },
   faults: [
@@ -89,6 +90,9 @@ export const citus: Scenario = {
       keepMovingCells(trial, async () => url, REMOTE, cluster.workerNames),
     ]
     let moving = move()
+    // A broken product is found out by what is in the ledger.
+    const archiving = trial.breakage ? null : await Archiving.make(trial, url)
+    const archives = archiving?.keepOn()
     /** From then on every user is in one place: servers that are read one after the other show who is moved in both. */
     const stopMoving = async () => {
       await Promise.all(moving.map((each) => each.stop()))
@@ -110,11 +114,12 @@ export const citus: Scenario = {
         moving = move()
       }
     }
+    await archives?.stop()
     await stopMoving()
     await writers.finish()
     await Promise.all(residents.map(({ resident }) => resident.finish()))
     const recorded = [...writers.recorded, ...residents.flatMap(({ resident }) => resident.recorded)]
-    await checkBooks(trial, url, { recorded, subscribed: writers.subscribed })
+    await checkBooks(trial, url, { recorded, subscribed: writers.subscribed }, await archiving?.finish())
   },
 }
 
