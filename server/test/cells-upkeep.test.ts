@@ -151,6 +151,42 @@ describe('what looks after several cells', () => {
       expect(await unbalancedCounters(cells.pool)).toBe(0)
     })
 
+    it('users stay where they are once it had to be begun again and again', async () => {
+      await createUsers(cells.app.admin, ['mover'])
+      await cells.app.admin.data('mutation { subscribe(userId: "mover", packageIds: ["plan"]) { id } }')
+      await cells.record(cells.app.admin, 'mover')
+      const block = await closed()
+      const from = await cellOf('mover')
+      let [id, number, refused] = ['mover', 0, 0]
+      /** Out of the cell and back, in turn. */
+      const rename = async () => {
+        const to = (await cellOf(id)) === from ? (from + 1) % 4 : from
+        let newId = id
+        while ((await cellOf(newId)) !== to) newId = `mover-${++number}`
+        const { errors } = await cells.app.admin.ask(
+          `mutation { updateUser(id: "${id}", input: { id: "${newId}" }) { id } }`,
+        )
+        if (!errors) id = newId
+        else if (errors[0]?.extensions?.code === 'UNAVAILABLE') refused++
+        else throw new Error(JSON.stringify(errors))
+      }
+      let archives = 0
+      const retired = await retirePartition(ledgers[from] as Pool, block, {
+        stopping: never,
+        async archive() {
+          archives++
+          await rename()
+          return { file: 'file', sha256: '' }
+        },
+      })
+      expect({ retired, archives, refused }).toEqual({ retired: true, archives: 3, refused: 1 })
+      await keepLedger(ledgers, { partitionSeconds: 86_400, keptSeconds: 0 }, never)
+      const before = id
+      await rename()
+      expect(id).not.toBe(before)
+      expect(await unbalancedCounters(cells.pool)).toBe(0)
+    })
+
     it('no entry is lost of a user who is just leaving its cell', async () => {
       await createUsers(cells.app.admin, ['leaver'])
       await cells.app.admin.data('mutation { subscribe(userId: "leaver", packageIds: ["plan"]) { id } }')

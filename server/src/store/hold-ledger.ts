@@ -11,8 +11,19 @@ interface Place {
   remote: boolean
 }
 
+const MOVES = `hashtext('tollgate moves of users')`
+
+/** Keeps everybody from moving users for as long as the connection is there. */
+export async function keepUsersInPlace(client: Db): Promise<void> {
+  await client.query(`select pg_advisory_lock(${MOVES})`)
+}
+
 /** In the cells that users are moved from and to. */
 export async function holdLedgers(tx: Db, places: readonly Place[]): Promise<void> {
+  const { rows } = await tx.query<{ may: boolean }>(
+    `select pg_try_advisory_xact_lock_shared(${MOVES}) as may`,
+  )
+  if (!rows[0]?.may) throw new TryAgain('a partition of the ledger is being retired')
   // In one order, as others may move users the other way.
   for (const { schema, remote } of places.toSorted((a, b) => (a.schema < b.schema ? -1 : 1))) {
     const cell = quoted(schema)

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Pool, type Tx, transactionOnce } from '../../store/database.ts'
+import { keepUsersInPlace } from '../../store/hold-ledger.ts'
 import { remoteLedger } from '../../store/ledger-partitions.ts'
 import {
   beginRetiring,
@@ -16,6 +17,8 @@ import {
 const WAIT_MS = 20
 /** Looking whether others are done costs them nothing. */
 const LONGEST_LOOK_MS = 1_000
+/** After so many, users stay where they are until it is done: moving one has a partition be summed up and archived again. */
+const ATTEMPTS_BESIDE_MOVES = 2
 /** Each attempt to finish may hold up all writers for a moment. */
 const LONGEST_WAIT_MS = 10_000
 
@@ -49,7 +52,8 @@ export async function retirePartition(
   const alone = <T>(work: (tx: Tx) => Promise<T>): Promise<T | null> =>
     transactionOnce(pool, async (tx) => (held || (await retireAlone(tx)) ? work(tx) : null))
   const remote = await remoteLedger(pool)
-  while (!stopping.aborted) {
+  let inPlace: Tx | null = null
+  const attempt = async (): Promise<boolean | 'changed'> => {
     if (!(await alone((tx) => beginRetiring(tx, block)))) return false
     wait = WAIT_MS
     // Those who took their numbers before the next partition was opened, or delete entries without having seen the mark.
@@ -62,16 +66,29 @@ export async function retirePartition(
     while (summing === 'more' && !stopping.aborted)
       summing = await alone((tx) => sumUp(tx, block, pagesAtOnce))
     if (summing === null) return false
-    if (summing !== 'done') continue
+    if (summing !== 'done') return 'changed'
     const totals = await totalsOf(pool, block)
     const filed = archive ? await archive(totals) : null
     wait = WAIT_MS
     while (!stopping.aborted) {
       const outcome = await finishRetiring(pool, block, totals, filed, remote)
       if (outcome === 'retired') return true
-      if (outcome === 'changed') break
+      if (outcome === 'changed') return 'changed'
       await pause(LONGEST_WAIT_MS)
     }
+    return false
   }
-  return false
+  try {
+    for (let attempts = 1; !stopping.aborted; attempts++) {
+      if (attempts === ATTEMPTS_BESIDE_MOVES + 1) {
+        inPlace = await pool.connect()
+        await keepUsersInPlace(inPlace)
+      }
+      const outcome = await attempt()
+      if (outcome !== 'changed') return outcome
+    }
+    return false
+  } finally {
+    inPlace?.release(true)
+  }
 }
