@@ -1,17 +1,17 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { archivePartition, readArchive } from './backup/ledger-archive.ts'
+import { type Archived, type ArchiveHead, archivePartition, readArchive } from './backup/ledger-archive.ts'
 import { type Installation, reach, type Undo } from './backup/reach-database.ts'
 import { StartError } from './domain/errors.ts'
 import { MAX_KEPT_DAYS } from './domain/limits.ts'
-import { retirePartition } from './operations/upkeep/retire-partition.ts'
+import { retireTogether } from './operations/upkeep/retire-partition.ts'
 import { Cells, pathTo } from './store/cells.ts'
 import { checkDatabase } from './store/check-database.ts'
 import type { Pool } from './store/database.ts'
 import { isPartitioned, type LedgerPartition, ledgerPartitions } from './store/ledger-partitions.ts'
 import { isMigrated } from './store/migrate.ts'
-import { blocksToRetire, holdRetirement } from './store/retire-partition.ts'
+import { blocksToRetire, holdRetirement, type Totals } from './store/retire-partition.ts'
 import { findUser } from './store/users.ts'
 
 // An operator's tool for the ledger: shows its partitions, archives old ones and reads archives.
@@ -134,60 +134,93 @@ async function archive(tool: Tool, folder: string, days: number): Promise<void> 
   await mkdir(folder, { recursive: true }).catch((error: Error) => {
     throw new StartError(`${folder} cannot be used as a folder (${error.message}).`)
   })
-  let archived = 0
-  for (const ledger of ledgers) archived += await archiveLedger(tool, ledger, folder, days)
-  if (archived === 0)
+  const due = new Map<number, Ledger[]>()
+  for (const ledger of ledgers)
+    for (const block of await blocksToRetire(ledger.pool, days * DAY))
+      due.set(block, [...(due.get(block) ?? []), ledger])
+  for (const [block, those] of [...due].sort(([a], [b]) => a - b))
+    await archiveBlock(tool, those, block, folder)
+  if (due.size === 0)
     print(`No partition of the ledger was closed more than ${days} days ago: nothing to do.`)
 }
 
-/** Archives the old partitions of one ledger; returns how many. */
-async function archiveLedger(
+/** Archives a partition of all ledgers that still have it, each into a file. */
+async function archiveBlock(
   tool: Tool,
-  { pool, cell }: Ledger,
+  ledgers: readonly Ledger[],
+  block: number,
   folder: string,
-  days: number,
-): Promise<number> {
-  const { undo, say, print } = tool
-  const blocks = await blocksToRetire(pool, days * DAY)
-  const stopping = new AbortController().signal
-  for (const block of blocks) {
-    const partition = (await ledgerPartitions(pool)).find((one) => one.block === block)
-    const path = join(
-      folder,
-      `ledger-${cell === null ? '' : `cell-${cell}-`}${String(block).padStart(4, '0')}-from-${dayOf(partition?.openedAt ?? 0)}.ndjson.gz`,
-    )
-    say(`Archiving partition ${block} into ${path}`)
-    let [made, bytes, entries, said] = [false, 0, 0n, tool.monotonic()]
-    const sayNowAndThen = (line: string) => {
-      if (tool.monotonic() - said < SAY_EVERY_MS) return
-      said = tool.monotonic()
-      say(line)
-    }
-    const watch = (written: bigint) => sayNowAndThen(`  ${count(written)} entries …`)
-    const head = {
-      app: tool.version,
-      block,
-      openedAt: isoOrNull(partition?.openedAt),
-      closedAt: isoOrNull(partition?.closedAt),
-    }
-    const done = await retirePartition(pool, block, {
-      stopping,
+): Promise<void> {
+  const { say, print } = tool
+  let said = tool.monotonic()
+  const sayNowAndThen = (line: string) => {
+    if (tool.monotonic() - said < SAY_EVERY_MS) return
+    said = tool.monotonic()
+    say(line)
+  }
+  const files: PartitionFile[] = []
+  for (const ledger of ledgers) files.push(await PartitionFile.of(tool, ledger, block, folder))
+  const outcomes = await retireTogether(
+    files.map((file) => ({
+      pool: file.pool,
+      archive: (totals) => file.write(totals, (written) => sayNowAndThen(`  ${count(written)} entries …`)),
+    })),
+    block,
+    {
+      stopping: new AbortController().signal,
       held: true,
       waiting: () => sayNowAndThen('  waiting for others who use the ledger …'),
-      archive: async (totals) => {
-        if (made) await rm(path)
-        const filed = await archivePartition(pool, path, head, totals, watch, undo)
-        made = true
-        ;[bytes, entries] = [filed.bytes, totals.entries]
-        return filed
-      },
-    })
-    if (!done) throw new StartError(`Partition ${block} was retired by another process.`)
-    print(
-      `Archived ${count(entries)} entries in ${path} (${megabytes(bytes)}), read them again, and removed them.`,
-    )
+    },
+  )
+  for (const [i, file] of files.entries())
+    if (outcomes[i] === true)
+      print(
+        `Archived ${count(file.entries)} entries in ${file.path} (${megabytes(file.bytes)}), read them again, and removed them.`,
+      )
+  for (const outcome of outcomes) {
+    if (outcome instanceof Error) throw outcome
+    if (!outcome) throw new StartError(`Partition ${block} was retired by another process.`)
   }
-  return blocks.length
+}
+
+/** What a partition of a ledger is archived in. */
+class PartitionFile {
+  readonly #tool: Tool
+  readonly #head: ArchiveHead
+  readonly pool: Pool
+  readonly path: string
+  #isSettled = false
+  bytes = 0
+  entries = 0n
+
+  static async of(tool: Tool, { pool, cell }: Ledger, block: number, folder: string): Promise<PartitionFile> {
+    const partition = (await ledgerPartitions(pool)).find((one) => one.block === block)
+    const [openedAt, closedAt] = [isoOrNull(partition?.openedAt), isoOrNull(partition?.closedAt)]
+    const name = `ledger-${cell === null ? '' : `cell-${cell}-`}${String(block).padStart(4, '0')}-from-${dayOf(partition?.openedAt ?? 0)}.ndjson.gz`
+    return new PartitionFile(tool, pool, join(folder, name), { app: tool.version, block, openedAt, closedAt })
+  }
+
+  private constructor(tool: Tool, pool: Pool, path: string, head: ArchiveHead) {
+    this.#tool = tool
+    this.#head = head
+    this.pool = pool
+    this.path = path
+  }
+
+  /** Again, if entries have changed since. */
+  async write(totals: Totals, watch: (entries: bigint) => void): Promise<Archived> {
+    this.#tool.say(`Archiving partition ${this.#head.block} into ${this.path}`)
+    if (this.#isSettled) await rm(this.path)
+    this.#isSettled = false
+    const archived = await archivePartition(this.pool, this.path, this.#head, totals, watch, this.#tool.undo)
+    this.bytes = archived.bytes
+    this.entries = totals.entries
+    const settle = async () => {
+      await archived.settle()
+      this.#isSettled = true
+    }
+    return { ...archived, settle }
+  }
 }
 
 const isoOrNull = (ms: number | null | undefined) => (ms ? new Date(ms).toISOString() : null)

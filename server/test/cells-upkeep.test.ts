@@ -9,11 +9,11 @@ import { load } from '../src/backup/load.ts'
 import { addCells, allOf, evenly, half, moveBuckets, removeCell } from '../src/operations/upkeep/cells.ts'
 import { keepLedger } from '../src/operations/upkeep/keep-ledger.ts'
 import { distribute, moveToWorker } from '../src/operations/upkeep/remote-cells.ts'
-import { retirePartition } from '../src/operations/upkeep/retire-partition.ts'
+import { retirePartition, retireTogether } from '../src/operations/upkeep/retire-partition.ts'
 import { bucketOf } from '../src/store/cells.ts'
 import { openPool, type Pool } from '../src/store/database.ts'
 import { readBuckets } from '../src/store/move-users.ts'
-import { unbalancedCounters } from '../src/store/tables.ts'
+import { ledgersDiffer, unbalancedCounters } from '../src/store/tables.ts'
 import { openToolPool } from '../src/store/tool-connection.ts'
 import { createUsers } from './harness/catalogue.ts'
 import { type CellServers, MOVING, openCellServers } from './harness/cells.ts'
@@ -148,6 +148,25 @@ describe('what looks after several cells', () => {
       expect(retired).toBe(true)
       expect(await unbalancedCounters(ledgers[to] as Pool)).toBe(0)
       await keepLedger(ledgers, { partitionSeconds: 86_400, keptSeconds: 0 }, never)
+      expect(await unbalancedCounters(cells.pool)).toBe(0)
+    })
+
+    it('all cells are made ready before the first has retired it, so that users can be moved', async () => {
+      for (let i = 0; i < 20; i++) await cells.record(cells.app.admin, `u${i}`)
+      const block = await closed()
+      const differ: boolean[] = []
+      const archive = async () => {
+        differ.push(await ledgersDiffer(cells.pool))
+        return { file: 'file', sha256: '' }
+      }
+      const outcomes = await retireTogether(
+        ledgers.map((pool) => ({ pool, archive })),
+        block,
+        { stopping: never },
+      )
+      expect(outcomes).toEqual([true, true, true, true])
+      expect(differ).toEqual([false, false, false, false])
+      expect(await ledgersDiffer(cells.pool)).toBe(false)
       expect(await unbalancedCounters(cells.pool)).toBe(0)
     })
 

@@ -7,7 +7,7 @@ import type { Db } from '../store/database.ts'
 import { entriesOnPages, type Filed, pagesOf, type Totals } from '../store/retire-partition.ts'
 import { databaseId } from '../store/tool-files.ts'
 import type { Undo } from './reach-database.ts'
-import { removePartials, writeWholeFile } from './whole-file.ts'
+import { removePartials, writeUnnamed } from './whole-file.ts'
 
 // An archive of the ledger is gzip over lines of JSON: a head, an entry on each line in the order in which they were
 // written, and a tail with their number, the sum of what they counted and a checksum. It knows users by number alone, so
@@ -20,7 +20,7 @@ const PAGES_AT_ONCE = 1_024
 /** None of our lines comes near. */
 const LONGEST_LINE = 1024 * 1024
 
-interface ArchiveHead {
+export interface ArchiveHead {
   app: string
   block: number
   openedAt: string | null
@@ -51,6 +51,13 @@ interface ReadArchive extends Totals {
 /** Called now and then with how many entries have been written. */
 type Watch = (entries: bigint) => void
 
+/** What a partition was archived in. */
+export interface Archived extends Filed {
+  bytes: number
+  /** Gives the file its name; until then it is of no account. */
+  settle(): Promise<void>
+}
+
 /**
  * Writes a partition into `path` and reads it back: what is there has as many entries as were summed up, with the same
  * total. If the file is there already, from an attempt that was cut short, it must have exactly what is in the partition.
@@ -63,18 +70,21 @@ export async function archivePartition(
   totals: Totals,
   watch: Watch,
   undo: Undo,
-): Promise<Filed & { bytes: number }> {
+): Promise<Archived> {
   const owner = await databaseId(db)
   await removePartials(path, owner)
   const existing = await stat(path).catch(() => null)
   const lines = new ArchiveLines(db, head, watch)
-  const bytes = existing?.size ?? (await writeWholeFile({ path, owner }, lines.all(), undo))
+  const written = existing
+    ? { partial: path, bytes: existing.size, settle: async () => {} }
+    : await writeUnnamed({ path, owner }, lines.all(), undo)
   if (existing) for await (const _ of lines.all());
-  const { sha256, entries, delta } = await readArchive(path, () => {})
+  const { partial, bytes, settle } = written
+  const { sha256, entries, delta } = await readArchive(partial, () => {})
   if (sha256 === lines.sha256 && entries === totals.entries && delta === totals.delta)
-    return { file: path, sha256, bytes }
+    return { file: path, sha256, bytes, settle }
   if (existing) throw new StartError(`${path} already exists, with something else: choose another folder.`)
-  await rm(path)
+  await rm(partial)
   throw new StartError(
     `${path} did not agree with the ledger (${entries} entries of ${totals.entries}): nothing was removed.`,
   )

@@ -35,15 +35,31 @@ export async function removePartials(path: string, owner: string): Promise<void>
   for (const partial of await partialsOf(path, owner)) await rm(partial, { force: true })
 }
 
-/**
- * Compresses `content` into `path`, completely or not at all: until all of it is on disk, under another name, which no
- * other attempt has. Returns its size.
- */
+/** A file that is complete and on disk, under another name than the one it is meant to have. */
+interface Unnamed {
+  partial: string
+  bytes: number
+  /** Gives it the name. */
+  settle(): Promise<void>
+}
+
+/** Compresses `content` into `path`, completely or not at all. Returns its size. */
 export async function writeWholeFile(
-  { path, owner }: Target,
+  target: Target,
   content: AsyncIterable<Buffer>,
   undo: Undo,
 ): Promise<number> {
+  const { bytes, settle } = await writeUnnamed(target, content, undo)
+  await settle()
+  return bytes
+}
+
+/** Compresses `content` into a file whose name no other attempt has, until it is given its own. */
+export async function writeUnnamed(
+  { path, owner }: Target,
+  content: AsyncIterable<Buffer>,
+  undo: Undo,
+): Promise<Unnamed> {
   if (await stat(path).catch(() => null)) throw exists(path)
   const partial = `${path}.${owner}-${randomBytes(4).toString('hex')}${ENDING}`
   const file = await open(partial, 'wx', 0o600).catch((error: Error) => {
@@ -61,8 +77,7 @@ export async function writeWholeFile(
     await file.sync()
     const { size } = await file.stat()
     await file.close()
-    await giveName(partial, path)
-    return size
+    return { partial, bytes: size, settle: () => giveName(partial, path) }
   } catch (error) {
     await file.close().catch(() => {})
     await rm(partial, { force: true })
@@ -80,7 +95,10 @@ async function giveName(partial: string, path: string): Promise<void> {
     await link(partial, path)
     await rm(partial)
   } catch (error) {
-    if (code(error) === 'EEXIST') throw exists(path)
+    if (code(error) === 'EEXIST') {
+      await rm(partial, { force: true })
+      throw exists(path)
+    }
     // Not every file system has links.
     await rename(partial, path)
   }

@@ -390,8 +390,11 @@ describe('an archive', () => {
     await openPartition(pool, 0)
   })
   const head = { app: '0', block: 0, openedAt: null, closedAt: null }
-  const write = (name: string, totals = { entries: 3n, delta: 1n }) =>
-    archivePartition(pool, join(path, name), head, totals, () => {}, [])
+  const write = async (name: string, totals = { entries: 3n, delta: 1n }) => {
+    const archived = await archivePartition(pool, join(path, name), head, totals, () => {}, [])
+    await archived.settle()
+    return archived
+  }
 
   it('has every entry, on a line of its own', async () => {
     await write('whole.gz')

@@ -4,7 +4,7 @@ import type { Pool } from '../../store/database.ts'
 import { openPartition, preparePartitions } from '../../store/ledger-partitions.ts'
 import { blocksToRetire } from '../../store/retire-partition.ts'
 import { partitionLedger } from './partition-ledger.ts'
-import { retirePartition } from './retire-partition.ts'
+import { retireTogether } from './retire-partition.ts'
 
 export interface LedgerSettings {
   /** how many seconds' entries go into one partition */
@@ -42,13 +42,19 @@ export async function keepLedger(
   const opened = failed.length === 0 ? await openPartition(ledgers[0], partitionSeconds) : null
   if (opened !== null) await each(preparePartitions)
   const retired = new Set<number>()
-  if (keptSeconds !== null)
-    await each(async (ledger) => {
-      for (const block of await blocksToRetire(ledger, keptSeconds)) {
-        if (!(await retirePartition(ledger, block, { stopping }))) break
-        retired.add(block)
-      }
-    })
+  if (keptSeconds === null) return { opened, retired: [], failed }
+  const due: { pool: Pool; blocks: number[] }[] = []
+  await each(async (pool) => void due.push({ pool, blocks: await blocksToRetire(pool, keptSeconds) }))
+  for (const block of new Set(due.flatMap(({ blocks }) => blocks).sort((a, b) => a - b))) {
+    const ledgersWithIt = due.filter(({ blocks }) => blocks.includes(block))
+    const outcomes = await retireTogether(ledgersWithIt, block, { stopping })
+    for (const [i, outcome] of outcomes.entries()) {
+      if (outcome === true) retired.add(block)
+      // Its later ones come after it.
+      else (ledgersWithIt[i] as { blocks: number[] }).blocks = []
+      if (outcome instanceof Error) failed.push(outcome)
+    }
+  }
   return { opened, retired: [...retired], failed }
 }
 

@@ -17,15 +17,20 @@ import {
 const WAIT_MS = 20
 /** Looking whether others are done costs them nothing. */
 const LONGEST_LOOK_MS = 1_000
-/** After so many, users stay where they are until it is done: moving one has a partition be summed up and archived again. */
-const ATTEMPTS_BESIDE_MOVES = 2
 /** Each attempt to finish may hold up all writers for a moment. */
 const LONGEST_WAIT_MS = 10_000
+/** After so many, users stay where they are until it is done: moving one has a partition be summed up and archived again. */
+const ATTEMPTS_BESIDE_MOVES = 2
+
+/**
+ * Puts all entries of a partition into a file, which must agree with the totals; called again if entries have changed
+ * since. `settle` is called just before the file takes the place of the entries.
+ */
+type Archive = (totals: Totals) => Promise<Filed & { settle?: () => Promise<void> }>
 
 interface Retiring {
   stopping: AbortSignal
-  /** Puts all entries into a file, which must agree with the totals; called again if entries were deleted meanwhile. */
-  archive?: (totals: Totals) => Promise<Filed>
+  archive?: Archive
   /** whether the caller holds the lock against others already */
   held?: boolean
   /** Told before each wait for others who use the ledger. */
@@ -34,61 +39,154 @@ interface Retiring {
   pagesAtOnce?: number
 }
 
-/**
- * Retires a closed partition. It can be cut short anywhere and is continued by the next attempt. False: it was stopped,
- * or another process is retiring one.
- */
+/** False: it was stopped, or another process has retired it or is retiring one. */
+type Outcome = boolean | Error
+
+/** Retires a closed partition of one ledger, as `retireTogether` does of several. */
 export async function retirePartition(
   pool: Pool,
   block: number,
-  { stopping, archive, held = false, waiting, pagesAtOnce }: Retiring,
+  { archive, ...how }: Retiring,
 ): Promise<boolean> {
-  let wait = WAIT_MS
-  const pause = async (longest: number) => {
-    waiting?.()
-    await delay(wait, undefined, { signal: stopping }).catch(() => {})
-    wait = Math.min(2 * wait, longest)
-  }
-  const alone = <T>(work: (tx: Tx) => Promise<T>): Promise<T | null> =>
-    transactionOnce(pool, async (tx) => (held || (await retireAlone(tx)) ? work(tx) : null))
-  const remote = await remoteLedger(pool)
+  const [outcome] = await retireTogether([{ pool, ...(archive && { archive }) }], block, how)
+  if (outcome instanceof Error) throw outcome
+  return outcome ?? false
+}
+
+/**
+ * Retires a closed partition in the ledgers of several cells. It can be cut short anywhere and is continued by the next
+ * attempt. All are made ready before the first is finished: users cannot be moved between cells of which one has retired
+ * it and the other has not. One that fails does not keep the others from it.
+ */
+export async function retireTogether(
+  ledgers: readonly { pool: Pool; archive?: Archive }[],
+  block: number,
+  how: Omit<Retiring, 'archive'>,
+): Promise<Outcome[]> {
+  const { stopping } = how
+  const all = ledgers.map(
+    ({ pool, archive }) => new Retirement(pool, block, { ...how, ...(archive && { archive }) }),
+  )
   let inPlace: Tx | null = null
-  const attempt = async (): Promise<boolean | 'changed'> => {
-    if (!(await alone((tx) => beginRetiring(tx, block)))) return false
-    wait = WAIT_MS
-    // Those who took their numbers before the next partition was opened, or delete entries without having seen the mark.
-    const before = await ledgerWriters(pool, remote)
-    while (before.length > 0 && (await ledgerWriters(pool, remote)).some((id) => before.includes(id))) {
-      if (stopping.aborted) return false
-      await pause(LONGEST_LOOK_MS)
-    }
-    let summing: Summing | null = 'more'
-    while (summing === 'more' && !stopping.aborted)
-      summing = await alone((tx) => sumUp(tx, block, pagesAtOnce))
-    if (summing === null) return false
-    if (summing !== 'done') return 'changed'
-    const totals = await totalsOf(pool, block)
-    const filed = archive ? await archive(totals) : null
-    wait = WAIT_MS
-    while (!stopping.aborted) {
-      const outcome = await finishRetiring(pool, block, totals, filed, remote)
-      if (outcome === 'retired') return true
-      if (outcome === 'changed') return 'changed'
-      await pause(LONGEST_WAIT_MS)
-    }
-    return false
-  }
   try {
     for (let attempts = 1; !stopping.aborted; attempts++) {
+      const open = all.filter(({ outcome }) => outcome === null)
+      const [first] = open
+      if (!first) break
       if (attempts === ATTEMPTS_BESIDE_MOVES + 1) {
-        inPlace = await pool.connect()
+        inPlace = await first.pool.connect()
         await keepUsersInPlace(inPlace)
       }
-      const outcome = await attempt()
-      if (outcome !== 'changed') return outcome
+      for (const one of open) await one.makeReady()
+      for (const one of open) await one.finish()
     }
-    return false
   } finally {
     inPlace?.release(true)
+  }
+  return all.map(({ outcome }) => outcome ?? false)
+}
+
+/** Of a partition of one ledger. */
+class Retirement {
+  readonly pool: Pool
+  readonly #block: number
+  readonly #how: Retiring
+  #ready: { totals: Totals; filed: Awaited<ReturnType<Archive>> | null } | null = null
+  /** null: it is to be tried again */
+  outcome: Outcome | null = null
+
+  constructor(pool: Pool, block: number, how: Retiring) {
+    this.pool = pool
+    this.#block = block
+    this.#how = how
+  }
+
+  makeReady(): Promise<void> {
+    return this.#attempt(() => this.#sumAndArchive())
+  }
+
+  finish(): Promise<void> {
+    return this.#attempt(() => this.#replace())
+  }
+
+  async #attempt(work: () => Promise<boolean | null>): Promise<void> {
+    if (this.outcome !== null) return
+    try {
+      this.outcome = await work()
+    } catch (error) {
+      this.outcome = error instanceof Error ? error : new Error(String(error))
+    }
+  }
+
+  /** What has not been, unless entries change meanwhile. */
+  async #sumAndArchive(): Promise<false | null> {
+    const { stopping, archive, pagesAtOnce } = this.#how
+    if (this.#ready) return null
+    if (!(await this.#alone((tx) => beginRetiring(tx, this.#block)))) return false
+    await this.#othersDone()
+    let summing: Summing | null = 'more'
+    while (summing === 'more' && !stopping.aborted)
+      summing = await this.#alone((tx) => sumUp(tx, this.#block, pagesAtOnce))
+    if (summing === null) return false
+    if (summing !== 'done') return null
+    const totals = await totalsOf(this.pool, this.#block)
+    this.#ready = { totals, filed: archive ? await archive(totals) : null }
+    return null
+  }
+
+  /** The entries by their sums, unless they have changed since. */
+  async #replace(): Promise<true | null> {
+    await this.#ready?.filed?.settle?.()
+    for (const waits = new Waits(this.#how, LONGEST_WAIT_MS); this.#ready && !this.#how.stopping.aborted; ) {
+      const { totals, filed } = this.#ready
+      const outcome = await finishRetiring(
+        this.pool,
+        this.#block,
+        totals,
+        filed,
+        await remoteLedger(this.pool),
+      )
+      if (outcome === 'retired') return true
+      if (outcome === 'changed') this.#ready = null
+      else await waits.next()
+    }
+    return null
+  }
+
+  #alone<T>(work: (tx: Tx) => Promise<T>): Promise<T | null> {
+    return transactionOnce(this.pool, async (tx) =>
+      this.#how.held || (await retireAlone(tx)) ? work(tx) : null,
+    )
+  }
+
+  /** Waits for those who took their numbers before the next partition was opened, or delete entries without having seen the mark. */
+  async #othersDone(): Promise<void> {
+    const remote = await remoteLedger(this.pool)
+    const before = await ledgerWriters(this.pool, remote)
+    const waits = new Waits(this.#how, LONGEST_LOOK_MS)
+    while (
+      before.length > 0 &&
+      !this.#how.stopping.aborted &&
+      (await ledgerWriters(this.pool, remote)).some((id) => before.includes(id))
+    )
+      await waits.next()
+  }
+}
+
+/** Longer and longer waits. */
+class Waits {
+  readonly #how: Retiring
+  readonly #longest: number
+  #wait = WAIT_MS
+
+  constructor(how: Retiring, longest: number) {
+    this.#how = how
+    this.#longest = longest
+  }
+
+  async next(): Promise<void> {
+    this.#how.waiting?.()
+    await delay(this.#wait, undefined, { signal: this.#how.stopping }).catch(() => {})
+    this.#wait = Math.min(2 * this.#wait, this.#longest)
   }
 }
