@@ -71,6 +71,15 @@ export async function beginRetiring(tx: Tx, block: number): Promise<boolean> {
   return true
 }
 
+/** Whether nobody has deleted entries of a partition that is being retired, or retired it. */
+export async function isUntouched(db: Db, block: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select from ledger_partition where block = $1 and retired_at is null and changes = 0`,
+    [block],
+  )
+  return rowCount === 1
+}
+
 /** False: it is retired, and its table is gone. */
 async function holdUnretired(tx: Tx, block: number): Promise<boolean> {
   const { rowCount } = await tx.query(

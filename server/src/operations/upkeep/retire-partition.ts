@@ -6,6 +6,7 @@ import {
   beginRetiring,
   type Filed,
   finishRetiring,
+  isUntouched,
   ledgerWriters,
   retireAlone,
   type Summing,
@@ -78,7 +79,9 @@ export async function retireTogether(
         await keepUsersInPlace(inPlace)
       }
       for (const one of open) await one.makeReady()
-      for (const one of open) await one.finish()
+      for (const one of open) await one.lookAgain()
+      if (open.every(({ isReady, outcome }) => isReady || outcome !== null))
+        for (const one of open) await one.finish()
     }
   } finally {
     inPlace?.release(true)
@@ -101,8 +104,20 @@ class Retirement {
     this.#how = how
   }
 
+  get isReady(): boolean {
+    return this.#ready !== null
+  }
+
   makeReady(): Promise<void> {
     return this.#attempt(() => this.#sumAndArchive())
+  }
+
+  /** Whether it is still ready: making others ready may have taken long. */
+  lookAgain(): Promise<void> {
+    return this.#attempt(async () => {
+      if (!(await isUntouched(this.pool, this.#block))) this.#ready = null
+      return null
+    })
   }
 
   finish(): Promise<void> {
