@@ -37,7 +37,7 @@ describe('a held connection', () => {
     const removed = once(pool, 'remove')
     const statement =
       when === 'while idle' ? null : held.use((db) => db.query('select pg_sleep(60)')).catch((error) => error)
-    await pool.query('select pg_terminate_backend($1)', [lost])
+    await pool.query('select pg_terminate_backend($1::int)', [lost])
     await removed
     if (statement) expect(await statement).toBeInstanceOf(Error)
     expect(await backendOf(held)).not.toBe(lost)

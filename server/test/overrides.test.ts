@@ -3,6 +3,7 @@ import { publishPackage } from './harness/catalogue.ts'
 import { Client, type Data, type Variables } from './harness/client.ts'
 import { type ClockedApp, clockedApp, midnight } from './harness/clocked-app.ts'
 import { rowsOf } from './harness/database.ts'
+import { onCluster } from './harness/one-server.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 import { watchStatements, withoutCells } from './harness/statements.ts'
 
@@ -412,19 +413,22 @@ describe('gap: what an override costs', () => {
     return names
   }
 
-  it('one round trip for a check and two for a record, also where it counts by two reset periods', async () => {
-    await app.subscribe('plan')
-    await set('call', 'ADD', { limit: 5, resetPeriod: 'DAY' })
-    await set('seat', 'REPLACE', { limit: 5 })
-    for (const featureId of ['call', 'seat']) {
-      await check(featureId)
-      const [read] = [featureId === 'call' ? 'read-holdings' : 'read-holding']
-      expect(await namesDuring(() => check(featureId))).toEqual([read])
-      // The first one creates the counter.
-      expect(await namesDuring(() => record(featureId, 1))).toEqual([read, 'write-usage-new'])
-      expect(await namesDuring(() => record(featureId, 1))).toEqual([read, 'write-usage'])
-    }
-  })
+  it.skipIf(onCluster)(
+    'one round trip for a check and two for a record, also where it counts by two reset periods',
+    async () => {
+      await app.subscribe('plan')
+      await set('call', 'ADD', { limit: 5, resetPeriod: 'DAY' })
+      await set('seat', 'REPLACE', { limit: 5 })
+      for (const featureId of ['call', 'seat']) {
+        await check(featureId)
+        const [read] = [featureId === 'call' ? 'read-holdings' : 'read-holding']
+        expect(await namesDuring(() => check(featureId))).toEqual([read])
+        // The first one creates the counter.
+        expect(await namesDuring(() => record(featureId, 1))).toEqual([read, 'write-usage-new'])
+        expect(await namesDuring(() => record(featureId, 1))).toEqual([read, 'write-usage'])
+      }
+    },
+  )
 
   it('the catalogue is loaded again only for a reset period that the feature did not count by', async () => {
     const version = async () => {

@@ -85,7 +85,7 @@ describe('a prepared statement', () => {
     const sleep = new Prepared('sleep', 'select pg_sleep($1::int)')
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
     const failed = sleep.run(client, ['60']).catch((error: unknown) => error)
-    await pool.query('select pg_terminate_backend($1)', [rows[0]?.pid])
+    await pool.query('select pg_terminate_backend($1::int)', [rows[0]?.pid])
     expect(await failed).toBeInstanceOf(Error)
     await expect(sleep.run(client, ['0'])).rejects.toThrow()
   })

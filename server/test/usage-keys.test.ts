@@ -6,6 +6,7 @@ import { publishPackage, type TestApp } from './harness/catalogue.ts'
 import type { Client, Data } from './harness/client.ts'
 import { rowsOf } from './harness/database.ts'
 import { tablesNamed } from './harness/one-cell.ts'
+import { onCluster } from './harness/one-server.ts'
 import { createApp, startTestServer, type TestServer } from './harness/server.ts'
 
 // The key inside a usage event, alone and together with the key of the request; and what a key keeps when the
@@ -176,7 +177,7 @@ describe('how long a key is kept', () => {
   })
 })
 
-describe('an effect that fails unexpectedly', () => {
+describe.skipIf(onCluster)('an effect that fails unexpectedly', () => {
   const FAILING = [
     {
       table: 'usage_ledger',

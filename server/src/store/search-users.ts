@@ -106,8 +106,8 @@ function newStatement(name: string, after: FoundBy | null, byPart: boolean): Sta
 
 /**
  * Users whose id, address, billing id or name starts with the text, by ranges of four indexes, one after the other: a
- * user matched twice appears twice. Then, up to `byPart`, those with every word of the text somewhere in these; of more,
- * which ones is left open. One statement, whose later parts are not run once there are enough.
+ * user matched twice appears twice. Then, up to `byPart` of each cell that is asked by itself, those with every word of the
+ * text somewhere in these; of more, which ones is left open. One statement, whose later parts are not run once there are enough.
  */
 export async function searchUsers(
   db: Db,

@@ -18,6 +18,8 @@ export interface World extends TestServer {
 export interface Bound {
   limit: keyof typeof limits
   what: string
+  /** whether it can be tried on one server only */
+  onOneServer?: true
   works(world: World): Promise<void>
   refused(world: World): Promise<void>
 }

@@ -56,6 +56,7 @@ export const retryBounds: Bound[] = [
   },
   {
     limit: 'MAX_PROVIDER_READS',
+    onOneServer: true,
     what: 'changes of a payer while the provider is asked',
     works: async (world) =>
       expect(await noticed(world, { changes: MAX_PROVIDER_READS - 1 })).toMatchObject({ state: 'DONE' }),
@@ -67,6 +68,7 @@ export const retryBounds: Bound[] = [
   },
   {
     limit: 'MAX_NOTICE_ATTEMPTS',
+    onOneServer: true,
     what: 'attempts at a notice',
     works: async (world) =>
       expect(
@@ -106,6 +108,7 @@ function recordBound(
   return {
     limit,
     what,
+    onOneServer: true,
     works: async (world) => {
       const { answer, before } = await during(world, times)
       expect(answer).toMatchObject(used(before + 1))
