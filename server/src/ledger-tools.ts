@@ -160,7 +160,7 @@ async function archiveBlock(
   }
   const files: PartitionFile[] = []
   for (const ledger of ledgers) files.push(await PartitionFile.of(tool, ledger, block, folder))
-  const outcomes = await retireTogether(
+  const done = await retireTogether(
     files.map((file) => ({
       pool: file.pool,
       archive: (totals) => file.write(totals, (written) => sayNowAndThen(`  ${count(written)} entries …`)),
@@ -173,14 +173,11 @@ async function archiveBlock(
     },
   )
   for (const [i, file] of files.entries())
-    if (outcomes[i] === true)
+    if (done[i])
       print(
         `Archived ${count(file.entries)} entries in ${file.path} (${megabytes(file.bytes)}), read them again, and removed them.`,
       )
-  for (const outcome of outcomes) {
-    if (outcome instanceof Error) throw outcome
-    if (!outcome) throw new StartError(`Partition ${block} was retired by another process.`)
-  }
+  if (done.includes(false)) throw new StartError(`Partition ${block} was retired by another process.`)
 }
 
 /** What a partition of a ledger is archived in. */

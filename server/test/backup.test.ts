@@ -12,7 +12,6 @@ import { RowSum } from '../src/backup/row-sum.ts'
 import { takeBackup } from '../src/backup/take-backup.ts'
 import { writeBackup } from '../src/backup/write-backup.ts'
 import { StartError } from '../src/domain/errors.ts'
-import { retirePartition } from '../src/operations/upkeep/retire-partition.ts'
 import { openPool, type Pool } from '../src/store/database.ts'
 import { addJob } from '../src/store/jobs.ts'
 import { attachedBlocks, openPartition, preparePartitions } from '../src/store/ledger-partitions.ts'
@@ -26,6 +25,7 @@ import {
   rowsOf,
   type TestDatabase,
 } from './harness/database.ts'
+import { retirePartition } from './harness/retire-partition.ts'
 import { startTestServer } from './harness/server.ts'
 
 const log = pino({ level: 'silent' })

@@ -12,7 +12,7 @@ import { StartError } from '../../src/domain/errors.ts'
 import { ledgerTool } from '../../src/ledger-tools.ts'
 import { keepLedger } from '../../src/operations/upkeep/keep-ledger.ts'
 import { partitionLedger } from '../../src/operations/upkeep/partition-ledger.ts'
-import { retirePartition } from '../../src/operations/upkeep/retire-partition.ts'
+import { retireTogether } from '../../src/operations/upkeep/retire-partition.ts'
 import { openPool, type Pool, type Tx, transactionOnce } from '../../src/store/database.ts'
 import { deleteUserRows } from '../../src/store/erase-user.ts'
 import { ledgerOfUser } from '../../src/store/ledger.ts'
@@ -30,6 +30,7 @@ import { unbalancedCounters } from '../../src/store/tables.ts'
 import { openToolPool } from '../../src/store/tool-connection.ts'
 import { writeUsage } from '../../src/store/write-usage.ts'
 import { createDatabase, createEmptyDatabase, directly } from '../harness/database.ts'
+import { retirePartition } from '../harness/retire-partition.ts'
 
 // A counter equals the sums of the partitions that were retired plus the entries of the others, at every moment, whatever
 // is recorded, opened, retired, deleted or killed meanwhile.
@@ -198,16 +199,16 @@ describe('partitions', () => {
     await recording(pool, (tx) => record(tx, 1, 'f', (used) => used + 1))
     const settings = { partitionSeconds: 0, keptSeconds: null }
     const rounds = await Promise.all([1, 2, 3, 4].map(() => keepLedger([pool], settings, never)))
-    expect(rounds.filter(({ opened }) => opened !== null)).toEqual([{ opened: 3, retired: [], failed: [] }])
+    expect(rounds.filter(({ opened }) => opened !== null)).toEqual([{ opened: 3, retired: [] }])
     await keepLedger([pool], settings, never)
     expect(await attachedBlocks(pool)).toEqual([0, 1, 2, 3, 4])
   })
 
   it('are retired by the retention setting once they have been closed for so long', async () => {
     const settings = { partitionSeconds: 86_400, keptSeconds: 86_400 }
-    expect(await keepLedger([pool], settings, never)).toEqual({ opened: null, retired: [], failed: [] })
+    expect(await keepLedger([pool], settings, never)).toEqual({ opened: null, retired: [] })
     await pool.query(`update ledger_partition set opened_at = opened_at - interval '2 days' where block <= 2`)
-    expect(await keepLedger([pool], settings, never)).toEqual({ opened: null, retired: [0, 1], failed: [] })
+    expect(await keepLedger([pool], settings, never)).toEqual({ opened: null, retired: [0, 1] })
     expect(await attachedBlocks(pool)).toEqual([2, 3, 4])
     expect(await unbalancedCounters(pool)).toBe(0)
     const { rows } = await pool.query(`select block, delta, entries from ledger_base order by block`)
@@ -217,15 +218,19 @@ describe('partitions', () => {
     ])
   })
 
-  it('are retired in one cell while the server of another cannot be reached, and none is opened then', async () => {
+  it('are neither opened nor retired while the server of another cell cannot be reached', async () => {
     await pool.query(`update ledger_partition set opened_at = opened_at - interval '2 days' where block <= 3`)
     await recording(pool, (tx) => record(tx, 1, 'f', (used) => used + 1))
     const other = openPool({ connectionString: pool.url }, { max: 1 }, silent)
     await other.end()
-    const { block } = await currentBlock(pool)
-    const kept = await keepLedger([pool, other], { partitionSeconds: 0, keptSeconds: 86_400 }, never)
-    expect(kept).toEqual({ opened: null, retired: [2], failed: [expect.any(Error), expect.any(Error)] })
-    expect(await currentBlock(pool)).toMatchObject({ block })
+    const before = await ledgerPartitions(pool)
+    const settings = { partitionSeconds: 0, keptSeconds: 86_400 }
+    await expect(keepLedger([pool, other], settings, never)).rejects.toThrow()
+    const ledgersOfBoth = [{ pool }, { pool: other }]
+    await expect(retireTogether(ledgersOfBoth, 2, { stopping: never })).rejects.toThrow()
+    expect(await ledgerPartitions(pool)).toEqual(before)
+    const alone = await keepLedger([pool], { ...settings, partitionSeconds: 864_000 }, never)
+    expect(alone).toEqual({ opened: null, retired: [2] })
   })
 
   it('wait for entries that are on their way', async () => {

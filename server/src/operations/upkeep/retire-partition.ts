@@ -29,7 +29,7 @@ const ATTEMPTS_BESIDE_MOVES = 2
  */
 type Archive = (totals: Totals) => Promise<Filed & { settle?: () => Promise<void> }>
 
-interface Retiring {
+export interface Retiring {
   stopping: AbortSignal
   archive?: Archive
   /** whether the caller holds the lock against others already */
@@ -40,30 +40,16 @@ interface Retiring {
   pagesAtOnce?: number
 }
 
-/** False: it was stopped, or another process has retired it or is retiring one. */
-type Outcome = boolean | Error
-
-/** Retires a closed partition of one ledger, as `retireTogether` does of several. */
-export async function retirePartition(
-  pool: Pool,
-  block: number,
-  { archive, ...how }: Retiring,
-): Promise<boolean> {
-  const [outcome] = await retireTogether([{ pool, ...(archive && { archive }) }], block, how)
-  if (outcome instanceof Error) throw outcome
-  return outcome ?? false
-}
-
 /**
  * Retires a closed partition in the ledgers of several cells. It can be cut short anywhere and is continued by the next
  * attempt. All are made ready before the first is finished: users cannot be moved between cells of which one has retired
- * it and the other has not. One that fails does not keep the others from it.
+ * it and the other has not. False, of each: it was stopped, or another process has retired it or is retiring one.
  */
 export async function retireTogether(
   ledgers: readonly { pool: Pool; archive?: Archive }[],
   block: number,
   how: Omit<Retiring, 'archive'>,
-): Promise<Outcome[]> {
+): Promise<boolean[]> {
   const { stopping } = how
   const all = ledgers.map(
     ({ pool, archive }) => new Retirement(pool, block, { ...how, ...(archive && { archive }) }),
@@ -71,7 +57,7 @@ export async function retireTogether(
   let inPlace: Tx | null = null
   try {
     for (let attempts = 1; !stopping.aborted; attempts++) {
-      const open = all.filter(({ outcome }) => outcome === null)
+      const open = all.filter(({ isDone }) => isDone === null)
       const [first] = open
       if (!first) break
       if (attempts === ATTEMPTS_BESIDE_MOVES + 1) {
@@ -80,13 +66,13 @@ export async function retireTogether(
       }
       for (const one of open) await one.makeReady()
       for (const one of open) await one.lookAgain()
-      if (open.every(({ isReady, outcome }) => isReady || outcome !== null))
+      if (open.every(({ isReady, isDone }) => isReady || isDone === false))
         for (const one of open) await one.finish()
     }
   } finally {
     inPlace?.release(true)
   }
-  return all.map(({ outcome }) => outcome ?? false)
+  return all.map(({ isDone }) => isDone === true)
 }
 
 /** Of a partition of one ledger. */
@@ -95,8 +81,8 @@ class Retirement {
   readonly #block: number
   readonly #how: Retiring
   #ready: { totals: Totals; filed: Awaited<ReturnType<Archive>> | null } | null = null
-  /** null: it is to be tried again */
-  outcome: Outcome | null = null
+  /** false: others have done it, or are at it; null: it is to be tried again */
+  isDone: boolean | null = null
 
   constructor(pool: Pool, block: number, how: Retiring) {
     this.pool = pool
@@ -108,64 +94,41 @@ class Retirement {
     return this.#ready !== null
   }
 
-  makeReady(): Promise<void> {
-    return this.#attempt(() => this.#sumAndArchive())
-  }
-
-  /** Whether it is still ready: making others ready may have taken long. */
-  lookAgain(): Promise<void> {
-    return this.#attempt(async () => {
-      if (!(await isUntouched(this.pool, this.#block))) this.#ready = null
-      return null
-    })
-  }
-
-  finish(): Promise<void> {
-    return this.#attempt(() => this.#replace())
-  }
-
-  async #attempt(work: () => Promise<boolean | null>): Promise<void> {
-    if (this.outcome !== null) return
-    try {
-      this.outcome = await work()
-    } catch (error) {
-      this.outcome = error instanceof Error ? error : new Error(String(error))
-    }
-  }
-
-  /** What has not been, unless entries change meanwhile. */
-  async #sumAndArchive(): Promise<false | null> {
+  /** Sums up and archives what has not been, unless entries change meanwhile. */
+  async makeReady(): Promise<void> {
     const { stopping, archive, pagesAtOnce } = this.#how
-    if (this.#ready) return null
-    if (!(await this.#alone((tx) => beginRetiring(tx, this.#block)))) return false
+    if (this.#ready) return
+    const isLeftToOthers = () => {
+      this.isDone = false
+    }
+    if (!(await this.#alone((tx) => beginRetiring(tx, this.#block)))) return isLeftToOthers()
     await this.#othersDone()
     let summing: Summing | null = 'more'
     while (summing === 'more' && !stopping.aborted)
       summing = await this.#alone((tx) => sumUp(tx, this.#block, pagesAtOnce))
-    if (summing === null) return false
-    if (summing !== 'done') return null
+    if (summing === null) return isLeftToOthers()
+    if (summing !== 'done') return
     const totals = await totalsOf(this.pool, this.#block)
     this.#ready = { totals, filed: archive ? await archive(totals) : null }
-    return null
   }
 
-  /** The entries by their sums, unless they have changed since. */
-  async #replace(): Promise<true | null> {
+  /** Whether it is still ready: making others ready may have taken long. */
+  async lookAgain(): Promise<void> {
+    if (!(await isUntouched(this.pool, this.#block))) this.#ready = null
+  }
+
+  /** Replaces the entries by their sums, unless they have changed since. */
+  async finish(): Promise<void> {
     await this.#ready?.filed?.settle?.()
-    for (const waits = new Waits(this.#how, LONGEST_WAIT_MS); this.#ready && !this.#how.stopping.aborted; ) {
+    const remote = await remoteLedger(this.pool)
+    const waits = new Waits(this.#how, LONGEST_WAIT_MS)
+    while (this.#ready && !this.isDone && !this.#how.stopping.aborted) {
       const { totals, filed } = this.#ready
-      const outcome = await finishRetiring(
-        this.pool,
-        this.#block,
-        totals,
-        filed,
-        await remoteLedger(this.pool),
-      )
-      if (outcome === 'retired') return true
-      if (outcome === 'changed') this.#ready = null
+      const outcome = await finishRetiring(this.pool, this.#block, totals, filed, remote)
+      if (outcome === 'retired') this.isDone = true
+      else if (outcome === 'changed') this.#ready = null
       else await waits.next()
     }
-    return null
   }
 
   #alone<T>(work: (tx: Tx) => Promise<T>): Promise<T | null> {
