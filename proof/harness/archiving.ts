@@ -43,11 +43,12 @@ export class Archiving {
     return keepDoing(async (stopping) => {
       const killing = AbortSignal.any([
         stopping,
-        ...(random.next() < 0.4 ? [AbortSignal.timeout(random.int(200, 3_000))] : []),
+        ...(random.next() < 0.25 ? [AbortSignal.timeout(random.int(500, 4_000))] : []),
       ])
       const done = await this.#archive(killing).catch(() => false)
-      this.#trial.count(done ? 'archives' : 'archives cut short')
-      await sleep(random.int(2_000, 6_000), undefined, { signal: stopping }).catch(() => {})
+      if (done) this.#trial.count('archives')
+      else this.#trial.count(killing.aborted ? 'archives killed' : 'archives cut short')
+      await sleep(random.int(100, 1_500), undefined, { signal: stopping }).catch(() => {})
     })
   }
 
@@ -76,7 +77,8 @@ export class Archiving {
   }
 
   async #archive(killing: AbortSignal): Promise<boolean> {
-    await this.#openNext(killing)
+    // If it cannot be opened now, there may be one from before.
+    await this.#openNext(killing).catch(() => {})
     // A file that a killed attempt has left may have entries that were moved since.
     const folder = join(this.#folder, String(++this.#attempts))
     const args = [this.#tools, 'ledger', 'archive', '--to', folder, '--older-than', '0']
