@@ -20,7 +20,6 @@ export const LONGER: Record<string, string> = {
   'server/test/billing/stripe.test.ts': ONE_SETTING,
   'server/test/bounds/connections.ts': ROWS,
   'server/test/bounds/dashboard.ts': ROWS,
-  'server/test/cells-upkeep.test.ts': ONE_SETTING,
   'server/test/compiled.test.ts': ROWS,
   'server/test/dashboard/audit-search.test.ts': ROWS,
   'server/test/dashboard/audit-steps.ts': ROWS,

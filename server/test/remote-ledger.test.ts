@@ -5,20 +5,19 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { moveBuckets } from '../src/operations/upkeep/cells.ts'
 import { keepLedger } from '../src/operations/upkeep/keep-ledger.ts'
 import { moveToWorker } from '../src/operations/upkeep/remote-cells.ts'
 import { bucketOf } from '../src/store/cells.ts'
-import { openPool, type Pool } from '../src/store/database.ts'
+import type { Pool } from '../src/store/database.ts'
 import { openPartition } from '../src/store/ledger-partitions.ts'
 import { readBuckets } from '../src/store/move-users.ts'
 import { endedForAnother } from '../src/store/refusals.ts'
 import { findWorkers, nameOfWorker, workersOfCells } from '../src/store/remote-cells.ts'
 import { unbalancedCounters } from '../src/store/tables.ts'
 import { createUsers } from './harness/catalogue.ts'
-import { type CellServers, MOVING, openCellServers } from './harness/cells.ts'
+import { type CellServers, MOVING, openCellServers, openLedgers } from './harness/cells.ts'
 import { createDatabase } from './harness/database.ts'
 import { PATIENCE_MS } from './harness/patience.ts'
 import { retirePartition } from './harness/retire-partition.ts'
@@ -46,14 +45,7 @@ describe.runIf(hasCitus)('gap: ledgers on other servers', () => {
     await createUsers(cells.app.admin, users)
     for (const id of users)
       await cells.app.admin.data(`mutation { subscribe(userId: "${id}", packageIds: ["plan"]) { id } }`)
-    const { rows } = await cells.pool.query<{ schema: string }>('select schema from cell order by id')
-    ledgers = rows.map(({ schema }) =>
-      openPool(
-        { connectionString: cells.servers[0].databaseUrl },
-        { max: 3, statementMs: Infinity, searchPath: `${schema}, public` },
-        pino({ level: 'silent' }),
-      ),
-    ) as [Pool, ...Pool[]]
+    ledgers = await openLedgers(cells)
   })
   afterAll(async () => {
     for (const ledger of ledgers ?? []) await ledger.end()

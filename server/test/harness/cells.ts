@@ -80,3 +80,15 @@ export async function openCellServers(creating = createPlainDatabase()): Promise
     },
   }
 }
+
+/** Connections on which names lead to each of the cells, as those have who look after the ledgers. */
+export async function openLedgers({ pool, servers }: CellServers): Promise<[Pool, ...Pool[]]> {
+  const { rows } = await pool.query<{ schema: string }>('select schema from cell order by id')
+  return rows.map(({ schema }) =>
+    openPool(
+      { connectionString: directly(servers[0].databaseUrl) },
+      { max: 3, statementMs: Number.POSITIVE_INFINITY, searchPath: `${schema}, public` },
+      pino({ level: 'silent' }),
+    ),
+  ) as [Pool, ...Pool[]]
+}
