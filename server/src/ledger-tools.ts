@@ -5,13 +5,13 @@ import { type Archived, type ArchiveHead, archivePartition, readArchive } from '
 import { type Installation, reach, type Undo } from './backup/reach-database.ts'
 import { StartError } from './domain/errors.ts'
 import { MAX_KEPT_DAYS } from './domain/limits.ts'
-import { retireTogether } from './operations/upkeep/retire-partition.ts'
+import { partitionsDue, retireTogether } from './operations/upkeep/retire-partition.ts'
 import { Cells, pathTo } from './store/cells.ts'
 import { checkDatabase } from './store/check-database.ts'
 import type { Pool } from './store/database.ts'
 import { isPartitioned, type LedgerPartition, ledgerPartitions } from './store/ledger-partitions.ts'
 import { isMigrated } from './store/migrate.ts'
-import { blocksToRetire, holdRetirement, type Totals } from './store/retire-partition.ts'
+import { holdRetirement, type Totals } from './store/retire-partition.ts'
 import { findUser } from './store/users.ts'
 
 // An operator's tool for the ledger: shows its partitions, archives old ones and reads archives.
@@ -134,13 +134,9 @@ async function archive(tool: Tool, folder: string, days: number): Promise<void> 
   await mkdir(folder, { recursive: true }).catch((error: Error) => {
     throw new StartError(`${folder} cannot be used as a folder (${error.message}).`)
   })
-  const due = new Map<number, Ledger[]>()
-  for (const ledger of ledgers)
-    for (const block of await blocksToRetire(ledger.pool, days * DAY))
-      due.set(block, [...(due.get(block) ?? []), ledger])
-  for (const [block, those] of [...due].sort(([a], [b]) => a - b))
-    await archiveBlock(tool, those, block, folder)
-  if (due.size === 0)
+  const due = await partitionsDue(ledgers, days * DAY)
+  for (const [block, those] of due) await archiveBlock(tool, those, block, folder)
+  if (due.length === 0)
     print(`No partition of the ledger was closed more than ${days} days ago: nothing to do.`)
 }
 

@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Pool } from '../../store/database.ts'
 import { openPartition, preparePartitions } from '../../store/ledger-partitions.ts'
-import { blocksToRetire } from '../../store/retire-partition.ts'
 import { partitionLedger } from './partition-ledger.ts'
-import { retireTogether } from './retire-partition.ts'
+import { partitionsDue, retireTogether } from './retire-partition.ts'
 
 export interface LedgerSettings {
   /** how many seconds' entries go into one partition */
@@ -31,11 +30,11 @@ export async function keepLedger(
   if (opened !== null) for (const ledger of ledgers) await preparePartitions(ledger)
   const retired: number[] = []
   if (keptSeconds === null) return { opened, retired }
-  const due = new Map<number, { pool: Pool }[]>()
-  for (const pool of ledgers)
-    for (const block of await blocksToRetire(pool, keptSeconds))
-      due.set(block, [...(due.get(block) ?? []), { pool }])
-  for (const [block, those] of [...due].sort(([a], [b]) => a - b)) {
+  const due = await partitionsDue(
+    ledgers.map((pool) => ({ pool })),
+    keptSeconds,
+  )
+  for (const [block, those] of due) {
     const done = await retireTogether(those, block, { stopping })
     if (done.includes(true)) retired.push(block)
     if (done.includes(false)) break

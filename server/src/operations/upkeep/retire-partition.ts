@@ -4,6 +4,7 @@ import { keepUsersInPlace } from '../../store/hold-ledger.ts'
 import { remoteLedger } from '../../store/ledger-partitions.ts'
 import {
   beginRetiring,
+  blocksToRetire,
   type Filed,
   finishRetiring,
   isUntouched,
@@ -38,6 +39,18 @@ export interface Retiring {
   waiting?: () => void
   /** how much is summed up at once; for tests */
   pagesAtOnce?: number
+}
+
+/** Partitions that were closed more than `seconds` ago, oldest first, each with the ledgers that still have its entries. */
+export async function partitionsDue<Ledger extends { pool: Pool }>(
+  ledgers: readonly Ledger[],
+  seconds: number,
+): Promise<[block: number, ledgers: Ledger[]][]> {
+  const due = new Map<number, Ledger[]>()
+  for (const ledger of ledgers)
+    for (const block of await blocksToRetire(ledger.pool, seconds))
+      due.set(block, [...(due.get(block) ?? []), ledger])
+  return [...due].sort(([a], [b]) => a - b)
 }
 
 /**
