@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { ownTempFolder } from './server/test/harness/temp-folder.ts'
-import { ALL, LONG, PAGES, UNIT } from './server/test/projects.ts'
+import { ALL, LONG, PAGES, UNIT } from './server/test/house/projects.ts'
 
 ownTempFolder()
 
@@ -11,18 +11,18 @@ const LONGEST = [
   'dashboard/test/day',
   'dashboard/test/undoing',
   'dashboard/test/accessibility-elsewhere',
-  'server/test/start',
-  'server/test/hostile',
-  'server/test/embedded-postgres-owner',
+  'server/test/start/start',
+  'server/test/http/hostile',
+  'server/test/embedded-postgres/owner',
   'server/test/billing/killed',
   'dashboard/test/accessibility',
   'dashboard/test/users',
   'dashboard/test/administration',
-  'server/test/bounds',
-  'server/test/audit',
+  'server/test/bounds/bounds',
+  'server/test/audit/audit',
   'server/test/billing/payments',
   'server/test/billing/stripe',
-  'server/test/races',
+  'server/test/usage/races',
 ].map((name) => `/${name}.test.ts`)
 
 /** A worker belongs to one project, so each project's files stay together; the last ones are the quickest. */

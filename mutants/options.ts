@@ -37,7 +37,7 @@ not tried again; survivors are.
   --most 120                stops after so many
   --seed 7                  the same order again
   --unit                    only tests without a database, and what they come past: many mutants in little time
-  --with server/test/store  only tests whose paths begin like this, and what they come past
+  --with server/test/schema only tests whose paths begin like this, and what they come past
   --fresh                   tries all of them again
   --no-write                leaves docs/mutants.md and its figures as they are
 `

@@ -1,13 +1,13 @@
-import { LONG, PAGES } from '../server/test/projects.ts'
+import { LONG, PAGES } from '../server/test/house/projects.ts'
 import { filesIn } from './sources.ts'
 
 /** They load everything and say nothing about what it does. */
 const ABOUT_NOTHING = [
-  'server/test/schema.test.ts',
-  'server/test/tidy.test.ts',
-  'server/test/docs.test.ts',
-  'server/test/document-cost.test.ts',
-  'server/test/licences.test.ts',
+  'server/test/graphql/schema.test.ts',
+  'server/test/house/tidy.test.ts',
+  'server/test/house/docs.test.ts',
+  'server/test/graphql/document-cost.test.ts',
+  'server/test/house/licences.test.ts',
   'server/src/graphql/engine/compilable.test.ts',
 ]
 

@@ -24,7 +24,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await build({
     ...BUNDLE,
     absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
-    entryPoints: ['src/main.ts', 'src/data-tools.ts'],
+    entryPoints: { main: 'src/main.ts', 'data-tools': 'src/tools/data-tools.ts' },
     outdir: 'dist',
     sourcemap: true,
     logLevel: 'warning',

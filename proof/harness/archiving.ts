@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { start } from '../../bench/processes.ts'
 import { keepLedger } from '../../server/src/operations/upkeep/keep-ledger.ts'
-import { openPool, type Pool } from '../../server/src/store/database.ts'
-import { unbalancedCounters } from '../../server/src/store/tables.ts'
+import { openPool, type Pool } from '../../server/src/store/connection/database.ts'
+import { unbalancedCounters } from '../../server/src/store/schema/tables.ts'
 import type { Trial } from '../trial.ts'
 import { buildService, ROOT } from './build.ts'
 import { keepDoing, onPool } from './cells.ts'
@@ -25,7 +25,7 @@ export class Archiving {
   #attempts = 0
 
   static async make(trial: Trial, url: string): Promise<Archiving> {
-    const tools = await buildService('tools', undefined, ROOT, 'data-tools')
+    const tools = await buildService('tools', undefined, ROOT, 'tools/data-tools')
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-proof-archives-'))
     trial.atEnd(() => rm(folder, { recursive: true, force: true }))
     return new Archiving(trial, url, tools, folder)

@@ -12,7 +12,7 @@ export async function buildService(
   name: string,
   changes: readonly SourceChange[] = [],
   root = ROOT,
-  entry: 'main' | 'data-tools' = 'main',
+  entry: 'main' | 'tools/data-tools' = 'main',
 ): Promise<string> {
   // Beside the usual build: from there it finds the pages of the dashboard.
   const outfile = join(root, 'server/dist', `proof-${name}.js`)

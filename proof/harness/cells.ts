@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { addCells, evenly, moveBuckets } from '../../server/src/operations/upkeep/cells.ts'
 import { distribute, moveToWorker } from '../../server/src/operations/upkeep/remote-cells.ts'
-import { bucketOf } from '../../server/src/store/cells.ts'
-import { openPool, type Pool } from '../../server/src/store/database.ts'
-import { readBuckets } from '../../server/src/store/move-users.ts'
+import { bucketOf } from '../../server/src/store/cells/cells.ts'
+import { readBuckets } from '../../server/src/store/cells/move-users.ts'
+import { openPool, type Pool } from '../../server/src/store/connection/database.ts'
 import type { Trial } from '../trial.ts'
 
 export const CELLS = 4

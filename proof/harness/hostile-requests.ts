@@ -1,4 +1,4 @@
-import { hostileBodies } from '../../server/test/hostile/bodies.ts'
+import { hostileBodies } from '../../server/test/http/hostile/bodies.ts'
 import type { Random } from '../random.ts'
 import { API_KEY } from './node.ts'
 

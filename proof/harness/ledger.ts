@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { withClient } from '../../bench/postgres.ts'
-import { readArchive } from '../../server/src/backup/ledger-archive.ts'
+import { readArchive } from '../../server/src/tools/backup/ledger-archive.ts'
 import type { Trial } from '../trial.ts'
 import { SCARCE_LIMIT } from './app.ts'
 import type { Writers } from './writers.ts'

@@ -33,7 +33,7 @@ export const clock: Scenario = {
     what: 'the newest counter is taken for that of the present period',
     sources: [
       {
-        file: 'store/read-holdings.ts',
+        file: 'store/usage/read-holdings.ts',
         find: `and period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - \${longest}, '-infinity')
   offset 0)`,
         replace: `and (\${longest} is null or true) order by period_start desc limit 1)`,

@@ -39,7 +39,7 @@ export const failover: Scenario = {
     what: 'what is in memory is taken as good for earlier versions too',
     sources: [
       {
-        file: 'store/app-cache.ts',
+        file: 'store/apps/app-cache.ts',
         find: 'return app?.version === version ? app : null',
         replace: 'return app && app.version >= version ? app : null',
       },

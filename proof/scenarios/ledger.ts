@@ -7,10 +7,14 @@ import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { withClient } from '../../bench/postgres.ts'
 import { start } from '../../bench/processes.ts'
-import { readArchive } from '../../server/src/backup/ledger-archive.ts'
-import { openPool, type Pool } from '../../server/src/store/database.ts'
-import { isPartitioned, openPartition, preparePartitions } from '../../server/src/store/ledger-partitions.ts'
-import { unbalancedCounters } from '../../server/src/store/tables.ts'
+import { openPool, type Pool } from '../../server/src/store/connection/database.ts'
+import {
+  isPartitioned,
+  openPartition,
+  preparePartitions,
+} from '../../server/src/store/ledger/ledger-partitions.ts'
+import { unbalancedCounters } from '../../server/src/store/schema/tables.ts'
+import { readArchive } from '../../server/src/tools/backup/ledger-archive.ts'
 import { furnish, named } from '../harness/app.ts'
 import { buildService, ROOT } from '../harness/build.ts'
 import { Cluster } from '../harness/cluster.ts'
@@ -47,7 +51,7 @@ export const ledger: Scenario = {
     what: 'the entries of a partition stay where they are when it is retired',
     sources: [
       {
-        file: 'store/retire-partition.ts',
+        file: 'store/ledger/retire-partition.ts',
         find: 'await tx.query(`drop table ',
         replace: 'void (`',
       },
@@ -66,7 +70,7 @@ export const ledger: Scenario = {
       breakage ? 'broken-tools' : 'tools',
       breakage?.sources,
       ROOT,
-      'data-tools',
+      'tools/data-tools',
     )
     trial.note(`the last version without partitions is ${commit}`)
     const cluster = await Cluster.make(trial)

@@ -1,6 +1,10 @@
 import { withClient } from '../../bench/postgres.ts'
 import { signedIn } from '../../server/test/harness/client.ts'
-import { fillVersions, type Migrated, migrateAndKill } from '../../server/test/migration-under-kills.ts'
+import {
+  fillVersions,
+  type Migrated,
+  migrateAndKill,
+} from '../../server/test/schema/migration-under-kills.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { OWNER, startNode } from '../harness/node.ts'
 import type { Scenario } from '../scenario.ts'

@@ -25,7 +25,7 @@ export const patroni: Scenario = {
   faults: ['lost', 'doubled', 'astray', 'over budget', 'unanswered', 'unclear', 'not back', 'two primaries'],
   breakage: {
     what: 'the server that was the primary is never doubted',
-    sources: [{ file: 'store/primary.ts', find: 'this.#doubtful = true', replace: '' }],
+    sources: [{ file: 'store/connection/primary.ts', find: 'this.#doubtful = true', replace: '' }],
   },
 
   async unavailable() {

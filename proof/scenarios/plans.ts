@@ -1,7 +1,7 @@
 import { withClient } from '../../bench/postgres.ts'
 import { Client, signedIn } from '../../server/test/harness/client.ts'
-import { furnishRaces, type RacedWorld, raceOf } from '../../server/test/plan-races.ts'
 import { startStripe } from '../../server/test/stripe/stand-in.ts'
+import { furnishRaces, type RacedWorld, raceOf } from '../../server/test/subscriptions/plan-races.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { API_KEY, OWNER, startNode } from '../harness/node.ts'
 import type { Scenario } from '../scenario.ts'
@@ -24,17 +24,17 @@ export const plans: Scenario = {
     what: 'what is paid for is changed without a lease',
     sources: [
       {
-        file: 'store/provider-leases.ts',
+        file: 'store/billing/provider-leases.ts',
         find: 'return rows[0]?.taken ?? null',
         replace: 'return true',
       },
       {
-        file: 'store/provider-leases.ts',
+        file: 'store/billing/provider-leases.ts',
         find: 'return rows[0]?.held ?? null',
         replace: 'return true',
       },
       {
-        file: 'store/provider-leases.ts',
+        file: 'store/billing/provider-leases.ts',
         find: 'return rowCount === 1',
         replace: 'return false',
       },

@@ -3,14 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { startBackground } from './background.ts'
-import type { Config } from './config.ts'
 import type { Clocks } from './domain/clocks.ts'
 import { StartError } from './domain/errors.ts'
 import type { PasswordCost } from './domain/password.ts'
 import { httpServer } from './http/server.ts'
-import { DEFAULT_APP, type OwnerSetting, prepare } from './operations/apps/first-start.ts'
-import { NO_WISHES, type Secrets, secretsFor, type Wishes } from './operations/apps/way-back.ts'
+import { DEFAULT_APP, prepare } from './operations/apps/first-start.ts'
+import { NO_WISHES, secretsFor, type Wishes } from './operations/apps/way-back.ts'
 import { warnOfSandboxes } from './operations/billing/sandbox-warning.ts'
 import type { Service } from './operations/call/service.ts'
 import { PASSWORD_COST } from './operations/members/password.ts'
@@ -24,28 +22,21 @@ import { Outages } from './operations/upkeep/outages.ts'
 import { startPruning } from './operations/upkeep/prune.ts'
 import { ACTIVITY_FLUSH_MS, Activity, KEY_USE_FLUSH_MS } from './operations/usage/activity.ts'
 import { UsagePaths } from './operations/usage/hot-paths.ts'
-import { databaseSetting, openDatabase } from './service-database.ts'
-import { AppCache } from './store/app-cache.ts'
-import { CELL_STATEMENT_MS, CellPools } from './store/cell-pools.ts'
-import type { Cells } from './store/cells.ts'
-import { type Connection, openPool, type Pool } from './store/database.ts'
-import { freeAllJobs } from './store/jobs.ts'
-import type { Keyring } from './store/keyring.ts'
-import { openKeyring } from './store/master-key.ts'
-import { sealSecrets, secretNamed } from './store/secrets.ts'
-import { startProblem } from './store/start-problems.ts'
-import { TokenKeys } from './store/token-keyring.ts'
-import { sealTokenKeys } from './store/token-keys.ts'
-
-export interface RunningService {
-  url: string
-  /** to be printed, as nothing shows it again; of a worker, nothing: its primary sees to it */
-  firstStart: Secrets
-  owner: OwnerSetting
-  /** Reports not ready for a while, so that clients go elsewhere before it stops. */
-  drain(signal: AbortSignal): Promise<void>
-  stop(): Promise<void>
-}
+import type { Config } from './settings/config.ts'
+import { startBackground } from './start/background.ts'
+import type { RunningService } from './start/running-service.ts'
+import { databaseSetting, openDatabase } from './start/service-database.ts'
+import { AppCache } from './store/apps/app-cache.ts'
+import { TokenKeys } from './store/apps/token-keyring.ts'
+import { sealTokenKeys } from './store/apps/token-keys.ts'
+import { CELL_STATEMENT_MS, CellPools } from './store/cells/cell-pools.ts'
+import type { Cells } from './store/cells/cells.ts'
+import { type Connection, openPool, type Pool } from './store/connection/database.ts'
+import { startProblem } from './store/connection/start-problems.ts'
+import { freeAllJobs } from './store/jobs/jobs.ts'
+import type { Keyring } from './store/secrets/keyring.ts'
+import { openKeyring } from './store/secrets/master-key.ts'
+import { sealSecrets, secretNamed } from './store/secrets/secrets.ts'
 
 const STOP_STEP_MS = 2_500
 /** The built dashboard; the same relative path from the sources and from the built server. */

@@ -6,7 +6,7 @@ import type { Service } from '../operations/call/service.ts'
 import { actorName } from '../operations/home/sentences.ts'
 import type { ToldEntry } from '../operations/home/tell.ts'
 import { exportAuditLog } from '../operations/members/audit-log.ts'
-import { ACTOR_KINDS } from '../store/audit.ts'
+import { ACTOR_KINDS } from '../store/audit/audit.ts'
 import { memberFile } from './member-file.ts'
 
 const FORMATS = {

@@ -8,7 +8,7 @@ import { type ReportFault, type WireError, wireError } from '../graphql/engine/e
 import type { LongLists } from '../graphql/engine/long-lists.ts'
 import { Deadline } from '../operations/call/deadline.ts'
 import type { Service } from '../operations/call/service.ts'
-import { isOutage } from '../store/outage.ts'
+import { isOutage } from '../store/connection/outage.ts'
 import type { Exchange } from './exchange.ts'
 import { parseGraphqlRequest } from './graphql-request.ts'
 import { requestIdOf } from './request-id.ts'

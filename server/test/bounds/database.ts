@@ -21,8 +21,8 @@ import {
   TryAgain,
   type Tx,
   transaction,
-} from '../../src/store/database.ts'
-import { isOutage } from '../../src/store/outage.ts'
+} from '../../src/store/connection/database.ts'
+import { isOutage } from '../../src/store/connection/outage.ts'
 import { directly } from '../harness/database.ts'
 import type { Bound, World } from './bound.ts'
 

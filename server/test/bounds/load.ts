@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import { readConfig } from '../../src/config.ts'
 import {
   LONG_REQUEST_DEADLINE_MS,
   MAX_REQUESTS_UNDER_WAY,
@@ -9,6 +8,7 @@ import {
 import { RequestsUnderWay, UnderWay } from '../../src/http/requests-under-way.ts'
 import { Deadline } from '../../src/operations/call/deadline.ts'
 import { Batcher } from '../../src/operations/usage/batcher.ts'
+import { readConfig } from '../../src/settings/config.ts'
 import { monotonic } from '../harness/clocks.ts'
 import type { Bound } from './bound.ts'
 

@@ -8,8 +8,8 @@ import {
   MAX_STRIPE_CLIENTS,
 } from '../../src/domain/limits.ts'
 import { Documents } from '../../src/graphql/engine/documents.ts'
-import { AppCache } from '../../src/store/app-cache.ts'
-import type { Db } from '../../src/store/database.ts'
+import { AppCache } from '../../src/store/apps/app-cache.ts'
+import type { Db } from '../../src/store/connection/database.ts'
 import { monotonic } from '../harness/clocks.ts'
 import type { Bound } from './bound.ts'
 

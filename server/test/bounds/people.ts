@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import { readConfig } from '../../src/config.ts'
 import {
   MAX_PASSWORD_CHARACTERS,
   MIN_API_KEY_CHARACTERS,
@@ -7,6 +6,7 @@ import {
   SESSION_SECONDS,
   USER_TOKEN_SECONDS,
 } from '../../src/domain/limits.ts'
+import { readConfig } from '../../src/settings/config.ts'
 import { type Answer, Client, signedIn } from '../harness/client.ts'
 import { OWNER, startTestServer } from '../harness/server.ts'
 import { type Bound, CREATE_USER, expectRefusal, type World } from './bound.ts'

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { REVENUE_LISTS } from '../../src/store/revenue-lists.ts'
-import { SUBSCRIPTION_STATES } from '../../src/store/subscription-list.ts'
+import { REVENUE_LISTS } from '../../src/store/billing/revenue-lists.ts'
+import { SUBSCRIPTION_STATES } from '../../src/store/subscriptions/subscription-list.ts'
 import { directly, rowsOf } from '../harness/database.ts'
 import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
 

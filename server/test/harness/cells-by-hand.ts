@@ -1,5 +1,5 @@
-import { CELL_TABLES } from '../../src/store/cells.ts'
-import type { Pool } from '../../src/store/database.ts'
+import { CELL_TABLES } from '../../src/store/cells/cells.ts'
+import type { Pool } from '../../src/store/connection/database.ts'
 import { CITUS_CELLS } from './citus.ts'
 
 // Tests write rows by hand. Where the run has several cells (TOLLGATE_TEST_CELLS), the tables of users are views, and

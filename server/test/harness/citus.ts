@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { distribute } from '../../src/operations/upkeep/remote-cells.ts'
-import type { Pool } from '../../src/store/database.ts'
+import type { Pool } from '../../src/store/connection/database.ts'
 
 // A run on a Citus cluster (TOLLGATE_TEST_CITUS_URL names a database of its coordinator, as a superuser): every test
 // database is one of the coordinator and of each worker, and the cells but the first two are on workers.

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { textArray } from '../../src/store/arrays.ts'
+import { textArray } from '../../src/store/connection/arrays.ts'
 import type { Statement } from './statements.ts'
 
 /** One step of a plan that touches a table. */

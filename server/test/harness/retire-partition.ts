@@ -1,5 +1,5 @@
 import { type Retiring, retireTogether } from '../../src/operations/upkeep/retire-partition.ts'
-import type { Pool } from '../../src/store/database.ts'
+import type { Pool } from '../../src/store/connection/database.ts'
 
 /** Retires a closed partition of one ledger. */
 export async function retirePartition(

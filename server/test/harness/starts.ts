@@ -1,7 +1,8 @@
 import { pino } from 'pino'
 import { expect } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import { type RunningService, startService } from '../../src/service.ts'
+import { startService } from '../../src/service.ts'
+import { readConfig } from '../../src/settings/config.ts'
+import type { RunningService } from '../../src/start/running-service.ts'
 import { REAL_CLOCKS } from './clocks.ts'
 import { createDatabase } from './database.ts'
 import {

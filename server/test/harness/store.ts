@@ -1,6 +1,6 @@
 import { pino } from 'pino'
-import { Cells } from '../../src/store/cells.ts'
-import { openPool, type Pool, type PoolOptions } from '../../src/store/database.ts'
+import { Cells } from '../../src/store/cells/cells.ts'
+import { openPool, type Pool, type PoolOptions } from '../../src/store/connection/database.ts'
 import { writingByHand } from './cells-by-hand.ts'
 import { createDatabase } from './database.ts'
 import { inOneCell } from './one-cell.ts'

@@ -1,7 +1,7 @@
 import type { Interval } from '../../domain/price.ts'
 import type { SaleTerms } from '../../domain/sale-terms.ts'
-import { APP_NOW } from '../../store/apps.ts'
-import { type Db, timestamp } from '../../store/database.ts'
+import { APP_NOW } from '../../store/apps/apps.ts'
+import { type Db, timestamp } from '../../store/connection/database.ts'
 
 // The books of the built-in provider. Only the provider itself reads them.
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Tx } from '../../store/database.ts'
-import { addJob } from '../../store/jobs.ts'
+import type { Tx } from '../../store/connection/database.ts'
+import { addJob } from '../../store/jobs/jobs.ts'
 import { insertEvent } from './books.ts'
 
 export const newRef = (kind: 'cus' | 'sub' | 'evt' | 'in' | 're'): string =>

@@ -1,7 +1,7 @@
 import { type CardEntry, cardOutcome, cardProblems } from '../../domain/card.ts'
 import { isEmail } from '../../domain/email.ts'
 import { asksForCard, PLAIN_TERMS } from '../../domain/sale-terms.ts'
-import { type Pool, type Tx, transaction } from '../../store/database.ts'
+import { type Pool, type Tx, transaction } from '../../store/connection/database.ts'
 import { billOf, keepInvoice, pricesOf, wholePeriod } from './bill.ts'
 import * as books from './books.ts'
 import { byTheClock, periodEndAt } from './change-price.ts'

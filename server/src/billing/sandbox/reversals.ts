@@ -1,5 +1,5 @@
 import { type Payment, type Reversal, reversalOf, type SandboxReversal } from '../../domain/reversal.ts'
-import type { Db, Tx } from '../../store/database.ts'
+import type { Db, Tx } from '../../store/connection/database.ts'
 import { ProviderError } from '../provider.ts'
 import * as books from './books.ts'
 import { periodOf, periodOfPayment } from './change-price.ts'

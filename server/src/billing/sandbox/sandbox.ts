@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { holdCheckoutSession } from '../../store/checkout-sessions.ts'
-import { type Db, type Pool, type Tx, transaction } from '../../store/database.ts'
+import { holdCheckoutSession } from '../../store/billing/checkout-sessions.ts'
+import { type Db, type Pool, type Tx, transaction } from '../../store/connection/database.ts'
 import {
   type BilledItem,
   type BillingProvider,

@@ -1,5 +1,5 @@
 import type { Interval } from '../../domain/price.ts'
-import { type Db, timestamp, timestampOrNull } from '../../store/database.ts'
+import { type Db, timestamp, timestampOrNull } from '../../store/connection/database.ts'
 import type { BilledItem, ProviderPayment } from '../provider.ts'
 
 export interface SandboxSubscription {

@@ -1,6 +1,6 @@
 import { apiKeys, createApiKey, revokeApiKey, rotateApiKey } from '../../operations/apps/api-keys.ts'
 import { advanceClock, app, apps, createApp, renameApp, setOrigins } from '../../operations/apps/apps.ts'
-import type { ApiKeyRow } from '../../store/api-keys.ts'
+import type { ApiKeyRow } from '../../store/apps/api-keys.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext, installationCall } from './context.ts'

@@ -1,7 +1,7 @@
 import { actorName, SENTENCES } from '../../operations/home/sentences.ts'
 import type { ToldEntry } from '../../operations/home/tell.ts'
 import { auditLog } from '../../operations/members/audit-log.ts'
-import { ACTOR_KINDS } from '../../store/audit.ts'
+import { ACTOR_KINDS } from '../../store/audit/audit.ts'
 import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime } from '../types/time.ts'

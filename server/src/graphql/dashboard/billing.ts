@@ -16,7 +16,7 @@ import {
   prices,
   providerPrices,
 } from '../../operations/billing/prices.ts'
-import type { PriceRow } from '../../store/prices.ts'
+import type { PriceRow } from '../../store/billing/prices.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'

@@ -2,7 +2,7 @@ import type { Call, InstallationCall, MemberActor } from '../../operations/call/
 import { notSignedIn } from '../../operations/call/member-operations.ts'
 import type { Service } from '../../operations/call/service.ts'
 import type { Browser } from '../../operations/members/sign-in.ts'
-import type { Member } from '../../store/members.ts'
+import type { Member } from '../../store/members/members.ts'
 
 /** One request from a browser, signed in or not. */
 export interface DashboardContext extends Browser {

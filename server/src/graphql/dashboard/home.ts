@@ -11,7 +11,7 @@ import {
 import { ACTIVITY_INTERVALS } from '../../operations/home/intervals.ts'
 import { type Explanation, explain } from '../../operations/usage/explain.ts'
 import { EXPLANATION_STEPS, type ExplainedSubscription } from '../../operations/usage/explanation-steps.ts'
-import type { Calls, Checklist } from '../../store/activity.ts'
+import type { Calls, Checklist } from '../../store/usage/activity.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'

@@ -6,8 +6,8 @@ import {
   userImportRows,
   userImports,
 } from '../../operations/imports/apply-import.ts'
-import { IMPORT_OUTCOMES, IMPORT_PROBLEMS } from '../../store/user-import-rows.ts'
-import { IMPORT_STATES, type UserImport } from '../../store/user-imports.ts'
+import { IMPORT_OUTCOMES, IMPORT_PROBLEMS } from '../../store/imports/user-import-rows.ts'
+import { IMPORT_STATES, type UserImport } from '../../store/imports/user-imports.ts'
 import type { Builder } from '../types/builder.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'

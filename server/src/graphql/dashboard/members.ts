@@ -23,7 +23,7 @@ import {
   signOutSession,
 } from '../../operations/members/sessions.ts'
 import { hasOwner, type SignedIn, setOwner, signIn, signOut } from '../../operations/members/sign-in.ts'
-import type { Invitation, Member } from '../../store/members.ts'
+import type { Invitation, Member } from '../../store/members/members.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime } from '../types/time.ts'
 import { type DashboardContext, installationCall } from './context.ts'

@@ -28,8 +28,8 @@ import {
   type SubscriptionBilling,
   subscriptionBilling,
 } from '../../operations/subscriptions/subscription-billing.ts'
-import { NOTICE_STATES } from '../../store/notices.ts'
-import type { StillPaid } from '../../store/remove-app.ts'
+import type { StillPaid } from '../../store/apps/remove-app.ts'
+import { NOTICE_STATES } from '../../store/billing/notices.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'

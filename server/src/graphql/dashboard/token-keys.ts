@@ -1,6 +1,6 @@
 import { USER_TOKEN_SECONDS } from '../../domain/limits.ts'
 import { revokeTokenKey, rotateTokenKey, tokenKeys } from '../../operations/apps/token-keys.ts'
-import type { TokenKeyRow } from '../../store/token-keys.ts'
+import type { TokenKeyRow } from '../../store/apps/token-keys.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'

@@ -10,7 +10,7 @@ import {
   type PackageVersions,
   packageVersions,
 } from '../../operations/catalogue/package-versions.ts'
-import type { HistoryRow } from '../../store/package-history.ts'
+import type { HistoryRow } from '../../store/catalogue/package-history.ts'
 import type { Builder } from '../types/builder.ts'
 import { defineMigration } from '../types/migration-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql'
 import { ERRORS, type ErrorCode, TollgateError, unavailable } from '../../domain/errors.ts'
-import { isOutage } from '../../store/outage.ts'
+import { isOutage } from '../../store/connection/outage.ts'
 
 /** An error as it is sent: always these four. `field` names the refused input, `retryAfter` is in seconds. */
 export interface WireError {

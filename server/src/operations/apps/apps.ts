@@ -13,9 +13,9 @@ import {
   setTestClock,
   setName as storeName,
   setOrigins as storeOrigins,
-} from '../../store/apps.ts'
-import type { Db } from '../../store/database.ts'
-import { addJob } from '../../store/jobs.ts'
+} from '../../store/apps/apps.ts'
+import type { Db } from '../../store/connection/database.ts'
+import { addJob } from '../../store/jobs/jobs.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 

@@ -1,5 +1,5 @@
-import type { AppCaller } from '../../store/app-cache.ts'
-import * as store from '../../store/apps.ts'
+import type { AppCaller } from '../../store/apps/app-cache.ts'
+import * as store from '../../store/apps/apps.ts'
 import type { Service } from '../call/service.ts'
 
 /** The app that an API key authenticates, by its hash in hex; null: none. */

@@ -9,25 +9,30 @@ import { billingStateOf } from '../../domain/mrr.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { endedAt, type Subscription, termsAfter } from '../../domain/subscription.ts'
-import { graceDays } from '../../store/apps.ts'
-import { findCheckoutSession } from '../../store/checkout-sessions.ts'
-import { TryAgain, type Tx, transaction } from '../../store/database.ts'
-import { holdErasures, isErased } from '../../store/erased-refs.ts'
-import { addJob, addJobs } from '../../store/jobs.ts'
+import { graceDays } from '../../store/apps/apps.ts'
+import { findCheckoutSession } from '../../store/billing/checkout-sessions.ts'
 import {
   notePaidAgain,
   type ProviderSubscriptionRow,
   writeProviderSubscription,
-} from '../../store/provider-subscriptions.ts'
-import { cancelNow, followProvider, insertSubscriptions, insertSuccessor } from '../../store/subscriptions.ts'
-import { alignSuccessors, deleteSuccessors, settleByClock } from '../../store/successors.ts'
+} from '../../store/billing/provider-subscriptions.ts'
+import { TryAgain, type Tx, transaction } from '../../store/connection/database.ts'
+import { addJob, addJobs } from '../../store/jobs/jobs.ts'
+import { holdErasures, isErased } from '../../store/privacy/erased-refs.ts'
+import {
+  cancelNow,
+  followProvider,
+  insertSubscriptions,
+  insertSuccessor,
+} from '../../store/subscriptions/subscriptions.ts'
+import { alignSuccessors, deleteSuccessors, settleByClock } from '../../store/subscriptions/successors.ts'
 import {
   findUser,
   findUserByBillingId,
   insertPayer,
   keepBillingId,
   lockUserByUid,
-} from '../../store/users.ts'
+} from '../../store/users/users.ts'
 import { foundPackage } from '../call/found.ts'
 import type { Service } from '../call/service.ts'
 import { auditedReport } from './audited-report.ts'

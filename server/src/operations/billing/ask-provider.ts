@@ -1,5 +1,5 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import { insertFoundFailure } from '../../store/notices.ts'
+import { insertFoundFailure } from '../../store/billing/notices.ts'
 import type { Service } from '../call/service.ts'
 import { BillingProblem } from './billing-problem.ts'
 import { syncCheckout } from './sync-checkout.ts'

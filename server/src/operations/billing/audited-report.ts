@@ -1,8 +1,8 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import { insertAuditEntry } from '../../store/audit.ts'
-import type { Tx } from '../../store/database.ts'
-import { snapshot } from '../../store/snapshots.ts'
-import { findUserByUid } from '../../store/users.ts'
+import { insertAuditEntry } from '../../store/audit/audit.ts'
+import { snapshot } from '../../store/audit/snapshots.ts'
+import type { Tx } from '../../store/connection/database.ts'
+import { findUserByUid } from '../../store/users/users.ts'
 
 /** Writes what a provider reported about a locked user; if it changes their subscriptions, the audit log says so. */
 export async function auditedReport(

@@ -1,12 +1,12 @@
 import { badUserInput } from '../../domain/errors.ts'
 import { MAX_GRACE_DAYS } from '../../domain/limits.ts'
 import type { AccessAfterRefund } from '../../domain/reversal.ts'
-import * as store from '../../store/apps.ts'
-import type { Db } from '../../store/database.ts'
+import * as store from '../../store/apps/apps.ts'
 import {
   pastDueProviderSubscriptions,
   reversedProviderSubscriptions,
-} from '../../store/provider-subscriptions.ts'
+} from '../../store/billing/provider-subscriptions.ts'
+import type { Db } from '../../store/connection/database.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'

@@ -1,8 +1,8 @@
-import { findApp } from '../../store/apps.ts'
-import { checkoutsOfUser } from '../../store/checkout-sessions.ts'
-import type { Tx } from '../../store/database.ts'
-import { addJob } from '../../store/jobs.ts'
-import { subscriptionsOfUser } from '../../store/subscriptions.ts'
+import { findApp } from '../../store/apps/apps.ts'
+import { checkoutsOfUser } from '../../store/billing/checkout-sessions.ts'
+import type { Tx } from '../../store/connection/database.ts'
+import { addJob } from '../../store/jobs/jobs.ts'
+import { subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import type { Service } from '../call/service.ts'
 import { providerOf } from './provider-of.ts'
 

@@ -1,7 +1,7 @@
 import type { ProviderCheckout } from '../../billing/provider.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import { type CheckoutSession, updateCheckoutState } from '../../store/checkout-sessions.ts'
+import { type CheckoutSession, updateCheckoutState } from '../../store/billing/checkout-sessions.ts'
 import type { Service } from '../call/service.ts'
 
 /** Updates our session from the provider's checkout; null if the link does not belong to this app. */

@@ -1,6 +1,6 @@
 import type { BillingProvider, ProviderCheckout } from '../../billing/provider.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import { keepPayments } from '../../store/payments.ts'
+import { keepPayments } from '../../store/billing/payments.ts'
 import type { Service } from '../call/service.ts'
 
 /** Keeps what a provider says was paid for a subscription lately. */

@@ -7,16 +7,16 @@ import { providerName, providerNameFirst } from '../../domain/provider-name.ts'
 import { checkRedirect } from '../../domain/redirect.ts'
 import { PLAIN_TERMS, termsFor } from '../../domain/sale-terms.ts'
 import { endedAt } from '../../domain/subscription.ts'
-import { findTemplate } from '../../store/billing-templates.ts'
+import { findTemplate } from '../../store/billing/billing-templates.ts'
 import {
   type CheckoutSession,
   findCheckoutSession,
   insertCheckoutSession,
   placeCheckoutSession,
-} from '../../store/checkout-sessions.ts'
-import { findPrices } from '../../store/prices.ts'
-import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
-import { findUserByUid } from '../../store/users.ts'
+} from '../../store/billing/checkout-sessions.ts'
+import { findPrices } from '../../store/billing/prices.ts'
+import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
+import { findUserByUid } from '../../store/users/users.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundPackage, foundUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'

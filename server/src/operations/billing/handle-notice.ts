@@ -1,7 +1,7 @@
 import { subjectOf } from '../../billing/notice.ts'
 import { ProviderError } from '../../billing/provider.ts'
 import { MAX_NOTICE_ATTEMPTS } from '../../domain/limits.ts'
-import { findNotice, type NoticeRow, noteDone, noteFailure } from '../../store/notices.ts'
+import { findNotice, type NoticeRow, noteDone, noteFailure } from '../../store/billing/notices.ts'
 import type { Service } from '../call/service.ts'
 import { BillingProblem } from './billing-problem.ts'
 import { syncCheckout } from './sync-checkout.ts'

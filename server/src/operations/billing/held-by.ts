@@ -1,6 +1,10 @@
 import type { HeldSubscription } from '../../domain/bill.ts'
-import type { Db } from '../../store/database.ts'
-import { paymentsBehind, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions.ts'
+import type { Db } from '../../store/connection/database.ts'
+import {
+  paymentsBehind,
+  type SubscriptionRow,
+  subscriptionsOfUser,
+} from '../../store/subscriptions/subscriptions.ts'
 
 /** The user's subscriptions, each with the payment behind it. */
 export async function heldBy(

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { unavailable } from '../../domain/errors.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import { isLeased, takeLease } from '../../store/provider-leases.ts'
+import { isLeased, takeLease } from '../../store/billing/provider-leases.ts'
 import type { Service } from '../call/service.ts'
 
 /** Longer than a provider takes, even if it has to be asked twice. */

@@ -1,11 +1,11 @@
 import { badUserInput } from '../../domain/errors.ts'
+import { type StillPaid, stillPaid } from '../../store/apps/remove-app.ts'
 import {
   deleteProviderAccount,
   findProviderAccount,
   forgetBesideLive,
   upsertProviderAccount,
-} from '../../store/provider-accounts.ts'
-import { type StillPaid, stillPaid } from '../../store/remove-app.ts'
+} from '../../store/billing/provider-accounts.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'

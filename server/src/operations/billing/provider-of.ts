@@ -5,9 +5,9 @@ import type { BillingSettings } from '../../billing/settings.ts'
 import { stripeClient } from '../../billing/stripe/client.ts'
 import { stripeProvider } from '../../billing/stripe/stripe.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
-import type { Db } from '../../store/database.ts'
-import { decrypt, encrypt } from '../../store/keyring.ts'
-import { findProviderAccount } from '../../store/provider-accounts.ts'
+import { findProviderAccount } from '../../store/billing/provider-accounts.ts'
+import type { Db } from '../../store/connection/database.ts'
+import { decrypt, encrypt } from '../../store/secrets/keyring.ts'
 import type { Service } from '../call/service.ts'
 
 export const PROVIDERS = ['sandbox', 'stripe'] as const

@@ -7,11 +7,11 @@ import {
   subjectOf,
 } from '../../billing/notice.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
-import { findApp } from '../../store/apps.ts'
-import { transaction } from '../../store/database.ts'
-import { holdErasures, isErased } from '../../store/erased-refs.ts'
-import { addJob } from '../../store/jobs.ts'
-import { insertNotice } from '../../store/notices.ts'
+import { findApp } from '../../store/apps/apps.ts'
+import { insertNotice } from '../../store/billing/notices.ts'
+import { transaction } from '../../store/connection/database.ts'
+import { addJob } from '../../store/jobs/jobs.ts'
+import { holdErasures, isErased } from '../../store/privacy/erased-refs.ts'
 import type { Service } from '../call/service.ts'
 import { accountOf, PROVIDERS, type ProviderName } from './provider-of.ts'
 

@@ -1,11 +1,11 @@
-import { closeUnanswered, openCheckouts } from '../../store/checkout-sessions.ts'
-import { type Tx, transaction } from '../../store/database.ts'
-import { addJobs } from '../../store/jobs.ts'
+import { closeUnanswered, openCheckouts } from '../../store/billing/checkout-sessions.ts'
 import {
   type AskAbout,
   endedProviderSubscriptions,
   liveProviderSubscriptions,
-} from '../../store/provider-subscriptions.ts'
+} from '../../store/billing/provider-subscriptions.ts'
+import { type Tx, transaction } from '../../store/connection/database.ts'
+import { addJobs } from '../../store/jobs/jobs.ts'
 import type { Service } from '../call/service.ts'
 
 /** As long as banks take disputes as a rule, and longer than shops refund. */

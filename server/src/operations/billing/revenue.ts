@@ -2,15 +2,13 @@ import { exponentOf } from '../../domain/currency.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { type Mrr, mrrOf } from '../../domain/mrr.ts'
-import type { Tx } from '../../store/database.ts'
 import {
   type ListedPayment,
   listPayments,
   type PaymentState,
   type PaymentTotal,
   paymentTotals,
-} from '../../store/payments.ts'
-import { readAnyApp } from '../../store/read-any-app.ts'
+} from '../../store/billing/payments.ts'
 import {
   chargedPrices,
   countByPackage,
@@ -22,15 +20,17 @@ import {
   type Movements,
   makesFiguresAlone,
   type PlanCount,
-} from '../../store/revenue.ts'
-import { type ListedSubscription, listRevenue, type RevenueList } from '../../store/revenue-lists.ts'
+} from '../../store/billing/revenue.ts'
+import { type ListedSubscription, listRevenue, type RevenueList } from '../../store/billing/revenue-lists.ts'
 import {
   listMrr,
   listRefunds,
   type MrrRow,
   type RefundTotal,
   refundTotals,
-} from '../../store/revenue-money.ts'
+} from '../../store/billing/revenue-money.ts'
+import type { Tx } from '../../store/connection/database.ts'
+import { readAnyApp } from '../../store/connection/read-any-app.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, pageOf, pageSize, unknownCursor } from '../call/pages.ts'

@@ -1,4 +1,4 @@
-import { appsWithKey } from '../../store/provider-accounts.ts'
+import { appsWithKey } from '../../store/billing/provider-accounts.ts'
 import type { Service } from '../call/service.ts'
 import { accountOf, isLiveKey } from './provider-of.ts'
 

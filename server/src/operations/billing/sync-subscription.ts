@@ -2,9 +2,12 @@ import type { BillingProvider, ProviderSubscription } from '../../billing/provid
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_PROVIDER_READS } from '../../domain/limits.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import { findCheckoutSession } from '../../store/checkout-sessions.ts'
-import { findProviderSubscription, type ProviderSubscriptionRow } from '../../store/provider-subscriptions.ts'
-import { findUserByBillingId } from '../../store/users.ts'
+import { findCheckoutSession } from '../../store/billing/checkout-sessions.ts'
+import {
+  findProviderSubscription,
+  type ProviderSubscriptionRow,
+} from '../../store/billing/provider-subscriptions.ts'
+import { findUserByBillingId } from '../../store/users/users.ts'
 import type { Service } from '../call/service.ts'
 import { applyBilling } from './apply-billing.ts'
 import { followCheckout } from './follow-checkout.ts'

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
 import type { TemplateItem } from '../../domain/offer.ts'
-import type { TemplateRow } from '../../store/billing-templates.ts'
+import type { TemplateRow } from '../../store/billing/billing-templates.ts'
 import { foundPackage } from '../call/found.ts'
 
 /** A template's packages and prices, from the catalogue. */

@@ -1,5 +1,5 @@
-import type { Moment } from '../../store/app-cache.ts'
-import type { Member } from '../../store/members.ts'
+import type { Moment } from '../../store/apps/app-cache.ts'
+import type { Member } from '../../store/members/members.ts'
 import type { WaitingCaller } from './hot-paths.ts'
 import type { Args } from './member-operations.ts'
 import type { Service } from './service.ts'

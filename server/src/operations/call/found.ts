@@ -8,11 +8,11 @@ import {
 } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { Package } from '../../domain/package.ts'
-import { loadApp } from '../../store/catalogue.ts'
-import type { Db } from '../../store/database.ts'
-import { readInCellOf } from '../../store/read-in-cell.ts'
-import { findSubscription, type SubscriptionRow } from '../../store/subscriptions.ts'
-import { findUser, lockUser, type UserRow } from '../../store/users.ts'
+import { loadApp } from '../../store/catalogue/catalogue.ts'
+import { readInCellOf } from '../../store/cells/read-in-cell.ts'
+import type { Db } from '../../store/connection/database.ts'
+import { findSubscription, type SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
+import { findUser, lockUser, type UserRow } from '../../store/users/users.ts'
 
 // Look up an object by id, or throw its not-found error. An id that cannot exist is not even looked up: PostgreSQL
 // would choke on some of them.

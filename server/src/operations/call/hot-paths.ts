@@ -1,9 +1,9 @@
 import type { Standing } from '../../domain/standing.ts'
 import type { RecordedUsage, UsageCall } from '../../domain/usage.ts'
-import type { Caller } from '../../store/app-cache.ts'
-import type { Cell } from '../../store/cell-map.ts'
-import type { CountedFeature } from '../../store/feature-activity.ts'
-import type { KeyName } from '../../store/idempotency.ts'
+import type { Caller } from '../../store/apps/app-cache.ts'
+import type { Cell } from '../../store/cells/cell-map.ts'
+import type { CountedFeature } from '../../store/usage/feature-activity.ts'
+import type { KeyName } from '../../store/usage/idempotency.ts'
 import type { Deadline } from './deadline.ts'
 
 /** The two hot paths. Calls that arrive at the same time share their round trips. */

@@ -1,7 +1,7 @@
 import { TollgateError } from '../../domain/errors.ts'
 import { isAtLeast, type Role } from '../../domain/role.ts'
-import type { Member } from '../../store/members.ts'
-import type { SubjectKind } from '../../store/snapshots.ts'
+import type { SubjectKind } from '../../store/audit/snapshots.ts'
+import type { Member } from '../../store/members/members.ts'
 
 /** The raw arguments of a mutation. */
 export type Args = Record<string, unknown>

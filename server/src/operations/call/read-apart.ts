@@ -1,4 +1,4 @@
-import { isOutage, isTimeout } from '../../store/outage.ts'
+import { isOutage, isTimeout } from '../../store/connection/outage.ts'
 import type { Service } from './service.ts'
 
 /** Reads on the replica, if there is one that has all that was committed before; on the primary otherwise. */

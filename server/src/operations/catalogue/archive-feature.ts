@@ -1,5 +1,5 @@
 import type { CataloguedFeature } from '../../domain/catalogue.ts'
-import * as store from '../../store/features.ts'
+import * as store from '../../store/catalogue/features.ts'
 import type { Call } from '../call/call.ts'
 import { foundFeature } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'

@@ -1,5 +1,5 @@
 import type { Package } from '../../domain/package.ts'
-import * as store from '../../store/packages.ts'
+import * as store from '../../store/catalogue/packages.ts'
 import type { Call } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'

@@ -2,14 +2,14 @@ import { type Catalogue, checkSize } from '../../domain/catalogue.ts'
 import { type CatalogueDiff, catalogueDiff as diffOf } from '../../domain/catalogue-diff.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import type { Package, PackageEdit } from '../../domain/package.ts'
-import type { Tx } from '../../store/database.ts'
-import { insertFeatures, updateFeature } from '../../store/features.ts'
+import { insertFeatures, updateFeature } from '../../store/catalogue/features.ts'
 import {
   applyPackageEdit,
   insertFeaturesOfPackages,
   insertPackages,
   setPackageDraft,
-} from '../../store/packages.ts'
+} from '../../store/catalogue/packages.ts'
+import type { Tx } from '../../store/connection/database.ts'
 import type { Call } from '../call/call.ts'
 import { foundFeature, foundPackage } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'

@@ -1,7 +1,7 @@
 import { type CataloguedFeature, checkSize } from '../../domain/catalogue.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { checkNewFeature, type Feature } from '../../domain/feature.ts'
-import { insertFeature } from '../../store/features.ts'
+import { insertFeature } from '../../store/catalogue/features.ts'
 import type { Call } from '../call/call.ts'
 import { foundFeature } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'

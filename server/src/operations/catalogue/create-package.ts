@@ -9,7 +9,7 @@ import {
   entitlementFor,
   type Package,
 } from '../../domain/package.ts'
-import { insertPackage, insertPackageFeatures } from '../../store/packages.ts'
+import { insertPackage, insertPackageFeatures } from '../../store/catalogue/packages.ts'
 import type { Call } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'

@@ -1,6 +1,6 @@
 import { checkDeletable, counted, deletionRefusal } from '../../domain/deletion.ts'
-import * as store from '../../store/packages.ts'
-import { lockPackage, type PackageReferences, packageReferences } from '../../store/references.ts'
+import * as store from '../../store/catalogue/packages.ts'
+import { lockPackage, type PackageReferences, packageReferences } from '../../store/catalogue/references.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'

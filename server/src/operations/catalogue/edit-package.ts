@@ -9,15 +9,15 @@ import {
   type PackageEdit,
 } from '../../domain/package.ts'
 import type { Reach } from '../../domain/package-version.ts'
-import type { LoadedApp } from '../../store/catalogue.ts'
-import type { Tx } from '../../store/database.ts'
-import { addToHistory } from '../../store/package-history.ts'
+import type { LoadedApp } from '../../store/catalogue/catalogue.ts'
+import { addToHistory } from '../../store/catalogue/package-history.ts'
 import {
   applyPackageEdit,
   publishPackage as markPublished,
   setPackageDraft,
   updatePackageMetadata,
-} from '../../store/packages.ts'
+} from '../../store/catalogue/packages.ts'
+import type { Tx } from '../../store/connection/database.ts'
 import type { Call } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
 import { mutateCatalogue } from '../call/mutate.ts'

@@ -1,7 +1,7 @@
 import { type Catalogue, versionOf } from '../../domain/catalogue.ts'
 import { MAX_COUNTED } from '../../domain/limits.ts'
 import type { Entitlement, Package } from '../../domain/package.ts'
-import { countLive, newestSubscribers } from '../../store/subscribers.ts'
+import { countLive, newestSubscribers } from '../../store/subscriptions/subscribers.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { foundFeature } from '../call/found.ts'

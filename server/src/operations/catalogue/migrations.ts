@@ -13,15 +13,15 @@ import { checkMigration, checkUndo, type MigrationStatus, reachOf, statusOf } fr
 import type { Entitlement, Package } from '../../domain/package.ts'
 import { periodEnd, type Reach } from '../../domain/package-version.ts'
 import { touchedFeatures } from '../../domain/publish-impact.ts'
-import type { Db } from '../../store/database.ts'
 import {
   addToHistory,
   type HistoryRow,
   markUndone,
   packageHistory,
   packageOfMigration,
-} from '../../store/package-history.ts'
-import type { Subscriber } from '../../store/subscribers.ts'
+} from '../../store/catalogue/package-history.ts'
+import type { Db } from '../../store/connection/database.ts'
+import type { Subscriber } from '../../store/subscriptions/subscribers.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
 import { earlierAnswer, mutateCatalogue } from '../call/mutate.ts'

@@ -2,7 +2,7 @@ import { type Catalogue, catalogueWith, countedPeriodsOf } from '../../domain/ca
 import type { Entitlement, Package } from '../../domain/package.ts'
 import { periodEnd, type Reach } from '../../domain/package-version.ts'
 import { type TouchedFeature, touchedFeatures } from '../../domain/publish-impact.ts'
-import type { Subscriber } from '../../store/subscribers.ts'
+import type { Subscriber } from '../../store/subscriptions/subscribers.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'

@@ -10,7 +10,7 @@ import {
   standingChanges,
   type TouchedFeature,
 } from '../../domain/publish-impact.ts'
-import { type Db, lookUpKeys, type Tx, transaction } from '../../store/database.ts'
+import { type Db, lookUpKeys, type Tx, transaction } from '../../store/connection/database.ts'
 import {
   type Counter,
   heldAt,
@@ -20,7 +20,7 @@ import {
   peopleOf,
   type Subscriber,
   usedOf,
-} from '../../store/subscribers.ts'
+} from '../../store/subscriptions/subscribers.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyAfter, unknownCursor } from '../call/pages.ts'
 

@@ -1,4 +1,4 @@
-import { type FeatureCalls, featureActivityBetween } from '../../store/feature-activity.ts'
+import { type FeatureCalls, featureActivityBetween } from '../../store/usage/feature-activity.ts'
 import type { Call } from '../call/call.ts'
 import { dashboardFeature } from '../catalogue/catalogue.ts'
 import { intervalsBetween } from './intervals.ts'

@@ -1,6 +1,9 @@
 import { named, type Sentence, type SentencePart, say } from '../../domain/sentence.ts'
 import { standingOf } from '../../domain/standing.ts'
 import { endedAt } from '../../domain/subscription.ts'
+import { EVERYTHING, searchAudit } from '../../store/audit/audit-search.ts'
+import { holders, usedOf } from '../../store/subscriptions/subscribers.ts'
+import { ALL_SUBSCRIPTIONS, filteredSubscriptions } from '../../store/subscriptions/subscription-list.ts'
 import {
   type ActivityUnit,
   activityBetween,
@@ -8,11 +11,8 @@ import {
   type Checklist,
   listRecentUsage,
   readChecklist,
-} from '../../store/activity.ts'
-import { EVERYTHING, searchAudit } from '../../store/audit-search.ts'
-import { holders, usedOf } from '../../store/subscribers.ts'
-import { ALL_SUBSCRIPTIONS, filteredSubscriptions } from '../../store/subscription-list.ts'
-import { findUsers } from '../../store/users.ts'
+} from '../../store/usage/activity.ts'
+import { findUsers } from '../../store/users/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { pageSize } from '../call/pages.ts'

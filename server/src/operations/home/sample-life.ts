@@ -1,7 +1,12 @@
 import { pastPeriods, periodAt } from '../../domain/period.ts'
-import type { SampleFeatureCalls } from '../../store/feature-activity.ts'
-import type { SampleCalls, SampleCounter, SampleEntry, SampleSubscription } from '../../store/sample.ts'
-import { SAMPLE_BILLS, type SampleBill } from '../../store/sample-bills.ts'
+import type {
+  SampleCalls,
+  SampleCounter,
+  SampleEntry,
+  SampleSubscription,
+} from '../../store/sample/sample.ts'
+import { SAMPLE_BILLS, type SampleBill } from '../../store/sample/sample-bills.ts'
+import type { SampleFeatureCalls } from '../../store/usage/feature-activity.ts'
 import {
   SAMPLE_FEATURES,
   SAMPLE_PACKAGES,

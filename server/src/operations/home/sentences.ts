@@ -1,6 +1,6 @@
 import { providerNameFirst } from '../../domain/provider-name.ts'
 import { number } from '../../domain/sentence.ts'
-import type { AuditRow } from '../../store/audit.ts'
+import type { AuditRow } from '../../store/audit/audit.ts'
 
 /** What a sentence is made of. */
 export type Done = Pick<AuditRow, 'appId' | 'operation' | 'subjectKind' | 'subjectId' | 'before' | 'after'>

@@ -2,11 +2,15 @@ import { badUserInput, quote, TollgateError, unavailable } from '../../domain/er
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { named, type SentencePart, type Subject } from '../../domain/sentence.ts'
-import { type Db, lookUpKeys, transaction } from '../../store/database.ts'
-import { isBillingIdTaken, moveRows, type WayThrough } from '../../store/move-user-import.ts'
-import { namesOf, subjectKey } from '../../store/names.ts'
-import { type ImportOutcome, listImportRows, type UserImportRow } from '../../store/user-import-rows.ts'
-import * as store from '../../store/user-imports.ts'
+import { namesOf, subjectKey } from '../../store/audit/names.ts'
+import { type Db, lookUpKeys, transaction } from '../../store/connection/database.ts'
+import { isBillingIdTaken, moveRows, type WayThrough } from '../../store/imports/move-user-import.ts'
+import {
+  type ImportOutcome,
+  listImportRows,
+  type UserImportRow,
+} from '../../store/imports/user-import-rows.ts'
+import * as store from '../../store/imports/user-imports.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'

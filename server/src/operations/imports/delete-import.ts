@@ -1,6 +1,6 @@
-import { addJob } from '../../store/jobs.ts'
-import { deleteRows } from '../../store/user-import-rows.ts'
-import { deleteUserImport } from '../../store/user-imports.ts'
+import { deleteRows } from '../../store/imports/user-import-rows.ts'
+import { deleteUserImport } from '../../store/imports/user-imports.ts'
+import { addJob } from '../../store/jobs/jobs.ts'
 import type { Service } from '../call/service.ts'
 
 const STRETCH = 10_000

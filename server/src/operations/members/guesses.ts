@@ -8,7 +8,7 @@ import {
   SIGN_IN_EVERY_MS,
   SIGN_IN_TRIES,
 } from '../../domain/limits.ts'
-import { forgetTries, giveTryBack, type Pace, takeTry } from '../../store/sign-in-pace.ts'
+import { forgetTries, giveTryBack, type Pace, takeTry } from '../../store/members/sign-in-pace.ts'
 import type { Service } from '../call/service.ts'
 
 const ONE: Pace = { tries: SIGN_IN_TRIES, everyMs: SIGN_IN_EVERY_MS }

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { KNOWN_DEVICE_SECONDS } from '../../domain/limits.ts'
-import { secretNamed } from '../../store/secrets.ts'
+import { secretNamed } from '../../store/secrets/secrets.ts'
 import type { Service } from '../call/service.ts'
 
 /**

@@ -1,13 +1,13 @@
 import { badUserInput } from '../../domain/errors.ts'
 import { checkPassword } from '../../domain/password.ts'
-import { findMember, replacePasswordHash } from '../../store/members.ts'
-import { deletePasswordReset } from '../../store/password-resets.ts'
+import { findMember, replacePasswordHash } from '../../store/members/members.ts'
+import { deletePasswordReset } from '../../store/members/password-resets.ts'
 import {
   deleteSessionById,
   deleteSessionsOf,
   listSessions,
   type Session as StoredSession,
-} from '../../store/sessions.ts'
+} from '../../store/members/sessions.ts'
 import type { InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { guess, sourcesOfMember } from './guesses.ts'

@@ -4,24 +4,24 @@ import { TollgateError } from '../../domain/errors.ts'
 import { checkText } from '../../domain/identifier.ts'
 import { MAX_TEXT_CHARACTERS, SESSION_SECONDS } from '../../domain/limits.ts'
 import { checkPassword } from '../../domain/password.ts'
-import { insertAuditEntry } from '../../store/audit.ts'
-import { transaction } from '../../store/database.ts'
-import { noteFailedSignIn } from '../../store/failed-sign-ins.ts'
+import { insertAuditEntry } from '../../store/audit/audit.ts'
+import { transaction } from '../../store/connection/database.ts'
+import { noteFailedSignIn } from '../../store/members/failed-sign-ins.ts'
 import {
   findMember,
   hasMembers,
   insertFirstMember,
   type Member,
   replacePasswordHash,
-} from '../../store/members.ts'
-import { secretNamed } from '../../store/secrets.ts'
+} from '../../store/members/members.ts'
 import {
   deleteExpiredSessions,
   deleteSession,
   findSession,
   insertSession,
   touchSession,
-} from '../../store/sessions.ts'
+} from '../../store/members/sessions.ts'
+import { secretNamed } from '../../store/secrets/secrets.ts'
 import type { Deadline } from '../call/deadline.ts'
 import type { Service } from '../call/service.ts'
 import { guess, sourcesOf } from './guesses.ts'

@@ -1,6 +1,6 @@
 import { MAX_LOOKED_AT } from '../../domain/limits.ts'
 import { overrideAt } from '../../domain/override.ts'
-import { usersWithOverride } from '../../store/overrides.ts'
+import { usersWithOverride } from '../../store/users/overrides.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyBefore, pageOf, pageSize } from '../call/pages.ts'

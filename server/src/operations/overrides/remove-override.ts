@@ -1,5 +1,5 @@
 import { overrideAt, withoutOverride } from '../../domain/override.ts'
-import { storeOverrides } from '../../store/overrides.ts'
+import { storeOverrides } from '../../store/users/overrides.ts'
 import type { Call } from '../call/call.ts'
 import { foundFeature, lockedUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'

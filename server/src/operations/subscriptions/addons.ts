@@ -1,7 +1,7 @@
 import { endedAt, endOfPlan } from '../../domain/subscription.ts'
-import type { Tx } from '../../store/database.ts'
-import type { SubscriptionRow } from '../../store/subscriptions.ts'
-import { endAddonsWithPlan } from '../../store/successors.ts'
+import type { Tx } from '../../store/connection/database.ts'
+import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
+import { endAddonsWithPlan } from '../../store/subscriptions/successors.ts'
 
 /**
  * Has the add-ons of a user last as long as the base plan, which from now on `ends` then, or not at all. `held` is what the

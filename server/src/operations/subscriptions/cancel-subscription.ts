@@ -2,19 +2,22 @@ import { countedPeriodsOf } from '../../domain/catalogue.ts'
 import { subscriptionNotFound } from '../../domain/errors.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { cancellationTime, endedAt } from '../../domain/subscription.ts'
-import type { Moment } from '../../store/app-cache.ts'
-import { loadApp } from '../../store/catalogue.ts'
-import type { Db, Tx } from '../../store/database.ts'
-import { listPrices } from '../../store/prices.ts'
-import { findProviderSubscription, type ProviderSubscriptionRow } from '../../store/provider-subscriptions.ts'
+import type { Moment } from '../../store/apps/app-cache.ts'
+import { listPrices } from '../../store/billing/prices.ts'
+import {
+  findProviderSubscription,
+  type ProviderSubscriptionRow,
+} from '../../store/billing/provider-subscriptions.ts'
+import { loadApp } from '../../store/catalogue/catalogue.ts'
+import type { Db, Tx } from '../../store/connection/database.ts'
 import {
   cancelLater,
   cancelNow,
   type SubscriptionRow,
   subscriptionsOfUser,
-} from '../../store/subscriptions.ts'
-import { deleteSuccessors, settleByClock } from '../../store/successors.ts'
-import { lockUserByUid } from '../../store/users.ts'
+} from '../../store/subscriptions/subscriptions.ts'
+import { deleteSuccessors, settleByClock } from '../../store/subscriptions/successors.ts'
+import { lockUserByUid } from '../../store/users/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import type { Call } from '../call/call.ts'

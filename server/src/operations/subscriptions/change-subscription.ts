@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Package } from '../../domain/package.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { endedAt, endOfPlan } from '../../domain/subscription.ts'
-import type { Moment } from '../../store/app-cache.ts'
-import type { Tx } from '../../store/database.ts'
+import type { Moment } from '../../store/apps/app-cache.ts'
+import type { Tx } from '../../store/connection/database.ts'
 import {
   cancelNow,
   endAt,
@@ -11,8 +11,8 @@ import {
   insertSuccessor,
   type SubscriptionRow,
   subscriptionsOfUser,
-} from '../../store/subscriptions.ts'
-import { deleteSuccessors, followInstead, settleByClock } from '../../store/successors.ts'
+} from '../../store/subscriptions/subscriptions.ts'
+import { deleteSuccessors, followInstead, settleByClock } from '../../store/subscriptions/successors.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import { checkTakesNew } from '../call/archived-app.ts'
 import { type Call, momentOf } from '../call/call.ts'

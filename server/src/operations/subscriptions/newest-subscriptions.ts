@@ -1,11 +1,11 @@
 import { MAX_COUNTED, MAX_LOOKED_AT } from '../../domain/limits.ts'
-import { readAnyApp } from '../../store/read-any-app.ts'
+import { readAnyApp } from '../../store/connection/read-any-app.ts'
 import {
   countSubscriptions,
   filteredSubscriptions,
   type SubscriptionFilter,
   type SubscriptionState,
-} from '../../store/subscription-list.ts'
+} from '../../store/subscriptions/subscription-list.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { foundUser } from '../call/found.ts'

@@ -14,15 +14,15 @@ import {
   termsOf,
 } from '../../domain/subscription.ts'
 import { timeOf } from '../../domain/time.ts'
-import type { Tx } from '../../store/database.ts'
+import type { Tx } from '../../store/connection/database.ts'
 import {
   cancelNow,
   insertSubscriptions,
   insertSuccessor,
   type SubscriptionRow,
-} from '../../store/subscriptions.ts'
-import { deleteSuccessors, endAddonsWithPlan, moveTrialEnd } from '../../store/successors.ts'
-import { lockUserByUid } from '../../store/users.ts'
+} from '../../store/subscriptions/subscriptions.ts'
+import { deleteSuccessors, endAddonsWithPlan, moveTrialEnd } from '../../store/subscriptions/successors.ts'
+import { lockUserByUid } from '../../store/users/users.ts'
 import { trialLinksToClose } from '../billing/close-trial-links.ts'
 import type { Call } from '../call/call.ts'
 import { momentOf } from '../call/call.ts'

@@ -2,11 +2,11 @@ import type { Monotonic } from '../../domain/clocks.ts'
 import { type NextEvent, nextEvent } from '../../domain/next-event.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { type Payment, reversalsDuring } from '../../domain/reversal.ts'
-import type { Pool } from '../../store/database.ts'
 import {
   findProviderSubscriptions,
   type ProviderSubscriptionRow,
-} from '../../store/provider-subscriptions.ts'
+} from '../../store/billing/provider-subscriptions.ts'
+import type { Pool } from '../../store/connection/database.ts'
 import type { Service } from '../call/service.ts'
 import { Batcher } from '../usage/batcher.ts'
 import type { PackageSubscription } from './subscriptions.ts'

@@ -10,8 +10,8 @@ import {
   listSubscriptions,
   type PaidFor,
   type SubscriptionRow,
-} from '../../store/subscriptions.ts'
-import { findUser } from '../../store/users.ts'
+} from '../../store/subscriptions/subscriptions.ts'
+import { findUser } from '../../store/users/users.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'
 import { type Cursor, checkFirst, type Page, type Stretch, stretch, unknownAfter } from '../call/paging.ts'

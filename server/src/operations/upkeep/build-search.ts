@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Pool } from '../../store/database.ts'
+import type { Pool } from '../../store/connection/database.ts'
 import {
   buildIndex,
   dropIndex,
   SEARCH_INDEXES,
   type SearchIndex,
   stateOfIndex,
-} from '../../store/search-indexes.ts'
+} from '../../store/schema/search-indexes.ts'
 
 const RETRY_MS = 30_000
 

@@ -15,9 +15,7 @@ import {
   schemaOf,
   schemasTaken,
   showCells,
-} from '../../store/cell-layout.ts'
-import { type Db, type Pool, TryAgain, type Tx, transactionOnce } from '../../store/database.ts'
-import { isPartitioned } from '../../store/ledger-partitions.ts'
+} from '../../store/cells/cell-layout.ts'
 import {
   countCells,
   countInBuckets,
@@ -25,10 +23,12 @@ import {
   moveLeftBehind,
   readBuckets,
   withBucketIndex,
-} from '../../store/move-users.ts'
-import { withoutWaiting } from '../../store/partition-ledger.ts'
-import { endedForAnother } from '../../store/refusals.ts'
-import { SEARCH_INDEXES, type SearchIndex, stateOfIndex } from '../../store/search-indexes.ts'
+} from '../../store/cells/move-users.ts'
+import { type Db, type Pool, TryAgain, type Tx, transactionOnce } from '../../store/connection/database.ts'
+import { endedForAnother } from '../../store/connection/refusals.ts'
+import { isPartitioned } from '../../store/ledger/ledger-partitions.ts'
+import { withoutWaiting } from '../../store/ledger/partition-ledger.ts'
+import { SEARCH_INDEXES, type SearchIndex, stateOfIndex } from '../../store/schema/search-indexes.ts'
 
 const WAIT_MS = 20
 const LONGEST_WAIT_MS = 2_000

@@ -1,5 +1,5 @@
-import type { Pool } from '../../store/database.ts'
-import { beat, forgetWorkers, freeJobsOf, type WorkerBeat } from '../../store/jobs.ts'
+import type { Pool } from '../../store/connection/database.ts'
+import { beat, forgetWorkers, freeJobsOf, type WorkerBeat } from '../../store/jobs/jobs.ts'
 
 /** How often a worker reports that it is alive, and checks the others. */
 export const BEAT_MS = 2_000

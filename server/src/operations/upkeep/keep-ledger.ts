@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Pool } from '../../store/database.ts'
-import { openPartition, preparePartitions } from '../../store/ledger-partitions.ts'
+import type { Pool } from '../../store/connection/database.ts'
+import { openPartition, preparePartitions } from '../../store/ledger/ledger-partitions.ts'
 import { partitionLedger } from './partition-ledger.ts'
 import { partitionsDue, retireTogether } from './retire-partition.ts'
 

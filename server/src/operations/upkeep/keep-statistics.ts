@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Pool } from '../../store/database.ts'
-import { analyze, grownTables } from '../../store/statistics.ts'
+import type { Pool } from '../../store/connection/database.ts'
+import { analyze, grownTables } from '../../store/schema/statistics.ts'
 
 const ROUND_MS = 5_000
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Pool } from '../../store/database.ts'
-import { isPartitioned } from '../../store/ledger-partitions.ts'
-import { addCheck, partitionNow, stateOfCheck, validateCheck } from '../../store/partition-ledger.ts'
+import type { Pool } from '../../store/connection/database.ts'
+import { isPartitioned } from '../../store/ledger/ledger-partitions.ts'
+import { addCheck, partitionNow, stateOfCheck, validateCheck } from '../../store/ledger/partition-ledger.ts'
 
 const FIRST_RETRY_MS = 1_000
 const LAST_RETRY_MS = 60_000

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { lookUpKeys, type Pool, type Tx, transaction } from '../../store/database.ts'
+import { deleteRowsOfGoneApps } from '../../store/apps/remove-app.ts'
+import { lookUpKeys, type Pool, type Tx, transaction } from '../../store/connection/database.ts'
 import {
   type Prune,
   pruneActivity,
@@ -11,8 +12,7 @@ import {
   pruneNotices,
   prunePayments,
   pruneReceipts,
-} from '../../store/prune.ts'
-import { deleteRowsOfGoneApps } from '../../store/remove-app.ts'
+} from '../../store/jobs/prune.ts'
 import type { Service } from '../call/service.ts'
 
 /** Retention of each kind of record in seconds; null: forever. */

@@ -1,5 +1,5 @@
 import { READY_TIMEOUT_MS } from '../../domain/limits.ts'
-import { answers, readAndWrite } from '../../store/liveness.ts'
+import { answers, readAndWrite } from '../../store/connection/liveness.ts'
 import type { Service } from '../call/service.ts'
 
 /** Whether the service can work, or why not. */

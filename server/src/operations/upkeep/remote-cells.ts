@@ -1,7 +1,6 @@
 import { StartError } from '../../domain/errors.ts'
-import { actAsOwner, alone, homeOf, schemaOf, showCells } from '../../store/cell-layout.ts'
-import { type Db, type Pool, transactionOnce } from '../../store/database.ts'
-import { readBuckets } from '../../store/move-users.ts'
+import { actAsOwner, alone, homeOf, schemaOf, showCells } from '../../store/cells/cell-layout.ts'
+import { readBuckets } from '../../store/cells/move-users.ts'
 import {
   distributeCell,
   findWorkers,
@@ -9,7 +8,8 @@ import {
   moveCell,
   nameOfWorker,
   workersOfCells,
-} from '../../store/remote-cells.ts'
+} from '../../store/cells/remote-cells.ts'
+import { type Db, type Pool, transactionOnce } from '../../store/connection/database.ts'
 import { soon, takeLeftBehind, type Waiting } from './cells.ts'
 
 /** Puts a cell without users on another server, which Citus chooses. */

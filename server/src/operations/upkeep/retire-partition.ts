@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Pool, type Tx, transactionOnce } from '../../store/database.ts'
-import { keepUsersInPlace } from '../../store/hold-ledger.ts'
-import { remoteLedger } from '../../store/ledger-partitions.ts'
+import { type Pool, type Tx, transactionOnce } from '../../store/connection/database.ts'
+import { keepUsersInPlace } from '../../store/ledger/hold-ledger.ts'
+import { remoteLedger } from '../../store/ledger/ledger-partitions.ts'
 import {
   beginRetiring,
   blocksToRetire,
@@ -14,7 +14,7 @@ import {
   sumUp,
   type Totals,
   totalsOf,
-} from '../../store/retire-partition.ts'
+} from '../../store/ledger/retire-partition.ts'
 
 const WAIT_MS = 20
 /** Looking whether others are done costs them nothing. */

@@ -1,8 +1,8 @@
-import { addActivity, type Calls, noteRecentUsage, type RecentUsage } from '../../store/activity.ts'
-import { noteKeyUse } from '../../store/api-keys.ts'
-import type { AppCache } from '../../store/app-cache.ts'
-import type { Db } from '../../store/database.ts'
-import { addFeatureActivity } from '../../store/feature-activity.ts'
+import { noteKeyUse } from '../../store/apps/api-keys.ts'
+import type { AppCache } from '../../store/apps/app-cache.ts'
+import type { Db } from '../../store/connection/database.ts'
+import { addActivity, type Calls, noteRecentUsage, type RecentUsage } from '../../store/usage/activity.ts'
+import { addFeatureActivity } from '../../store/usage/feature-activity.ts'
 import { FeatureCounts } from './feature-counts.ts'
 
 export const ACTIVITY_FLUSH_MS = 10_000

@@ -1,7 +1,7 @@
 import { type Access, checkDelta, decideAccess } from '../../domain/access.ts'
 import { badUserInput } from '../../domain/errors.ts'
 import { MAX_BATCH } from '../../domain/limits.ts'
-import type { AppCache } from '../../store/app-cache.ts'
+import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { Call } from '../call/call.ts'
 
 export interface FeatureAccess extends Access {

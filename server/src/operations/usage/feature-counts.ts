@@ -1,4 +1,4 @@
-import type { CountedFeature, FeatureCalls } from '../../store/feature-activity.ts'
+import type { CountedFeature, FeatureCalls } from '../../store/usage/feature-activity.ts'
 
 /** Numbers of calls by app and feature, in memory. Only features that exist are counted, so there are not many. */
 export class FeatureCounts {

@@ -1,10 +1,10 @@
 import type { Monotonic } from '../../domain/clocks.ts'
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_CELLS, MAX_STALE_READS } from '../../domain/limits.ts'
-import type { AppCache } from '../../store/app-cache.ts'
-import type { CellGroup, CellMap } from '../../store/cell-map.ts'
-import type { Pool } from '../../store/database.ts'
-import { HeldConnection } from '../../store/held-connection.ts'
+import type { AppCache } from '../../store/apps/app-cache.ts'
+import type { CellGroup, CellMap } from '../../store/cells/cell-map.ts'
+import type { Pool } from '../../store/connection/database.ts'
+import { HeldConnection } from '../../store/connection/held-connection.ts'
 import type {
   FoundStanding,
   HotPaths,

@@ -1,7 +1,7 @@
 import { type Consumption, consumptionOf } from '../../domain/access.ts'
 import { MAX_PAST_PERIODS } from '../../domain/limits.ts'
 import { type Period, pastPeriods } from '../../domain/period.ts'
-import { usageSince } from '../../store/usage.ts'
+import { usageSince } from '../../store/usage/usage.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundFeature, foundUser } from '../call/found.ts'
 

@@ -1,7 +1,7 @@
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { checkUser, type User } from '../../domain/user.ts'
-import { violates } from '../../store/refusals.ts'
-import { BILLING_ID_TAKEN, insertUser, USER_ID_TAKEN } from '../../store/users.ts'
+import { violates } from '../../store/connection/refusals.ts'
+import { BILLING_ID_TAKEN, insertUser, USER_ID_TAKEN } from '../../store/users/users.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 

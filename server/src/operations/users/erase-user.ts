@@ -4,22 +4,22 @@ import { customersOf, eraseFromBooks } from '../../billing/sandbox/erase-books.t
 import { userNotFound } from '../../domain/errors.ts'
 import type { Json, JsonObject } from '../../domain/metadata.ts'
 import { answerIsAbout, entryIsAbout, type Person, quotesOf } from '../../domain/personal-data.ts'
+import { subjectOwner } from '../../store/audit/snapshots.ts'
 import {
   type CheckoutSession,
   deleteCheckoutsOfUser,
   deletePaidCheckouts,
-} from '../../store/checkout-sessions.ts'
-import type { Tx } from '../../store/database.ts'
-import * as store from '../../store/erase-user.ts'
-import { insertErasedRefs } from '../../store/erased-refs.ts'
-import { providerSubscriptionsOfUser } from '../../store/provider-subscriptions.ts'
-import { subjectOwner } from '../../store/snapshots.ts'
+} from '../../store/billing/checkout-sessions.ts'
+import { providerSubscriptionsOfUser } from '../../store/billing/provider-subscriptions.ts'
+import type { Tx } from '../../store/connection/database.ts'
+import * as store from '../../store/privacy/erase-user.ts'
+import { insertErasedRefs } from '../../store/privacy/erased-refs.ts'
 import {
   auditEntriesNaming,
   noticesNaming,
   type ReceiptRow,
   receiptsNaming,
-} from '../../store/user-traces.ts'
+} from '../../store/privacy/user-traces.ts'
 import { PROVIDERS } from '../billing/provider-of.ts'
 import { personOf } from './person.ts'
 

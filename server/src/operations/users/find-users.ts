@@ -2,15 +2,15 @@ import { userNotFound } from '../../domain/errors.ts'
 import { checkText, isIdentifier } from '../../domain/identifier.ts'
 import { MAX_PAGE, MAX_USERS_BY_PART } from '../../domain/limits.ts'
 import type { User } from '../../domain/user.ts'
-import type { Pool } from '../../store/database.ts'
+import type { Pool } from '../../store/connection/database.ts'
 import {
   FOUND_BY,
   type FoundUser,
   type ListedUser,
   type SearchCursor,
   searchUsers,
-} from '../../store/search-users.ts'
-import { findListedUser } from '../../store/users.ts'
+} from '../../store/users/search-users.ts'
+import { findListedUser } from '../../store/users/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, pageOf, pageSize, unknownCursor } from '../call/pages.ts'

@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
 import { USER_TOKEN_SECONDS } from '../../domain/limits.ts'
-import { LEGACY_KEY } from '../../store/token-keyring.ts'
+import { LEGACY_KEY } from '../../store/apps/token-keyring.ts'
 import type { Call } from '../call/call.ts'
 import { foundUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'

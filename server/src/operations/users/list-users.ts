@@ -1,15 +1,15 @@
 import { badUserInput } from '../../domain/errors.ts'
 import { MAX_COUNTED, MAX_LOOKED_AT } from '../../domain/limits.ts'
 import type { Package } from '../../domain/package.ts'
-import { readAnyApp } from '../../store/read-any-app.ts'
-import type { ListedUser } from '../../store/search-users.ts'
-import { holders } from '../../store/subscribers.ts'
+import { readAnyApp } from '../../store/connection/read-any-app.ts'
+import { holders } from '../../store/subscriptions/subscribers.ts'
 import {
   ALL_SUBSCRIPTIONS,
   countSubscriptions,
   filteredSubscriptions,
   type SubscriptionState,
-} from '../../store/subscription-list.ts'
+} from '../../store/subscriptions/subscription-list.ts'
+import type { ListedUser } from '../../store/users/search-users.ts'
 import {
   countUsers,
   listedUsers,
@@ -18,7 +18,7 @@ import {
   oldestUsers,
   usersByName,
   usersWithoutPlan,
-} from '../../store/user-list.ts'
+} from '../../store/users/user-list.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { type KeyedPage, keyAfter, keyBefore, pageOf, pageSize, unknownCursor } from '../call/pages.ts'

@@ -1,6 +1,6 @@
 import { unauthenticated, unavailable } from '../../domain/errors.ts'
 import { MAX_ID_CHANGES } from '../../domain/limits.ts'
-import { findTokenUser, type UserRow } from '../../store/users.ts'
+import { findTokenUser, type UserRow } from '../../store/users/users.ts'
 import type { Call, UserActor } from '../call/call.ts'
 
 /** The user whom the token names. */

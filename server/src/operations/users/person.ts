@@ -1,7 +1,7 @@
 import { knownAs, type Person } from '../../domain/personal-data.ts'
-import type { Db } from '../../store/database.ts'
-import { type ErasableUser, subscriptionIdsOf } from '../../store/erase-user.ts'
-import { providerSubscriptionsOfUser } from '../../store/provider-subscriptions.ts'
+import { providerSubscriptionsOfUser } from '../../store/billing/provider-subscriptions.ts'
+import type { Db } from '../../store/connection/database.ts'
+import { type ErasableUser, subscriptionIdsOf } from '../../store/privacy/erase-user.ts'
 
 /** Everything by which records may refer to a user. */
 export async function personOf(db: Db, appId: string, user: ErasableUser): Promise<Person> {

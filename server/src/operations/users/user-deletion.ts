@@ -1,6 +1,6 @@
 import { endedAt } from '../../domain/subscription.ts'
-import { subscriptionsOfUser } from '../../store/subscriptions.ts'
-import { countCounters } from '../../store/usage.ts'
+import { subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
+import { countCounters } from '../../store/usage/usage.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { foundUser } from '../call/found.ts'

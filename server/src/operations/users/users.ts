@@ -1,6 +1,6 @@
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { User } from '../../domain/user.ts'
-import { findUser, listUsers } from '../../store/users.ts'
+import { findUser, listUsers } from '../../store/users/users.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundUser } from '../call/found.ts'
 import { type Cursor, checkFirst, type Page, type Stretch, stretch, unknownAfter } from '../call/paging.ts'

@@ -1,0 +1,43 @@
+import { parseArgs } from 'node:util'
+import { StartError } from '../domain/errors.ts'
+import { DEFAULT_APP } from '../operations/apps/first-start.ts'
+import type { Wishes } from '../operations/apps/way-back.ts'
+
+export const USAGE = `Usage: npm start                                  start the service
+       npm start -- --new-key [--app ID]          … and print a new API key of that app (default: ${DEFAULT_APP})
+       npm start -- --reset-owner [EMAIL]         … and print a link by which an owner sets a new password
+
+If the service is running already, the last two leave it running, print and end.`
+
+/** Null: only the usage is asked for. */
+export function readWishes(args: string[]): Wishes | null {
+  const { values, positionals } = parsed(args)
+  if (values.help) return null
+  const [email, ...more] = positionals
+  const reset = values['reset-owner']
+  if ((values.app !== undefined && !values['new-key']) || (email !== undefined && !reset) || more.length > 0)
+    throw notUnderstood()
+  return {
+    newKeyOf: values['new-key'] ? (values.app ?? DEFAULT_APP) : null,
+    resetOwner: reset ? (email ?? '') : null,
+  }
+}
+
+function parsed(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        'new-key': { type: 'boolean', default: false },
+        app: { type: 'string' },
+        'reset-owner': { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    })
+  } catch {
+    throw notUnderstood()
+  }
+}
+
+const notUnderstood = () => new StartError(`These options are not known.\n${USAGE}`)

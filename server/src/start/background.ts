@@ -1,0 +1,191 @@
+import { EventEmitter } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  runMigrations,
+  runTaskList,
+  type TaskList,
+  type WorkerEvents,
+  Logger as WorkerLogger,
+  type WorkerPool,
+} from 'graphile-worker'
+import type { Logger } from 'pino'
+import { appsDue } from '../billing/sandbox/books.ts'
+import { turnSandbox } from '../billing/sandbox/payments.ts'
+import { deleteAppRows, resumeAppDeletions } from '../operations/apps/remove-app.ts'
+import { askAboutCheckout, askAboutSubscription } from '../operations/billing/ask-provider.ts'
+import { closeTrialLinks } from '../operations/billing/close-trial-links.ts'
+import { handleNotice } from '../operations/billing/handle-notice.ts'
+import { providerOf, sandboxIsOn } from '../operations/billing/provider-of.ts'
+import { reconcile } from '../operations/billing/reconcile.ts'
+import { sendSandboxEvent } from '../operations/billing/send-sandbox-event.ts'
+import type { Service } from '../operations/call/service.ts'
+import { deleteImport } from '../operations/imports/delete-import.ts'
+import { BEAT_MS, JobWorkers } from '../operations/upkeep/job-workers.ts'
+import type { Pool } from '../store/connection/database.ts'
+import { addJobForTurn, freeStrandedJobs, type Jobs } from '../store/jobs/jobs.ts'
+
+/** Jobs mostly wait for a provider or the database. */
+const CONCURRENCY = 4
+/** One for each job, one to listen, one to look for more, one to look after other workers. */
+export const BACKGROUND_CONNECTIONS = CONCURRENCY + 3
+/** Jobs are announced by notification; polling is for lost notifications and for retries. */
+const POLL_MS = 2_000
+const RESTART_MS = 2_000
+/** Longer than any job takes. */
+const STRANDED_MINUTES = 10
+
+/** What each job does. */
+function tasksOf(service: Service): TaskList {
+  const isOn = sandboxIsOn(service.billing)
+  const tasks: { [Name in keyof Jobs]: (told: Jobs[Name]) => Promise<unknown> } = {
+    'handle-notice': ({ appId, seq }) => handleNotice(service, appId, seq),
+    'sync-checkout': (at) => askAboutCheckout(service, at),
+    'sync-subscription': (at) => askAboutSubscription(service, at),
+    'cancel-at-provider': async (at) => {
+      await (await providerOf(service, at.appId, at.provider)).cancel(at.ref, 'now')
+      await askAboutSubscription(service, at)
+    },
+    'close-trial-links': (told) => closeTrialLinks(service, told),
+    'send-sandbox-event': ({ appId, id }) => sendSandboxEvent(service, appId, id),
+    'turn-sandbox': ({ appId }) => turnSandbox(service.pool, appId, isOn),
+    'delete-app': ({ appId }) => deleteAppRows(service, appId),
+    'delete-import': (at) => deleteImport(service, at),
+    'turn-sandboxes': async () => {
+      for (const appId of await appsDue(service.pool)) await turnSandbox(service.pool, appId, isOn)
+      await freeStrandedJobs(service.pool, STRANDED_MINUTES)
+      await resumeAppDeletions(service)
+    },
+    reconcile: ({ which }) => reconcile(service, null, which),
+  }
+  return tasks as unknown as TaskList
+}
+
+const MINUTE = 60
+const DAY = 24 * 60 * MINUTE
+/** Often enough that no minute is missed. */
+const ROUND_MS = 25_000
+
+/**
+ * Recurring jobs. graphile-worker's own crontab is not used: if the database is unreachable at the turn of a minute, it
+ * ends the process (0.16.6).
+ */
+async function scheduleRounds(pool: Pool): Promise<void> {
+  await addJobForTurn(pool, 'turn-sandboxes', {}, MINUTE)
+  await addJobForTurn(pool, 'reconcile', { which: 'due' }, 10 * MINUTE)
+  await addJobForTurn(pool, 'reconcile', { which: 'all' }, DAY)
+}
+
+/** Creates or migrates the job tables. */
+export async function migrateJobs(pool: Pool): Promise<void> {
+  await runMigrations({ pgPool: pool, logger: quiet })
+}
+
+/**
+ * Runs jobs until stopped; stopping waits for running jobs. The listener is for notifications, which need a session;
+ * null: the pool keeps sessions, or there are no notifications.
+ */
+export function startBackground(service: Service, pool: Pool, listener: Pool | null): () => Promise<void> {
+  const stopping = new AbortController()
+  const working = work(service, listener ? listeningBy(listener, pool) : pool, stopping.signal)
+  const schedule = () =>
+    scheduleRounds(service.pool).catch((error) =>
+      service.log.warn({ err: error }, 'recurring jobs could not be queued; trying again next round'),
+    )
+  void schedule()
+  const rounds = setInterval(schedule, ROUND_MS)
+  rounds.unref()
+  return async () => {
+    clearInterval(rounds)
+    stopping.abort()
+    await working
+  }
+}
+
+/** graphile-worker takes a connection with a callback to listen on, and with a promise for anything else (0.16.6). */
+function listeningBy(listener: Pool, pool: Pool): Pool {
+  const connect = (callback?: Parameters<Pool['connect']>[0]) =>
+    callback ? listener.connect(callback) : pool.connect()
+  // A pool's own query takes a connection with a callback too.
+  return Object.create(pool, { connect: { value: connect }, query: { value: pool.query.bind(pool) } })
+}
+
+/**
+ * graphile-worker's workers, started again whenever one of them is lost: a worker that cannot report its job ends for good,
+ * and its pool goes on without it (0.16.6). Its runner is not used: that one always has a crontab.
+ */
+async function work(service: Service, pool: Pool, stopping: AbortSignal): Promise<void> {
+  const workers = new JobWorkers()
+  while (!stopping.aborted) {
+    try {
+      const ids: string[] = []
+      const ended = new AbortController()
+      const events: WorkerEvents = new EventEmitter()
+      events.on('worker:create', ({ worker }) => ids.push(worker.workerId))
+      events.on('worker:stop', () => ended.abort())
+      const running = runTaskList(
+        {
+          concurrency: CONCURRENCY,
+          pollInterval: POLL_MS,
+          noHandleSignals: true,
+          logger: loggerOf(service.log, stopping),
+          events,
+        },
+        tasksOf(service),
+        pool,
+      )
+      workers.own(ids)
+      const left = new AbortController()
+      const looking = lookAfter(service, pool, workers, left.signal)
+      try {
+        await untilStopped(running, AbortSignal.any([stopping, ended.signal]))
+      } finally {
+        left.abort()
+        await looking
+        await workers.leave(pool)
+      }
+    } catch (error) {
+      if (stopping.aborted) return
+      service.log.error({ err: error }, 'background work stopped; starting it again')
+    }
+    if (!stopping.aborted) await delay(RESTART_MS, undefined, { signal: stopping }).catch(() => {})
+  }
+}
+
+/** Jobs of a dead process are taken over by the others. */
+async function lookAfter(
+  { log }: Service,
+  pool: Pool,
+  workers: JobWorkers,
+  ended: AbortSignal,
+): Promise<void> {
+  while (!ended.aborted) {
+    try {
+      const dead = await workers.look(pool)
+      if (dead.length > 0) log.warn({ workers: dead }, 'background workers died; their jobs are taken over')
+    } catch (error) {
+      log.warn({ err: error }, 'background: could not check on other workers this time')
+    }
+    await delay(BEAT_MS, undefined, { signal: ended }).catch(() => {})
+  }
+}
+
+/** Once the signal is given, waits for running jobs. */
+async function untilStopped(running: WorkerPool, stopping: AbortSignal): Promise<void> {
+  const stop = () => void running.gracefulShutdown()
+  if (stopping.aborted) stop()
+  stopping.addEventListener('abort', stop, { once: true })
+  await running.promise
+}
+
+/**
+ * Its own messages are no use to operators; failures are, until the service stops: connections end with PostgreSQL then.
+ * Its metadata may contain a whole connection.
+ */
+function loggerOf(log: Logger, stopping: AbortSignal): WorkerLogger {
+  return new WorkerLogger(() => (level, message) => {
+    if ((level === 'error' || level === 'warning') && !stopping.aborted) log.warn(`background: ${message}`)
+    else log.trace(`background: ${message}`)
+  })
+}
+
+const quiet = new WorkerLogger(() => () => {})

@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs'
+import { StartError } from '../domain/errors.ts'
+import { connectionToRunning } from '../embedded-postgres/start.ts'
+import type { OwnerSetting } from '../operations/apps/first-start.ts'
+import { type Secrets, secretsFor, type Wishes } from '../operations/apps/way-back.ts'
+import type { Config } from '../settings/config.ts'
+import { openToolPool } from '../store/connection/tool-connection.ts'
+import { isMigrated } from '../store/schema/migrate.ts'
+import { connectedServices } from '../store/schema/tables.ts'
+import { openKeyring } from '../store/secrets/master-key.ts'
+
+/** What starting the service returns, whether in this process or in workers. */
+export interface RunningService {
+  url: string
+  /** printed once, since nothing shows it again; empty for a worker: its primary prints it */
+  firstStart: Secrets
+  owner: OwnerSetting
+  /** Reports not ready for a while, so that clients go elsewhere before it stops. */
+  drain(signal: AbortSignal): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Grants the wishes while another process runs the service; null where none does. */
+export async function grantBesideRunning(
+  config: Config,
+  wishes: Wishes,
+  clock: () => number,
+): Promise<Secrets | null> {
+  const { databaseUrl, databaseDirectUrl, dataDir } = config
+  const running =
+    databaseUrl === null
+      ? existsSync(dataDir) && (await connectionToRunning(dataDir))
+      : { connectionString: databaseDirectUrl ?? databaseUrl }
+  if (!running) return null
+  const pool =
+    'connectionString' in running
+      ? openToolPool(running, 'DATABASE_URL')
+      : openToolPool({ ...running, ssl: false }, 'TOLLGATE_DATA_DIR')
+  try {
+    // A PostgreSQL that outlived its service is for the next start to take over.
+    if ((await connectedServices(pool)) === 0) return null
+    if (!(await isMigrated(pool))) {
+      throw new StartError('The service that is running is of an older version: restart it first.')
+    }
+    const madeIn = databaseUrl === null ? dataDir : null
+    const keyring = await openKeyring(pool, { ...config, madeIn }, () => {})
+    return await secretsFor({ pool, keyring, clock }, wishes)
+  } finally {
+    await pool.end()
+  }
+}

@@ -1,0 +1,136 @@
+import type { Logger } from 'pino'
+import type { Monotonic } from '../domain/clocks.ts'
+import { LONG_STATEMENT_TIMEOUT_MS } from '../domain/limits.ts'
+import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
+import { HOT_CONNECTIONS, REMOTE_CONNECTIONS } from '../operations/usage/hot-paths.ts'
+import type { Config } from '../settings/config.ts'
+import { Cells } from '../store/cells/cells.ts'
+import { checkDirect, checkPooler } from '../store/connection/check-pooler.ts'
+import { connectionTo } from '../store/connection/connection.ts'
+import { type Connection, openPool, type Pool, type PoolOptions } from '../store/connection/database.ts'
+import { Replica } from '../store/connection/replica.ts'
+import { checkDatabase } from '../store/schema/check-database.ts'
+import { isMigrated, migrate, whileOthersWait } from '../store/schema/migrate.ts'
+import { BACKGROUND_CONNECTIONS, migrateJobs } from './background.ts'
+
+const CONNECTIONS = 8
+/** In addition to those reserved by the hot paths. */
+const LOOKUP_CONNECTIONS = 2
+const PATIENT_CONNECTIONS = 3
+/** Share of the request timeout. */
+const STATEMENT_SHARE = 0.8
+
+/** A database that is up to date, and the ways to it. */
+interface ServiceDatabase {
+  /** past a pooler, for what needs a session */
+  direct: Connection
+  pool: Pool
+  lookups: Pool
+  /** for the hot paths to cells on other servers */
+  remote: Pool
+  patient: Pool
+  /** for background jobs */
+  jobs: Pool
+  /** where new jobs are announced, past a pooler; null: on `jobs` */
+  listener: Pool | null
+  replica: Replica | null
+  cells: Cells
+}
+
+interface OpenOptions {
+  monotonic: Monotonic
+  log: Logger
+  /** what is to be done when the service stops, last first */
+  undo: (() => Promise<void>)[]
+  givenUp: AbortSignal | undefined
+}
+
+export async function openDatabase(
+  config: Config,
+  { monotonic, log, undo, givenUp }: OpenOptions,
+): Promise<ServiceDatabase> {
+  const connection = await findDatabase(config, log, undo)
+  givenUp?.throwIfAborted()
+  // A statement times out before its caller does, so that the caller learns why.
+  const statementMs = Math.round(config.requestTimeoutMs * STATEMENT_SHARE)
+  const pools: Pool[] = []
+  const cells = new Cells()
+  undo.push(async () => void (await Promise.all(pools.map((pool) => pool.end()))))
+  const openAt = (where: Connection) => (options: Partial<PoolOptions> & { max: number }) => {
+    const pool = openPool(where, { statementMs, cells, ...options }, log)
+    pools.push(pool)
+    return pool
+  }
+  const open = openAt(connection)
+  const pool = open({ max: CONNECTIONS })
+  const lookups = open({ max: HOT_CONNECTIONS + LOOKUP_CONNECTIONS, keyLookups: true })
+  const patient = open({ max: PATIENT_CONNECTIONS, ...PATIENT })
+  const jobs = open({ max: BACKGROUND_CONNECTIONS })
+  await checkDatabase(pool, databaseSetting(config))
+  const pooled = await anyPooled(pools, config)
+  // Not connected before there is such a cell.
+  const remote = open({ max: REMOTE_CONNECTIONS })
+  const { databaseDirectUrl: past, databaseReplicaUrl: standby } = config
+  const direct = past === null ? connection : connectionTo(past, 'DATABASE_DIRECT_URL')
+  const listener = past === null ? null : openAt(direct)({ max: 1 })
+  if (listener) {
+    await checkDirect(listener, pool)
+  } else if (pooled) {
+    log.warn(
+      'DATABASE_URL leads to a pooler: jobs are not announced but polled for; set DATABASE_DIRECT_URL too',
+    )
+  }
+  await bringUpToDate(direct, log)
+  await cells.read(pool)
+  const replica =
+    standby === null
+      ? null
+      : new Replica(pool, readPools(openAt({ connectionString: standby })), monotonic, log)
+  return { direct, pool, lookups, remote, patient, jobs, listener, replica, cells }
+}
+
+const PATIENT = { statementMs: LONG_STATEMENT_TIMEOUT_MS, lockMs: LONG_STATEMENT_TIMEOUT_MS }
+
+/** Connections are made when they are needed: a replica that is down does not keep the service from starting. */
+const readPools = (open: (options: Partial<PoolOptions> & { max: number }) => Pool) => ({
+  pool: open({ max: CONNECTIONS }),
+  lookups: open({ max: LOOKUP_CONNECTIONS, keyLookups: true }),
+  patient: open({ max: PATIENT_CONNECTIONS, ...PATIENT }),
+})
+
+export const databaseSetting = ({ databaseUrl }: Config) =>
+  databaseUrl === null ? 'TOLLGATE_DATA_DIR' : 'DATABASE_URL'
+
+async function findDatabase(config: Config, log: Logger, undo: (() => Promise<void>)[]): Promise<Connection> {
+  if (config.databaseUrl !== null) return connectionTo(config.databaseUrl, 'DATABASE_URL')
+  log.info(`starting PostgreSQL in ${config.dataDir}`)
+  const postgres = await startEmbeddedPostgres({
+    dataDir: config.dataDir,
+    osUser: config.postgresUser,
+    log: (message, detail, level = 'info') => log[level]({ ...detail }, message),
+  })
+  undo.push(() => postgres.stop())
+  return { ...postgres.connection, ssl: false }
+}
+
+/** Whether a pooler stands before the database. One that cannot be used is refused, tried on each pool. */
+async function anyPooled(pools: readonly Pool[], config: Config): Promise<boolean> {
+  for (const pool of pools) if (!(await checkPooler(pool, databaseSetting(config)))) return false
+  return true
+}
+
+/** Without a time limit: only other starting processes wait for it. */
+async function bringUpToDate(connection: Connection, log: Logger): Promise<void> {
+  const pool = openPool(connection, { max: 2, statementMs: Number.POSITIVE_INFINITY }, log)
+  try {
+    await whileOthersWait(pool, async () => {
+      if (!(await isMigrated(pool))) {
+        log.info('bringing the database up to date')
+        await migrate(pool)
+      }
+      await migrateJobs(pool)
+    })
+  } finally {
+    await pool.end()
+  }
+}

@@ -1,0 +1,40 @@
+import { DEFAULT_APP } from '../operations/apps/first-start.ts'
+import type { Secrets } from '../operations/apps/way-back.ts'
+
+/** What a start prints: addresses, and whatever is shown only now. */
+export function welcome(url: string, secrets: Secrets): string {
+  const lines = ['', 'Tollgate is ready.', '', `  Admin API    ${url}/graphql`, `  Dashboard    ${url}/`]
+  return `${lines.join('\n')}\n${shownOnce(url, secrets)}\n`
+}
+
+export function shownOnce(url: string, { apiKey, ownerToken, newKey, reset }: Secrets): string {
+  const lines: string[] = []
+  if (ownerToken !== null) lines.push(`  Owner        ${url}/setup#token=${ownerToken}   (works once)`)
+  if (reset)
+    lines.push(
+      '',
+      `  ${reset.email} sets a new password here. The link works once, until ${new Date(reset.expiresAt).toISOString()}:`,
+      '',
+      `  ${url}/reset#token=${reset.token}`,
+    )
+  if (newKey)
+    lines.push(
+      '',
+      `  A new API key of the app "${newKey.appId}", shown this once. Earlier keys still work: revoke those you lost in the dashboard.`,
+      '',
+      `export ${keyVariable(newKey.appId)}=${newKey.secret}`,
+    )
+  if (apiKey !== null) {
+    lines.push('', `  The API key of the app "${DEFAULT_APP}" is shown this once. To try it in a shell:`, '')
+    lines.push(`export ${keyVariable(DEFAULT_APP)}=${apiKey}`)
+    if (ownerToken !== null) lines.push(`export TOLLGATE_OWNER_TOKEN=${ownerToken}`)
+  }
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+/** As in the commands that the dashboard shows. */
+function keyVariable(appId: string): string {
+  if (appId === DEFAULT_APP) return 'TOLLGATE_API_KEY'
+  const name = appId.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')
+  return `${/^[A-Z]/.test(name) ? name : `APP_${name}`}_TOLLGATE_API_KEY`
+}

@@ -1,0 +1,136 @@
+import { LRUCache } from 'lru-cache'
+import type { Monotonic } from '../../domain/clocks.ts'
+import { unauthenticated } from '../../domain/errors.ts'
+import { MAX_CACHED_APPS, MAX_CACHED_KEYS } from '../../domain/limits.ts'
+import { type LoadedApp, loadApp } from '../catalogue/catalogue.ts'
+import type { Db } from '../connection/database.ts'
+import { findAppByKey } from './api-keys.ts'
+import { APP_NOW } from './apps.ts'
+
+/** An app as it was when it was last read. */
+export interface CachedApp extends LoadedApp {
+  /** when it was asked for, by the monotonic clock: what its keys had left counts from then */
+  askedAt: number
+}
+
+/** An app at one moment. */
+export interface Moment {
+  app: CachedApp
+  now: number
+}
+
+/** Who calls, and by what: an app by one of its keys (the hash in hex), a user by a token that a key signed. */
+export interface Caller {
+  appId: string
+  actor:
+    | { kind: 'app'; keyHash: string }
+    | { kind: 'user'; tokenKey: string }
+    | { kind: 'member' }
+    | { kind: 'service' }
+}
+
+export interface AppCaller extends Caller {
+  actor: { kind: 'app'; keyHash: string }
+}
+
+/** How long a key is trusted after the database last confirmed it. */
+export const KEY_CONFIRMED_MS = 1_000
+
+/**
+ * Catalogues and API keys, cached in memory. Every statement that uses them reads the app's version along with its own
+ * rows, and a cached entry is good for exactly that version: no node ever answers from stale data, and no notification
+ * has to arrive. A later version is no better than an earlier one, since the database may have gone back in time. Only
+ * a request that asks the database nothing else (introspection, a refused document) relies on the time limit above.
+ */
+export class AppCache {
+  readonly #apps = new LRUCache<string, CachedApp>({ max: MAX_CACHED_APPS })
+  /** Per key: that other keys of the app are good says nothing about this one. */
+  readonly #keys = new LRUCache<string, { caller: AppCaller; confirmedAt: number }>({ max: MAX_CACHED_KEYS })
+  readonly #monotonic: Monotonic
+  #useTakenAt = Number.NEGATIVE_INFINITY
+
+  constructor(monotonic: Monotonic) {
+    this.#monotonic = monotonic
+  }
+
+  /** The app that the key authenticates, or null. */
+  async authenticate(db: Db, keyHash: string): Promise<AppCaller | null> {
+    const known = this.recognise(keyHash)
+    if (known) return known
+    const confirmedAt = this.#monotonic()
+    const appId = await findAppByKey(db, Buffer.from(keyHash, 'hex'))
+    if (appId === null) {
+      this.#keys.delete(keyHash)
+      return null
+    }
+    const caller: AppCaller = { appId, actor: { kind: 'app', keyHash } }
+    this.#keys.set(keyHash, { caller, confirmedAt })
+    return caller
+  }
+
+  /** The same from memory, if that can still be trusted. */
+  recognise(keyHash: string): AppCaller | null {
+    const known = this.#keys.get(keyHash)
+    return known && this.#monotonic() - known.confirmedAt < KEY_CONFIRMED_MS ? known.caller : null
+  }
+
+  /** The caller's app now. Refuses a key that has been revoked since. */
+  async at(db: Db, caller: Caller): Promise<Moment> {
+    const { rows } = await db.query<{ version: number; now: number }>({
+      name: 'app-moment',
+      text: `select version, ${APP_NOW} as now from app where id = $1`,
+      values: [caller.appId],
+    })
+    const [row] = rows
+    if (!row) throw unauthenticated()
+    const app = this.kept(caller.appId, row.version) ?? (await this.reload(db, caller.appId))
+    return { app: this.admit(caller, app), now: row.now }
+  }
+
+  /** The cached app, if it has exactly the version that a statement has just read. */
+  kept(appId: string, version: number): CachedApp | null {
+    const app = this.#apps.get(appId)
+    return app?.version === version ? app : null
+  }
+
+  /** Reloads the app: as it was then or later, which is right for a caller that found another version. */
+  async reload(db: Db, appId: string): Promise<CachedApp> {
+    const askedAt = this.#monotonic()
+    const loaded = await loadApp(db, appId)
+    if (!loaded) throw unauthenticated()
+    // Two loads may run at once and the older one finish last: the next statement notices.
+    const app = this.kept(appId, loaded.version) ?? { ...loaded, askedAt }
+    this.#apps.set(appId, app)
+    return app
+  }
+
+  /** The cached app, possibly stale: a guess to be confirmed. */
+  known(appId: string): CachedApp | undefined {
+    return this.#apps.get(appId)
+  }
+
+  /** The keys used since the last call, and how long ago. */
+  takeUse(): { appId: string; hash: string; msAgo: number }[] {
+    const now = this.#monotonic()
+    const since = this.#useTakenAt
+    this.#useTakenAt = now
+    return [...this.#keys.entries()]
+      .filter(([, { confirmedAt }]) => confirmedAt > since)
+      .map(([hash, { caller, confirmedAt }]) => ({ appId: caller.appId, hash, msAgo: now - confirmedAt }))
+  }
+
+  /** Refuses a key that is not one of the app's valid ones, and a token whose key was revoked. */
+  admit({ actor }: Caller, app: CachedApp): CachedApp {
+    if (actor.kind === 'user' && app.revokedTokenKeys.has(actor.tokenKey)) throw unauthenticated()
+    if (actor.kind !== 'app') return app
+    const { keyHash } = actor
+    const now = this.#monotonic()
+    if (now >= app.askedAt + (app.keys.get(keyHash) ?? 0)) {
+      this.#keys.delete(keyHash)
+      throw unauthenticated()
+    }
+    const known = this.#keys.get(keyHash)
+    if (known) known.confirmedAt = now
+    return app
+  }
+}

@@ -1,0 +1,228 @@
+import { CELL_TABLES, commitInAllCells, inAllCells, readInAllCells, refreshCells } from '../cells/cells.ts'
+import { type Db, TryAgain, type Tx } from '../connection/database.ts'
+import { holdLedgerToDelete } from '../ledger/hold-ledger.ts'
+import { bumpVersion } from './apps.ts'
+
+/** Makes others who archive or delete an app wait: which one is the last in use must not change meanwhile. */
+export async function removeAppsAlone(tx: Tx): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtext('tollgate removal of apps'))`)
+}
+
+export async function archiveApp(db: Db, id: string, archived: boolean): Promise<void> {
+  await db.query(
+    `update app set archived_at = case when $2 then coalesce(archived_at, now()) end where id = $1`,
+    [id, archived],
+  )
+}
+
+/** Whether another app is in use. */
+export async function isAnotherInUse(db: Db, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select from app where id <> $1 and archived_at is null and deleting_since is null limit 1`,
+    [id],
+  )
+  return rowCount === 1
+}
+
+/** What a provider may still take money for: one of them, or all but the sandbox, which charges nobody. */
+export interface StillPaid {
+  paid: number
+  openLinks: number
+}
+
+export async function stillPaid(db: Db, appId: string, provider: string | null): Promise<StillPaid> {
+  const asked = `app_id = $1 and case when $2::text is null then provider <> 'sandbox' else provider = $2 end`
+  const { rows } = await db.query<StillPaid>(
+    `select (select count(*) from provider_subscription where ${asked} and live) as paid,
+       (select count(*) from checkout_session where ${asked} and state in ('OPEN', 'AWAITING')) as "openLinks"`,
+    [appId, provider],
+  )
+  return rows[0] ?? { paid: 0, openLinks: 0 }
+}
+
+export interface AppContent {
+  users: number
+  subscriptions: number
+  ledgerEntries: number
+  features: number
+  packages: number
+  payments: number
+  auditEntries: number
+  /** that work */
+  keys: number
+}
+
+/** What goes with an app, in numbers. */
+export async function countAppContent(db: Db, appId: string): Promise<AppContent> {
+  const count = (table: string, and = '') => `(select count(*) from ${table} where app_id = $1 ${and})`
+  const { rows } = await db.query<AppContent>(
+    `select ${count('users')} as users, ${count('subscription')} as subscriptions,
+       ${count('usage_ledger')} as "ledgerEntries", ${count('feature')} as features, ${count('package')} as packages,
+       ${count('payment')} as payments, ${count('audit_entry')} as "auditEntries",
+       ${count('api_key', 'and revoked_at is null and (expires_at is null or expires_at > now())')} as keys`,
+    [appId],
+  )
+  if (!rows[0]) throw new Error('a count has no row')
+  return rows[0]
+}
+
+/** From now on the app is gone for everybody, its keys and its users' tokens first. */
+export async function beginAppDeletion(tx: Tx, id: string): Promise<void> {
+  await tx.query(`update app set deleting_since = now() where id = $1`, [id])
+  await tx.query(`update api_key set revoked_at = now() where app_id = $1 and revoked_at is null`, [id])
+  await bumpVersion(tx, id)
+}
+
+/** The apps whose deletion is under way. */
+export async function appsBeingDeleted(db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(`select id from app where deleting_since is not null`)
+  return rows.map(({ id }) => id)
+}
+
+/** Everything that belongs to an app, each table before those it refers to. */
+const CONTENT = [
+  'user_import_row',
+  'user_import',
+  'recent_usage',
+  'usage_ledger',
+  'ledger_base',
+  'usage_counter',
+  'idempotency',
+  'notice',
+  'payment',
+  'subscription',
+  'provider_subscription',
+  'checkout_session',
+  'billing_template_item',
+  'billing_template',
+  'price',
+  'package_history',
+  'package_feature',
+  'package',
+  'feature_activity',
+  'feature',
+  'users',
+  'user_billing_id',
+  'sandbox_event',
+  'sandbox_invoice',
+  'sandbox_subscription',
+  'sandbox_checkout',
+  'sandbox_customer',
+  'provider_account',
+  'token_key',
+  'api_key',
+  'activity',
+  'sample_activity',
+  'sample_item',
+  'revenue_figures',
+  'erased_ref',
+  'audit_entry',
+]
+
+/**
+ * Deletes at most so many rows of an app that is being deleted, and after the last of them the app. False: there is
+ * nothing left. Nothing is remembered between two stretches: whatever is still there is what is left to do.
+ *
+ * The lock waits for transactions that began before the deletion and have written rows of the app: their rows refer to
+ * it, or they hold it themselves.
+ */
+export async function deleteStretchOfApp(tx: Tx, id: string, most: number): Promise<boolean> {
+  const { rowCount: present } = await tx.query(
+    `select from app where id = $1 and deleting_since is not null for update`,
+    [id],
+  )
+  if (present === 0) return false
+  let left = most
+  await refreshCells(tx)
+  await commitInAllCells(tx)
+  for (const table of allNamesOf(CONTENT, tx)) {
+    await holdLedgerToDelete(tx, table, id)
+    const { rowCount } = await tx.query(
+      `delete from ${table} where app_id = $1 and ctid = any(array(
+         select ctid from ${table} where app_id = $1 limit $2))`,
+      [id, left],
+    )
+    left -= rowCount ?? 0
+    if (left <= 0) break
+  }
+  if (left < most) {
+    await tx.query(`update app set deleted_rows = deleted_rows + $2 where id = $1`, [id, most - left])
+    return true
+  }
+  await deleteJobsOfApp(tx, id)
+  await tx.query(`delete from app where id = $1`, [id])
+  return false
+}
+
+/** A table of cells once for each. */
+const allNamesOf = (tables: readonly string[], db: Db, namesOf = inAllCells): string[] =>
+  tables.flatMap((table) => (isOfCells(table) ? namesOf(db, table) : [table]))
+
+const isOfCells = (table: string): table is (typeof CELL_TABLES)[number] =>
+  (CELL_TABLES as readonly string[]).includes(table)
+
+/** A job that is running ends by itself: it finds nothing. */
+async function deleteJobsOfApp(tx: Tx, id: string): Promise<void> {
+  await tx.query(
+    `delete from graphile_worker._private_jobs where payload->>'appId' = $1 and locked_at is null`,
+    [id],
+  )
+}
+
+/**
+ * Tables whose rows refer to nothing, some of them only where there are several cells: a call that was under way when its
+ * app's last row went may still write there.
+ */
+const UNTIED = [
+  'activity',
+  'audit_entry',
+  'idempotency',
+  'ledger_base',
+  'payment',
+  'provider_subscription',
+  'recent_usage',
+  'sample_activity',
+  'sample_item',
+  'usage_counter',
+  'usage_ledger',
+  'user_billing_id',
+  'user_import_row',
+]
+
+/** Deletes at most so many rows of apps that are gone; returns how many. */
+export async function deleteRowsOfGoneApps(tx: Tx, most: number): Promise<number> {
+  let deleted = 0
+  const tables = allNamesOf(UNTIED, tx)
+  const readAs = allNamesOf(UNTIED, tx, readInAllCells)
+  for (const [i, table] of tables.entries()) {
+    for (const id of await goneAppsIn(tx, readAs[i] ?? table)) {
+      deleted += await deleteOfGoneApp(tx, table, id, most - deleted)
+      if (deleted >= most) return deleted
+    }
+  }
+  return deleted
+}
+
+/** Rows that are there while the app is not are nobody's, even if an app of that id comes next. */
+async function deleteOfGoneApp(tx: Tx, table: string, id: string, most: number): Promise<number> {
+  await holdLedgerToDelete(tx, table, id)
+  const { rowCount } = await tx.query(
+    `delete from ${table} where app_id = $1 and ctid = any(array(
+       select ctid from ${table} where app_id = $1 limit $2))`,
+    [id, most],
+  )
+  const { rowCount: present } = await tx.query(`select from app where id = $1`, [id])
+  if (present !== 0) throw new TryAgain()
+  return rowCount ?? 0
+}
+
+async function goneAppsIn(db: Db, table: string): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `with recursive apps as (
+       (select app_id as id from ${table} order by app_id limit 1)
+       union all
+       select (select app_id from ${table} where app_id > apps.id order by app_id limit 1) from apps where apps.id is not null)
+     select id from apps where id <> '' and not exists (select from app where app.id = apps.id)`,
+  )
+  return rows.map(({ id }) => id)
+}

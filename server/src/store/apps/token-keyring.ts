@@ -1,0 +1,169 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Clocks } from '../../domain/clocks.ts'
+import { unavailable } from '../../domain/errors.ts'
+import { MAX_CACHED_KEYS, USER_TOKEN_SECONDS } from '../../domain/limits.ts'
+import type { JsonObject } from '../../domain/metadata.ts'
+import type { Db } from '../connection/database.ts'
+import type { Keyring } from '../secrets/keyring.ts'
+import { findSecret } from '../secrets/secrets.ts'
+import * as store from './token-keys.ts'
+
+/** Both are deterministic, so that an answer can be repeated without storing the token. */
+export const TOKEN_ALGORITHMS = ['HS256', 'EdDSA'] as const
+export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number]
+
+/** Signs tokens without a key id: the one secret that all apps shared before they had keys. */
+export const LEGACY_KEY = 'legacy'
+
+interface TokenKey {
+  /** null: tokens do not name it */
+  id: string | null
+  algorithm: TokenAlgorithm
+  sign: Uint8Array | KeyObject
+  verify: Uint8Array | KeyObject
+}
+
+interface PublicKey {
+  appId: string
+  jwk: JsonObject
+}
+
+/** How long a key is trusted after the database last confirmed it, for requests that need nothing else from it. */
+const CONFIRMED_MS = 1_000
+
+/** The keys that sign user tokens: one at a time per app, created when first needed. */
+export class TokenKeys {
+  readonly #db: Db
+  readonly #keyring: Keyring
+  readonly algorithm: TokenAlgorithm
+  readonly #legacy: { value: Buffer; retiresAt: number | null } | null
+  readonly #clocks: Clocks
+  readonly #remembered = new LRUCache<string, { key: TokenKey; confirmedAt: number }>({
+    max: MAX_CACHED_KEYS,
+  })
+
+  #public: { keys: Promise<PublicKey[]>; readAt: number } | null = null
+
+  private constructor(
+    db: Db,
+    keyring: Keyring,
+    algorithm: TokenAlgorithm,
+    legacy: { value: Buffer; retiresAt: number | null } | null,
+    clocks: Clocks,
+  ) {
+    this.#db = db
+    this.#keyring = keyring
+    this.algorithm = algorithm
+    this.#legacy = legacy
+    this.#clocks = clocks
+  }
+
+  static async open(db: Db, keyring: Keyring, algorithm: TokenAlgorithm, clocks: Clocks): Promise<TokenKeys> {
+    await store.retireOtherAlgorithms(db, algorithm)
+    return new TokenKeys(db, keyring, algorithm, await findSecret(db, keyring, 'user-token'), clocks)
+  }
+
+  /** Whether tokens without a key id are accepted, and issued to apps that have no key yet. */
+  get legacyIsGood(): boolean {
+    return this.#legacy !== null && this.#clocks.wall() < (this.#legacy.retiresAt ?? Infinity)
+  }
+
+  /** The id of the signing key; null: the legacy one, the only one that processes of the earlier version accept. */
+  async current(db: Db, appId: string): Promise<string | null> {
+    const found = await store.currentTokenKey(db, appId)
+    if (found !== null || this.#signsLegacy) return found
+    return this.make(db, appId)
+  }
+
+  get #signsLegacy(): boolean {
+    const until = (this.#legacy?.retiresAt ?? Infinity) - USER_TOKEN_SECONDS * 1000
+    return this.#legacy !== null && this.#clocks.wall() < until
+  }
+
+  /** The id of a new signing key, or of one that another process created at the same moment. */
+  async make(db: Db, appId: string): Promise<string> {
+    const id = randomBytes(12).toString('base64url')
+    const { material, publicKey } = newMaterial(this.algorithm)
+    const key = { id, algorithm: this.algorithm, material, publicKey }
+    if (await store.insertTokenKey(db, this.#keyring, appId, key)) return id
+    const theirs = await store.currentTokenKey(db, appId)
+    if (theirs === null) throw unavailable('The keys of user tokens kept changing; try again')
+    return theirs
+  }
+
+  /** A key to sign with, even a revoked one: a repeated answer stays the same. */
+  async signing(appId: string, id: string | null): Promise<TokenKey | null> {
+    if (id === null) return this.#legacyKey()
+    const row = await this.#find(appId, id)
+    return row && keyOf(id, row)
+  }
+
+  /** A key whose tokens are accepted. */
+  async verifying(appId: string, id: string | null): Promise<TokenKey | null> {
+    if (id === null) return this.legacyIsGood ? this.#legacyKey() : null
+    if (!/^[\w-]{16}$/.test(id)) return null
+    const name = `${id} ${appId}`
+    const known = this.#remembered.get(name)
+    if (known && this.#clocks.monotonic() - known.confirmedAt < CONFIRMED_MS) return known.key
+    const confirmedAt = this.#clocks.monotonic()
+    const row = await this.#find(appId, id)
+    const key = row?.good ? (known?.key ?? keyOf(id, row)) : null
+    // Made-up ids are not worth caching.
+    if (key === null) this.#remembered.delete(name)
+    else this.#remembered.set(name, { key, confirmedAt })
+    return key
+  }
+
+  /** Of all apps, for offline verification. Read at most once a second. */
+  publicKeys(): Promise<PublicKey[]> {
+    if (!this.#public || this.#clocks.monotonic() - this.#public.readAt >= CONFIRMED_MS) {
+      const keys = this.#readPublicKeys()
+      this.#public = { keys, readAt: this.#clocks.monotonic() }
+      // A failure concerns those who wait for it, and is not cached.
+      keys.catch(() => {
+        this.#public = null
+      })
+    }
+    return this.#public.keys
+  }
+
+  async #readPublicKeys(): Promise<PublicKey[]> {
+    const rows = await store.listPublicKeys(this.#db, USER_TOKEN_SECONDS)
+    return rows.map(({ appId, id, algorithm, publicKey }) => ({
+      appId,
+      jwk: { ...publicKey, kid: id, alg: algorithm, use: 'sig' },
+    }))
+  }
+
+  #find(appId: string, id: string) {
+    return store.findTokenKey(this.#db, this.#keyring, appId, id, USER_TOKEN_SECONDS)
+  }
+
+  #legacyKey(): TokenKey | null {
+    const secret = this.#legacy?.value
+    return secret ? { id: null, algorithm: 'HS256', sign: secret, verify: secret } : null
+  }
+}
+
+function newMaterial(algorithm: TokenAlgorithm): { material: Buffer; publicKey: JsonObject | null } {
+  if (algorithm === 'HS256') return { material: randomBytes(32), publicKey: null }
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  return {
+    material: privateKey.export({ format: 'der', type: 'pkcs8' }),
+    publicKey: publicKey.export({ format: 'jwk' }) as JsonObject,
+  }
+}
+
+function keyOf(id: string, { algorithm, material }: { algorithm: string; material: Buffer }): TokenKey {
+  if (algorithm === 'HS256') return { id, algorithm, sign: material, verify: material }
+  if (algorithm !== 'EdDSA') throw new Error(`the token key ${id} has an unknown algorithm, ${algorithm}`)
+  const sign = createPrivateKey({ key: material, format: 'der', type: 'pkcs8' })
+  return { id, algorithm, sign, verify: createPublicKey(sign) }
+}

@@ -1,0 +1,117 @@
+import { MAX_AUDIT_SCAN } from '../../domain/limits.ts'
+import { type Db, timestamp } from '../connection/database.ts'
+import { ACTOR_KINDS, type ActorKind, AUDIT_COLUMNS, type AuditRow } from './audit.ts'
+
+/** What to look for; null: whatever it is. */
+export interface AuditFilter {
+  /** null: of all apps, and of none */
+  appId: string | null
+  actorKind: ActorKind | null
+  who: string | null
+  operation: string | null
+  /** one of these */
+  subjectIds: readonly string[] | null
+  from: number | null
+  /** before this */
+  to: number | null
+}
+
+export const EVERYTHING: AuditFilter = {
+  appId: null,
+  actorKind: null,
+  who: null,
+  operation: null,
+  subjectIds: null,
+  from: null,
+  to: null,
+}
+
+/** Where in the list one is. */
+export interface AuditPlace {
+  at: number
+  seq: number
+}
+
+interface Found {
+  rows: AuditRow[]
+  /** How far was searched, if there may be more beyond it. */
+  reached: AuditPlace | null
+}
+
+/** The apps that have entries, '' among them: as many steps through the index as there are apps. */
+const APPS = `with recursive apps as (
+    select min(app_id) as id from audit_entry
+    union all
+    select (select min(app_id) from audit_entry where app_id > apps.id) from apps where apps.id is not null),`
+
+/**
+ * Newest first, starting before `before`. One of the filters leads through its index, app by app and value by value; the
+ * others are applied to what that finds. However rare a combination is, one call looks at a bounded number of entries,
+ * and says how far it came.
+ */
+export async function searchAudit(
+  db: Db,
+  filter: AuditFilter,
+  before: AuditPlace | null,
+  limit: number,
+): Promise<Found> {
+  const { appId, actorKind, who, operation, from, to } = filter
+  const lead = leadOf(filter)
+  const isLed = (column: Lead['column']) => lead.column === column
+  const rest = [
+    isLed('member_email') ? null : who,
+    isLed('operation') ? null : operation,
+    isLed('actor_kind') ? null : actorKind,
+  ]
+  const scan = rest.every((value) => value === null) ? limit : MAX_AUDIT_SCAN
+  const { rows } = await db.query<AuditRow & { scanned: number; lastAt: number; lastSeq: number }>(
+    `${appId === null ? APPS : 'with apps as (select $11::text as id),'}
+     scanned as materialized (
+       select e.* from apps cross join unnest($1::text[]) as lead (value) cross join lateral (
+         select app_id, seq, at, actor_kind, member_email, operation from audit_entry
+         where app_id = apps.id and ${lead.column} = lead.value and (at, seq) < ($2::timestamptz, $3::bigint)
+           and at >= $4::timestamptz and at < $5::timestamptz
+         order by at desc, seq desc limit $6) e
+       where apps.id is not null
+       order by e.at desc, e.seq desc limit $6),
+     matched as materialized (
+       select app_id, seq from scanned
+       where ($8::text is null or member_email = $8) and ($9::text is null or operation = $9)
+         and ($10::text is null or actor_kind = $10)
+       order by at desc, seq desc limit $7),
+     last as (select at, seq from scanned order by at, seq limit 1)
+     select (select count(*) from scanned) as scanned, last.at as "lastAt", last.seq as "lastSeq", e.*
+     from last left join (select ${AUDIT_COLUMNS} from matched join audit_entry using (app_id, seq)) e on true
+     order by e.at desc, e.seq desc`,
+    [
+      lead.values,
+      before === null ? 'infinity' : timestamp(before.at),
+      before?.seq ?? Number.MAX_SAFE_INTEGER,
+      from === null ? '-infinity' : timestamp(from),
+      to === null ? 'infinity' : timestamp(to),
+      scan,
+      limit,
+      ...rest,
+      ...(appId === null ? [] : [appId]),
+    ],
+  )
+  const [first] = rows
+  const found = rows
+    .filter(({ seq }) => seq !== null)
+    .map(({ scanned: _, lastAt: __, lastSeq: ___, ...row }): AuditRow => row)
+  const more = first !== undefined && first.scanned >= scan
+  return { rows: found, reached: more ? { at: first.lastAt, seq: first.lastSeq } : null }
+}
+
+interface Lead {
+  column: 'subject_id' | 'member_email' | 'operation' | 'actor_kind'
+  values: readonly string[]
+}
+
+/** The filter that usually leaves the least. */
+function leadOf({ subjectIds, who, operation, actorKind }: AuditFilter): Lead {
+  if (subjectIds !== null) return { column: 'subject_id', values: subjectIds }
+  if (who !== null) return { column: 'member_email', values: [who] }
+  if (operation !== null) return { column: 'operation', values: [operation] }
+  return { column: 'actor_kind', values: actorKind === null ? ACTOR_KINDS : [actorKind] }
+}

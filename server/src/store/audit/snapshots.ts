@@ -1,0 +1,133 @@
+import { isIdentifier } from '../../domain/identifier.ts'
+import type { JsonObject } from '../../domain/metadata.ts'
+import { findInCells, rowsOf } from '../cells/ask-cells.ts'
+import type { Db } from '../connection/database.ts'
+
+/** What the audit log shows of a subject, by app and id, as seen in this transaction. */
+const SNAPSHOTS = {
+  app: `select id, name, test_clock as "testClock", origins, grace_days as "graceDays",
+      access_after_refund as "accessAfterRefund", archived_at as "archivedAt", deleting_since as "deletingSince"
+    from app where id = $2 and $1 = $1`,
+  apiKey: `select id, name, prefix, created_at as "createdAt", revoked_at as "revokedAt", expires_at as "expiresAt"
+    from api_key where app_id = $1 and id = $2`,
+  tokenKey: `select id, algorithm, created_at as "createdAt", retired_at as "retiredAt", revoked_at as "revokedAt"
+    from token_key where app_id = $1 and id = $2`,
+  feature: `select id, name, type, unit_label as "unitLabel", unit_label_plural as "unitLabelPlural", metadata,
+      archived_at as "archivedAt" from feature where app_id = $1 and id = $2`,
+  package: `select id, name, status, is_addon as "isAddon", metadata, draft, version, archived_at as "archivedAt",
+      (select reach from package_history h where h.app_id = p.app_id and h.package_id = p.id and h.to_version = p.version
+         and h.kind = 'PUBLISHED') as "publishedFor",
+      (select coalesce(json_agg(json_build_object('featureId', feature_id, 'limit', "limit",
+         'resetPeriod', reset_period, 'overageEnabled', overage_enabled) order by position), '[]')
+       from package_feature f where f.app_id = p.app_id and f.package_id = p.id) as features
+    from package p where app_id = $1 and id = $2`,
+  migration: `select id, package_id as "packageId", from_version as "fromVersion", to_version as "toVersion",
+      reach, at, undone_at as "undoneAt" from package_history where app_id = $1 and id = $2`,
+  user: `select id, name, email, billing_id as "billingId", metadata from users where app_id = $1 and id = $2`,
+  subscription: `select s.id, u.id as "userId", s.package_id as "packageId", s.started_at as "startedAt",
+      s.cancel_at as "cancelAt", s.cancelled_at as "cancelledAt", s.trial_ends_at as "trialEndsAt", s.quantity
+    from subscription s join users u on u.app_id = s.app_id and u.uid = s.user_uid
+    where s.app_id = $1 and s.id = $2`,
+  subscriptions: `select u.id as "userId", coalesce(json_agg(json_build_object('id', s.id, 'packageId', s.package_id,
+      'startedAt', s.started_at, 'cancelAt', s.cancel_at, 'cancelledAt', s.cancelled_at,
+      'trialEndsAt', s.trial_ends_at, 'quantity', s.quantity, 'follows', s.follows) order by s.seq)
+      filter (where s.id is not null), '[]') as subscriptions
+    from users u left join subscription s on s.app_id = u.app_id and s.user_uid = u.uid
+    where u.app_id = $1 and u.id = $2 group by u.id`,
+  overrides: `select u.id as "userId", coalesce(json_agg(json_build_object('featureId', o.value->'featureId',
+      'mode', o.value->'mode', 'limit', o.value->'limit', 'overageEnabled', o.value->'overageEnabled',
+      'resetPeriod', o.value->'resetPeriod', 'startedAt', to_timestamp((o.value->>'startedAt')::float8 / 1000),
+      'expiresAt', to_timestamp((o.value->>'expiresAt')::float8 / 1000), 'reason', o.value->'reason') order by o.ordinality)
+      filter (where o.value is not null), '[]') as overrides
+    from users u left join lateral json_array_elements(u.overrides) with ordinality o on true
+    where u.app_id = $1 and u.id = $2 group by u.id`,
+  usage: `select u.id as "userId", coalesce(json_agg(json_build_object('featureId', c.feature_id, 'used', c.used,
+      'resetPeriod', c.reset_period, 'periodStart', c.period_start) order by c.feature_id)
+      filter (where c.feature_id is not null), '[]') as usage
+    from users u left join lateral (
+      select distinct on (feature_id, reset_period) * from usage_counter
+      where app_id = u.app_id and user_uid = u.uid
+      order by feature_id, reset_period, period_start desc) c on true
+    where u.app_id = $1 and u.id = $2 group by u.id`,
+  // With the links they made that still work.
+  member: `select id::text, email, role,
+      array(select i.email from invitation i where i.invited_by = m.email and i.expires_at > now()
+        order by 1) as invitations,
+      array(select o.email from password_reset r join member o on o.id = r.member_id
+        where r.made_by = m.id and r.expires_at > now() order by 1) as "passwordResets"
+    from member m where id::text = $2 and $1 = $1`,
+  invitation: `select id, email, role, expires_at as "expiresAt" from invitation where id = $2 and $1 = $1`,
+  import: `select id, state, rows, bad, changed, applied, refused, undone, kept
+    from user_import where app_id = $1 and id = $2`,
+  price: `select id, provider, package_id as "packageId", amount, currency, interval, archived_at as "archivedAt"
+    from price where app_id = $1 and id = $2 limit 1`,
+  billingTemplate: `select id, name, archived_at as "archivedAt",
+      (select json_agg(package_id order by position) from billing_template_item i
+       where i.app_id = t.app_id and i.template_id = t.id) as "packageIds"
+    from billing_template t where app_id = $1 and id = $2`,
+  providerAccount: `select provider, enabled, secret_key is not null as "hasKey", webhook_secret is not null as
+      "hasWebhookSecret", previous_webhook_secret is not null as "hasPreviousWebhookSecret", updated_at as "updatedAt"
+    from provider_account where app_id = $1 and provider = $2`,
+  // Of these the log shows only that something was done.
+  session: null,
+  token: null,
+  catalogue: null,
+  sample: null,
+  notice: null,
+  auditLog: null,
+} as const
+
+export type SubjectKind = keyof typeof SNAPSHOTS
+
+/** Whose entries a user's deletion clears: those whose subject is known by an id of the user or of a subscription. */
+export const subjectOwner = (kind: string): 'user' | 'subscription' | 'other' =>
+  Object.hasOwn(OWNERS, kind) ? OWNERS[kind as SubjectKind] : 'other'
+
+const OWNERS: Record<SubjectKind, 'user' | 'subscription' | 'other'> = {
+  user: 'user',
+  subscriptions: 'user',
+  usage: 'user',
+  token: 'user',
+  overrides: 'user',
+  subscription: 'subscription',
+  app: 'other',
+  apiKey: 'other',
+  tokenKey: 'other',
+  feature: 'other',
+  package: 'other',
+  migration: 'other',
+  member: 'other',
+  invitation: 'other',
+  import: 'other',
+  price: 'other',
+  billingTemplate: 'other',
+  providerAccount: 'other',
+  session: 'other',
+  catalogue: 'other',
+  sample: 'other',
+  notice: 'other',
+  auditLog: 'other',
+}
+
+/** What reads a subject by app ($1) and id ($2); null: there is nothing to show. */
+export const snapshotText = (kind: SubjectKind): string | null => SNAPSHOTS[kind]
+
+/** Kinds whose subject is a user, by id. */
+export const USER_KINDS = Object.keys(OWNERS).filter((kind) => OWNERS[kind as SubjectKind] === 'user')
+
+/** Null where there is no such subject, or nothing to show. */
+export async function snapshot(
+  db: Db,
+  kind: SubjectKind,
+  appId: string,
+  id: string | null,
+): Promise<JsonObject | null> {
+  const text = SNAPSHOTS[kind]
+  if (text === null || id === null || !isIdentifier(id)) return null
+  const ask = rowsOf<{ shown: JsonObject }>({
+    text: `select to_json(x) as shown from (${text}) x`,
+    values: [appId, id],
+  })
+  const [row] = OWNERS[kind] === 'other' ? await ask(db) : await findInCells(db, ask)
+  return row?.shown ?? null
+}

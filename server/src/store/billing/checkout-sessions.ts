@@ -1,0 +1,175 @@
+import type { ProviderRef } from '../../domain/provider-ref.ts'
+import type { SaleTerms } from '../../domain/sale-terms.ts'
+import { type Db, timestampOrNull } from '../connection/database.ts'
+
+type CheckoutState = 'OPEN' | 'AWAITING' | 'PAID' | 'FAILED' | 'EXPIRED'
+
+export interface CheckoutSession {
+  id: string
+  templateId: string
+  userUid: number | null
+  provider: string
+  items: { packageId: string; priceId: string }[]
+  /** null: as of a link that an earlier version made */
+  terms: SaleTerms | null
+  successUrl: string
+  cancelUrl: string
+  providerRef: string | null
+  url: string | null
+  state: CheckoutState
+  /** in real time; null: not paid, or paid before this was recorded */
+  paidAt: number | null
+}
+
+const COLUMNS = `id, template_id as "templateId", user_uid as "userUid", provider, items, terms, success_url as "successUrl",
+  cancel_url as "cancelUrl", provider_ref as "providerRef", url, state, paid_at as "paidAt"`
+
+export async function insertCheckoutSession(
+  db: Db,
+  appId: string,
+  s: Omit<CheckoutSession, 'providerRef' | 'url' | 'state' | 'paidAt'>,
+): Promise<void> {
+  await db.query(
+    `insert into checkout_session (app_id, id, template_id, user_uid, provider, items, terms, success_url,
+       cancel_url)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      appId,
+      s.id,
+      s.templateId,
+      s.userUid,
+      s.provider,
+      JSON.stringify(s.items),
+      s.terms && JSON.stringify(s.terms),
+      s.successUrl,
+      s.cancelUrl,
+    ],
+  )
+}
+
+export async function findCheckoutSession(
+  db: Db,
+  appId: string,
+  id: string,
+): Promise<CheckoutSession | null> {
+  const { rows } = await db.query<CheckoutSession>(
+    `select ${COLUMNS} from checkout_session where app_id = $1 and id = $2`,
+    [appId, id],
+  )
+  return rows[0] ?? null
+}
+
+/** Whether there is such a session; it is not deleted before the transaction ends. */
+export async function holdCheckoutSession(db: Db, appId: string, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select from checkout_session where app_id = $1 and id = $2 for key share`,
+    [appId, id],
+  )
+  return rowCount === 1
+}
+
+/** A user's payment links. */
+export async function checkoutsOfUser(db: Db, appId: string, userUid: number): Promise<CheckoutSession[]> {
+  const { rows } = await db.query<CheckoutSession>(
+    `select ${COLUMNS} from checkout_session where app_id = $1 and user_uid = $2 order by created_at, id`,
+    [appId, userUid],
+  )
+  return rows
+}
+
+/** The same, deleting them: a provider that shares our database makes no more of them from here on. */
+export async function deleteCheckoutsOfUser(
+  db: Db,
+  appId: string,
+  userUid: number,
+): Promise<CheckoutSession[]> {
+  const { rows } = await db.query<CheckoutSession>(
+    `delete from checkout_session where app_id = $1 and user_uid = $2 returning ${COLUMNS}`,
+    [appId, userUid],
+  )
+  return rows
+}
+
+/** Payment links that were made for nobody in particular, by the provider's ids of them. */
+export async function deletePaidCheckouts(
+  db: Db,
+  appId: string,
+  refs: readonly { provider: string; ref: string }[],
+): Promise<void> {
+  await db.query(
+    `delete from checkout_session s using unnest($2::text[], $3::text[]) as r (provider, ref)
+     where s.app_id = $1 and s.provider = r.provider and s.provider_ref = r.ref`,
+    [appId, refs.map(({ provider }) => provider), refs.map(({ ref }) => ref)],
+  )
+}
+
+/** Stores the provider's id and URL of it. */
+export async function placeCheckoutSession(
+  db: Db,
+  appId: string,
+  id: string,
+  { ref, url }: { ref: string; url: string },
+): Promise<void> {
+  await db.query(
+    `update checkout_session set provider_ref = $3, url = $4 where app_id = $1 and id = $2 and url is null`,
+    [appId, id, ref, url],
+  )
+}
+
+/** How far along each state is. A session never goes back: an outdated answer changes nothing. */
+const RANK = `array_position(array['OPEN', 'AWAITING', 'EXPIRED', 'FAILED', 'PAID'],`
+
+/**
+ * Records the provider's answer and returns the resulting session; null: there is no such session. If the provider does
+ * not say when it was paid, the time we first heard of it counts.
+ */
+export async function updateCheckoutState(
+  db: Db,
+  appId: string,
+  provider: string,
+  id: string,
+  ref: string,
+  state: CheckoutState,
+  paidAt: number | null,
+): Promise<CheckoutSession | null> {
+  const { rows } = await db.query<CheckoutSession>(
+    `update checkout_session set provider_ref = coalesce(provider_ref, $4),
+       state = case when ${RANK} $5::text) > ${RANK} state) then $5 else state end,
+       paid_at = case when $5 = 'PAID' then coalesce(paid_at, $6, now()) else paid_at end
+     where app_id = $1 and provider = $2 and id = $3 returning ${COLUMNS}`,
+    [appId, provider, id, ref, state, timestampOrNull(paidAt)],
+  )
+  return rows[0] ?? null
+}
+
+/**
+ * Closes sessions whose provider never answered: nobody was given their link, and a checkout that was made all the same
+ * has expired by now. Returns how many.
+ */
+export async function closeUnanswered(db: Db, appId: string | null): Promise<number> {
+  const { rowCount } = await db.query(
+    `update checkout_session set state = 'EXPIRED'
+     where state = 'OPEN' and provider_ref is null and created_at < now() - interval '25 hours'
+       and ($1::text is null or app_id = $1)`,
+    [appId],
+  )
+  return rowCount ?? 0
+}
+
+/**
+ * Sessions that may still change at the provider: all of them, or those likely to, because they are new or should have
+ * expired. The provider is not asked about the rest every few minutes.
+ */
+export async function openCheckouts(
+  db: Db,
+  appId: string | null,
+  which: 'due' | 'all',
+): Promise<ProviderRef[]> {
+  const { rows } = await db.query<ProviderRef>(
+    `select app_id as "appId", provider, provider_ref as ref from checkout_session
+     where state in ('OPEN', 'AWAITING') and provider_ref is not null and ($1::text is null or app_id = $1)
+       and ($2 or (state = 'OPEN' and created_at not between now() - interval '25 hours' and now() - interval '1 hour'))`,
+    [appId, which === 'all'],
+  )
+  return rows
+}

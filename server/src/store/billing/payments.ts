@@ -1,0 +1,127 @@
+import type { ProviderRef } from '../../domain/provider-ref.ts'
+import { implied } from '../cells/ask-cells.ts'
+import { type Db, timestamp } from '../connection/database.ts'
+
+export const PAYMENT_STATES = ['PAID', 'FAILED'] as const
+export type PaymentState = (typeof PAYMENT_STATES)[number]
+
+/** A charge at a provider. */
+interface Payment {
+  ref: string
+  state: PaymentState
+  /** minor units */
+  amount: number
+  currency: string
+  at: number
+}
+
+/**
+ * Keeps these payments of what is stored under `of`. They are all since then, unless that is null: failed ones that the
+ * provider no longer has are forgotten.
+ */
+export async function keepPayments(
+  db: Db,
+  of: ProviderRef,
+  payments: readonly Payment[],
+  since: number | null,
+): Promise<void> {
+  const { appId, provider, ref } = of
+  const refs = payments.map((payment) => payment.ref)
+  if (payments.length > 0) await insertPayments(db, of, payments)
+  if (since === null) return
+  await db.query(
+    `delete from payment where app_id = $1 and provider = $2 and subscription_ref = $3 and state = 'FAILED'
+       and at >= $4 and ref <> all($5)`,
+    [appId, provider, ref, timestamp(since), refs],
+  )
+}
+
+async function insertPayments(
+  db: Db,
+  { appId, provider, ref }: ProviderRef,
+  payments: readonly Payment[],
+): Promise<void> {
+  await db.query(
+    `insert into payment (app_id, provider, ref, user_uid, subscription_ref, state, amount, currency, at)
+     select p.app_id, p.provider, q.ref, p.user_uid, p.ref, q.state, q.amount, q.currency, q.at
+     from unnest($4::text[], $5::text[], $6::bigint[], $7::text[], $8::timestamptz[]) as q (ref, state, amount, currency, at)
+     join provider_subscription p on p.app_id = $1 and p.provider = $2 and p.ref = $3
+     on conflict (app_id, provider, ref) do update
+       set state = excluded.state, amount = excluded.amount, currency = excluded.currency, at = excluded.at
+       where (payment.state, payment.amount, payment.at) is distinct from (excluded.state, excluded.amount, excluded.at)`,
+    [
+      appId,
+      provider,
+      ref,
+      payments.map((payment) => payment.ref),
+      payments.map(({ state }) => state),
+      payments.map(({ amount }) => amount),
+      payments.map(({ currency }) => currency),
+      payments.map(({ at }) => timestamp(at)),
+    ],
+  )
+}
+
+export interface PaymentTotal {
+  provider: string
+  currency: string
+  paid: number
+  paidAmount: number
+  failed: number
+  failedAmount: number
+}
+
+/** What was paid and what failed after `from`, up to `now`. */
+export async function paymentTotals(
+  db: Db,
+  appId: string,
+  from: number,
+  now: number,
+): Promise<PaymentTotal[]> {
+  const { rows } = await db.query<PaymentTotal>(
+    `select provider, currency, count(*) filter (where state = 'PAID') as paid,
+       coalesce(sum(amount) filter (where state = 'PAID'), 0)::bigint as "paidAmount",
+       count(*) filter (where state = 'FAILED') as failed,
+       coalesce(sum(amount) filter (where state = 'FAILED'), 0)::bigint as "failedAmount"
+     from payment where app_id = $1 and state in ('PAID', 'FAILED') and at > $2 and at <= $3
+     group by provider, currency order by provider, currency`,
+    [appId, timestamp(from), timestamp(now)],
+  )
+  return rows
+}
+
+export interface ListedPayment extends Omit<Payment, 'state'> {
+  /** REFUNDED: given back, or withheld by a dispute */
+  state: PaymentState | 'REFUNDED'
+  seq: number
+  provider: string
+  userId: string
+  userName: string | null
+}
+
+/** The users of a page that is known by now. */
+export const OF_PAGE = 'u.app_id = $1 and u.uid = any(array(select user_uid from page))'
+
+/** Newest first. */
+export async function listPayments(
+  db: Db,
+  appId: string,
+  state: PaymentState,
+  span: { from: number; now: number },
+  before: { at: number; seq: number } | null,
+  limit: number,
+): Promise<ListedPayment[]> {
+  const values: unknown[] = [appId, state, timestamp(span.from), timestamp(span.now), limit]
+  const rest = before === null ? '' : 'and (p.at, p.seq) < ($6::timestamptz, $7::bigint)'
+  if (before) values.push(timestamp(before.at), before.seq)
+  const { rows } = await db.query<ListedPayment>(
+    `with page as materialized (
+       select * from payment p where p.app_id = $1 and p.state = $2 and p.at > $3 and p.at <= $4 ${rest}
+       order by p.at desc, p.seq desc limit $5)
+     select p.provider, p.ref, p.seq, p.state, p.amount, p.currency, p.at, u.id as "userId", u.name as "userName"
+     from page p join users u on u.app_id = p.app_id and u.uid = p.user_uid ${implied(db, OF_PAGE)}
+     order by p.at desc, p.seq desc`,
+    values,
+  )
+  return rows
+}

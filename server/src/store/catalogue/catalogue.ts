@@ -1,0 +1,116 @@
+import {
+  buildCatalogue,
+  type Catalogue,
+  type FeatureContent,
+  type PackageContent,
+} from '../../domain/catalogue.ts'
+import { CellMap } from '../cells/cell-map.ts'
+import { noticeCells } from '../cells/cells.ts'
+import type { Db } from '../connection/database.ts'
+
+export interface LoadedApp {
+  version: number
+  catalogue: Catalogue
+  /** The hashes, in hex, of the valid API keys, with the milliseconds each had left when it was read. */
+  keys: ReadonlyMap<string, number>
+  /** The ids of keys whose user tokens are refused. */
+  revokedTokenKeys: ReadonlySet<string>
+  /** The origins whose pages may use the client API. */
+  origins: readonly string[]
+  /** Whether it takes nothing new. */
+  archived: boolean
+  /** Whether its time is moved by hand. */
+  testClock: boolean
+  /** where its users are; null: there is one cell */
+  cells: CellMap | null
+}
+
+type PackageRow = Omit<PackageContent, 'updatedAt' | 'entries'> & {
+  updatedAt: string
+  entries: (Omit<PackageContent['entries'][number], 'at'> & { at: string })[]
+}
+
+interface Row {
+  version: number
+  /** with the milliseconds each has left, by the database's time; null: no end */
+  keys: { hash: string; left: number | null }[]
+  revokedTokenKeys: string[]
+  origins: string[]
+  archived: boolean
+  testClock: boolean
+  cells: { all: { schema: string; remote: boolean }[]; buckets: number[] } | null
+  features: FeatureContent[]
+  packages: PackageRow[]
+}
+
+/**
+ * The package's history since everybody last had one version, if anything has happened since, and what the versions in
+ * use then granted: also an older one, if people were moved back to it.
+ */
+const ENTRIES = `(select coalesce(json_agg(json_build_object('position', h.position, 'kind', h.kind,
+     'from', h.from_version, 'to', h.to_version, 'reach', h.reach, 'at', h.at, 'features', h.features)
+     order by h.position), '[]')
+   from (select coalesce(max(position), 1) as position from package_history
+     where app_id = p.app_id and package_id = p.id and kind = 'PUBLISHED' and reach = 'ALL') last_for_all
+   join package_history h on h.app_id = p.app_id and h.package_id = p.id and h.undone_at is null
+     and (h.position >= last_for_all.position or h.kind = 'PUBLISHED' and h.from_version in (
+       select m.to_version from package_history m
+       where m.app_id = p.app_id and m.package_id = p.id and m.kind = 'MIGRATED' and m.undone_at is null
+         and m.position > last_for_all.position))
+   where last_for_all.position < p.history)`
+
+/** Everything that changes rarely, in one statement: one snapshot, so version and content match. */
+export async function loadApp(db: Db, appId: string): Promise<LoadedApp | null> {
+  const { rows } = await db.query<Row>({
+    name: 'load-app',
+    text: `
+select app.version, app.origins, app.archived_at is not null as archived, app.test_clock is not null as "testClock",
+  (select json_build_object('all', json_agg(json_build_object('schema', schema, 'remote', remote) order by id),
+     'buckets', (select json_agg(cell order by bucket) from cell_bucket)) from cell having count(*) > 0) as cells,
+  (select coalesce(json_agg(json_build_object('hash', encode(hash, 'hex'),
+     'left', extract(epoch from expires_at - statement_timestamp()) * 1000)), '[]') from api_key
+   where app_id = app.id and revoked_at is null) as keys,
+  (select coalesce(json_agg(id), '[]') from token_key where app_id = app.id and revoked_at is not null)
+    as "revokedTokenKeys",
+  (select coalesce(json_agg(json_build_object(
+     'id', id, 'name', name, 'type', type, 'unitLabel', unit_label, 'unitLabelPlural', unit_label_plural,
+     'metadata', metadata, 'overridePeriods', override_periods, 'archived', archived_at is not null) order by seq), '[]') from feature where app_id = app.id) as features,
+  (select coalesce(json_agg(json_build_object(
+     'id', p.id, 'name', p.name, 'status', p.status, 'isAddon', p.is_addon, 'metadata', p.metadata,
+     'draft', p.draft, 'updatedAt', p.updated_at, 'version', p.version, 'history', p.history,
+     'archived', p.archived_at is not null,
+     'entries', ${ENTRIES},
+     'features', (select coalesce(json_agg(json_build_object(
+        'featureId', feature_id, 'limit', "limit", 'resetPeriod', reset_period,
+        'overageEnabled', overage_enabled) order by position), '[]')
+        from package_feature where app_id = p.app_id and package_id = p.id),
+     'prices', (select coalesce(json_agg(json_build_object(
+        'id', id, 'provider', provider, 'amount', amount, 'currency', currency, 'interval', interval)
+        order by seq), '[]')
+        from price where app_id = p.app_id and package_id = p.id and archived_at is null)) order by seq), '[]')
+   from package p where app_id = app.id) as packages
+from app where id = $1 and deleting_since is null`,
+    values: [appId],
+  })
+  const row = rows[0]
+  if (!row) return null
+  if (row.cells) await noticeCells(db, row.cells.all)
+  return {
+    version: row.version,
+    keys: new Map(row.keys.map(({ hash, left }) => [hash, left ?? Infinity])),
+    revokedTokenKeys: new Set(row.revokedTokenKeys),
+    origins: row.origins,
+    archived: row.archived,
+    testClock: row.testClock,
+    cells: row.cells && new CellMap(row.cells.all, row.cells.buckets),
+    catalogue: buildCatalogue(row.features, row.packages.map(fromRow)),
+  }
+}
+
+function fromRow(row: PackageRow): PackageContent {
+  return {
+    ...row,
+    updatedAt: Date.parse(row.updatedAt),
+    entries: row.entries.map((entry) => ({ ...entry, at: Date.parse(entry.at) })),
+  }
+}

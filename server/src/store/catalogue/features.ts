@@ -1,0 +1,56 @@
+import type { Feature } from '../../domain/feature.ts'
+import type { Db } from '../connection/database.ts'
+
+/** False when the id is taken. */
+export async function insertFeature(db: Db, appId: string, feature: Feature): Promise<boolean> {
+  return (await insertFeatures(db, appId, [feature])) === 1
+}
+
+/** In this order; returns how many had ids that were not taken. */
+export async function insertFeatures(db: Db, appId: string, features: readonly Feature[]): Promise<number> {
+  const { rowCount } = await db.query(
+    `insert into feature (app_id, id, name, type, unit_label, unit_label_plural, metadata)
+     select $1, id, name, type, unit_label, unit_label_plural, metadata
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::json[])
+       with ordinality as f (id, name, type, unit_label, unit_label_plural, metadata, ord)
+     order by ord on conflict do nothing`,
+    [
+      appId,
+      features.map((f) => f.id),
+      features.map((f) => f.name),
+      features.map((f) => f.type),
+      features.map((f) => f.unitLabel),
+      features.map((f) => f.unitLabelPlural),
+      features.map((f) => JSON.stringify(f.metadata)),
+    ],
+  )
+  return rowCount ?? 0
+}
+
+export async function updateFeature(db: Db, appId: string, feature: Feature): Promise<void> {
+  await db.query(
+    `update feature set name = $3, unit_label = $4, unit_label_plural = $5, metadata = $6
+     where app_id = $1 and id = $2`,
+    [
+      appId,
+      feature.id,
+      feature.name,
+      feature.unitLabel,
+      feature.unitLabelPlural,
+      JSON.stringify(feature.metadata),
+    ],
+  )
+}
+
+export async function archiveFeature(db: Db, appId: string, id: string, archived: boolean): Promise<void> {
+  await db.query(
+    `update feature set archived_at = case when $3 then coalesce(archived_at, now()) end
+     where app_id = $1 and id = $2`,
+    [appId, id, archived],
+  )
+}
+
+export async function deleteFeature(db: Db, appId: string, id: string): Promise<void> {
+  await db.query(`delete from sample_item where app_id = $1 and kind = 'feature' and id = $2`, [appId, id])
+  await db.query(`delete from feature where app_id = $1 and id = $2`, [appId, id])
+}

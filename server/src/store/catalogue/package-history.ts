@@ -1,0 +1,76 @@
+import type { HistoryContent } from '../../domain/catalogue.ts'
+import type { Entitlement } from '../../domain/package.ts'
+import { type Db, timestamp } from '../connection/database.ts'
+
+/** An entry of a package's history, also of one that was undone. */
+export interface HistoryRow extends HistoryContent {
+  /** of a migration */
+  id: string | null
+  undoneAt: number | null
+}
+
+const SELECT = `select position, kind, from_version as "from", to_version as "to", reach, at, features, id,
+  undone_at as "undoneAt" from package_history`
+
+/** All that ever happened to the package's versions, oldest first. */
+export async function packageHistory(db: Db, appId: string, packageId: string): Promise<HistoryRow[]> {
+  const { rows } = await db.query<HistoryRow>(
+    `${SELECT} where app_id = $1 and package_id = $2 order by position`,
+    [appId, packageId],
+  )
+  return rows
+}
+
+export async function packageOfMigration(db: Db, appId: string, id: string): Promise<string | null> {
+  const { rows } = await db.query<{ packageId: string }>(
+    `select package_id as "packageId" from package_history where app_id = $1 and id = $2`,
+    [appId, id],
+  )
+  return rows[0]?.packageId ?? null
+}
+
+/** Adds the next entry to the package's history; after a publication its `to` is the newest version. */
+export async function addToHistory(
+  db: Db,
+  appId: string,
+  packageId: string,
+  entry: Omit<HistoryRow, 'undoneAt'>,
+): Promise<void> {
+  await db.query(
+    `insert into package_history (app_id, package_id, position, kind, from_version, to_version, reach, at, features, id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      appId,
+      packageId,
+      entry.position,
+      entry.kind,
+      entry.from,
+      entry.to,
+      entry.reach,
+      timestamp(entry.at),
+      entry.features && JSON.stringify(entry.features.map(entitlement)),
+      entry.id,
+    ],
+  )
+  await db.query(
+    `update package set history = $3, version = case when $4 = 'PUBLISHED' then $5 else version end
+     where app_id = $1 and id = $2`,
+    [appId, packageId, entry.position, entry.kind, entry.to],
+  )
+}
+
+/** Without the feature that comes with it in memory. */
+const entitlement = ({ featureId, limit, resetPeriod, overageEnabled }: Entitlement): Entitlement => ({
+  featureId,
+  limit,
+  resetPeriod,
+  overageEnabled,
+})
+
+export async function markUndone(db: Db, appId: string, id: string, now: number): Promise<void> {
+  await db.query(`update package_history set undone_at = $3 where app_id = $1 and id = $2`, [
+    appId,
+    id,
+    timestamp(now),
+  ])
+}

@@ -1,0 +1,138 @@
+import type { JsonObject } from '../../domain/metadata.ts'
+import type { Entitlement, PackageEdit } from '../../domain/package.ts'
+import { type Db, timestamp } from '../connection/database.ts'
+
+interface MadePackage {
+  id: string
+  name: string
+  isAddon: boolean
+  metadata: JsonObject
+  updatedAt: number
+}
+
+/** False when the id is taken. */
+export async function insertPackage(db: Db, appId: string, made: MadePackage): Promise<boolean> {
+  return (await insertPackages(db, appId, [made])) === 1
+}
+
+/** In this order; returns how many had ids that were not taken. */
+export async function insertPackages(db: Db, appId: string, made: readonly MadePackage[]): Promise<number> {
+  const { rowCount } = await db.query(
+    `insert into package (app_id, id, name, is_addon, metadata, updated_at)
+     select $1, id, name, is_addon, metadata, updated_at
+     from unnest($2::text[], $3::text[], $4::boolean[], $5::json[], $6::timestamptz[])
+       with ordinality as p (id, name, is_addon, metadata, updated_at, ord)
+     order by ord on conflict do nothing`,
+    [
+      appId,
+      made.map((p) => p.id),
+      made.map((p) => p.name),
+      made.map((p) => p.isAddon),
+      made.map((p) => JSON.stringify(p.metadata)),
+      made.map((p) => timestamp(p.updatedAt)),
+    ],
+  )
+  return rowCount ?? 0
+}
+
+export async function updatePackageMetadata(
+  db: Db,
+  appId: string,
+  id: string,
+  metadata: JsonObject,
+  now: number,
+): Promise<void> {
+  await db.query(`update package set metadata = $3, updated_at = $4 where app_id = $1 and id = $2`, [
+    appId,
+    id,
+    JSON.stringify(metadata),
+    timestamp(now),
+  ])
+}
+
+export async function setPackageDraft(
+  db: Db,
+  appId: string,
+  id: string,
+  draft: PackageEdit | null,
+  now: number,
+): Promise<void> {
+  await db.query(`update package set draft = $3, updated_at = $4 where app_id = $1 and id = $2`, [
+    appId,
+    id,
+    draft && JSON.stringify(draft),
+    timestamp(now),
+  ])
+}
+
+/** Makes the edit the package's content and drops its draft. */
+export async function applyPackageEdit(
+  db: Db,
+  appId: string,
+  id: string,
+  edit: PackageEdit,
+  now: number,
+): Promise<void> {
+  await db.query(
+    `update package set name = $3, draft = null, updated_at = $4 where app_id = $1 and id = $2`,
+    [appId, id, edit.name, timestamp(now)],
+  )
+  await db.query(`delete from package_feature where app_id = $1 and package_id = $2`, [appId, id])
+  await insertPackageFeatures(db, appId, id, edit.features)
+}
+
+export async function publishPackage(db: Db, appId: string, id: string, now: number): Promise<void> {
+  await db.query(`update package set status = 'PUBLISHED', updated_at = $3 where app_id = $1 and id = $2`, [
+    appId,
+    id,
+    timestamp(now),
+  ])
+}
+
+export async function archivePackage(db: Db, appId: string, id: string, archived: boolean): Promise<void> {
+  await db.query(
+    `update package set archived_at = case when $3 then coalesce(archived_at, now()) end
+     where app_id = $1 and id = $2`,
+    [appId, id, archived],
+  )
+}
+
+/** With what belongs to it alone. */
+export async function deletePackage(db: Db, appId: string, id: string): Promise<void> {
+  for (const table of ['package_feature', 'package_history', 'price']) {
+    await db.query(`delete from ${table} where app_id = $1 and package_id = $2`, [appId, id])
+  }
+  await db.query(`delete from sample_item where app_id = $1 and kind = 'package' and id = $2`, [appId, id])
+  await db.query(`delete from package where app_id = $1 and id = $2`, [appId, id])
+}
+
+export function insertPackageFeatures(
+  db: Db,
+  appId: string,
+  id: string,
+  features: readonly Entitlement[],
+): Promise<void> {
+  return insertFeaturesOfPackages(db, appId, [{ id, features }])
+}
+
+/** Of packages that have none yet. */
+export async function insertFeaturesOfPackages(
+  db: Db,
+  appId: string,
+  packages: readonly { id: string; features: readonly Entitlement[] }[],
+): Promise<void> {
+  const rows = packages.flatMap(({ id, features }) => features.map((f, i) => ({ ...f, id, position: i + 1 })))
+  await db.query(
+    `insert into package_feature (app_id, package_id, position, feature_id, "limit", reset_period, overage_enabled)
+     select $1, f.* from unnest($2::text[], $3::int[], $4::text[], $5::bigint[], $6::text[], $7::boolean[]) as f`,
+    [
+      appId,
+      rows.map((f) => f.id),
+      rows.map((f) => f.position),
+      rows.map((f) => f.featureId),
+      rows.map((f) => f.limit),
+      rows.map((f) => f.resetPeriod),
+      rows.map((f) => f.overageEnabled),
+    ],
+  )
+}

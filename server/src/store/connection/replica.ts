@@ -1,0 +1,127 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Monotonic } from '../../domain/clocks.ts'
+import type { Db, Pool } from './database.ts'
+import { TIMELINE } from './primary.ts'
+
+/** Pools for the kinds of reads there are, all to the same server. */
+interface ReadPools {
+  pool: Pool
+  lookups: Pool
+  patient: Pool
+}
+
+/** How long a read waits for the replica to have what was committed before it. */
+const CATCH_UP_MS = 250
+const ASK_AGAIN_MS = 20
+/** A replica that lags, or does not answer, is left alone for this long. */
+const REST_MS = 5_000
+
+interface Place {
+  lsn: string
+  timeline: number
+  /** the timeline that the service has written down */
+  noted: number | null
+  system: string
+}
+
+/**
+ * A standby for reads that would otherwise burden the primary. It is used for a read only if it has replayed everything
+ * that was committed before: nobody sees a list without what they have just changed, whichever process changed it.
+ */
+export class Replica {
+  readonly #primary: Pool
+  readonly #pools: ReadPools
+  readonly #monotonic: Monotonic
+  readonly #log: Logger
+  #restingUntil = Number.NEGATIVE_INFINITY
+  #complaint: string | null = null
+
+  constructor(primary: Pool, pools: ReadPools, monotonic: Monotonic, log: Logger) {
+    this.#primary = primary
+    this.#pools = pools
+    this.#monotonic = monotonic
+    this.#log = log
+  }
+
+  /** Where to read; null: on the primary. */
+  async pools(): Promise<ReadPools | null> {
+    if (this.#monotonic() < this.#restingUntil) return null
+    const place = await placeOf(this.#primary)
+    // The note is to be found on the replica too, so this time it is too early.
+    if (place.noted !== place.timeline) {
+      await note(this.#primary, place.timeline)
+      return null
+    }
+    const late = new AbortController()
+    const complaint = await Promise.race([
+      this.#catchUp(place, late.signal),
+      delay(CATCH_UP_MS, 'does not answer in time', { signal: late.signal }),
+    ]).finally(() => late.abort())
+    if (complaint === null) {
+      if (this.#complaint !== null) this.#log.info('the replica has caught up: lists are read there again')
+      this.#complaint = null
+      return this.#pools
+    }
+    this.rest(complaint)
+    return null
+  }
+
+  /** For a while everything is read on the primary. */
+  rest(complaint: string): void {
+    this.#restingUntil = this.#monotonic() + REST_MS
+    if (this.#complaint !== complaint)
+      this.#log.warn(`the replica ${complaint}: lists are read on the primary`)
+    this.#complaint = complaint
+  }
+
+  /** Null once the replica has reached the place; otherwise what is wrong with it. */
+  async #catchUp(place: Place, late: AbortSignal): Promise<string | null> {
+    const began = this.#monotonic()
+    try {
+      for (;;) {
+        const standing = await standingAt(this.#pools.pool, place)
+        if (!standing.following) return 'is no standby of the primary'
+        if (standing.reached) return null
+        if (late.aborted || this.#monotonic() - began > CATCH_UP_MS) return 'lags behind'
+        await delay(ASK_AGAIN_MS)
+      }
+    } catch (error) {
+      return `fails (${(error as Error).message || (error as NodeJS.ErrnoException).code})`
+    }
+  }
+}
+
+async function placeOf(primary: Db): Promise<Place> {
+  const { rows } = await primary.query<Place>(
+    `select pg_current_wal_lsn()::text as lsn, ${TIMELINE} as timeline,
+       (select timeline from liveness) as noted, (select system_identifier::text from pg_control_system()) as system`,
+  )
+  if (!rows[0]) throw new Error('the primary does not say where it is')
+  return rows[0]
+}
+
+async function note(primary: Db, timeline: number): Promise<void> {
+  await primary.query(
+    `insert into liveness (only_row, written_at, timeline) values (true, now(), $1)
+     on conflict (only_row) do update set timeline = excluded.timeline`,
+    [timeline],
+  )
+}
+
+/**
+ * A standby that did not follow a failover may be ahead of the new primary, with what that one never had: it lacks the
+ * note of the new timeline.
+ */
+async function standingAt(
+  replica: Db,
+  { lsn, timeline, system }: Place,
+): Promise<{ following: boolean; reached: boolean }> {
+  const { rows } = await replica.query<{ following: boolean; reached: boolean }>(
+    `select pg_is_in_recovery() and (select system_identifier::text from pg_control_system()) = $3 as following,
+       coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false)
+         and coalesce((select timeline from liveness) = $2, false) as reached`,
+    [lsn, timeline, system],
+  )
+  return rows[0] ?? { following: false, reached: false }
+}

@@ -1,0 +1,60 @@
+import pg from 'pg'
+import { StartError } from '../../domain/errors.ts'
+import { CELL_STATEMENT_MS } from '../cells/cell-pools.ts'
+import type { Connection, Pool } from './database.ts'
+import { ServiceClient, setIfDirect } from './service-client.ts'
+import type { DatabaseSetting } from './start-problems.ts'
+
+/** The settings that COPY text depends on, and no time limit: a big table takes as long as it takes. */
+const SETTINGS = {
+  timezone: 'UTC',
+  datestyle: 'ISO, YMD',
+  intervalstyle: 'postgres',
+  bytea_output: 'hex',
+  client_encoding: 'UTF8',
+  extra_float_digits: '1',
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  synchronize_seqscans: 'off',
+}
+
+/** Connections for operators' tools; names lead to a cell by `searchPath`, if that is given. */
+export function openToolPool(connection: Connection, setting: DatabaseSetting, searchPath?: string): Pool {
+  const inCell = { search_path: searchPath ?? '', statement_timeout: String(CELL_STATEMENT_MS) }
+  const settings = searchPath === undefined ? SETTINGS : { ...SETTINGS, ...inCell }
+  const pool = new pg.Pool({
+    ...connection,
+    Client: ServiceClient,
+    max: 4,
+    application_name: 'tollgate-tools',
+    connectionTimeoutMillis: 30_000,
+    keepAlive: true,
+    onConnect: async (client) => {
+      if (await setIfDirect(client, settings)) return endWithProcess(client)
+      const instead = setting === '--to' ? 'name' : 'set DATABASE_DIRECT_URL to'
+      throw new StartError(
+        `${setting} leads to a pooler, and this takes a session: ${instead} the address of PostgreSQL itself.`,
+      )
+    },
+  })
+  pool.on('error', () => {})
+  return pool
+}
+
+/** How often PostgreSQL looks, during a statement, whether whoever asked for it is still there. */
+const LOOK_FOR_US_MS = 1_000
+const INVALID_VALUE = '22023'
+
+/**
+ * Has PostgreSQL stop a statement soon after the process that asked for it is gone. Otherwise a statement that takes
+ * minutes goes on, and the next attempt waits for rows that it will roll back.
+ */
+async function endWithProcess(client: pg.ClientBase): Promise<void> {
+  try {
+    await client.query(`set client_connection_check_interval = ${LOOK_FOR_US_MS}`)
+  } catch (error) {
+    // PostgreSQL on Windows cannot.
+    if (!(error instanceof pg.DatabaseError) || error.code !== INVALID_VALUE) throw error
+  }
+}

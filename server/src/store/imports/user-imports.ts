@@ -1,0 +1,126 @@
+import type { Db } from '../connection/database.ts'
+
+export const IMPORT_STATES = [
+  'READING',
+  'CHECKED',
+  'APPLYING',
+  'APPLIED',
+  'UNDOING',
+  'UNDONE',
+  'FAILED',
+] as const
+type ImportState = (typeof IMPORT_STATES)[number]
+
+export interface UserImport {
+  id: string
+  state: ImportState
+  failure: string | null
+  memberEmail: string
+  startedAt: number
+  finishedAt: number | null
+  bytesTotal: number
+  bytesRead: number
+  rows: number
+  bad: number
+  unchanged: number
+  changed: number
+  applied: number
+  refused: number
+  undone: number
+  kept: number
+}
+
+/** A worker on an import reports more often than this: see `touchImport`. */
+const ALIVE = `touched_at > now() - interval '1 minute'`
+/**
+ * A file is lost with the process that read it; what it was to change can be continued. Both are shown, not stored: a
+ * slow process may still go on.
+ */
+const UNDER_WAY = `state in ('READING', 'APPLYING', 'UNDOING')`
+const LEFT = `${UNDER_WAY} and not ${ALIVE}`
+const STATE_LEFT = `case state when 'READING' then 'FAILED' when 'APPLYING' then 'CHECKED' else 'APPLIED' end`
+const WHY_LEFT = `case state when 'READING' then 'The server stopped while reading; upload the file again'
+  when 'APPLYING' then 'The server stopped while applying it; apply it again for the rest'
+  else 'The server stopped while undoing it; undo it again for the rest' end`
+
+const SELECT = `select id, case when ${LEFT} then ${STATE_LEFT} else state end as state,
+  case when ${LEFT} then ${WHY_LEFT} else failure end as failure,
+  member_email as "memberEmail", started_at as "startedAt",
+  case when ${LEFT} then touched_at else finished_at end as "finishedAt", bytes_total as "bytesTotal",
+  bytes_read as "bytesRead", rows, bad, unchanged, changed, applied, refused, undone, kept
+  from user_import where not dropped`
+
+/** False when the id is taken. */
+export async function insertUserImport(
+  db: Db,
+  appId: string,
+  made: { id: string; memberEmail: string; bytesTotal: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into user_import (app_id, id, state, member_email, bytes_total) values ($1, $2, 'READING', $3, $4)
+     on conflict do nothing`,
+    [appId, made.id, made.memberEmail, made.bytesTotal],
+  )
+  return rowCount === 1
+}
+
+/** Removes all but the last `keep` from the list, and those still at work; their rows are deleted later. */
+export async function dropImports(db: Db, appId: string, keep: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `update user_import set dropped = true where app_id = $1 and not dropped and seq <= (
+       select seq from user_import where app_id = $1 and not dropped order by seq desc offset $2 limit 1)
+       and not (${UNDER_WAY} and ${ALIVE}) returning id`,
+    [appId, keep],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Only once its rows are deleted: until then its id is taken. */
+export async function deleteUserImport(db: Db, appId: string, id: string): Promise<void> {
+  await db.query(`delete from user_import where app_id = $1 and id = $2 and dropped`, [appId, id])
+}
+
+export async function findUserImport(db: Db, appId: string, id: string): Promise<UserImport | null> {
+  const { rows } = await db.query<UserImport>(`${SELECT} and app_id = $1 and id = $2`, [appId, id])
+  return rows[0] ?? null
+}
+
+export async function listUserImports(db: Db, appId: string): Promise<UserImport[]> {
+  const { rows } = await db.query<UserImport>(`${SELECT} and app_id = $1 order by seq desc`, [appId])
+  return rows
+}
+
+/** With `from`: only if it is still in that state, since another process may have taken the work over. */
+export async function setImportState(
+  db: Db,
+  appId: string,
+  id: string,
+  state: ImportState,
+  failure: string | null = null,
+  from: ImportState | null = null,
+): Promise<void> {
+  await db.query(
+    `update user_import set state = $3, failure = $4, touched_at = now(),
+       finished_at = case when $3 in ('READING', 'APPLYING', 'UNDOING') then null else now() end
+     where app_id = $1 and id = $2 and ($5::text is null or state = $5)`,
+    [appId, id, state, failure, from],
+  )
+}
+
+/** Reports that it is being worked on. */
+export async function touchImport(db: Db, appId: string, id: string): Promise<void> {
+  await db.query(`update user_import set touched_at = now() where app_id = $1 and id = $2`, [appId, id])
+}
+
+export async function noteProgress(
+  db: Db,
+  appId: string,
+  id: string,
+  more: { bytesRead: number; rows: number; bad: number; unchanged: number; changed: number },
+): Promise<void> {
+  await db.query(
+    `update user_import set bytes_read = $3, rows = rows + $4, bad = bad + $5, unchanged = unchanged + $6,
+       changed = changed + $7, touched_at = now() where app_id = $1 and id = $2`,
+    [appId, id, more.bytesRead, more.rows, more.bad, more.unchanged, more.changed],
+  )
+}

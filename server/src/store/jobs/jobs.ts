@@ -1,0 +1,131 @@
+import type { ProviderRef } from '../../domain/provider-ref.ts'
+import type { Db } from '../connection/database.ts'
+
+/** The background jobs, with their arguments. */
+export interface Jobs {
+  'handle-notice': { appId: string; seq: number }
+  'sync-checkout': ProviderRef
+  'sync-subscription': ProviderRef
+  'cancel-at-provider': ProviderRef
+  'close-trial-links': { appId: string; userUid: number }
+  'send-sandbox-event': { appId: string; id: string }
+  'turn-sandbox': { appId: string }
+  'delete-app': { appId: string }
+  'delete-import': { appId: string; id: string; after: number }
+  'turn-sandboxes': Record<never, never>
+  reconcile: { which: 'due' | 'all' }
+}
+
+/** Attempts before a job is given up: about a day, with growing pauses. */
+const JOB_ATTEMPTS = 19
+
+/** Queues a job, which runs once this transaction is committed. Of several waiting jobs with one key, one runs. */
+export async function addJob<Name extends keyof Jobs>(
+  db: Db,
+  name: Name,
+  told: Jobs[Name],
+  key: string | null = null,
+): Promise<void> {
+  await db.query(
+    `select from graphile_worker.add_job($1, $2::json, max_attempts => $3, job_key => $4, job_key_mode => 'replace')`,
+    [name, JSON.stringify(told), JOB_ATTEMPTS, key],
+  )
+}
+
+/** Queues many in one statement. */
+export async function addJobs<Name extends keyof Jobs>(
+  db: Db,
+  name: Name,
+  told: readonly Jobs[Name][],
+): Promise<void> {
+  await db.query(
+    `select graphile_worker.add_job($1, t::json, max_attempts => $3) from unnest($2::text[]) as t`,
+    [name, told.map((each) => JSON.stringify(each)), JOB_ATTEMPTS],
+  )
+}
+
+/**
+ * Queues a job for the next multiple of that many seconds. All processes compute the same time and key, so it runs
+ * once, however many ask for it.
+ */
+export async function addJobForTurn<Name extends keyof Jobs>(
+  db: Db,
+  name: Name,
+  told: Jobs[Name],
+  seconds: number,
+): Promise<void> {
+  await db.query(
+    `select from (select to_timestamp((floor(extract(epoch from now()) / $4) + 1) * $4) as turn) t,
+       graphile_worker.add_job($1, $2::json, max_attempts => $3, run_at => t.turn,
+         job_key => $1 || ' ' || $4::text || ' ' || t.turn::text, job_key_mode => 'replace')`,
+    [name, JSON.stringify(told), JOB_ATTEMPTS, seconds],
+  )
+}
+
+/** A background worker and its number when last seen. */
+export interface WorkerBeat {
+  id: string
+  beats: number
+}
+
+/**
+ * Reports these workers as alive and returns the numbers of all. Numbers start at random, so that a worker taken for
+ * dead that comes back is not mistaken for its former self.
+ */
+export async function beat(db: Db, ids: readonly string[]): Promise<WorkerBeat[]> {
+  await db.query(
+    `insert into job_worker as w (id, beats) select id, (random() * 1e15)::bigint from unnest($1::text[]) as id
+     on conflict (id) do update set beats = w.beats + 1`,
+    [ids],
+  )
+  const { rows } = await db.query<WorkerBeat>('select id, beats from job_worker')
+  return rows
+}
+
+/** Removes workers that have stopped, and frees the jobs of those that could not report theirs. */
+export async function forgetWorkers(db: Db, ids: readonly string[]): Promise<void> {
+  await db.query(
+    `with gone as (delete from job_worker where id = any($1::text[]))
+     select graphile_worker.force_unlock_workers($1::text[])`,
+    [ids],
+  )
+}
+
+/** Frees the jobs of workers whose number has not changed since it was seen; the others are alive after all. */
+export async function freeJobsOf(db: Db, dead: readonly WorkerBeat[]): Promise<void> {
+  await db.query(
+    `with gone as (delete from job_worker w using unnest($1::text[], $2::bigint[]) as d (id, beats)
+       where w.id = d.id and w.beats = d.beats returning w.id)
+     select graphile_worker.force_unlock_workers(array_agg(id)) from gone having count(*) > 0`,
+    [dead.map(({ id }) => id), dead.map(({ beats }) => beats)],
+  )
+}
+
+/** Whether this database already has job tables that record which worker holds a job. */
+export async function hasJobs(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ both: boolean }>(
+    `select to_regclass('graphile_worker.jobs') is not null and to_regclass('job_worker') is not null as both`,
+  )
+  return rows[0]?.both === true
+}
+
+/** Frees all locked jobs: for a start that finds no other process alive. */
+export async function freeAllJobs(db: Db): Promise<void> {
+  await db.query(
+    `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
+     where locked_by is not null having count(*) > 0`,
+  )
+  await db.query('delete from job_worker')
+}
+
+/**
+ * Frees jobs locked for so long that nobody will come back for them: a process of an earlier version reports no number.
+ * graphile-worker itself would wait four hours.
+ */
+export async function freeStrandedJobs(db: Db, minutes: number): Promise<void> {
+  await db.query(
+    `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
+     where locked_at < now() - make_interval(mins => $1) having count(*) > 0`,
+    [minutes],
+  )
+}

@@ -1,0 +1,158 @@
+import { type Db, type Pool, type Tx, transactionOnce } from '../connection/database.ts'
+
+// The ledger is partitioned by ranges of `seq`, one block of 2^40 each. A block is opened by moving the sequence to its
+// start. Nobody has to wait for that, and no entry is ever without a partition, however long nobody opens the next: the
+// current one goes on. `recorded_at` would not do: an app with a test clock records at any time.
+
+const BLOCK = 2 ** 40
+/** `seq` stays below 2^53, where a number is exact: enough for 600 years of months. */
+const LAST_BLOCK = 2 ** 13 - 1
+
+export const partitionName = (block: number): string => `usage_ledger_${block}`
+
+/** The schema of a ledger on another server; null: it is on this one. */
+export async function remoteLedger(db: Db): Promise<string | null> {
+  const { rows } = await db.query<{ schema: string }>(
+    `select schema from cell where remote and schema = current_schema()`,
+  )
+  return rows[0]?.schema ?? null
+}
+
+/** False in a large database until the background has converted it: see `partition-ledger.ts`. */
+export async function isPartitioned(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ kind: string }>(
+    `select relkind::text as kind from pg_class where oid = to_regclass('usage_ledger')`,
+  )
+  return rows[0]?.kind === 'p'
+}
+
+/** Blocks that have a partition, in order. */
+export async function attachedBlocks(db: Db): Promise<number[]> {
+  const { rows } = await db.query<{ name: string }>(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = 'usage_ledger'::regclass`,
+  )
+  return rows.map(({ name }) => Number(name.slice(partitionName(0).length - 1))).sort((a, b) => a - b)
+}
+
+/** The ledgers of all cells are numbered by the first one's sequence. */
+const SEQUENCE = `(select coalesce(pg_get_serial_sequence('usage_ledger', 'seq'), pg_get_serial_sequence('c0.usage_ledger', 'seq')))`
+
+/** The block that entries go to, and whether it has had any. */
+export async function currentBlock(db: Db): Promise<{ block: number; isEmpty: boolean }> {
+  const { rows: named } = await db.query<{ sequence: string }>(`select ${SEQUENCE} as sequence`)
+  const { rows } = await db.query<{ last: number; used: boolean }>(
+    `select last_value as last, is_called as used from ${named[0]?.sequence}`,
+  )
+  const { last = 0, used = false } = rows[0] ?? {}
+  const block = Math.floor(last / BLOCK)
+  return { block, isEmpty: !used && last % BLOCK <= 1 }
+}
+
+/**
+ * Creates a partition. Attaching a table, unlike creating it as a partition, does not stop those who write to the others.
+ */
+export async function createPartition(tx: Tx, block: number): Promise<void> {
+  const from = block === 0 ? 'minvalue' : block * BLOCK
+  const name = partitionName(block)
+  await tx.query(`create table ${name} (like usage_ledger)`)
+  await tx.query(
+    `alter table usage_ledger attach partition ${name} for values from (${from}) to (${(block + 1) * BLOCK})`,
+  )
+}
+
+/** Whether this transaction is the only one changing the list of partitions. */
+async function alone(tx: Tx): Promise<boolean> {
+  const { rows } = await tx.query<{ alone: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtext('tollgate ledger partitions')) as alone`,
+  )
+  return rows[0]?.alone === true
+}
+
+/** Has a partition ready for the current block and the next, and the list of partitions agree with what there is. */
+export async function preparePartitions(pool: Pool): Promise<void> {
+  await transactionOnce(pool, async (tx) => {
+    if (!(await alone(tx)) || !(await isPartitioned(tx))) return
+    const { block } = await currentBlock(tx)
+    const attached = await attachedBlocks(tx)
+    const wanted = new Set([block, Math.min(block + 1, LAST_BLOCK)])
+    const missing = [...wanted].filter((one) => !attached.includes(one))
+    // The list first, then the tables, as those who move users lock them.
+    await tx.query(`insert into ledger_partition (block) select unnest($1::int[]) on conflict do nothing`, [
+      [...attached, ...missing],
+    ])
+    // Whoever moved the sequence here may have been killed before noting it.
+    await tx.query(`update ledger_partition set opened_at = now() where opened_at is null and block <= $1`, [
+      block,
+    ])
+    for (const one of missing) await createPartition(tx, one)
+  })
+}
+
+/** For restored rows: has the partitions that the restored list names, and no retired ones. */
+export async function restorePartitions(tx: Tx): Promise<void> {
+  if (!(await isPartitioned(tx))) return
+  const attached = await attachedBlocks(tx)
+  const { rows } = await tx.query<{ block: number; retired: boolean }>(
+    `select block, retired_at is not null as retired from ledger_partition`,
+  )
+  for (const { block, retired } of rows) {
+    if (retired && attached.includes(block)) await tx.query(`drop table ${partitionName(block)}`)
+    if (!retired && !attached.includes(block)) await createPartition(tx, block)
+  }
+}
+
+/**
+ * Opens the next partition if the current one has entries and is older than `seconds`; returns its block. Moving the
+ * sequence cannot be rolled back, so the partition exists by then, and what is killed before it is noted is noted by
+ * whoever prepares partitions next.
+ */
+export async function openPartition(pool: Pool, seconds: number): Promise<number | null> {
+  return transactionOnce(pool, async (tx) => {
+    if (!(await alone(tx)) || !(await isPartitioned(tx))) return null
+    const { block, isEmpty } = await currentBlock(tx)
+    const next = block + 1
+    const { rows } = await tx.query<{ due: boolean }>(
+      `select opened_at <= now() - make_interval(secs => $2) as due from ledger_partition where block = $1`,
+      [block, seconds],
+    )
+    if (isEmpty || rows[0]?.due !== true || !(await attachedBlocks(tx)).includes(next)) return null
+    await tx.query(`select setval(${SEQUENCE}, $1::bigint, false)`, [next * BLOCK])
+    await tx.query(`update ledger_partition set opened_at = clock_timestamp() where block = $1`, [next])
+    return next
+  })
+}
+
+export interface LedgerPartition {
+  block: number
+  openedAt: number | null
+  /** when the next one was opened, since when no entry comes here; null: not yet */
+  closedAt: number | null
+  retiredAt: number | null
+  /** of a retired one, its entries; of another, an estimate; null: it is on another server, which gives none */
+  entries: number | null
+  bytes: number
+  file: string | null
+}
+
+/** All partitions, retired ones too, oldest first. */
+export async function ledgerPartitions(db: Db): Promise<LedgerPartition[]> {
+  const isRemote = (await remoteLedger(db)) !== null
+  const size = isRemote
+    ? '0 as bytes, entries'
+    : `coalesce(case when retired_at is null then pg_total_relation_size(leaf) end, 0) as bytes,
+       coalesce(entries, (select reltuples::bigint from pg_class where oid = leaf), 0) as entries`
+  const { rows } = await db.query<LedgerPartition>(
+    `select block, opened_at as "openedAt", lead(opened_at) over (order by block) as "closedAt",
+       retired_at as "retiredAt", file, ${size}
+     from (select *, to_regclass('usage_ledger_' || block) as leaf from ledger_partition) p order by block`,
+  )
+  if (!isRemote) return rows
+  for (const partition of rows.filter(({ retiredAt }) => retiredAt === null)) {
+    const { rows: sizes } = await db.query<{ bytes: number }>(
+      `select pg_total_relation_size(tableoid) as bytes from ${partitionName(partition.block)} limit 1`,
+    )
+    partition.bytes = sizes[0]?.bytes ?? 0
+  }
+  return rows
+}

@@ -1,0 +1,218 @@
+import { awaitCommits } from '../cells/remote-commits.ts'
+import type { Db, Pool, Tx } from '../connection/database.ts'
+import { partitionName } from './ledger-partitions.ts'
+import { withoutWaiting } from './partition-ledger.ts'
+
+// A partition is retired when its entries are replaced by their sums in `ledger_base`. The sums are made beforehand; that
+// they count and the entries are gone becomes true at one moment, with the commit of one short transaction. So at every
+// moment a counter equals the sums of retired partitions plus the entries of the others.
+//
+// The ledger of a cell on another server is retired in the same way, by statements that Citus passes on. What differs is how
+// others are kept from changing it unnoticed:
+// - There are no triggers: who deletes entries, or moves users, says so (`hold-ledger.ts`).
+// - Entries are numbered before they are sent there, so that one may come at any time after the next partition was opened.
+//   Whoever writes entries looks afterwards whether their partition is being retired, and is refused then (`remote-cells.ts`).
+
+/** Whether this transaction is the only one retiring; an operator's tool holds the same lock for its session. */
+export async function retireAlone(tx: Tx): Promise<boolean> {
+  const { rows } = await tx.query<{ alone: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtext('tollgate ledger retirement')) as alone`,
+  )
+  return rows[0]?.alone === true
+}
+
+/** False: another tool or a service is at it. */
+export async function holdRetirement(client: Db): Promise<boolean> {
+  const { rows } = await client.query<{ held: boolean }>(
+    `select pg_try_advisory_lock(hashtext('tollgate ledger retirement')) as held`,
+  )
+  return rows[0]?.held === true
+}
+
+/** Blocks that were closed more than `seconds` ago and still have their entries, oldest first. */
+export async function blocksToRetire(db: Db, seconds: number): Promise<number[]> {
+  const { rows } = await db.query<{ block: number }>(
+    `select block from (select *, lead(opened_at) over (order by block) as closed_at from ledger_partition) p
+     where retired_at is null and closed_at <= now() - make_interval(secs => $1) order by block`,
+    [seconds],
+  )
+  return rows.map(({ block }) => block)
+}
+
+/** Asked of a row of it: on another server the table has another name. */
+const ofTable = (block: number, value: string) => `(select ${value} from ${partitionName(block)} limit 1)`
+/** Which file it is, on which server: 32 bits of a hash. */
+const FILE = (block: number) =>
+  ofTable(
+    block,
+    `(hashtextextended(pg_relation_filenode(tableoid) || ' ' || (select system_identifier from pg_control_system()), 0)
+      & 4294967295)::oid`,
+  )
+const PAGES = (block: number) =>
+  `coalesce(${ofTable(block, `pg_relation_size(tableoid) / current_setting('block_size')::int`)}, 0)`
+
+/**
+ * Marks a partition as being retired, so that a change of its entries is noticed from now on. What an earlier attempt did
+ * is kept unless something changed since: entries were deleted, or the table was rewritten. False: it is retired.
+ */
+export async function beginRetiring(tx: Tx, block: number): Promise<boolean> {
+  if (!(await holdUnretired(tx, block))) return false
+  const { rowCount: isBegun } = await tx.query(
+    `select from ledger_partition where block = $1 and ${IS_UNCHANGED(block)}`,
+    [block],
+  )
+  if (isBegun === 1) return true
+  await tx.query(`delete from ledger_base where block = $1`, [block])
+  await tx.query(
+    `update ledger_partition set retiring_at = now(), filenode = ${FILE(block)}, changes = 0, pages_summed = 0
+     where block = $1`,
+    [block],
+  )
+  return true
+}
+
+/** Whether nobody has deleted entries of a partition that is being retired, or retired it. */
+export async function isUntouched(db: Db, block: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select from ledger_partition where block = $1 and retired_at is null and changes = 0`,
+    [block],
+  )
+  return rowCount === 1
+}
+
+/** False: it is retired, and its table is gone. */
+async function holdUnretired(tx: Tx, block: number): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `select from ledger_partition where block = $1 and retired_at is null for update`,
+    [block],
+  )
+  return rowCount === 1
+}
+
+/** Transactions that may be writing to the ledger, or to anything else on the other server that has it. */
+export async function ledgerWriters(db: Db, remote: string | null): Promise<string[]> {
+  if (remote !== null) {
+    // From here on everybody there sees what this server has committed.
+    await awaitCommits(db, remote)
+    const { rows } = await db.query<{ ids: string[] }>(
+      `select array(select x::text from pg_snapshot_xip(pg_current_snapshot()) x) as ids from ledger_partition limit 1`,
+    )
+    return rows[0]?.ids ?? []
+  }
+  const { rows } = await db.query<{ id: string }>(
+    `select virtualtransaction as id from pg_locks
+     where relation = 'usage_ledger'::regclass and mode = 'RowExclusiveLock' and granted
+       and database = (select oid from pg_database where datname = current_database())`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** 2 GB: a partition of usual size is read once and writes each sum once. */
+const PAGES_AT_ONCE = 262_144
+
+export type Summing = 'more' | 'done' | 'changed'
+
+/** Adds the next part of a partition to its sums. */
+export async function sumUp(tx: Tx, block: number, pagesAtOnce: number = PAGES_AT_ONCE): Promise<Summing> {
+  const { from, pages } = await extentOf(tx, block)
+  if (from >= pages) return 'done'
+  const to = Math.min(from + pagesAtOnce, pages)
+  await tx.query(
+    `insert into ledger_base (app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
+     select app_id, user_uid, feature_id, reset_period, period_start, $1, sum(delta), count(*)
+     from ${partitionName(block)} where ctid >= $2::tid and ctid < $3::tid
+     group by app_id, user_uid, feature_id, reset_period, period_start
+     on conflict (app_id, user_uid, feature_id, reset_period, period_start, block)
+       do update set delta = ledger_base.delta + excluded.delta, entries = ledger_base.entries + excluded.entries`,
+    [block, `(${from},0)`, `(${to},0)`],
+  )
+  // Last, as whoever deletes entries waits for this row.
+  const { rowCount } = await tx.query(
+    `update ledger_partition set pages_summed = $3
+     where block = $1 and pages_summed = $2 and ${IS_UNCHANGED(block)}`,
+    [block, from, to],
+  )
+  if (rowCount === 0) return 'changed'
+  return to < pages ? 'more' : 'done'
+}
+
+const IS_UNCHANGED = (block: number) =>
+  `retiring_at is not null and retired_at is null and changes = 0 and filenode is not distinct from ${FILE(block)}`
+
+async function extentOf(db: Db, block: number): Promise<{ from: number; pages: number }> {
+  const { rows } = await db.query<{ from: number; pages: number }>(
+    `select pages_summed as from, ${PAGES(block)} as pages from ledger_partition where block = $1`,
+    [block],
+  )
+  return rows[0] ?? { from: 0, pages: 0 }
+}
+
+export const pagesOf = async (db: Db, block: number): Promise<number> => (await extentOf(db, block)).pages
+
+/** All that a partition counted, exactly. */
+export interface Totals {
+  entries: bigint
+  delta: bigint
+}
+
+export async function totalsOf(db: Db, block: number): Promise<Totals> {
+  const { rows } = await db.query<{ entries: string; delta: string }>(
+    `select coalesce(sum(entries), 0)::text as entries, coalesce(sum(delta), 0)::text as delta
+     from ledger_base where block = $1`,
+    [block],
+  )
+  return { entries: BigInt(rows[0]?.entries ?? 0), delta: BigInt(rows[0]?.delta ?? 0) }
+}
+
+/** The entries on some pages of a partition, each as a line of JSON. */
+export async function entriesOnPages(db: Db, block: number, from: number, to: number): Promise<string[]> {
+  const { rows } = await db.query<{ line: string }>(
+    `select row_to_json(e)::text as line from (
+       select app_id as "appId", user_uid as "userUid", feature_id as "featureId", reset_period as "resetPeriod",
+         period_start as "periodStart", seq, action, delta, used, recorded_at as "recordedAt"
+       from ${partitionName(block)} where ctid >= $1::tid and ctid < $2::tid) e`,
+    [`(${from},0)`, `(${to},0)`],
+  )
+  return rows.map(({ line }) => line)
+}
+
+/** Where the entries went. */
+export interface Filed {
+  file: string
+  sha256: string
+}
+
+/**
+ * Replaces the entries by their sums. `busy`: the ledger was in use for longer than its writers can be kept waiting;
+ * `changed`: entries were deleted since.
+ */
+export async function finishRetiring(
+  pool: Pool,
+  block: number,
+  { entries }: Totals,
+  filed: Filed | null,
+  remote: string | null,
+): Promise<'retired' | 'changed' | 'busy'> {
+  let outcome: 'retired' | 'changed' = 'changed'
+  const done = await withoutWaiting(pool, remote === null ? 'here' : 'elsewhere', async (tx) => {
+    // In the order in which a deletion locks them, by its trigger or by `holdLedger`.
+    if (remote === null) await tx.query('lock table only usage_ledger in access exclusive mode')
+    if (!(await holdUnretired(tx, block))) return
+    if (remote !== null) {
+      // Otherwise Citus looks, after it has dropped a table, for others that it need not know any more, and locks
+      // `remote_work` for that, which all others hold who write on other servers.
+      await tx.query('set local citus.enable_local_reference_table_foreign_keys = off')
+      await tx.query('lock table usage_ledger in access exclusive mode')
+    }
+    const { rowCount } = await tx.query(
+      `update ledger_partition set retired_at = now(), entries = $2, file = $3, sha256 = $4
+       where block = $1 and ${IS_UNCHANGED(block)}
+         and pages_summed >= ${PAGES(block)}`,
+      [block, String(entries), filed?.file ?? null, filed?.sha256 ?? null],
+    )
+    if (rowCount === 0) return
+    await tx.query(`drop table ${partitionName(block)}`)
+    outcome = 'retired'
+  })
+  return done ? outcome : 'busy'
+}

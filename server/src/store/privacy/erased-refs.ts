@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import type { ProviderRef } from '../../domain/provider-ref.ts'
+import type { Db, Tx } from '../connection/database.ts'
+
+// What is left of the ids of deleted users. Providers' ids are long and random, so that a hash does not give them away.
+
+type Ref = Pick<ProviderRef, 'provider' | 'ref'>
+
+const hashOf = ({ provider, ref }: Ref): string =>
+  createHash('sha256')
+    .update(JSON.stringify([provider, ref]))
+    .digest('hex')
+
+export async function insertErasedRefs(db: Db, appId: string, refs: readonly Ref[]): Promise<void> {
+  await db.query(
+    `insert into erased_ref (app_id, hash) select $1, decode(h, 'hex') from unnest($2::text[]) as h
+     on conflict do nothing`,
+    [appId, refs.map(hashOf)],
+  )
+}
+
+/** Whether any of these was a deleted user's, and none is the billing id of a user there is now. */
+export async function isErased(db: Db, appId: string, refs: readonly Ref[]): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select where exists (select from erased_ref e join unnest($2::text[]) as h on e.hash = decode(h, 'hex')
+         where e.app_id = $1)
+       and not exists (select from users where app_id = $1 and billing_id = any($3))`,
+    [appId, refs.map(hashOf), refs.map(({ ref }) => ref)],
+  )
+  return rowCount === 1
+}
+
+const ERASURES = `hashtext('tollgate erasure'), hashtext($1)`
+
+/** For a transaction that writes about users without locking them: none of the app's users is deleted meanwhile. */
+export async function holdErasures(tx: Tx, appId: string): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock_shared(${ERASURES})`, [appId])
+}
+
+/** Waits for such transactions, and keeps them out until this one ends. */
+export async function eraseAlone(tx: Tx, appId: string): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(${ERASURES})`, [appId])
+}

@@ -1,0 +1,107 @@
+import pg from 'pg'
+import { inEachCell } from '../cells/cells.ts'
+import { noteBillingIds } from '../cells/remote-references.ts'
+import type { Tx } from '../connection/database.ts'
+import { holdLedgerHere } from '../ledger/hold-ledger.ts'
+import type { SampleKind } from './sample.ts'
+import { REMOVE_SAMPLE_BILLS, SAMPLE_BILLS } from './sample-bills.ts'
+
+/** What to delete with an item of each kind, the item itself last. */
+const REMOVALS: Record<SampleKind, string[]> = {
+  user: [
+    `delete from recent_usage where app_id = $1 and user_id in (
+       select id from users where app_id = $1 and uid = any($2::text[]::bigint[]))`,
+    `delete from usage_ledger where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
+    `delete from ledger_base where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
+    `delete from usage_counter where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
+    ...REMOVE_SAMPLE_BILLS,
+    `delete from users where app_id = $1 and uid = any($2::text[]::bigint[])
+     returning uid::text as id, billing_id as "billingId"`,
+  ],
+  template: [
+    `delete from billing_template_item where app_id = $1 and template_id = any($2)`,
+    `delete from billing_template where app_id = $1 and id = any($2) returning id`,
+  ],
+  price: [
+    // What somebody pays in the sandbox has no reference that would keep it.
+    `delete from price p where app_id = $1 and provider = 'sandbox' and id = any($2) and not exists (
+       select from sandbox_subscription s where s.app_id = $1 and p.id = any(s.price_ids)) returning id`,
+  ],
+  package: [
+    `delete from package_history where app_id = $1 and package_id = any($2)`,
+    `delete from package_feature where app_id = $1 and package_id = any($2)`,
+    `delete from package where app_id = $1 and id = any($2) returning id`,
+  ],
+  feature: [
+    // A user may have an override of it, which would apply to another feature of that id.
+    `delete from feature where app_id = $1 and id = any($2) and override_periods = '{}' and not exists (
+       select from package p, json_array_elements(p.draft->'features') g
+       where p.app_id = $1 and g->>'featureId' = feature.id) and not exists (
+       select from package_history h, json_array_elements(h.features) g
+       where h.app_id = $1 and g->>'featureId' = feature.id) returning id`,
+  ],
+}
+
+const FOREIGN_KEY_VIOLATION = '23503'
+
+/** Deletes all items of a kind, except those that something else refers to. */
+export async function removeSampleItems(
+  tx: Tx,
+  appId: string,
+  kind: SampleKind,
+): Promise<{ removed: number; kept: string[] }> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from sample_item where app_id = $1 and kind = $2 order by id`,
+    [appId, kind],
+  )
+  const ids = rows.map(({ id }) => id)
+  const billed = kind === 'user' ? await billedUsers(tx, appId, ids) : new Set<string>()
+  const removable = ids.filter((id) => !billed.has(id))
+  const removed = new Set((await remove(tx, appId, kind, removable)) ?? [])
+  if (removed.size === 0) {
+    for (const id of removable)
+      for (const one of (await remove(tx, appId, kind, [id])) ?? []) removed.add(one)
+  }
+  return { removed: removed.size, kept: ids.filter((id) => !removed.has(id)) }
+}
+
+/** The deleted items; null: one of them is referred to, and none was deleted. */
+async function remove(
+  tx: Tx,
+  appId: string,
+  kind: SampleKind,
+  ids: readonly string[],
+): Promise<string[] | null> {
+  await tx.query('savepoint removal')
+  try {
+    const removal = async () => {
+      let removed: { id: string; billingId?: string | null }[] = []
+      if (kind === 'user') await holdLedgerHere(tx)
+      for (const text of REMOVALS[kind]) removed = (await tx.query(text, [appId, ids])).rows
+      if (kind === 'user') {
+        const before = removed.map(({ id, billingId = null }) => ({ uid: Number(id), billingId }))
+        await noteBillingIds(tx, appId, before, [])
+      }
+      return removed.map(({ id }) => id)
+    }
+    const removed = kind === 'user' ? (await inEachCell(tx, removal)).flat() : await removal()
+    await tx.query('release savepoint removal')
+    return removed
+  } catch (error) {
+    await tx.query('rollback to savepoint removal; release savepoint removal')
+    if (error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION) return null
+    throw error
+  }
+}
+
+/** Those of these users whom somebody has come to charge for more than the sample does. */
+async function billedUsers(tx: Tx, appId: string, uids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await tx.query<{ uid: string }>(
+    `select user_uid::text as uid from provider_subscription
+     where app_id = $1 and user_uid = any($2::text[]::bigint[]) and not starts_with(ref, $3)
+     union select user_uid::text from checkout_session
+     where app_id = $1 and user_uid = any($2::text[]::bigint[])`,
+    [appId, uids, SAMPLE_BILLS],
+  )
+  return new Set(rows.map(({ uid }) => uid))
+}

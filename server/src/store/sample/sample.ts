@@ -1,0 +1,219 @@
+import type { ResetPeriod } from '../../domain/period.ts'
+import { cellsOf, enterCell, inEachCell, leaveCell } from '../cells/cells.ts'
+import { type Db, type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
+import { holdLedgerHere } from '../ledger/hold-ledger.ts'
+
+/** The uids of the users created: fewer where an id was taken. */
+export async function insertSampleUsers(
+  db: Db,
+  appId: string,
+  users: readonly SampleUser[],
+): Promise<number[]> {
+  const uids: number[] = []
+  // One at a time where each may belong to another cell.
+  for (const some of cellsOf(db) ? users.map((user) => [user]) : [users]) {
+    if (some[0]) await enterCell(db, appId, some[0].id)
+    const { rows } = await db.query<{ uid: number }>(
+      `insert into users (app_id, id, name, email, metadata)
+       select $1, u.*, '{"sample": true}' from unnest($2::text[], $3::text[], $4::text[]) as u
+       on conflict do nothing returning uid`,
+      [appId, some.map((u) => u.id), some.map((u) => u.name), some.map((u) => u.email)],
+    )
+    uids.push(...rows.map(({ uid }) => uid))
+  }
+  await leaveCell(db)
+  return uids
+}
+
+interface SampleUser {
+  id: string
+  name: string
+  email: string
+}
+
+/** Does the same in each cell, for the rows of the users who are in it. */
+async function byUsersOfCell<Row extends { uid: number }>(
+  tx: Tx,
+  appId: string,
+  rows: readonly Row[],
+  work: (some: readonly Row[]) => Promise<unknown>,
+): Promise<void> {
+  const uids = [...new Set(rows.map(({ uid }) => uid))]
+  await inEachCell(tx, async () => {
+    if (!cellsOf(tx)) return work(rows)
+    const found = await tx.query<{ uid: number }>(
+      `select uid from users where app_id = $1 and uid = any($2)`,
+      [appId, uids],
+    )
+    const here = new Set(found.rows.map(({ uid }) => uid))
+    return work(rows.filter(({ uid }) => here.has(uid)))
+  })
+}
+
+export interface SampleSubscription {
+  uid: number
+  id: string
+  packageId: string
+  isAddon: boolean
+  startedAt: number
+  endedAt: number | null
+  /** of the bill that it is on; null: it is free */
+  billRef: string | null
+}
+
+export async function insertSampleSubscriptions(
+  tx: Tx,
+  appId: string,
+  made: readonly SampleSubscription[],
+): Promise<void> {
+  await byUsersOfCell(tx, appId, made, (some) =>
+    tx.query(
+      `insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, cancelled_at,
+         provider, provider_ref, cancel_at)
+       select $1, s.uid, s.id, s.package_id, s.is_addon, s.started_at, s.started_at, s.ended_at, p.provider, p.ref,
+         -- What is past due ends after a time of grace.
+         p.past_due_since + make_interval(days => (select grace_days from app where id = $1))
+       from unnest($2::bigint[], $3::text[], $4::text[], $5::boolean[], $6::timestamptz[], $7::timestamptz[],
+         $8::text[]) as s (uid, id, package_id, is_addon, started_at, ended_at, bill_ref)
+         left join provider_subscription p on p.app_id = $1 and p.provider = 'sandbox' and p.ref = s.bill_ref
+       order by s.started_at`,
+      [
+        appId,
+        some.map((s) => s.uid),
+        some.map((s) => s.id),
+        some.map((s) => s.packageId),
+        some.map((s) => s.isAddon),
+        some.map((s) => timestamp(s.startedAt)),
+        some.map((s) => timestampOrNull(s.endedAt)),
+        some.map((s) => s.billRef),
+      ],
+    ),
+  )
+}
+
+export interface SampleCounter {
+  uid: number
+  featureId: string
+  resetPeriod: ResetPeriod
+  periodStart: number
+  used: number
+}
+
+export type SampleEntry = SampleCounter & { delta: number; budget: number | null; recordedAt: number }
+
+/** The ledger in chronological order: a counter is the sum of its entries, here as everywhere. */
+export async function insertSampleUsage(
+  tx: Tx,
+  appId: string,
+  counters: readonly SampleCounter[],
+  entries: readonly SampleEntry[],
+): Promise<void> {
+  const key = (rows: readonly SampleCounter[]) => [
+    rows.map((r) => r.uid),
+    rows.map((r) => r.featureId),
+    rows.map((r) => r.resetPeriod),
+    rows.map((r) => timestamp(r.periodStart)),
+    rows.map((r) => r.used),
+  ]
+  await byUsersOfCell(tx, appId, counters, (some) =>
+    tx.query(
+      `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
+       select $1, s.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[]) as s`,
+      [appId, ...key(some)],
+    ),
+  )
+  await byUsersOfCell(tx, appId, entries, async (some) => {
+    await holdLedgerHere(tx)
+    await tx.query(
+      `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, used, delta, recorded_at, action)
+       select $1, s.*, 'ADD' from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[],
+         $7::bigint[], $8::timestamptz[]) as s (uid, feature_id, reset_period, period_start, used, delta, recorded_at)
+       order by s.recorded_at`,
+      [appId, ...key(some), some.map((e) => e.delta), some.map((e) => timestamp(e.recordedAt))],
+    )
+  })
+}
+
+/** Recent usage for the home page; deleted with its users. */
+export async function insertSampleRecent(
+  db: Tx,
+  appId: string,
+  recent: readonly SampleEntry[],
+): Promise<void> {
+  const uids = recent.map(({ uid }) => uid)
+  const found = await inEachCell(db, () =>
+    db.query<{ uid: number; id: string }>(`select uid, id from users where app_id = $1 and uid = any($2)`, [
+      appId,
+      uids,
+    ]),
+  )
+  const idOf = new Map(found.flatMap(({ rows }) => rows.map(({ uid, id }) => [uid, id])))
+  await db.query(
+    `insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
+     select $1, r.* from unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::timestamptz[]) as r`,
+    [
+      appId,
+      uids.map((uid) => idOf.get(uid)),
+      recent.map((r) => r.featureId),
+      recent.map((r) => r.used),
+      recent.map((r) => r.budget),
+      recent.map((r) => timestamp(r.recordedAt)),
+    ],
+  )
+}
+
+export interface SampleCalls {
+  minutesAgo: number
+  checks: number
+  records: number
+}
+
+/** Activity is in real time, even for an app with a test clock. */
+export async function insertSampleCalls(db: Db, appId: string, calls: readonly SampleCalls[]): Promise<void> {
+  await db.query(
+    `insert into sample_activity (app_id, minute, checks, records)
+     select $1, date_trunc('minute', now()) - c.ago * interval '1 minute', c.checks, c.records
+     from unnest($2::int[], $3::bigint[], $4::bigint[]) as c (ago, checks, records)`,
+    [appId, calls.map((c) => c.minutesAgo), calls.map((c) => c.checks), calls.map((c) => c.records)],
+  )
+}
+
+export type SampleKind = 'feature' | 'package' | 'price' | 'template' | 'user'
+
+export async function noteSample(
+  db: Db,
+  appId: string,
+  kind: SampleKind,
+  ids: readonly string[],
+): Promise<void> {
+  await db.query(`insert into sample_item (app_id, kind, id) select $1, $2, unnest($3::text[])`, [
+    appId,
+    kind,
+    ids,
+  ])
+}
+
+export async function forgetSample(db: Db, appId: string): Promise<void> {
+  await db.query(`delete from sample_activity where app_id = $1`, [appId])
+  await db.query(
+    `delete from feature_activity where app_id = $1 and sample and feature_id in (
+       select id from sample_item where app_id = $1 and kind = 'feature')`,
+    [appId],
+  )
+  await db.query(`delete from sample_item where app_id = $1`, [appId])
+}
+
+/** Of its users, including those they got since. */
+export async function countOfSampleUsers(
+  db: Db,
+  appId: string,
+): Promise<{ subscriptions: number; payments: number }> {
+  const count = (table: string) =>
+    `(select count(*) from ${table} t where t.app_id = $1 and t.user_uid = any(array(
+       select i.id::bigint from sample_item i where i.app_id = $1 and i.kind = 'user')))`
+  const { rows } = await db.query<{ subscriptions: number; payments: number }>(
+    `select ${count('subscription')} as subscriptions, ${count('payment')} as payments`,
+    [appId],
+  )
+  return rows[0] ?? { subscriptions: 0, payments: 0 }
+}

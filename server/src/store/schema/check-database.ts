@@ -1,0 +1,57 @@
+import { StartError } from '../../domain/errors.ts'
+import type { Pool } from '../connection/database.ts'
+import { type DatabaseSetting, startProblem } from '../connection/start-problems.ts'
+import { LATEST_MIGRATION, unknownMigrations } from './migrate.ts'
+import { RESTORE_MARK } from './restore-mark.ts'
+
+const OLDEST_POSTGRES = 150_000
+
+interface Found {
+  version: number
+  name: string
+  standby: boolean
+  readOnly: boolean
+  halfRestored: boolean
+}
+
+/** Refuses, with one line, a database that the service cannot use. */
+export async function checkDatabase(pool: Pool, setting: DatabaseSetting): Promise<void> {
+  const found = await look(pool, setting)
+  if (found.version < OLDEST_POSTGRES)
+    throw new StartError(`PostgreSQL 15 or later is needed; ${setting} points to ${found.name}.`)
+  if (found.standby)
+    throw new StartError(`The database is a standby and accepts no writes: point ${setting} to the primary.`)
+  if (found.readOnly)
+    throw new StartError(
+      `The database accepts no writes: turn default_transaction_read_only off for it and for its user, or point ${setting} to another one.`,
+    )
+  if (found.halfRestored)
+    throw new StartError(
+      `A restore into this database did not finish: start from an empty one, and restore again. (${setting} points to it.)`,
+    )
+  const unknown = await unknownMigrations(pool)
+  if (unknown.length > 0)
+    throw new StartError(
+      `The database is from a newer version of Tollgate: its schema is at ${unknown.at(-1)}, and this version knows it up to ${LATEST_MIGRATION}. Start the newer version.`,
+    )
+}
+
+async function look(pool: Pool, setting: DatabaseSetting): Promise<Found> {
+  try {
+    const { rows } = await pool.query<Found>(
+      `select current_setting('server_version_num')::int as version, current_setting('server_version') as name,
+         pg_is_in_recovery() as standby, current_setting('transaction_read_only')::bool as "readOnly",
+         to_regclass($1) is not null as "halfRestored"`,
+      [RESTORE_MARK],
+    )
+    if (!rows[0]) throw new Error('no answer')
+    return rows[0]
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    const { message } = error as Error
+    throw (
+      startProblem(error, setting) ??
+      new StartError(`The database cannot be reached: ${message}. Check ${setting}.`, { cause: error })
+    )
+  }
+}

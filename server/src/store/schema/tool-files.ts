@@ -1,0 +1,27 @@
+import type { Db } from '../connection/database.ts'
+
+// What operators' tools need to know of their database to tell their own files from others'.
+
+/** Tells databases apart, also those of other servers: when its schema was made, and its number there. */
+export async function databaseId(db: Db): Promise<string> {
+  const { rows } = await db.query<{ id: string }>(
+    `select left(md5(concat_ws(' ', oid, (select min("timestamp") from kysely_migration))), 8) as id
+     from pg_database where datname = current_database()`,
+  )
+  return rows[0]?.id ?? ''
+}
+
+const BACKUPS = `hashtext('tollgate backup')`
+
+/**
+ * Counts as a backup under way for as long as the session lasts, however that ends. If there is no other, `first` runs
+ * before another can begin. Returns whether there was none.
+ */
+export async function joinBackups(session: Db, first: () => Promise<void>): Promise<boolean> {
+  const { rows } = await session.query<{ alone: boolean }>(`select pg_try_advisory_lock(${BACKUPS}) as alone`)
+  const alone = rows[0]?.alone === true
+  if (alone) await first()
+  await session.query(`select pg_advisory_lock_shared(${BACKUPS})`)
+  if (alone) await session.query(`select pg_advisory_unlock(${BACKUPS})`)
+  return alone
+}

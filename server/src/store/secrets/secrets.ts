@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import { StartError } from '../../domain/errors.ts'
+import { type Db, type Pool, transaction } from '../connection/database.ts'
+import { type Keyring, UnsealError } from './keyring.ts'
+
+const placeOf = (name: string) => JSON.stringify(['secret', name])
+
+/** A 256-bit secret, generated once per database on first use. */
+export async function secretNamed(db: Db, keyring: Keyring, name: string): Promise<Buffer> {
+  await db.query(`insert into secret (name, value) values ($1, $2) on conflict do nothing`, [
+    name,
+    keyring.seal(placeOf(name), randomBytes(32)),
+  ])
+  const found = await findSecret(db, keyring, name)
+  if (!found) throw new Error(`the secret ${name} vanished`)
+  return found.value
+}
+
+/** `retiresAt` is when it is no longer valid for anything; null: never. */
+export async function findSecret(
+  db: Db,
+  keyring: Keyring,
+  name: string,
+): Promise<{ value: Buffer; retiresAt: number | null } | null> {
+  const { rows } = await db.query<{ value: Buffer; retiresAt: number | null }>(
+    `select value, retires_at as "retiresAt" from secret where name = $1`,
+    [name],
+  )
+  const [row] = rows
+  return row ? { value: keyring.open(placeOf(name), row.value), retiresAt: row.retiresAt } : null
+}
+
+/** Also false for a database without tables. */
+export async function hasSealedSecrets(db: Db): Promise<boolean> {
+  const { rows: tables } = await db.query<{ found: boolean }>(
+    `select to_regclass('secret') is not null as found`,
+  )
+  if (!tables[0]?.found) return false
+  const { rows } = await db.query<{ found: boolean }>(
+    `select exists (select from secret where substring(value from 1 for 8) = 'sealed1:'::bytea) as found`,
+  )
+  return rows[0]?.found ?? false
+}
+
+/**
+ * Seals with the first master key whatever is not sealed with it yet, wherever secrets are stored. A key that does not
+ * open what it should stops the start here.
+ */
+export async function sealSecrets(pool: Pool, keyring: Keyring): Promise<void> {
+  try {
+    await transaction(pool, async (tx) => {
+      const { rows } = await tx.query<{ name: string; value: Buffer }>(
+        `select name, value from secret order by name for update`,
+      )
+      for (const { name, value } of rows) {
+        const secret = keyring.open(placeOf(name), value)
+        if (keyring.isCurrent(value)) continue
+        await tx.query(`update secret set value = $2 where name = $1`, [
+          name,
+          keyring.seal(placeOf(name), secret),
+        ])
+      }
+    })
+  } catch (error) {
+    if (!(error instanceof UnsealError)) throw error
+    throw new StartError(
+      error.missing
+        ? `The secrets in the database are sealed with the master key "${error.keyId}", which is not set: set TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE.`
+        : `The master key "${error.keyId}" is not the one that the secrets in the database are sealed with: check TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE.`,
+    )
+  }
+}

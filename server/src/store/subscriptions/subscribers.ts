@@ -1,0 +1,172 @@
+import type { Override } from '../../domain/override.ts'
+import type { Versioned } from '../../domain/package-version.ts'
+import type { ResetPeriod } from '../../domain/period.ts'
+import type { Holder, LiveSubscription } from '../../domain/standing.ts'
+import { askCells, firstOfCells, implied, rowsOf } from '../cells/ask-cells.ts'
+import { numberArray, textArray } from '../connection/arrays.ts'
+import { type Db, timestamp } from '../connection/database.ts'
+
+/** A user who currently holds a package, and in which version. */
+export interface Subscriber extends Versioned {
+  /** of the subscription: the page cursor */
+  seq: number
+  uid: number
+}
+
+/** The holders of a package, oldest subscription first, starting after `after`. */
+export async function liveSubscribers(
+  db: Db,
+  appId: string,
+  packageId: string,
+  now: number,
+  after: number,
+  limit: number,
+): Promise<Subscriber[]> {
+  const ask = rowsOf<Subscriber>({
+    text: `select seq, user_uid as uid, anchor, package_version as "version", version_as_of as "versionAsOf" from subscription
+      where app_id = $1 and package_id = $2 and seq > $3
+        and cancelled_at is null and (cancel_at is null or cancel_at > $4)
+        and (follows is null or started_at <= $4)
+      order by seq limit $5`,
+    values: [appId, packageId, after, timestamp(now), limit],
+  })
+  return firstOfCells(db, limit, (a, b) => a.seq - b.seq, ask)
+}
+
+const IS_LIVE = `cancelled_at is null and (cancel_at is null or cancel_at > $4) and (follows is null or started_at <= $4)`
+
+/** Of the `most` newest subscriptions to a package, those that are live; `more`: there are older ones. */
+export async function newestSubscribers(
+  db: Db,
+  appId: string,
+  packageId: string,
+  now: number,
+  most: number,
+): Promise<{ rows: Versioned[]; more: boolean }> {
+  const ask = rowsOf<Versioned & { seq: number; live: boolean }>({
+    text: `select seq, anchor, package_version as "version", version_as_of as "versionAsOf", ${IS_LIVE} as live
+      from subscription where app_id = $1 and package_id = $2 order by seq desc limit $3`,
+    values: [appId, packageId, most + 1, timestamp(now)],
+  })
+  const rows = await firstOfCells(db, most + 1, (a, b) => b.seq - a.seq, ask)
+  return { rows: rows.slice(0, most).filter(({ live }) => live), more: rows.length > most }
+}
+
+/** How many of the newest subscriptions to each of these packages are live, counted to `most`; `more`: there are others. */
+export async function countLive(
+  db: Db,
+  appId: string,
+  packageIds: readonly string[],
+  now: number,
+  most: number,
+): Promise<Map<string, { count: number; more: boolean }>> {
+  const ask = rowsOf<{ id: string; count: number; looked: number }>({
+    text: `select p.id, s.count, s.looked from unnest($2::text[]) as p (id) cross join lateral (
+       select count(*) filter (where ${IS_LIVE}) as count, count(*) as looked from (
+         select cancelled_at, cancel_at, follows, started_at from subscription
+         where app_id = $1 and package_id = p.id order by seq desc limit $3 + 1) newest) s`,
+    values: [appId, packageIds, most, timestamp(now)],
+  })
+  const counts = new Map<string, { count: number; looked: number }>()
+  for (const { id, count, looked } of (await askCells(db, ask)).flat()) {
+    const sum = counts.get(id)
+    counts.set(id, { count: count + (sum?.count ?? 0), looked: looked + (sum?.looked ?? 0) })
+  }
+  return new Map(
+    [...counts].map(([id, { count, looked }]) => [id, { count: Math.min(count, most), more: looked > most }]),
+  )
+}
+
+export interface Person {
+  userId: string
+  name: string | null
+  email: string | null
+}
+
+/** These users, by uid. */
+export async function peopleOf(db: Db, appId: string, uids: readonly number[]): Promise<Map<number, Person>> {
+  const { rows } = await db.query<Person & { uid: number }>(
+    `select uid, id as "userId", name, email from users where app_id = $1 and uid = any($2::bigint[])`,
+    [appId, numberArray(uids, (uid) => uid)],
+  )
+  return new Map(rows.map(({ uid, ...person }) => [uid, person]))
+}
+
+/** What a user has, or will have: see `heldAt`. */
+interface Holding extends Holder {
+  live: HeldSubscription[]
+}
+
+interface HeldSubscription extends LiveSubscription {
+  cancelAt: number | null
+  /** It only begins at its `startedAt`. */
+  planned: boolean
+}
+
+/** What these users have now, by uid; with `planned`, also what they will have later. */
+export async function holders(
+  db: Db,
+  appId: string,
+  uids: readonly number[],
+  now: number,
+  planned = false,
+): Promise<Map<number, Holding>> {
+  const { rows } = await db.query<HeldSubscription & { uid: number }>(
+    `select user_uid as uid, package_id as "packageId", is_addon as "isAddon", started_at as "startedAt", anchor,
+       quantity, package_version as "version", version_as_of as "versionAsOf", cancel_at as "cancelAt",
+       follows is not null as planned
+     from subscription where app_id = $1 and user_uid = any($2::bigint[])
+       and cancelled_at is null and (cancel_at is null or cancel_at > $3)
+       and (follows is null or started_at <= $3 or $4) order by seq`,
+    [appId, numberArray(uids, (uid) => uid), timestamp(now), planned],
+  )
+  const overridden = await db.query<{ uid: number; overrides: Override[] }>(
+    `select uid, overrides from users where app_id = $1 and uid = any($2::bigint[]) and overrides is not null`,
+    [appId, numberArray(uids, (uid) => uid)],
+  )
+  const overrides = new Map(overridden.rows.map((row) => [row.uid, row.overrides]))
+  const held = new Map(
+    uids.map((uid) => [uid, { live: [] as HeldSubscription[], overrides: overrides.get(uid) ?? null }]),
+  )
+  for (const { uid, ...subscription } of rows) held.get(uid)?.live.push(subscription)
+  return held
+}
+
+/** Those of them that are live at that moment. */
+export function heldAt({ live, overrides }: Holding, at: number): Holder {
+  const isLive = (s: HeldSubscription) =>
+    !(s.planned && s.startedAt > at) && (s.cancelAt === null || s.cancelAt > at)
+  return { live: live.filter(isLive), overrides }
+}
+
+export interface Counter {
+  uid: number
+  featureId: string
+  resetPeriod: ResetPeriod
+  periodStart: number
+}
+
+/** The values of these counters, in order; 0 where there is none. */
+export async function usedOf(db: Db, appId: string, counters: readonly Counter[]): Promise<number[]> {
+  const used = new Array<number>(counters.length).fill(0)
+  if (counters.length === 0) return used
+  // Joined by a column, not by the parameter: whatever the planner believes about the app, it uses the whole key.
+  const { rows } = await db.query<{ ord: number; used: number }>(
+    `with q as materialized (
+       select $1 as app_id, q.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[])
+         with ordinality as q (user_uid, feature_id, reset_period, period_start, ord))
+     select q.ord::int, c.used
+     from q join usage_counter c on c.app_id = q.app_id and c.user_uid = q.user_uid and c.feature_id = q.feature_id
+       and c.reset_period = q.reset_period and c.period_start = q.period_start
+       ${implied(db, 'c.app_id = $1 and c.user_uid = any($2)')}`,
+    [
+      appId,
+      numberArray(counters, (c) => c.uid),
+      textArray(counters, (c) => c.featureId),
+      textArray(counters, (c) => c.resetPeriod),
+      textArray(counters, (c) => timestamp(c.periodStart)),
+    ],
+  )
+  for (const row of rows) used[row.ord - 1] = row.used
+  return used
+}

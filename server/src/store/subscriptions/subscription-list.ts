@@ -1,0 +1,173 @@
+import { stretchOfCells, sumOfCells } from '../cells/ask-cells.ts'
+import { cellsOf } from '../cells/cells.ts'
+import { ascending, descending, type Stretch as Found } from '../cells/merge-pages.ts'
+import { type Db, timestamp } from '../connection/database.ts'
+import { fromRow, isShown, type Read, type SubscriptionRow, select } from './subscriptions.ts'
+
+/** What a subscription may be asked for: live ones of a kind, or those that are over. */
+export const SUBSCRIPTION_STATES = [
+  'ACTIVE',
+  'RENEWING',
+  'TRIAL',
+  'CHANGING',
+  'ENDING',
+  'PAST_DUE',
+  'CANCELLED',
+] as const
+export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
+
+export interface SubscriptionFilter {
+  /** only these users' */
+  userUids: readonly number[] | null
+  packageId: string | null
+  state: SubscriptionState | null
+  /** '': those that nobody is paid for */
+  provider: string | null
+  /** only the newest of each user; CANCELLED: of those who have nothing else */
+  perUser: boolean
+}
+
+export const ALL_SUBSCRIPTIONS: SubscriptionFilter = {
+  userUids: null,
+  packageId: null,
+  state: null,
+  provider: null,
+  perUser: false,
+}
+
+const isLive = (now: string, s: string) =>
+  `${s}.cancelled_at is null and (${s}.cancel_at is null or ${s}.cancel_at > ${now})`
+
+/** Whether the payment behind `s` is past due, in a statement about the app $1. */
+type PastDue = (s: string) => string
+
+const IS_PAST_DUE: PastDue = (s) =>
+  `exists (select from provider_subscription p where p.app_id = ${s}.app_id and p.provider = ${s}.provider
+    and p.ref = ${s}.provider_ref and p.live and p.past_due_since is not null)`
+/** The same for a cell on another server, which is sent all that are. */
+const IS_SENT_AS_PAST_DUE: PastDue = (s) =>
+  `(${s}.provider is not null and (${s}.provider, ${s}.provider_ref) in (select p.provider, p.ref from provider_subscription p
+    where p.app_id = $1 and p.live and p.past_due_since is not null))`
+
+const pastDueIn = (db: Db): PastDue => (cellsOf(db)?.anyRemote ? IS_SENT_AS_PAST_DUE : IS_PAST_DUE)
+
+function isIn(state: SubscriptionState, now: string, s: string, pastDue: PastDue): string {
+  const live = isLive(now, s)
+  const changes = `exists (select from subscription c where c.app_id = ${s}.app_id and c.follows = ${s}.id
+    and c.cancelled_at is null and c.started_at > ${now})`
+  const isPastDue = pastDue(s)
+  switch (state) {
+    case 'ACTIVE':
+      return live
+    case 'RENEWING':
+      return `${live} and ${s}.provider is not null and ${s}.cancel_at is null and not ${isPastDue}`
+    case 'TRIAL':
+      return `${live} and ${s}.trial_ends_at > ${now}`
+    case 'CHANGING':
+      return `${live} and ${changes}`
+    case 'ENDING':
+      return `${live} and ${s}.cancel_at is not null and ${s}.trial_ends_at is distinct from ${s}.cancel_at and not ${changes}`
+    case 'PAST_DUE':
+      return `${live} and ${isPastDue}`
+    case 'CANCELLED':
+      return `not (${live})`
+  }
+}
+
+interface Stretch {
+  after: number | null
+  oldestFirst: boolean
+  /** how many rows are looked at: a page costs no more, however rare what is asked for */
+  most: number
+}
+
+/** The rows that an index leads to; what else is asked for is looked for among them. */
+function stretchOf(
+  appId: string,
+  { packageId, userUids }: SubscriptionFilter,
+  { after, oldestFirst, most }: Stretch,
+) {
+  const values: unknown[] = []
+  const take = (value: unknown) => `$${values.push(value)}`
+  const order = oldestFirst ? 'seq' : 'seq desc'
+  const stretch = `(select * from subscription where app_id = ${take(appId)}
+    ${after === null ? '' : `and seq ${oldestFirst ? '>' : '<'} ${take(after)}`}
+    ${packageId === null ? '' : `and package_id = ${take(packageId)}`}
+    ${userUids === null ? '' : `and user_uid = any(${take(userUids)}::bigint[])`}
+    order by ${order} limit ${take(most)}) s`
+  return { stretch, order, values }
+}
+
+function wanted(
+  filter: SubscriptionFilter,
+  now: string,
+  take: (value: unknown) => string,
+  pastDue: PastDue,
+): string {
+  const { state, provider, packageId, perUser } = filter
+  const by = provider === null || provider === '' ? null : take(provider)
+  const matches = (s: string) => {
+    const conditions = [isShown(now, s)]
+    if (state !== null) conditions.push(isIn(state, now, s, pastDue))
+    if (provider !== null) conditions.push(by === null ? `${s}.provider is null` : `${s}.provider = ${by}`)
+    return conditions.join(' and ')
+  }
+  if (!perUser) return matches('s')
+  const another = (condition: string) =>
+    `not exists (select from subscription o where o.app_id = s.app_id and o.user_uid = s.user_uid and ${condition})`
+  // Written so that no index can serve it: the one by user leads to a few rows, the one by package to many.
+  const samePackage = packageId === null ? '' : 'and (o.package_id = s.package_id) is true'
+  const conditions = [matches('s'), another(`o.seq > s.seq ${samePackage} and ${matches('o')}`)]
+  // Whoever has something else now has not left.
+  if (state === 'CANCELLED')
+    conditions.push(another(`${isLive(now, 'o')} ${samePackage} and ${isShown(now, 'o')}`))
+  return conditions.join(' and ')
+}
+
+/** In order; and if fewer than `limit` were found, after which row to go on looking. Null: that was all. */
+export async function filteredSubscriptions(
+  db: Db,
+  appId: string,
+  filter: SubscriptionFilter,
+  from: Stretch,
+  limit: number,
+  now: number,
+): Promise<Found<SubscriptionRow>> {
+  const look = async (cell: Db): Promise<Found<SubscriptionRow>> => {
+    const { stretch, order, values } = stretchOf(appId, filter, from)
+    const found = [...values]
+    const take = (value: unknown) => `$${found.push(value)}`
+    const at = `${take(timestamp(now))}::timestamptz`
+    const { rows } = await cell.query<Read>(
+      `${select(at, stretch)} where ${wanted(filter, at, take, pastDueIn(cell))} order by s.${order} limit ${take(limit)}`,
+      found,
+    )
+    if (rows.length === limit) return { rows: rows.map(fromRow), lookedTo: null }
+    const longer = stretchOf(appId, filter, { ...from, most: from.most + 1 })
+    const ends = await cell.query<{ seq: number }>(
+      `select seq from ${longer.stretch} order by ${order} offset ${from.most - 1}`,
+      longer.values,
+    )
+    const [last, next] = ends.rows
+    return { rows: rows.map(fromRow), lookedTo: last && next ? last.seq : null }
+  }
+  return stretchOfCells(db, limit, ({ seq }) => seq, from.oldestFirst ? ascending : descending, look)
+}
+
+/** Among the newest `most`, and whether there are more to look at. */
+export async function countSubscriptions(
+  db: Db,
+  appId: string,
+  filter: SubscriptionFilter,
+  most: number,
+  now: number,
+): Promise<{ count: number; more: boolean }> {
+  const { stretch, values } = stretchOf(appId, filter, { after: null, oldestFirst: false, most: most + 1 })
+  const take = (value: unknown) => `$${values.push(value)}`
+  const at = `${take(timestamp(now))}::timestamptz`
+  const { count, looked } = await sumOfCells<{ count: number; looked: number }>(db, {
+    text: `select count(*) filter (where ${wanted(filter, at, take, pastDueIn(db))}) as count, count(*) as looked from ${stretch}`,
+    values,
+  })
+  return { count: Math.min(count, most), more: looked > most }
+}

@@ -1,0 +1,54 @@
+import { longestMs, RESET_PERIODS, type ResetPeriod } from '../../domain/period.ts'
+import type { Cell } from '../cells/cell-map.ts'
+import { textArray } from '../connection/arrays.ts'
+
+/** One question: what does this user hold, and what are the counters of this feature and reset period? */
+export interface Question {
+  appId: string
+  userId: string
+  featureId: string
+  resetPeriod: ResetPeriod | null
+  /** where the user is; null: there is one cell */
+  cell: Cell | null
+  /** whether the app's time is perhaps not that of the servers */
+  testClock: boolean
+}
+
+/** The columns of a subscription or counter are all null where the first is: `packageId` or `periodStart`. */
+export type HoldingRow = [
+  ord: string,
+  version: string,
+  now: string,
+  uid: string | null,
+  overrides: string | null,
+  packageId: string | null,
+  isAddon: string,
+  startedAt: string,
+  anchor: string,
+  quantity: string,
+  version: string,
+  versionAsOf: string,
+  periodStart: string | null,
+  used: string,
+  place: string,
+]
+
+/** How long ago a period of each kind may have started, in hours, which are independent of time zones. */
+export const LONGEST = new Map<ResetPeriod | null, string>(
+  RESET_PERIODS.flatMap((reset) => {
+    const ms = longestMs(reset)
+    return ms === null ? [] : [[reset, `${ms / 3_600_000}:00:00`]]
+  }),
+)
+
+/** Choosing one of these is faster than parsing an interval for each question. */
+export const CHOSEN = [...LONGEST]
+  .map(([reset, longest]) => `when '${reset}' then interval '${longest}'`)
+  .join(' ')
+
+export const columns = (questions: readonly Question[]): string[] => [
+  textArray(questions, (q) => q.appId),
+  textArray(questions, (q) => q.userId),
+  textArray(questions, (q) => q.featureId),
+  textArray(questions, (q) => q.resetPeriod),
+]

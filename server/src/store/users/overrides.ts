@@ -1,0 +1,70 @@
+import type { Override } from '../../domain/override.ts'
+import type { ResetPeriod } from '../../domain/period.ts'
+import { stretchOfCells } from '../cells/ask-cells.ts'
+import { descending, type Stretch } from '../cells/merge-pages.ts'
+import type { Db } from '../connection/database.ts'
+import { isReady } from '../schema/search-indexes.ts'
+
+/** Replaces all overrides of a user, who is locked. */
+export async function storeOverrides(
+  db: Db,
+  appId: string,
+  uid: number,
+  overrides: readonly Override[],
+): Promise<void> {
+  await db.query(`update users set overrides = $3 where app_id = $1 and uid = $2`, [
+    appId,
+    uid,
+    overrides.length > 0 ? JSON.stringify(overrides) : null,
+  ])
+}
+
+/** Has checks of the feature read the counters of this reset period too. */
+export async function addOverridePeriod(
+  db: Db,
+  appId: string,
+  featureId: string,
+  resetPeriod: ResetPeriod,
+): Promise<void> {
+  await db.query(
+    `update feature set override_periods = array_append(override_periods, $3)
+     where app_id = $1 and id = $2 and $3 <> all (override_periods)`,
+    [appId, featureId, resetPeriod],
+  )
+}
+
+interface Overridden {
+  uid: number
+  id: string
+  name: string | null
+  overrides: Override[]
+}
+
+/**
+ * Users with an override of the feature, in force or not, among the `most` newest before `before` who have any; and if
+ * fewer than `limit` were found, where to go on looking. None while the index is being built.
+ */
+export async function usersWithOverride(
+  db: Db,
+  appId: string,
+  featureId: string,
+  before: number,
+  limit: number,
+  most: number,
+): Promise<Stretch<Overridden>> {
+  const look = async (cell: Db): Promise<Stretch<Overridden>> => {
+    const stretch = `select uid, id, name, overrides from users
+      where app_id = $1 and uid < $2 and overrides is not null and ${isReady('users_with_overrides')} order by uid desc`
+    const { rows } = await cell.query<Overridden>(
+      `select * from (${stretch} limit $3) u
+       where exists (select from json_array_elements(overrides) o where o->>'featureId' = $4)
+       order by uid desc limit $5`,
+      [appId, before, most, featureId, limit],
+    )
+    if (rows.length === limit) return { rows, lookedTo: null }
+    const ends = await cell.query<{ uid: number }>(`${stretch} offset $3 limit 2`, [appId, before, most - 1])
+    const [last, next] = ends.rows
+    return { rows, lookedTo: last && next ? last.uid : null }
+  }
+  return stretchOfCells(db, limit, ({ uid }) => uid, descending, look)
+}

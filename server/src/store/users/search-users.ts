@@ -1,0 +1,146 @@
+import type { JsonObject } from '../../domain/metadata.ts'
+import { firstOfCells } from '../cells/ask-cells.ts'
+import { compareBytes } from '../cells/merge-pages.ts'
+import { type Db, parseTimestamp } from '../connection/database.ts'
+import { Prepared } from '../connection/prepared.ts'
+import { isReady } from '../schema/search-indexes.ts'
+import type { UserRow } from './users.ts'
+
+export type ListedUser = Omit<UserRow, 'overrides'> & { createdAt: number }
+
+/** What a search found a user by, in the order of the results: the beginning of these, or a part of any of them. */
+export const FOUND_BY = ['id', 'email', 'billingId', 'name', 'part'] as const
+type FoundBy = (typeof FOUND_BY)[number]
+
+/** Where a search continues: after this key among those found by that. */
+export interface SearchCursor {
+  by: FoundBy
+  key: string
+  uid: number
+}
+
+export type FoundUser = ListedUser & { by: FoundBy; key: string }
+
+export const LISTED = `uid, id, billing_id as "billingId", name, email, metadata, created_at as "createdAt"`
+
+/** As indexed: byte by byte, and only the beginning of an address or a name. */
+const KEYS: Record<Exclude<FoundBy, 'part'>, string> = {
+  id: `id collate "C"`,
+  email: `left(lower(email), 128) collate "C"`,
+  billingId: `billing_id collate "C"`,
+  name: `left(lower(name), 128) collate "C"`,
+}
+const BEGINNINGS = Object.keys(KEYS) as (keyof typeof KEYS)[]
+/** Compared in lower case. */
+const FOLDED: ReadonlySet<FoundBy> = new Set(['email', 'name'])
+
+/** Appended to a prefix, it sorts after everything that starts with the prefix. */
+const LAST = '\u{10ffff}'
+
+/** The columns of a found user. */
+const COLUMNS = 'uid, id, billing_id, name, email, metadata, created_at'
+type Row = [
+  by: FoundBy,
+  key: string,
+  uid: string,
+  id: string,
+  billingId: string | null,
+  name: string | null,
+  email: string | null,
+  metadata: string,
+  createdAt: string,
+]
+
+interface Search {
+  appId: string
+  text: string
+  folded: string
+  /** '' and 0: from the beginning */
+  after: Pick<SearchCursor, 'key' | 'uid'>
+  limit: number
+  byPart: number
+}
+
+/** A statement, and the values for its places in their order. */
+interface Statement {
+  prepared: Prepared<Row>
+  values: ((search: Search) => string | number)[]
+}
+
+const statements = new Map<string, Statement>()
+
+function statementFor(after: FoundBy | null, byPart: boolean): Statement {
+  const name = `search-users-${byPart ? 'part-' : ''}${after ? `after-${after}` : 'all'}`
+  const statement = statements.get(name) ?? newStatement(name, after, byPart)
+  statements.set(name, statement)
+  return statement
+}
+
+function newStatement(name: string, after: FoundBy | null, byPart: boolean): Statement {
+  const values: Statement['values'] = [({ appId }) => appId, ({ limit }) => limit]
+  const take = (value: (search: Search) => string | number) => `$${values.push(value)}`
+  const takePlace = () => [take((search) => search.after.key), take((search) => search.after.uid)] as const
+  const left = after === 'part' ? [] : BEGINNINGS.slice(after === null ? 0 : BEGINNINGS.indexOf(after))
+  const ranges = left.map((by) => {
+    const key = KEYS[by]
+    const prefix = (search: Search) => search[FOLDED.has(by) ? 'folded' : 'text'].slice(0, 128)
+    const [from, to] = [take(prefix), take((search) => prefix(search) + LAST)]
+    let rest = ''
+    if (after === by) {
+      const [afterKey, afterUid] = takePlace()
+      rest = `and (${key}, uid) > (${afterKey} collate "C", ${afterUid})`
+    }
+    const ready = by === 'name' ? `and ${isReady('users_by_name')}` : ''
+    return `(select '${by}' as by, ${key} as key, ${COLUMNS} from users
+      where app_id = $1 and ${key} >= ${from} and ${key} < ${to} ${rest} ${ready}
+      order by ${key}, uid limit $2)`
+  })
+  if (byPart) {
+    const place = after === 'part' ? takePlace() : [`''`, '0']
+    const asked = [take(({ text }) => text), take((search) => search.byPart), ...place]
+    ranges.push(`(select 'part' as by, key, ${COLUMNS} from users_with_part($1, ${asked.join(', ')}, $2))`)
+  }
+  const text = `select * from (${ranges.join(' union all ')}) found limit $2`
+  return { prepared: new Prepared(name, text), values }
+}
+
+/**
+ * Users whose id, address, billing id or name starts with the text, by ranges of four indexes, one after the other: a
+ * user matched twice appears twice. Then, up to `byPart` of each cell that is asked by itself, those with every word of the
+ * text somewhere in these; of more, which ones is left open. One statement, whose later parts are not run once there are enough.
+ */
+export async function searchUsers(
+  db: Db,
+  appId: string,
+  text: string,
+  after: SearchCursor | null,
+  limit: number,
+  byPart: number,
+): Promise<FoundUser[]> {
+  if (after?.by === 'part' && byPart === 0) return []
+  const { prepared, values } = statementFor(after?.by ?? null, byPart > 0)
+  const place = after ?? { key: '', uid: 0 }
+  const search = { appId, text, folded: text.toLowerCase(), after: place, limit, byPart }
+  return firstOfCells(db, limit, inOrder, async (cell) => {
+    const rows = await prepared.runOn(
+      cell,
+      values.map((value) => String(value(search))),
+    )
+    return rows.map(foundUser)
+  })
+}
+
+const inOrder = (a: FoundUser, b: FoundUser): number =>
+  FOUND_BY.indexOf(a.by) - FOUND_BY.indexOf(b.by) || compareBytes(a.key, b.key) || a.uid - b.uid
+
+const foundUser = ([by, key, uid, id, billingId, name, email, metadata, createdAt]: Row): FoundUser => ({
+  by,
+  key,
+  uid: Number(uid),
+  id,
+  billingId,
+  name,
+  email,
+  metadata: metadata === '{}' ? {} : (JSON.parse(metadata) as JsonObject),
+  createdAt: parseTimestamp(createdAt),
+})

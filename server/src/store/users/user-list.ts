@@ -1,0 +1,111 @@
+import { firstOfCells, rowsOf, stretchOfCells, sumOfCells } from '../cells/ask-cells.ts'
+import { compareBytes, descending, type Stretch } from '../cells/merge-pages.ts'
+import { numberArray } from '../connection/arrays.ts'
+import { type Db, timestamp } from '../connection/database.ts'
+import { isReady } from '../schema/search-indexes.ts'
+import { LISTED, type ListedUser } from './search-users.ts'
+
+/** Newest first, starting before `before`. */
+export async function newestUsers(
+  db: Db,
+  appId: string,
+  before: number,
+  limit: number,
+): Promise<ListedUser[]> {
+  const ask = rowsOf<ListedUser>({
+    name: 'newest-users',
+    text: `select ${LISTED} from users where app_id = $1 and uid < $2 order by uid desc limit $3`,
+    values: [appId, before, limit],
+  })
+  return firstOfCells(db, limit, (a, b) => b.uid - a.uid, ask)
+}
+
+/** Oldest first, starting after `after`. */
+export async function oldestUsers(
+  db: Db,
+  appId: string,
+  after: number,
+  limit: number,
+): Promise<ListedUser[]> {
+  const ask = rowsOf<ListedUser>({
+    name: 'oldest-users',
+    text: `select ${LISTED} from users where app_id = $1 and uid > $2 order by uid limit $3`,
+    values: [appId, after, limit],
+  })
+  return firstOfCells(db, limit, (a, b) => a.uid - b.uid, ask)
+}
+
+export type NamedUser = ListedUser & { key: string }
+
+/** Those with a name, by its first 128 characters, starting after this name and user. */
+export async function usersByName(
+  db: Db,
+  appId: string,
+  after: { key: string; uid: number },
+  limit: number,
+): Promise<NamedUser[]> {
+  const key = `left(lower(name), 128) collate "C"`
+  const ask = rowsOf<NamedUser>({
+    name: 'users-by-name',
+    text: `select ${LISTED}, ${key} as key from users
+      where app_id = $1 and name is not null and (${key}, uid) > ($2 collate "C", $3) and ${isReady('users_by_name')}
+      order by ${key}, uid limit $4`,
+    values: [appId, after.key, after.uid, limit],
+  })
+  return firstOfCells(db, limit, (a, b) => compareBytes(a.key, b.key) || a.uid - b.uid, ask)
+}
+
+/** Those without a live subscription among the `most` newest before `before`, and where to go on looking. */
+export async function usersWithoutPlan(
+  db: Db,
+  appId: string,
+  before: number,
+  limit: number,
+  most: number,
+  now: number,
+): Promise<Stretch<ListedUser>> {
+  const look = async (cell: Db): Promise<Stretch<ListedUser>> => {
+    const stretch = 'select * from users where app_id = $1 and uid < $2 order by uid desc limit $3'
+    const { rows } = await cell.query<ListedUser>(
+      `select ${LISTED} from (${stretch}) u where not exists (select from subscription s
+         where s.app_id = u.app_id and s.user_uid = u.uid and s.cancelled_at is null
+           and (s.cancel_at is null or s.cancel_at > $4) and (s.follows is null or s.started_at <= $4))
+       order by uid desc limit $5`,
+      [appId, before, most, timestamp(now), limit],
+    )
+    if (rows.length === limit) return { rows, lookedTo: null }
+    const ends = await cell.query<{ uid: number }>(
+      'select uid from users where app_id = $1 and uid < $2 order by uid desc offset $3 limit 2',
+      [appId, before, most - 1],
+    )
+    const [last, next] = ends.rows
+    return { rows, lookedTo: last && next ? last.uid : null }
+  }
+  return stretchOfCells(db, limit, ({ uid }) => uid, descending, look)
+}
+
+/** These users, by uid. */
+export async function listedUsers(
+  db: Db,
+  appId: string,
+  uids: readonly number[],
+): Promise<Map<number, ListedUser>> {
+  const { rows } = await db.query<ListedUser>(
+    `select ${LISTED} from users where app_id = $1 and uid = any($2::bigint[])`,
+    [appId, numberArray(uids, (uid) => uid)],
+  )
+  return new Map(rows.map((row) => [row.uid, row]))
+}
+
+/** Counted to `most`. */
+export async function countUsers(
+  db: Db,
+  appId: string,
+  most: number,
+): Promise<{ count: number; more: boolean }> {
+  const { count } = await sumOfCells<{ count: number }>(db, {
+    text: 'select count(*) as count from (select from users where app_id = $1 order by uid limit $2) u',
+    values: [appId, most + 1],
+  })
+  return { count: Math.min(count, most), more: count > most }
+}

@@ -1,0 +1,127 @@
+import type { PoolClient } from 'pg'
+import { StartError } from '../../domain/errors.ts'
+import { type Pool, transactionOnce } from '../../store/connection/database.ts'
+import type { DatabaseSetting } from '../../store/connection/start-problems.ts'
+import { restorePartitions } from '../../store/ledger/ledger-partitions.ts'
+import { checkDatabase } from '../../store/schema/check-database.ts'
+import { LATEST_MIGRATION, migrate, unknownAmong, whileOthersWait } from '../../store/schema/migrate.ts'
+import { markRestore, unmarkRestore } from '../../store/schema/restore-mark.ts'
+import {
+  analyzeTables,
+  emptyTables,
+  findOccupied,
+  JOBS,
+  readRows,
+  readTables,
+  type TableColumns,
+  unbalancedCounters,
+  writeRows,
+  writeSequences,
+} from '../../store/schema/tables.ts'
+import type { Contents, Head } from './contents.ts'
+import type { Watch } from './format.ts'
+import { RowSum, type TableSum } from './row-sum.ts'
+
+export interface Loaded {
+  tables: TableSum[]
+  /** counters that differ from the sum of their ledger rows, as in the source */
+  unbalanced: number
+}
+
+interface Target {
+  pool: Pool
+  setting: DatabaseSetting
+  /** migrates the job tables */
+  migrateJobs: (pool: Pool) => Promise<void>
+}
+
+/** Refuses data that this version cannot store. */
+export function checkHead({ app, migrations }: Head): void {
+  const unknown = unknownAmong(migrations)
+  if (unknown.length > 0)
+    throw new StartError(
+      `The data is from a newer version of Tollgate (${app}): its schema is at ${unknown.at(-1)}, and this version knows it up to ${LATEST_MIGRATION}. Use the newer version.`,
+    )
+  if (migrations.length === 0) throw new StartError('There is no Tollgate data there: nothing was done.')
+}
+
+const MADE_BY_MIGRATIONS = ['kysely_migration', 'ledger_partition']
+
+/** Refuses a target that already contains any of our tables, and says which. */
+export async function checkTarget({ pool, setting }: Target): Promise<void> {
+  await checkDatabase(pool, setting)
+  const occupied = await findOccupied(pool)
+  if (occupied.length === 0) return
+  const filled = occupied.filter(({ rows, name }) => rows > 0 && !MADE_BY_MIGRATIONS.includes(name))
+  const some = filled
+    .slice(0, 5)
+    .map(({ name, rows }) => `${name}: ${rows >= 1000 ? '1000 rows or more' : rows}`)
+  throw new StartError(
+    `The target is not empty (${occupied.length} Tollgate tables; ${some.join(', ') || 'no rows'}): nothing was changed. Use an empty database, or a data folder that does not exist yet.`,
+  )
+}
+
+/**
+ * Loads all the data into an empty database: the schema as of the backup, the rows, and then the migrations since. A
+ * marker table exists until everything is done, so that no service starts on a part.
+ */
+export async function load(contents: Contents, target: Target, watch: Watch): Promise<Loaded> {
+  const { pool } = target
+  checkHead(contents.head)
+  let loaded: Loaded | undefined
+  await whileOthersWait(pool, async () => {
+    await checkTarget(target)
+    await markRestore(pool)
+    await migrate(pool, contents.head.migrations.at(-1))
+    await target.migrateJobs(pool)
+    const tables = await loadRows(contents, pool, watch)
+    await migrate(pool)
+    loaded = { tables, unbalanced: await unbalancedCounters(pool) }
+    await unmarkRestore(pool)
+  })
+  if (!loaded) throw new Error('nothing was loaded')
+  await analyzeTables(pool)
+  return loaded
+}
+
+function loadRows(contents: Contents, pool: Pool, watch: Watch): Promise<TableSum[]> {
+  return transactionOnce(pool, async (client) => {
+    await emptyTables(client)
+    const known = new Map((await readTables(client)).map((table) => [table.name, table]))
+    const tables: { columns: TableColumns; sum: TableSum }[] = []
+    const sequences = await contents.each(async (table, pieces) => {
+      if (!known.has(table.name))
+        throw new StartError(`The data has a table that is unknown here: ${table.name}.`)
+      // The list of its partitions comes before it.
+      if (table.name === 'usage_ledger') await restorePartitions(client)
+      const sum = new RowSum(table.name)
+      await writeRows(client, table, summed(pieces, sum, watch))
+      watch(sum, true)
+      tables.push({ columns: table, sum: sum.result() })
+    })
+    await writeSequences(client, sequences)
+    for (const { columns, sum } of tables) await compare(client, columns, sum)
+    return tables.map(({ sum }) => sum)
+  })
+}
+
+async function* summed(pieces: AsyncIterable<Buffer>, sum: RowSum, watch: Watch): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    sum.add(piece)
+    yield piece
+    watch(sum, false)
+  }
+}
+
+/** Reads the rows again from where they are now. */
+async function compare(client: PoolClient, table: TableColumns, expected: TableSum): Promise<void> {
+  const sum = new RowSum(table.name)
+  for await (const piece of readRows(client, table)) sum.add(piece)
+  const found = sum.result()
+  // Jobs with one key are one job.
+  const same = table.name === JOBS ? found.rows <= expected.rows : found.sum === expected.sum
+  if (!same || (table.name !== JOBS && found.rows !== expected.rows))
+    throw new StartError(
+      `The table ${table.name} does not match what was loaded into it (${found.rows} rows of ${expected.rows}): do not use the target.`,
+    )
+}

@@ -1,0 +1,175 @@
+import { StartError } from '../domain/errors.ts'
+import {
+  addCells,
+  allOf,
+  type BucketMove,
+  beginSplit,
+  evenly,
+  moveBuckets,
+  removeCell,
+} from '../operations/upkeep/cells.ts'
+import { distribute, moveToWorker } from '../operations/upkeep/remote-cells.ts'
+import { endSplits, schemaOf } from '../store/cells/cell-layout.ts'
+import { cellContents, readBuckets } from '../store/cells/move-users.ts'
+import { nameOfWorker, workersOfCells } from '../store/cells/remote-cells.ts'
+import type { Pool } from '../store/connection/database.ts'
+import { checkDatabase } from '../store/schema/check-database.ts'
+import { isMigrated } from '../store/schema/migrate.ts'
+import { type Installation, reach, type Undo } from './backup/reach-database.ts'
+
+// An operator's tool for cells: adds them, and moves users between them while the service goes on.
+
+export const CELLS_USAGE = `Usage: npm run cells -- status
+       npm run cells -- add [COUNT]   adds empty cells (1)
+       npm run cells -- split CELL    adds a cell and moves half of this one's users there
+       npm run cells -- balance       moves users until all cells have their share
+       npm run cells -- empty CELL --into CELL
+       npm run cells -- remove CELL   removes the last cell, once it is empty
+       npm run cells -- distribute CELL           puts an empty cell on another server (Citus)
+       npm run cells -- move CELL --to HOST:PORT  takes it from there to a third one`
+
+interface Tool {
+  installation: Installation
+  undo: Undo
+  monotonic: () => number
+  say: (line: string) => void
+  print: (line: string) => void | Promise<void>
+}
+
+const SAY_EVERY_MS = 2_000
+const usage = () => new StartError(`\n${CELLS_USAGE}`)
+const count = (value: number) => value.toLocaleString('en-US')
+const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`
+
+export async function cellTool(tool: Tool, args: string[]): Promise<void> {
+  const [task, first, option, second, ...more] = args
+  if (more.length > 0) throw usage()
+  const alone = option === undefined
+  if (task === 'status' && first === undefined) return status(await reachCells(tool), tool)
+  if (task === 'add' && alone)
+    return add(await reachCells(tool), first === undefined ? 1 : numberIn(first), tool)
+  if (task === 'split' && first !== undefined && alone)
+    return split(await reachCells(tool), numberIn(first), tool)
+  if (task === 'balance' && first === undefined) return balance(await reachCells(tool), tool)
+  if (task === 'empty' && first !== undefined && option === '--into' && second !== undefined)
+    return empty(await reachCells(tool), numberIn(first), numberIn(second), tool)
+  if (task === 'remove' && first !== undefined && alone)
+    return remove(await reachCells(tool), numberIn(first), tool)
+  if (task === 'distribute' && first !== undefined && alone)
+    return toServer(await reachCells(tool), numberIn(first), tool)
+  if (task === 'move' && first !== undefined && option === '--to' && second !== undefined)
+    return moveServer(await reachCells(tool), numberIn(first), second, tool)
+  throw usage()
+}
+
+function numberIn(text: string): number {
+  if (!/^\d{1,4}$/.test(text)) throw usage()
+  return Number(text)
+}
+
+async function reachCells({ installation, undo, say }: Tool): Promise<Pool> {
+  const { pool, setting } = await reach(installation, undo, say)
+  await checkDatabase(pool, setting)
+  if (!(await isMigrated(pool)))
+    throw new StartError(
+      'The database is of an older version of Tollgate: start the service once, which updates it.',
+    )
+  return pool
+}
+
+async function status(pool: Pool, { print }: Tool): Promise<void> {
+  const cells = await cellContents(pool)
+  if (cells.length === 0) print('There is one cell, with all users.')
+  const workers = await workersOfCells(pool)
+  for (const { id, buckets, users, bytes } of cells) {
+    const worker = workers.get(schemaOf(id))
+    const content = worker ? `on ${nameOfWorker(worker)}` : `about ${count(users)} users\t${megabytes(bytes)}`
+    await print(`${id}\t${buckets} of 1024 buckets\t${content}`)
+  }
+}
+
+async function add(pool: Pool, wanted: number, tool: Tool): Promise<void> {
+  if (wanted < 1) throw usage()
+  const present = await addCells(pool, wanted, waiting(tool))
+  tool.print(
+    `There are ${present} cells now. Users stay where they are until you split or balance the cells.`,
+  )
+}
+
+async function split(pool: Pool, cell: number, tool: Tool): Promise<void> {
+  const cells = await cellContents(pool)
+  mustBe(cell, Math.max(cells.length, 1))
+  const { to, moves } = await beginSplit(pool, cell, waiting(tool))
+  await move(pool, moves, tool)
+  await endSplits(pool, [to])
+}
+
+async function balance(pool: Pool, tool: Tool): Promise<void> {
+  const cells = await cellContents(pool)
+  if (cells.length === 0) throw new StartError('There is one cell: add others first (npm run cells -- add).')
+  await move(pool, evenly(await readBuckets(pool), cells.length), tool)
+  await endSplits(
+    pool,
+    cells.map(({ id }) => id),
+  )
+}
+
+async function empty(pool: Pool, from: number, to: number, tool: Tool): Promise<void> {
+  const cells = await cellContents(pool)
+  mustBe(from, cells.length)
+  mustBe(to, cells.length)
+  if (from === to) throw usage()
+  await move(pool, allOf(await readBuckets(pool), from, to), tool)
+}
+
+async function remove(pool: Pool, cell: number, tool: Tool): Promise<void> {
+  mustBe(cell, Math.max((await cellContents(pool)).length, 1))
+  await removeCell(pool, cell, waiting(tool))
+  tool.print(`Removed cell ${cell}.`)
+}
+
+async function toServer(pool: Pool, cell: number, tool: Tool): Promise<void> {
+  mustBe(cell, Math.max((await cellContents(pool)).length, 1))
+  await distribute(pool, cell, waiting(tool))
+  const worker = (await workersOfCells(pool)).get(schemaOf(cell))
+  tool.print(
+    `Cell ${cell} is on ${worker ? nameOfWorker(worker) : 'another server'} now. Users stay where they are until you split or balance the cells.`,
+  )
+}
+
+async function moveServer(pool: Pool, cell: number, to: string, tool: Tool): Promise<void> {
+  mustBe(cell, Math.max((await cellContents(pool)).length, 1))
+  tool.say(`Moving cell ${cell} to ${to}; it begins once every transaction that is open there has ended …`)
+  await moveToWorker(pool, cell, to)
+  tool.print(`Cell ${cell} is on ${to} now.`)
+}
+
+function mustBe(cell: number, cells: number): void {
+  if (cell >= cells) throw new StartError(`There is no cell ${cell}: see npm run cells -- status.`)
+}
+
+/** What was moved stays moved, however this ends: the same command does the rest. */
+async function move(pool: Pool, moves: readonly BucketMove[], tool: Tool): Promise<void> {
+  const { monotonic, say, print } = tool
+  const stopping = new AbortController()
+  let said = monotonic()
+  const users = await moveBuckets(pool, moves, {
+    stopping: stopping.signal,
+    waiting: waiting(tool),
+    progress(done, moved) {
+      if (monotonic() - said < SAY_EVERY_MS) return
+      said = monotonic()
+      say(`  ${done} of ${moves.length} buckets, ${count(moved)} users …`)
+    },
+  })
+  print(`Moved ${count(users)} users in ${moves.length} buckets.`)
+}
+
+function waiting({ monotonic, say }: Tool): () => void {
+  let said = monotonic()
+  return () => {
+    if (monotonic() - said < SAY_EVERY_MS) return
+    said = monotonic()
+    say('  waiting for others who use the database …')
+  }
+}

@@ -1,0 +1,179 @@
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import manifest from '../../package.json' with { type: 'json' }
+import { StartError } from '../domain/errors.ts'
+import { readConfig } from '../settings/config.ts'
+import { migrateJobs } from '../start/background.ts'
+import { type DatabaseSetting, startProblem } from '../store/connection/start-problems.ts'
+import { checkDatabase } from '../store/schema/check-database.ts'
+import { connectedServices } from '../store/schema/tables.ts'
+import { withContents } from './backup/contents.ts'
+import type { Summary } from './backup/format.ts'
+import { checkHead, checkTarget, type Loaded, load } from './backup/load.ts'
+import { progress } from './backup/progress.ts'
+import {
+  type Installation,
+  reach,
+  reachAlone,
+  reachUrl,
+  startIn,
+  type Undo,
+} from './backup/reach-database.ts'
+import { openBackup, verifyBackup } from './backup/read-backup.ts'
+import { takeBackup } from './backup/take-backup.ts'
+import { CELLS_USAGE, cellTool } from './cell-tools.ts'
+import { LEDGER_USAGE, ledgerTool } from './ledger-tools.ts'
+
+// An operator's tools for the data of an installation, outside the service: backup, restore, move, ledger, cells.
+
+const USAGE = `Usage: npm run backup -- FILE
+       npm run restore -- FILE          into an empty database
+       npm run restore -- --check FILE  reads the file and compares its checksums, nothing else
+       npm run move -- --to postgresql://…
+${LEDGER_USAGE.replace('Usage:', '      ')}
+${CELLS_USAGE.replace('Usage:', '      ')}`
+
+const undo: Undo = []
+const say = (line: string) => process.stderr.write(`${line}\n`)
+const monotonic = () => performance.now()
+/** Waits for a slow reader. */
+const print = (line: string): void | Promise<void> => {
+  if (process.stdout.write(`${line}\n`)) return
+  return new Promise((drained) => process.stdout.once('drain', drained))
+}
+let setting: DatabaseSetting = 'DATABASE_URL'
+let stopped = 'Stopped: nothing was kept.'
+
+/** npm runs scripts in the package's folder: paths are relative to where it was called. */
+const named = (file: string) => resolve(process.env.INIT_CWD ?? '.', file)
+
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.once(signal, () => void leave(code, stopped))
+
+// A reader that has read enough, such as head.
+process.stdout.on('error', () => void leave(1))
+
+try {
+  await run(process.argv.slice(2))
+  await leave(0)
+} catch (error) {
+  const known = error instanceof StartError ? error : startProblem(error, setting)
+  await leave(1, `tollgate: ${known?.message ?? (error as Error).message}`)
+}
+
+async function leave(code: number, last?: string): Promise<never> {
+  if (last !== undefined) say(last)
+  for (const step of undo.splice(0).reverse()) await step().catch(() => {})
+  process.exit(code)
+}
+
+async function run([task, ...args]: string[]): Promise<void> {
+  const { databaseUrl, databaseDirectUrl, dataDir } = readConfig(process.env)
+  const installation: Installation = { database: sessionUrl(databaseUrl, databaseDirectUrl), dataDir }
+  setting = installation.database?.setting ?? 'TOLLGATE_DATA_DIR'
+  if (task === 'ledger')
+    return ledgerTool({ installation, version: manifest.version, undo, monotonic, named, say, print }, args)
+  if (task === 'cells') {
+    stopped =
+      args[0] === 'add'
+        ? 'Stopped: npm run cells -- status shows which cells were added.'
+        : 'Stopped: what was moved stays there, and the same command does the rest.'
+    return cellTool({ installation, undo, monotonic, say, print }, args)
+  }
+  const { values, positionals } = argumentsOf(args)
+  const [file, ...more] = positionals
+  if (more.length === 0 && file !== undefined && values.to === undefined) {
+    if (task === 'backup' && !values.check) return backup(installation, named(file))
+    if (task === 'restore') return values.check ? check(named(file)) : restore(installation, named(file))
+  }
+  if (task === 'move' && file === undefined && values.to !== undefined && !values.check)
+    return move(installation, values.to)
+  throw new StartError(`\n${USAGE}`)
+}
+
+function sessionUrl(databaseUrl: string | null, directUrl: string | null): Installation['database'] {
+  if (directUrl !== null) return { url: directUrl, setting: 'DATABASE_DIRECT_URL' }
+  return databaseUrl === null ? null : { url: databaseUrl, setting: 'DATABASE_URL' }
+}
+
+function argumentsOf(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: { to: { type: 'string' }, check: { type: 'boolean', default: false } },
+    })
+  } catch {
+    throw new StartError(`\n${USAGE}`)
+  }
+}
+
+function total({ tables }: Pick<Summary, 'tables'>): string {
+  return tables.reduce((sum, { rows }) => sum + rows, 0).toLocaleString('en-US')
+}
+
+async function backup(installation: Installation, file: string): Promise<void> {
+  const source = await reach(installation, undo, say)
+  await checkDatabase(source.pool, source.setting)
+  say(`Backing up ${source.name} into ${file}`)
+  const made = await takeBackup(source.pool, manifest.version, file, progress(say, monotonic), undo)
+  const size = (made.bytes / 1024 / 1024).toFixed(1)
+  print(`Backed up ${total(made)} rows as of ${made.head.takenAt} into ${file} (${size} MB).`)
+  print('It holds personal data: keep it where only you can read it.')
+  print(
+    'It does not hold the master key, without which a restored service cannot start: keep a copy of that elsewhere.',
+  )
+}
+
+async function check(file: string): Promise<void> {
+  say(`Comparing ${file} with its checksums`)
+  const summary = await verifyBackup(file, progress(say, monotonic))
+  checkHead(summary.head)
+  print(
+    `${file} is whole: ${total(summary)} rows as of ${summary.head.takenAt}, by Tollgate ${summary.head.app}.`,
+  )
+}
+
+async function restore(installation: Installation, file: string): Promise<void> {
+  await check(file)
+  const { database, dataDir } = installation
+  const target =
+    database === null ? await startIn(dataDir, undo, say) : reachUrl(database.url, database.setting, undo)
+  await checkTarget({ ...target, migrateJobs })
+  say(`Restoring into ${target.name}`)
+  const loaded = await load(await openBackup(file), { ...target, migrateJobs }, progress(say, monotonic))
+  print(`Restored ${total(loaded)} rows into ${target.name}, and read them again: all sums agree.`)
+  warnOf(loaded)
+  print('Start the service with the same settings as before.')
+}
+
+async function move(installation: Installation, to: string): Promise<void> {
+  if (!/^postgres(ql)?:\/\//.test(to))
+    throw new StartError('--to must be a URL that starts with postgres:// or postgresql://.')
+  const source = await reachAlone(installation, undo, say)
+  await checkDatabase(source.pool, source.setting)
+  const running = await connectedServices(source.pool)
+  if (running > 0)
+    throw new StartError(
+      `The service is running on ${source.name} (${running} connections): stop it first, so that nothing is written during the move.`,
+    )
+  setting = '--to'
+  const target = { ...reachUrl(to, '--to', undo), migrateJobs }
+  await checkTarget(target)
+  say(`Moving ${source.name} to ${target.name}`)
+  const loaded = await withContents(source.pool, manifest.version, 'wait', (contents) =>
+    load(contents, target, progress(say, monotonic)),
+  )
+  print(`Moved ${total(loaded)} rows, and read them again: the sums on both sides agree.`)
+  warnOf(loaded)
+  print('Start the service with DATABASE_URL set to the URL that you gave with --to.')
+  print(`What was moved is still in ${source.name}: delete it once you are content.`)
+}
+
+function warnOf({ unbalanced }: Loaded): void {
+  if (unbalanced > 0)
+    say(`Warning: ${unbalanced} usage counters differ from the sum of their ledger, as they did before.`)
+}

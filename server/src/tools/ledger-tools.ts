@@ -1,0 +1,245 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { StartError } from '../domain/errors.ts'
+import { MAX_KEPT_DAYS } from '../domain/limits.ts'
+import { partitionsDue, retireTogether } from '../operations/upkeep/retire-partition.ts'
+import { Cells, pathTo } from '../store/cells/cells.ts'
+import type { Pool } from '../store/connection/database.ts'
+import { isPartitioned, type LedgerPartition, ledgerPartitions } from '../store/ledger/ledger-partitions.ts'
+import { holdRetirement, type Totals } from '../store/ledger/retire-partition.ts'
+import { checkDatabase } from '../store/schema/check-database.ts'
+import { isMigrated } from '../store/schema/migrate.ts'
+import { findUser } from '../store/users/users.ts'
+import { type Archived, type ArchiveHead, archivePartition, readArchive } from './backup/ledger-archive.ts'
+import { type Installation, reach, type Undo } from './backup/reach-database.ts'
+
+// An operator's tool for the ledger: shows its partitions, archives old ones and reads archives.
+
+export const LEDGER_USAGE = `Usage: npm run ledger -- status
+       npm run ledger -- archive --to FOLDER [--older-than DAYS]
+                              moves partitions closed for so many days (90) into files
+       npm run ledger -- check FILE
+       npm run ledger -- read FILE [--app ID] [--user ID | --uid NUMBER]
+                              prints the entries, of one app or user if given`
+
+const USUAL_DAYS = 90
+const DAY = 86_400
+const SAY_EVERY_MS = 5_000
+
+interface Tool {
+  installation: Installation
+  /** of the service */
+  version: string
+  undo: Undo
+  monotonic: () => number
+  /** where a path leads that the operator gave */
+  named: (file: string) => string
+  say: (line: string) => void
+  /** a promise: when the reader has caught up */
+  print: (line: string) => void | Promise<void>
+}
+
+const usage = () => new StartError(`\n${LEDGER_USAGE}`)
+const count = (value: bigint | number) => value.toLocaleString('en-US')
+const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`
+const dayOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString().slice(0, 10))
+
+export async function ledgerTool(tool: Tool, args: string[]): Promise<void> {
+  const { values, positionals } = argumentsOf(args)
+  const [task, file, ...more] = positionals
+  const given = Object.keys(values)
+  const only = (...options: string[]) => given.every((option) => options.includes(option))
+  if (more.length > 0) throw usage()
+  if (task === 'status' && file === undefined && only()) return status(tool)
+  if (task === 'archive' && file === undefined && values.to !== undefined && only('to', 'older-than'))
+    return archive(tool, tool.named(values.to), daysOf(values['older-than']))
+  if (task === 'check' && file !== undefined && only()) return check(tool, tool.named(file))
+  if (task === 'read' && file !== undefined && only('app', 'user', 'uid') && !(values.user && values.uid))
+    return read(tool, tool.named(file), values)
+  throw usage()
+}
+
+function argumentsOf(args: string[]) {
+  const text = { type: 'string' } as const
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: { to: text, 'older-than': text, app: text, user: text, uid: text },
+    })
+  } catch {
+    throw usage()
+  }
+}
+
+function daysOf(text: string | undefined): number {
+  if (text === undefined) return USUAL_DAYS
+  if (!/^\d+$/.test(text) || Number(text) > MAX_KEPT_DAYS)
+    throw new StartError(`--older-than must be a number of days from 0 to ${MAX_KEPT_DAYS}.`)
+  return Number(text)
+}
+
+/** The ledger of each cell; null: there is one cell. */
+interface Ledger {
+  pool: Pool
+  cell: number | null
+}
+
+/** Ledgers that are partitioned by now. */
+async function reachLedgers({ installation, undo, say }: Tool): Promise<[Ledger, ...Ledger[]]> {
+  const { pool, setting, openIn } = await reach(installation, undo, say)
+  await checkDatabase(pool, setting)
+  if (!(await isMigrated(pool)))
+    throw new StartError(
+      'The database is of an older version of Tollgate: start the service once, which updates it.',
+    )
+  const cells = new Cells()
+  await cells.read(pool)
+  const [first, ...others] = cells.schemas.map((schema, cell) => ({
+    pool: openIn(pathTo(schema, cells.home)),
+    cell,
+  }))
+  if (first) return [first, ...others]
+  if (!(await isPartitioned(pool)))
+    throw new StartError(
+      'The ledger is not partitioned yet: the running service does that in the background.',
+    )
+  return [{ pool, cell: null }]
+}
+
+async function status(tool: Tool): Promise<void> {
+  for (const { pool, cell } of await reachLedgers(tool)) {
+    for (const partition of await ledgerPartitions(pool))
+      await tool.print(`${cell === null ? '' : `cell ${cell}\t`}${partition.block}\t${described(partition)}`)
+  }
+}
+
+function described({ openedAt, closedAt, retiredAt, entries, bytes, file }: LedgerPartition): string {
+  if (openedAt === null) return 'ready to be opened'
+  const time = `${dayOf(openedAt)} to ${dayOf(closedAt) ?? 'now'}`
+  const estimate = entries === null ? '' : `\tabout ${count(Math.max(entries, 0))} entries`
+  if (retiredAt === null) return `${time}\t${megabytes(bytes)}${estimate}`
+  return `${time}\t${count(entries ?? 0)} entries ${file ? `archived in ${file}` : 'deleted'} on ${dayOf(retiredAt)}`
+}
+
+async function archive(tool: Tool, folder: string, days: number): Promise<void> {
+  const { undo, print } = tool
+  const ledgers = await reachLedgers(tool)
+  // Its session is the lock: it ends with this process, however that ends.
+  const session = await ledgers[0].pool.connect()
+  undo.push(async () => session.release(true))
+  if (!(await holdRetirement(session)))
+    throw new StartError('Another process is archiving or deleting old entries: try again when it is done.')
+  await mkdir(folder, { recursive: true }).catch((error: Error) => {
+    throw new StartError(`${folder} cannot be used as a folder (${error.message}).`)
+  })
+  const due = await partitionsDue(ledgers, days * DAY)
+  for (const [block, those] of due) await archiveBlock(tool, those, block, folder)
+  if (due.length === 0)
+    print(`No partition of the ledger was closed more than ${days} days ago: nothing to do.`)
+}
+
+/** Archives a partition of all ledgers that still have it, each into a file. */
+async function archiveBlock(
+  tool: Tool,
+  ledgers: readonly Ledger[],
+  block: number,
+  folder: string,
+): Promise<void> {
+  const { say, print } = tool
+  let said = tool.monotonic()
+  const sayNowAndThen = (line: string) => {
+    if (tool.monotonic() - said < SAY_EVERY_MS) return
+    said = tool.monotonic()
+    say(line)
+  }
+  const files: PartitionFile[] = []
+  for (const ledger of ledgers) files.push(await PartitionFile.of(tool, ledger, block, folder))
+  const done = await retireTogether(
+    files.map((file) => ({
+      pool: file.pool,
+      archive: (totals) => file.write(totals, (written) => sayNowAndThen(`  ${count(written)} entries …`)),
+    })),
+    block,
+    {
+      stopping: new AbortController().signal,
+      held: true,
+      waiting: () => sayNowAndThen('  waiting for others who use the ledger …'),
+    },
+  )
+  for (const [i, file] of files.entries())
+    if (done[i])
+      print(
+        `Archived ${count(file.entries)} entries in ${file.path} (${megabytes(file.bytes)}), read them again, and removed them.`,
+      )
+  if (done.includes(false)) throw new StartError(`Partition ${block} was retired by another process.`)
+}
+
+/** What a partition of a ledger is archived in. */
+class PartitionFile {
+  readonly #tool: Tool
+  readonly #head: ArchiveHead
+  readonly pool: Pool
+  readonly path: string
+  #isSettled = false
+  bytes = 0
+  entries = 0n
+
+  static async of(tool: Tool, { pool, cell }: Ledger, block: number, folder: string): Promise<PartitionFile> {
+    const partition = (await ledgerPartitions(pool)).find((one) => one.block === block)
+    const [openedAt, closedAt] = [isoOrNull(partition?.openedAt), isoOrNull(partition?.closedAt)]
+    const name = `ledger-${cell === null ? '' : `cell-${cell}-`}${String(block).padStart(4, '0')}-from-${dayOf(partition?.openedAt ?? 0)}.ndjson.gz`
+    return new PartitionFile(tool, pool, join(folder, name), { app: tool.version, block, openedAt, closedAt })
+  }
+
+  private constructor(tool: Tool, pool: Pool, path: string, head: ArchiveHead) {
+    this.#tool = tool
+    this.#head = head
+    this.pool = pool
+    this.path = path
+  }
+
+  /** Again, if entries have changed since. */
+  async write(totals: Totals, watch: (entries: bigint) => void): Promise<Archived> {
+    this.#tool.say(`Archiving partition ${this.#head.block} into ${this.path}`)
+    if (this.#isSettled) await rm(this.path)
+    this.#isSettled = false
+    const archived = await archivePartition(this.pool, this.path, this.#head, totals, watch, this.#tool.undo)
+    this.bytes = archived.bytes
+    this.entries = totals.entries
+    const settle = async () => {
+      await archived.settle()
+      this.#isSettled = true
+    }
+    return { ...archived, settle }
+  }
+}
+
+const isoOrNull = (ms: number | null | undefined) => (ms ? new Date(ms).toISOString() : null)
+
+async function check({ print }: Tool, file: string): Promise<void> {
+  const { head, entries } = await readArchive(file, () => {})
+  print(`${file} is whole: ${count(entries)} entries of partition ${head.block}, by Tollgate ${head.app}.`)
+}
+
+async function read(
+  tool: Tool,
+  file: string,
+  { app, user, uid }: { app?: string | undefined; user?: string | undefined; uid?: string | undefined },
+): Promise<void> {
+  const wanted = user === undefined ? uid : String(await numberOf(tool, app, user))
+  await readArchive(file, ({ appId, userUid }, line) => {
+    if ((app === undefined || appId === app) && (wanted === undefined || String(userUid) === wanted))
+      return tool.print(line)
+  })
+}
+
+/** Archives know users by number. */
+async function numberOf(tool: Tool, app: string | undefined, user: string): Promise<number> {
+  if (app === undefined) throw new StartError('--user takes --app too: the app whose user it is.')
+  const { pool } = await reach(tool.installation, tool.undo, tool.say)
+  const found = await findUser(pool, app, user)
+  if (!found) throw new StartError(`The app ${app} has no user ${JSON.stringify(user)}.`)
+  return found.uid
+}

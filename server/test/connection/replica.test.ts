@@ -1,0 +1,223 @@
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Cluster } from '../../../proof/harness/cluster.ts'
+import { Trial } from '../../../proof/trial.ts'
+import { LISTS_AND_FIGURES } from '../../src/graphql/dashboard/guard.ts'
+import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
+import { readConfig } from '../../src/settings/config.ts'
+import { createUsers, publishPackage } from '../harness/catalogue.ts'
+import { NetworkProxy } from '../harness/network-proxy.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+import { wholeOperation } from '../harness/whole-operation.ts'
+
+// Invariants: what was committed before a list was asked for is in it, whatever the replica does; checks and records never
+// reach the replica; a replica that lags, hangs, fails or is no standby costs a moment, not an answer.
+
+/** More than a list may wait for a replica, on a busy machine. */
+const AT_ONCE_MS = 5_000
+
+const trial = new Trial(
+  { name: 'replica', full: {}, faults: [] },
+  { seed: 1, seconds: null, breakage: null, previous: null },
+)
+let primary: Cluster
+let standby: Cluster
+/** a standby that takes over later, without having received anything */
+let successor: Cluster
+let toPrimary: NetworkProxy
+let server: TestServer
+let monotonic: number
+const logged: string[] = []
+
+beforeAll(async () => {
+  primary = await Cluster.make(trial)
+  await primary.createDatabase()
+  toPrimary = await NetworkProxy.before({ path: primary.socket })
+  await primary.stop()
+  standby = await primary.standby(trial, { host: '127.0.0.1', port: toPrimary.port })
+  successor = await primary.standby(trial, { host: '127.0.0.1', port: 9 })
+  await primary.start()
+  await standby.start()
+  const began = performance.now()
+  monotonic = 0
+  server = await startTestServer({
+    databaseUrl: primary.url(),
+    env: { DATABASE_REPLICA_URL: standby.url() },
+    log: pino({ level: 'warn' }, { write: (line: string) => logged.push(line) }),
+    clocks: { monotonic: () => performance.now() - began + monotonic },
+  })
+  await publishPackage({ id: 'default', ...server }, 'plan', { calls: { limit: 1_000 } })
+  await createUsers(server.admin, ['ada'])
+  await server.admin.data('mutation { subscribe(userId: "ada", packageIds: ["plan"]) { id } }')
+})
+afterAll(async () => {
+  await server?.stop()
+  await toPrimary?.close()
+  await trial.cleanUp()
+})
+
+const names = async (): Promise<string[]> => {
+  const { users } = await server.dashboard.data('{ users(appId: "default") { rows { id } } }')
+  return users.rows.map(({ id }: { id: string }) => id)
+}
+
+/** What the service last did on each of its connections to the replica. */
+const doneThere = async (): Promise<string> => {
+  const rows = await standby.sql(`select query from pg_stat_activity where application_name = 'tollgate'`)
+  return rows.map(({ query }) => query).join('\n')
+}
+
+/** A replica that was left alone is tried again. */
+const wait = () => {
+  monotonic += 10_000
+}
+
+/** The list comes from the replica: at the latest once the timeline is noted there. */
+const readThere = async () => {
+  await expect
+    .poll(async () => {
+      wait()
+      await names()
+      return doneThere()
+    })
+    .toMatch(/from users/)
+}
+
+let made = 0
+/** Somebody created just now is in the list that is asked for next, and that comes at once. */
+async function expectNewest(): Promise<void> {
+  const id = `user-${++made}`
+  await createUsers(server.admin, [id])
+  const began = performance.now()
+  expect(await names()).toContain(id)
+  expect(performance.now() - began).toBeLessThan(AT_ONCE_MS)
+}
+
+/** What each list and figure is asked with. */
+const ARGUMENTS: Record<string, Record<string, unknown>> = {
+  appUse: {},
+  auditLog: {},
+  billingTemplateUse: { id: 'sold' },
+  catalogueDiff: { fromAppId: 'default' },
+  exportUser: { id: 'ada' },
+  featureOverrides: { id: 'calls' },
+  featurePackages: { id: 'calls' },
+  featureUse: { id: 'calls' },
+  featureUsers: { id: 'calls' },
+  ledger: { userId: 'ada' },
+  migrationPreview: { packageId: 'plan', fromVersion: 1, toVersion: 2 },
+  mrrList: {},
+  noticeCounts: {},
+  notices: {},
+  packageUse: { id: 'plan' },
+  packageVersions: { id: 'plan' },
+  payments: { days: 30 },
+  providerUse: { provider: 'sandbox' },
+  publishPreview: { packageId: 'plan' },
+  publishTouched: { packageId: 'plan', after: '' },
+  revenue: { days: 30, fresh: true },
+  revenueList: { list: 'NEW', days: 30 },
+  subscriptions: {},
+  userDeletion: { id: 'ada' },
+  userImportRows: { id: 'none' },
+  userImports: {},
+  users: { search: 'ada' },
+}
+
+describe('reads apart', () => {
+  it('gap: replica: lists are read there, with everything that was committed before', async () => {
+    await readThere()
+    for (let i = 0; i < 20; i++) await expectNewest()
+    expect(await doneThere()).toMatch(/from users/)
+  })
+
+  it('gap: replica: checks, records and changes never reach it', async () => {
+    await server.admin.data(`mutation {
+      recordUsage(input: { userId: "ada", featureId: "calls", delta: 1 }) { recorded }
+      updateUser(id: "ada", input: { name: "Ada" }) { id }
+    }`)
+    await server.admin.data('{ canUseFeature(userId: "ada", featureId: "calls") { access } }')
+    await server.dashboard.data(
+      '{ showUsage(appId: "default", userId: "ada", featureId: "calls") { current { periodStart } } }',
+    )
+    expect(await doneThere()).not.toMatch(/usage_counter|update|insert/i)
+  })
+
+  it.each(
+    Object.keys(ARGUMENTS),
+  )('gap: replica: %s is read there, and writes nothing there', async (name) => {
+    await readThere()
+    logged.length = 0
+    const query = wholeOperation(dashboardSchema(), 'query', name)
+    const { errors } = await server.dashboard.ask(query, { appId: 'default', ...ARGUMENTS[name] })
+    expect(errors?.filter(({ extensions }) => extensions.code === 'INTERNAL_SERVER_ERROR') ?? []).toEqual([])
+    expect(logged.filter((line) => line.includes('the replica'))).toEqual([])
+  })
+
+  it('gap: replica: one that lags is not used until it has caught up', async () => {
+    await standby.sql('select pg_wal_replay_pause()')
+    wait()
+    for (let i = 0; i < 3; i++) await expectNewest()
+    await standby.sql('select pg_wal_replay_resume()')
+    await readThere()
+    await expectNewest()
+  })
+
+  it('gap: replica: one that hangs, and one that is gone, costs a moment', async () => {
+    await standby.freeze()
+    wait()
+    await expectNewest()
+    await standby.thaw()
+    await standby.kill()
+    wait()
+    await expectNewest()
+    await standby.start()
+    await readThere()
+  })
+
+  it('gap: replica: one that missed a failover is not believed, though it is ahead of the new primary', async () => {
+    await successor.start()
+    await successor.promote()
+    await primary.sql('create table filler as select generate_series(1, 500000) as number')
+    await readThere()
+    const after = await startTestServer({
+      databaseUrl: successor.url(),
+      env: { DATABASE_REPLICA_URL: standby.url() },
+    })
+    try {
+      const [{ ahead } = {}] = await standby.sql(
+        `select pg_last_wal_replay_lsn() > '${(await successor.sql('select pg_current_wal_lsn() as lsn'))[0]?.lsn}' as ahead`,
+      )
+      expect(ahead).toBe(true)
+      for (let i = 0; i < 3; i++) {
+        const { users } = await after.dashboard.data('{ users(appId: "default") { rows { id } } }')
+        expect(users.rows).toEqual([])
+      }
+    } finally {
+      await after.stop()
+    }
+  })
+
+  it('gap: replica: one that has become a primary itself is not believed', async () => {
+    await standby.promote()
+    await standby.sql(`insert into users (app_id, id, metadata) values ('default', 'ghost', '{}')`)
+    wait()
+    await expectNewest()
+    expect(await names()).not.toContain('ghost')
+  })
+
+  it('gap: replica: every list and figure was tried here', () => {
+    expect(Object.keys(ARGUMENTS).sort()).toEqual([...LISTS_AND_FIGURES].sort())
+  })
+
+  it.each([
+    [
+      { DATABASE_URL: '', DATABASE_REPLICA_URL: 'postgresql://a/b' },
+      /^DATABASE_REPLICA_URL needs DATABASE_URL/,
+    ],
+    [{ DATABASE_REPLICA_URL: 'mysql://a/b' }, /^DATABASE_REPLICA_URL must start with postgres/],
+    [{ DATABASE_REPLICA_URL: 'postgresql://a,b/c' }, /^DATABASE_REPLICA_URL must name one server/],
+  ])('gap: replica: %o is refused', (env, line) => {
+    expect(() => readConfig({ DATABASE_URL: 'postgresql://a/b', ...env })).toThrow(line)
+  })
+})

@@ -1,0 +1,53 @@
+import { TEST_CELLS } from '../harness/cells-by-hand.ts'
+
+// Rows as after long use, so that PostgreSQL plans for tables that have grown.
+
+const ROWS = 20_000
+
+/** What is in each cell. */
+export const growthOf = (cell: number): string[] => [
+  `insert into users (app_id, id, billing_id, metadata)
+   select 'default', 'grown${cell}-' || i, 'cus_${cell}-' || i, '{}' from generate_series(1, ${ROWS / TEST_CELLS}) i`,
+  `insert into subscription (app_id, id, user_uid, package_id, is_addon, started_at, anchor)
+   select app_id, 'sub_' || uid, uid, 'plan', false, now(), now() from users where id like 'grown%'`,
+  `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
+   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 1 from users`,
+  `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
+   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 'ADD', 1, 1, now() from users`,
+  `insert into ledger_base (app_id, user_uid, feature_id, reset_period, period_start, block, delta, entries)
+   select app_id, uid, 'f1', 'MONTH', date_trunc('month', now()), 0, 1, 1 from users`,
+]
+
+export const GROWTH = [
+  `insert into app (id, name) select 'app' || i, 'App' from generate_series(1, 500) i`,
+  `insert into api_key (app_id, id, name, prefix, hash)
+   select 'app' || i % 500 + 1, 'k' || i, 'k', 'tg_', sha256(i::text::bytea) from generate_series(1, ${ROWS}) i`,
+  `insert into feature (app_id, id, name, type, metadata)
+   select 'app' || i % 500 + 1, 'f' || i, 'F', 'CONSUMABLE', '{}' from generate_series(1, ${ROWS}) i`,
+  `insert into package (app_id, id, name, is_addon, metadata, updated_at)
+   select 'app' || i % 500 + 1, 'p' || i, 'P', false, '{}', now() from generate_series(1, ${ROWS}) i`,
+  `insert into package_feature (app_id, package_id, feature_id, position, reset_period, overage_enabled)
+   select 'app' || i % 500 + 1, 'p' || i, 'f' || i, 1, 'MONTH', false from generate_series(1, ${ROWS}) i`,
+  `insert into idempotency (app_id, scope, key, request, results, created_at)
+   select 'default', 'request', 'k' || i, '', '{}', now() - make_interval(secs => i) from generate_series(1, ${ROWS}) i`,
+  `insert into session (hash, member_id, expires_at)
+   select sha256(i::text::bytea), (select min(id) from member), now() + make_interval(secs => i)
+   from generate_series(1, ${ROWS}) i`,
+  `insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id, actor_kind)
+   select 'app' || i % 500 + 1, 'a' || i % 9 || '@example.com', 'o' || i % 9, 'k', 's' || i,
+     case i % 9 when 1 then 'MEMBER' else 'API_KEY' end from generate_series(1, ${ROWS}) i`,
+  `insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id, actor_kind)
+   select 'default', 'a' || i % 9 || '@example.com', 'o' || i % 9, 'k', 's' || i,
+     case i % 9 when 1 then 'MEMBER' else 'API_KEY' end from generate_series(1, ${ROWS}) i`,
+  `insert into activity (app_id, minute, checks, records)
+   select 'app' || i % 500 + 1, now() - make_interval(mins => i), 1, 1 from generate_series(1, ${ROWS}) i`,
+  `insert into feature_activity (app_id, feature_id, hour, checks, denied, records, units, refused)
+   select 'default', id, date_trunc('hour', now()) - make_interval(hours => i), 1, 0, 1, 1, 0
+   from (select id from feature where app_id = 'default' order by id limit 20) f, generate_series(1, ${ROWS} / 20) i`,
+  `insert into sign_in_attempt (account, times, last_at)
+   select sha256(i::text::bytea), '{}', now() + make_interval(secs => i) from generate_series(1, ${ROWS}) i`,
+  `insert into user_import (app_id, id, state, member_email)
+   select 'default', 'grown' || i, 'CHECKED', 'a@example.com' from generate_series(1, 20) i`,
+  `insert into user_import_row (app_id, import_id, line, user_uid, outcome, new_billing_id)
+   select 'default', 'grown' || i % 20 + 1, i, i, 'CHANGE', 'cus_' || i from generate_series(1, ${ROWS}) i`,
+]

@@ -1,0 +1,557 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import ts from 'typescript'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as keys from '../../src/store/apps/api-keys.ts'
+import * as apps from '../../src/store/apps/apps.ts'
+import * as removal from '../../src/store/apps/remove-app.ts'
+import * as tokenKeys from '../../src/store/apps/token-keys.ts'
+import { EVERYTHING, searchAudit } from '../../src/store/audit/audit-search.ts'
+import { namesOf, payersOf } from '../../src/store/audit/names.ts'
+import { snapshot } from '../../src/store/audit/snapshots.ts'
+import * as templates from '../../src/store/billing/billing-templates.ts'
+import * as checkouts from '../../src/store/billing/checkout-sessions.ts'
+import * as notices from '../../src/store/billing/notices.ts'
+import * as payments from '../../src/store/billing/payments.ts'
+import * as prices from '../../src/store/billing/prices.ts'
+import * as accounts from '../../src/store/billing/provider-accounts.ts'
+import * as leases from '../../src/store/billing/provider-leases.ts'
+import * as paid from '../../src/store/billing/provider-subscriptions.ts'
+import * as revenue from '../../src/store/billing/revenue.ts'
+import { listRevenue } from '../../src/store/billing/revenue-lists.ts'
+import { listMrr, listRefunds, refundTotals } from '../../src/store/billing/revenue-money.ts'
+import { loadApp } from '../../src/store/catalogue/catalogue.ts'
+import * as features from '../../src/store/catalogue/features.ts'
+import * as history from '../../src/store/catalogue/package-history.ts'
+import * as packages from '../../src/store/catalogue/packages.ts'
+import * as references from '../../src/store/catalogue/references.ts'
+import type { Tx } from '../../src/store/connection/database.ts'
+import { moveRows } from '../../src/store/imports/move-user-import.ts'
+import * as importRows from '../../src/store/imports/user-import-rows.ts'
+import * as imports from '../../src/store/imports/user-imports.ts'
+import { countRetiredEntries, ledgerOfUser } from '../../src/store/ledger/ledger.ts'
+import * as erase from '../../src/store/privacy/erase-user.ts'
+import { isErased } from '../../src/store/privacy/erased-refs.ts'
+import * as exported from '../../src/store/privacy/export-user.ts'
+import * as traces from '../../src/store/privacy/user-traces.ts'
+import { removeSampleItems } from '../../src/store/sample/remove-sample.ts'
+import { countOfSampleUsers, forgetSample } from '../../src/store/sample/sample.ts'
+import { Keyring } from '../../src/store/secrets/keyring.ts'
+import * as subscribers from '../../src/store/subscriptions/subscribers.ts'
+import {
+  ALL_SUBSCRIPTIONS,
+  countSubscriptions,
+  filteredSubscriptions,
+} from '../../src/store/subscriptions/subscription-list.ts'
+import * as subscriptions from '../../src/store/subscriptions/subscriptions.ts'
+import * as successors from '../../src/store/subscriptions/successors.ts'
+import {
+  activityBetween,
+  listRecentUsage,
+  moveRecentUsage,
+  readChecklist,
+} from '../../src/store/usage/activity.ts'
+import { featureActivityBetween } from '../../src/store/usage/feature-activity.ts'
+import { storeResults } from '../../src/store/usage/idempotency.ts'
+import { countCounters, usageSince } from '../../src/store/usage/usage.ts'
+import * as overrides from '../../src/store/users/overrides.ts'
+import { searchUsers } from '../../src/store/users/search-users.ts'
+import * as userList from '../../src/store/users/user-list.ts'
+import * as users from '../../src/store/users/users.ts'
+import { TEST_CELLS } from '../harness/cells-by-hand.ts'
+import { openStoreInCell, type TestStore } from '../harness/store.ts'
+import { allOf, furnishApp, furnishBooks, furnishTwin, UID } from './furnished-app.ts'
+
+const known = (uid: number, id: string) => ({ uid, knownAs: [{ id, from: 0, until: null }] })
+
+// All there is belongs to one app. Whatever another app asks for by the ids of that one, it finds nothing and changes
+// nothing; and the same call by the app itself finds or changes something, or the row here would prove nothing.
+
+const NOW = 1_800_000_000_000
+const STRETCH = { after: null, oldestFirst: false, most: 9 }
+const LAST = Number.MAX_SAFE_INTEGER
+const LEASED = { provider: 'stripe', ref: 'sub_of_before' }
+const ANN = {
+  uid: UID,
+  id: 'ann',
+  billingId: 'cus_1',
+  name: 'Ann',
+  email: 'ann@example.com',
+  metadata: {},
+  overrides: null,
+}
+const COUNTER = { uid: UID, featureId: 'calls', resetPeriod: 'MONTH', periodStart: 0 } as const
+const FEATURE = {
+  id: 'calls',
+  name: 'Other',
+  type: 'CONSUMABLE',
+  unitLabel: null,
+  unitLabelPlural: null,
+  metadata: {},
+} as const
+const OVERRIDE = {
+  featureId: 'calls',
+  mode: 'GRANT',
+  limit: null,
+  overageEnabled: null,
+  resetPeriod: 'MONTH',
+  startedAt: 0,
+  expiresAt: null,
+  reason: null,
+} as const
+const PROGRESS = { bytesRead: 1, rows: 1, bad: 1, unchanged: 1, changed: 1 }
+
+let pending = 0
+let failed = 0
+
+const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
+  activityBetween: (db, app) => activityBetween(db, app, 'day', 0, NOW),
+  featureActivityBetween: async (db, app) => [
+    ...(await featureActivityBetween(db, app, 'calls', 'day', 0, NOW)).values(),
+  ],
+  namesOf: async (db, app) => [
+    ...(
+      await namesOf(
+        db,
+        (['USER', 'FEATURE', 'PACKAGE', 'TEMPLATE', 'API_KEY', 'IMPORT'] as const).flatMap((kind) =>
+          ['ann', 'calls', 'plan', 'template', 'key', 'import'].map((id) => ({ kind, appId: app, id })),
+        ),
+      )
+    ).keys(),
+  ],
+  payersOf: async (db, app) => [
+    ...(
+      await payersOf(db, app, [
+        { provider: 'stripe', ref: 'cus_1' },
+        { provider: 'stripe', ref: 'sub_1' },
+      ])
+    ).values(),
+  ],
+  listRecentUsage: (db, app) => listRecentUsage(db, app),
+  moveRecentUsage: (db, app) => moveRecentUsage(db, app, 'ann', 'anna'),
+  readChecklist: (db, app) => readChecklist(db, app),
+  revokeApiKey: (db, app) => keys.revokeApiKey(db, app, 'key'),
+  listApiKeys: (db, app) => keys.listApiKeys(db, app),
+  countGoodApiKeys: (db, app) => keys.countGoodApiKeys(db, app),
+  lockGoodApiKey: (db, app) => keys.lockGoodApiKey(db, app, 'key'),
+  expireApiKey: (db, app) => keys.expireApiKey(db, app, 'key', 1),
+  noteKeyUse: (db, app) => keys.noteKeyUse(db, [{ appId: app, hash: '01', msAgo: 0 }]),
+  hasApiKeys: (db, app) => keys.hasApiKeys(db, app),
+  bumpVersion: (db, app) => apps.bumpVersion(db, app),
+  setTestClock: (db, app) => apps.setTestClock(db, app, '2030-01-01Z'),
+  setName: (db, app) => apps.setName(db, app, 'Other'),
+  setOrigins: (db, app) => apps.setOrigins(db, app, ['https://a.example']),
+  setGraceDays: (db, app) => apps.setGraceDays(db, app, 3),
+  searchAudit: (db, app) => searchAudit(db, { ...EVERYTHING, appId: app }, null, 9),
+  setAccessAfterRefund: (db, app) => apps.setAccessAfterRefund(db, app, 'END'),
+  listMrr: (db, app) => listMrr(db, app, 0, null, 9),
+  refundTotals: (db, app) => refundTotals(db, app, 0, NOW),
+  listRefunds: (db, app) => listRefunds(db, app, { from: 0, now: NOW }, null, 9),
+  archiveApp: (db, app) => removal.archiveApp(db, app, true),
+  stillPaid: (db, app) => removal.stillPaid(db, app, 'stripe'),
+  countAppContent: (db, app) => removal.countAppContent(db, app),
+  findTemplate: (db, app) => templates.findTemplate(db, app, 'template'),
+  countTemplates: (db, app) => templates.countTemplates(db, app),
+  listTemplates: (db, app) => templates.listTemplates(db, app, true),
+  deleteTemplate: (db, app) => templates.deleteTemplate(db, app, 'unsold'),
+  archiveTemplate: (db, app) => templates.archiveTemplate(db, app, 'template', true),
+  loadApp: async (db, app) => {
+    const loaded = await loadApp(db, app)
+    return [loaded?.catalogue.packages.size, loaded?.catalogue.features.size, loaded?.keys.size]
+  },
+  findCheckoutSession: (db, app) => checkouts.findCheckoutSession(db, app, 'session'),
+  placeCheckoutSession: (db, app) =>
+    checkouts.placeCheckoutSession(db, app, 'unplaced', { ref: 'cs_2', url: 'https://c.example' }),
+  updateCheckoutState: (db, app) =>
+    checkouts.updateCheckoutState(db, app, 'stripe', 'session', 'cs_1', 'PAID', NOW),
+  closeUnanswered: (db, app) => checkouts.closeUnanswered(db, app),
+  openCheckouts: (db, app) => checkouts.openCheckouts(db, app, 'all'),
+  updateFeature: (db, app) => features.updateFeature(db, app, FEATURE),
+  archiveFeature: (db, app) => features.archiveFeature(db, app, 'calls', true),
+  deleteFeature: (db, app) => features.deleteFeature(db, app, 'unused'),
+  holdCheckoutSession: (db, app) => checkouts.holdCheckoutSession(db, app, 'session'),
+  checkoutsOfUser: (db, app) => checkouts.checkoutsOfUser(db, app, UID),
+  deleteCheckoutsOfUser: (db, app) => checkouts.deleteCheckoutsOfUser(db, app, UID),
+  deletePaidCheckouts: (db, app) =>
+    checkouts.deletePaidCheckouts(db, app, [{ provider: 'stripe', ref: 'cs_1' }]),
+  isErased: (db, app) => isErased(db, app, [{ provider: 'stripe', ref: 'cus_9' }]),
+  findErasableUser: (db, app) => erase.findErasableUser(db, app, 'ann'),
+  lockUserToErase: (db, app) => erase.lockUserToErase(db, app, 'ann'),
+  subscriptionIdsOf: (db, app) => erase.subscriptionIdsOf(db, app, UID),
+  newestSubscriptionIds: (db, app) => erase.newestSubscriptionIds(db, app, UID, 9),
+  takenSince: (db, app) => erase.takenSince(db, app, UID + 1, ['ann']),
+  deleteUserRows: async (db, app) => {
+    await checkouts.deleteCheckoutsOfUser(db, app, UID)
+    await erase.deleteUserRows(db, app, UID)
+  },
+  deleteRecentUsage: (db, app) => erase.deleteRecentUsage(db, app, ['ann']),
+  clearImportRows: (db, app) => erase.clearImportRows(db, app, known(UID, 'ann'), ['ann']),
+  clearAuditEntries: (db, app) => erase.clearAuditEntries(db, app, [1]),
+  deleteNotices: (db, app) => erase.deleteNotices(db, app, [pending, failed]),
+  replaceReceipt: (db, app) => erase.replaceReceipt(db, app, { scope: 'request', key: 'k' }, [1]),
+  deleteReceipts: (db, app) => erase.deleteReceipts(db, app, [{ scope: 'request', key: 'k' }]),
+  exportRows: (db, app) => exported.exportRows(db, app, known(UID, 'ann'), 'subscriptions', '', 9),
+  'exportRows, of imports': (db, app) =>
+    exported.exportRows(db, app, known(UID + 1, 'bad'), 'importRows', '', 9),
+  exportProfile: (db, app) => exported.exportProfile(db, app, UID),
+  exportCounters: (db, app) => exported.exportCounters(db, app, UID, '', 9),
+  exportLedger: (db, app) => exported.exportLedger(db, app, UID, '', 9),
+  exportRetiredUsage: (db, app) => exported.exportRetiredUsage(db, app, UID, '', 9),
+  auditEntriesNaming: (db, app) => traces.auditEntriesNaming(db, app, ['ann'], 0, 9),
+  noticesNaming: (db, app) => traces.noticesNaming(db, app, ['cus_1'], 0, 9),
+  receiptsNaming: (db, app) => traces.receiptsNaming(db, app, UID, ['ann'], []),
+  countCounters: (db, app) => countCounters(db, app, UID),
+  providerSubscriptionsOfUser: (db, app) => paid.providerSubscriptionsOfUser(db, app, UID),
+  storeResults: (db, app) => storeResults(db, { appId: app, scope: 'request', key: 'k' }, { field: 1 }),
+  countRetiredEntries: (db, app) => countRetiredEntries(db, app, UID, ['calls']),
+  ledgerOfUser: (db, app) => ledgerOfUser(db, app, UID, ['calls'], LAST, 9),
+  moveRows: (db, app) => moveRows(db, app, 'import', 'apply', 9),
+  findNotice: (db, app) => notices.findNotice(db, app, failed),
+  listNotices: (db, app) =>
+    notices.listNotices(db, app, { provider: null, state: null, type: null }, null, 9),
+  countNotices: (db, app) => notices.countNotices(db, app),
+  noteDone: (db, app) => notices.noteDone(db, app, pending),
+  noteFailure: (db, app) =>
+    notices.noteFailure(db, app, pending, { message: 'no', final: true, paymentRef: null }),
+  reopenNotices: (db, app) => notices.reopenNotices(db, app, failed),
+  'reopenNotices, all': (db, app) => notices.reopenNotices(db, app, null),
+  updatePackageMetadata: (db, app) => packages.updatePackageMetadata(db, app, 'plan', { a: 1 }, NOW),
+  archivePackage: (db, app) => packages.archivePackage(db, app, 'plan', true),
+  deletePackage: (db, app) => packages.deletePackage(db, app, 'unused'),
+  lockPackage: (db, app) => references.lockPackage(db, app, 'plan'),
+  packageReferences: (db, app) => references.packageReferences(db, app, 'plan', NOW),
+  packagesThatGranted: (db, app) => references.packagesThatGranted(db, app, 'calls'),
+  lockTemplate: (db, app) => references.lockTemplate(db, app, 'template'),
+  linksOfTemplate: (db, app) => references.linksOfTemplate(db, app, 'template'),
+  setPackageDraft: (db, app) => packages.setPackageDraft(db, app, 'plan', null, NOW),
+  applyPackageEdit: (db, app) =>
+    packages.applyPackageEdit(db, app, 'plan', { name: 'Other', features: [] }, NOW),
+  publishPackage: (db, app) => packages.publishPackage(db, app, 'plan', NOW),
+  storeOverrides: (db, app) => overrides.storeOverrides(db, app, UID, [OVERRIDE]),
+  usersWithOverride: (db, app) => overrides.usersWithOverride(db, app, 'calls', LAST, 9, 9),
+  addOverridePeriod: (db, app) => overrides.addOverridePeriod(db, app, 'calls', 'HOUR'),
+  packageHistory: (db, app) => history.packageHistory(db, app, 'plan'),
+  packageOfMigration: (db, app) => history.packageOfMigration(db, app, 'migration'),
+  markUndone: (db, app) => history.markUndone(db, app, 'migration', NOW),
+  findPrice: (db, app) => prices.findPrice(db, app, 'stripe', 'price_1'),
+  findPrices: (db, app) => prices.findPrices(db, app, 'stripe', ['price_1']),
+  countPrices: (db, app) => prices.countPrices(db, app),
+  listPrices: (db, app) => prices.listPrices(db, app, null, true),
+  'listPrices, of a package': (db, app) => prices.listPrices(db, app, 'plan', true),
+  archivePrice: (db, app) => prices.archivePrice(db, app, 'stripe', 'price_1', true),
+  findProviderAccount: (db, app) => accounts.findProviderAccount(db, app, 'stripe'),
+  forgetBesideLive: (db, app) => accounts.forgetBesideLive(db, app),
+  deleteProviderAccount: (db, app) => accounts.deleteProviderAccount(db, app, 'stripe'),
+  findProviderSubscription: (db, app) => paid.findProviderSubscription(db, app, 'stripe', 'sub_1'),
+  notePaidAgain: (db, app) => paid.notePaidAgain(db, app, 'stripe', 'sub_1', NOW),
+  takeLease: (db, app) => leases.takeLease(db, { ...LEASED, appId: app, ref: 'sub_1' }, 'me', 1_000),
+  isLeased: (db, app) => leases.isLeased(db, { ...LEASED, appId: app }),
+  holdsLease: (db, app) => leases.holdsLease(db, { ...LEASED, appId: app }, 'holder'),
+  endLease: (db, app) => leases.endLease(db, { ...LEASED, appId: app }, 'holder'),
+  chargedProvider: (db, app) => paid.chargedProvider(db, app, UID, 'cus_1'),
+  endedProviderSubscriptions: (db, app) => paid.endedProviderSubscriptions(db, app, 9),
+  reversedProviderSubscriptions: (db, app) => paid.reversedProviderSubscriptions(db, app),
+  pastDueProviderSubscriptions: (db, app) => paid.pastDueProviderSubscriptions(db, app),
+  accessEnded: async (db, app) => [...(await paid.accessEnded(db, app, UID)).keys()],
+  liveProviderSubscriptions: (db, app) => paid.liveProviderSubscriptions(db, app, 'all'),
+  providerSubscriptionsOf: (db, app) => paid.providerSubscriptionsOf(db, app, 'stripe', 'cus_1'),
+  countOfSampleUsers: (db, app) => countOfSampleUsers(db, app),
+  countByPackage: (db, app) => revenue.countByPackage(db, app, Date.now()),
+  countMovements: (db, app) => revenue.countMovements(db, app, 0, NOW),
+  chargedPrices: (db, app) => revenue.chargedPrices(db, app, Date.now()),
+  countUncounted: (db, app) => revenue.countUncounted(db, app),
+  findFigures: (db, app) => revenue.findFigures(db, app, 30),
+  listRevenue: (db, app) => listRevenue(db, app, 'NEW', { from: 0, now: NOW }, null, 9),
+  'listRevenue, CANCELLED': (db, app) => listRevenue(db, app, 'CANCELLED', { from: 0, now: NOW }, null, 9),
+  keepPayments: (db, app) =>
+    payments.keepPayments(
+      db,
+      { appId: app, provider: 'stripe', ref: 'sub_1' },
+      [{ ref: 'in_3', state: 'PAID', amount: 1, currency: 'usd', at: 0 }],
+      0,
+    ),
+  paymentTotals: (db, app) => payments.paymentTotals(db, app, 0, NOW),
+  listPayments: (db, app) => payments.listPayments(db, app, 'PAID', { from: 0, now: NOW }, null, 9),
+  'listPayments, FAILED': (db, app) =>
+    payments.listPayments(db, app, 'FAILED', { from: 0, now: NOW }, null, 9),
+  forgetSample: (db, app) => forgetSample(db, app),
+  removeSampleItems: (db, app) => removeSampleItems(db, app, 'feature'),
+  newestUsers: (db, app) => userList.newestUsers(db, app, LAST, 9),
+  oldestUsers: (db, app) => userList.oldestUsers(db, app, 0, 9),
+  usersByName: (db, app) => userList.usersByName(db, app, { key: '', uid: 0 }, 9),
+  usersWithoutPlan: async (db, app) => {
+    await subscriptions.cancelNow(db, app, ['subscription'], NOW)
+    return userList.usersWithoutPlan(db, app, LAST, 9, 9, NOW)
+  },
+  listedUsers: async (db, app) => (await userList.listedUsers(db, app, [UID])).get(UID),
+  countUsers: (db, app) => userList.countUsers(db, app, 9),
+  searchUsers: (db, app) => searchUsers(db, app, 'ann', null, 9, 9),
+  'searchUsers, by billing id': (db, app) => searchUsers(db, app, 'cus', null, 9, 9),
+  'searchUsers, by part': (db, app) => searchUsers(db, app, 'us_1', null, 9, 9),
+  ...Object.fromEntries(
+    (
+      [
+        ['apiKey', 'key'],
+        ['tokenKey', 'signer'],
+        ['feature', 'calls'],
+        ['package', 'plan'],
+        ['migration', 'migration'],
+        ['user', 'ann'],
+        ['subscription', 'subscription'],
+        ['subscriptions', 'ann'],
+        ['overrides', 'ann'],
+        ['usage', 'ann'],
+        ['import', 'import'],
+        ['price', 'price_1'],
+        ['billingTemplate', 'template'],
+        ['providerAccount', 'stripe'],
+      ] as const
+    ).map(([kind, id]) => [`snapshot, of ${kind}`, (db: Tx, app: string) => snapshot(db, kind, app, id)]),
+  ),
+  liveSubscribers: (db, app) => subscribers.liveSubscribers(db, app, 'plan', 0, 0, 9),
+  newestSubscribers: (db, app) => subscribers.newestSubscribers(db, app, 'plan', 0, 9),
+  countLive: async (db, app) => (await subscribers.countLive(db, app, ['plan'], 0, 9)).get('plan'),
+  peopleOf: (db, app) => subscribers.peopleOf(db, app, [UID]),
+  holders: async (db, app) => (await subscribers.holders(db, app, [UID], 0)).get(UID),
+  usedOf: (db, app) => subscribers.usedOf(db, app, [COUNTER]),
+  findSubscription: (db, app) => subscriptions.findSubscription(db, app, 'subscription', NOW),
+  subscriptionsOfUser: (db, app) => subscriptions.subscriptionsOfUser(db, app, UID, NOW),
+  listSubscriptions: (db, app) => subscriptions.listSubscriptions(db, app, null, 0, 9, NOW),
+  'listSubscriptions, of a user': (db, app) => subscriptions.listSubscriptions(db, app, UID, 0, 9, NOW),
+  filteredSubscriptions: (db, app) => filteredSubscriptions(db, app, ALL_SUBSCRIPTIONS, STRETCH, 9, NOW),
+  'filteredSubscriptions, all at once': (db, app) =>
+    filteredSubscriptions(
+      db,
+      app,
+      { userUids: [UID], packageId: 'plan', state: 'ACTIVE', provider: null, perUser: true },
+      { ...STRETCH, after: 0, oldestFirst: true },
+      9,
+      NOW,
+    ),
+  countSubscriptions: (db, app) => countSubscriptions(db, app, ALL_SUBSCRIPTIONS, 9, NOW),
+  settleByClock: (db, app) => successors.settleByClock(db, app, UID, Date.UTC(2100, 0)),
+  deleteSuccessors: (db, app) => successors.deleteSuccessors(db, app, ['subscription'], 0),
+  cancelNow: (db, app) => subscriptions.cancelNow(db, app, ['subscription'], NOW),
+  cancelLater: (db, app) => subscriptions.cancelLater(db, app, ['subscription'], 0),
+  endAt: (db, app) => subscriptions.endAt(db, app, 'subscription', NOW),
+  followInstead: (db, app) => successors.followInstead(db, app, 'subscription', 'other'),
+  moveTrialEnd: (db, app) => successors.moveTrialEnd(db, app, 'subscription', { at: NOW, nextAnchor: NOW }),
+  endAddonsWithPlan: (db, app) => successors.endAddonsWithPlan(db, app, UID, { was: null, ends: NOW }),
+  alignSuccessors: (db, app) => successors.alignSuccessors(db, app, UID, 0),
+  keepOn: (db, app) => subscriptions.keepOn(db, app, ['subscription']),
+  paymentsBehind: (db, app) => subscriptions.paymentsBehind(db, app, UID),
+  followProvider: (db, app) =>
+    subscriptions.followProvider(db, app, {
+      id: 'subscription',
+      anchor: 0,
+      cancelAt: null,
+      quantity: 1,
+      trialEndsAt: null,
+    }),
+  currentTokenKey: (db, app) => tokenKeys.currentTokenKey(db, app),
+  findTokenKey: (db, app) => tokenKeys.findTokenKey(db, new Keyring([]), app, 'signer', 60),
+  listTokenKeys: (db, app) => tokenKeys.listTokenKeys(db, app),
+  retireTokenKey: (db, app) => tokenKeys.retireTokenKey(db, app),
+  revokeTokenKey: (db, app) => tokenKeys.revokeTokenKey(db, app, 'signer'),
+  forgetTokenKeys: (db, app) => tokenKeys.forgetTokenKeys(db, app, 1),
+  usageSince: (db, app) => usageSince(db, app, { id: 'u', uid: UID }, 'calls', 'MONTH', 0),
+  usersInImport: (db, app) => importRows.usersInImport(db, app, 'import', ['ann']),
+  deleteRows: (db, app) => importRows.deleteRows(db, app, 'import', 0, 9),
+  listImportRows: (db, app) => importRows.listImportRows(db, app, 'import', null, 0, 9),
+  dropImports: (db, app) => imports.dropImports(db, app, 1),
+  deleteUserImport: (db, app) => imports.deleteUserImport(db, app, 'gone'),
+  findUserImport: (db, app) => imports.findUserImport(db, app, 'import'),
+  listUserImports: (db, app) => imports.listUserImports(db, app),
+  setImportState: (db, app) => imports.setImportState(db, app, 'import', 'FAILED', 'no'),
+  touchImport: (db, app) => imports.touchImport(db, app, 'import'),
+  noteProgress: (db, app) => imports.noteProgress(db, app, 'import', PROGRESS),
+  updateUser: (db, app) => users.updateUser(db, app, ANN, { ...ANN, name: 'Other' }),
+  findUser: (db, app) => users.findUser(db, app, 'ann'),
+  findUsers: (db, app) => users.findUsers(db, app, ['ann']),
+  findListedUser: (db, app) => users.findListedUser(db, app, 'ann'),
+  findUserByUid: (db, app) => users.findUserByUid(db, app, UID),
+  findTokenUser: (db, app) => users.findTokenUser(db, app, UID, 'signer'),
+  lockUser: (db, app) => users.lockUser(db, app, 'ann'),
+  lockUserByUid: (db, app) => users.lockUserByUid(db, app, UID),
+  listUsers: (db, app) => users.listUsers(db, app, 0, 9),
+  findUserByBillingId: (db, app) => users.findUserByBillingId(db, app, 'cus_1'),
+  keepBillingId: (db, app) => users.keepBillingId(db, app, UID, 'cus_2', 'cus_1'),
+  followCustomer: (db, app) => users.followCustomer(db, app, ANN, { email: null, name: 'Other' }),
+  forgetBillingId: (db, app) => users.forgetBillingId(db, app, 'cus_1'),
+}
+
+/** These write rows under the app that they are given and look for none; the last ones only wait. */
+const ONLY_INSERT = [
+  // They do nothing on one server: remote-cells.test.ts has several.
+  'holdLedgerToDelete',
+  'holdReferences',
+  'noteBillingIds',
+  'addToHistory',
+  ...[
+    'claimKey',
+    'insertApiKey',
+    'insertBadRows',
+    'insertCheckoutSession',
+    'insertFeature',
+    'insertFoundFailure',
+    'insertKeyEntry',
+  ],
+  ...[
+    'insertNotice',
+    'insertPackage',
+    'insertPackageFeatures',
+    'insertPackages',
+    'insertFeatures',
+    'insertFeaturesOfPackages',
+    'insertPayer',
+    'insertPrice',
+    'insertRevokedKey',
+  ],
+  ...[
+    'insertSampleCalls',
+    'insertSampleFeatureCalls',
+    'insertSampleRecent',
+    'insertSampleSubscriptions',
+    'insertSampleUsage',
+  ],
+  ...[
+    'insertSampleUsers',
+    'insertSubscriptions',
+    'insertSuccessor',
+    'insertTemplate',
+    'insertTokenKey',
+    'insertUser',
+  ],
+  ...['insertUserImport', 'noteSample', 'stageRows', 'replaceApiKey', 'upsertProviderAccount'],
+  ...['insertErasedRefs', 'writeProviderSubscription', 'holdErasures', 'eraseAlone'],
+  ...['keepFigures', 'makesFiguresAlone', 'insertSampleBills'],
+  // They only say which cell a transaction works in, and do nothing where there is one: see cells.test.ts.
+  ...['bucketOf', 'enterCell', 'enterCellOf', 'inCellsOf', 'moveForNewId', 'readInCellOf'],
+]
+
+let store: TestStore
+let all: unknown
+beforeAll(async () => {
+  store = await openStoreInCell()
+  await furnishApp(store.pool)
+  const seqs = await store.pool.query<{ seq: number }>('select seq from notice order by seq')
+  ;[pending = 0, failed = 0] = seqs.rows.map(({ seq }) => seq)
+  all = await allOf(store.pool, 'ours')
+})
+afterAll(() => store.close())
+
+/** What a call comes to, and what there is afterwards; then all of it is taken back. */
+async function tried(call: (db: Tx, app: string) => Promise<unknown>, app: string) {
+  const tx = await store.pool.connect()
+  try {
+    await tx.query('begin')
+    const result = await call(tx, app)
+    return { result, after: await allOf(tx, 'ours') }
+  } finally {
+    await tx.query('rollback')
+    tx.release()
+  }
+}
+
+function isNothing(value: unknown): boolean {
+  if (value instanceof Map || value instanceof Set) return value.size === 0
+  if (typeof value === 'object' && value !== null) return Object.values(value).every(isNothing)
+  return value === undefined || value === null || value === false || value === 0
+}
+
+/** They differ from call to call, as times of today do. */
+const CHANGING = ['ageMs', 'seq', 'version']
+
+function timeless(value: unknown): unknown {
+  const today = Date.now()
+  const isNow = (time: unknown) => typeof time === 'number' && Math.abs(time - today) < 3_600_000
+  return JSON.parse(
+    JSON.stringify(value, (key, one) => {
+      if (CHANGING.includes(key)) return
+      if (one instanceof Map || one instanceof Set) return [...one]
+      return isNow(one) || (typeof one === 'string' && isNow(Date.parse(one))) ? 'now' : one
+    }) ?? 'null',
+  )
+}
+
+describe('every app for itself, in the store', () => {
+  it.each(Object.entries(CALLS))('%s', async (_, call) => {
+    const theirs = await tried(call, 'theirs')
+    expect(isNothing(theirs.result), JSON.stringify(theirs.result)).toBe(true)
+    expect(theirs.after).toEqual(all)
+    const ours = await tried(call, 'ours')
+    if (isNothing(ours.result)) expect(ours.after).not.toEqual(all)
+  })
+
+  it.each(Object.entries(CALLS))('%s, beside an app with the same ids', async (_, call) => {
+    const tx = await store.pool.connect()
+    try {
+      await tx.query('begin; savepoint before')
+      const alone = [await call(tx, 'ours'), await allOf(tx, 'ours')]
+      await tx.query('rollback to before')
+      await furnishTwin(tx)
+      const twin = await allOf(tx, 'twin')
+      const beside = [await call(tx, 'ours'), await allOf(tx, 'ours')]
+      expect(timeless(beside)).toEqual(timeless(alone))
+      expect(await allOf(tx, 'twin')).toEqual(twin)
+    } finally {
+      await tx.query('rollback')
+      tx.release()
+    }
+  })
+
+  it('leaves no function of the store out that is told an app', () => {
+    const named = new Set([...Object.keys(CALLS).map((name) => name.split(',')[0]), ...ONLY_INSERT])
+    expect(functionsOfApps().filter((name) => !named.has(name))).toEqual([])
+  })
+})
+
+describe('gap: an app that is deleted', () => {
+  it('leaves nothing in any table, whatever the size of a stretch, and one with the same ids as it is', async () => {
+    for (const most of [1, 3, 1_000]) {
+      const tx = await store.pool.connect()
+      try {
+        await tx.query('begin')
+        await furnishBooks(tx)
+        const kept = (await allOf(tx, 'ours')) as { name: string; rows: unknown[] | null }[]
+        expect(kept.filter(({ rows }) => rows === null)).toEqual([])
+        await furnishTwin(tx)
+        const twin = await allOf(tx, 'twin')
+        await removal.beginAppDeletion(tx, 'ours')
+        let stretches = 0
+        while (await removal.deleteStretchOfApp(tx, 'ours', most)) stretches += 1
+        const rows = kept.reduce((sum, { name, rows }) => sum + (name === 'app' ? 0 : (rows?.length ?? 0)), 0)
+        // Where there are several cells, a billing id that is noted beside them goes with its user.
+        expect(stretches).toBe(Math.ceil((rows - (TEST_CELLS > 1 ? 1 : 0)) / most))
+        const left = (await allOf(tx, 'ours')) as { name: string; rows: unknown[] | null }[]
+        expect(left.filter(({ rows }) => rows !== null)).toEqual([])
+        expect(await allOf(tx, 'twin')).toEqual(twin)
+      } finally {
+        await tx.query('rollback')
+        tx.release()
+      }
+    }
+  })
+
+  it('is not touched unless somebody asked for it', async () => {
+    const { result, after } = await tried((tx, app) => removal.deleteStretchOfApp(tx, app, 9), 'ours')
+    expect(result).toBe(false)
+    expect(after).toEqual(all)
+  })
+})
+
+/** The exported functions of the store that have an `appId` among their parameters. */
+function functionsOfApps(): string[] {
+  const folder = new URL('../../src/store/', import.meta.url)
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+  )
+  return files.flatMap((name) => {
+    const text = readFileSync(new URL(name, folder), 'utf8')
+    return ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true).statements.flatMap((statement) => {
+      if (!ts.isFunctionDeclaration(statement) || !statement.name) return []
+      const exported = statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+      const told = statement.parameters.some((parameter) => /\bappId\b/.test(parameter.getText()))
+      return exported && told ? [statement.name.text] : []
+    })
+  })
+}

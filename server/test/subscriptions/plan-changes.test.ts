@@ -1,0 +1,427 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { publishPackage } from '../harness/catalogue.ts'
+import type { Data } from '../harness/client.ts'
+import { type ClockedApp, clockedApp, midnight } from '../harness/clocked-app.ts'
+import { startTestServer, type TestServer } from '../harness/server.ts'
+
+// Invariants: at every moment the user has exactly one base plan; a change neither refills nor loses usage.
+
+let server: TestServer
+let app: ClockedApp
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.stop())
+
+const start = midnight('2091-01-31')
+const end = midnight('2091-02-28')
+
+beforeEach(async () => {
+  app = await clockedApp(server)
+  await publishPackage(app, 'basic', { call: { limit: 10 }, seat: { limit: 1, resetPeriod: 'NEVER' } })
+  await publishPackage(app, 'pro', { call: { limit: 50 }, seat: { limit: 1, resetPeriod: 'NEVER' }, api: {} })
+  await publishPackage(app, 'yearly', { call: { limit: 900, resetPeriod: 'YEAR' } })
+  await publishPackage(app, 'extra', { call: { limit: 5 } }, true)
+  await app.advance(start)
+})
+
+const CHANGE = `mutation ($packageId: String!, $when: ChangeTime, $quantity: Int, $dryRun: Boolean) {
+  changeSubscription(userId: "ann", packageId: $packageId, when: $when, quantity: $quantity, dryRun: $dryRun) {
+    at now from { id } to { id } gains { featureId } loses { featureId }
+    moreOverage { featureId after { reasonCode } } lessOverage { featureId } credit charge currency quotedBy formula
+    subscription { package { id } status cancelAt quantity scheduled { packageId at } }
+  }
+}`
+const change = async (packageId: string, more: Data = {}): Promise<Data> =>
+  (await app.admin.data(CHANGE, { packageId, ...more })).changeSubscription
+
+const TAKE_BACK = `mutation {
+  cancelScheduledChange(userId: "ann") { package { id } status cancelAt scheduled { packageId at } }
+}`
+
+const priced = async (packageId: string, amount: number, interval = 'month') => {
+  await app.dashboard.data(
+    `mutation ($appId: String!, $packageId: String!, $input: CreatePriceInput!) {
+      createPrice(appId: $appId, packageId: $packageId, input: $input) { id }
+    }`,
+    {
+      appId: app.id,
+      packageId,
+      input: { id: `${packageId}-${interval}`, provider: 'sandbox', amount, currency: 'usd', interval },
+    },
+  )
+}
+
+describe('gap: change: now', () => {
+  it('ends one plan and starts the other in the same moment, with the usage', async () => {
+    await app.subscribe('basic', 'extra')
+    await app.use(7)
+    const now = await app.advance(midnight('2091-02-10'))
+    expect(await change('pro', { when: 'NOW' })).toMatchObject({
+      at: now,
+      now: true,
+      from: { id: 'basic' },
+      to: { id: 'pro' },
+      gains: [{ featureId: 'api' }],
+      loses: [],
+      credit: null,
+      charge: null,
+      quotedBy: 'tollgate',
+      subscription: { package: { id: 'pro' }, status: 'ACTIVE', cancelAt: null, scheduled: null },
+    })
+    expect(await app.subscriptions()).toEqual([
+      ['basic', 'CANCELLED', null, now],
+      ['extra', 'ACTIVE', null, null],
+      ['pro', 'ACTIVE', null, null],
+    ])
+    expect(await app.showUsage()).toMatchObject({ current: [start, end, 7] })
+  })
+
+  it('counts on from the same day of the month, also after a short month', async () => {
+    await app.subscribe('basic')
+    await app.advance(midnight('2091-03-01'))
+    await change('pro', { when: 'NOW' })
+    expect((await app.showUsage()).current).toEqual([end, midnight('2091-03-31'), 0])
+  })
+
+  it('starts a count of its own for another reset period, and finds the old one again', async () => {
+    await app.subscribe('basic')
+    await app.use(7)
+    await change('yearly', { when: 'NOW' })
+    expect((await app.showUsage()).current?.[2]).toBe(0)
+    await change('basic', { when: 'NOW' })
+    expect((await app.showUsage()).current).toEqual([start, end, 7])
+  })
+
+  it('says what goes into overage by it, and what comes out', async () => {
+    await publishPackage(app, 'metered', { call: { limit: 3, overageEnabled: true } })
+    await app.subscribe('basic')
+    await app.use(7)
+    expect(await change('metered', { when: 'NOW' })).toMatchObject({
+      loses: [{ featureId: 'seat' }],
+      moreOverage: [{ featureId: 'call', after: { reasonCode: 'OVERAGE' } }],
+      lessOverage: [],
+    })
+    expect(await change('basic', { when: 'NOW', dryRun: true })).toMatchObject({
+      gains: [{ featureId: 'seat' }],
+      moreOverage: [],
+      lessOverage: [{ featureId: 'call' }],
+    })
+  })
+
+  it('says what would happen, and does nothing, on a dry run', async () => {
+    await app.subscribe('basic')
+    const would = await change('pro', { when: 'NOW', dryRun: true })
+    expect(would).toMatchObject({ now: true, gains: [{ featureId: 'api' }], subscription: null })
+    expect(await app.subscriptions()).toEqual([['basic', 'ACTIVE', null, null]])
+  })
+})
+
+describe("gap: change: at the period's end", () => {
+  it('is a fact beside the plan until then, and true for every reader from then on', async () => {
+    await app.subscribe('pro', 'extra')
+    await app.use(20)
+    expect(await change('basic', { when: 'PERIOD_END' })).toMatchObject({
+      at: end,
+      now: false,
+      loses: [{ featureId: 'api' }],
+      subscription: { package: { id: 'pro' }, cancelAt: end, scheduled: { packageId: 'basic', at: end } },
+    })
+    await app.advance('2091-02-27T23:59:59.999Z')
+    expect(await app.subscriptions()).toEqual([
+      ['pro', 'ACTIVE', end, null],
+      ['extra', 'ACTIVE', null, null],
+    ])
+    expect(await app.reasonCode('api')).toBe('UNLIMITED')
+    await app.advance(end)
+    expect(await app.subscriptions()).toEqual([
+      ['pro', 'CANCELLED', end, end],
+      ['extra', 'ACTIVE', null, null],
+      ['basic', 'ACTIVE', null, null],
+    ])
+    expect(await app.reasonCode('api')).toBe('NOT_IN_PACKAGE')
+    expect((await app.showUsage()).current).toEqual([end, midnight('2091-03-31'), 0])
+  })
+
+  it('is replaced by the next change, and by a cancellation', async () => {
+    const [pro] = await app.subscribe('pro')
+    await change('basic', { when: 'PERIOD_END' })
+    expect(await change('yearly', { when: 'PERIOD_END' })).toMatchObject({
+      subscription: { scheduled: { packageId: 'yearly', at: end } },
+    })
+    await app.cancel(pro, 'at period end')
+    await app.advance(end)
+    expect(await app.subscriptions()).toEqual([['pro', 'CANCELLED', end, end]])
+  })
+
+  it('can be taken back, once, before it happens', async () => {
+    await app.subscribe('pro')
+    await change('basic', { when: 'PERIOD_END' })
+    const { cancelScheduledChange } = await app.admin.data(TAKE_BACK)
+    expect(cancelScheduledChange).toEqual({
+      package: { id: 'pro' },
+      status: 'ACTIVE',
+      cancelAt: null,
+      scheduled: null,
+    })
+    await expect(app.admin.data(TAKE_BACK)).rejects.toThrow('No change of this user is scheduled')
+    await app.advance(midnight('2091-06-01'))
+    expect(await app.subscriptions()).toEqual([['pro', 'ACTIVE', null, null]])
+  })
+
+  it('of a cancelled plan counts on the add-ons that go on with it, as for the seats in use', async () => {
+    await publishPackage(app, 'team', { seat: { limit: 3, resetPeriod: 'NEVER' }, desk: {} }, true)
+    await app.subscribe('basic', 'team')
+    await change('basic', { when: 'NOW', quantity: 2 })
+    await app.use(4, 'seat')
+    const { subscriptions } = await app.admin.data(
+      '{ subscriptions(userId: "ann") { id status package { id } } }',
+    )
+    const live = subscriptions.find((s: Data) => s.status === 'ACTIVE' && s.package.id === 'basic')
+    await app.cancel(live.id, 'at period end')
+    const more = { when: 'PERIOD_END', quantity: 1 }
+    expect(await change('basic', { ...more, dryRun: true })).toMatchObject({
+      at: end,
+      loses: [{ featureId: 'seat' }],
+    })
+    await change('basic', more)
+    await app.advance(end)
+    expect(await app.reasonCode('desk')).toBe('UNLIMITED')
+  })
+
+  it('is made by the clock alone, long after, and then changed again', async () => {
+    await app.subscribe('pro')
+    await change('basic', { when: 'PERIOD_END' })
+    const later = await app.advance(midnight('2091-07-15'))
+    await change('pro', { when: 'NOW' })
+    expect(await app.subscriptions()).toEqual([
+      ['pro', 'CANCELLED', end, end],
+      ['basic', 'CANCELLED', null, later],
+      ['pro', 'ACTIVE', null, null],
+    ])
+  })
+
+  it('leaves an add-on that is taken meanwhile alone', async () => {
+    await app.subscribe('pro')
+    await change('basic', { when: 'PERIOD_END' })
+    await app.subscribe('extra')
+    await app.advance(end)
+    expect((await app.subscriptions()).map(([id, status]) => [id, status])).toEqual([
+      ['pro', 'CANCELLED'],
+      ['basic', 'ACTIVE'],
+      ['extra', 'ACTIVE'],
+    ])
+  })
+})
+
+describe('gap: change: the best time', () => {
+  it('is now for a dearer plan, and at the end of the period for a cheaper one, in money', async () => {
+    await priced('basic', 900)
+    await priced('pro', 2_900)
+    await app.subscribe('basic')
+    await app.advance(midnight('2091-02-14'))
+    // Half of the 28 days are unused.
+    expect(await change('pro')).toMatchObject({ now: true, credit: 450, charge: 1_450, currency: 'usd' })
+    expect(await change('basic')).toMatchObject({ now: false, at: end, credit: 0, charge: 900 })
+  })
+
+  it('says how the money was worked out in its own units, to the minute', async () => {
+    await priced('basic', 900)
+    await priced('pro', 2_900)
+    await app.subscribe('basic')
+    await app.advance('2091-02-14T01:30:00.001Z')
+    const halfway = '13 days 22 h 29 min of 28 days'
+    expect(await change('pro', { quantity: 3, dryRun: true })).toMatchObject({
+      formula: `credit = $9.00 × ${halfway} unused; charge = $29.00 × 3 × ${halfway}`,
+    })
+    expect(await change('pro', { when: 'PERIOD_END', dryRun: true })).toMatchObject({
+      formula: 'charge = $29.00, for the first period',
+    })
+  })
+
+  it('compares what a year costs', async () => {
+    await priced('basic', 900)
+    await priced('yearly', 9_900, 'year')
+    await app.subscribe('basic')
+    expect(await change('yearly', { dryRun: true })).toMatchObject({ now: false, at: end })
+    expect(await change('yearly', { when: 'NOW', dryRun: true })).toMatchObject({
+      credit: 900,
+      charge: 9_900,
+    })
+  })
+})
+
+describe('gap: change: what is refused', () => {
+  const refusal = async (packageId: string, more: Data = {}) => {
+    const { errors } = await app.admin.ask(CHANGE, { packageId, ...more })
+    return [errors?.[0]?.extensions.code, errors?.[0]?.message]
+  }
+  it('a plan that is held, an add-on, a draft, one that is unknown, and a user without a plan', async () => {
+    await app.admin.data('mutation { createPackage(input: { id: "draft", name: "Draft" }) { id } }')
+    expect(await refusal('pro')).toEqual(['BAD_USER_INPUT', expect.stringContaining('no base plan')])
+    await app.subscribe('basic')
+    expect(await refusal('basic')).toEqual(['BAD_USER_INPUT', 'The user has "basic" already'])
+    expect(await refusal('extra')).toEqual(['BAD_USER_INPUT', expect.stringContaining('is an add-on')])
+    expect(await refusal('draft')).toEqual(['BAD_USER_INPUT', 'Package is not published'])
+    expect(await refusal('none')).toEqual(['PACKAGE_NOT_FOUND', expect.any(String)])
+  })
+})
+
+describe('gap: quantities', () => {
+  const SUBSCRIBE = `mutation ($packageIds: [String!]!, $quantities: [Int!]) {
+    subscribe(userId: "ann", packageIds: $packageIds, quantities: $quantities) { package { id } quantity }
+  }`
+  it('multiply the limits, and are kept by a change of plan', async () => {
+    const { subscribe } = await app.admin.data(SUBSCRIBE, {
+      packageIds: ['basic', 'extra'],
+      quantities: [3, 2],
+    })
+    expect(subscribe.map((s: Data) => s.quantity)).toEqual([3, 2])
+    const { canUseFeature } = await app.admin.data(
+      '{ canUseFeature(userId: "ann", featureId: "call") { consumption { budget } } }',
+    )
+    expect(canUseFeature.consumption.budget).toBe(3 * 10 + 2 * 5)
+    expect(await change('pro', { when: 'NOW' })).toMatchObject({ subscription: { quantity: 3 } })
+  })
+
+  it('never fall below what is in use for good', async () => {
+    await app.admin.data(SUBSCRIBE, { packageIds: ['basic'], quantities: [5] })
+    await app.use(4, 'seat')
+    await expect(change('basic', { quantity: 3, when: 'NOW' })).rejects.toThrow(
+      /A quantity of 3 allows 3 of \\"seat\\", and 4 are in use: free 1 first/,
+    )
+    expect(await change('basic', { quantity: 4, when: 'NOW' })).toMatchObject({
+      subscription: { quantity: 4 },
+    })
+  })
+
+  it.each([
+    [[1], 'quantities must have one entry for each of packageIds'],
+    [[1, 0], 'quantity must be a whole number from 1 to 1000000'],
+  ])('%j is refused', async (quantities, message) => {
+    await expect(app.admin.data(SUBSCRIBE, { packageIds: ['basic', 'extra'], quantities })).rejects.toThrow(
+      message,
+    )
+  })
+})
+
+describe('gap: trials', () => {
+  const TRIAL = `mutation ($packageId: String!, $days: Int, $until: String, $next: String, $again: Boolean) {
+    startTrial(userId: "ann", packageId: $packageId, days: $days, until: $until, then: $next, again: $again) {
+      id package { id } status trialEndsAt cancelAt scheduled { packageId at }
+    }
+  }`
+  const trial = async (packageId: string, more: Data): Promise<Data> =>
+    (await app.admin.data(TRIAL, { packageId, ...more })).startTrial
+  const ends = midnight('2091-02-14')
+
+  it('of an add-on need a base plan, and an add-on if anything follows', async () => {
+    await expect(trial('extra', { days: 1 })).rejects.toThrow('The user has no base plan for this add-on')
+    await app.subscribe('basic')
+    await expect(trial('extra', { days: 1, next: 'basic' })).rejects.toThrow(
+      'A base plan is followed by a base plan, and an add-on by an add-on',
+    )
+    expect(await trial('extra', { days: 1 })).toMatchObject({ package: { id: 'extra' }, status: 'ACTIVE' })
+    await expect(trial('extra', { days: 1, again: true })).rejects.toThrow('already subscribed to package')
+  })
+
+  it('end by the clock, and are followed by another plan', async () => {
+    await app.subscribe('basic')
+    await app.use(3)
+    expect(await trial('pro', { days: 14, next: 'basic' })).toMatchObject({
+      status: 'ACTIVE',
+      trialEndsAt: ends,
+      cancelAt: ends,
+      scheduled: { packageId: 'basic', at: ends },
+    })
+    await app.advance('2091-02-13T23:59:59.999Z')
+    expect(await app.reasonCode('api')).toBe('UNLIMITED')
+    await app.advance(ends)
+    expect(await app.subscriptions()).toEqual([
+      ['basic', 'CANCELLED', null, start],
+      ['pro', 'CANCELLED', ends, ends],
+      ['basic', 'ACTIVE', null, null],
+    ])
+    expect(await app.showUsage()).toMatchObject({ current: [start, end, 3] })
+  })
+
+  it('that count nothing leave the month of the plan before them running, also when extended', async () => {
+    await publishPackage(app, 'bare', {})
+    await app.subscribe('basic')
+    await app.use(7)
+    const { id } = await trial('bare', { days: 3, next: 'basic' })
+    const until = midnight('2091-02-10')
+    await app.admin.data(
+      'mutation ($id: String!, $until: String!) { extendTrial(id: $id, until: $until) { id } }',
+      { id, until },
+    )
+    await app.advance(until)
+    expect(await app.showUsage()).toMatchObject({ current: [start, end, 7] })
+  })
+
+  it('stay trials when their quantity is changed, and what follows them still does', async () => {
+    await trial('pro', { until: ends, next: 'basic' })
+    await app.subscribe('extra')
+    const scheduled = { packageId: 'basic', at: ends }
+    expect(await change('pro', { quantity: 3, when: 'NOW' })).toMatchObject({
+      subscription: { package: { id: 'pro' }, quantity: 3, cancelAt: ends, scheduled },
+    })
+    const { subscriptions } = await app.admin.data('{ subscriptions(userId: "ann") { status trialEndsAt } }')
+    expect(subscriptions.at(-1)).toEqual({ status: 'ACTIVE', trialEndsAt: ends })
+    await app.advance(ends)
+    expect((await app.subscriptions()).filter(([, status]) => status === 'ACTIVE')).toEqual([
+      ['basic', 'ACTIVE', null, null],
+      ['extra', 'ACTIVE', null, null],
+    ])
+  })
+
+  it('end in nothing without another plan', async () => {
+    await trial('pro', { until: ends })
+    await app.advance(ends)
+    expect(await app.reasonCode('api')).toBe('NO_SUBSCRIPTION')
+  })
+
+  it('are given once for each user and package, unless asked for again', async () => {
+    await trial('pro', { days: 1 })
+    await app.advance(midnight('2091-02-02'))
+    await expect(trial('pro', { days: 1 })).rejects.toThrow('pass again: true')
+    expect(await trial('pro', { days: 1, again: true })).toMatchObject({ status: 'ACTIVE' })
+  })
+
+  it('are extended, never shortened, and what follows waits', async () => {
+    const { id } = await trial('pro', { days: 14, next: 'basic' })
+    const EXTEND = `mutation ($id: String!, $until: String!) {
+      extendTrial(id: $id, until: $until) { trialEndsAt scheduled { at } }
+    }`
+    await expect(app.admin.data(EXTEND, { id, until: midnight('2091-02-10') })).rejects.toThrow(
+      `until must be later than the trial's present end, ${ends}`,
+    )
+    const until = midnight('2091-02-20')
+    const { extendTrial } = await app.admin.data(EXTEND, { id, until })
+    expect(extendTrial).toEqual({ trialEndsAt: until, scheduled: { at: until } })
+    await app.advance('2091-02-19T23:59:59.999Z')
+    expect(await app.reasonCode('api')).toBe('UNLIMITED')
+    await app.advance(until)
+    expect(await app.reasonCode('api')).toBe('NOT_IN_PACKAGE')
+    await expect(app.admin.data(EXTEND, { id, until: midnight('2091-03-20') })).rejects.toThrow('has ended')
+  })
+
+  it('end all the same when what follows is taken back, and are not kept on for nothing', async () => {
+    const { id } = await trial('pro', { days: 14, next: 'basic' })
+    await expect(app.keep(id)).rejects.toThrow('A trial ends by itself')
+    await app.admin.data(TAKE_BACK)
+    await app.advance(ends)
+    expect(await app.reasonCode('call')).toBe('NO_SUBSCRIPTION')
+  })
+
+  it.each([
+    [{}, 'Give either days or until'],
+    [{ days: 1, until: ends }, 'Give either days or until'],
+    [{ days: 0 }, 'days must be a whole number from 1 to 730'],
+    [{ until: midnight('2091-01-01') }, 'until must be in the future'],
+    [{ until: 'tomorrow' }, 'until must be a time in ISO 8601'],
+    [{ days: 1, next: 'extra' }, 'A base plan is followed by a base plan'],
+  ])('%j is refused', async (more, message) => {
+    await expect(trial('pro', more)).rejects.toThrow(message)
+  })
+})
