@@ -25,13 +25,11 @@ import { UsagePaths } from './operations/usage/hot-paths.ts'
 import type { Config } from './settings/config.ts'
 import { startBackground } from './start/background.ts'
 import type { RunningService } from './start/running-service.ts'
-import { databaseSetting, openDatabase } from './start/service-database.ts'
+import { databaseSetting, type Maintenance, openDatabase } from './start/service-database.ts'
 import { AppCache } from './store/apps/app-cache.ts'
 import { TokenKeys } from './store/apps/token-keyring.ts'
 import { sealTokenKeys } from './store/apps/token-keys.ts'
-import { CELL_STATEMENT_MS, CellPools } from './store/cells/cell-pools.ts'
-import type { Cells } from './store/cells/cells.ts'
-import { type Connection, openPool, type Pool } from './store/connection/database.ts'
+import type { Pool } from './store/connection/database.ts'
 import { startProblem } from './store/connection/start-problems.ts'
 import { freeAllJobs } from './store/jobs/jobs.ts'
 import type { Keyring } from './store/secrets/keyring.ts'
@@ -63,15 +61,8 @@ export async function startService(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    const { direct, pool, lookups, remote, patient, jobs, listener, replica, cells } = await openDatabase(
-      config,
-      {
-        monotonic,
-        log,
-        undo,
-        givenUp,
-      },
-    )
+    const database = await openDatabase(config, { monotonic, log, undo, givenUp })
+    const { pool, lookups, remote, patient, jobs, listener, replica, usageStore } = database
     // Nobody else uses the embedded database: locked jobs are a dead process's.
     if (config.databaseUrl === null) await freeAllJobs(pool)
 
@@ -87,7 +78,10 @@ export async function startService(
     metrics.watchPool('pool', pool)
     metrics.watchPool('lookups', lookups)
     metrics.watchPool('patient', patient)
-    const usage = new UsagePaths({ lookups, remote }, { apps, metrics, activity, monotonic })
+    const usage = new UsagePaths(
+      { lookups, remote },
+      { store: usageStore, apps, metrics, activity, monotonic },
+    )
     undo.push(async () => usage.release())
     const service: Service = {
       pool,
@@ -97,6 +91,7 @@ export async function startService(
       replica,
       apps,
       usage,
+      usageStore,
       billings: billingReader(pool, monotonic),
       billing: {
         sealingKey: await secretNamed(pool, keyring, 'provider-accounts'),
@@ -135,7 +130,7 @@ export async function startService(
     const stopPruning = startPruning(service, config.retention)
     // Once, however many processes there are.
     const isFirst = (cluster.worker?.id ?? 1) === 1
-    const stopMaintenance = startMaintenance(direct, cells, config, isFirst, log)
+    const stopMaintenance = startMaintenance(database.maintenance(), config, isFirst, log)
     if (isFirst) {
       ongoing.run('looking for sandboxes beside Stripe', () => warnOfSandboxes(service))
     }
@@ -178,43 +173,22 @@ export async function startService(
  * does what is missing.
  */
 function startMaintenance(
-  connection: Connection,
-  cells: Cells,
+  { pool, ledgers, stop }: Maintenance,
   { ledger }: Config,
   isFirst: boolean,
   log: Logger,
 ): () => Promise<void> {
-  const pools: Pool[] = []
-  const open = (searchPath?: string) => {
-    const opened = openPool(
-      connection,
-      searchPath === undefined
-        ? { max: 2, statementMs: Number.POSITIVE_INFINITY }
-        : { max: 2, statementMs: CELL_STATEMENT_MS, lockMs: CELL_STATEMENT_MS, searchPath },
-      log,
-    )
-    pools.push(opened)
-    return opened
-  }
-  const pool = open()
-  const inCells = new CellPools(() => cells.home, open)
-  const ledgers = async (): Promise<[Pool, ...Pool[]]> => {
-    await cells.read(pool)
-    const [first, ...others] = cells.schemas
-    return first === undefined ? [pool] : [inCells.of(first), ...others.map((schema) => inCells.of(schema))]
-  }
   const stopping = new AbortController()
   const { signal } = stopping
   const working = Promise.all([
-    // The tables of a cell are made with all indexes.
-    isFirst && !cells.areMany ? buildSearch(pool, log, signal) : null,
+    isFirst ? buildSearch(pool, log, signal) : null,
     // By each process, as any may die: of several that try at once, one does it.
     keepLedgerFrom(ledgers, log, ledger, signal),
     keepStatistics(pool, log, signal),
   ])
   return async () => {
     stopping.abort()
-    await Promise.all(pools.map((each) => each.end()))
+    await stop()
     await working
   }
 }

@@ -4,6 +4,9 @@ import { LONG_STATEMENT_TIMEOUT_MS } from '../domain/limits.ts'
 import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
 import { HOT_CONNECTIONS, REMOTE_CONNECTIONS } from '../operations/usage/hot-paths.ts'
 import type { Config } from '../settings/config.ts'
+import { placesIn } from '../store/cells/cell-places.ts'
+import { CellPools } from '../store/cells/cell-pools.ts'
+import { CellUsage } from '../store/cells/cell-usage.ts'
 import { Cells } from '../store/cells/cells.ts'
 import { checkDirect, checkPooler } from '../store/connection/check-pooler.ts'
 import { connectionTo } from '../store/connection/connection.ts'
@@ -11,6 +14,7 @@ import { type Connection, openPool, type Pool, type PoolOptions } from '../store
 import { Replica } from '../store/connection/replica.ts'
 import { checkDatabase } from '../store/schema/check-database.ts'
 import { isMigrated, migrate, whileOthersWait } from '../store/schema/migrate.ts'
+import type { UsageStore } from '../store/usage/usage-store.ts'
 import { BACKGROUND_CONNECTIONS, migrateJobs } from './background.ts'
 
 const CONNECTIONS = 8
@@ -34,7 +38,17 @@ interface ServiceDatabase {
   /** where new jobs are announced, past a pooler; null: on `jobs` */
   listener: Pool | null
   replica: Replica | null
-  cells: Cells
+  /** the statements of the hot paths */
+  usageStore: UsageStore
+  /** Opens pools for long statements, which end with `stop`. */
+  maintenance(): Maintenance
+}
+
+export interface Maintenance {
+  pool: Pool
+  /** one for the ledger of each place */
+  ledgers(): Promise<[Pool, ...Pool[]]>
+  stop(): Promise<void>
 }
 
 interface OpenOptions {
@@ -55,9 +69,10 @@ export async function openDatabase(
   const statementMs = Math.round(config.requestTimeoutMs * STATEMENT_SHARE)
   const pools: Pool[] = []
   const cells = new Cells()
+  const places = placesIn(cells)
   undo.push(async () => void (await Promise.all(pools.map((pool) => pool.end()))))
   const openAt = (where: Connection) => (options: Partial<PoolOptions> & { max: number }) => {
-    const pool = openPool(where, { statementMs, cells, ...options }, log)
+    const pool = openPool(where, { statementMs, places, ...options }, log)
     pools.push(pool)
     return pool
   }
@@ -86,7 +101,25 @@ export async function openDatabase(
     standby === null
       ? null
       : new Replica(pool, readPools(openAt({ connectionString: standby })), monotonic, log)
-  return { direct, pool, lookups, remote, patient, jobs, listener, replica, cells }
+  const usageStore = new CellUsage(cells)
+  const maintenance = () => openMaintenance(direct, cells, log)
+  return { direct, pool, lookups, remote, patient, jobs, listener, replica, usageStore, maintenance }
+}
+
+function openMaintenance(connection: Connection, cells: Cells, log: Logger): Maintenance {
+  const pools: Pool[] = []
+  const open = (options: Partial<PoolOptions>) => {
+    const pool = openPool(connection, { max: 2, statementMs: Number.POSITIVE_INFINITY, ...options }, log)
+    pools.push(pool)
+    return pool
+  }
+  const pool = open({})
+  const ledgers = new CellPools(cells, pool, open)
+  return {
+    pool,
+    ledgers: () => ledgers.all(),
+    stop: async () => void (await Promise.all(pools.map((each) => each.end()))),
+  }
 }
 
 const PATIENT = { statementMs: LONG_STATEMENT_TIMEOUT_MS, lockMs: LONG_STATEMENT_TIMEOUT_MS }

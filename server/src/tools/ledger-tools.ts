@@ -96,7 +96,7 @@ async function reachLedgers({ installation, undo, say }: Tool): Promise<[Ledger,
     )
   const cells = new Cells()
   await cells.read(pool)
-  const [first, ...others] = cells.schemas.map((schema, cell) => ({
+  const [first, ...others] = cells.all.map(({ schema }, cell) => ({
     pool: openIn(pathTo(schema, cells.home)),
     cell,
   }))

@@ -18,8 +18,8 @@ export interface World extends TestServer {
 export interface Bound {
   limit: keyof typeof limits
   what: string
-  /** whether it can be tried on one server only */
-  onOneServer?: true
+  /** whether it can be tried only where all users are in one place */
+  inOnePlace?: true
   works(world: World): Promise<void>
   refused(world: World): Promise<void>
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as limits from '../../src/domain/limits.ts'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
+import { TEST_CELLS } from '../harness/cells-by-hand.ts'
 import { onCluster } from '../harness/one-server.ts'
 import { createApp, startTestServer } from '../harness/server.ts'
 import { billingBounds } from './billing.ts'
@@ -53,7 +54,7 @@ afterAll(async () => {
 })
 
 describe('gap: limits', () => {
-  const tried = BOUNDS.filter(({ onOneServer }) => !onOneServer || !onCluster)
+  const tried = BOUNDS.filter(({ inOnePlace }) => !inOnePlace || (!onCluster && TEST_CELLS === 1))
   it.for(tried)('$limit: $what, just kept', (bound) => bound.works(world))
 
   it.for(tried)('$limit: $what, just broken', (bound) => bound.refused(world))

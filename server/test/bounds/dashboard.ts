@@ -59,7 +59,7 @@ export const dashboardBounds: Bound[] = [
   ),
   {
     limit: 'MAX_LOOKED_AT',
-    onOneServer: true,
+    inOnePlace: true,
     what: 'rows that a page of a filtered list looks at',
     works: async (world) =>
       expect(await subscriptionsOf(world, MAX_LOOKED_AT, 'ACTIVE')).toMatchObject({ rows: [], next: null }),
@@ -71,7 +71,7 @@ export const dashboardBounds: Bound[] = [
   },
   {
     limit: 'MAX_COUNTED',
-    onOneServer: true,
+    inOnePlace: true,
     what: 'what a total counts to',
     works: async (world) =>
       expect(await subscriptionsOf(world, MAX_COUNTED, 'CANCELLED')).toMatchObject({
@@ -84,7 +84,7 @@ export const dashboardBounds: Bound[] = [
   },
   {
     limit: 'MAX_USERS_BY_PART',
-    onOneServer: true,
+    inOnePlace: true,
     what: 'users found by a part of a word',
     works: (world) => expectFound(world, MAX_USERS_BY_PART, MAX_USERS_BY_PART),
     refused: (world) => expectFound(world, MAX_USERS_BY_PART + 1, MAX_USERS_BY_PART),

@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/limits.ts'
 import { Documents } from '../../src/graphql/engine/documents.ts'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
-import type { Db } from '../../src/store/connection/database.ts'
+import type { Db } from '../../src/store/connection/places.ts'
 import { monotonic } from '../harness/clocks.ts'
 import type { Bound } from './bound.ts'
 

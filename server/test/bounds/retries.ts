@@ -15,12 +15,15 @@ import { readStandings } from '../../src/operations/usage/standings.ts'
 import { asThemselves } from '../../src/operations/users/me.ts'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
 import type { Tx } from '../../src/store/connection/database.ts'
+import { ONE_PLACE } from '../../src/store/connection/places.ts'
+import { ONE_PLACE_USAGE } from '../../src/store/usage/usage-store.ts'
 import { jobsDone } from '../billing/jobs-done.ts'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { monotonic } from '../harness/clocks.ts'
 import { directly, rowsOf } from '../harness/database.ts'
 import { schemaOfUser } from '../harness/one-cell.ts'
+import { openTestPool } from '../harness/store.ts'
 import { type Bound, RECORD_USAGE, type World } from './bound.ts'
 
 // Whatever is done again because somebody else got ahead is done again so often and no more. Then the caller is told to
@@ -56,7 +59,7 @@ export const retryBounds: Bound[] = [
   },
   {
     limit: 'MAX_PROVIDER_READS',
-    onOneServer: true,
+    inOnePlace: true,
     what: 'changes of a payer while the provider is asked',
     works: async (world) =>
       expect(await noticed(world, { changes: MAX_PROVIDER_READS - 1 })).toMatchObject({ state: 'DONE' }),
@@ -68,7 +71,7 @@ export const retryBounds: Bound[] = [
   },
   {
     limit: 'MAX_NOTICE_ATTEMPTS',
-    onOneServer: true,
+    inOnePlace: true,
     what: 'attempts at a notice',
     works: async (world) =>
       expect(
@@ -108,7 +111,7 @@ function recordBound(
   return {
     limit,
     what,
-    onOneServer: true,
+    inOnePlace: true,
     works: async (world) => {
       const { answer, before } = await during(world, times)
       expect(answer).toMatchObject(used(before + 1))
@@ -171,14 +174,16 @@ async function checkedDuring(world: World, changes: number): Promise<object> {
     max: 1,
     options: `-c timezone=UTC -c search_path=${await schemaOfUser(world.databaseUrl, 'default', userId)},public`,
   })
-  const client = await pool.connect()
+  const connection = await pool.connect()
+  const places = ONE_PLACE.ofSession(connection, ONE_PLACE.ofPool(pool))
+  const client: Tx = Object.assign(connection, { places })
   const question = {
     caller: { appId: 'default', actor: { kind: 'service' } as const, deadline: null },
     userId,
     featureId: 'retried',
   }
   try {
-    await readStandings(apps, client, [question])
+    await readStandings(ONE_PLACE_USAGE, apps, client, [question])
     let left = changes
     const query = (statement: { name?: string }) => {
       const send = () => client.query(statement as pg.QueryConfig)
@@ -186,7 +191,9 @@ async function checkedDuring(world: World, changes: number): Promise<object> {
       left -= 1
       return sql(world, `update app set version = version + 1 where id = 'default'`).then(send)
     }
-    const [result] = await readStandings(apps, { query } as unknown as Tx, [question])
+    const [result] = await readStandings(ONE_PLACE_USAGE, apps, { query, places } as unknown as Tx, [
+      question,
+    ])
     return result ?? {}
   } finally {
     client.release()
@@ -199,7 +206,7 @@ async function askedDuring(world: World, changes: number): Promise<object> {
   const id = await subscriber(world)
   const [user] = await sql<{ uid: string }>(world, 'select uid from users where id = $1', [id])
   const uid = Number(user?.uid)
-  const pool = new pg.Pool({ connectionString: world.databaseUrl, max: 1 })
+  const pool = await openTestPool(world.databaseUrl, { max: 1, places: ONE_PLACE })
   let left = changes
   try {
     const value = await asThemselves(

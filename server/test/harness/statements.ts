@@ -42,6 +42,3 @@ function statementOf([first, second]: unknown[]): Statement {
   const values = config.values ?? (Array.isArray(second) ? second : [])
   return { text: config.text ?? '', values, name: config.name ?? null }
 }
-
-/** The name of a hot statement, which says also which cells it is for, where there are several. */
-export const withoutCells = (name: string): string => name.replace(/-c\d+(_c\d+)*$/, '')

@@ -1,6 +1,9 @@
 import { pino } from 'pino'
+import { placesIn } from '../../src/store/cells/cell-places.ts'
 import { Cells } from '../../src/store/cells/cells.ts'
 import { openPool, type Pool, type PoolOptions } from '../../src/store/connection/database.ts'
+import type { Db, UserTx } from '../../src/store/connection/places.ts'
+import type { CounterRef } from '../../src/store/usage/usage-moves.ts'
 import { writingByHand } from './cells-by-hand.ts'
 import { createDatabase } from './database.ts'
 import { inOneCell } from './one-cell.ts'
@@ -35,7 +38,15 @@ async function openOn(prepare: (url: string) => Promise<Partial<PoolOptions>>): 
 export async function openTestPool(url: string, options: Partial<PoolOptions> = {}): Promise<Pool> {
   const cells = new Cells()
   const silent = pino({ level: 'silent' })
-  const pool = writingByHand(openPool({ connectionString: url }, { max: 4, cells, ...options }, silent))
+  const pool = writingByHand(
+    openPool({ connectionString: url }, { max: 4, places: placesIn(cells), ...options }, silent),
+  )
   await cells.read(pool)
   return pool
 }
+
+/** A connection on which the names of user tables lead to the only place, or to the one it was opened in. */
+export const inItsPlace = (db: Db): UserTx => db as unknown as UserTx
+
+/** How the statements of one schema refer to the row of a counter. */
+export const counterAt = (ctid: string): CounterRef => ctid as unknown as CounterRef

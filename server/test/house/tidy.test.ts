@@ -49,6 +49,49 @@ describe('the house', () => {
     expect(upwards).toEqual([])
   })
 
+  /** The rooms of the store, each of which imports only from those before it. */
+  const STORE = [
+    ...[
+      'connection',
+      'schema',
+      'secrets',
+      'catalogue',
+      'apps',
+      'ledger',
+      'usage',
+      'jobs',
+      'members',
+      'users',
+    ],
+    ...['billing', 'subscriptions', 'imports', 'audit', 'privacy', 'sample', 'cells'],
+  ]
+
+  it('has rooms in the store that import in one direction', () => {
+    const inStore = source.filter(({ path }) => path.startsWith('server/src/store/'))
+    expect([...new Set(inStore.map(({ path }) => roomOf(path)))].sort()).toEqual(STORE.toSorted())
+    const backwards = inStore.flatMap((file) =>
+      file.imports
+        .filter(({ path }) => path?.startsWith('server/src/store/'))
+        .filter(({ path }) => STORE.indexOf(roomOf(path ?? '')) > STORE.indexOf(roomOf(file.path)))
+        .map(({ path }) => `${file.path} imports ${path}`),
+    )
+    expect(backwards).toEqual([])
+  })
+
+  it('keeps cells behind one seam', () => {
+    const CELLS = 'server/src/store/cells/'
+    const knowing = source.filter(
+      ({ path, imports }) => !path.startsWith(CELLS) && imports.some((one) => one.path?.startsWith(CELLS)),
+    )
+    expect(knowing.map(({ path }) => path).sort()).toEqual([
+      'server/src/operations/upkeep/cells.ts',
+      'server/src/operations/upkeep/remote-cells.ts',
+      'server/src/start/service-database.ts',
+      'server/src/tools/cell-tools.ts',
+      'server/src/tools/ledger-tools.ts',
+    ])
+  })
+
   it('has no circle of imports, types included', () => {
     const modules = all.filter(({ path }) => /\.(ts|tsx|mjs)$/.test(path))
     expect(modules.filter(({ imports }) => imports.length > 0).length).toBeGreaterThan(300)
@@ -239,6 +282,8 @@ describe('the house', () => {
     expect(outside).toEqual([])
   })
 })
+
+const roomOf = (path: string): string => path.split('/')[3] ?? ''
 
 /** The folder of server/src that a file belongs to. */
 function folderOf(path: string): string {

@@ -12,7 +12,7 @@ import { cancelLater, findSubscription } from '../../src/store/subscriptions/sub
 import { claimKey, storeResults } from '../../src/store/usage/idempotency.ts'
 import type { CounterMove } from '../../src/store/usage/usage-moves.ts'
 import { writeUsage } from '../../src/store/usage/write-usage.ts'
-import { openStoreInCell, type TestStore } from '../harness/store.ts'
+import { counterAt, inItsPlace, openStoreInCell, type TestStore } from '../harness/store.ts'
 import { furnishApp, UID } from '../schema/furnished-app.ts'
 
 // What somebody writes who is late, comes twice or decided upon something that has changed since.
@@ -119,7 +119,7 @@ describe('gap: billing, the state of a payment link', () => {
 describe('an end that is set already', () => {
   it('gap: subscriptions: is made earlier by a cancellation, never later', async () => {
     const ends = async (at: number) => {
-      await cancelLater(tx, 'ours', ['subscription'], at)
+      await cancelLater(inItsPlace(tx), 'ours', ['subscription'], at)
       return (await findSubscription(tx, 'ours', 'subscription', 0))?.cancelAt
     }
     expect(await ends(5_000)).toBe(5_000)
@@ -164,13 +164,13 @@ describe('gap: races, a move of a counter that was lost', () => {
       key: {
         appId: 'ours',
         userUid: UID,
-        cell: null,
         featureId: 'calls',
         resetPeriod: 'MONTH',
         periodStart: 0,
       },
       // The counter stands at 5.
-      from: { used: 4, place },
+      ref: counterAt(place),
+      from: 4,
       to: 7,
       entries: [5, 6, 7].map((used) => ({ action: 'ADD', delta: 1, used, recordedAt: 0 })),
       receipts: ['a', 'b'].map((key) => ({
@@ -186,7 +186,7 @@ describe('gap: races, a move of a counter that was lost', () => {
     expect(await writeUsage(tx, [lost], [])).toEqual(new Set())
     expect([await rowsOf('usage_ledger'), await rowsOf('idempotency')]).toEqual(before)
 
-    const won = { ...lost, from: { used: 5, place } }
+    const won = { ...lost, from: 5 }
     expect(await writeUsage(tx, [won], [])).toEqual(new Set([won]))
     expect(await rowsOf('usage_ledger')).toBe(4)
     expect(await rowsOf('idempotency')).toBe(3)

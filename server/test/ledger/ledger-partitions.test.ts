@@ -31,6 +31,7 @@ import type { Undo } from '../../src/tools/backup/reach-database.ts'
 import { ledgerTool } from '../../src/tools/ledger-tools.ts'
 import { createDatabase, createEmptyDatabase, directly } from '../harness/database.ts'
 import { retirePartition } from '../harness/retire-partition.ts'
+import { counterAt, inItsPlace } from '../harness/store.ts'
 
 // A counter equals the sums of the partitions that were retired plus the entries of the others, at every moment, whatever
 // is recorded, opened, retired, deleted or killed meanwhile.
@@ -70,11 +71,15 @@ async function record(tx: Tx, userUid: number, featureId: string, becomes: (used
      where app_id = 'a' and user_uid = $1 and feature_id = $2`,
     [userUid, featureId],
   )
-  const from = rows[0] ?? null
-  const to = becomes(from?.used ?? 0)
-  const delta = to - (from?.used ?? 0)
+  const from = rows[0]?.used ?? null
+  const to = becomes(from ?? 0)
+  const delta = to - (from ?? 0)
   const entries = [{ action: 'ADD', delta, used: to, recordedAt: START } as const]
-  const done = await writeUsage(tx, [{ key: { ...key, cell: null }, from, to, entries, receipts: [] }], [])
+  const done = await writeUsage(
+    tx,
+    [{ key, ref: counterAt(rows[0]?.place ?? ''), from, to, entries, receipts: [] }],
+    [],
+  )
   return done.size > 0
 }
 
@@ -357,7 +362,7 @@ describe('retiring', () => {
             await preparePartitions(pool)
             if (one.late) await openPartition(pool, 0)
             const retiring = one.late ? retire(pool, false) : null
-            await transactionOnce(pool, (tx) => deleteUserRows(tx, 'a', 7))
+            await transactionOnce(pool, (tx) => deleteUserRows(inItsPlace(tx), 'a', 7))
             await retiring
           }
           expect(await unbalancedCounters(pool)).toBe(0)

@@ -5,7 +5,7 @@ import { type ClockedApp, clockedApp, midnight } from '../harness/clocked-app.ts
 import { rowsOf } from '../harness/database.ts'
 import { onCluster } from '../harness/one-server.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
-import { watchStatements, withoutCells } from '../harness/statements.ts'
+import { watchStatements } from '../harness/statements.ts'
 
 // Invariants: an override wins over packages, whatever happens to them, until the millisecond of its expiry; setting
 // it again does not touch the count; its note is for the application's own people.
@@ -402,7 +402,7 @@ describe('gap: what an override costs', () => {
   const namesDuring = async (work: () => Promise<unknown>): Promise<(string | null)[]> => {
     const names: (string | null)[] = []
     const stop = watchStatements(({ name }) => {
-      if (name && !['load-app', 'app-moment'].includes(name)) names.push(withoutCells(name))
+      if (name && !['load-app', 'app-moment'].includes(name)) names.push(name)
       return undefined
     })
     try {

@@ -1,4 +1,4 @@
-import type { Db } from '../../src/store/connection/database.ts'
+import type { Db } from '../../src/store/connection/places.ts'
 
 /** The uid of the app's one user. */
 export const UID = 1

@@ -20,7 +20,7 @@ import { makeMany } from '../harness/many.ts'
 import { type Access, planOf } from '../harness/plans.ts'
 import { adminClient, OWNER, startTestServer, type TestServer } from '../harness/server.ts'
 import { type Statement, watchStatements } from '../harness/statements.ts'
-import { openTestPool } from '../harness/store.ts'
+import { inItsPlace, openTestPool } from '../harness/store.ts'
 import { GROWTH, growthOf } from './growth.ts'
 
 // Every statement of the service, exactly as sent, is explained on tables that have grown. An index that nothing uses
@@ -149,8 +149,8 @@ async function everyStatement(): Promise<Statement[]> {
   const pool = await openTestPool(server.databaseUrl, { max: 1 })
   await pruneReceipts(pool, 86_400, 1_000)
   await pruneFeatureActivity(pool, 86_400, 1_000)
-  await settleByClock(pool, 'default', 1, Date.now())
-  await cancelLater(pool, 'default', [subscriptions[0].id], Date.now())
+  await settleByClock(inItsPlace(pool), 'default', 1, Date.now())
+  await cancelLater(inItsPlace(pool), 'default', [subscriptions[0].id], Date.now())
   await pool.end()
   stop()
   return [...found.values()]

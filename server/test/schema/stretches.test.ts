@@ -37,14 +37,14 @@ afterAll(() => store?.close())
 /** What all pages have, and how many there are. */
 async function walk<Row>(
   from: number,
-  page: (from: number) => Promise<{ rows: Row[]; lookedTo: number | null }>,
+  page: (from: number) => Promise<{ rows: Row[]; scannedTo: number | null }>,
 ): Promise<{ rows: Row[]; pages: number }> {
   const rows: Row[] = []
   for (let at: number | null = from, pages = 1; ; pages++) {
-    const { rows: some, lookedTo }: { rows: Row[]; lookedTo: number | null } = await page(at)
+    const { rows: some, scannedTo }: { rows: Row[]; scannedTo: number | null } = await page(at)
     rows.push(...some)
-    if (lookedTo === null) return { rows, pages }
-    at = lookedTo
+    if (scannedTo === null) return { rows, pages }
+    at = scannedTo
   }
 }
 

@@ -25,6 +25,7 @@ import * as history from '../../src/store/catalogue/package-history.ts'
 import * as packages from '../../src/store/catalogue/packages.ts'
 import * as references from '../../src/store/catalogue/references.ts'
 import type { Tx } from '../../src/store/connection/database.ts'
+import type { UserTx } from '../../src/store/connection/places.ts'
 import { moveRows } from '../../src/store/imports/move-user-import.ts'
 import * as importRows from '../../src/store/imports/user-import-rows.ts'
 import * as imports from '../../src/store/imports/user-imports.ts'
@@ -58,7 +59,7 @@ import { searchUsers } from '../../src/store/users/search-users.ts'
 import * as userList from '../../src/store/users/user-list.ts'
 import * as users from '../../src/store/users/users.ts'
 import { TEST_CELLS } from '../harness/cells-by-hand.ts'
-import { openStoreInCell, type TestStore } from '../harness/store.ts'
+import { inItsPlace, openStoreInCell, type TestStore } from '../harness/store.ts'
 import { allOf, furnishApp, furnishBooks, furnishTwin, UID } from './furnished-app.ts'
 
 const known = (uid: number, id: string) => ({ uid, knownAs: [{ id, from: 0, until: null }] })
@@ -103,7 +104,7 @@ const PROGRESS = { bytesRead: 1, rows: 1, bad: 1, unchanged: 1, changed: 1 }
 let pending = 0
 let failed = 0
 
-const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
+const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   activityBetween: (db, app) => activityBetween(db, app, 'day', 0, NOW),
   featureActivityBetween: async (db, app) => [
     ...(await featureActivityBetween(db, app, 'calls', 'day', 0, NOW)).values(),
@@ -440,11 +441,11 @@ beforeAll(async () => {
 afterAll(() => store.close())
 
 /** What a call comes to, and what there is afterwards; then all of it is taken back. */
-async function tried(call: (db: Tx, app: string) => Promise<unknown>, app: string) {
+async function tried(call: (db: UserTx, app: string) => Promise<unknown>, app: string) {
   const tx = await store.pool.connect()
   try {
     await tx.query('begin')
-    const result = await call(tx, app)
+    const result = await call(inItsPlace(tx), app)
     return { result, after: await allOf(tx, 'ours') }
   } finally {
     await tx.query('rollback')
@@ -486,11 +487,11 @@ describe('every app for itself, in the store', () => {
     const tx = await store.pool.connect()
     try {
       await tx.query('begin; savepoint before')
-      const alone = [await call(tx, 'ours'), await allOf(tx, 'ours')]
+      const alone = [await call(inItsPlace(tx), 'ours'), await allOf(tx, 'ours')]
       await tx.query('rollback to before')
       await furnishTwin(tx)
       const twin = await allOf(tx, 'twin')
-      const beside = [await call(tx, 'ours'), await allOf(tx, 'ours')]
+      const beside = [await call(inItsPlace(tx), 'ours'), await allOf(tx, 'ours')]
       expect(timeless(beside)).toEqual(timeless(alone))
       expect(await allOf(tx, 'twin')).toEqual(twin)
     } finally {

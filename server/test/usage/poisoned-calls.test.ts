@@ -8,6 +8,7 @@ import { recordBatch } from '../../src/operations/usage/record-batch.ts'
 import { readStandings } from '../../src/operations/usage/standings.ts'
 import { AppCache } from '../../src/store/apps/app-cache.ts'
 import { openPool, type Pool, type Tx } from '../../src/store/connection/database.ts'
+import { ONE_PLACE_USAGE } from '../../src/store/usage/usage-store.ts'
 import { createUsers, publishPackage } from '../harness/catalogue.ts'
 import { monotonic } from '../harness/clocks.ts'
 import { rowsOf } from '../harness/database.ts'
@@ -67,6 +68,7 @@ const beforeEve = (feature: string, event: 'insert' | 'update', does: string) =>
 const caller = { appId: 'default', actor: { kind: 'service' } as const, deadline: null }
 const record = (featureId: string, keyed = false) =>
   recordBatch(
+    ONE_PLACE_USAGE,
     apps,
     client,
     users.map(
@@ -148,7 +150,7 @@ it('gap: batches: a row that cannot be read fails alone', async () => {
   const eve = { error: expect.objectContaining({ code: '22007' }) }
   const questions = users.map((userId) => ({ caller, userId, featureId: 'reads' }))
   const good = { value: expect.objectContaining({ used: 0 }) }
-  expect(await readStandings(apps, client, questions)).toEqual([good, good, eve, good, good])
+  expect(await readStandings(ONE_PLACE_USAGE, apps, client, questions)).toEqual([good, good, eve, good, good])
   expect(await record('reads')).toEqual([recorded(1), recorded(1), eve, recorded(1), recorded(1)])
   expect(await books('reads')).toEqual(['ann', 'ben', 'joe', 'kim'].map((id) => row(id, 1)))
 })
@@ -159,7 +161,13 @@ it('gap: batches: on a connection that is lost, each fails', async () => {
   await lost.end()
   const event = { featureId: 'reads', action: 'ADD', delta: 1 } as const
   const pending = ['ann', 'ben'].map((userId) => ({ caller, event: { ...event, userId }, key: null }))
-  const results = await recordBatch(apps, lost as unknown as Tx, pending, new FeatureCounts())
+  const results = await recordBatch(
+    ONE_PLACE_USAGE,
+    apps,
+    lost as unknown as Tx,
+    pending,
+    new FeatureCounts(),
+  )
   expect(results).toEqual([{ error: expect.any(Error) }, { error: expect.any(Error) }])
 })
 
@@ -170,7 +178,7 @@ it('gap: liveness: what nobody waits for once it was read is not written', async
     { caller: gone, event, key: null },
     { caller, event, key: null },
   ]
-  const results = await recordBatch(apps, client, pending, new FeatureCounts())
+  const results = await recordBatch(ONE_PLACE_USAGE, apps, client, pending, new FeatureCounts())
   expect(results).toEqual([{ error: expect.objectContaining({ code: 'UNAVAILABLE' }) }, recorded(2)])
 })
 
@@ -185,6 +193,6 @@ it('gap: batches: what nobody waits for any more is not tried again', async () =
     { caller: gone, event: { ...event, userId: 'ann' }, key: null },
     { caller, event: { ...event, userId: 'ben' }, key: null },
   ]
-  const results = await recordBatch(apps, client, pending, new FeatureCounts())
+  const results = await recordBatch(ONE_PLACE_USAGE, apps, client, pending, new FeatureCounts())
   expect(results).toEqual([{ error: expect.objectContaining({ code: 'UNAVAILABLE' }) }, recorded(2)])
 })

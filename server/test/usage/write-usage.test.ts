@@ -8,6 +8,7 @@ import { writeUsage } from '../../src/store/usage/write-usage.ts'
 import { rowsOf } from '../harness/database.ts'
 import { inOneCell } from '../harness/one-cell.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
+import { counterAt } from '../harness/store.ts'
 
 let server: TestServer
 let pool: Pool
@@ -62,16 +63,16 @@ it('gap: races: a counter that is not where it was read any more is left as it i
     'mutation { a: createUser(input: { id: "a" }) { id } b: createUser(input: { id: "b" }) { id } }',
   )
   const uids = await rowsOf<{ uid: number }>(database, 'select uid from users order by uid')
-  const moveOf = (uid = 0, from: CounterMove['from'], to: number): CounterMove => ({
+  const moveOf = (uid = 0, from: { used: number; place: string } | null, to: number): CounterMove => ({
     key: {
       appId: 'default',
       userUid: uid,
-      cell: null,
       featureId: 'calls',
       resetPeriod: 'MONTH',
       periodStart: 0,
     },
-    from,
+    ref: counterAt(from?.place ?? ''),
+    from: from?.used ?? null,
     to,
     entries: [{ action: 'ADD', delta: to - (from?.used ?? 0), used: to, recordedAt: 0 }],
     receipts: [],

@@ -1,7 +1,7 @@
 import { MAX_COUNT } from '../../domain/limits.ts'
 import type { Price } from '../../domain/price.ts'
 import { findPrices } from '../../store/billing/prices.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { type BilledItem, ProviderError } from '../provider.ts'
 import { newRef } from './events.ts'
 import { type InvoiceLine, insertInvoice, type SandboxSubscription } from './subscription-books.ts'

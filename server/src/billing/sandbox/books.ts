@@ -1,7 +1,8 @@
 import type { Interval } from '../../domain/price.ts'
 import type { SaleTerms } from '../../domain/sale-terms.ts'
 import { APP_NOW } from '../../store/apps/apps.ts'
-import { type Db, timestamp } from '../../store/connection/database.ts'
+import { timestamp } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 
 // The books of the built-in provider. Only the provider itself reads them.
 

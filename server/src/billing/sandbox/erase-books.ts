@@ -1,4 +1,4 @@
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 
 /** Whom to erase, by the sandbox's ids of customers and our ids of payment links. */
 interface Erased {

@@ -1,5 +1,5 @@
 import type { DisputeState } from '../../domain/reversal.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 
 /** A payment in the sandbox's books: of an invoice, or of a one-off checkout. */
 export interface SandboxPayment {

@@ -1,5 +1,6 @@
 import { type Payment, type Reversal, reversalOf, type SandboxReversal } from '../../domain/reversal.ts'
-import type { Db, Tx } from '../../store/connection/database.ts'
+import type { Tx } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { ProviderError } from '../provider.ts'
 import * as books from './books.ts'
 import { periodOf, periodOfPayment } from './change-price.ts'

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { holdCheckoutSession } from '../../store/billing/checkout-sessions.ts'
-import { type Db, type Pool, type Tx, transaction } from '../../store/connection/database.ts'
+import { type Pool, type Tx, transaction } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import {
   type BilledItem,
   type BillingProvider,

@@ -1,5 +1,6 @@
 import type { Interval } from '../../domain/price.ts'
-import { type Db, timestamp, timestampOrNull } from '../../store/connection/database.ts'
+import { timestamp, timestampOrNull } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import type { BilledItem, ProviderPayment } from '../provider.ts'
 
 export interface SandboxSubscription {

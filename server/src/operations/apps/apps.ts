@@ -14,7 +14,7 @@ import {
   setName as storeName,
   setOrigins as storeOrigins,
 } from '../../store/apps/apps.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'

@@ -17,6 +17,7 @@ import {
   writeProviderSubscription,
 } from '../../store/billing/provider-subscriptions.ts'
 import { TryAgain, type Tx, transaction } from '../../store/connection/database.ts'
+import type { UserTx } from '../../store/connection/places.ts'
 import { addJob, addJobs } from '../../store/jobs/jobs.ts'
 import { holdErasures, isErased } from '../../store/privacy/erased-refs.ts'
 import {
@@ -78,85 +79,99 @@ function apply(
   known: ProviderSubscriptionRow | null,
   payer: number | null,
 ): Promise<{ written: boolean; problem: string | null }> {
-  const { appId, provider, ref } = at
+  const { appId } = at
   return transaction(service.pool, async (tx) => {
-    const uid = payer ?? (await becomeUser(tx, at, said.customer))
-    if (uid === 'deleted') return { written: true, problem: null }
-    // Deleted in between: what is known of this payment is gone too, and is read again.
-    if (!(await lockUserByUid(tx, appId, uid))) return { written: false, problem: null }
-    // Read after locking the user: nothing this decision depends on changes any more.
-    const { app, now } = await service.apps.at(tx, { appId, actor: { kind: 'service' } })
-    const held = await heldBy(tx, appId, uid, now)
-    const mine = held.filter((s) => s.provider === provider && s.providerRef === ref)
-    const withheld = await isWithheld(tx, appId, said, known)
-    // One one-off payment, one grant: it is given again only if a refund or a dispute took it away.
-    const settled = said.forGood && mine.length > 0 && !withheld && known?.accessEndedAt == null
-    const endsNow = mine.length === 0 || mine.some((s) => endedAt(s, now) === null)
-    const bill = await billOf(tx, at, said, app.catalogue, now)
-    const pastDueSince =
-      said.standing === 'past due' ? (said.pastDueSince ?? known?.pastDueSince ?? now) : null
-    const written = await writeProviderSubscription(tx, appId, provider, ref, {
-      userUid: uid,
-      customerRef: said.customer?.ref ?? known?.customerRef ?? null,
-      status: said.status,
-      madeAt: said.madeAt,
-      paidAt: said.paidAt,
-      paidUntil: said.paidUntil,
-      pastDueSince,
-      live: !said.final,
-      anchor: said.anchor,
-      interval: bill.interval ?? known?.interval ?? null,
-      reversals: said.reversal?.payments ?? known?.reversals ?? [],
-      accessEndedAt: withheld ? (known?.accessEndedAt ?? (endsNow ? now : null)) : null,
-      items: bill.charged,
-      trialEndsAt: said.trialEndsAt,
-      billingState: billingStateOf(said),
-      version: known?.version ?? 0,
-    })
-    if (!written || settled) return { written, problem: null }
-    if (said.customer) await keepBillingId(tx, appId, uid, said.customer.ref, SANDBOX_CUSTOMERS)
-
-    const grace = pastDueSince === null ? null : pastDueSince + (await graceDays(tx, appId)) * DAY_MS
-    const { packages, scheduled } = bill
-    const byTrialLink = await isByTrialLink(tx, appId, said)
-    const keepsAnchor =
-      known !== null &&
-      known.anchor !== null &&
-      (known.anchor === said.anchor || (bill.interval !== null && known.interval !== bill.interval))
-    const changes = billingChanges(
-      {
-        ...said,
-        standing: withheld ? 'paused' : said.standing,
-        provider,
-        ref,
-        packages,
-        scheduled,
-        keepsAnchor,
-        byTrialLink,
-      },
-      held,
-      grace,
-      now,
-    )
-    if (changes.lacksBasePlan) {
-      throw new BillingProblem(
-        ref,
-        `The user has no live base plan to which these add-ons could be added: subscribe the user to one and replay this notice, or refund the payment ${said.paymentRef} at ${providerName(provider)}`,
-      )
-    }
-    for (const same of changes.heldAlready) {
-      const behind = { provider: same.provider ?? '', ref: same.providerRef ?? '' }
-      await notePaidAgain(tx, appId, behind.provider, behind.ref, said.paidAt)
-    }
-    await settleByClock(tx, appId, uid, now)
-    await auditedReport(tx, at, uid, async () => {
-      await write(tx, at, uid, changes, { catalogue: app.catalogue, held, now })
-      await alignSuccessors(tx, appId, uid, now)
-    })
-    const isHeld = packages.every((p) => held.some((s) => s.packageId === p.id && endedAt(s, now) === null))
-    const problem = changes.triedBefore && !isHeld ? triedBefore(at, packages) : null
-    return { written, problem: problem ?? heldAlready(at, said, changes) }
+    const user = payer === null ? await becomeUser(tx, at, said.customer) : { uid: payer, id: null }
+    if (user === 'deleted') return { written: true, problem: null }
+    const { uid, id } = user
+    const applyTo = async (users: UserTx) =>
+      (await lockUserByUid(users, appId, uid)) ? applyLocked(service, users, at, said, known, uid) : null
+    const applied = id === null ? tx.places.ofUid(appId, uid, applyTo) : tx.places.of(appId, id, applyTo)
+    // Deleted meanwhile: what is known of this payment is gone too, and is read again.
+    return (await applied) ?? { written: false, problem: null }
   })
+}
+
+async function applyLocked(
+  service: Service,
+  tx: UserTx,
+  at: ProviderRef,
+  said: PaidSubscription,
+  known: ProviderSubscriptionRow | null,
+  uid: number,
+): Promise<{ written: boolean; problem: string | null }> {
+  const { appId, provider, ref } = at
+  // Read after locking the user: nothing this decision depends on changes any more.
+  const { app, now } = await service.apps.at(tx, { appId, actor: { kind: 'service' } })
+  const held = await heldBy(tx, appId, uid, now)
+  const mine = held.filter((s) => s.provider === provider && s.providerRef === ref)
+  const withheld = await isWithheld(tx, appId, said, known)
+  // One one-off payment, one grant: it is given again only if a refund or a dispute took it away.
+  const settled = said.forGood && mine.length > 0 && !withheld && known?.accessEndedAt == null
+  const endsNow = mine.length === 0 || mine.some((s) => endedAt(s, now) === null)
+  const bill = await billOf(tx, at, said, app.catalogue, now)
+  const pastDueSince = said.standing === 'past due' ? (said.pastDueSince ?? known?.pastDueSince ?? now) : null
+  const written = await writeProviderSubscription(tx, appId, provider, ref, {
+    userUid: uid,
+    customerRef: said.customer?.ref ?? known?.customerRef ?? null,
+    status: said.status,
+    madeAt: said.madeAt,
+    paidAt: said.paidAt,
+    paidUntil: said.paidUntil,
+    pastDueSince,
+    live: !said.final,
+    anchor: said.anchor,
+    interval: bill.interval ?? known?.interval ?? null,
+    reversals: said.reversal?.payments ?? known?.reversals ?? [],
+    accessEndedAt: withheld ? (known?.accessEndedAt ?? (endsNow ? now : null)) : null,
+    items: bill.charged,
+    trialEndsAt: said.trialEndsAt,
+    billingState: billingStateOf(said),
+    version: known?.version ?? 0,
+  })
+  if (!written || settled) return { written, problem: null }
+  if (said.customer) await keepBillingId(tx, appId, uid, said.customer.ref, SANDBOX_CUSTOMERS)
+
+  const grace = pastDueSince === null ? null : pastDueSince + (await graceDays(tx, appId)) * DAY_MS
+  const { packages, scheduled } = bill
+  const byTrialLink = await isByTrialLink(tx, appId, said)
+  const keepsAnchor =
+    known !== null &&
+    known.anchor !== null &&
+    (known.anchor === said.anchor || (bill.interval !== null && known.interval !== bill.interval))
+  const changes = billingChanges(
+    {
+      ...said,
+      standing: withheld ? 'paused' : said.standing,
+      provider,
+      ref,
+      packages,
+      scheduled,
+      keepsAnchor,
+      byTrialLink,
+    },
+    held,
+    grace,
+    now,
+  )
+  if (changes.lacksBasePlan) {
+    throw new BillingProblem(
+      ref,
+      `The user has no live base plan to which these add-ons could be added: subscribe the user to one and replay this notice, or refund the payment ${said.paymentRef} at ${providerName(provider)}`,
+    )
+  }
+  for (const same of changes.heldAlready) {
+    const behind = { provider: same.provider ?? '', ref: same.providerRef ?? '' }
+    await notePaidAgain(tx, appId, behind.provider, behind.ref, said.paidAt)
+  }
+  await settleByClock(tx, appId, uid, now)
+  await auditedReport(tx, at, uid, async () => {
+    await write(tx, at, uid, changes, { catalogue: app.catalogue, held, now })
+    await alignSuccessors(tx, appId, uid, now)
+  })
+  const isHeld = packages.every((p) => held.some((s) => s.packageId === p.id && endedAt(s, now) === null))
+  const problem = changes.triedBefore && !isHeld ? triedBefore(at, packages) : null
+  return { written, problem: problem ?? heldAlready(at, said, changes) }
 }
 
 /** Whether the link that it was made by promised a trial; asked only of what is in one. */
@@ -196,25 +211,26 @@ async function becomeUser(
   tx: Tx,
   { appId, provider, ref: paid }: ProviderRef,
   customer: Customer | null,
-): Promise<number | 'deleted'> {
+): Promise<{ uid: number; id: string } | 'deleted'> {
   if (!customer) throw new BillingProblem(paid, `The provider does not say who paid ${paid}`)
   const { ref, email, name } = customer
   const known = await findUserByBillingId(tx, appId, ref)
-  if (known) return known.uid
+  if (known) return known
   await holdErasures(tx, appId)
   const named = [paid, ref].map((one) => ({ provider, ref: one }))
   if (await isErased(tx, appId, named)) return 'deleted'
-  const made = await insertPayer(tx, appId, { id: ref, billingId: ref, email, name, metadata: {} })
-  if (made !== null) return made
+  const payer = { id: ref, billingId: ref, email, name, metadata: {} }
+  const made = await tx.places.of(appId, ref, (db) => insertPayer(db, appId, payer))
+  if (made !== null) return { uid: made, id: ref }
   const other = (await findUserByBillingId(tx, appId, ref)) ?? (await findUser(tx, appId, ref))
   // Created by another while this transaction has been looking: the next one sees it, also on another server.
   if (!other) throw new TryAgain()
-  return other.uid
+  return other
 }
 
 /** Endings first: otherwise the unique indexes would refuse what starts. */
 async function write(
-  tx: Tx,
+  tx: UserTx,
   at: ProviderRef,
   uid: number,
   changes: BillingChanges,

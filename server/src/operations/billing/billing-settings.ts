@@ -6,7 +6,7 @@ import {
   pastDueProviderSubscriptions,
   reversedProviderSubscriptions,
 } from '../../store/billing/provider-subscriptions.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'

@@ -9,7 +9,7 @@ import { checkTerms, PLAIN_TERMS, type SaleTerms } from '../../domain/sale-terms
 import * as store from '../../store/billing/billing-templates.ts'
 import { listPrices, type PriceRow } from '../../store/billing/prices.ts'
 import { linksOfTemplate, lockTemplate } from '../../store/catalogue/references.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import type { Call } from '../call/call.ts'
 import { foundCatalogue, foundPackage } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'

@@ -1,5 +1,5 @@
 import type { HeldSubscription } from '../../domain/bill.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { UserDb } from '../../store/connection/places.ts'
 import {
   paymentsBehind,
   type SubscriptionRow,
@@ -8,7 +8,7 @@ import {
 
 /** The user's subscriptions, each with the payment behind it. */
 export async function heldBy(
-  db: Db,
+  db: UserDb,
   appId: string,
   uid: number,
   now: number,

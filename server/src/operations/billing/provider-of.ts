@@ -6,7 +6,7 @@ import { stripeClient } from '../../billing/stripe/client.ts'
 import { stripeProvider } from '../../billing/stripe/stripe.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { findProviderAccount } from '../../store/billing/provider-accounts.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { decrypt, encrypt } from '../../store/secrets/keyring.ts'
 import type { Service } from '../call/service.ts'
 

@@ -1,7 +1,7 @@
 import { MAX_PROVIDER_READS } from '../../domain/limits.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { providerSubscriptionsOf } from '../../store/billing/provider-subscriptions.ts'
-import { transaction } from '../../store/connection/database.ts'
+import { type Tx, transaction } from '../../store/connection/database.ts'
 import { findUserByBillingId, followCustomer, forgetBillingId } from '../../store/users/users.ts'
 import type { Service } from '../call/service.ts'
 import { providerOf } from './provider-of.ts'
@@ -22,7 +22,8 @@ export async function syncCustomer(service: Service, at: ProviderRef): Promise<v
     }
     // An app's own data about its users takes precedence.
     if (!user || user.id !== ref) return
-    if (await transaction(service.pool, (tx) => followCustomer(tx, appId, user, customer))) return
+    const follow = (tx: Tx) => tx.places.of(appId, user.id, (db) => followCustomer(db, appId, user, customer))
+    if (await transaction(service.pool, follow)) return
   }
   throw new Error(`the customer ${ref} kept changing while it was read`)
 }

@@ -1,7 +1,7 @@
 import type { ProviderSubscription } from '../../billing/provider.ts'
 import { accessAfterRefund } from '../../store/apps/apps.ts'
 import type { ProviderSubscriptionRow } from '../../store/billing/provider-subscriptions.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 
 /**
  * Whether nothing is granted for it, because what was paid for the running period has been refunded or is disputed.

@@ -9,10 +9,9 @@ import {
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { Package } from '../../domain/package.ts'
 import { loadApp } from '../../store/catalogue/catalogue.ts'
-import { readInCellOf } from '../../store/cells/read-in-cell.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db, SessionPlaces, UserTx } from '../../store/connection/places.ts'
 import { findSubscription, type SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
-import { findUser, lockUser, type UserRow } from '../../store/users/users.ts'
+import { findUser, lockUser, lockUserByUid, type UserRow } from '../../store/users/users.ts'
 
 // Look up an object by id, or throw its not-found error. An id that cannot exist is not even looked up: PostgreSQL
 // would choke on some of them.
@@ -35,18 +34,35 @@ export function foundPackage(catalogue: Catalogue, id: string): Package {
   return found
 }
 
-/** On a connection that has entered no cell. */
 export async function foundUser(db: Db, appId: string, id: string): Promise<UserRow> {
-  const find = () => readInCellOf(db, appId, id, (cell, nameOf) => findUser(cell, appId, id, nameOf('users')))
-  const user = isIdentifier(id) ? await find() : null
+  const user = isIdentifier(id) ? await findUser(db, appId, id) : null
   if (!user) throw userNotFound(id)
   return user
 }
 
-export async function lockedUser(db: Db, appId: string, id: string): Promise<UserRow> {
-  const user = isIdentifier(id) ? await lockUser(db, appId, id) : null
-  if (!user) throw userNotFound(id)
-  return user
+/** Works on a user who is locked until the transaction ends: changes of one user are serialised. */
+export async function withLockedUser<T>(
+  tx: { readonly places: SessionPlaces },
+  appId: string,
+  id: string,
+  work: (tx: UserTx, user: UserRow) => Promise<T>,
+): Promise<T> {
+  if (!isIdentifier(id)) throw userNotFound(id)
+  return tx.places.of(appId, id, async (db) => {
+    const user = await lockUser(db, appId, id)
+    if (!user) throw userNotFound(id)
+    return work(db, user)
+  })
+}
+
+/** The same for a user known by uid; null: the user was deleted. */
+export function withLockedUid<T>(
+  tx: { readonly places: SessionPlaces },
+  appId: string,
+  uid: number,
+  work: (tx: UserTx) => Promise<T>,
+): Promise<T | null> {
+  return tx.places.ofUid(appId, uid, async (db) => ((await lockUserByUid(db, appId, uid)) ? work(db) : null))
 }
 
 export async function foundSubscription(

@@ -1,9 +1,9 @@
 import type { Standing } from '../../domain/standing.ts'
 import type { RecordedUsage, UsageCall } from '../../domain/usage.ts'
 import type { Caller } from '../../store/apps/app-cache.ts'
-import type { Cell } from '../../store/cells/cell-map.ts'
 import type { CountedFeature } from '../../store/usage/feature-activity.ts'
 import type { KeyName } from '../../store/usage/idempotency.ts'
+import type { CounterRef } from '../../store/usage/usage-moves.ts'
 import type { Deadline } from './deadline.ts'
 
 /** The two hot paths. Calls that arrive at the same time share their round trips. */
@@ -42,10 +42,10 @@ export interface FoundStanding {
   used: number
   now: number
   uid: number | null
-  /** where the user is; null: there is one cell */
-  cell: Cell | null
-  /** the position of the counter's row; null: nothing has been counted in this period */
-  place: string | null
+  /** where the counter is, or will be; null: nothing is counted */
+  counter: CounterRef | null
+  /** whether something has been counted in this period */
+  counted: boolean
 }
 
 export interface UsageEvent extends UsageCall {

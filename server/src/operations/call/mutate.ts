@@ -4,11 +4,14 @@ import type { Moment } from '../../store/apps/app-cache.ts'
 import { bumpVersion, lockApp } from '../../store/apps/apps.ts'
 import { type LoadedApp, loadApp } from '../../store/catalogue/catalogue.ts'
 import { type Tx, transaction, withSavepoint } from '../../store/connection/database.ts'
+import type { UserTx } from '../../store/connection/places.ts'
 import { findMemberById } from '../../store/members/members.ts'
 import { claimKey, readKeys, storeResults } from '../../store/usage/idempotency.ts'
+import type { UserRow } from '../../store/users/users.ts'
 import { checkTakesNew } from './archived-app.ts'
 import { audited } from './audited.ts'
 import { type Call, type InstallationCall, momentOf } from './call.ts'
+import { withLockedUser } from './found.ts'
 import type { KeptUnder } from './hot-paths.ts'
 import { checkMay } from './member-operations.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from './outcome.ts'
@@ -63,6 +66,17 @@ export async function mutate<T>(
     if (!checked && appId !== null && error instanceof TollgateError) await momentOf(call)
     throw error
   }
+}
+
+/** A mutation of what belongs to one user, who is locked. */
+export function mutateUser<T>(
+  call: Call,
+  userId: string,
+  effect: (tx: UserTx, user: UserRow, moment: () => Promise<Moment>) => Promise<T>,
+): Promise<T> {
+  return mutate(call, (tx, moment) =>
+    withLockedUser(tx, call.appId, userId, (users, user) => effect(users, user, moment)),
+  )
 }
 
 /** The stored answer of this Idempotency-Key, if any: for operations that call a provider before they write. */

@@ -6,10 +6,12 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { TokenKeys } from '../../store/apps/token-keyring.ts'
 import type { ProviderSubscriptionRow } from '../../store/billing/provider-subscriptions.ts'
-import type { Db, Pool } from '../../store/connection/database.ts'
+import type { Pool } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import type { Replica } from '../../store/connection/replica.ts'
 import type { Keyring } from '../../store/secrets/keyring.ts'
 import type { Calls } from '../../store/usage/activity.ts'
+import type { UsageStore } from '../../store/usage/usage-store.ts'
 import type { Metrics } from '../upkeep/metrics.ts'
 import type { OngoingWork } from '../upkeep/ongoing-work.ts'
 import type { Outages } from '../upkeep/outages.ts'
@@ -28,6 +30,8 @@ export interface Service {
   replica: Replica | null
   apps: AppCache
   usage: HotPaths
+  /** the statements of the hot paths, for what records usage in a transaction */
+  usageStore: UsageStore
   /** The known state of provider subscriptions; those requested together share a statement. */
   billings: { read(ref: ProviderRef): Promise<ProviderSubscriptionRow | null> }
   billing: BillingSettings

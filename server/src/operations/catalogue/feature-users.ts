@@ -70,7 +70,7 @@ export async function featureUsers(
       if (holder && listedBy(catalogue, listed, holder, id, now) === filter.packageId)
         rows.push({ uid: userUid, packageId: filter.packageId, holder })
     }
-    const last = found.rows.length === limit ? (shown.at(-1)?.seq ?? null) : found.lookedTo
+    const last = found.rows.length === limit ? (shown.at(-1)?.seq ?? null) : found.scannedTo
     if (last !== null) {
       next = { index: at.index, seq: last }
       if (found.rows.length < limit) break

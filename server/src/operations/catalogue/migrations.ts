@@ -20,7 +20,7 @@ import {
   packageHistory,
   packageOfMigration,
 } from '../../store/catalogue/package-history.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import type { Subscriber } from '../../store/subscriptions/subscribers.ts'
 import { type Call, momentOf } from '../call/call.ts'
 import { foundPackage } from '../call/found.ts'

@@ -10,7 +10,8 @@ import {
   standingChanges,
   type TouchedFeature,
 } from '../../domain/publish-impact.ts'
-import { type Db, lookUpKeys, type Tx, transaction } from '../../store/connection/database.ts'
+import { lookUpKeys, type Tx, transaction } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import {
   type Counter,
   heldAt,

@@ -1,7 +1,7 @@
 import { named, type Sentence, type SentencePart, type Subject, say, textOf } from '../../domain/sentence.ts'
 import type { AuditRow } from '../../store/audit/audit.ts'
 import { namesOf, subjectKey } from '../../store/audit/names.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { actorName, type Done, SENTENCES } from './sentences.ts'
 
 interface Thing {

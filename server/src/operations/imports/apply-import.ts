@@ -3,7 +3,8 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { named, type SentencePart, type Subject } from '../../domain/sentence.ts'
 import { namesOf, subjectKey } from '../../store/audit/names.ts'
-import { type Db, lookUpKeys, transaction } from '../../store/connection/database.ts'
+import { lookUpKeys, transaction } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { isBillingIdTaken, moveRows, type WayThrough } from '../../store/imports/move-user-import.ts'
 import {
   type ImportOutcome,

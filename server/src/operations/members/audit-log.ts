@@ -2,7 +2,7 @@ import { badUserInput } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { ActorKind } from '../../store/audit/audit.ts'
 import { type AuditFilter, type AuditPlace, searchAudit } from '../../store/audit/audit-search.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { findErasableUser, newestSubscriptionIds } from '../../store/privacy/erase-user.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call, InstallationCall } from '../call/call.ts'
@@ -91,7 +91,9 @@ async function subjectIdsOf(db: Db, appId: string | null | undefined, id: string
   const user = appId ? await findErasableUser(db, appId, id) : null
   if (!appId || !user) return [id]
   const former = user.formerIds.slice(-SUBJECT_IDS).map((one) => one.id)
-  const subscriptions = await newestSubscriptionIds(db, appId, user.uid, SUBJECT_IDS)
+  const subscriptions = await db.places.of(appId, user.id, (users) =>
+    newestSubscriptionIds(users, appId, user.uid, SUBJECT_IDS),
+  )
   return [...new Set([id, ...former, ...subscriptions])]
 }
 

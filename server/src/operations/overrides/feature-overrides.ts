@@ -20,7 +20,7 @@ export async function featureOverrides(
   const { now } = await foundApp(pool, call.appId)
   await dashboardFeature(call, featureId)
   const size = pageSize(first)
-  const { rows, lookedTo } = await usersWithOverride(
+  const { rows, scannedTo } = await usersWithOverride(
     pool,
     call.appId,
     featureId,
@@ -34,6 +34,6 @@ export async function featureOverrides(
       const override = overrideAt(overrides, featureId, now)
       return override ? [{ ...override, userId: id, userName: name }] : []
     }),
-    next: page.next ?? (lookedTo === null ? null : String(lookedTo)),
+    next: page.next ?? (scannedTo === null ? null : String(scannedTo)),
   }
 }

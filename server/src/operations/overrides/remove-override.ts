@@ -1,8 +1,8 @@
 import { overrideAt, withoutOverride } from '../../domain/override.ts'
 import { storeOverrides } from '../../store/users/overrides.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature, lockedUser } from '../call/found.ts'
-import { mutate } from '../call/mutate.ts'
+import { foundFeature } from '../call/found.ts'
+import { mutateUser } from '../call/mutate.ts'
 import type { UserOverride } from './overrides.ts'
 
 /** From now on the user has what their packages say. Returns the override that was in force, or null. */
@@ -12,8 +12,7 @@ export async function removeOverride(
   featureId: string,
 ): Promise<UserOverride | null> {
   const { appId } = call
-  return mutate(call, async (tx, moment) => {
-    const user = await lockedUser(tx, appId, userId)
+  return mutateUser(call, userId, async (tx, user, moment) => {
     const { app, now } = await moment()
     foundFeature(app.catalogue, featureId)
     const removed = overrideAt(user.overrides, featureId, now)

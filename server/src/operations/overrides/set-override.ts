@@ -3,7 +3,7 @@ import { DEFAULT_RESET_PERIOD, type NewOverride, overrideAt, withOverride } from
 import { bumpVersion, lockApp } from '../../store/apps/apps.ts'
 import { addOverridePeriod, storeOverrides } from '../../store/users/overrides.ts'
 import type { Call } from '../call/call.ts'
-import { foundFeature, lockedUser } from '../call/found.ts'
+import { foundFeature, withLockedUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
 import type { UserOverride } from './overrides.ts'
 
@@ -16,22 +16,23 @@ export async function setOverride(
   return mutate(call, async (tx, moment) => {
     // Whoever locks both locks the app first. Nearly always the catalogue stays as it is and only the user is locked.
     if (!isCounted(call, asked)) await lockApp(tx, appId)
-    const user = await lockedUser(tx, appId, userId)
-    const { app, now } = await moment()
-    const feature = foundFeature(app.catalogue, asked.featureId)
-    if (feature.archived && asked.mode !== 'DENY' && !overrideAt(user.overrides, feature.id, now)) {
-      throw badUserInput(
-        `The feature ${quote(feature.id)} is archived: bring it back before you make new exceptions for it`,
-        'featureId',
-      )
-    }
-    const { set, all } = withOverride(user.overrides, asked, feature.type, now)
-    if (!feature.overridePeriods.includes(set.resetPeriod)) {
-      await addOverridePeriod(tx, appId, feature.id, set.resetPeriod)
-      await bumpVersion(tx, appId)
-    }
-    await storeOverrides(tx, appId, user.uid, all)
-    return { userId, ...set }
+    return withLockedUser(tx, appId, userId, async (users, user) => {
+      const { app, now } = await moment()
+      const feature = foundFeature(app.catalogue, asked.featureId)
+      if (feature.archived && asked.mode !== 'DENY' && !overrideAt(user.overrides, feature.id, now)) {
+        throw badUserInput(
+          `The feature ${quote(feature.id)} is archived: bring it back before you make new exceptions for it`,
+          'featureId',
+        )
+      }
+      const { set, all } = withOverride(user.overrides, asked, feature.type, now)
+      if (!feature.overridePeriods.includes(set.resetPeriod)) {
+        await addOverridePeriod(tx, appId, feature.id, set.resetPeriod)
+        await bumpVersion(tx, appId)
+      }
+      await storeOverrides(users, appId, user.uid, all)
+      return { userId, ...set }
+    })
   })
 }
 

@@ -1,5 +1,5 @@
 import { endedAt, endOfPlan } from '../../domain/subscription.ts'
-import type { Tx } from '../../store/connection/database.ts'
+import type { UserDb } from '../../store/connection/places.ts'
 import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 import { endAddonsWithPlan } from '../../store/subscriptions/successors.ts'
 
@@ -8,7 +8,7 @@ import { endAddonsWithPlan } from '../../store/subscriptions/successors.ts'
  * user had so far.
  */
 export async function keepAddonsWithPlan(
-  tx: Tx,
+  db: UserDb,
   appId: string,
   userUid: number,
   { held, now }: { held: readonly SubscriptionRow[]; now: number },
@@ -18,5 +18,5 @@ export async function keepAddonsWithPlan(
   const base = live.find((s) => !s.isAddon)
   const was = base ? endOfPlan(base) : null
   const hasAddons = live.some((s) => s.isAddon && s.provider === null)
-  if (hasAddons && was !== ends) await endAddonsWithPlan(tx, appId, userUid, { was, ends })
+  if (hasAddons && was !== ends) await endAddonsWithPlan(db, appId, userUid, { was, ends })
 }

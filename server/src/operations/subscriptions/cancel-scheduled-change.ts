@@ -5,8 +5,8 @@ import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/s
 import { deleteSuccessors } from '../../store/subscriptions/successors.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundSubscription, foundUser, lockedUser } from '../call/found.ts'
-import { earlierAnswer, mutate } from '../call/mutate.ts'
+import { foundSubscription, foundUser } from '../call/found.ts'
+import { earlierAnswer, mutateUser } from '../call/mutate.ts'
 import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
 import type { Service } from '../call/service.ts'
 import { keepAddonsWithPlan } from './addons.ts'
@@ -35,8 +35,7 @@ async function takeBack(call: Call, userId: string): Promise<PackageSubscription
     const base = bills.length > 0 ? await look() : seen
     if (base.id !== seen.id) throw new Overtaken()
     if (bills.length > 0) await goOnAsBefore(service, appId, base, lease)
-    return mutate(call, async (tx, moment) => {
-      const user = await lockedUser(tx, appId, userId)
+    return mutateUser(call, userId, async (tx, user, moment) => {
       const { catalogue, held, now } = await lockedSituation(tx, appId, user.uid, moment)
       await lease.check(tx)
       const { id, trialEndsAt, ...paid } = changing(held, now)

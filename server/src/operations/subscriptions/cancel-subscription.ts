@@ -9,7 +9,7 @@ import {
   type ProviderSubscriptionRow,
 } from '../../store/billing/provider-subscriptions.ts'
 import { loadApp } from '../../store/catalogue/catalogue.ts'
-import type { Db, Tx } from '../../store/connection/database.ts'
+import type { Db, UserTx } from '../../store/connection/places.ts'
 import {
   cancelLater,
   cancelNow,
@@ -17,14 +17,14 @@ import {
   subscriptionsOfUser,
 } from '../../store/subscriptions/subscriptions.ts'
 import { deleteSuccessors, settleByClock } from '../../store/subscriptions/successors.ts'
-import { lockUserByUid } from '../../store/users/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import type { Call } from '../call/call.ts'
 import { foundSubscription } from '../call/found.ts'
-import { earlierAnswer, mutate } from '../call/mutate.ts'
+import { earlierAnswer } from '../call/mutate.ts'
 import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
 import { keepAddonsWithPlan } from './addons.ts'
+import { mutateSubscription } from './locked-subscriber.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /**
@@ -53,7 +53,9 @@ export async function cancelSubscription(
               asked.dropPrice(ref, priceId),
         )
       }
-      return mutate(call, (tx, moment) => cancelHere(tx, appId, moment, id, atPeriodEnd, paid, lease))
+      return mutateSubscription(call, id, (tx, userUid, moment) =>
+        cancelHere(tx, appId, userUid, moment, id, atPeriodEnd, paid, lease),
+      )
     })
   })
 }
@@ -122,24 +124,21 @@ async function pricesOfPackage(
 }
 
 async function cancelHere(
-  tx: Tx,
+  tx: UserTx,
   appId: string,
+  userUid: number,
   moment: () => Promise<Moment>,
   id: string,
   atPeriodEnd: boolean,
   paid: readonly Paid[],
   lease: Lease,
 ): Promise<PackageSubscription> {
-  const before = await foundApp(tx, appId)
-  const { userUid } = await foundSubscription(tx, appId, id, before.now)
-  await lockUserByUid(tx, appId, userUid)
   const { now } = await moment()
   await settleByClock(tx, appId, userUid, now)
   const app = await loadApp(tx, appId)
   const held = await subscriptionsOfUser(tx, appId, userUid, now)
   const target = held.find((s) => s.id === id)
   if (!app) throw new Error(`the app ${appId} vanished`)
-  // The user was deleted in between.
   if (!target) throw subscriptionNotFound(id)
 
   await lease.check(tx)

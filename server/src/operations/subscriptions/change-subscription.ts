@@ -3,7 +3,7 @@ import type { Package } from '../../domain/package.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { endedAt, endOfPlan } from '../../domain/subscription.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
-import type { Tx } from '../../store/connection/database.ts'
+import type { UserTx } from '../../store/connection/places.ts'
 import {
   cancelNow,
   endAt,
@@ -13,11 +13,12 @@ import {
   subscriptionsOfUser,
 } from '../../store/subscriptions/subscriptions.ts'
 import { deleteSuccessors, followInstead, settleByClock } from '../../store/subscriptions/successors.ts'
+import type { UserRow } from '../../store/users/users.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import { checkTakesNew } from '../call/archived-app.ts'
 import { type Call, momentOf } from '../call/call.ts'
-import { foundSubscription, foundUser, lockedUser } from '../call/found.ts'
-import { earlierAnswer, mutate } from '../call/mutate.ts'
+import { foundSubscription, foundUser } from '../call/found.ts'
+import { earlierAnswer, mutateUser } from '../call/mutate.ts'
 import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
 import { keepAddonsWithPlan } from './addons.ts'
 import {
@@ -82,7 +83,9 @@ async function make(call: Call, input: ChangeInput): Promise<SubscriptionChange>
     await checkSeats(service.pool, appId, user, situation, change)
     const quoted = await told(call, user, situation, change)
     if (paid) await askProvider(lease, paid, change.when)
-    return mutate(call, (tx, moment) => changeHere(tx, appId, moment, input, change, quoted, lease))
+    return mutateUser(call, input.userId, (tx, locked, moment) =>
+      changeHere(tx, appId, locked, moment, input, change, quoted, lease),
+    )
   })
 }
 
@@ -134,8 +137,9 @@ function askProvider(
 }
 
 async function changeHere(
-  tx: Tx,
+  tx: UserTx,
   appId: string,
+  user: UserRow,
   moment: () => Promise<Moment>,
   input: ChangeInput,
   planned: PlannedChange,
@@ -143,7 +147,6 @@ async function changeHere(
   lease: Lease,
 ): Promise<SubscriptionChange> {
   const { paid } = planned
-  const user = await lockedUser(tx, appId, input.userId)
   const situation = await lockedSituation(tx, appId, user.uid, moment)
   await lease.check(tx)
   const { catalogue, now } = situation
@@ -178,7 +181,7 @@ async function changeHere(
 
 /** What holds once the user is locked, with what the clock has decided written down. */
 export async function lockedSituation(
-  tx: Tx,
+  tx: UserTx,
   appId: string,
   userUid: number,
   moment: () => Promise<Moment>,

@@ -1,22 +1,22 @@
 import type { BilledItem } from '../../billing/provider.ts'
-import { badUserInput, subscriptionNotFound } from '../../domain/errors.ts'
+import { badUserInput } from '../../domain/errors.ts'
 import { endedAt, endOfPlan } from '../../domain/subscription.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
 import { findPrices, listPrices } from '../../store/billing/prices.ts'
 import { findProviderSubscription } from '../../store/billing/provider-subscriptions.ts'
 import { loadApp } from '../../store/catalogue/catalogue.ts'
-import type { Db, Tx } from '../../store/connection/database.ts'
+import type { Db, UserTx } from '../../store/connection/places.ts'
 import { keepOn, type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import { deleteSuccessors, settleByClock } from '../../store/subscriptions/successors.ts'
-import { lockUserByUid } from '../../store/users/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import type { Call } from '../call/call.ts'
 import { foundSubscription } from '../call/found.ts'
-import { earlierAnswer, mutate } from '../call/mutate.ts'
+import { earlierAnswer } from '../call/mutate.ts'
 import { unlessOvertaken } from '../call/overtaken.ts'
 import type { Service } from '../call/service.ts'
 import { keepAddonsWithPlan } from './addons.ts'
+import { mutateSubscription } from './locked-subscriber.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
 /**
@@ -36,7 +36,9 @@ async function keep(call: Call, id: string): Promise<PackageSubscription> {
   return leased(service, seen ? [{ appId, provider: seen.provider, ref: seen.ref }] : [], async (lease) => {
     const paid = seen && (await paidFor(service.pool, appId, id))
     const offTheBill = paid ? await resume(service, appId, paid, lease) : []
-    return mutate(call, (tx, moment) => keepHere(tx, appId, moment, id, paid, offTheBill, lease))
+    return mutateSubscription(call, id, (tx, userUid, moment) =>
+      keepHere(tx, appId, userUid, moment, id, paid, offTheBill, lease),
+    )
   })
 }
 
@@ -141,17 +143,15 @@ async function resume(
 }
 
 async function keepHere(
-  tx: Tx,
+  tx: UserTx,
   appId: string,
+  userUid: number,
   moment: () => Promise<Moment>,
   id: string,
   paid: Paid | null,
   offTheBill: readonly string[],
   lease: Lease,
 ): Promise<PackageSubscription> {
-  const before = await foundApp(tx, appId)
-  const { userUid } = await foundSubscription(tx, appId, id, before.now)
-  if (!(await lockUserByUid(tx, appId, userUid))) throw subscriptionNotFound(id)
   const { now } = await moment()
   await settleByClock(tx, appId, userUid, now)
   const app = await loadApp(tx, appId)

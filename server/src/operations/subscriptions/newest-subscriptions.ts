@@ -53,13 +53,13 @@ export async function dashboardSubscriptions(
     perUser: false,
   }
   const from = { after: after == null ? null : keyAfter(after), oldestFirst, most: MAX_LOOKED_AT }
-  const { rows, lookedTo } = await readAnyApp(pool, (tx) =>
+  const { rows, scannedTo } = await readAnyApp(pool, (tx) =>
     filteredSubscriptions(tx, appId, filter, from, size + 1, now),
   )
   // Loaded after the rows, so that it includes the packages of all of them.
   const catalogue = await catalogueOf(call)
   const shown = rows.slice(0, size)
-  const next = rows.length > size ? (shown.at(-1)?.seq ?? null) : lookedTo
+  const next = rows.length > size ? (shown.at(-1)?.seq ?? null) : scannedTo
   return {
     rows: shown.map((row) => packageSubscription(row, catalogue, now)),
     next: next === null ? null : String(next),

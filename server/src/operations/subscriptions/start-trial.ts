@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { countedPeriodsOf } from '../../domain/catalogue.ts'
-import { badUserInput, quote, SUBSCRIBE_REFUSALS } from '../../domain/errors.ts'
+import { badUserInput, quote, SUBSCRIBE_REFUSALS, subscriptionNotFound } from '../../domain/errors.ts'
 import { MAX_TRIAL_DAYS } from '../../domain/limits.ts'
 import { countedPeriods, type Package } from '../../domain/package.ts'
 import { anchorAfter } from '../../domain/plan-change.ts'
@@ -14,7 +14,7 @@ import {
   termsOf,
 } from '../../domain/subscription.ts'
 import { timeOf } from '../../domain/time.ts'
-import type { Tx } from '../../store/connection/database.ts'
+import type { UserDb } from '../../store/connection/places.ts'
 import {
   cancelNow,
   insertSubscriptions,
@@ -22,15 +22,14 @@ import {
   type SubscriptionRow,
 } from '../../store/subscriptions/subscriptions.ts'
 import { deleteSuccessors, endAddonsWithPlan, moveTrialEnd } from '../../store/subscriptions/successors.ts'
-import { lockUserByUid } from '../../store/users/users.ts'
 import { trialLinksToClose } from '../billing/close-trial-links.ts'
 import type { Call } from '../call/call.ts'
-import { momentOf } from '../call/call.ts'
-import { foundPackage, foundSubscription, lockedUser } from '../call/found.ts'
-import { mutate } from '../call/mutate.ts'
+import { foundPackage, foundSubscription } from '../call/found.ts'
+import { mutateUser } from '../call/mutate.ts'
 import { keepAddonsWithPlan } from './addons.ts'
 import { lockedSituation } from './change-subscription.ts'
 import { earlierBases } from './earlier-bases.ts'
+import { mutateSubscription } from './locked-subscriber.ts'
 import type { Situation } from './plan-change.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
@@ -52,8 +51,7 @@ interface TrialInput {
  */
 export function startTrial(call: Call, input: TrialInput): Promise<PackageSubscription> {
   const { appId } = call
-  return mutate(call, async (tx, moment) => {
-    const user = await lockedUser(tx, appId, input.userId)
+  return mutateUser(call, input.userId, async (tx, user, moment) => {
     const situation = await lockedSituation(tx, appId, user.uid, moment)
     const { catalogue, held, now } = situation
     const tried = published(catalogue, input.packageId, 'packageId')
@@ -89,13 +87,13 @@ export function startTrial(call: Call, input: TrialInput): Promise<PackageSubscr
 
 /** A trial of an add-on lasts no longer than its base plan. */
 async function endWithPlan(
-  tx: Tx,
+  db: UserDb,
   appId: string,
   userUid: number,
   base: SubscriptionRow | undefined,
 ): Promise<void> {
   const ends = base ? endOfPlan(base) : null
-  if (ends !== null) await endAddonsWithPlan(tx, appId, userUid, { was: null, ends })
+  if (ends !== null) await endAddonsWithPlan(db, appId, userUid, { was: null, ends })
 }
 
 function startsAt(bought: Package, at: number, anchor: number): Subscription {
@@ -195,14 +193,11 @@ function checkTrial(
 
 /** Lets a trial last longer; what follows it waits. */
 export async function extendTrial(call: Call, id: string, until: string): Promise<PackageSubscription> {
-  const { service, appId } = call
-  const before = await momentOf(call)
-  const { userUid } = await foundSubscription(service.pool, appId, id, before.now)
-  return mutate(call, async (tx, moment) => {
-    await lockUserByUid(tx, appId, userUid)
+  const { appId } = call
+  return mutateSubscription(call, id, async (tx, userUid, moment) => {
     const { catalogue, held, now } = await lockedSituation(tx, appId, userUid, moment)
     const trial = held.find((s) => s.id === id)
-    if (!trial) throw new Error(`the subscription ${id} vanished`)
+    if (!trial) throw subscriptionNotFound(id)
     if (trial.trialEndsAt === null) throw badUserInput('This subscription is not a trial', 'id')
     if (endedAt(trial, now) !== null) throw badUserInput('The trial has ended: start another', 'id')
     if (trial.provider !== null) {

@@ -6,8 +6,7 @@ import { anchorFor, endedAt, endOfPlan, type Subscription, termsOf } from '../..
 import { insertSubscriptions, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import { deleteSuccessors, settleByClock } from '../../store/subscriptions/successors.ts'
 import type { Call } from '../call/call.ts'
-import { lockedUser } from '../call/found.ts'
-import { mutate } from '../call/mutate.ts'
+import { mutateUser } from '../call/mutate.ts'
 import { earlierBases } from './earlier-bases.ts'
 import { type PackageSubscription, packageSubscription } from './subscriptions.ts'
 
@@ -21,8 +20,7 @@ export async function subscribe(
     throw subscriptionError('quantities must have one entry for each of packageIds')
   }
   for (const quantity of quantities ?? []) checkQuantity(quantity)
-  return mutate(call, async (tx, moment) => {
-    const user = await lockedUser(tx, call.appId, userId)
+  return mutateUser(call, userId, async (tx, user, moment) => {
     // Read after locking the user: nothing this decision depends on changes any more.
     const { app, now } = await moment()
     const held = await subscriptionsOfUser(tx, call.appId, user.uid, now)

@@ -24,7 +24,8 @@ import {
   readBuckets,
   withBucketIndex,
 } from '../../store/cells/move-users.ts'
-import { type Db, type Pool, TryAgain, type Tx, transactionOnce } from '../../store/connection/database.ts'
+import { type Pool, TryAgain, type Tx, transactionOnce } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { endedForAnother } from '../../store/connection/refusals.ts'
 import { isPartitioned } from '../../store/ledger/ledger-partitions.ts'
 import { withoutWaiting } from '../../store/ledger/partition-ledger.ts'

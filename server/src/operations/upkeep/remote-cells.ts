@@ -9,7 +9,8 @@ import {
   nameOfWorker,
   workersOfCells,
 } from '../../store/cells/remote-cells.ts'
-import { type Db, type Pool, transactionOnce } from '../../store/connection/database.ts'
+import { type Pool, transactionOnce } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { soon, takeLeftBehind, type Waiting } from './cells.ts'
 
 /** Puts a cell without users on another server, which Citus chooses. */

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Pool, type Tx, transactionOnce } from '../../store/connection/database.ts'
-import { keepUsersInPlace } from '../../store/ledger/hold-ledger.ts'
 import { remoteLedger } from '../../store/ledger/ledger-partitions.ts'
 import {
   beginRetiring,
@@ -8,6 +7,7 @@ import {
   type Filed,
   finishRetiring,
   isUntouched,
+  keepUsersInPlace,
   ledgerWriters,
   retireAlone,
   type Summing,

@@ -1,6 +1,6 @@
 import { noteKeyUse } from '../../store/apps/api-keys.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { addActivity, type Calls, noteRecentUsage, type RecentUsage } from '../../store/usage/activity.ts'
 import { addFeatureActivity } from '../../store/usage/feature-activity.ts'
 import { FeatureCounts } from './feature-counts.ts'

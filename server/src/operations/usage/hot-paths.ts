@@ -2,9 +2,9 @@ import type { Monotonic } from '../../domain/clocks.ts'
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_CELLS, MAX_STALE_READS } from '../../domain/limits.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
-import type { CellGroup, CellMap } from '../../store/cells/cell-map.ts'
 import type { Pool } from '../../store/connection/database.ts'
 import { HeldConnection } from '../../store/connection/held-connection.ts'
+import type { UsageStore } from '../../store/usage/usage-store.ts'
 import type {
   FoundStanding,
   HotPaths,
@@ -17,7 +17,7 @@ import type { Metrics } from '../upkeep/metrics.ts'
 import type { Activity } from './activity.ts'
 import { Batcher, type BatchResult } from './batcher.ts'
 import { recordBatch } from './record-batch.ts'
-import { IsElsewhere, type Reading, readStandings } from './standings.ts'
+import { type Reading, readStandings, WrongQueue } from './standings.ts'
 
 /** Per path, so that one is running while the other's answers are being sent. */
 const LANES = 2
@@ -26,10 +26,11 @@ const MOST = 128
 /** Each lane of each path has a connection to itself. */
 export const HOT_CONNECTIONS = 2 * LANES
 
-/** For the users of a cell on another server, one lane per path. */
+/** For users on another server, one lane per path. */
 export const REMOTE_CONNECTIONS = 2 * MAX_CELLS
 
 interface Shared {
+  store: UsageStore
   apps: AppCache
   metrics: Metrics
   activity: Activity
@@ -41,14 +42,14 @@ export class UsagePaths implements HotPaths {
   readonly #shared: Shared
   readonly #remote: Pool
   readonly #here: Lanes
-  /** A cell on another server has lanes of its own: if that server is slow or gone, only its users notice. */
-  readonly #elsewhere = new Map<CellGroup, Lanes>()
+  /** Users on another server have lanes of their own: if it is slow or gone, only they notice. */
+  readonly #elsewhere = new Map<string, Lanes>()
 
-  /** `remote` is for cells on other servers. */
+  /** `remote` is for users on other servers. */
   constructor(pools: { lookups: Pool; remote: Pool }, shared: Shared) {
     this.#shared = shared
     this.#remote = pools.remote
-    this.#here = new Lanes(pools.lookups, LANES, shared, { hereOnly: true })
+    this.#here = new Lanes(pools.lookups, LANES, shared, { queue: null })
     const all = () => [this.#here, ...this.#elsewhere.values()]
     const queue = (of: (lanes: Lanes) => Queue) => ({
       get waiting() {
@@ -78,26 +79,21 @@ export class UsagePaths implements HotPaths {
 
   /** Again in other lanes, if the user turns out to be on another server by now. */
   #inLanesOf<T>(appId: string, userId: string, work: (lanes: Lanes) => Promise<T>, moves = 0): Promise<T> {
-    const app = this.#shared.apps.known(appId)
-    // Where there is one cell, nobody is.
-    if (app?.cells === null) return work(this.#here)
-    return work(this.#lanesOf(app?.cells, appId, userId)).catch((error: unknown) => {
-      if (!(error instanceof IsElsewhere)) throw error
-      if (moves === MAX_STALE_READS) throw unavailable('The user kept being moved; try again')
+    const { apps, store } = this.#shared
+    const layout = apps.known(appId)?.layout
+    if (layout === null) return work(this.#here)
+    const queue = layout ? store.queueOf(layout, appId, userId) : null
+    return work(this.#lanesOf(queue)).catch((error: unknown) => {
+      if (!(error instanceof WrongQueue)) throw error
+      if (moves === MAX_STALE_READS) throw unavailable('User temporarily unavailable; retry.')
       return this.#inLanesOf(appId, userId, work, moves + 1)
     })
   }
 
-  /** By what is known of the user's cell. If that has changed, the lane finds out. */
-  #lanesOf(cells: CellMap | undefined, appId: string, userId: string): Lanes {
-    if (!cells?.anyRemote) return this.#here
-    const { group } = cells.of(appId, userId)
-    if (!group.remote) return this.#here
-    let lanes = this.#elsewhere.get(group)
-    if (!lanes) {
-      lanes = new Lanes(this.#remote, 1, this.#shared, {})
-      this.#elsewhere.set(group, lanes)
-    }
+  #lanesOf(queue: string | null): Lanes {
+    if (queue === null) return this.#here
+    const lanes = this.#elsewhere.get(queue) ?? new Lanes(this.#remote, 1, this.#shared, {})
+    this.#elsewhere.set(queue, lanes)
     return lanes
   }
 
@@ -161,12 +157,12 @@ const queueOf = (lanes: readonly Batcher<PendingUsage, Recorded>[]): Queue => ({
 
 function standingReader(
   connections: HeldConnection[],
-  { apps, metrics, activity, monotonic }: Shared,
+  { store, apps, metrics, activity, monotonic }: Shared,
   how: Reading,
 ): Batcher<StandingQuestion, FoundStanding> {
   return new Batcher<StandingQuestion, FoundStanding>(
     (questions, lane) => {
-      const standings = at(connections, lane).use((db) => readStandings(apps, db, questions, how))
+      const standings = at(connections, lane).use((db) => readStandings(store, apps, db, questions, how))
       // Counted while PostgreSQL is at work.
       metrics.batch.observe({ path: 'check' }, questions.length)
       activity.count('checks', questions)
@@ -178,14 +174,16 @@ function standingReader(
 
 function usageRecorder(
   connection: HeldConnection,
-  { apps, metrics, activity, monotonic }: Shared,
+  { store, apps, metrics, activity, monotonic }: Shared,
   how: Reading,
 ): Batcher<PendingUsage, Recorded> {
   return new Batcher<PendingUsage, Recorded>(
     async (pending) => {
       metrics.batch.observe({ path: 'record' }, pending.length)
       activity.count('records', pending)
-      const results = await connection.use((db) => recordBatch(apps, db, pending, activity.features, how))
+      const results = await connection.use((db) =>
+        recordBatch(store, apps, db, pending, activity.features, how),
+      )
       noteOne(activity, pending[0], results[0])
       return results
     },

@@ -2,14 +2,14 @@ import { unavailable } from '../../domain/errors.ts'
 import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { applyUsage, type RecordedUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
-import { byGroup } from '../../store/cells/cell-map.ts'
-import { metOtherCells } from '../../store/cells/cells.ts'
-import { type Db, TryAgain, type Tx } from '../../store/connection/database.ts'
+import { TryAgain, type Tx } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { endedForAnother, violates } from '../../store/connection/refusals.ts'
 import { refusesData } from '../../store/connection/refused-data.ts'
 import { KEY_TAKEN, readKeys } from '../../store/usage/idempotency.ts'
 import type { CounterMove, Receipt } from '../../store/usage/usage-moves.ts'
-import { COUNTER_EXISTS, writeUsage } from '../../store/usage/write-usage.ts'
+import type { UsageStore } from '../../store/usage/usage-store.ts'
+import { COUNTER_EXISTS } from '../../store/usage/write-usage.ts'
 import type { FeatureTally, FoundStanding, PendingUsage, Recorded } from '../call/hot-paths.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from '../call/outcome.ts'
 import type { BatchResult } from './batcher.ts'
@@ -21,6 +21,7 @@ import { type Reading, readStandings } from './standings.ts'
  * a batch because of one event, only that one fails.
  */
 export async function recordBatch(
+  store: UsageStore,
   apps: AppCache,
   client: Tx,
   pending: readonly PendingUsage[],
@@ -29,17 +30,18 @@ export async function recordBatch(
 ): Promise<BatchResult<Recorded>[]> {
   const answers: Answers = new Array(pending.length)
   try {
-    await recordTogether(apps, client, pending, tally, answers, how)
+    await recordTogether(store, apps, client, pending, tally, answers, how)
   } catch (error) {
     if (how.inTransaction) throw error
     if (pending.length > 1 && refusesData(error))
-      await recordOneByOne(apps, client, pending, tally, answers, how)
+      await recordOneByOne(store, apps, client, pending, tally, answers, how)
     else failOthers(answers, error)
   }
   return answers as BatchResult<Recorded>[]
 }
 
 async function recordOneByOne(
+  store: UsageStore,
   apps: AppCache,
   client: Tx,
   pending: readonly PendingUsage[],
@@ -52,7 +54,7 @@ async function recordOneByOne(
     if (answers[index]) continue
     const alone: Answers = new Array(1)
     try {
-      await recordTogether(apps, client, [item], tally, alone, how)
+      await recordTogether(store, apps, client, [item], tally, alone, how)
       answers[index] = alone[0]
     } catch (error) {
       // Retrying is pointless on a lost connection or a read-only database.
@@ -83,12 +85,10 @@ const keptChanging = () =>
 
 /** Another writer used one of the keys, created one of the counters, or moved its user in between: nothing was written. */
 const isOvertaken = (error: unknown): boolean =>
-  violates(error, KEY_TAKEN) ||
-  violates(error, COUNTER_EXISTS) ||
-  endedForAnother(error) ||
-  metOtherCells(error)
+  violates(error, KEY_TAKEN) || violates(error, COUNTER_EXISTS) || endedForAnother(error)
 
 async function recordTogether(
+  store: UsageStore,
   apps: AppCache,
   client: Tx,
   pending: readonly PendingUsage[],
@@ -102,31 +102,27 @@ async function recordTogether(
     const open = openOnes(pending, answers)
     if (open.length === 0) return
 
-    const found = await readStandings(apps, client, open.map(questionOf), how)
+    const found = await readStandings(store, apps, client, open.map(questionOf), how)
     leaveTheGone(pending, answers)
     const { moved, unmoved } = decide(open, found, answers)
     const receipts = unmoved.flatMap(receiptsOf)
-    try {
-      let lost = false
-      const write = async (together: readonly Moved[], others: readonly Receipt[]) => {
-        const moves = together.map(({ move }) => move)
-        const made = await writeUsage(client, moves, others, { inTransaction })
-        for (const { move, decisions } of together) {
-          if (!made.has(move)) continue
-          answerWith(decisions, answers)
-          count(tally, move, decisions.length)
-        }
-        if (made.size < moves.length) lost = true
-      }
-      // Nearly always one. Each is answered once it is written: what fails after it does not concern it.
-      const [first = [], ...rest] = byGroup(moved, ({ move }) => move.key.cell)
-      if (first.length > 0 || receipts.length > 0) await write(first, receipts)
+    const moves = moved.map(({ move }) => move)
+    const answerMade = (made: ReadonlySet<CounterMove>) => {
+      for (const { item } of unmoved.filter(({ index }) => !answers[index])) countRefused(apps, tally, item)
       answerWith(unmoved, answers)
-      for (const { item } of unmoved) countRefused(apps, tally, item)
-      for (const together of rest) await write(together, [])
-      if (lost && ++races > MAX_LOST_RACES) throw keptChanging()
+      for (const { move, decisions } of moved) {
+        if (!made.has(move)) continue
+        answerWith(decisions, answers)
+        count(tally, move, decisions.length)
+      }
+    }
+    try {
+      if (moves.length === 0 && receipts.length === 0) answerMade(new Set())
+      else if (!(await store.write(client, moves, receipts, answerMade, { inTransaction })))
+        if (++races > MAX_LOST_RACES) throw keptChanging()
     } catch (error) {
-      if (!isOvertaken(error)) throw error
+      // The tables may have been replaced by cells since they were read.
+      if (!isOvertaken(error) && !(store.isOutdated(error) && conflicts === 0)) throw error
       if (inTransaction) throw new TryAgain()
       if (++conflicts > MAX_WRITE_CONFLICTS) throw error
     }
@@ -135,7 +131,7 @@ async function recordTogether(
 
 function count(tally: FeatureTally, { key, from, to, entries }: CounterMove, decided: number): void {
   const { appId, featureId } = key
-  tally.recorded(appId, featureId, entries.length, to - (from?.used ?? 0))
+  tally.recorded(appId, featureId, entries.length, to - (from ?? 0))
   if (decided > entries.length) tally.refused(appId, featureId, decided - entries.length)
 }
 
@@ -246,16 +242,16 @@ function decide(open: readonly Open[], found: readonly BatchResult<FoundStanding
 }
 
 function moveOf(counters: Map<string, Moved>, appId: string, found: FoundStanding): Moved | null {
-  const { standing, uid, cell, featureId } = found
-  if (standing.kind !== 'metered' || uid === null) return null
+  const { standing, uid, counter: ref, featureId } = found
+  if (standing.kind !== 'metered' || uid === null || ref === null) return null
   const { resetPeriod } = standing.allowance
   const periodStart = standing.period.start
   const name = `${uid} ${periodStart} ${resetPeriod} ${featureId}`
   let counter = counters.get(name)
   if (!counter) {
-    const key = { appId, userUid: uid, cell, featureId, resetPeriod, periodStart }
-    const from = found.place === null ? null : { used: found.used, place: found.place }
-    counter = { move: { key, from, to: found.used, entries: [], receipts: [] }, decisions: [] }
+    const key = { appId, userUid: uid, featureId, resetPeriod, periodStart }
+    const from = found.counted ? found.used : null
+    counter = { move: { key, ref, from, to: found.used, entries: [], receipts: [] }, decisions: [] }
     counters.set(name, counter)
   }
   return counter

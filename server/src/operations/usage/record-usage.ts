@@ -3,7 +3,6 @@ import { badUserInput } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_BATCH, MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../../domain/limits.ts'
 import { checkUsageCall, type RecordedUsage } from '../../domain/usage.ts'
-import { inCellsOf } from '../../store/cells/cells.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import type { Call } from '../call/call.ts'
 import type { KeptUnder, UsageEvent } from '../call/hot-paths.ts'
@@ -83,12 +82,12 @@ async function recordInTransaction(
   counts: FeatureCounts,
 ): Promise<RecordedUsage[]> {
   const pending = events.map((event) => ({ caller: call, event, key: eventKey(call, event) }))
-  const results = await inCellsOf(
-    tx,
+  const { usageStore, apps } = call.service
+  const results = await tx.places.ofMany(
     call.appId,
     pending,
     ({ event }) => event.userId,
-    (some) => recordBatch(call.service.apps, tx, some, counts, { inTransaction: true }),
+    (users, some) => recordBatch(usageStore, apps, users, some, counts, { inTransaction: true }),
   )
   return results.map((one) => {
     if ('error' in one) throw one.error

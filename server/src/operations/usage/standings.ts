@@ -4,11 +4,11 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_STALE_READS } from '../../domain/limits.ts'
 import { standingOf } from '../../domain/standing.ts'
 import type { AppCache, CachedApp } from '../../store/apps/app-cache.ts'
-import { metOtherCells } from '../../store/cells/cells.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import { refusesData } from '../../store/connection/refused-data.ts'
 import type { Question } from '../../store/usage/holding-questions.ts'
-import { type Holding, readHoldings } from '../../store/usage/read-holdings.ts'
+import type { Holding } from '../../store/usage/read-holdings.ts'
+import type { UsageStore } from '../../store/usage/usage-store.ts'
 import type { FoundStanding, StandingQuestion } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 
@@ -17,29 +17,31 @@ import type { BatchResult } from './batcher.ts'
  * only the one concerned fails. Inside a transaction, which such an error aborts, all of them fail.
  */
 export function readStandings(
+  store: UsageStore,
   apps: AppCache,
   client: Tx,
   questions: readonly StandingQuestion[],
   how: Reading = {},
 ): Promise<BatchResult<FoundStanding>[]> {
-  const answers = readTogether(apps, client, questions, how)
+  const answers = readTogether(store, apps, client, questions, how)
   if (how.inTransaction || questions.length === 1) return answers
   return answers.catch((error) => {
     if (!refusesData(error)) throw error
-    return readOneByOne(apps, client, questions, how)
+    return readOneByOne(store, apps, client, questions, how)
   })
 }
 
 export interface Reading {
   inTransaction?: boolean
-  /** Other servers are not asked: they may take long, and others wait behind. */
-  hereOnly?: boolean
+  /** Only users of this queue are read: others may be on a server that takes long, and everybody in a batch waits for it. */
+  queue?: string | null
 }
 
-/** The user is on another server, which this lane does not ask. */
-export class IsElsewhere extends Error {}
+/** The user belongs to another queue. */
+export class WrongQueue extends Error {}
 
 async function readOneByOne(
+  store: UsageStore,
   apps: AppCache,
   client: Tx,
   questions: readonly StandingQuestion[],
@@ -48,7 +50,7 @@ async function readOneByOne(
   const answers: BatchResult<FoundStanding>[] = []
   for (const question of questions) {
     try {
-      answers.push(...(await readTogether(apps, client, [question], how)))
+      answers.push(...(await readTogether(store, apps, client, [question], how)))
     } catch (error) {
       if (!refusesData(error)) throw error
       answers.push({ error })
@@ -62,10 +64,11 @@ async function readOneByOne(
  * asked again.
  */
 async function readTogether(
+  store: UsageStore,
   apps: AppCache,
   client: Tx,
   questions: readonly StandingQuestion[],
-  { inTransaction = false, hereOnly = false }: Reading,
+  { inTransaction = false, queue }: Reading,
 ): Promise<BatchResult<FoundStanding>[]> {
   const answers = new Array<BatchResult<FoundStanding>>(questions.length)
   let open = questions.map((_, i) => i)
@@ -88,8 +91,9 @@ async function readTogether(
       if (!topic) {
         if (!guesses.has(appId)) guesses.set(appId, apps.known(appId))
         const guess = guesses.get(appId)
-        if (hereOnly && guess?.cells?.anyRemote && guess.cells.of(appId, idOf(userId)).group.remote) {
-          answers[i] = { error: new IsElsewhere() }
+        const isElsewhere = () => store.queueOf(guess?.layout ?? null, appId, idOf(userId)) !== queue
+        if (queue !== undefined && guess?.layout && isElsewhere()) {
+          answers[i] = { error: new WrongQueue() }
           return null
         }
         topic = { guess, from: asked.length, found: null }
@@ -99,8 +103,9 @@ async function readTogether(
       return topic
     })
     if (asked.length === 0) break
-    const holdings = await readHoldings(client, asked).catch(async (error: unknown) => {
-      if (inTransaction || !(await foundOtherCells(apps, client, guesses, error))) throw error
+    const holdings = await store.holdings(client, asked, { inTransaction }).catch(async (error: unknown) => {
+      const retries = !inTransaction && store.isOutdated(error)
+      if (!retries || !(await hasOtherLayout(apps, client, guesses))) throw error
       return null
     })
     if (!holdings) continue
@@ -152,28 +157,26 @@ function ask(asked: Question[], { caller, userId, featureId }: StandingQuestion,
   const { appId } = caller
   const feature = guess?.catalogue.features.get(featureId)
   const user = idOf(userId)
-  const cell = guess?.cells?.of(appId, user) ?? null
+  const layout = guess?.layout ?? null
   const testClock = guess?.testClock ?? true
   if (!feature || feature.type === 'BINARY' || feature.resetPeriods.length === 0) {
-    asked.push({ appId, userId: user, featureId: '', resetPeriod: null, cell, testClock })
+    asked.push({ appId, userId: user, featureId: '', resetPeriod: null, layout, testClock })
     return
   }
   for (const resetPeriod of feature.resetPeriods)
-    asked.push({ appId, userId: user, featureId, resetPeriod, cell, testClock })
+    asked.push({ appId, userId: user, featureId, resetPeriod, layout, testClock })
 }
 
-/** Whether the tables that were asked are not where they were, since cells were added or removed; it is known now. */
-async function foundOtherCells(
+/** Whether users of these apps are not where they were believed to be; it is known now. */
+async function hasOtherLayout(
   apps: AppCache,
   client: Tx,
   guesses: ReadonlyMap<string, CachedApp | undefined>,
-  error: unknown,
 ): Promise<boolean> {
-  if (!metOtherCells(error)) return false
   let found = false
   for (const [appId, guess] of guesses) {
     const app = await apps.reload(client, appId)
-    if (app !== guess && app.cells) found = true
+    if (app !== guess && app.layout) found = true
   }
   return found
 }
@@ -186,12 +189,21 @@ function stand(
   from: number,
   holding: Holding,
 ): FoundStanding {
-  const { uid, now, cell } = holding
+  const { uid, now } = holding
   const standing = standingOf(catalogue, featureId, uid === null ? null : holding, now)
-  if (standing.kind !== 'metered') return { featureId, standing, used: 0, now, uid, cell, place: null }
+  if (standing.kind !== 'metered')
+    return { featureId, standing, used: 0, now, uid, counter: null, counted: false }
   const { allowance, period } = standing
   let at = from
   while (at < asked.length && asked[at]?.resetPeriod !== allowance.resetPeriod) at++
   const counter = holdings[at]?.counters.find(({ start }) => start === period.start)
-  return { featureId, standing, used: counter?.used ?? 0, now, uid, cell, place: counter?.place ?? null }
+  return {
+    featureId,
+    standing,
+    used: counter?.used ?? 0,
+    now,
+    uid,
+    counter: counter?.ref ?? holding.ref,
+    counted: counter !== undefined,
+  }
 }

@@ -7,8 +7,9 @@ import { mutate } from '../call/mutate.ts'
 
 export async function createUser(call: Call, user: User): Promise<User> {
   checkUser(user)
+  const { appId } = call
   return mutate(call, async (tx) => {
-    await unlessTaken(user, () => insertUser(tx, call.appId, user))
+    await unlessTaken(user, () => tx.places.of(appId, user.id, (db) => insertUser(db, appId, user)))
     return user
   })
 }

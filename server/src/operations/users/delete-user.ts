@@ -44,10 +44,13 @@ async function erase(
   // In this order, as everybody else: members' changes, writers that lock no user, then the user.
   await lockApp(tx, appId)
   await eraseAlone(tx, appId)
-  const user = isIdentifier(id) ? await lockUserToErase(tx, appId, id) : null
-  if (!user) throw userNotFound(id)
-  // Another user may have taken the id meanwhile, who was not asked about.
-  if (user.uid !== uid || !isCovered(await liveBilling(tx, appId, uid), ended)) throw new Overtaken()
-  await eraseUser(tx, appId, user, idempotency?.key ?? null)
-  return { deleted: true }
+  if (!isIdentifier(id)) throw userNotFound(id)
+  return tx.places.of(appId, id, async (users) => {
+    const user = await lockUserToErase(users, appId, id)
+    if (!user) throw userNotFound(id)
+    // Another user may have taken the id meanwhile, who was not asked about.
+    if (user.uid !== uid || !isCovered(await liveBilling(tx, appId, uid), ended)) throw new Overtaken()
+    await eraseUser(users, appId, user, idempotency?.key ?? null)
+    return { deleted: true }
+  })
 }

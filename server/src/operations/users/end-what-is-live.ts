@@ -1,6 +1,6 @@
 import { type CheckoutSession, checkoutsOfUser } from '../../store/billing/checkout-sessions.ts'
 import { providerSubscriptionsOfUser } from '../../store/billing/provider-subscriptions.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import type { Service } from '../call/service.ts'
 

@@ -12,6 +12,7 @@ import {
 } from '../../store/billing/checkout-sessions.ts'
 import { providerSubscriptionsOfUser } from '../../store/billing/provider-subscriptions.ts'
 import type { Tx } from '../../store/connection/database.ts'
+import type { UserTx } from '../../store/connection/places.ts'
 import * as store from '../../store/privacy/erase-user.ts'
 import { insertErasedRefs } from '../../store/privacy/erased-refs.ts'
 import {
@@ -27,7 +28,7 @@ const ALL = Number.MAX_SAFE_INTEGER
 
 /** Erases a locked user from every table. `ownKey` is the key under which this deletion is stored. */
 export async function eraseUser(
-  tx: Tx,
+  tx: UserTx,
   appId: string,
   user: store.ErasableUser,
   ownKey: string | null,

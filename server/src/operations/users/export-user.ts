@@ -6,7 +6,7 @@ import { entryIsAbout, type Person } from '../../domain/personal-data.ts'
 import { subjectOwner } from '../../store/audit/snapshots.ts'
 import { checkoutsOfUser } from '../../store/billing/checkout-sessions.ts'
 import { providerSubscriptionsOfUser } from '../../store/billing/provider-subscriptions.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { findErasableUser } from '../../store/privacy/erase-user.ts'
 import * as store from '../../store/privacy/export-user.ts'
 import { auditEntriesNaming, noticesNaming } from '../../store/privacy/user-traces.ts'
@@ -87,7 +87,7 @@ export async function exportUser(
   const user = await findErasableUser(db, appId, id)
   const profile = await store.exportProfile(db, appId, uid)
   if (!user || !profile) throw userNotFound(id)
-  const person = await personOf(db, appId, user)
+  const person = await db.places.of(appId, id, (users) => personOf(users, appId, user))
   const exported: JsonObject = { user: readable(profile) }
   let [part, key] = cursorOf(after)
   let left = MAX_EXPORTED_ROWS

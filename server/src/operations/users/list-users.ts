@@ -114,7 +114,7 @@ async function pageOfPlan(
   const size = pageSize(first)
   if (packageId === '') {
     if (state !== null) throw badUserInput('state cannot be combined with an empty packageId', 'state')
-    const { rows, lookedTo } = await usersWithoutPlan(
+    const { rows, scannedTo } = await usersWithoutPlan(
       pool,
       appId,
       keyBefore(after),
@@ -123,12 +123,12 @@ async function pageOfPlan(
       now,
     )
     const page = pageOf(rows, size, ({ uid }) => uid)
-    const next = page.next ?? (lookedTo === null ? null : String(lookedTo))
+    const next = page.next ?? (scannedTo === null ? null : String(scannedTo))
     return { ...withPackages(call, { rows: page.rows, next }), total: async () => null }
   }
   const filter = { ...ALL_SUBSCRIPTIONS, packageId, state: state ?? 'ACTIVE', perUser: true } as const
   const from = { after: after == null ? null : keyAfter(after), oldestFirst: false, most: MAX_LOOKED_AT }
-  const { rows, lookedTo } = await readAnyApp(pool, (tx) =>
+  const { rows, scannedTo } = await readAnyApp(pool, (tx) =>
     filteredSubscriptions(tx, appId, filter, from, size + 1, now),
   )
   const shown = rows.slice(0, size)
@@ -137,7 +137,7 @@ async function pageOfPlan(
     appId,
     shown.map(({ userUid }) => userUid),
   )
-  const next = rows.length > size ? (shown.at(-1)?.seq ?? null) : lookedTo
+  const next = rows.length > size ? (shown.at(-1)?.seq ?? null) : scannedTo
   return {
     ...withPackages(call, {
       rows: shown.flatMap(({ userUid }) => users.get(userUid) ?? []),

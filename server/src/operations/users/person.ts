@@ -1,10 +1,10 @@
 import { knownAs, type Person } from '../../domain/personal-data.ts'
 import { providerSubscriptionsOfUser } from '../../store/billing/provider-subscriptions.ts'
-import type { Db } from '../../store/connection/database.ts'
+import type { UserDb } from '../../store/connection/places.ts'
 import { type ErasableUser, subscriptionIdsOf } from '../../store/privacy/erase-user.ts'
 
 /** Everything by which records may refer to a user. */
-export async function personOf(db: Db, appId: string, user: ErasableUser): Promise<Person> {
+export async function personOf(db: UserDb, appId: string, user: ErasableUser): Promise<Person> {
   const { uid, billingId } = user
   const paid = await providerSubscriptionsOfUser(db, appId, uid)
   const customers = paid.map(({ customerRef }) => customerRef)

@@ -6,15 +6,13 @@ import { chargedProvider } from '../../store/billing/provider-subscriptions.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import * as store from '../../store/users/users.ts'
 import type { Call } from '../call/call.ts'
-import { lockedUser } from '../call/found.ts'
-import { mutate } from '../call/mutate.ts'
+import { mutateUser } from '../call/mutate.ts'
 import { unlessTaken } from './create-user.ts'
 
 export async function updateUser(call: Call, id: string, change: Partial<User>): Promise<User> {
   const { email, ...rest } = change
   checkUser(rest)
-  return mutate(call, async (tx, moment) => {
-    const before = await lockedUser(tx, call.appId, id)
+  return mutateUser(call, id, async (tx, before, moment) => {
     if (call.actor.kind === 'app') await moment()
     // One that was stored before there was a rule, or came from a provider, does not keep the rest from being changed.
     if (email !== before.email) checkEmail(email)

@@ -26,6 +26,6 @@ export async function userDeletion({ service: { pool }, appId }: Call, id: strin
     paidSubscriptions: subscriptions.length,
     openLinks: links.length,
     pastSubscriptions: held.length - live.length,
-    counters: await countCounters(pool, appId, uid),
+    counters: await pool.places.of(appId, id, (db) => countCounters(db, appId, uid)),
   }
 }

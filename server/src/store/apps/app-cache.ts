@@ -3,7 +3,7 @@ import type { Monotonic } from '../../domain/clocks.ts'
 import { unauthenticated } from '../../domain/errors.ts'
 import { MAX_CACHED_APPS, MAX_CACHED_KEYS } from '../../domain/limits.ts'
 import { type LoadedApp, loadApp } from '../catalogue/catalogue.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import { findAppByKey } from './api-keys.ts'
 import { APP_NOW } from './apps.ts'
 

@@ -1,5 +1,5 @@
 import type { AccessAfterRefund } from '../../domain/reversal.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 export interface AppRow {
   id: string

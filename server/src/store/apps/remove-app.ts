@@ -1,6 +1,6 @@
-import { CELL_TABLES, commitInAllCells, inAllCells, readInAllCells, refreshCells } from '../cells/cells.ts'
-import { type Db, TryAgain, type Tx } from '../connection/database.ts'
-import { holdLedgerToDelete } from '../ledger/hold-ledger.ts'
+import { TryAgain, type Tx } from '../connection/database.ts'
+import { allRows } from '../connection/merge-answers.ts'
+import type { Db } from '../connection/places.ts'
 import { bumpVersion } from './apps.ts'
 
 /** Makes others who archive or delete an app wait: which one is the last in use must not change meanwhile. */
@@ -133,16 +133,8 @@ export async function deleteStretchOfApp(tx: Tx, id: string, most: number): Prom
   )
   if (present === 0) return false
   let left = most
-  await refreshCells(tx)
-  await commitInAllCells(tx)
-  for (const table of allNamesOf(CONTENT, tx)) {
-    await holdLedgerToDelete(tx, table, id)
-    const { rowCount } = await tx.query(
-      `delete from ${table} where app_id = $1 and ctid = any(array(
-         select ctid from ${table} where app_id = $1 limit $2))`,
-      [id, left],
-    )
-    left -= rowCount ?? 0
+  for (const table of CONTENT) {
+    left -= await deleteRows(tx, table, id, left)
     if (left <= 0) break
   }
   if (left < most) {
@@ -154,12 +146,33 @@ export async function deleteStretchOfApp(tx: Tx, id: string, most: number): Prom
   return false
 }
 
-/** A table of cells once for each. */
-const allNamesOf = (tables: readonly string[], db: Db, namesOf = inAllCells): string[] =>
-  tables.flatMap((table) => (isOfCells(table) ? namesOf(db, table) : [table]))
+/** The tables that belong to users, of which each place has its own. */
+const USER_TABLES = ['users', 'subscription', 'usage_counter', 'usage_ledger', 'ledger_base']
 
-const isOfCells = (table: string): table is (typeof CELL_TABLES)[number] =>
-  (CELL_TABLES as readonly string[]).includes(table)
+async function deleteRows(tx: Tx, table: string, appId: string, most: number): Promise<number> {
+  if (!USER_TABLES.includes(table)) return deleteRowsIn(tx, table, appId, most)
+  let deleted = 0
+  await tx.places.writeEach(async (db) => {
+    // A partition that is being retired is not summed up again for nothing.
+    if (table === 'usage_ledger' && (await hasRows(db, table, appId))) await db.places.holdLedger()
+    if (deleted < most) deleted += await deleteRowsIn(db, table, appId, most - deleted)
+  })
+  return deleted
+}
+
+async function hasRows(db: Db, table: string, appId: string): Promise<boolean> {
+  const { rowCount } = await db.query(`select from ${table} where app_id = $1 limit 1`, [appId])
+  return rowCount === 1
+}
+
+async function deleteRowsIn(db: Db, table: string, appId: string, most: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from ${table} where app_id = $1 and ctid = any(array(
+       select ctid from ${table} where app_id = $1 limit $2))`,
+    [appId, most],
+  )
+  return rowCount ?? 0
+}
 
 /** A job that is running ends by itself: it finds nothing. */
 async function deleteJobsOfApp(tx: Tx, id: string): Promise<void> {
@@ -192,10 +205,11 @@ const UNTIED = [
 /** Deletes at most so many rows of apps that are gone; returns how many. */
 export async function deleteRowsOfGoneApps(tx: Tx, most: number): Promise<number> {
   let deleted = 0
-  const tables = allNamesOf(UNTIED, tx)
-  const readAs = allNamesOf(UNTIED, tx, readInAllCells)
-  for (const [i, table] of tables.entries()) {
-    for (const id of await goneAppsIn(tx, readAs[i] ?? table)) {
+  for (const table of UNTIED) {
+    const gone = USER_TABLES.includes(table)
+      ? await tx.places.each((db) => goneAppsIn(db, table), allRows<string>())
+      : await goneAppsIn(tx, table)
+    for (const id of new Set(gone)) {
       deleted += await deleteOfGoneApp(tx, table, id, most - deleted)
       if (deleted >= most) return deleted
     }
@@ -205,15 +219,10 @@ export async function deleteRowsOfGoneApps(tx: Tx, most: number): Promise<number
 
 /** Rows that are there while the app is not are nobody's, even if an app of that id comes next. */
 async function deleteOfGoneApp(tx: Tx, table: string, id: string, most: number): Promise<number> {
-  await holdLedgerToDelete(tx, table, id)
-  const { rowCount } = await tx.query(
-    `delete from ${table} where app_id = $1 and ctid = any(array(
-       select ctid from ${table} where app_id = $1 limit $2))`,
-    [id, most],
-  )
+  const deleted = await deleteRows(tx, table, id, most)
   const { rowCount: present } = await tx.query(`select from app where id = $1`, [id])
   if (present !== 0) throw new TryAgain()
-  return rowCount ?? 0
+  return deleted
 }
 
 async function goneAppsIn(db: Db, table: string): Promise<string[]> {

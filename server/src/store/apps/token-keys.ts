@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../domain/metadata.ts'
-import type { Db, Pool } from '../connection/database.ts'
+import type { Pool } from '../connection/database.ts'
 import { transaction } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import type { Keyring } from '../secrets/keyring.ts'
 
 export interface TokenKeyRow {

@@ -1,5 +1,6 @@
 import { MAX_AUDIT_SCAN } from '../../domain/limits.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import { ACTOR_KINDS, type ActorKind, AUDIT_COLUMNS, type AuditRow } from './audit.ts'
 
 /** What to look for; null: whatever it is. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../domain/metadata.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import { type SubjectKind, snapshotText } from './snapshots.ts'
 
 /** VISITOR: somebody who has not signed in. */

@@ -1,6 +1,5 @@
 import type { Subject } from '../../domain/sentence.ts'
-import { billingIds, implied } from '../cells/ask-cells.ts'
-import type { Db } from '../connection/database.ts'
+import { billingIdOwners, type Db, implied } from '../connection/places.ts'
 import { peopleOf } from '../subscriptions/subscribers.ts'
 
 /** By kind, in which app ($2) and by which id ($3) it is found, and what people call it. */
@@ -58,7 +57,7 @@ export async function payersOf(
        select p.user_uid from provider_subscription p
        where p.app_id = $1 and p.provider = w.provider and p.customer_ref = w.ref
        union all
-       select b.uid from ${billingIds(db)} b where b.app_id = $1 and b.billing_id = w.ref
+       select b.uid from ${billingIdOwners(db)} b where b.app_id = $1 and b.billing_id = w.ref
        limit 1) payer`,
     [appId, refs.map(({ provider }) => provider), refs.map(({ ref }) => ref)],
   )

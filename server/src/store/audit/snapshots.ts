@@ -1,7 +1,7 @@
 import { isIdentifier } from '../../domain/identifier.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
-import { findInCells, rowsOf } from '../cells/ask-cells.ts'
-import type { Db } from '../connection/database.ts'
+import { anyRows } from '../connection/merge-answers.ts'
+import { type Db, rowsOf } from '../connection/places.ts'
 
 /** What the audit log shows of a subject, by app and id, as seen in this transaction. */
 const SNAPSHOTS = {
@@ -128,6 +128,6 @@ export async function snapshot(
     text: `select to_json(x) as shown from (${text}) x`,
     values: [appId, id],
   })
-  const [row] = OWNERS[kind] === 'other' ? await ask(db) : await findInCells(db, ask)
+  const [row] = OWNERS[kind] === 'other' ? await ask(db) : await db.places.each(ask, anyRows())
   return row?.shown ?? null
 }

@@ -1,6 +1,6 @@
 import type { Price } from '../../domain/price.ts'
 import type { SaleTerms } from '../../domain/sale-terms.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 export interface TemplateRow {
   id: string

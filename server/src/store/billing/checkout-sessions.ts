@@ -1,6 +1,7 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { SaleTerms } from '../../domain/sale-terms.ts'
-import { type Db, timestampOrNull } from '../connection/database.ts'
+import { timestampOrNull } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 type CheckoutState = 'OPEN' | 'AWAITING' | 'PAID' | 'FAILED' | 'EXPIRED'
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../domain/metadata.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import { violates } from '../connection/refusals.ts'
 
 export const NOTICE_STATES = ['PENDING', 'DONE', 'FAILED'] as const

@@ -1,6 +1,6 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import { implied } from '../cells/ask-cells.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import { type Db, implied } from '../connection/places.ts'
 
 export const PAYMENT_STATES = ['PAID', 'FAILED'] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]

@@ -1,5 +1,5 @@
 import type { Price } from '../../domain/price.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 export interface PriceRow extends Price {
   packageId: string

@@ -1,4 +1,4 @@
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 /** An app's settings for a provider; the secrets are sealed. */
 interface ProviderAccountRow {

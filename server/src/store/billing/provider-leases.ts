@@ -1,5 +1,5 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 // While a change is made at a provider and not yet recorded here, one caller has a lease on the provider's subscription:
 // nobody else changes it, and no report of it is applied. A lease outlives its holder only for as long as it was taken.

@@ -3,7 +3,8 @@ import type { Interval } from '../../domain/price.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import type { Payment } from '../../domain/reversal.ts'
 import { APP_NOW } from '../apps/apps.ts'
-import { type Db, timestamp, timestampOrNull } from '../connection/database.ts'
+import { timestamp, timestampOrNull } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 /** The last known state of a provider's subscription. */
 export interface ProviderSubscriptionRow {

@@ -1,5 +1,6 @@
-import { firstOfCells, rowsOf } from '../cells/ask-cells.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import { firstRows } from '../connection/merge-answers.ts'
+import { type Db, rowsOf } from '../connection/places.ts'
 
 // The lists behind the figures: newest first, in pages.
 
@@ -80,5 +81,8 @@ export async function listRevenue(
      order by x.at desc, x.seq desc`,
     values,
   })
-  return firstOfCells(db, limit, (a, b) => b.at - a.at || b.seq - a.seq, ask)
+  return db.places.each(
+    ask,
+    firstRows(limit, (a, b) => b.at - a.at || b.seq - a.seq),
+  )
 }

@@ -1,6 +1,6 @@
 import type { ChargedPrice } from '../../domain/mrr.ts'
-import { implied } from '../cells/ask-cells.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import { type Db, implied } from '../connection/places.ts'
 import { type ListedPayment, OF_PAGE } from './payments.ts'
 
 // The lists behind sums of money that are not rows of their own: what recurs, and what was given back.

@@ -1,6 +1,7 @@
 import type { ChargedPrice } from '../../domain/mrr.ts'
-import { askCells, rowsOf, sumOfCells } from '../cells/ask-cells.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import { allRows, sums } from '../connection/merge-answers.ts'
+import { type Db, rowOf, rowsOf } from '../connection/places.ts'
 
 /** The live subscriptions of one package. */
 export interface PlanCount {
@@ -25,7 +26,7 @@ export async function countByPackage(db: Db, appId: string, now: number): Promis
     values: [appId, timestamp(now)],
   })
   const plans = new Map<string, PlanCount>()
-  for (const plan of (await askCells(db, ask)).flat()) {
+  for (const plan of await db.places.each(ask, allRows())) {
     const sum = plans.get(plan.packageId)
     plans.set(plan.packageId, sum ? together(sum, plan) : plan)
   }
@@ -56,8 +57,9 @@ const ENDED = (of: string) => `coalesce(${of}.cancelled_at, ${of}.cancel_at)`
  * tempts PostgreSQL to join by the moment alone, which many may share.
  */
 export async function countMovements(db: Db, appId: string, from: number, now: number): Promise<Movements> {
-  const { began, ended, replaced, replacing } = await sumOfCells<Moved>(db, {
-    text: `with began as materialized (
+  const { began, ended, replaced, replacing } = await db.places.each(
+    rowOf<Moved>({
+      text: `with began as materialized (
        select id, user_uid, is_addon, started_at as at from subscription s
        where s.app_id = $1 and s.started_at > $2 and s.started_at <= $3
          and (s.cancelled_at is null or s.cancelled_at >= s.started_at)),
@@ -69,8 +71,10 @@ export async function countMovements(db: Db, appId: string, from: number, now: n
        count(distinct e.id) as replaced, count(distinct s.id) as replacing
      from ended e join began s on s.user_uid = e.user_uid and s.at = e.at and s.id <> e.id
      where not s.is_addon and not e.is_addon`,
-    values: [appId, timestamp(from), timestamp(now)],
-  })
+      values: [appId, timestamp(from), timestamp(now)],
+    }),
+    sums(),
+  )
   return { started: began - replacing, changed: replacing, ended: ended - replaced }
 }
 

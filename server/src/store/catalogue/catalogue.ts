@@ -4,9 +4,7 @@ import {
   type FeatureContent,
   type PackageContent,
 } from '../../domain/catalogue.ts'
-import { CellMap } from '../cells/cell-map.ts'
-import { noticeCells } from '../cells/cells.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db, PlaceLayout } from '../connection/places.ts'
 
 export interface LoadedApp {
   version: number
@@ -21,8 +19,8 @@ export interface LoadedApp {
   archived: boolean
   /** Whether its time is moved by hand. */
   testClock: boolean
-  /** where its users are; null: there is one cell */
-  cells: CellMap | null
+  /** where its users are; null: all in one place */
+  layout: PlaceLayout | null
 }
 
 type PackageRow = Omit<PackageContent, 'updatedAt' | 'entries'> & {
@@ -38,7 +36,7 @@ interface Row {
   origins: string[]
   archived: boolean
   testClock: boolean
-  cells: { all: { schema: string; remote: boolean }[]; buckets: number[] } | null
+  layout: PlaceLayout | null
   features: FeatureContent[]
   packages: PackageRow[]
 }
@@ -66,7 +64,7 @@ export async function loadApp(db: Db, appId: string): Promise<LoadedApp | null> 
     text: `
 select app.version, app.origins, app.archived_at is not null as archived, app.test_clock is not null as "testClock",
   (select json_build_object('all', json_agg(json_build_object('schema', schema, 'remote', remote) order by id),
-     'buckets', (select json_agg(cell order by bucket) from cell_bucket)) from cell having count(*) > 0) as cells,
+     'buckets', (select json_agg(cell order by bucket) from cell_bucket)) from cell having count(*) > 0) as layout,
   (select coalesce(json_agg(json_build_object('hash', encode(hash, 'hex'),
      'left', extract(epoch from expires_at - statement_timestamp()) * 1000)), '[]') from api_key
    where app_id = app.id and revoked_at is null) as keys,
@@ -94,7 +92,7 @@ from app where id = $1 and deleting_since is null`,
   })
   const row = rows[0]
   if (!row) return null
-  if (row.cells) await noticeCells(db, row.cells.all)
+  if (row.layout) await db.places.notice(row.layout)
   return {
     version: row.version,
     keys: new Map(row.keys.map(({ hash, left }) => [hash, left ?? Infinity])),
@@ -102,7 +100,7 @@ from app where id = $1 and deleting_since is null`,
     origins: row.origins,
     archived: row.archived,
     testClock: row.testClock,
-    cells: row.cells && new CellMap(row.cells.all, row.cells.buckets),
+    layout: row.layout,
     catalogue: buildCatalogue(row.features, row.packages.map(fromRow)),
   }
 }

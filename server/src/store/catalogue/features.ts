@@ -1,5 +1,5 @@
 import type { Feature } from '../../domain/feature.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 /** False when the id is taken. */
 export async function insertFeature(db: Db, appId: string, feature: Feature): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { HistoryContent } from '../../domain/catalogue.ts'
 import type { Entitlement } from '../../domain/package.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 /** An entry of a package's history, also of one that was undone. */
 export interface HistoryRow extends HistoryContent {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { Entitlement, PackageEdit } from '../../domain/package.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 interface MadePackage {
   id: string

@@ -1,5 +1,6 @@
-import { sumOfCells } from '../cells/ask-cells.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import { sums } from '../connection/merge-answers.ts'
+import { type Db, rowOf } from '../connection/places.ts'
 
 // What refers to something that is about to be archived or deleted.
 
@@ -25,12 +26,15 @@ export async function packageReferences(
   id: string,
   now: number,
 ): Promise<PackageReferences> {
-  const held = await sumOfCells<{ subscriptions: number; live: number }>(db, {
-    text: `select count(*)::int as subscriptions,
+  const held = await db.places.each(
+    rowOf<{ subscriptions: number; live: number }>({
+      text: `select count(*)::int as subscriptions,
         (count(*) filter (where cancelled_at is null and (cancel_at is null or cancel_at > $3)))::int as live
       from subscription where app_id = $1 and package_id = $2`,
-    values: [appId, id, timestamp(now)],
-  })
+      values: [appId, id, timestamp(now)],
+    }),
+    sums(),
+  )
   const { rows } = await db.query<{ templates: number }>(
     `select count(distinct template_id)::int as templates from billing_template_item where app_id = $1 and package_id = $2`,
     [appId, id],

@@ -1,10 +1,10 @@
 import { escapeIdentifier as quoted } from 'pg'
 import { bumpAllVersions } from '../apps/apps.ts'
-import type { Db, Tx } from '../connection/database.ts'
+import type { Tx } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import { attachedBlocks, createPartition } from '../ledger/ledger-partitions.ts'
-import { BUCKETS, CELL_TABLES, pathTo } from './cells.ts'
+import { BUCKETS, CELL_TABLES, foreignSchema, pathTo } from './cells.ts'
 import { dropForeignTables } from './remote-cells.ts'
-import { foreignSchema } from './remote-commits.ts'
 
 // Creates cells. The first time, the tables of users move to the schema of cell 0, which takes milliseconds, and views
 // over all cells take their names.

@@ -2,23 +2,18 @@ import { escapeIdentifier as quoted } from 'pg'
 import { STATEMENT_TIMEOUT_MS } from '../../domain/limits.ts'
 import { bumpAllVersions } from '../apps/apps.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
-import { type Db, type Pool, TryAgain, type Tx } from '../connection/database.ts'
-import { holdLedgers } from '../ledger/hold-ledger.ts'
+import { type Pool, TryAgain, type Tx } from '../connection/database.ts'
+import { awaitCommits, commitTogether } from '../connection/distributed-commits.ts'
+import type { Db } from '../connection/places.ts'
 import { homeOf } from './cell-layout.ts'
-import { BUCKET_INDEX, bucketOf, cellsOf, goInto, leaveCell } from './cells.ts'
-import { awaitCommits, commitTogether } from './remote-commits.ts'
+import { BUCKET_INDEX, type Cell } from './cells.ts'
+import { holdLedgers } from './hold-ledger.ts'
 
 // Moves users between cells with everything that is theirs, in one transaction: at no moment are they in both or in
 // none. Whoever writes in a cell holds the bucket, by a lock or by the statement that writes.
 
 /** What was counted, in the order in which it can be moved. */
 const COUNTED = ['usage_counter', 'usage_ledger', 'ledger_base'] as const
-
-/** Where users are moved from or to. */
-interface Place {
-  schema: string
-  remote: boolean
-}
 
 /** Which cell each bucket is in. */
 export async function readBuckets(db: Db): Promise<number[]> {
@@ -82,13 +77,13 @@ export async function withBucketIndex(
 
 /** Moves all users of some buckets of one cell; returns how many there were. Whoever wants to write to one waits. */
 export async function moveBucketsTo(tx: Tx, buckets: readonly number[], to: number): Promise<number> {
-  const { rows } = await tx.query<{ bucket: number } & Place>(
+  const { rows } = await tx.query<{ bucket: number } & Cell>(
     `with held as materialized (
        select bucket, cell from cell_bucket where bucket = any($1) order by bucket for update)
      select held.bucket, f.schema, f.remote from held join cell f on f.id = held.cell where held.cell <> $2`,
     [buckets, to],
   )
-  const target = await placeOf(tx, to)
+  const target = await cellNumbered(tx, to)
   let moved = 0
   for (const schema of new Set(rows.map((row) => row.schema))) {
     const leaving = rows.filter((row) => row.schema === schema)
@@ -127,15 +122,15 @@ interface UserKey {
   uid: number
 }
 
-async function placeOf(db: Db, cell: number): Promise<Place> {
-  const { rows } = await db.query<Place>('select schema, remote from cell where id = $1', [cell])
+async function cellNumbered(db: Db, cell: number): Promise<Cell> {
+  const { rows } = await db.query<Cell>('select schema, remote from cell where id = $1', [cell])
   if (!rows[0]) throw new Error(`there is no cell ${cell}`)
   return rows[0]
 }
 
 /** Moves what some users have used who were deleted from this cell; false: there is nothing left. */
 export async function moveLeftBehind(tx: Tx, from: number, to: number): Promise<boolean> {
-  const [source, target] = [await placeOf(tx, from), await placeOf(tx, to)]
+  const [source, target] = [await cellNumbered(tx, from), await cellNumbered(tx, to)]
   if (source.remote) await awaitCommits(tx, source.schema)
   for (const table of COUNTED) {
     const { rows: users } = await tx.query<UserKey>(
@@ -149,37 +144,31 @@ export async function moveLeftBehind(tx: Tx, from: number, to: number): Promise<
 }
 
 /**
- * Takes a user to the cell that the new id belongs to. The transaction goes on in that cell. Nobody else writes to the
- * user meanwhile: usage that is being recorded finds the old counters gone.
+ * Moves a user from one bucket to another; returns the cell they are in now. Nobody else writes to the user meanwhile:
+ * usage that is being recorded finds the old counters gone.
  */
 export async function moveForNewId(
   tx: Tx,
-  appId: string,
-  uid: number,
-  id: string,
-  newId: string,
-): Promise<void> {
-  const cells = cellsOf(tx)
-  const [from, to] = [bucketOf(appId, id), bucketOf(appId, newId)]
-  if (!cells || from === to) return
-  await leaveCell(tx)
-  const { rows } = await tx.query<{ bucket: number } & Place>(
+  user: UserKey,
+  [from, to]: readonly [number, number],
+): Promise<Cell> {
+  const { rows } = await tx.query<{ bucket: number } & Cell>(
     `with held as materialized (
        select bucket, cell from cell_bucket where bucket = any($1) order by bucket for update)
      select held.bucket, c.schema, c.remote from held join cell c on c.id = held.cell`,
     [[from, to]],
   )
-  const placeOfBucket = (wanted: number) => {
+  const cellOf = (wanted: number): Cell => {
     const found = rows.find(({ bucket }) => bucket === wanted)
     if (!found) throw new Error(`bucket ${wanted} is in no cell`)
     return found
   }
-  const [source, target] = [placeOfBucket(from), placeOfBucket(to)]
-  if (source.schema !== target.schema) await move(tx, source, target, [{ appId, uid }])
-  await goInto(tx, cells.home, target.schema, target.remote)
+  const [source, target] = [cellOf(from), cellOf(to)]
+  if (source.schema !== target.schema) await move(tx, source, target, [user])
+  return target
 }
 
-async function move(tx: Tx, source: Place, target: Place, users: readonly UserKey[]): Promise<void> {
+async function move(tx: Tx, source: Cell, target: Cell, users: readonly UserKey[]): Promise<void> {
   if (users.length === 0) return
   if (source.remote || target.remote) return moveBetweenServers(tx, source, target, users)
   const [from, to] = [quoted(source.schema), quoted(target.schema)]
@@ -226,8 +215,8 @@ async function move(tx: Tx, source: Place, target: Place, users: readonly UserKe
  */
 async function moveBetweenServers(
   tx: Tx,
-  source: Place,
-  target: Place,
+  source: Cell,
+  target: Cell,
   users: readonly UserKey[],
 ): Promise<void> {
   const remote = [source, target].filter((place) => place.remote).map(({ schema }) => schema)

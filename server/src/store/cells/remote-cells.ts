@@ -1,8 +1,8 @@
 import { escapeLiteral, escapeIdentifier as quoted } from 'pg'
 import { StartError } from '../../domain/errors.ts'
-import type { Db, Tx } from '../connection/database.ts'
-import { BUCKET_INDEX, CELL_TABLES } from './cells.ts'
-import { foreignSchema } from './remote-commits.ts'
+import type { Tx } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
+import { BUCKET_INDEX, CELL_TABLES, foreignSchema } from './cells.ts'
 
 // Cells on other servers, by Citus: a cell is a distributed schema, whose tables Citus keeps together on one worker. This
 // server is the coordinator; it has all other tables, which Citus knows nothing of.
@@ -50,16 +50,6 @@ export async function workersOfCells(db: Db): Promise<Map<string, Worker>> {
      from cell c join citus_shards s on s.table_name = (quote_ident(c.schema) || '.users')::regclass where c.remote`,
   )
   return new Map(rows.map(({ schema, ...worker }) => [schema, worker]))
-}
-
-export async function anyRemote(db: Db): Promise<boolean> {
-  // A database of an earlier version has none.
-  const { rowCount: known } = await db.query(
-    `select from pg_attribute where attrelid = to_regclass('cell') and attname = 'remote'`,
-  )
-  if (known === 0) return false
-  const { rowCount } = await db.query(`select from cell where remote limit 1`)
-  return rowCount === 1
 }
 
 /**
@@ -113,7 +103,7 @@ async function makeReady(tx: Tx, home: string): Promise<void> {
 }
 
 async function createForeignTables(tx: Tx, schema: string, home: string): Promise<void> {
-  const worker = await placeOf(tx, schema)
+  const worker = await workerOf(tx, schema)
   const server = quoted(foreignServer(schema))
   const option = (value: string | number) => escapeLiteral(String(value))
   const { rows } = await tx.query<{ database: string; owner: string }>(
@@ -160,7 +150,7 @@ export async function dropForeignTables(tx: Tx, schema: string): Promise<void> {
 }
 
 /** The worker that has a cell. */
-async function placeOf(db: Db, schema: string): Promise<Worker> {
+async function workerOf(db: Db, schema: string): Promise<Worker> {
   const { rows } = await db.query<Worker>(
     `select nodename as host, nodeport as port from citus_shards where table_name = $1::regclass limit 1`,
     [`${schema}.users`],
@@ -176,7 +166,7 @@ export async function moveCell(db: Db, schema: string, to: Worker): Promise<void
 
 /** Has the foreign tables lead to where the cell is now. Until then they lead there by a detour. */
 export async function followCell(tx: Tx, schema: string): Promise<void> {
-  const worker = await placeOf(tx, schema)
+  const worker = await workerOf(tx, schema)
   await tx.query(
     `alter server ${quoted(foreignServer(schema))} options (set host ${escapeLiteral(worker.host)},
        set port ${escapeLiteral(String(worker.port))})`,

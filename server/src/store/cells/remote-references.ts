@@ -1,18 +1,16 @@
-import { type Db, TryAgain } from '../connection/database.ts'
-import { homeOfRemote } from './cells.ts'
+import { TryAgain } from '../connection/database.ts'
+import type { Db, OwnBillingId, PaidBy } from '../connection/places.ts'
 
-// What keys and triggers do in the other cells is done here for a cell on another server, where they reach nothing. All of
-// it does nothing anywhere else.
+// Replaces, for a cell on another server, foreign keys and triggers that do not reach it.
 
 /** Holds what new subscriptions refer to until the transaction ends. */
 export async function holdReferences(
   db: Db,
+  home: string,
   appId: string,
   packageIds: readonly string[],
-  paid: { provider: string; ref: string } | null,
+  paid: PaidBy | null,
 ): Promise<void> {
-  const home = homeOfRemote(db)
-  if (home === null) return
   const ids = [...new Set(packageIds)]
   const { rowCount: packages } = await db.query(
     `select from ${home}.package where app_id = $1 and id = any($2) order by id for key share`,
@@ -28,21 +26,14 @@ export async function holdReferences(
   if (payments === 0) throw new TryAgain('what is paid for was deleted meanwhile')
 }
 
-/** Someone of a user's billing ids. */
-export interface OwnBillingId {
-  uid: number
-  billingId: string | null
-}
-
-/** Notes who has a billing id now that had another, or none, before. */
+/** Stores which users have which billing ids now, given those they had before. */
 export async function noteBillingIds(
   db: Db,
+  home: string,
   appId: string,
   before: readonly OwnBillingId[],
   after: readonly OwnBillingId[],
 ): Promise<void> {
-  const home = homeOfRemote(db)
-  if (home === null) return
   const [former, present] = [known(before), known(after)]
   const isIn = (all: readonly KnownBillingId[], { uid, billingId }: KnownBillingId) =>
     all.some((one) => one.uid === uid && one.billingId === billingId)

@@ -8,17 +8,26 @@ import {
   MAX_TRANSACTION_ATTEMPTS,
   STATEMENT_TIMEOUT_MS,
 } from '../../domain/limits.ts'
-import { attachCells, beginOutside, type Cells, learnOfCells } from '../cells/cells.ts'
-import { beginLimited, endLimited, limitRemote, type Place, ServerBusy } from '../cells/remote-places.ts'
+import {
+  type Admission,
+  ONE_PLACE,
+  type PlacesFactory,
+  type PoolPlaces,
+  type SessionPlaces,
+} from './places.ts'
 import type { Primary } from './primary.ts'
 import { endedForAnother, refersToNothing } from './refusals.ts'
 import { applySettings, ServiceClient } from './service-client.ts'
 import { SilentConnections } from './silent-connections.ts'
 
-/** A pool or one of its connections: the argument of plain store functions. */
-export type Db = Pick<pg.ClientBase, 'query'> | Pick<pg.Pool, 'query'>
-export type Pool = pg.Pool
-export type Tx = pg.PoolClient
+export interface Pool extends pg.Pool {
+  readonly places: PoolPlaces
+  connect(): Promise<Tx>
+  connect(callback: Parameters<pg.Pool['connect']>[0]): void
+}
+export interface Tx extends pg.PoolClient {
+  readonly places: SessionPlaces
+}
 
 const TIMESTAMPTZ = 1184
 const INT8 = 20
@@ -61,11 +70,14 @@ export interface PoolOptions {
   statementMs?: number
   /** how much of that it may wait for a lock */
   lockMs?: number
-  /** what is known of the database's cells */
-  cells?: Cells
+  /** where the rows of users are */
+  places?: PlacesFactory
   /** where names lead to, if not to the usual schema */
   searchPath?: string
 }
+
+/** A statement about one of several places takes minutes at most; a longer one waits for a server that hangs. */
+export const PLACE_STATEMENT_MS = 15 * 60_000
 
 /** Milliseconds that an answer may be in transit, beyond the time of its statement. */
 const ON_THE_WAY_MS = 1_000
@@ -81,7 +93,7 @@ export function openPool(
     keyLookups,
     statementMs = STATEMENT_TIMEOUT_MS,
     lockMs = LOCK_TIMEOUT_MS,
-    cells,
+    places = ONE_PLACE,
     searchPath,
   }: PoolOptions,
   log: Logger,
@@ -97,6 +109,7 @@ export function openPool(
     ...(searchPath !== undefined && { search_path: searchPath }),
   }
   const pool = new (class extends pg.Pool {
+    readonly places = places.ofPool(this)
     override end(): Promise<void>
     override end(done: () => void): void
     override end(done?: () => void): Promise<void> | void {
@@ -114,6 +127,7 @@ export function openPool(
     connectionTimeoutMillis: CONNECTION_WAIT_MS,
     onConnect: async (client) => {
       silent.watch(client)
+      Object.assign(client, { places: places.ofSession(client as pg.PoolClient, pool.places) })
       await applySettings(client, settings)
     },
   })
@@ -121,11 +135,7 @@ export function openPool(
   pool.on('error', (error) => {
     if (!pool.ending) log.warn({ err: error }, 'idle database connection lost')
   })
-  if (cells) {
-    attachCells(pool, cells)
-    limitRemote(pool)
-  }
-  return pool
+  return pool as Pool
 }
 
 /** Thrown inside a transaction to retry all of it. */
@@ -143,21 +153,21 @@ export async function transaction<T>(
   work: (tx: Tx) => Promise<T>,
   deadline: Deadline | null = null,
 ): Promise<T> {
-  let place: Place | null = null
+  let admission: Admission | null = null
   for (let attempt = 1; ; attempt++) {
     try {
-      return await attemptTransaction(pool, work, deadline, place)
+      return await attemptTransaction(pool, work, deadline, admission)
     } catch (error) {
-      place = error instanceof ServerBusy ? await error.waitForPlace() : null
+      admission = await pool.places.admission(error)
       const passing =
-        place !== null ||
+        admission !== null ||
         endedForAnother(error) ||
         error instanceof TryAgain ||
         (attempt === 1 && refersToNothing(error)) ||
-        (attempt === 1 && (await learnOfCells(pool, error)))
+        (attempt === 1 && (await pool.places.refreshed(error)))
       if (!passing) throw error
       if (attempt < MAX_TRANSACTION_ATTEMPTS) continue
-      place?.release()
+      admission?.release()
       throw unavailable('Too many concurrent changes; try again')
     }
   }
@@ -167,20 +177,19 @@ async function attemptTransaction<T>(
   pool: Pool,
   work: (tx: Tx) => Promise<T>,
   deadline: Deadline | null,
-  place: Place | null,
+  admission: Admission | null,
 ): Promise<T> {
   const tx = await pool.connect().catch((error: unknown) => {
-    place?.release()
+    admission?.release()
     throw error
   })
-  beginLimited(tx, place)
+  tx.places.begin(true, admission)
   try {
     await tx.query('begin')
-    beginOutside(tx)
     const result = await work(tx)
     if (deadline?.passed) throw unavailable('The request took too long; nothing was changed')
     await tx.query('commit')
-    endLimited(tx)
+    tx.places.end()
     tx.release()
     return result
   } catch (error) {
@@ -188,7 +197,7 @@ async function attemptTransaction<T>(
       () => undefined,
       (failure: Error) => failure,
     )
-    endLimited(tx)
+    tx.places.end()
     // A connection that cannot even roll back is useless to the pool.
     tx.release(broken)
     throw error
@@ -215,7 +224,7 @@ export async function withSavepoint<T>(
 }
 
 /** A transaction that is not tried again, for work that cannot be done twice. */
-export function transactionOnce<T>(pool: Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+export function transactionOnce<T>(pool: Pool, work: (client: Tx) => Promise<T>): Promise<T> {
   return onOneConnection(pool, 'begin', work, 'commit')
 }
 
@@ -226,7 +235,7 @@ export function transactionOnce<T>(pool: Pool, work: (client: pg.PoolClient) => 
 export function atOneMoment<T>(
   pool: Pool,
   access: 'read only' | 'read write',
-  work: (client: pg.PoolClient) => Promise<T>,
+  work: (client: Tx) => Promise<T>,
 ): Promise<T> {
   return onOneConnection(
     pool,
@@ -240,13 +249,13 @@ export function atOneMoment<T>(
 async function onOneConnection<T>(
   pool: Pool,
   begin: string,
-  work: (client: pg.PoolClient) => Promise<T>,
+  work: (client: Tx) => Promise<T>,
   end: 'commit' | 'rollback',
 ): Promise<T> {
   const client = await pool.connect()
   try {
+    client.places.begin(false, null)
     await client.query(begin)
-    beginOutside(client)
     const result = await work(client)
     await client.query(end)
     client.release()

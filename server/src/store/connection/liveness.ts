@@ -1,4 +1,4 @@
-import type { Db } from './database.ts'
+import type { Db } from './places.ts'
 
 /** Fails if there is no connection to be had, or no answer on it. */
 export async function answers(db: Db): Promise<void> {

@@ -1,5 +1,6 @@
 import pg, { type Connection, type Submittable } from 'pg'
-import type { Db, Tx } from './database.ts'
+import type { Pool, Tx } from './database.ts'
+import type { Db } from './places.ts'
 import { writeSettings } from './transaction-settings.ts'
 
 /** A row as PostgreSQL sends it: its columns as text, in order. */
@@ -31,7 +32,7 @@ export class Prepared<Row extends Texts> {
   /** The same on any connection of a pool. */
   async runOn(db: Db, values: Texts): Promise<Row[]> {
     if (!(db instanceof pg.Pool)) return this.run(db as Tx, values)
-    const client = await db.connect()
+    const client = await (db as Pool).connect()
     try {
       const rows = await this.run(client, values)
       client.release()

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Monotonic } from '../../domain/clocks.ts'
-import type { Db, Pool } from './database.ts'
+import type { Pool } from './database.ts'
+import type { Db } from './places.ts'
 import { TIMELINE } from './primary.ts'
 
 /** Pools for the kinds of reads there are, all to the same server. */

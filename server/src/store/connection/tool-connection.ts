@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { StartError } from '../../domain/errors.ts'
-import { CELL_STATEMENT_MS } from '../cells/cell-pools.ts'
-import type { Connection, Pool } from './database.ts'
+import { type Connection, PLACE_STATEMENT_MS, type Pool } from './database.ts'
+import { ONE_PLACE } from './places.ts'
 import { ServiceClient, setIfDirect } from './service-client.ts'
 import type { DatabaseSetting } from './start-problems.ts'
 
@@ -19,11 +19,11 @@ const SETTINGS = {
   synchronize_seqscans: 'off',
 }
 
-/** Connections for operators' tools; names lead to a cell by `searchPath`, if that is given. */
+/** Connections for operators' tools. `searchPath` lets names lead to one of several cells. */
 export function openToolPool(connection: Connection, setting: DatabaseSetting, searchPath?: string): Pool {
-  const inCell = { search_path: searchPath ?? '', statement_timeout: String(CELL_STATEMENT_MS) }
+  const inCell = { search_path: searchPath ?? '', statement_timeout: String(PLACE_STATEMENT_MS) }
   const settings = searchPath === undefined ? SETTINGS : { ...SETTINGS, ...inCell }
-  const pool = new pg.Pool({
+  const pool = new ToolPool({
     ...connection,
     Client: ServiceClient,
     max: 4,
@@ -31,6 +31,7 @@ export function openToolPool(connection: Connection, setting: DatabaseSetting, s
     connectionTimeoutMillis: 30_000,
     keepAlive: true,
     onConnect: async (client) => {
+      Object.assign(client, { places: ONE_PLACE.ofSession(client as pg.PoolClient, pool.places) })
       if (await setIfDirect(client, settings)) return endWithProcess(client)
       const instead = setting === '--to' ? 'name' : 'set DATABASE_DIRECT_URL to'
       throw new StartError(
@@ -39,7 +40,11 @@ export function openToolPool(connection: Connection, setting: DatabaseSetting, s
     },
   })
   pool.on('error', () => {})
-  return pool
+  return pool as Pool
+}
+
+class ToolPool extends pg.Pool {
+  readonly places = ONE_PLACE.ofPool(this)
 }
 
 /** How often PostgreSQL looks, during a statement, whether whoever asked for it is still there. */

@@ -1,9 +1,7 @@
 import { isCharged, STILL_CHARGED } from '../billing/provider-subscriptions.ts'
-import { billingIds } from '../cells/ask-cells.ts'
-import { inEachCell, refreshCells } from '../cells/cells.ts'
-import { noteBillingIds } from '../cells/remote-references.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import type { Tx } from '../connection/database.ts'
+import { billingIdOwners } from '../connection/places.ts'
 import { violates } from '../connection/refusals.ts'
 import { BILLING_ID_TAKEN } from '../users/users.ts'
 import type { ImportOutcome } from './user-import-rows.ts'
@@ -44,7 +42,7 @@ export async function moveRows(
     [appId, importId],
   )
   const next = [appId, importId, rows[0]?.to ?? 0, limit] as const
-  return (await refreshCells(tx)) ? moveInCells(tx, WAYS[way], next) : moveHere(tx, WAYS[way], next)
+  return moveNext(tx, WAYS[way], next)
 }
 
 type Next = readonly [appId: string, importId: string, after: number, limit: number]
@@ -63,8 +61,8 @@ const nextRows = ({ has, gets }: Way, owners: string) => `
   from user_import_row r
   where r.app_id = $1 and r.import_id = $2 and r.outcome = 'CHANGE' and r.line > $3 order by r.line limit $4`
 
-const moving = (users: string, next: string) => `
-  update ${users} u set email = n.email, billing_id = n.billing_id from ${next} n
+const moving = (next: string) => `
+  update users u set email = n.email, billing_id = n.billing_id from ${next} n
   where u.app_id = n.app_id and u.uid = n.user_uid and not n.taken and not n.charged and u.email is not distinct from n.has_email
     and u.billing_id is not distinct from n.has_billing_id
   returning n.line`
@@ -87,14 +85,6 @@ const noting = ({ refused, to, counts }: Way) => `
   from (select max(line) as line from next) last
   where app_id = $1 and id = $2 and last.line is not null`
 
-async function moveHere(tx: Tx, way: Way, next: Next): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `with next as materialized (${nextRows(way, billingIds(tx))}), moved as (${moving('users', 'next')}), ${noting(way)}`,
-    [...next],
-  )
-  return rowCount === 1
-}
-
 interface NextRow {
   line: number
   uid: number
@@ -106,11 +96,11 @@ interface NextRow {
   charged: boolean
 }
 
-/** The same in several cells, some of which may be on other servers: no statement writes to all of them. */
-async function moveInCells(tx: Tx, way: Way, [appId, importId, ...from]: Next): Promise<boolean> {
+/** In several statements, since users may be on several servers, and no statement writes to all of them. */
+async function moveNext(tx: Tx, way: Way, [appId, importId, ...from]: Next): Promise<boolean> {
   const { rows } = await tx.query<NextRow>(
     `select line, user_uid as uid, has_email as "hasEmail", has_billing_id as "hasBillingId", email,
-       billing_id as "billingId", taken, charged from (${nextRows(way, billingIds(tx))}) n`,
+       billing_id as "billingId", taken, charged from (${nextRows(way, billingIdOwners(tx))}) n`,
     [appId, importId, ...from],
   )
   const values = [
@@ -128,11 +118,11 @@ async function moveInCells(tx: Tx, way: Way, [appId, importId, ...from]: Next): 
     $7::text[], $8::boolean[], $9::boolean[])
     as n (line, user_uid, has_email, has_billing_id, email, billing_id, taken, charged))`
   const byLine = new Map(rows.map((row) => [row.line, row]))
-  const moved = await inEachCell(tx, async () => {
-    const { rows: done } = await tx.query<{ line: number }>(moving('users', given), values)
+  const moved = await tx.places.writeEach(async (db) => {
+    const { rows: done } = await db.query<{ line: number }>(moving(given), values)
     const theirs = done.flatMap(({ line }) => byLine.get(line) ?? [])
     const had = theirs.map(({ uid, hasBillingId }) => ({ uid, billingId: hasBillingId }))
-    await noteBillingIds(tx, appId, had, theirs)
+    await db.places.noteBillingIds(appId, had, theirs)
     return done.map(({ line }) => line)
   })
   const { rowCount } = await tx.query(

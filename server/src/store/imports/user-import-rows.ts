@@ -1,8 +1,8 @@
 import type { KnownAs } from '../../domain/personal-data.ts'
 import { isCharged, STILL_CHARGED } from '../billing/provider-subscriptions.ts'
-import { billingIds, implied } from '../cells/ask-cells.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import { billingIdOwners, type Db, implied } from '../connection/places.ts'
 
 /** The outcome of a row of the file. */
 export const IMPORT_OUTCOMES = ['BAD', 'UNCHANGED', 'CHANGE', 'APPLIED', 'REFUSED', 'UNDONE', 'KEPT'] as const
@@ -74,7 +74,7 @@ export async function stageRows(
          case when r.set_email then r.new_email else u.email end as new_email,
          case when r.set_billing_id then r.new_billing_id else u.billing_id end as new_billing_id,
          case when u.uid is null then 'UNKNOWN_USER'
-           when r.set_billing_id and exists (select from ${billingIds(db)} o where o.app_id = r.app_id
+           when r.set_billing_id and exists (select from ${billingIdOwners(db)} o where o.app_id = r.app_id
              and o.billing_id = r.new_billing_id and o.uid <> u.uid) then 'BILLING_ID_TAKEN'
            when r.set_billing_id and r.new_billing_id is distinct from u.billing_id
              and ${isCharged('u.app_id', 'u.uid', 'u.billing_id')} then 'BILLING_ID_CHARGED' end as problem

@@ -1,5 +1,5 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 /** The background jobs, with their arguments. */
 export interface Jobs {

@@ -1,4 +1,5 @@
-import type { Db, Tx } from '../connection/database.ts'
+import type { Tx } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 /**
  * Deletes at most `limit` rows older than `seconds`; returns how many. The oldest come first, by an index that exists

@@ -1,4 +1,5 @@
-import { type Db, type Pool, type Tx, transactionOnce } from '../connection/database.ts'
+import { type Pool, type Tx, transactionOnce } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 // The ledger is partitioned by ranges of `seq`, one block of 2^40 each. A block is opened by moving the sequence to its
 // start. Nobody has to wait for that, and no entry is ever without a partition, however long nobody opens the next: the

@@ -1,6 +1,6 @@
 import type { UsageAction } from '../../domain/usage.ts'
-import { findInCells, rowsOf, sumOfCells } from '../cells/ask-cells.ts'
-import type { Db } from '../connection/database.ts'
+import { anyRows, sums } from '../connection/merge-answers.ts'
+import { type Db, rowOf, rowsOf } from '../connection/places.ts'
 
 export interface LedgerRow {
   seq: number
@@ -33,7 +33,7 @@ export async function ledgerOfUser(
      order by l.seq desc limit $5`,
     values: [appId, userUid, featureIds, before, limit],
   })
-  return findInCells(db, ask)
+  return db.places.each(ask, anyRows())
 }
 
 /** How many of a user's entries of these features are no longer in the ledger: their partition was retired. */
@@ -43,11 +43,14 @@ export async function countRetiredEntries(
   userUid: number,
   featureIds: readonly string[],
 ): Promise<number> {
-  const { count } = await sumOfCells<{ count: number }>(db, {
-    text: `select coalesce(sum(b.entries), 0)::bigint as count
+  const { count } = await db.places.each(
+    rowOf<{ count: number }>({
+      text: `select coalesce(sum(b.entries), 0)::bigint as count
      from ledger_base b join ledger_partition p on p.block = b.block and p.retired_at is not null
      where b.app_id = $1 and b.user_uid = $2 and b.feature_id = any($3)`,
-    values: [appId, userUid, featureIds],
-  })
+      values: [appId, userUid, featureIds],
+    }),
+    sums(),
+  )
   return count
 }

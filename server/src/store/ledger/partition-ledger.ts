@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { type Db, type Pool, type Tx, transactionOnce } from '../connection/database.ts'
+import { type Pool, type Tx, transactionOnce } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 // Makes a large table of the ledger its own first partition, while everybody goes on writing to it. A small one was
 // converted by the migration.

@@ -1,5 +1,6 @@
-import { awaitCommits } from '../cells/remote-commits.ts'
-import type { Db, Pool, Tx } from '../connection/database.ts'
+import type { Pool, Tx } from '../connection/database.ts'
+import { awaitCommits } from '../connection/distributed-commits.ts'
+import type { Db } from '../connection/places.ts'
 import { partitionName } from './ledger-partitions.ts'
 import { withoutWaiting } from './partition-ledger.ts'
 
@@ -174,6 +175,21 @@ export async function entriesOnPages(db: Db, block: number, from: number, to: nu
     [`(${from},0)`, `(${to},0)`],
   )
   return rows.map(({ line }) => line)
+}
+
+const MOVES = `hashtext('tollgate moves of users')`
+
+/** Keeps users where they are for as long as the connection is open. */
+export async function keepUsersInPlace(client: Db): Promise<void> {
+  await client.query(`select pg_advisory_lock(${MOVES})`)
+}
+
+/** Whether users can be moved; if so, until the transaction ends. */
+export async function mayMoveUsers(tx: Db): Promise<boolean> {
+  const { rows } = await tx.query<{ may: boolean }>(
+    `select pg_try_advisory_xact_lock_shared(${MOVES}) as may`,
+  )
+  return rows[0]?.may === true
 }
 
 /** Where the entries went. */

@@ -1,5 +1,6 @@
 import type { Role } from '../../domain/role.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 export interface Member {
   id: number

@@ -1,4 +1,5 @@
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import type { Member } from './members.ts'
 
 export interface Session {

@@ -1,4 +1,5 @@
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 /** `tries` at once, and one more every `everyMs`. */
 export interface Pace {

@@ -1,11 +1,8 @@
 import type { Json } from '../../domain/metadata.ts'
 import type { Person } from '../../domain/personal-data.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import { enterCell, everywhere } from '../cells/cells.ts'
-import { noteBillingIds, type OwnBillingId } from '../cells/remote-references.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db, OwnBillingId, UserDb } from '../connection/places.ts'
 import { isBadRowOf, knownTimes } from '../imports/user-import-rows.ts'
-import { holdLedgerHere } from '../ledger/hold-ledger.ts'
 import type { UserRow } from '../users/users.ts'
 
 // Deletes a user for good. What was used stays, under a number that no longer leads to anybody: a counter still equals
@@ -24,19 +21,18 @@ const SELECT = `select uid, id, billing_id as "billingId", name, email, metadata
 from users where app_id = $1 and id = $2`
 
 export async function findErasableUser(db: Db, appId: string, id: string): Promise<ErasableUser | null> {
-  const { rows } = await db.query<ErasableUser>(SELECT, [appId, id])
+  const { rows } = await db.places.of(appId, id, (users) => users.query<ErasableUser>(SELECT, [appId, id]))
   return rows[0] ?? null
 }
 
 /** The same, locked against everything that refers to them. */
-export async function lockUserToErase(db: Db, appId: string, id: string): Promise<ErasableUser | null> {
-  await enterCell(db, appId, id)
+export async function lockUserToErase(db: UserDb, appId: string, id: string): Promise<ErasableUser | null> {
   const { rows } = await db.query<ErasableUser>(`${SELECT} for update`, [appId, id])
   return rows[0] ?? null
 }
 
 /** Of all their subscriptions, also of those that are only planned. */
-export async function subscriptionIdsOf(db: Db, appId: string, uid: number): Promise<string[]> {
+export async function subscriptionIdsOf(db: UserDb, appId: string, uid: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select id from subscription where app_id = $1 and user_uid = $2`,
     [appId, uid],
@@ -45,7 +41,7 @@ export async function subscriptionIdsOf(db: Db, appId: string, uid: number): Pro
 }
 
 export async function newestSubscriptionIds(
-  db: Db,
+  db: UserDb,
   appId: string,
   uid: number,
   limit: number,
@@ -64,22 +60,30 @@ export async function takenSince(
   uid: number,
   ids: readonly string[],
 ): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from ${everywhere(db, 'users')} where app_id = $1 and id = any($2) and uid <> $3`,
-    [appId, ids, uid],
+  const taken = await db.places.ofMany(
+    appId,
+    ids,
+    (id) => id,
+    async (users, some) => {
+      const { rows } = await users.query<{ id: string }>(
+        `select id from users where app_id = $1 and id = any($2) and uid <> $3`,
+        [appId, some, uid],
+      )
+      return some.map((id) => rows.some((row) => row.id === id))
+    },
   )
-  return new Set(rows.map(({ id }) => id))
+  return new Set(ids.filter((_, i) => taken[i]))
 }
 
 /** Their subscriptions and what was paid for, then the user. */
-export async function deleteUserRows(db: Db, appId: string, uid: number): Promise<void> {
+export async function deleteUserRows(db: UserDb, appId: string, uid: number): Promise<void> {
   // The usage of a user of the sample was invented.
   const { rowCount: invented } = await db.query(
     `delete from sample_item where app_id = $1 and kind = 'user' and id = $2`,
     [appId, String(uid)],
   )
   if (invented === 1) {
-    await holdLedgerHere(db)
+    await db.places.holdLedger()
     for (const table of ['usage_ledger', 'ledger_base', 'usage_counter'])
       await db.query(`delete from ${table} where app_id = $1 and user_uid = $2`, [appId, uid])
   }
@@ -90,7 +94,7 @@ export async function deleteUserRows(db: Db, appId: string, uid: number): Promis
     `delete from users where app_id = $1 and uid = $2 returning uid, billing_id as "billingId"`,
     [appId, uid],
   )
-  await noteBillingIds(db, appId, rows, [])
+  await db.places.noteBillingIds(appId, rows, [])
 }
 
 export async function deleteRecentUsage(db: Db, appId: string, ids: readonly string[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import type { Db, Tx } from '../connection/database.ts'
+import type { Tx } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 // What is left of the ids of deleted users. Providers' ids are long and random, so that a hash does not give them away.
 

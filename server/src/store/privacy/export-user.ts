@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { Person } from '../../domain/personal-data.ts'
-import { findInCells, rowsOf } from '../cells/ask-cells.ts'
-import type { Db } from '../connection/database.ts'
+import { anyRows } from '../connection/merge-answers.ts'
+import { type Db, rowsOf } from '../connection/places.ts'
 import { isBadRowOf, knownTimes } from '../imports/user-import-rows.ts'
 
 // Rows as they are, whatever columns they have: an export gives all that is stored.
@@ -70,7 +70,7 @@ export async function exportCounters(
      order by feature_id, reset_period, period_start limit $6`,
     values: [appId, userUid, featureId, resetPeriod, periodStart, limit],
   })
-  return findInCells(db, ask)
+  return db.places.each(ask, anyRows())
 }
 
 /** The ledger, feature by feature, oldest first. */
@@ -88,7 +88,7 @@ export async function exportLedger(
      order by feature_id, seq limit $5`,
     values: [appId, userUid, featureId, seq, limit],
   })
-  return findInCells(db, ask)
+  return db.places.each(ask, anyRows())
 }
 
 /** What entries counted that are no longer in the ledger, in the order of the key. */
@@ -108,7 +108,7 @@ export async function exportRetiredUsage(
      order by feature_id, reset_period, period_start, block limit $7`,
     values: [appId, userUid, featureId, resetPeriod, periodStart, block, limit],
   })
-  return findInCells(db, ask)
+  return db.places.each(ask, anyRows())
 }
 
 const parts = (key: string): string[] => (key === '' ? [] : (JSON.parse(key) as string[]))

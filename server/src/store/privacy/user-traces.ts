@@ -3,7 +3,7 @@ import { tokenOf } from '../../domain/personal-data.ts'
 import { AUDIT_COLUMNS, type AuditRow } from '../audit/audit.ts'
 import { USER_KINDS } from '../audit/snapshots.ts'
 import { NOTICE_COLUMNS, type NoticeRow } from '../billing/notices.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 // Records that may be about a user, found by their text: these tables have no index by user, and what is written all
 // day should not pay for what is rarely asked. Whether a record is about the user is for the rules to decide.

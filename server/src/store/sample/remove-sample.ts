@@ -1,8 +1,6 @@
 import pg from 'pg'
-import { inEachCell } from '../cells/cells.ts'
-import { noteBillingIds } from '../cells/remote-references.ts'
 import type { Tx } from '../connection/database.ts'
-import { holdLedgerHere } from '../ledger/hold-ledger.ts'
+import type { Db } from '../connection/places.ts'
 import type { SampleKind } from './sample.ts'
 import { REMOVE_SAMPLE_BILLS, SAMPLE_BILLS } from './sample-bills.ts'
 
@@ -74,17 +72,17 @@ async function remove(
 ): Promise<string[] | null> {
   await tx.query('savepoint removal')
   try {
-    const removal = async () => {
+    const removal = async (db: Db) => {
       let removed: { id: string; billingId?: string | null }[] = []
-      if (kind === 'user') await holdLedgerHere(tx)
-      for (const text of REMOVALS[kind]) removed = (await tx.query(text, [appId, ids])).rows
+      if (kind === 'user') await db.places.holdLedger()
+      for (const text of REMOVALS[kind]) removed = (await db.query(text, [appId, ids])).rows
       if (kind === 'user') {
         const before = removed.map(({ id, billingId = null }) => ({ uid: Number(id), billingId }))
-        await noteBillingIds(tx, appId, before, [])
+        await db.places.noteBillingIds(appId, before, [])
       }
       return removed.map(({ id }) => id)
     }
-    const removed = kind === 'user' ? (await inEachCell(tx, removal)).flat() : await removal()
+    const removed = kind === 'user' ? (await tx.places.writeEach(removal)).flat() : await removal(tx)
     await tx.query('release savepoint removal')
     return removed
   } catch (error) {

@@ -1,7 +1,6 @@
 import type { Price } from '../../domain/price.ts'
-import { inEachCell } from '../cells/cells.ts'
-import { noteBillingIds, type OwnBillingId } from '../cells/remote-references.ts'
 import { type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
+import type { OwnBillingId } from '../connection/places.ts'
 
 /** What a customer of the sample is charged for every month in the sandbox. */
 export interface SampleBill {
@@ -42,15 +41,15 @@ export async function insertSampleBills(tx: Tx, appId: string, bills: readonly S
     $8::timestamptz[], $9::timestamptz[], $10::text[])
     as b (ref, customer_ref, uid, status, started_at, paid_until, past_due_since, ended_at, quantities)`
   const PRICES = `array(select json_object_keys(b.quantities::json))`
-  const customers = await inEachCell(tx, async () => {
-    const { rows } = await tx.query<OwnBillingId & { email: string | null; name: string | null }>(
+  const customers = await tx.places.writeEach(async (db) => {
+    const { rows } = await db.query<OwnBillingId & { email: string | null; name: string | null }>(
       `update users u set billing_id = b.customer_ref
        from unnest($2::text[], $3::bigint[]) as b (customer_ref, uid)
        where u.app_id = $1 and u.uid = b.uid and u.uid = any($3)
        returning u.uid, u.billing_id as "billingId", u.email, u.name`,
       [appId, values[2], values[3]],
     )
-    await noteBillingIds(tx, appId, [], rows)
+    await db.places.noteBillingIds(appId, [], rows)
     return rows
   })
   await tx.query(

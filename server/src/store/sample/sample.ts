@@ -1,28 +1,30 @@
 import type { ResetPeriod } from '../../domain/period.ts'
-import { cellsOf, enterCell, inEachCell, leaveCell } from '../cells/cells.ts'
-import { type Db, type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
-import { holdLedgerHere } from '../ledger/hold-ledger.ts'
+import { type Tx, timestamp, timestampOrNull } from '../connection/database.ts'
+import { allRows } from '../connection/merge-answers.ts'
+import { type Db, rowsOf, type UserDb } from '../connection/places.ts'
 
 /** The uids of the users created: fewer where an id was taken. */
 export async function insertSampleUsers(
-  db: Db,
+  tx: Tx,
   appId: string,
   users: readonly SampleUser[],
 ): Promise<number[]> {
-  const uids: number[] = []
-  // One at a time where each may belong to another cell.
-  for (const some of cellsOf(db) ? users.map((user) => [user]) : [users]) {
-    if (some[0]) await enterCell(db, appId, some[0].id)
-    const { rows } = await db.query<{ uid: number }>(
-      `insert into users (app_id, id, name, email, metadata)
-       select $1, u.*, '{"sample": true}' from unnest($2::text[], $3::text[], $4::text[]) as u
-       on conflict do nothing returning uid`,
-      [appId, some.map((u) => u.id), some.map((u) => u.name), some.map((u) => u.email)],
-    )
-    uids.push(...rows.map(({ uid }) => uid))
-  }
-  await leaveCell(db)
-  return uids
+  const uids = await tx.places.ofMany(
+    appId,
+    users,
+    ({ id }) => id,
+    async (db, some) => {
+      const { rows } = await db.query<{ id: string; uid: number }>(
+        `insert into users (app_id, id, name, email, metadata)
+         select $1, u.*, '{"sample": true}' from unnest($2::text[], $3::text[], $4::text[]) as u
+         on conflict do nothing returning id, uid`,
+        [appId, some.map((u) => u.id), some.map((u) => u.name), some.map((u) => u.email)],
+      )
+      const uidOf = new Map(rows.map(({ id, uid }) => [id, uid]))
+      return some.map(({ id }) => uidOf.get(id) ?? null)
+    },
+  )
+  return uids.filter((uid) => uid !== null)
 }
 
 interface SampleUser {
@@ -31,22 +33,24 @@ interface SampleUser {
   email: string
 }
 
-/** Does the same in each cell, for the rows of the users who are in it. */
-async function byUsersOfCell<Row extends { uid: number }>(
+/** Writes in every place the rows of the users who are there. */
+async function byPlace<Row extends { uid: number }>(
   tx: Tx,
   appId: string,
   rows: readonly Row[],
-  work: (some: readonly Row[]) => Promise<unknown>,
+  write: (db: UserDb, some: readonly Row[]) => Promise<unknown>,
 ): Promise<void> {
   const uids = [...new Set(rows.map(({ uid }) => uid))]
-  await inEachCell(tx, async () => {
-    if (!cellsOf(tx)) return work(rows)
-    const found = await tx.query<{ uid: number }>(
+  await tx.places.writeEach(async (db) => {
+    const found = await db.query<{ uid: number }>(
       `select uid from users where app_id = $1 and uid = any($2)`,
       [appId, uids],
     )
     const here = new Set(found.rows.map(({ uid }) => uid))
-    return work(rows.filter(({ uid }) => here.has(uid)))
+    await write(
+      db,
+      rows.filter(({ uid }) => here.has(uid)),
+    )
   })
 }
 
@@ -66,8 +70,8 @@ export async function insertSampleSubscriptions(
   appId: string,
   made: readonly SampleSubscription[],
 ): Promise<void> {
-  await byUsersOfCell(tx, appId, made, (some) =>
-    tx.query(
+  await byPlace(tx, appId, made, (db, some) =>
+    db.query(
       `insert into subscription (app_id, user_uid, id, package_id, is_addon, started_at, anchor, cancelled_at,
          provider, provider_ref, cancel_at)
        select $1, s.uid, s.id, s.package_id, s.is_addon, s.started_at, s.started_at, s.ended_at, p.provider, p.ref,
@@ -115,16 +119,16 @@ export async function insertSampleUsage(
     rows.map((r) => timestamp(r.periodStart)),
     rows.map((r) => r.used),
   ]
-  await byUsersOfCell(tx, appId, counters, (some) =>
-    tx.query(
+  await byPlace(tx, appId, counters, (db, some) =>
+    db.query(
       `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
        select $1, s.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[]) as s`,
       [appId, ...key(some)],
     ),
   )
-  await byUsersOfCell(tx, appId, entries, async (some) => {
-    await holdLedgerHere(tx)
-    await tx.query(
+  await byPlace(tx, appId, entries, async (db, some) => {
+    await db.places.holdLedger()
+    await db.query(
       `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, used, delta, recorded_at, action)
        select $1, s.*, 'ADD' from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[],
          $7::bigint[], $8::timestamptz[]) as s (uid, feature_id, reset_period, period_start, used, delta, recorded_at)
@@ -141,13 +145,11 @@ export async function insertSampleRecent(
   recent: readonly SampleEntry[],
 ): Promise<void> {
   const uids = recent.map(({ uid }) => uid)
-  const found = await inEachCell(db, () =>
-    db.query<{ uid: number; id: string }>(`select uid, id from users where app_id = $1 and uid = any($2)`, [
-      appId,
-      uids,
-    ]),
-  )
-  const idOf = new Map(found.flatMap(({ rows }) => rows.map(({ uid, id }) => [uid, id])))
+  const find = rowsOf<{ uid: number; id: string }>({
+    text: `select uid, id from users where app_id = $1 and uid = any($2)`,
+    values: [appId, uids],
+  })
+  const idOf = new Map((await db.places.each(find, allRows())).map(({ uid, id }) => [uid, id]))
   await db.query(
     `insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
      select $1, r.* from unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::timestamptz[]) as r`,

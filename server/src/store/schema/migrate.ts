@@ -1,5 +1,6 @@
 import { Kysely, type Migration, Migrator, PostgresAdapter, PostgresDialect } from 'kysely'
-import { type Db, type Pool, transactionOnce } from '../connection/database.ts'
+import { type Pool, transactionOnce } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import * as initial from './migrations/001-initial.ts'
 import * as billing from './migrations/002-billing.ts'
 import * as dashboard from './migrations/003-dashboard.ts'

@@ -1,4 +1,4 @@
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 /** A table that exists while a restore is running: no service starts on half a backup. */
 export const RESTORE_MARK = 'tollgate_restore'

@@ -1,4 +1,4 @@
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 /**
  * Indexes of users that some lists and the search need. A migration builds them where there are few users; where there are many they are

@@ -1,4 +1,4 @@
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import { TABLES } from './tables.ts'
 
 /** With fewer rows, any plan is fast. */

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg'
 import { escapeIdentifier as quoted } from 'pg'
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import { copyIn, copyOut } from './copy.ts'
 
 /**
@@ -139,8 +139,19 @@ export async function holdTables(
   if (names.length > 0) await client.query(`lock table ${names.join(', ')} in ${mode} mode`)
 }
 
+/** Whether some users are on other servers, which have no snapshot in common with this one. */
+export async function isOnSeveralServers(db: Db): Promise<boolean> {
+  // A database of an earlier version has no such column.
+  const { rowCount: known } = await db.query(
+    `select from pg_attribute where attrelid = to_regclass('cell') and attname = 'remote'`,
+  )
+  if (known === 0) return false
+  const { rowCount } = await db.query(`select from cell where remote limit 1`)
+  return rowCount === 1
+}
+
 /** Deletes what migrations put into new tables: a backup has all of it. */
-export async function emptyTables(client: ClientBase): Promise<void> {
+export async function emptyTables(client: ClientBase & Db): Promise<void> {
   const names = (await readTables(client)).filter(({ name }) => name !== JOBS)
   await client.query(`truncate ${names.map(({ name }) => quoted(name)).join(', ')}`)
 }

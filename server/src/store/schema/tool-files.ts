@@ -1,4 +1,4 @@
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 // What operators' tools need to know of their database to tell their own files from others'.
 

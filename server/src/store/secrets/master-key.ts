@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { open, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartError } from '../../domain/errors.ts'
-import type { Db } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import { Keyring, parseMasterKeys } from './keyring.ts'
 import { hasSealedSecrets } from './secrets.ts'
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { StartError } from '../../domain/errors.ts'
-import { type Db, type Pool, transaction } from '../connection/database.ts'
+import { type Pool, transaction } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import { type Keyring, UnsealError } from './keyring.ts'
 
 const placeOf = (name: string) => JSON.stringify(['secret', name])

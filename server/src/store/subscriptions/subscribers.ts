@@ -2,9 +2,10 @@ import type { Override } from '../../domain/override.ts'
 import type { Versioned } from '../../domain/package-version.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
 import type { Holder, LiveSubscription } from '../../domain/standing.ts'
-import { askCells, firstOfCells, implied, rowsOf } from '../cells/ask-cells.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import { allRows, firstRows } from '../connection/merge-answers.ts'
+import { type Db, rowsOf } from '../connection/places.ts'
 
 /** A user who currently holds a package, and in which version. */
 export interface Subscriber extends Versioned {
@@ -30,7 +31,10 @@ export async function liveSubscribers(
       order by seq limit $5`,
     values: [appId, packageId, after, timestamp(now), limit],
   })
-  return firstOfCells(db, limit, (a, b) => a.seq - b.seq, ask)
+  return db.places.each(
+    ask,
+    firstRows(limit, (a, b) => a.seq - b.seq),
+  )
 }
 
 const IS_LIVE = `cancelled_at is null and (cancel_at is null or cancel_at > $4) and (follows is null or started_at <= $4)`
@@ -48,7 +52,10 @@ export async function newestSubscribers(
       from subscription where app_id = $1 and package_id = $2 order by seq desc limit $3`,
     values: [appId, packageId, most + 1, timestamp(now)],
   })
-  const rows = await firstOfCells(db, most + 1, (a, b) => b.seq - a.seq, ask)
+  const rows = await db.places.each(
+    ask,
+    firstRows(most + 1, (a, b) => b.seq - a.seq),
+  )
   return { rows: rows.slice(0, most).filter(({ live }) => live), more: rows.length > most }
 }
 
@@ -68,7 +75,7 @@ export async function countLive(
     values: [appId, packageIds, most, timestamp(now)],
   })
   const counts = new Map<string, { count: number; looked: number }>()
-  for (const { id, count, looked } of (await askCells(db, ask)).flat()) {
+  for (const { id, count, looked } of await db.places.each(ask, allRows())) {
     const sum = counts.get(id)
     counts.set(id, { count: count + (sum?.count ?? 0), looked: looked + (sum?.looked ?? 0) })
   }
@@ -85,11 +92,11 @@ export interface Person {
 
 /** These users, by uid. */
 export async function peopleOf(db: Db, appId: string, uids: readonly number[]): Promise<Map<number, Person>> {
-  const { rows } = await db.query<Person & { uid: number }>(
-    `select uid, id as "userId", name, email from users where app_id = $1 and uid = any($2::bigint[])`,
-    [appId, numberArray(uids, (uid) => uid)],
-  )
-  return new Map(rows.map(({ uid, ...person }) => [uid, person]))
+  const find = rowsOf<Person & { uid: number }>({
+    text: `select uid, id as "userId", name, email from users where app_id = $1 and uid = any($2::bigint[])`,
+    values: [appId, numberArray(uids, (uid) => uid)],
+  })
+  return new Map((await db.places.each(find, allRows())).map(({ uid, ...person }) => [uid, person]))
 }
 
 /** What a user has, or will have: see `heldAt`. */
@@ -111,20 +118,23 @@ export async function holders(
   now: number,
   planned = false,
 ): Promise<Map<number, Holding>> {
-  const { rows } = await db.query<HeldSubscription & { uid: number }>(
-    `select user_uid as uid, package_id as "packageId", is_addon as "isAddon", started_at as "startedAt", anchor,
+  const values = numberArray(uids, (uid) => uid)
+  const findHeld = rowsOf<HeldSubscription & { uid: number }>({
+    text: `select user_uid as uid, package_id as "packageId", is_addon as "isAddon", started_at as "startedAt", anchor,
        quantity, package_version as "version", version_as_of as "versionAsOf", cancel_at as "cancelAt",
        follows is not null as planned
      from subscription where app_id = $1 and user_uid = any($2::bigint[])
        and cancelled_at is null and (cancel_at is null or cancel_at > $3)
        and (follows is null or started_at <= $3 or $4) order by seq`,
-    [appId, numberArray(uids, (uid) => uid), timestamp(now), planned],
-  )
-  const overridden = await db.query<{ uid: number; overrides: Override[] }>(
-    `select uid, overrides from users where app_id = $1 and uid = any($2::bigint[]) and overrides is not null`,
-    [appId, numberArray(uids, (uid) => uid)],
-  )
-  const overrides = new Map(overridden.rows.map((row) => [row.uid, row.overrides]))
+    values: [appId, values, timestamp(now), planned],
+  })
+  const findOverrides = rowsOf<{ uid: number; overrides: Override[] }>({
+    text: `select uid, overrides from users where app_id = $1 and uid = any($2::bigint[]) and overrides is not null`,
+    values: [appId, values],
+  })
+  const rows = await db.places.each(findHeld, allRows())
+  const overridden = await db.places.each(findOverrides, allRows())
+  const overrides = new Map(overridden.map((row) => [row.uid, row.overrides]))
   const held = new Map(
     uids.map((uid) => [uid, { live: [] as HeldSubscription[], overrides: overrides.get(uid) ?? null }]),
   )
@@ -151,22 +161,21 @@ export async function usedOf(db: Db, appId: string, counters: readonly Counter[]
   const used = new Array<number>(counters.length).fill(0)
   if (counters.length === 0) return used
   // Joined by a column, not by the parameter: whatever the planner believes about the app, it uses the whole key.
-  const { rows } = await db.query<{ ord: number; used: number }>(
-    `with q as materialized (
+  const find = rowsOf<{ ord: number; used: number }>({
+    text: `with q as materialized (
        select $1 as app_id, q.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[])
          with ordinality as q (user_uid, feature_id, reset_period, period_start, ord))
      select q.ord::int, c.used
      from q join usage_counter c on c.app_id = q.app_id and c.user_uid = q.user_uid and c.feature_id = q.feature_id
-       and c.reset_period = q.reset_period and c.period_start = q.period_start
-       ${implied(db, 'c.app_id = $1 and c.user_uid = any($2)')}`,
-    [
+       and c.reset_period = q.reset_period and c.period_start = q.period_start`,
+    values: [
       appId,
       numberArray(counters, (c) => c.uid),
       textArray(counters, (c) => c.featureId),
       textArray(counters, (c) => c.resetPeriod),
       textArray(counters, (c) => timestamp(c.periodStart)),
     ],
-  )
-  for (const row of rows) used[row.ord - 1] = row.used
+  })
+  for (const row of await db.places.each(find, allRows())) used[row.ord - 1] = row.used
   return used
 }

@@ -1,7 +1,6 @@
-import { stretchOfCells, sumOfCells } from '../cells/ask-cells.ts'
-import { cellsOf } from '../cells/cells.ts'
-import { ascending, descending, type Stretch as Found } from '../cells/merge-pages.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import { ascending, descending, firstScanned, type Scan, sums } from '../connection/merge-answers.ts'
+import { type Db, rowOf } from '../connection/places.ts'
 import { fromRow, isShown, type Read, type SubscriptionRow, select } from './subscriptions.ts'
 
 /** What a subscription may be asked for: live ones of a kind, or those that are over. */
@@ -49,7 +48,7 @@ const IS_SENT_AS_PAST_DUE: PastDue = (s) =>
   `(${s}.provider is not null and (${s}.provider, ${s}.provider_ref) in (select p.provider, p.ref from provider_subscription p
     where p.app_id = $1 and p.live and p.past_due_since is not null))`
 
-const pastDueIn = (db: Db): PastDue => (cellsOf(db)?.anyRemote ? IS_SENT_AS_PAST_DUE : IS_PAST_DUE)
+const pastDueIn = (db: Db): PastDue => (db.places.acrossServers ? IS_SENT_AS_PAST_DUE : IS_PAST_DUE)
 
 function isIn(state: SubscriptionState, now: string, s: string, pastDue: PastDue): string {
   const live = isLive(now, s)
@@ -132,8 +131,8 @@ export async function filteredSubscriptions(
   from: Stretch,
   limit: number,
   now: number,
-): Promise<Found<SubscriptionRow>> {
-  const look = async (cell: Db): Promise<Found<SubscriptionRow>> => {
+): Promise<Scan<SubscriptionRow>> {
+  const look = async (cell: Db): Promise<Scan<SubscriptionRow>> => {
     const { stretch, order, values } = stretchOf(appId, filter, from)
     const found = [...values]
     const take = (value: unknown) => `$${found.push(value)}`
@@ -142,16 +141,19 @@ export async function filteredSubscriptions(
       `${select(at, stretch)} where ${wanted(filter, at, take, pastDueIn(cell))} order by s.${order} limit ${take(limit)}`,
       found,
     )
-    if (rows.length === limit) return { rows: rows.map(fromRow), lookedTo: null }
+    if (rows.length === limit) return { rows: rows.map(fromRow), scannedTo: null }
     const longer = stretchOf(appId, filter, { ...from, most: from.most + 1 })
     const ends = await cell.query<{ seq: number }>(
       `select seq from ${longer.stretch} order by ${order} offset ${from.most - 1}`,
       longer.values,
     )
     const [last, next] = ends.rows
-    return { rows: rows.map(fromRow), lookedTo: last && next ? last.seq : null }
+    return { rows: rows.map(fromRow), scannedTo: last && next ? last.seq : null }
   }
-  return stretchOfCells(db, limit, ({ seq }) => seq, from.oldestFirst ? ascending : descending, look)
+  return db.places.each(
+    look,
+    firstScanned(limit, ({ seq }) => seq, from.oldestFirst ? ascending : descending),
+  )
 }
 
 /** Among the newest `most`, and whether there are more to look at. */
@@ -165,9 +167,12 @@ export async function countSubscriptions(
   const { stretch, values } = stretchOf(appId, filter, { after: null, oldestFirst: false, most: most + 1 })
   const take = (value: unknown) => `$${values.push(value)}`
   const at = `${take(timestamp(now))}::timestamptz`
-  const { count, looked } = await sumOfCells<{ count: number; looked: number }>(db, {
-    text: `select count(*) filter (where ${wanted(filter, at, take, pastDueIn(db))}) as count, count(*) as looked from ${stretch}`,
-    values,
-  })
+  const { count, looked } = await db.places.each(
+    rowOf<{ count: number; looked: number }>({
+      text: `select count(*) filter (where ${wanted(filter, at, take, pastDueIn(db))}) as count, count(*) as looked from ${stretch}`,
+      values,
+    }),
+    sums(),
+  )
   return { count: Math.min(count, most), more: looked > most }
 }

@@ -1,8 +1,8 @@
 import type { Subscription } from '../../domain/subscription.ts'
 import { PAID_AT } from '../billing/provider-subscriptions.ts'
-import { findInCells, firstOfCells, rowsOf } from '../cells/ask-cells.ts'
-import { holdReferences } from '../cells/remote-references.ts'
-import { type Db, timestamp, timestampOrNull } from '../connection/database.ts'
+import { timestamp, timestampOrNull } from '../connection/database.ts'
+import { anyRows, firstRows } from '../connection/merge-answers.ts'
+import { type Db, rowsOf, type UserDb } from '../connection/places.ts'
 
 /** The provider and its id of what is paid for; null: created by hand. */
 export interface PaidFor {
@@ -70,7 +70,7 @@ export function fromRow(read: Read): SubscriptionRow {
 }
 
 export async function insertSubscriptions(
-  db: Db,
+  db: UserDb,
   appId: string,
   userUid: number,
   made: readonly Subscription[],
@@ -87,7 +87,7 @@ export async function insertSubscriptions(
 
 /** Plans what succeeds a subscription at its end. */
 export async function insertSuccessor(
-  db: Db,
+  db: UserDb,
   appId: string,
   userUid: number,
   follows: string,
@@ -98,14 +98,13 @@ export async function insertSuccessor(
 }
 
 async function insert(
-  db: Db,
+  db: UserDb,
   appId: string,
   userUid: number,
   made: readonly (Subscription & { follows: string | null })[],
   paid: { provider: string; ref: string } | null,
 ): Promise<void> {
-  await holdReferences(
-    db,
+  await db.places.holdReferences(
     appId,
     made.map((s) => s.packageId),
     paid,
@@ -148,7 +147,7 @@ export async function findSubscription(
     text: `${select('$3')} where s.app_id = $1 and s.id = $2 and ${isShown('$3')}`,
     values: [appId, id, timestamp(now)],
   })
-  const [row] = await findInCells(db, ask)
+  const [row] = await db.places.each(ask, anyRows())
   return row ? fromRow(row) : null
 }
 
@@ -162,7 +161,7 @@ export async function subscriptionsOfUser(
     text: `${select('$3')} where s.app_id = $1 and s.user_uid = $2 and ${isShown('$3')} order by s.seq`,
     values: [appId, userUid, timestamp(now)],
   })
-  return (await findInCells(db, ask)).map(fromRow)
+  return (await db.places.each(ask, anyRows())).map(fromRow)
 }
 
 /** Oldest first, starting after `after`: all, or one user's. */
@@ -188,10 +187,20 @@ order by s.seq limit $3`,
           values: [appId, after, limit, timestamp(now), userUid],
         },
   )
-  return (await firstOfCells(db, limit, (a, b) => a.seq - b.seq, ask)).map(fromRow)
+  return (
+    await db.places.each(
+      ask,
+      firstRows(limit, (a, b) => a.seq - b.seq),
+    )
+  ).map(fromRow)
 }
 
-export async function cancelNow(db: Db, appId: string, ids: readonly string[], now: number): Promise<void> {
+export async function cancelNow(
+  db: UserDb,
+  appId: string,
+  ids: readonly string[],
+  now: number,
+): Promise<void> {
   await db.query(
     `update subscription set cancelled_at = $3 where app_id = $1 and id = any($2) and cancelled_at is null`,
     [appId, ids, timestamp(now)],
@@ -199,7 +208,12 @@ export async function cancelNow(db: Db, appId: string, ids: readonly string[], n
 }
 
 /** Never postpones an earlier end. */
-export async function cancelLater(db: Db, appId: string, ids: readonly string[], at: number): Promise<void> {
+export async function cancelLater(
+  db: UserDb,
+  appId: string,
+  ids: readonly string[],
+  at: number,
+): Promise<void> {
   await db.query(
     `update subscription set cancel_at = least(cancel_at, $3::timestamptz)
      where app_id = $1 and id = any($2) and cancelled_at is null`,
@@ -208,7 +222,7 @@ export async function cancelLater(db: Db, appId: string, ids: readonly string[],
 }
 
 /** Sets its end to exactly this moment. */
-export async function endAt(db: Db, appId: string, id: string, at: number): Promise<void> {
+export async function endAt(db: UserDb, appId: string, id: string, at: number): Promise<void> {
   await db.query(
     `update subscription set cancel_at = $3 where app_id = $1 and id = $2 and cancelled_at is null`,
     [appId, id, timestamp(at)],
@@ -216,7 +230,7 @@ export async function endAt(db: Db, appId: string, id: string, at: number): Prom
 }
 
 /** Takes a scheduled end back. */
-export async function keepOn(db: Db, appId: string, ids: readonly string[]): Promise<void> {
+export async function keepOn(db: UserDb, appId: string, ids: readonly string[]): Promise<void> {
   await db.query(
     `update subscription set cancel_at = null where app_id = $1 and id = any($2) and cancelled_at is null`,
     [appId, ids],
@@ -225,7 +239,7 @@ export async function keepOn(db: Db, appId: string, ids: readonly string[]): Pro
 
 /** The payments behind a user's subscriptions, by provider and id. */
 export async function paymentsBehind(
-  db: Db,
+  db: UserDb,
   appId: string,
   userUid: number,
 ): Promise<Map<string, { paidAt: number; forGood: boolean }>> {
@@ -240,7 +254,7 @@ export async function paymentsBehind(
 
 /** Has it as the provider does. */
 export async function followProvider(
-  db: Db,
+  db: UserDb,
   appId: string,
   s: Pick<Subscription, 'id' | 'anchor' | 'cancelAt' | 'quantity' | 'trialEndsAt'>,
 ): Promise<void> {

@@ -1,10 +1,11 @@
-import { type Db, timestamp, timestampOrNull } from '../connection/database.ts'
+import { timestamp, timestampOrNull } from '../connection/database.ts'
+import type { UserDb } from '../connection/places.ts'
 
 // Subscriptions that are planned to follow others.
 
 /** Forgets what was planned to succeed these. What has taken over already stays. */
 export async function deleteSuccessors(
-  db: Db,
+  db: UserDb,
   appId: string,
   ids: readonly string[],
   now: number,
@@ -16,7 +17,7 @@ export async function deleteSuccessors(
 }
 
 /** Has what was planned to succeed one subscription succeed another. */
-export async function followInstead(db: Db, appId: string, id: string, other: string): Promise<void> {
+export async function followInstead(db: UserDb, appId: string, id: string, other: string): Promise<void> {
   await db.query(
     `update subscription set follows = $3 where app_id = $1 and follows = $2 and cancelled_at is null`,
     [appId, id, other],
@@ -27,7 +28,7 @@ export async function followInstead(db: Db, appId: string, id: string, other: st
  * Writes down what the clock has already decided, so that the unique indexes see it: what has passed its `cancelAt` is
  * cancelled, and what succeeded it is planned no more.
  */
-export async function settleByClock(db: Db, appId: string, userUid: number, now: number): Promise<void> {
+export async function settleByClock(db: UserDb, appId: string, userUid: number, now: number): Promise<void> {
   await db.query(
     `update subscription set cancelled_at = cancel_at
      where app_id = $1 and user_uid = $2 and cancelled_at is null and cancel_at <= $3`,
@@ -42,7 +43,7 @@ export async function settleByClock(db: Db, appId: string, userUid: number, now:
 
 /** Moves the end of a trial, and whatever follows it. */
 export async function moveTrialEnd(
-  db: Db,
+  db: UserDb,
   appId: string,
   id: string,
   { at, nextAnchor }: { at: number; nextAnchor: number },
@@ -64,7 +65,12 @@ export async function moveTrialEnd(
  * it, or whose place another base plan has taken, and an add-on that the user has anyway; of the others, the moment moves
  * with the predecessor's end.
  */
-export async function alignSuccessors(db: Db, appId: string, userUid: number, now: number): Promise<void> {
+export async function alignSuccessors(
+  db: UserDb,
+  appId: string,
+  userUid: number,
+  now: number,
+): Promise<void> {
   const planned = `p.app_id = $1 and p.user_uid = $2 and p.cancelled_at is null and p.started_at > $3
        and f.app_id = p.app_id and f.id = p.follows`
   await db.query(
@@ -90,7 +96,7 @@ export async function alignSuccessors(db: Db, appId: string, userUid: number, no
  * those that would outlast it, and those that were to end with it. What would follow one of them later is dropped.
  */
 export async function endAddonsWithPlan(
-  db: Db,
+  db: UserDb,
   appId: string,
   userUid: number,
   { was, ends }: { was: number | null; ends: number | null },

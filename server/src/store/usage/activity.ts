@@ -1,6 +1,6 @@
-import { sumOfCells } from '../cells/ask-cells.ts'
-import { cellsOf } from '../cells/cells.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import { sums } from '../connection/merge-answers.ts'
+import { type Db, rowOf } from '../connection/places.ts'
 
 export interface Calls {
   checks: number
@@ -62,7 +62,7 @@ export async function noteRecentUsage(db: Db, recent: readonly RecentUsage[]): P
     `insert into recent_usage (app_id, user_id, feature_id, used, budget, recorded_at)
      select r.*, now() from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
        as r (app_id, user_id, feature_id, used, budget)
-     ${cellsOf(db)?.anyRemote ? EXISTING : HELD}
+     ${db.places.acrossServers ? EXISTING : HELD}
      on conflict (app_id, user_id, feature_id)
        do update set used = excluded.used, budget = excluded.budget, recorded_at = excluded.recorded_at`,
     [
@@ -119,9 +119,12 @@ export async function readChecklist(db: Db, appId: string): Promise<Checklist> {
     [appId],
   )
   if (!rows[0]) throw new Error('a checklist has no row')
-  const { users, subscriptions } = await sumOfCells<{ users: number; subscriptions: number }>(db, {
-    text: `select ${any('users', 'uid')}::int as users, ${any('subscription', 'seq')}::int as subscriptions`,
-    values: [appId],
-  })
+  const { users, subscriptions } = await db.places.each(
+    rowOf<{ users: number; subscriptions: number }>({
+      text: `select ${any('users', 'uid')}::int as users, ${any('subscription', 'seq')}::int as subscriptions`,
+      values: [appId],
+    }),
+    sums(),
+  )
   return { ...rows[0], user: users > 0, subscription: subscriptions > 0 }
 }

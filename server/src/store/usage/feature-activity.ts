@@ -1,4 +1,5 @@
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 import type { ActivityUnit } from './activity.ts'
 
 /** What was asked and recorded of one feature. */

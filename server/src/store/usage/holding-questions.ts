@@ -1,6 +1,6 @@
 import { longestMs, RESET_PERIODS, type ResetPeriod } from '../../domain/period.ts'
-import type { Cell } from '../cells/cell-map.ts'
 import { textArray } from '../connection/arrays.ts'
+import type { PlaceLayout } from '../connection/places.ts'
 
 /** One question: what does this user hold, and what are the counters of this feature and reset period? */
 export interface Question {
@@ -8,8 +8,8 @@ export interface Question {
   userId: string
   featureId: string
   resetPeriod: ResetPeriod | null
-  /** where the user is; null: there is one cell */
-  cell: Cell | null
+  /** where users are, as far as known; null: all in one place */
+  layout: PlaceLayout | null
   /** whether the app's time is perhaps not that of the servers */
   testClock: boolean
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../../domain/metadata.ts'
-import type { Db, Tx } from '../connection/database.ts'
+import type { Tx } from '../connection/database.ts'
+import type { Db } from '../connection/places.ts'
 
 export interface KeyName {
   appId: string

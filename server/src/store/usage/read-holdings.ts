@@ -1,12 +1,10 @@
 import type { Override } from '../../domain/override.ts'
 import type { LiveSubscription } from '../../domain/standing.ts'
 import { APP_NOW } from '../apps/apps.ts'
-import { byGroup, type Cell, type CellGroup, kept, schemaOf } from '../cells/cell-map.ts'
-import { numberArray } from '../connection/arrays.ts'
 import { parseTimestamp, type Tx } from '../connection/database.ts'
 import { Prepared } from '../connection/prepared.ts'
 import { CHOSEN, columns, type HoldingRow, LONGEST, type Question } from './holding-questions.ts'
-import { readRemote } from './read-remote-holdings.ts'
+import type { CounterRef } from './usage-moves.ts'
 
 export interface Holding {
   /** the app's version, read in the same snapshot */
@@ -14,7 +12,8 @@ export interface Holding {
   now: number
   /** null: no such user */
   uid: number | null
-  cell: Cell | null
+  /** of a counter that does not exist yet */
+  ref: CounterRef
   live: LiveSubscription[]
   overrides: Override[] | null
   /**
@@ -27,8 +26,7 @@ export interface Holding {
 interface Counter {
   start: number
   used: number
-  /** the position of its row (`ctid`) */
-  place: string
+  ref: CounterRef
 }
 
 /**
@@ -38,21 +36,17 @@ interface Counter {
  * PostgreSQL read every counter of that kind the user ever had, and, with a plan made while the table was new, every live
  * subscription of the app.
  */
-const holdingsOf = (
-  source: string,
-  [appId, userId, featureId, resetPeriod, longest]: readonly string[],
-  schema = '',
-) => `
+const holdingsOf = (source: string, [appId, userId, featureId, resetPeriod, longest]: readonly string[]) => `
 from ${source}
-left join ${schema}users u on u.app_id = ${appId} and u.id = ${userId}
+left join users u on u.app_id = ${appId} and u.id = ${userId}
 left join lateral (
-  select package_id, is_addon, started_at, anchor, quantity, package_version, version_as_of from ${schema}subscription
+  select package_id, is_addon, started_at, anchor, quantity, package_version, version_as_of from subscription
   where app_id = u.app_id and user_uid = u.uid
     and cancelled_at is null and (cancel_at is null or cancel_at > ${APP_NOW})
     and (follows is null or started_at <= ${APP_NOW})
   offset 0) s on true
 left join lateral (
-  select period_start, used, ctid from ${schema}usage_counter
+  select period_start, used, ctid from usage_counter
   where app_id = u.app_id and user_uid = u.uid and feature_id = ${featureId} and reset_period = ${resetPeriod}
     and period_start > coalesce(coalesce(app.test_clock, statement_timestamp()) - ${longest}, '-infinity')
   offset 0) c on true`
@@ -60,52 +54,39 @@ left join lateral (
 const COLUMNS = `app.version, ${APP_NOW} as now, u.uid, u.overrides,
   s.package_id, s.is_addon, s.started_at, s.anchor, s.quantity, s.package_version, s.version_as_of, c.period_start, c.used, c.ctid as place`
 
-const manyOf = (source: string, schema?: string) =>
-  `select q.ord, ${COLUMNS} ${holdingsOf(
-    `${source}
-join app on app.id = q.app_id`,
-    ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period', `case q.reset_period ${CHOSEN} end`],
-    schema,
-  )}`
-
 const MANY = new Prepared<HoldingRow>(
   'read-holdings',
-  manyOf(`unnest($1::text[], $2::text[], $3::text[], $4::text[])
-  with ordinality as q (app_id, user_id, feature_id, reset_period, ord)`),
-)
-
-/** In all cells of a group, which share a list of questions. */
-const manyIn = kept(
-  ({ name, schemas }: CellGroup) =>
-    new Prepared<HoldingRow>(
-      `read-holdings-${name}`,
-      `with q as materialized (
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::int[])
-    as q (app_id, user_id, feature_id, reset_period, cell, ord)
-)
-${schemas.map((schema, i) => `${manyOf('q', `${schema}.`)}\nwhere q.cell = ${i}`).join('\nunion all\n')}`,
-    ),
+  `select q.ord, ${COLUMNS} ${holdingsOf(
+    `unnest($1::text[], $2::text[], $3::text[], $4::text[])
+  with ordinality as q (app_id, user_id, feature_id, reset_period, ord)
+join app on app.id = q.app_id`,
+    ['q.app_id', 'q.user_id', 'q.feature_id', 'q.reset_period', `case q.reset_period ${CHOSEN} end`],
+  )}`,
 )
 
 /** PostgreSQL is faster with a statement for one question than with a list of one. */
-const oneOf = (name: string, schema?: string) =>
-  new Prepared<HoldingRow>(
-    name,
-    `select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4', '$5::interval'], schema)}
+const ONE = new Prepared<HoldingRow>(
+  'read-holding',
+  `select 1 as ord, ${COLUMNS} ${holdingsOf('app', ['app.id', '$2', '$3', '$4', '$5::interval'])}
 where app.id = $1`,
-  )
+)
 
-const ONE = oneOf('read-holding')
-const oneIn = kept((schema: string) => oneOf(`read-holding-${schema}`, `${schema}.`))
+/** A row of a counter is found by its position (`ctid`); the empty one is no position. */
+const refTo = (ctid: string): CounterRef => ctid as unknown as CounterRef
+const NO_ROW = refTo('')
 
 /** Answers many questions in one statement, in order. An app that does not exist leaves a hole. */
 export async function readHoldings(
   client: Tx,
   questions: readonly Question[],
 ): Promise<(Holding | undefined)[]> {
-  const holdings = new Array<Holding | undefined>(questions.length)
-  const firsts = new Array<HoldingRow>(questions.length)
-  for (const row of await read(client, questions)) {
+  return holdingsFrom(await read(client, questions), questions.length)
+}
+
+export function holdingsFrom(rows: readonly HoldingRow[], questions: number): (Holding | undefined)[] {
+  const holdings = new Array<Holding | undefined>(questions)
+  const firsts = new Array<HoldingRow>(questions)
+  for (const row of rows) {
     const [ord, appVersion, now, uid, overrides, packageId, isAddon, startedAt, anchor] = row
     const [, , , , , , , , , quantity, version, versionAsOf, periodStart, used, place] = row
     const at = Number(ord) - 1
@@ -115,7 +96,7 @@ export async function readHoldings(
         version: Number(appVersion),
         now: parseTimestamp(now),
         uid: uid === null ? null : Number(uid),
-        cell: (questions[at] as Question).cell,
+        ref: NO_ROW,
         live: [],
         overrides: overrides === null ? null : (JSON.parse(overrides) as Override[]),
         counters: [],
@@ -137,7 +118,7 @@ export async function readHoldings(
       })
     }
     if (periodStart !== null && packageId === firstPackageId) {
-      holding.counters.push({ start: parseTimestamp(periodStart), used: Number(used), place })
+      holding.counters.push({ start: parseTimestamp(periodStart), used: Number(used), ref: refTo(place) })
     }
   }
   return holdings
@@ -145,32 +126,7 @@ export async function readHoldings(
 
 function read(client: Tx, questions: readonly Question[]): Promise<HoldingRow[]> {
   const [first] = questions
-  if (first && questions.length === 1 && !first.cell?.group.remote) {
-    const { appId, userId, featureId, resetPeriod, cell } = first
-    const statement = cell ? oneIn(schemaOf(cell)) : ONE
-    return statement.run(client, [appId, userId, featureId, resetPeriod, LONGEST.get(resetPeriod) ?? null])
-  }
-  // Where there are cells after all, the statement fails.
-  if (questions.some(({ cell }) => cell === null)) return MANY.run(client, columns(questions))
-  return readInCells(client, questions)
-}
-
-async function readInCells(client: Tx, questions: readonly Question[]): Promise<HoldingRow[]> {
-  const rows: HoldingRow[] = []
-  const numbered = questions.map((question, i) => ({ question, ord: i + 1 }))
-  const cellOf = ({ question }: { question: Question }) => question.cell
-  for (const some of byGroup(numbered, cellOf)) {
-    const group = some[0]?.question.cell?.group as CellGroup
-    if (group.remote) {
-      for (const row of await readRemote(client, group, some)) rows.push(row)
-      continue
-    }
-    const values = [
-      ...columns(some.map(({ question }) => question)),
-      numberArray(some, ({ question }) => question.cell?.index ?? 0),
-      numberArray(some, ({ ord }) => ord),
-    ]
-    for (const row of await manyIn(group).run(client, values)) rows.push(row)
-  }
-  return rows
+  if (!first || questions.length > 1) return MANY.run(client, columns(questions))
+  const { appId, userId, featureId, resetPeriod } = first
+  return ONE.run(client, [appId, userId, featureId, resetPeriod, LONGEST.get(resetPeriod) ?? null])
 }

@@ -1,26 +1,31 @@
 import type { ResetPeriod } from '../../domain/period.ts'
 import type { UsageAction } from '../../domain/usage.ts'
-import type { Cell } from '../cells/cell-map.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { timestamp } from '../connection/database.ts'
 import type { KeyName } from './idempotency.ts'
 
 // What recorded usage writes, and the lists that its statements are given.
 
-export interface CounterKey {
+interface CounterKey {
   appId: string
   userUid: number
-  /** where the user is; null: there is one cell */
-  cell: Cell | null
   featureId: string
   resetPeriod: ResetPeriod
   periodStart: number
 }
 
-/** A counter's move from the value the decision was based on, in the row it was read from (null: none), to a new one. */
+declare const counterRef: unique symbol
+
+/** Where the row of a counter is, or will be once it exists; only the store that returned it can tell. */
+export interface CounterRef {
+  readonly [counterRef]: true
+}
+
+/** A counter's move from the value that the decision was based on (null: it does not exist yet) to a new one. */
 export interface CounterMove {
   key: CounterKey
-  from: { used: number; place: string } | null
+  ref: CounterRef
+  from: number | null
   to: number
   entries: LedgerEntry[]
   receipts: Receipt[]
@@ -48,12 +53,10 @@ export interface KeptReceipt {
 }
 
 /** What the moves write; their receipts are added to the given ones. */
-export type Written = ReturnType<typeof writtenFor>
-
 export function writtenFor(moves: readonly CounterMove[], receipts: KeptReceipt[]) {
   const updates = moves.flatMap((move) => {
     const last = move.entries.at(-1)
-    return move.from && last ? [{ move, key: move.key, from: move.from, last }] : []
+    return move.from !== null && last ? [{ move, key: move.key, from: move.from, last }] : []
   })
   const inserts = moves.filter(({ from }) => from === null)
   const entries: { key: CounterKey; entry: LedgerEntry; move: number | null }[] = []
@@ -91,16 +94,6 @@ export function keyColumns(rows: readonly { key: CounterKey }[]): string[] {
     textArray(rows, ({ key }) => key.featureId),
     textArray(rows, ({ key }) => key.resetPeriod),
     textArray(rows, ({ key }) => timestamp(key.periodStart)),
-  ]
-}
-
-/** The users of new counters, each once. */
-export function holderColumns(moves: readonly CounterMove[]): string[] {
-  const users = [...new Map(moves.map(({ key }) => [`${key.appId} ${key.userUid}`, key])).values()]
-  return [
-    textArray(users, (key) => key.appId),
-    numberArray(users, (key) => key.userUid),
-    numberArray(users, (key) => key.cell?.index ?? 0),
   ]
 }
 

@@ -1,13 +1,12 @@
 import type { Override } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
-import { stretchOfCells } from '../cells/ask-cells.ts'
-import { descending, type Stretch } from '../cells/merge-pages.ts'
-import type { Db } from '../connection/database.ts'
+import { descending, firstScanned, type Scan } from '../connection/merge-answers.ts'
+import type { Db, UserDb } from '../connection/places.ts'
 import { isReady } from '../schema/search-indexes.ts'
 
 /** Replaces all overrides of a user, who is locked. */
 export async function storeOverrides(
-  db: Db,
+  db: UserDb,
   appId: string,
   uid: number,
   overrides: readonly Override[],
@@ -51,8 +50,8 @@ export async function usersWithOverride(
   before: number,
   limit: number,
   most: number,
-): Promise<Stretch<Overridden>> {
-  const look = async (cell: Db): Promise<Stretch<Overridden>> => {
+): Promise<Scan<Overridden>> {
+  const look = async (cell: Db): Promise<Scan<Overridden>> => {
     const stretch = `select uid, id, name, overrides from users
       where app_id = $1 and uid < $2 and overrides is not null and ${isReady('users_with_overrides')} order by uid desc`
     const { rows } = await cell.query<Overridden>(
@@ -61,10 +60,13 @@ export async function usersWithOverride(
        order by uid desc limit $5`,
       [appId, before, most, featureId, limit],
     )
-    if (rows.length === limit) return { rows, lookedTo: null }
+    if (rows.length === limit) return { rows, scannedTo: null }
     const ends = await cell.query<{ uid: number }>(`${stretch} offset $3 limit 2`, [appId, before, most - 1])
     const [last, next] = ends.rows
-    return { rows, lookedTo: last && next ? last.uid : null }
+    return { rows, scannedTo: last && next ? last.uid : null }
   }
-  return stretchOfCells(db, limit, ({ uid }) => uid, descending, look)
+  return db.places.each(
+    look,
+    firstScanned(limit, ({ uid }) => uid, descending),
+  )
 }

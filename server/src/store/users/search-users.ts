@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../domain/metadata.ts'
-import { firstOfCells } from '../cells/ask-cells.ts'
-import { compareBytes } from '../cells/merge-pages.ts'
-import { type Db, parseTimestamp } from '../connection/database.ts'
+import { parseTimestamp } from '../connection/database.ts'
+import { compareBytes, firstRows } from '../connection/merge-answers.ts'
+import type { Db } from '../connection/places.ts'
 import { Prepared } from '../connection/prepared.ts'
 import { isReady } from '../schema/search-indexes.ts'
 import type { UserRow } from './users.ts'
@@ -121,13 +121,14 @@ export async function searchUsers(
   const { prepared, values } = statementFor(after?.by ?? null, byPart > 0)
   const place = after ?? { key: '', uid: 0 }
   const search = { appId, text, folded: text.toLowerCase(), after: place, limit, byPart }
-  return firstOfCells(db, limit, inOrder, async (cell) => {
+  const find = async (cell: Db) => {
     const rows = await prepared.runOn(
       cell,
       values.map((value) => String(value(search))),
     )
     return rows.map(foundUser)
-  })
+  }
+  return db.places.each(find, firstRows(limit, inOrder))
 }
 
 const inOrder = (a: FoundUser, b: FoundUser): number =>

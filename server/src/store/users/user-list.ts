@@ -1,7 +1,15 @@
-import { firstOfCells, rowsOf, stretchOfCells, sumOfCells } from '../cells/ask-cells.ts'
-import { compareBytes, descending, type Stretch } from '../cells/merge-pages.ts'
 import { numberArray } from '../connection/arrays.ts'
-import { type Db, timestamp } from '../connection/database.ts'
+import { timestamp } from '../connection/database.ts'
+import {
+  allRows,
+  compareBytes,
+  descending,
+  firstRows,
+  firstScanned,
+  type Scan,
+  sums,
+} from '../connection/merge-answers.ts'
+import { type Db, rowOf, rowsOf } from '../connection/places.ts'
 import { isReady } from '../schema/search-indexes.ts'
 import { LISTED, type ListedUser } from './search-users.ts'
 
@@ -17,7 +25,10 @@ export async function newestUsers(
     text: `select ${LISTED} from users where app_id = $1 and uid < $2 order by uid desc limit $3`,
     values: [appId, before, limit],
   })
-  return firstOfCells(db, limit, (a, b) => b.uid - a.uid, ask)
+  return db.places.each(
+    ask,
+    firstRows(limit, (a, b) => b.uid - a.uid),
+  )
 }
 
 /** Oldest first, starting after `after`. */
@@ -32,7 +43,10 @@ export async function oldestUsers(
     text: `select ${LISTED} from users where app_id = $1 and uid > $2 order by uid limit $3`,
     values: [appId, after, limit],
   })
-  return firstOfCells(db, limit, (a, b) => a.uid - b.uid, ask)
+  return db.places.each(
+    ask,
+    firstRows(limit, (a, b) => a.uid - b.uid),
+  )
 }
 
 export type NamedUser = ListedUser & { key: string }
@@ -52,7 +66,10 @@ export async function usersByName(
       order by ${key}, uid limit $4`,
     values: [appId, after.key, after.uid, limit],
   })
-  return firstOfCells(db, limit, (a, b) => compareBytes(a.key, b.key) || a.uid - b.uid, ask)
+  return db.places.each(
+    ask,
+    firstRows(limit, (a, b) => compareBytes(a.key, b.key) || a.uid - b.uid),
+  )
 }
 
 /** Those without a live subscription among the `most` newest before `before`, and where to go on looking. */
@@ -63,8 +80,8 @@ export async function usersWithoutPlan(
   limit: number,
   most: number,
   now: number,
-): Promise<Stretch<ListedUser>> {
-  const look = async (cell: Db): Promise<Stretch<ListedUser>> => {
+): Promise<Scan<ListedUser>> {
+  const look = async (cell: Db): Promise<Scan<ListedUser>> => {
     const stretch = 'select * from users where app_id = $1 and uid < $2 order by uid desc limit $3'
     const { rows } = await cell.query<ListedUser>(
       `select ${LISTED} from (${stretch}) u where not exists (select from subscription s
@@ -73,15 +90,18 @@ export async function usersWithoutPlan(
        order by uid desc limit $5`,
       [appId, before, most, timestamp(now), limit],
     )
-    if (rows.length === limit) return { rows, lookedTo: null }
+    if (rows.length === limit) return { rows, scannedTo: null }
     const ends = await cell.query<{ uid: number }>(
       'select uid from users where app_id = $1 and uid < $2 order by uid desc offset $3 limit 2',
       [appId, before, most - 1],
     )
     const [last, next] = ends.rows
-    return { rows, lookedTo: last && next ? last.uid : null }
+    return { rows, scannedTo: last && next ? last.uid : null }
   }
-  return stretchOfCells(db, limit, ({ uid }) => uid, descending, look)
+  return db.places.each(
+    look,
+    firstScanned(limit, ({ uid }) => uid, descending),
+  )
 }
 
 /** These users, by uid. */
@@ -90,11 +110,11 @@ export async function listedUsers(
   appId: string,
   uids: readonly number[],
 ): Promise<Map<number, ListedUser>> {
-  const { rows } = await db.query<ListedUser>(
-    `select ${LISTED} from users where app_id = $1 and uid = any($2::bigint[])`,
-    [appId, numberArray(uids, (uid) => uid)],
-  )
-  return new Map(rows.map((row) => [row.uid, row]))
+  const find = rowsOf<ListedUser>({
+    text: `select ${LISTED} from users where app_id = $1 and uid = any($2::bigint[])`,
+    values: [appId, numberArray(uids, (uid) => uid)],
+  })
+  return new Map((await db.places.each(find, allRows())).map((row) => [row.uid, row]))
 }
 
 /** Counted to `most`. */
@@ -103,9 +123,12 @@ export async function countUsers(
   appId: string,
   most: number,
 ): Promise<{ count: number; more: boolean }> {
-  const { count } = await sumOfCells<{ count: number }>(db, {
-    text: 'select count(*) as count from (select from users where app_id = $1 order by uid limit $2) u',
-    values: [appId, most + 1],
-  })
+  const { count } = await db.places.each(
+    rowOf<{ count: number }>({
+      text: 'select count(*) as count from (select from users where app_id = $1 order by uid limit $2) u',
+      values: [appId, most + 1],
+    }),
+    sums(),
+  )
   return { count: Math.min(count, most), more: count > most }
 }

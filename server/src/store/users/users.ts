@@ -1,10 +1,8 @@
 import type { Override } from '../../domain/override.ts'
 import type { User } from '../../domain/user.ts'
-import { firstOfCells, rowsOf } from '../cells/ask-cells.ts'
-import { enterCell, enterCellOf, homeOfRemote, inEachCell, leaveCell } from '../cells/cells.ts'
-import { moveForNewId } from '../cells/move-users.ts'
-import { noteBillingIds, type OwnBillingId } from '../cells/remote-references.ts'
-import type { Db, Tx } from '../connection/database.ts'
+import type { Tx } from '../connection/database.ts'
+import { allRows, anyRows, firstRows } from '../connection/merge-answers.ts'
+import { type Db, type OwnBillingId, rowsOf, type UserDb } from '../connection/places.ts'
 import { moveRecentUsage } from '../usage/activity.ts'
 
 export interface UserRow extends User {
@@ -17,14 +15,13 @@ export const BILLING_ID_TAKEN = 'users_billing_id'
 
 const COLUMNS = `uid, id, billing_id as "billingId", name, email, metadata, overrides`
 
-export async function insertUser(db: Db, appId: string, user: User): Promise<void> {
-  await enterCell(db, appId, user.id)
+export async function insertUser(db: UserDb, appId: string, user: User): Promise<void> {
   const { rows } = await db.query<OwnBillingId>(
     `insert into users (app_id, id, billing_id, name, email, metadata) values ($1, $2, $3, $4, $5, $6)
      returning ${OWN}`,
     [appId, user.id, user.billingId, user.name, user.email, JSON.stringify(user.metadata)],
   )
-  await noteBillingIds(db, appId, [], rows)
+  await db.places.noteBillingIds(appId, [], rows)
 }
 
 const OWN = `uid, billing_id as "billingId"`
@@ -44,24 +41,23 @@ async function formerId(db: Db, id: string): Promise<string | undefined> {
 }
 
 /** They were locked as `before`. */
-export async function updateUser(tx: Tx, appId: string, before: UserRow, user: UserRow): Promise<void> {
-  await moveForNewId(tx, appId, user.uid, before.id, user.id)
-  const former = user.id === before.id ? null : await formerId(tx, before.id)
-  await tx.query(
+export async function updateUser(db: UserDb, appId: string, before: UserRow, user: UserRow): Promise<void> {
+  if (user.id !== before.id) await db.places.rename(appId, user.uid, before.id, user.id)
+  const former = user.id === before.id ? null : await formerId(db, before.id)
+  await db.query(
     `update users set id = $3, billing_id = $4, name = $5, email = $6, metadata = $7,
        former_ids = case when $8::jsonb is null then former_ids else ${withFormerId} end
      where app_id = $1 and uid = $2`,
     [appId, user.uid, user.id, user.billingId, user.name, user.email, JSON.stringify(user.metadata), former],
   )
-  await noteBillingIds(tx, appId, [before], [user])
-  if (user.id !== before.id) await moveRecentUsage(tx, appId, before.id, user.id)
+  await db.places.noteBillingIds(appId, [before], [user])
+  if (user.id !== before.id) await moveRecentUsage(db, appId, before.id, user.id)
 }
 
-export async function findUser(db: Db, appId: string, id: string, users = 'users'): Promise<UserRow | null> {
-  const { rows } = await db.query<UserRow>(`select ${COLUMNS} from ${users} where app_id = $1 and id = $2`, [
-    appId,
-    id,
-  ])
+export async function findUser(db: Db, appId: string, id: string): Promise<UserRow | null> {
+  const { rows } = await db.places.of(appId, id, (users) =>
+    users.query<UserRow>(`select ${COLUMNS} from users where app_id = $1 and id = $2`, [appId, id]),
+  )
   return rows[0] ?? null
 }
 
@@ -71,11 +67,11 @@ export async function findUsers(
   appId: string,
   ids: readonly string[],
 ): Promise<Map<string, UserRow>> {
-  const { rows } = await db.query<UserRow>(
-    `select ${COLUMNS} from users where app_id = $1 and id = any($2)`,
-    [appId, ids],
-  )
-  return new Map(rows.map((row) => [row.id, row]))
+  const find = rowsOf<UserRow>({
+    text: `select ${COLUMNS} from users where app_id = $1 and id = any($2)`,
+    values: [appId, ids],
+  })
+  return new Map((await db.places.each(find, allRows())).map((row) => [row.id, row]))
 }
 
 export async function findListedUser(
@@ -83,19 +79,20 @@ export async function findListedUser(
   appId: string,
   id: string,
 ): Promise<(UserRow & { createdAt: number }) | null> {
-  const { rows } = await db.query<UserRow & { createdAt: number }>(
-    `select ${COLUMNS}, created_at as "createdAt" from users where app_id = $1 and id = $2`,
-    [appId, id],
-  )
-  return rows[0] ?? null
+  const find = rowsOf<UserRow & { createdAt: number }>({
+    text: `select ${COLUMNS}, created_at as "createdAt" from users where app_id = $1 and id = $2`,
+    values: [appId, id],
+  })
+  const [row] = await db.places.of(appId, id, find)
+  return row ?? null
 }
 
 export async function findUserByUid(db: Db, appId: string, uid: number): Promise<UserRow | null> {
-  const { rows } = await db.query<UserRow>(`select ${COLUMNS} from users where app_id = $1 and uid = $2`, [
-    appId,
-    uid,
-  ])
-  return rows[0] ?? null
+  const find = rowsOf<UserRow>({
+    text: `select ${COLUMNS} from users where app_id = $1 and uid = $2`,
+    values: [appId, uid],
+  })
+  return (await db.places.ofUid(appId, uid, find))?.[0] ?? null
 }
 
 /** The same, unless the key that signed the token is revoked. */
@@ -105,17 +102,16 @@ export async function findTokenUser(
   uid: number,
   tokenKey: string,
 ): Promise<UserRow | null> {
-  const { rows } = await db.query<UserRow>(
-    `select ${COLUMNS} from users where app_id = $1 and uid = $2 and not exists
+  const find = rowsOf<UserRow>({
+    text: `select ${COLUMNS} from users where app_id = $1 and uid = $2 and not exists
        (select from token_key k where k.app_id = $1 and k.id = $3 and k.revoked_at is not null)`,
-    [appId, uid, tokenKey],
-  )
-  return rows[0] ?? null
+    values: [appId, uid, tokenKey],
+  })
+  return (await db.places.ofUid(appId, uid, find))?.[0] ?? null
 }
 
 /** The user, locked until the transaction ends: changes to a user's subscriptions are serialised. */
-export async function lockUser(db: Db, appId: string, id: string): Promise<UserRow | null> {
-  await enterCell(db, appId, id)
+export async function lockUser(db: UserDb, appId: string, id: string): Promise<UserRow | null> {
   const { rows } = await db.query<UserRow>(
     `select ${COLUMNS} from users where app_id = $1 and id = $2 for no key update`,
     [appId, id],
@@ -124,8 +120,7 @@ export async function lockUser(db: Db, appId: string, id: string): Promise<UserR
 }
 
 /** The same; false: the user was deleted. */
-export async function lockUserByUid(db: Db, appId: string, uid: number): Promise<boolean> {
-  if (!(await enterCellOf(db, appId, uid))) return false
+export async function lockUserByUid(db: UserDb, appId: string, uid: number): Promise<boolean> {
   const { rowCount } = await db.query(`select from users where app_id = $1 and uid = $2 for no key update`, [
     appId,
     uid,
@@ -140,32 +135,33 @@ export async function listUsers(db: Db, appId: string, after: number, limit: num
     text: `select ${COLUMNS} from users where app_id = $1 and uid > $2 order by uid limit $3`,
     values: [appId, after, limit],
   })
-  return firstOfCells(db, limit, (a, b) => a.uid - b.uid, ask)
+  return db.places.each(
+    ask,
+    firstRows(limit, (a, b) => a.uid - b.uid),
+  )
 }
 
 export async function findUserByBillingId(db: Db, appId: string, billingId: string): Promise<UserRow | null> {
-  const { rows } = await db.query<UserRow>(
-    `select ${COLUMNS} from users where app_id = $1 and billing_id = $2`,
-    [appId, billingId],
-  )
-  return rows[0] ?? null
+  const find = rowsOf<UserRow>({
+    text: `select ${COLUMNS} from users where app_id = $1 and billing_id = $2`,
+    values: [appId, billingId],
+  })
+  const [row] = await db.places.each(find, anyRows())
+  return row ?? null
 }
 
 /** Creates a user for a payer; null if the id or billing id exists. */
-export async function insertPayer(tx: Tx, appId: string, payer: User): Promise<number | null> {
-  await enterCell(tx, appId, payer.id)
-  const { rows } = await tx.query<OwnBillingId>(
+export async function insertPayer(db: UserDb, appId: string, payer: User): Promise<number | null> {
+  const { rows } = await db.query<OwnBillingId>(
     `insert into users (app_id, id, billing_id, name, email, metadata) select $1, $2, $3, $4, $5, '{}'
      where ${IS_FREE('$3')} on conflict do nothing returning ${OWN}`,
     [appId, payer.id, payer.billingId, payer.name, payer.email],
   )
-  await noteBillingIds(tx, appId, [], rows)
-  if (rows[0]) return rows[0].uid
-  await leaveCell(tx)
-  return null
+  await db.places.noteBillingIds(appId, [], rows)
+  return rows[0]?.uid ?? null
 }
 
-/** No user of another cell has this billing id. */
+/** No user of another place has this billing id. */
 const IS_FREE = (billingId: string) =>
   `not exists (select 1 from user_billing_id where app_id = $1 and billing_id = ${billingId})`
 
@@ -174,13 +170,13 @@ const IS_FREE = (billingId: string) =>
  * is replaced by one that does not.
  */
 export async function keepBillingId(
-  db: Db,
+  db: UserDb,
   appId: string,
   uid: number,
   billingId: string,
   giveWay: string,
 ): Promise<void> {
-  const before = homeOfRemote(db) === null ? null : await findUserByUid(db, appId, uid)
+  const before = db.places.acrossServers ? await findUserByUid(db, appId, uid) : null
   const { rows } = await db.query<OwnBillingId>(
     `update users set billing_id = $3 where app_id = $1 and uid = $2
        and (billing_id is null or (starts_with(billing_id, $4) and not starts_with($3, $4)))
@@ -188,18 +184,17 @@ export async function keepBillingId(
      returning ${OWN}`,
     [appId, uid, billingId, giveWay],
   )
-  if (before && rows.length > 0) await noteBillingIds(db, appId, [before], rows)
+  if (before && rows.length > 0) await db.places.noteBillingIds(appId, [before], rows)
 }
 
 /** Sets a user's details from the provider. False when they have changed since `user` was read. */
 export async function followCustomer(
-  tx: Tx,
+  db: UserDb,
   appId: string,
   user: UserRow,
   customer: { email: string | null; name: string | null },
 ): Promise<boolean> {
-  await enterCell(tx, appId, user.id)
-  const { rowCount } = await tx.query(
+  const { rowCount } = await db.query(
     `update users set email = $5, name = $6 where app_id = $1 and uid = $2
        and email is not distinct from $3 and name is not distinct from $4`,
     [appId, user.uid, user.email, user.name, customer.email, customer.name],
@@ -209,12 +204,12 @@ export async function followCustomer(
 
 /** The provider no longer knows this customer. */
 export async function forgetBillingId(tx: Tx, appId: string, billingId: string): Promise<void> {
-  await inEachCell(tx, async () => {
-    const { rows } = await tx.query<{ uid: number }>(
+  await tx.places.writeEach(async (db) => {
+    const { rows } = await db.query<{ uid: number }>(
       `update users set billing_id = null where app_id = $1 and billing_id = $2 returning uid`,
       [appId, billingId],
     )
     const before = rows.map(({ uid }) => ({ uid, billingId }))
-    await noteBillingIds(tx, appId, before, [])
+    await db.places.noteBillingIds(appId, before, [])
   })
 }

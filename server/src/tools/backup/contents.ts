@@ -1,10 +1,11 @@
 import type { ClientBase } from 'pg'
 import { StartError } from '../../domain/errors.ts'
-import { anyRemote } from '../../store/cells/remote-cells.ts'
-import { atOneMoment, type Db, type Pool } from '../../store/connection/database.ts'
+import { atOneMoment, type Pool } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
 import { appliedMigrations } from '../../store/schema/migrate.ts'
 import {
   holdTables,
+  isOnSeveralServers,
   ledgersDiffer,
   readRows,
   readSequences,
@@ -41,7 +42,7 @@ export async function withContents<T>(
   writers: 'go on' | 'wait',
   work: (contents: Contents) => Promise<T>,
 ): Promise<T> {
-  if (await anyRemote(pool))
+  if (await isOnSeveralServers(pool))
     throw new StartError(
       'Cells are on other servers, which have no moment in common: back up each server by its own means.',
     )

@@ -1,18 +1,16 @@
-import type { CellGroup } from '../cells/cell-map.ts'
-import { cellsOf } from '../cells/cells.ts'
-import { callWriting, takeNumbers } from '../cells/remote-cells.ts'
-import { commitTogether } from '../cells/remote-commits.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { type Tx, timestamp } from '../connection/database.ts'
+import { commitTogether } from '../connection/distributed-commits.ts'
 import {
   type CounterMove,
-  holderColumns,
   type KeptReceipt,
   keyColumns,
+  type Receipt,
   receiptColumns,
-  type Written,
-} from './usage-moves.ts'
-import { WRITE_RECEIPTS } from './write-receipts.ts'
+  writtenFor,
+} from '../usage/usage-moves.ts'
+import { WRITE_RECEIPTS } from '../usage/write-receipts.ts'
+import { callWriting, takeNumbers } from './remote-cells.ts'
 
 /** The ledgers of all cells are numbered by the first one's sequence. */
 const LEDGER_NUMBERS = 'c0.usage_ledger_seq_seq'
@@ -25,17 +23,20 @@ const LEDGER_NUMBERS = 'c0.usage_ledger_seq_seq'
  */
 export async function writeRemote(
   client: Tx,
-  group: CellGroup,
-  { updates, entries, inserts }: Written,
-  receipts: KeptReceipt[],
+  home: string,
+  schema: string,
+  moves: readonly CounterMove[],
+  otherReceipts: readonly Receipt[],
   inTransaction: boolean,
 ): Promise<Set<CounterMove>> {
+  const receipts: KeptReceipt[] = otherReceipts.map((receipt) => ({ receipt, move: null }))
+  const { updates, entries, inserts } = writtenFor(moves, receipts)
   const all = [...entries, ...updates.map(({ key, last }, i) => ({ key, entry: last, move: i + 1 }))]
   const numbers = await takeNumbers(client, LEDGER_NUMBERS, all.length)
   const numbered = all.map((one, i) => ({ ...one, seq: numbers[i] as number }))
   const values = [
     ...keyColumns(updates),
-    numberArray(updates, (m) => m.from.used),
+    numberArray(updates, (m) => m.from),
     numberArray(updates, (m) => m.last.used),
     ...keyColumns(numbered),
     numberArray(numbered, (e) => e.seq),
@@ -46,11 +47,11 @@ export async function writeRemote(
     numberArray(numbered, (e) => e.move),
     ...keyColumns(inserts),
     numberArray(inserts, (m) => m.to),
-    ...holderColumns(inserts).slice(0, 2),
+    ...holderColumns(inserts),
   ]
   const done = new Set(inserts)
   const write = async () => {
-    const { rows } = await client.query<{ move: number }>(callWriting(group.schemas[0] ?? '', values))
+    const { rows } = await client.query<{ move: number }>(callWriting(schema, values))
     const made = new Set(rows.map(({ move }) => move))
     for (const ord of made) {
       const update = updates[ord - 1]
@@ -61,19 +62,20 @@ export async function writeRemote(
     if (due.length > 0) await WRITE_RECEIPTS.run(client, columns)
   }
   if (inTransaction || receipts.length === 0) await write()
-  else await committedTogether(client, group, write)
+  else await committedTogether(client, home, schema, write)
   return done
 }
 
 /** On a connection that is in no transaction. */
 async function committedTogether(
   client: Tx,
-  { schemas }: CellGroup,
+  home: string,
+  schema: string,
   work: () => Promise<void>,
 ): Promise<void> {
   await client.query('begin')
   try {
-    await commitTogether(client, cellsOf(client)?.home ?? 'public', schemas)
+    await commitTogether(client, home, [schema])
     await work()
     await client.query('commit')
   } catch (error) {
@@ -81,4 +83,10 @@ async function committedTogether(
     await client.query('rollback').catch(() => {})
     throw error
   }
+}
+
+/** The users of new counters, each once: the server checks that they are still there. */
+function holderColumns(moves: readonly CounterMove[]): string[] {
+  const users = [...new Map(moves.map(({ key }) => [`${key.appId} ${key.userUid}`, key])).values()]
+  return [textArray(users, (key) => key.appId), numberArray(users, (key) => key.userUid)]
 }

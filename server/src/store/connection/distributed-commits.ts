@@ -1,22 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type pg from 'pg'
 import { escapeIdentifier as quoted } from 'pg'
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_PREPARED_WAIT_MS } from '../../domain/limits.ts'
+import type { Db } from './places.ts'
 
-// What is committed on this server and on another, and how it is read there.
-
-type Db = Pick<pg.ClientBase, 'query'> | Pick<pg.Pool, 'query'>
-
-/** Where the tables of a cell on another server are read. */
-export const foreignSchema = (schema: string): string => `${schema}_remote`
+// Transactions that commit on this server and on another, by Citus.
 
 /**
  * Has the rest of a transaction be committed on all servers or on none. Citus prepares a commit if the transaction has also
  * used a table of this server that Citus knows, and only on connections that ran an update or a delete, even one that matched
  * no row: a connection over which rows were merely copied is not prepared (13.2).
  */
-export async function commitTogether(tx: Db, home: string, schemas: readonly string[]): Promise<void> {
+export async function commitTogether(
+  tx: Pick<Db, 'query'>,
+  home: string,
+  schemas: readonly string[],
+): Promise<void> {
   const there = schemas.map((schema) => `delete from ${quoted(schema)}.users where app_id = '' and uid = 0`)
   await tx.query([`delete from ${home}.remote_work where id = 0`, ...there].join(';'))
 }
@@ -26,11 +25,10 @@ export async function commitTogether(tx: Db, home: string, schemas: readonly str
  * prepared there, then committed here, and only then committed there: in between, or for longer if that server was lost
  * at that moment, it is missing there although it happened.
  */
-export async function awaitCommits(db: Db, schema: string): Promise<void> {
+export async function awaitCommits(db: Pick<Db, 'query'>, schema: string): Promise<void> {
   let missing = await preparedIn(db, schema)
   for (let [waited, wait] = [0, FIRST_WAIT_MS]; missing.length > 0; ) {
-    if (waited >= MAX_PREPARED_WAIT_MS)
-      throw unavailable('A server is completing what was interrupted; try again shortly')
+    if (waited >= MAX_PREPARED_WAIT_MS) throw unavailable('User temporarily unavailable; retry.')
     await delay(wait)
     waited += wait
     wait = Math.min(2 * wait, LONGEST_WAIT_MS)
@@ -44,7 +42,7 @@ const FIRST_WAIT_MS = 1
 const LONGEST_WAIT_MS = 50
 
 /** What is being committed on the server of a cell. Citus passes the function on with the question about one of its tables. */
-async function preparedIn(db: Db, schema: string): Promise<string[]> {
+async function preparedIn(db: Pick<Db, 'query'>, schema: string): Promise<string[]> {
   const { rows } = await db.query<{ names: string[] | null }>(
     `select (select array_agg(p.gid) from pg_prepared_xact() p where starts_with(p.gid, 'citus_')) as names
      from ${quoted(schema)}.ledger_partition limit 1`,

@@ -1,10 +1,10 @@
 import { APP_NOW } from '../apps/apps.ts'
-import { type CellGroup, kept } from '../cells/cell-map.ts'
-import { awaitCommits } from '../cells/remote-commits.ts'
 import { numberArray, textArray } from '../connection/arrays.ts'
 import { parseTimestamp, type Tx } from '../connection/database.ts'
+import { awaitCommits } from '../connection/distributed-commits.ts'
 import { Prepared } from '../connection/prepared.ts'
-import { CHOSEN, columns, type HoldingRow, type Question } from './holding-questions.ts'
+import { CHOSEN, columns, type HoldingRow, type Question } from '../usage/holding-questions.ts'
+import { type Holding, holdingsFrom } from '../usage/read-holdings.ts'
 
 // A cell on another server is asked there, and its app here afterwards. That the app has the version which is cached then
 // means that it had it when the cell was read, for that version was read before. Which subscriptions are live is decided by
@@ -31,11 +31,17 @@ type RemoteRow = [
 /** Two servers do not agree on the time to the millisecond: far more than they differ by. */
 const DIFFERENCE = `interval '1 day'`
 
-const remoteIn = kept(
-  ({ name, schemas: [schema] }: CellGroup) =>
-    new Prepared<RemoteRow>(
-      `read-holdings-${name}`,
-      `select q.ord, u.uid, u.overrides, s.package_id, s.is_addon, s.started_at, s.anchor, s.quantity,
+const statements = new Map<string, Prepared<RemoteRow>>()
+
+function statementIn(schema: string): Prepared<RemoteRow> {
+  const prepared = statements.get(schema) ?? new Prepared(`read-holdings-${schema}`, textIn(schema))
+  statements.set(schema, prepared)
+  return prepared
+}
+
+const textIn = (
+  schema: string,
+) => `select q.ord, u.uid, u.overrides, s.package_id, s.is_addon, s.started_at, s.anchor, s.quantity,
   s.package_version, s.version_as_of, s.cancel_at, s.follows, c.period_start, c.used
 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::int[])
   as q (app_id, user_id, feature_id, reset_period, test_clock, ord)
@@ -49,9 +55,7 @@ left join lateral (
   where app_id = u.app_id and user_uid = u.uid and feature_id = q.feature_id and reset_period = q.reset_period
     and (q.test_clock or period_start >
       coalesce(statement_timestamp() - case q.reset_period ${CHOSEN} end - ${DIFFERENCE}, '-infinity'))
-  offset 0) c on true`,
-    ),
-)
+  offset 0) c on true`
 
 const MOMENTS = new Prepared<[id: string, version: string, now: string]>(
   'app-moments',
@@ -60,29 +64,27 @@ const MOMENTS = new Prepared<[id: string, version: string, now: string]>(
 
 export async function readRemote(
   client: Tx,
-  group: CellGroup,
-  some: readonly { question: Question; ord: number }[],
-): Promise<HoldingRow[]> {
-  const questions = some.map(({ question }) => question)
+  schema: string,
+  questions: readonly Question[],
+): Promise<(Holding | undefined)[]> {
   const values = [
     ...columns(questions),
     textArray(questions, ({ testClock }) => (testClock ? 't' : 'f')),
-    numberArray(some, ({ ord }) => ord),
+    numberArray([...questions.keys()], (i) => i + 1),
   ]
-  await awaitCommits(client, group.schemas[0] ?? '')
-  const found = await remoteIn(group).run(client, values)
+  await awaitCommits(client, schema)
+  const found = await statementIn(schema).run(client, values)
   const appIds = [...new Set(questions.map(({ appId }) => appId))]
   const moments = new Map(
     (await MOMENTS.run(client, [textArray(appIds, (id) => id)])).map(([id, ...moment]) => [id, moment]),
   )
-  const appOf = new Map(some.map(({ question, ord }) => [ord, question.appId]))
   const rows: HoldingRow[] = []
   for (const [ord, row] of byQuestion(found)) {
-    const [version, now] = moments.get(appOf.get(ord) ?? '') ?? []
+    const [version, now] = moments.get(questions[ord - 1]?.appId ?? '') ?? []
     if (version === undefined || now === undefined) continue
     rows.push(...asNear(row, version, now))
   }
-  return rows
+  return holdingsFrom(rows, questions.length)
 }
 
 function byQuestion(rows: readonly RemoteRow[]): Map<number, RemoteRow[]> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ascending, compareBytes, descending, merged, mergedStretch, type Stretch } from './merge-pages.ts'
+import { ascending, compareBytes, descending, firstRows, firstScanned, type Scan } from './merge-answers.ts'
 
 interface Row {
   seq: number
@@ -8,18 +8,18 @@ interface Row {
   cell: number
 }
 
-/** What a cell answers about its own rows. */
-function lookThrough(rows: readonly Row[], after: number | null, limit: number, most: number, order: Order) {
+/** What a place answers about its own rows. */
+function scan(rows: readonly Row[], after: number | null, limit: number, most: number, order: Order) {
   const left = rows.filter(({ seq }) => after === null || order(after, seq) < 0)
   const looked = left.slice(0, most)
   const found = looked.filter(({ wanted }) => wanted).slice(0, limit)
   const end = left.length > most ? (looked.at(-1)?.seq ?? null) : null
-  return { rows: found, lookedTo: found.length === limit ? null : end } satisfies Stretch<Row>
+  return { rows: found, scannedTo: found.length === limit ? null : end } satisfies Scan<Row>
 }
 
 type Order = (a: number, b: number) => number
 
-describe('pages of several cells', () => {
+describe('pages of several places', () => {
   it('lead through everything that is wanted, in order and once, however the rows are spread', () => {
     const rows = fc.uniqueArray(
       fc.record({ seq: fc.integer({ min: 1, max: 70 }), wanted: fc.boolean(), cell: fc.nat(3) }),
@@ -39,8 +39,8 @@ describe('pages of several cells', () => {
         let after: number | null = null
         for (let asked = 0; ; asked++) {
           expect(asked).toBeLessThanOrEqual(all.length + 1)
-          const stretches = Array.from({ length: cells }, (_, cell) =>
-            lookThrough(
+          const scans = Array.from({ length: cells }, (_, cell) =>
+            scan(
               sorted.filter((row) => row.cell % cells === cell),
               after,
               limit,
@@ -48,10 +48,10 @@ describe('pages of several cells', () => {
               order,
             ),
           )
-          const page: Stretch<Row> = mergedStretch(stretches, limit, ({ seq }) => seq, order)
+          const page: Scan<Row> = firstScanned<Row>(limit, ({ seq }) => seq, order).merge(scans)
           listed.push(...page.rows.map(({ seq }) => seq))
           const next: number | null =
-            page.rows.length === limit ? (page.rows.at(-1)?.seq ?? null) : page.lookedTo
+            page.rows.length === limit ? (page.rows.at(-1)?.seq ?? null) : page.scannedTo
           if (next === null) break
           after = next
         }
@@ -62,24 +62,29 @@ describe('pages of several cells', () => {
 
   it('are left as they are where there is one', () => {
     const page = [{ uid: 4 }, { uid: 1 }, { uid: 1 }]
-    expect(merged([page], (a, b) => a.uid - b.uid)).toBe(page)
-    const stretch = { rows: page, lookedTo: 9 }
-    expect(mergedStretch([stretch], 3, ({ uid }) => uid, ascending)).toBe(stretch)
+    expect(firstRows<{ uid: number }>(3, (a, b) => a.uid - b.uid).merge([page])).toEqual(page)
+    const one = { rows: page, scannedTo: 9 }
+    expect(firstScanned<{ uid: number }>(3, ({ uid }) => uid, ascending).merge([one])).toBe(one)
   })
 
-  it('go on after their last row if they are full, and where the first cell has stopped looking if not', () => {
-    const stretches = [
-      { rows: [{ uid: 1 }, { uid: 5 }], lookedTo: 5 },
-      { rows: [{ uid: 2 }, { uid: 8 }], lookedTo: 9 },
+  it('go on after their last row if they are full, and where the first place has stopped scanning if not', () => {
+    const scans = [
+      { rows: [{ uid: 1 }, { uid: 5 }], scannedTo: 5 },
+      { rows: [{ uid: 2 }, { uid: 8 }], scannedTo: 9 },
     ]
-    const joined = (limit: number) => mergedStretch(stretches, limit, ({ uid }) => uid, ascending)
-    expect(joined(3)).toEqual({ rows: [{ uid: 1 }, { uid: 2 }, { uid: 5 }], lookedTo: null })
-    expect(joined(4)).toEqual({ rows: [{ uid: 1 }, { uid: 2 }, { uid: 5 }], lookedTo: 5 })
+    const joined = (limit: number) =>
+      firstScanned<{ uid: number }>(limit, ({ uid }) => uid, ascending).merge(scans)
+    expect(joined(3)).toEqual({ rows: [{ uid: 1 }, { uid: 2 }, { uid: 5 }], scannedTo: null })
+    expect(joined(4)).toEqual({ rows: [{ uid: 1 }, { uid: 2 }, { uid: 5 }], scannedTo: 5 })
   })
 
-  it('have who was moved between two questions once', () => {
+  it('list a user once who was moved meanwhile', () => {
     const pages = [[{ uid: 1 }, { uid: 4 }], [{ uid: 1 }, { uid: 2 }], []]
-    expect(merged(pages, (a, b) => a.uid - b.uid)).toEqual([{ uid: 1 }, { uid: 2 }, { uid: 4 }])
+    expect(firstRows<{ uid: number }>(9, (a, b) => a.uid - b.uid).merge(pages)).toEqual([
+      { uid: 1 },
+      { uid: 2 },
+      { uid: 4 },
+    ])
   })
 
   it('are ordered as PostgreSQL orders texts by their bytes, not as JavaScript does', () => {

@@ -1,0 +1,26 @@
+import { subscriptionNotFound } from '../../domain/errors.ts'
+import type { Moment } from '../../store/apps/app-cache.ts'
+import type { UserTx } from '../../store/connection/places.ts'
+import { foundApp } from '../apps/apps.ts'
+import type { Call } from '../call/call.ts'
+import { foundSubscription, withLockedUid } from '../call/found.ts'
+import { mutate } from '../call/mutate.ts'
+
+/** A mutation of a subscription, whose user is locked. */
+export async function mutateSubscription<T>(
+  call: Call,
+  id: string,
+  effect: (tx: UserTx, userUid: number, moment: () => Promise<Moment>) => Promise<T>,
+): Promise<T> {
+  const { appId } = call
+  return mutate(call, async (tx, moment) => {
+    const { now } = await foundApp(tx, appId)
+    const { userUid } = await foundSubscription(tx, appId, id, now)
+    const made = await withLockedUid(tx, appId, userUid, async (users) => ({
+      value: await effect(users, userUid, moment),
+    }))
+    // The user was deleted meanwhile.
+    if (!made) throw subscriptionNotFound(id)
+    return made.value
+  })
+}

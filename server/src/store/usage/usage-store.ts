@@ -1,0 +1,48 @@
+import type { Tx } from '../connection/database.ts'
+import type { PlaceLayout } from '../connection/places.ts'
+import type { Question } from './holding-questions.ts'
+import { type Holding, readHoldings } from './read-holdings.ts'
+import type { CounterMove, Receipt } from './usage-moves.ts'
+import { writeUsage } from './write-usage.ts'
+
+/** The statements of the hot paths, wherever users are. */
+export interface UsageStore {
+  /** Users whose calls never wait for those of others, since they are on another server; null: all the rest. */
+  queueOf(layout: PlaceLayout | null, appId: string, userId: string): string | null
+
+  /** One holding per question, in order. An app that does not exist leaves a hole. */
+  holdings(client: Tx, questions: readonly Question[], how: UsageOptions): Promise<(Holding | undefined)[]>
+
+  /**
+   * Makes the moves whose counters are still as they were read; returns whether all were made. `made` gets those that
+   * were: once, or several times where they are in several places, of which a later one may fail. The first time, the
+   * other receipts are written too.
+   */
+  write(
+    client: Tx,
+    moves: readonly CounterMove[],
+    receipts: readonly Receipt[],
+    made: (moves: ReadonlySet<CounterMove>) => void,
+    how: UsageOptions,
+  ): Promise<boolean>
+
+  /** Whether a statement failed because users are not where the layout says. */
+  isOutdated(error: unknown): boolean
+}
+
+export interface UsageOptions {
+  /** whether the connection is in a transaction, in the place of the user */
+  inTransaction?: boolean
+}
+
+/** All users in one schema. */
+export const ONE_PLACE_USAGE: UsageStore = {
+  queueOf: () => null,
+  holdings: readHoldings,
+  async write(client, moves, receipts, made) {
+    const done = await writeUsage(client, moves, receipts)
+    made(done)
+    return done.size === moves.length
+  },
+  isOutdated: () => false,
+}
