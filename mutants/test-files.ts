@@ -4,6 +4,7 @@ import { filesIn } from './sources.ts'
 /** They load everything and say nothing about what it does. */
 const ABOUT_NOTHING = [
   'server/test/graphql/schema.test.ts',
+  'server/test/house/rooms.test.ts',
   'server/test/house/tidy.test.ts',
   'server/test/house/docs.test.ts',
   'server/test/graphql/document-cost.test.ts',

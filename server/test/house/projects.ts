@@ -13,6 +13,7 @@ const UNIT_FILES = [
   'server/test/graphql/document-cost.test.ts',
   'server/test/house/licences.test.ts',
   'server/test/graphql/schema.test.ts',
+  'server/test/house/rooms.test.ts',
   'server/test/house/tidy.test.ts',
 ]
 
