@@ -33,7 +33,9 @@ afterAll(async () => {
 beforeEach(async () => {
   shop = await openSandboxShop(server)
   email = `ann.of.${shop.id}@personal.example`
-  await shop.admin.data(`mutation { updateUser(id: "ann", input: { email: "${email}" }) { id } }`)
+  await shop.dashboard.data(
+    `mutation { updateUser(appId: "${shop.id}", id: "ann", input: { email: "${email}" }) { id } }`,
+  )
   unregister = stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
 })
 afterEach(() => unregister())
