@@ -1,9 +1,9 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
-import { unauthenticated, unavailable } from '../../domain/errors.ts'
+import { unavailable } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_STALE_READS } from '../../domain/limits.ts'
 import { standingOf } from '../../domain/standing.ts'
-import type { AppCache, CachedApp } from '../../store/app-cache.ts'
+import { type AppCache, type CachedApp, refusalOf } from '../../store/app-cache.ts'
 import { metOtherCells } from '../../store/cells.ts'
 import type { Tx } from '../../store/database.ts'
 import type { Question } from '../../store/holding-questions.ts'
@@ -106,20 +106,21 @@ async function readTogether(
     if (!holdings) continue
 
     const again: number[] = []
-    const reloaded = new Map<string, CachedApp>()
+    const reloaded = new Map<string, CachedApp | null>()
     for (const [k, i] of open.entries()) {
       const question = questions[i] as StandingQuestion
       const topic = topicOf[k]
       if (!topic) continue
       const holding = holdings[topic.from]
       try {
-        if (!holding) throw unauthenticated()
         const { caller } = question
+        if (!holding) throw refusalOf(caller)
         let app = apps.kept(caller.appId, holding.version) ?? reloaded.get(caller.appId)
-        if (!app) {
+        if (app === undefined) {
           app = await apps.reload(client, caller.appId)
           reloaded.set(caller.appId, app)
         }
+        if (!app) throw refusalOf(caller)
         apps.admit(caller, app)
         if (app !== topic.guess) {
           again.push(i)
@@ -173,7 +174,7 @@ async function foundOtherCells(
   let found = false
   for (const [appId, guess] of guesses) {
     const app = await apps.reload(client, appId)
-    if (app !== guess && app.cells) found = true
+    if (app?.cells && app !== guess) found = true
   }
   return found
 }
