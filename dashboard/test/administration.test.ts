@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { PATIENCE_MS } from '../../server/test/harness/patience.ts'
+import { MASTER_KEY_SETTINGS } from '../../server/test/harness/server.ts'
 import { type StripeStandIn, startStripe } from '../../server/test/stripe/stand-in.ts'
 import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
@@ -12,7 +13,7 @@ let dashboard: Dashboard
 let visit: Visit
 beforeAll(async () => {
   stripe = await startStripe()
-  dashboard = await openDashboard({ env: { STRIPE_API_BASE: stripe.url } })
+  dashboard = await openDashboard({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
   await furnish(dashboard.server)
   await dashboard.server.dashboard.data(`mutation {
     clocked: createApp(id: "clocked", name: "Clocked", testClock: true) { id }

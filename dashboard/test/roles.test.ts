@@ -5,6 +5,7 @@ import { jobsDone } from '../../server/test/billing/jobs-done.ts'
 import { dashboardClient } from '../../server/test/harness/client.ts'
 import { rowsOf } from '../../server/test/harness/database.ts'
 import { sessionCookie, upload } from '../../server/test/harness/import.ts'
+import { MASTER_KEY_SETTINGS } from '../../server/test/harness/server.ts'
 import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 import { INSIDE } from './harness/pages.ts'
@@ -135,7 +136,7 @@ let dashboard: Dashboard
 let owner: Visit
 let viewer: Visit
 beforeAll(async () => {
-  dashboard = await openDashboard()
+  dashboard = await openDashboard({ env: MASTER_KEY_SETTINGS })
   await fill()
   owner = await dashboard.signedIn()
   viewer = await dashboard.signedIn(await newViewer())

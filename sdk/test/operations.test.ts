@@ -248,8 +248,8 @@ const MUTATIONS: Row[] = [
   ],
   [
     'updateUser',
-    (t) => t.updateUser({ id: 'eve', input: { id: 'eva', name: 'Eva', billingId: 'cus_eva', metadata: {} } }),
-    { ...BOB, id: 'eva', name: 'Eva', email: 'eve@example.com', billingId: 'cus_eva' },
+    (t) => t.updateUser({ id: 'eve', input: { id: 'eva', name: 'Eva', metadata: {} } }),
+    { ...BOB, id: 'eva', name: 'Eva', email: 'eve@example.com' },
   ],
   [
     'subscribe',

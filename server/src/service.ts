@@ -215,7 +215,9 @@ async function sealedKeyring(config: Config, pool: Pool, log: Logger): Promise<K
   await sealSecrets(pool, keyring)
   await sealTokenKeys(pool, keyring)
   if (keyring.isEmpty) {
-    log.warn('TOLLGATE_MASTER_KEY is not set: secrets are stored in the database unsealed')
+    log.warn(
+      'TOLLGATE_MASTER_KEY is not set: token keys are stored unsealed, and provider secrets cannot be stored',
+    )
   }
   return keyring
 }

@@ -46,16 +46,12 @@ export interface CreateUserInput {
   metadata?: JsonObject | null | undefined
 }
 
-/** Changes to a user; absent fields stay as they are. */
+/** Changes to a user; absent fields stay as they are. `email` and `billingId` are changed in the dashboard. */
 export interface UpdateUserInput {
   /** The user's new id. @default unchanged */
   id?: string | undefined
-  /** Their id at the billing provider; refused while it is being charged. @default unchanged */
-  billingId?: string | null | undefined
   /** Their name. @default unchanged */
   name?: string | null | undefined
-  /** Their email address. @default unchanged */
-  email?: string | null | undefined
   /** Replaced as a whole. @default unchanged */
   metadata?: JsonObject | null | undefined
 }

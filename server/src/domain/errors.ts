@@ -72,6 +72,8 @@ export const unavailable = (message: string, retryAfter = 1) =>
   new TollgateError('UNAVAILABLE', message, undefined, null, retryAfter)
 export const unauthenticated = () =>
   new TollgateError('UNAUTHENTICATED', 'A valid API key is required in the Authorization header')
+export const invalidToken = () =>
+  new TollgateError('UNAUTHENTICATED', 'A valid user token is required in the Authorization header')
 
 export const featureNotFound = (id: string) =>
   new TollgateError('FEATURE_NOT_FOUND', `Feature not found: ${quote(id)}`)

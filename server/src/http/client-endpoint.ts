@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { TollgateError } from '../domain/errors.ts'
+import { invalidToken, TollgateError } from '../domain/errors.ts'
 import { MAX_CLIENT_COST } from '../domain/limits.ts'
 import { parseUrl } from '../domain/url.ts'
 import { type ClientContext, clientSchema } from '../graphql/client/schema.ts'
@@ -8,6 +8,7 @@ import { isOriginOfAnyApp } from '../operations/apps/callers.ts'
 import { type Call, momentOf, type UserActor } from '../operations/call/call.ts'
 import type { Service } from '../operations/call/service.ts'
 import { readUserToken } from '../operations/users/generate-user-token.ts'
+import { userActor } from '../operations/users/me.ts'
 import type { Admission } from './admission.ts'
 import { endResponse } from './body.ts'
 import { credentialOf } from './credential.ts'
@@ -15,26 +16,22 @@ import type { Exchange } from './exchange.ts'
 import type { Endpoint } from './graphql-handler.ts'
 
 export function clientEndpoint(service: Service, admission: Admission): Endpoint<Call<UserActor>> {
+  const refuse = async (exchange: Exchange): Promise<never> => {
+    admission.visitor(exchange)
+    admission.failed(exchange)
+    // A page must be able to read that its token has expired, whatever app it belongs to.
+    const { origin } = exchange.headers
+    if (origin !== undefined && (await isOriginOfAnyApp(service, origin))) allow(exchange, origin)
+    throw invalidToken()
+  }
   return {
     schema: clientSchema(),
     limits: { cost: MAX_CLIENT_COST },
     async authenticate(exchange) {
       const token = credentialOf(exchange.headers)
-      const named = token === null ? null : await readUserToken(service, token)
-      if (!named) {
-        admission.visitor(exchange)
-        admission.failed(exchange)
-        // A page must be able to read that its token has expired, whatever app it belongs to.
-        const { origin } = exchange.headers
-        if (origin !== undefined && (await isOriginOfAnyApp(service, origin))) allow(exchange, origin)
-        throw new TollgateError(
-          'UNAUTHENTICATED',
-          'A valid user token is required in the Authorization header',
-        )
-      }
-      const { appId, uid, tokenKey } = named
-      const actor: UserActor = { kind: 'user', uid, tokenKey }
-      const call = { service, appId, actor, deadline: null, idempotency: null }
+      const claims = token === null ? null : await readUserToken(service, token)
+      if (!claims) return refuse(exchange)
+      const { appId, uid } = claims
       try {
         admission.user(exchange, appId, uid)
       } catch (error) {
@@ -44,6 +41,9 @@ export function clientEndpoint(service: Service, admission: Admission): Endpoint
           allow(exchange, origin)
         throw error
       }
+      const actor = await userActor(service, claims)
+      if (!actor) return refuse(exchange)
+      const call = { service, appId, actor, deadline: null, idempotency: null }
       await checkOrigin(call, exchange)
       return call
     },

@@ -109,6 +109,7 @@ describe('gap: the keys of user tokens', () => {
     '{ me { id } }',
     '{ packages { id } }',
     '{ canUseFeature(featureId: "x") { access } }',
+    '{ __typename }',
   ])('a revoked one is refused by every node at the next request: %s', async (query) => {
     const appId = `revoked-${query.length}`
     const token = await tokenFrom(await newApp(appId))
@@ -117,12 +118,10 @@ describe('gap: the keys of user tokens', () => {
     for (const at of [server, other]) expect(await outcome(token, query, at)).toBe('UNAUTHENTICATED')
   })
 
-  it('a revoked one is refused within a second or so where nothing is asked of the database', async () => {
-    const admin = await newApp('quiet')
+  it('after one was revoked, new tokens are signed with another', async () => {
+    const admin = await newApp('replaced')
     const token = await tokenFrom(admin)
-    expect(await outcome(token, '{ __typename }', other)).toBe('let in')
-    await revoke('quiet', kidOf(token))
-    await expect.poll(() => outcome(token, '{ __typename }', other)).toBe('UNAUTHENTICATED')
+    await revoke('replaced', kidOf(token))
     expect(await outcome(await tokenFrom(admin), '{ me { id } }', other)).toBe('let in')
   })
 
@@ -236,6 +235,20 @@ describe('gap: tokens that others verify by themselves', () => {
       expect((await fetch(address, { method: 'POST' })).status).toBe(405)
       // A secret is never served: this app's keys are all of the other kind.
       expect(JSON.stringify(keys)).not.toContain(kidOf(before))
+      // Nor a key of a deleted app, whose rows are kept here by a lock.
+      const holder = new pg.Client({ connectionString: database.url })
+      await holder.connect()
+      try {
+        await holder.query('begin')
+        await holder.query(`select from app where id = 'public' for key share`)
+        await server.dashboard.data(`mutation {
+          archiveApp(appId: "public", archived: true) { id }
+          deleteApp(appId: "public", confirm: "public") { id }
+        }`)
+        await expect.poll(async () => (await fetch(address)).json()).toEqual({ keys: [] })
+      } finally {
+        await holder.end()
+      }
     } finally {
       await signing.stop()
     }

@@ -125,7 +125,7 @@ const MUTATIONS: Operation[] = [
   {
     name: 'updateUser',
     args: { id: 'String!', input: 'UpdateUserInput!' },
-    variables: { id, input: { id, name: 'N', email: 'n@example.com', billingId: 'b', metadata } },
+    variables: { id, input: { id, name: 'N', metadata } },
     returns: 'User',
     selects: USER,
   },

@@ -81,10 +81,7 @@ const INPUTS: [type: string, Fields][] = [
     'CreateUserInput',
     { id: 'String', billingId: 'String', name: 'String', email: 'String', metadata: 'JSON' },
   ],
-  [
-    'UpdateUserInput',
-    { id: 'String', billingId: 'String', name: 'String', email: 'String', metadata: 'JSON' },
-  ],
+  ['UpdateUserInput', { id: 'String', name: 'String', metadata: 'JSON' }],
   [
     'CreateFeatureInput',
     {

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { newId } from './app.ts'
 import type { Audit } from './audit.ts'
-import { BAD_USER_INPUT, refuses, USER_NOT_FOUND } from './expect.ts'
+import { BAD_USER_INPUT, refuses, refusesDocument, USER_NOT_FOUND, VALIDATION_FAILED } from './expect.ts'
 
 const FIELDS = 'id billingId name email metadata'
 const CREATE = `mutation ($input: CreateUserInput!) { createUser(input: $input) { ${FIELDS} } }`
 const UPDATE = `mutation ($id: String!, $input: UpdateUserInput!) {
   updateUser(id: $id, input: $input) { ${FIELDS} }
+}`
+const MEMBER_UPDATE = `mutation ($appId: String!, $id: String!, $input: UpdateUserInput!) {
+  updateUser(appId: $appId, id: $id, input: $input) { ${FIELDS} }
 }`
 const READ = `query ($id: String!) { user(id: $id) { ${FIELDS} } }`
 
@@ -62,7 +65,7 @@ export const users: Audit[] = [
   {
     id: 'S4.M0.update-user-changes',
     section: 'spec §4 mutations table',
-    says: 'updateUser changes name and metadata; email and billingId stay unless they are given.',
+    says: 'updateUser changes name and metadata; email and billingId stay.',
     needs: 'key',
     async run({ admin }) {
       const input = described()
@@ -119,33 +122,56 @@ export const users: Audit[] = [
     },
   },
   {
+    id: 'S2.I.email-fixed',
+    section: 'spec §2 UpdateUserInput',
+    says: 'email cannot be changed through the API.',
+    needs: 'key',
+    async run({ admin, app }) {
+      const id = await app.makeUser()
+      const document = `mutation { updateUser(id: "${id}", input: { email: "b@example.com" }) { id } }`
+      await refusesDocument(admin, document, VALIDATION_FAILED)
+    },
+  },
+  {
+    id: 'S2.I.billing-id-fixed',
+    section: 'spec §2 UpdateUserInput',
+    says: 'billingId cannot be changed through the API.',
+    needs: 'key',
+    async run({ admin, app }) {
+      const id = await app.makeUser()
+      const document = `mutation { updateUser(id: "${id}", input: { billingId: "b" }) { id } }`
+      await refusesDocument(admin, document, VALIDATION_FAILED)
+    },
+  },
+  {
     id: 'G.LIFE.user-contact',
     section: 'gap: users to the end',
-    says: 'updateUser changes email and billingId too; null clears them.',
-    needs: 'key',
-    async run({ admin }) {
+    says: 'A member changes email and billingId in the dashboard; null clears them.',
+    needs: 'dashboard',
+    async run({ own, dashboard }) {
       const input = described()
-      await admin.data(CREATE, { input })
+      await own.admin.data(CREATE, { input })
       const change = { email: 'ada@elsewhere.example', billingId: newId('billing') }
-      const { updateUser } = await admin.data(UPDATE, { id: input.id, input: change })
+      const variables = { appId: own.id, id: input.id }
+      const { updateUser } = await dashboard.data(MEMBER_UPDATE, { ...variables, input: change })
       assert.deepEqual(updateUser, { ...input, ...change })
       const cleared = { email: null, billingId: null }
-      await admin.data(UPDATE, { id: input.id, input: cleared })
-      assert.deepEqual((await admin.data(READ, { id: input.id })).user, { ...input, ...cleared })
+      await dashboard.data(MEMBER_UPDATE, { ...variables, input: cleared })
+      assert.deepEqual((await own.admin.data(READ, { id: input.id })).user, { ...input, ...cleared })
     },
   },
   {
     id: 'G.LIFE.billing-id-taken',
     section: 'gap: users to the end',
-    says: "updateUser to another user's billingId fails with BAD_USER_INPUT and changes nothing.",
-    needs: 'key',
-    async run({ admin }) {
+    says: "A member's change to another user's billingId fails with BAD_USER_INPUT and changes nothing.",
+    needs: 'dashboard',
+    async run({ own, dashboard }) {
       const [ada, bob] = [described(), described()]
-      for (const input of [ada, bob]) await admin.data(CREATE, { input })
-      const input = { billingId: ada.billingId, email: 'new@example.com' }
-      await refuses(admin, UPDATE, { id: bob.id, input }, BAD_USER_INPUT)
-      await refuses(admin, UPDATE, { id: bob.id, input: { billingId: '' } }, BAD_USER_INPUT)
-      assert.deepEqual((await admin.data(READ, { id: bob.id })).user, bob)
+      for (const input of [ada, bob]) await own.admin.data(CREATE, { input })
+      for (const input of [{ billingId: ada.billingId, email: 'new@example.com' }, { billingId: '' }]) {
+        await refuses(dashboard, MEMBER_UPDATE, { appId: own.id, id: bob.id, input }, BAD_USER_INPUT)
+      }
+      assert.deepEqual((await own.admin.data(READ, { id: bob.id })).user, bob)
     },
   },
   {

@@ -6,7 +6,7 @@ import { rowsOf } from '../harness/database.ts'
 import { dump, tablesWith } from '../harness/dump.ts'
 import { schemaOfUser } from '../harness/one-cell.ts'
 import { onCluster } from '../harness/one-server.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { jobsDone } from './jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
@@ -24,7 +24,7 @@ let unregister: () => void
 let email: string
 beforeAll(async () => {
   stripe = await startStripe()
-  server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
+  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
 })
 afterAll(async () => {
   await server.stop()
@@ -33,7 +33,9 @@ afterAll(async () => {
 beforeEach(async () => {
   shop = await openSandboxShop(server)
   email = `ann.of.${shop.id}@personal.example`
-  await shop.admin.data(`mutation { updateUser(id: "ann", input: { email: "${email}" }) { id } }`)
+  await shop.dashboard.data(
+    `mutation { updateUser(appId: "${shop.id}", id: "ann", input: { email: "${email}" }) { id } }`,
+  )
   unregister = stripe.register({ urls: [`${server.url}/webhooks/stripe/${shop.id}`], secret: SECRET })
 })
 afterEach(() => unregister())

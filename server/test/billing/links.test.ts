@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
@@ -11,7 +11,7 @@ let stripe: StripeStandIn
 let shop: SandboxShop
 beforeAll(async () => {
   stripe = await startStripe()
-  server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
+  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
 })
 afterAll(async () => {
   await server.stop()

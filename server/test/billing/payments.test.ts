@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 import { pick, type Random, seeded } from '../stripe/random.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { jobsDone } from './jobs-done.ts'
@@ -20,7 +20,7 @@ let unregister = () => {}
 beforeAll(async () => {
   // Hours ago: no step there may lie ahead of our own time.
   stripe = await startStripe({ now: Math.floor(Date.now() / 1000) - 24 * 3600 })
-  server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
+  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
 })
 afterAll(async () => {
   await server?.stop()

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 import { Refusal } from '../stripe/refusals.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { Customers } from './customers.ts'
@@ -18,7 +18,7 @@ let shop: SandboxShop
 let customers: Customers
 beforeAll(async () => {
   stripe = await startStripe()
-  server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
+  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
 })
 afterAll(async () => {
   await server.stop()

@@ -2,7 +2,7 @@ import type Stripe from 'stripe'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 import { subscriptionOf } from '../stripe/invoices.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { jobsDone } from './jobs-done.ts'
@@ -20,7 +20,7 @@ let shop: SandboxShop
 let unregister: () => void
 beforeAll(async () => {
   stripe = await startStripe({ now: START / 1000 })
-  server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
+  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
 })
 afterAll(async () => {
   await server.stop()

@@ -5,7 +5,7 @@ import { startService } from '../../src/service.ts'
 import { readConfig } from '../../src/settings/config.ts'
 import { REAL_CLOCKS } from '../harness/clocks.ts'
 import { rowsOf } from '../harness/database.ts'
-import { startTestServer, type TestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, startTestServer, type TestServer } from '../harness/server.ts'
 import { jobsDone } from './jobs-done.ts'
 import { GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 
@@ -14,7 +14,7 @@ import { GOOD_CARD, openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
 let server: TestServer
 let shop: SandboxShop
 beforeAll(async () => {
-  server = await startTestServer()
+  server = await startTestServer({ env: MASTER_KEY_SETTINGS })
 })
 afterAll(() => server?.stop())
 beforeEach(async () => {
@@ -130,6 +130,7 @@ describe('gap: billing, a start', () => {
       PORT: '0',
       DATABASE_URL: server.databaseUrl,
       TOLLGATE_API_KEY: 'tg_test_key_of_the_default_app',
+      ...MASTER_KEY_SETTINGS,
       ...env,
     })
     const service = await startService(config, REAL_CLOCKS, log)

@@ -454,20 +454,18 @@ describe('a billing id', () => {
     await shop.buy('plan')
     const billingId = async () => (await shop.admin.data('{ user(id: "ann") { billingId } }')).user.billingId
     const paying = await billingId()
-    const update = (to: string) =>
-      `mutation { updateUser(id: "ann", input: { billingId: ${to} }) { billingId } }`
+    const update = (input: string) =>
+      `mutation { updateUser(appId: "${shop.id}", id: "ann", input: { ${input} }) { billingId } }`
     for (const to of ['null', '"cus_other"']) {
-      const refused = await shop.admin.error(update(to))
+      const refused = await shop.dashboard.error(update(`billingId: ${to}`))
       expect(refused.extensions).toMatchObject({ code: 'BAD_USER_INPUT', field: 'billingId' })
       expect(refused.message).toContain(`sandbox charges "${paying}"`)
     }
     // What does not touch it goes through.
-    await shop.admin.data(
-      `mutation { updateUser(id: "ann", input: { billingId: "${paying}", name: "A" }) { id } }`,
-    )
+    await shop.dashboard.data(update(`billingId: "${paying}", name: "A"`))
     const [plan] = await shop.billed()
     await shop.cancel(plan?.id, false)
-    await shop.admin.data(update('null'))
+    await shop.dashboard.data(update('billingId: null'))
     expect(await billingId()).toBe(null)
   })
 
@@ -478,7 +476,9 @@ describe('a billing id', () => {
       `update provider_subscription set customer_ref = 'cus_former' where app_id = $1`,
       [shop.id],
     )
-    await shop.admin.data('mutation { updateUser(id: "ann", input: { billingId: "cus_other" }) { id } }')
+    await shop.dashboard.data(
+      `mutation { updateUser(appId: "${shop.id}", id: "ann", input: { billingId: "cus_other" }) { id } }`,
+    )
     expect((await shop.admin.data('{ user(id: "ann") { billingId } }')).user.billingId).toBe('cus_other')
   })
 })

@@ -213,7 +213,7 @@ async function askedDuring(world: World, changes: number): Promise<object> {
       {
         service: { pool } as unknown as Service,
         appId: 'default',
-        actor: { kind: 'user', uid, tokenKey: 'any' },
+        actor: { kind: 'user', uid, userId: id, tokenKey: 'any' },
         deadline: null,
         idempotency: null,
       },

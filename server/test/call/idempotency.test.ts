@@ -426,7 +426,7 @@ describe('a call that may work a moment later', () => {
     const call = {
       service: { pool, apps: new AppCache(monotonic) } as Service,
       appId: app.id,
-      actor: { kind: 'user' as const, uid: 0, tokenKey: '' },
+      actor: { kind: 'user' as const, uid: 0, userId: '', tokenKey: '' },
       deadline: null,
       idempotency: { key: 'later', request: Buffer.from('the same'), field: 'field' },
     }

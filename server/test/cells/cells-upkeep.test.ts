@@ -58,7 +58,9 @@ describe('what looks after several cells', () => {
       admin,
       Array.from({ length: 20 }, (_, i) => `d${i}`),
     )
-    await admin.data('mutation { updateUser(id: "d0", input: { billingId: "cus_doomed" }) { id } }')
+    await cells.servers[0].dashboard.data(
+      'mutation { updateUser(appId: "doomed", id: "d0", input: { billingId: "cus_doomed" }) { id } }',
+    )
     const noted = `select from user_billing_id where billing_id = 'cus_doomed'`
     expect((await cells.pool.query(noted)).rowCount).toBe(1)
     await admin.data('mutation { deleteUser(id: "d0") { id } }')

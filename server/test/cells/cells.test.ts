@@ -199,8 +199,8 @@ describe('users who are spread over cells', () => {
     for (let round = 0; round < 5; round++) {
       const answers = await Promise.all(
         ids.map((id, i) =>
-          (cells.servers[i % 2] as TestServer).admin.ask(
-            `mutation { updateUser(id: "${id}", input: { billingId: "cus_${round}" }) { id } }`,
+          (cells.servers[i % 2] as TestServer).dashboard.ask(
+            `mutation { updateUser(appId: "default", id: "${id}", input: { billingId: "cus_${round}" }) { id } }`,
           ),
         ),
       )
@@ -217,10 +217,12 @@ describe('users who are spread over cells', () => {
     const { users } = await cells.app.admin.data('{ users(first: 500) { id billingId } }')
     const holder = users.find(({ billingId }: Data) => billingId === 'cus_4')
     const next = ids.find((id) => id !== holder.id)
-    await cells.app.admin.data(
-      `mutation { updateUser(id: "${holder.id}", input: { billingId: null }) { id } }`,
+    await cells.app.dashboard.data(
+      `mutation { updateUser(appId: "default", id: "${holder.id}", input: { billingId: null }) { id } }`,
     )
-    await cells.app.admin.data(`mutation { updateUser(id: "${next}", input: { billingId: "cus_4" }) { id } }`)
+    await cells.app.dashboard.data(
+      `mutation { updateUser(appId: "default", id: "${next}", input: { billingId: "cus_4" }) { id } }`,
+    )
   })
 
   it('records several users in one request with a key, all or nothing, once', async () => {

@@ -111,8 +111,8 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
     for (let round = 0; round < 5; round++) {
       const answers = await Promise.all(
         users.map((id, i) =>
-          (cells.servers[i % 2] as TestServer).admin.ask(
-            `mutation { updateUser(id: "${id}", input: { billingId: "cus_${round}" }) { id } }`,
+          (cells.servers[i % 2] as TestServer).dashboard.ask(
+            `mutation { updateUser(appId: "default", id: "${id}", input: { billingId: "cus_${round}" }) { id } }`,
           ),
         ),
       )
@@ -167,8 +167,8 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
 
   it('erases a user of another server', async () => {
     const id = (await remoteUsers()).at(-1) ?? ''
-    await cells.app.admin.data(
-      `mutation { updateUser(id: "${id}", input: { billingId: "cus_gone" }) { id } }`,
+    await cells.app.dashboard.data(
+      `mutation { updateUser(appId: "default", id: "${id}", input: { billingId: "cus_gone" }) { id } }`,
     )
     await cells.app.admin.data(`mutation { deleteUser(id: "${id}") { id } }`)
     users.splice(users.indexOf(id), 1)

@@ -5,7 +5,7 @@ import { type Data, dashboardClient, signedIn } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
-import { OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { MASTER_KEY_SETTINGS, OWNER, startTestServer, type TestServer } from '../harness/server.ts'
 import { type StripeStandIn, startStripe } from '../stripe/stand-in.ts'
 import { STEPS } from './audit-steps.ts'
 
@@ -13,7 +13,7 @@ let server: TestServer
 let stripe: StripeStandIn
 beforeAll(async () => {
   stripe = await startStripe()
-  server = await startTestServer({ env: { STRIPE_API_BASE: stripe.url } })
+  server = await startTestServer({ env: { ...MASTER_KEY_SETTINGS, STRIPE_API_BASE: stripe.url } })
 })
 afterAll(async () => {
   await server?.stop()

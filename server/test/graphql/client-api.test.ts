@@ -93,7 +93,7 @@ describe('gap: who may use the client API', () => {
     const call = {
       service: { pool } as Service,
       appId: 'default',
-      actor: { kind: 'user' as const, uid: user?.uid ?? 0, tokenKey: 'any' },
+      actor: { kind: 'user' as const, uid: user?.uid ?? 0, userId: 'first', tokenKey: 'any' },
       deadline: null,
       idempotency: null,
     }

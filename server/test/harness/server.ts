@@ -30,6 +30,9 @@ export const OWNER_SETTINGS = {
   TOLLGATE_OWNER_PASSWORD: OWNER.password,
 }
 
+/** For a server that stores provider secrets: with DATABASE_URL, that needs a master key. */
+export const MASTER_KEY_SETTINGS = { TOLLGATE_MASTER_KEY: Buffer.alloc(32, 'test').toString('base64') }
+
 export interface TestServer {
   url: string
   databaseUrl: string

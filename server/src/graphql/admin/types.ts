@@ -39,7 +39,12 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
     fields: (t) => ({ url: t.exposeString('url') }),
   })
 
-  const { createUser, updateUser, createUsageEvent, ...users } = defineUserTypes(builder, usage)
+  const { createUser, createUsageEvent, ...users } = defineUserTypes(builder, usage)
+  // Spec §2: email and billingId cannot be changed through the API. Members change them in the dashboard.
+  const updateUser = builder.inputType('UpdateUserInput', {
+    description: 'What is left out stays as it is; null clears it.',
+    fields: (t) => ({ id: t.string(), name: t.string(), metadata: t.field({ type: 'JSON' }) }),
+  })
   const { resetPeriod, entitlement } = defineEntitlementInput(builder)
   const { override, overrideInput } = defineOverrideTypes(builder, resetPeriod)
   const written = { ...catalogue, entitlement }

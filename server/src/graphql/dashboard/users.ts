@@ -20,7 +20,7 @@ import { type UserDeletion, userDeletion } from '../../operations/users/user-del
 import type { LedgerRow } from '../../store/ledger/ledger.ts'
 import type { ListedUser } from '../../store/users/search-users.ts'
 import type { Builder } from '../types/builder.ts'
-import { newUser, usageEvent, userChange } from '../types/inputs.ts'
+import { memberUserChange, newUser, usageEvent } from '../types/inputs.ts'
 import { definePage } from '../types/page-type.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { defineUserTypes, EXPORT } from '../types/user-types.ts'
@@ -103,7 +103,7 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
         nullable: true,
         args: { appId, id, input: t.arg({ type: own.updateUser, required: true }) },
         resolve: (_, { appId, id, input }, context) =>
-          updateDashboardUser(appCall(context, appId), id, userChange(input)),
+          updateDashboardUser(appCall(context, appId), id, memberUserChange(input)),
       }),
       deleteUser: t.field({
         type: own.deletedUser,
@@ -221,6 +221,18 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
       counters: t.exposeInt('counters', { description: "Sums of usage that stay, as nobody's." }),
     }),
   })
+  const updateUser = builder.inputType('UpdateUserInput', {
+    description: 'What is left out stays as it is; null clears it.',
+    fields: (t) => ({
+      id: t.string(),
+      billingId: t.string({
+        description: 'Stays as it is while something the user pays for is charged to it.',
+      }),
+      name: t.string(),
+      email: t.string(),
+      metadata: t.field({ type: 'JSON' }),
+    }),
+  })
   const ledgerPage = definePage<LedgerRow, LedgerPage>(builder, 'LedgerPage', ledgerEntry)
   builder.objectField(ledgerPage, 'olderEntries', (t) =>
     t.field({
@@ -234,6 +246,7 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
     userDeletion,
     grantedFeature,
     ledgerPage,
+    updateUser,
     ...shared,
   }
 }

@@ -30,19 +30,28 @@ export function newUser(input: {
   }
 }
 
-export function userChange(input: {
+interface UserInput {
   id?: Maybe<string>
-  billingId?: Maybe<string>
   name?: Maybe<string>
-  email?: Maybe<string>
   metadata?: Maybe<JsonObject>
-}): Partial<User> {
+}
+
+/** Email and billingId are changed by members only (spec §2). */
+export function userChange(input: UserInput): Pick<Partial<User>, keyof UserInput> {
   return {
     ...(input.id !== undefined && { id: required('id', input.id) }),
-    ...(input.billingId !== undefined && { billingId: input.billingId }),
     ...(input.name !== undefined && { name: input.name }),
-    ...(input.email !== undefined && { email: input.email }),
     ...metadataOf(input),
+  }
+}
+
+export function memberUserChange(
+  input: UserInput & { billingId?: Maybe<string>; email?: Maybe<string> },
+): Partial<User> {
+  return {
+    ...userChange(input),
+    ...(input.billingId !== undefined && { billingId: input.billingId }),
+    ...(input.email !== undefined && { email: input.email }),
   }
 }
 

@@ -55,18 +55,6 @@ export function defineUserTypes<Context extends object>(
         metadata: t.field({ type: 'JSON' }),
       }),
     }),
-    updateUser: builder.inputType('UpdateUserInput', {
-      description: 'What is left out stays as it is; null clears it.',
-      fields: (t) => ({
-        id: t.string(),
-        billingId: t.string({
-          description: 'Stays as it is while something the user pays for is charged to it.',
-        }),
-        name: t.string(),
-        email: t.string(),
-        metadata: t.field({ type: 'JSON' }),
-      }),
-    }),
     createUsageEvent: builder.inputType('CreateUsageEventInput', {
       fields: (t) => ({
         userId: t.string({ required: true }),

@@ -5,7 +5,7 @@ import { MAX_API_KEYS, MAX_KEY_OVERLAP_HOURS } from '../../domain/limits.ts'
 import * as store from '../../store/apps/api-keys.ts'
 import { bumpVersion } from '../../store/apps/apps.ts'
 import type { Tx } from '../../store/connection/database.ts'
-import type { Call } from '../call/call.ts'
+import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import { foundApp } from './apps.ts'
 
@@ -42,7 +42,7 @@ export async function rotateApiKey(call: Call, id: string, overlapHours: number)
   if (overlapHours < 0 || overlapHours > MAX_KEY_OVERLAP_HOURS) {
     throw badUserInput(`overlapHours must be 0 to ${MAX_KEY_OVERLAP_HOURS}`, 'overlapHours')
   }
-  return mutate(call, async (tx) => {
+  return mutateKeys(call, async (tx) => {
     const former = isIdentifier(id) ? await store.lockGoodApiKey(tx, appId, id) : null
     if (!former) throw apiKeyNotFound(id)
     const key = { id: `key_${randomUUID()}`, name: former.name, ...newSecret() }
@@ -56,11 +56,21 @@ export async function rotateApiKey(call: Call, id: string, overlapHours: number)
 
 export async function revokeApiKey(call: Call, id: string): Promise<{ id: string }> {
   const { appId } = call
-  return mutate(call, async (tx) => {
+  return mutateKeys(call, async (tx) => {
     if (!isIdentifier(id) || !(await store.revokeApiKey(tx, appId, id))) throw apiKeyNotFound(id)
     await bumpVersion(tx, appId)
     return { id }
   })
+}
+
+/** A mutation that revokes API keys: once it has answered, this process refuses them. */
+export async function mutateKeys<T>(
+  call: Call | InstallationCall,
+  effect: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const result = await mutate(call, effect)
+  call.service.apps.invalidateKeys()
+  return result
 }
 
 /** After the app's row is locked, so that two at once cannot both be the last. */

@@ -8,6 +8,7 @@ import type { Call, InstallationCall } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
 import type { Service } from '../call/service.ts'
 import { lookingUp } from '../catalogue/reach.ts'
+import { mutateKeys } from './api-keys.ts'
 import { foundApp } from './apps.ts'
 import { DEFAULT_APP } from './first-start.ts'
 
@@ -41,7 +42,7 @@ export async function appUse(call: Call): Promise<AppUse> {
 
 /** Nobody can take it back, so whoever deletes an app types its id. Its rows go in the background. */
 export function deleteApp(call: InstallationCall, appId: string, confirmed: string): Promise<{ id: string }> {
-  return mutate(call, async (tx) => {
+  return mutateKeys(call, async (tx) => {
     await store.removeAppsAlone(tx)
     await foundApp(tx, appId)
     const app = await lockApp(tx, appId)

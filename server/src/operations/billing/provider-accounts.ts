@@ -75,7 +75,7 @@ export async function setProviderAccount(
     const key = input.secretKey
     const secret = input.webhookSecret
     const webhookSecret =
-      secret === null ? (now?.webhookSecret ?? null) : sealed(billing, appId, 'webhook secret', secret)
+      secret === null ? (now?.webhookSecret ?? null) : sealed(call.service, appId, 'webhook secret', secret)
     if (key !== null && isLiveKey(key)) await forgetBesideLive(tx, appId)
     const stripe = await accountOf({ pool: tx, billing }, appId, 'stripe')
     // Turning the sandbox on beside a live key is deliberate.
@@ -84,7 +84,7 @@ export async function setProviderAccount(
     await upsertProviderAccount(tx, appId, {
       provider,
       enabled: input.enabled ?? now?.enabled ?? true,
-      secretKey: key === null ? (now?.secretKey ?? null) : sealed(billing, appId, 'secret key', key),
+      secretKey: key === null ? (now?.secretKey ?? null) : sealed(call.service, appId, 'secret key', key),
       webhookSecret,
       previousWebhookSecret: input.dropPreviousWebhookSecret ? null : (previous ?? null),
       besideLive:

@@ -83,8 +83,20 @@ export const sandboxIsOn =
 
 type SealedField = 'secret key' | 'webhook secret'
 
-export const sealed = (billing: BillingSettings, appId: string, field: SealedField, secret: string): Buffer =>
-  encrypt(billing.sealingKey, placeOf(appId, field), Buffer.from(secret))
+/** Refused without a master key: the sealing key would be stored in the clear beside what it seals. */
+export function sealed(
+  { billing, keyring }: Pick<Service, 'billing' | 'keyring'>,
+  appId: string,
+  field: SealedField,
+  secret: string,
+): Buffer {
+  if (keyring.isEmpty) {
+    throw badUserInput(
+      'Provider secrets cannot be stored without a master key: set TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE and restart the service',
+    )
+  }
+  return encrypt(billing.sealingKey, placeOf(appId, field), Buffer.from(secret))
+}
 
 const placeOf = (appId: string, field: SealedField): string => JSON.stringify(['stripe', appId, field])
 

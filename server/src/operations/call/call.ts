@@ -16,6 +16,8 @@ export interface AppActor {
 export interface UserActor {
   kind: 'user'
   uid: number
+  /** when the request arrived; it may have changed since */
+  userId: string
   tokenKey: string
 }
 

@@ -1,9 +1,9 @@
 import type { Catalogue } from '../../domain/catalogue.ts'
-import { unauthenticated, unavailable } from '../../domain/errors.ts'
+import { unavailable } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { MAX_STALE_READS } from '../../domain/limits.ts'
 import { standingOf } from '../../domain/standing.ts'
-import type { AppCache, CachedApp } from '../../store/apps/app-cache.ts'
+import { type AppCache, type CachedApp, refusalOf } from '../../store/apps/app-cache.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import { refusesData } from '../../store/connection/refused-data.ts'
 import type { Question } from '../../store/usage/holding-questions.ts'
@@ -111,20 +111,21 @@ async function readTogether(
     if (!holdings) continue
 
     const again: number[] = []
-    const reloaded = new Map<string, CachedApp>()
+    const reloaded = new Map<string, CachedApp | null>()
     for (const [k, i] of open.entries()) {
       const question = questions[i] as StandingQuestion
       const topic = topicOf[k]
       if (!topic) continue
       const holding = holdings[topic.from]
       try {
-        if (!holding) throw unauthenticated()
         const { caller } = question
+        if (!holding) throw refusalOf(caller)
         let app = apps.kept(caller.appId, holding.version) ?? reloaded.get(caller.appId)
-        if (!app) {
+        if (app === undefined) {
           app = await apps.reload(client, caller.appId)
           reloaded.set(caller.appId, app)
         }
+        if (!app) throw refusalOf(caller)
         apps.admit(caller, app)
         if (app !== topic.guess) {
           again.push(i)
@@ -176,7 +177,7 @@ async function hasOtherLayout(
   let found = false
   for (const [appId, guess] of guesses) {
     const app = await apps.reload(client, appId)
-    if (app !== guess && app.layout) found = true
+    if (app?.layout && app !== guess) found = true
   }
   return found
 }

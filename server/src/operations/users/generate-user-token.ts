@@ -44,11 +44,15 @@ async function signed(service: Service, appId: string, { uid, issued, key }: Iss
     .sign(sign)
 }
 
-/** The user a token names, and its signing key; null for one that is not ours, or no longer valid. */
-export async function readUserToken(
-  service: Service,
-  token: string,
-): Promise<{ appId: string; uid: number; tokenKey: string } | null> {
+/** The user whom a token names, and the key that signed it. */
+export interface TokenClaims {
+  appId: string
+  uid: number
+  tokenKey: string
+}
+
+/** Null for a token that is not ours or has expired. The user may have been deleted since it was signed. */
+export async function readUserToken(service: Service, token: string): Promise<TokenClaims | null> {
   try {
     // Only to find the app's key: the claims are trusted once the key has verified them.
     const { kid = null } = decodeProtectedHeader(token)

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Monotonic } from '../../domain/clocks.ts'
-import { unauthenticated } from '../../domain/errors.ts'
+import { appNotFound, invalidToken, type TollgateError, unauthenticated } from '../../domain/errors.ts'
 import { MAX_CACHED_APPS, MAX_CACHED_KEYS } from '../../domain/limits.ts'
 import { type LoadedApp, loadApp } from '../catalogue/catalogue.ts'
 import type { Db } from '../connection/places.ts'
@@ -33,6 +33,18 @@ export interface AppCaller extends Caller {
   actor: { kind: 'app'; keyHash: string }
 }
 
+/** For a caller whose app is gone, or whose key or token is no longer valid. */
+export function refusalOf(caller: Caller): TollgateError {
+  switch (caller.actor.kind) {
+    case 'app':
+      return unauthenticated()
+    case 'user':
+      return invalidToken()
+    default:
+      return appNotFound(caller.appId)
+  }
+}
+
 /** How long a key is trusted after the database last confirmed it. */
 export const KEY_CONFIRMED_MS = 1_000
 
@@ -40,13 +52,18 @@ export const KEY_CONFIRMED_MS = 1_000
  * Catalogues and API keys, cached in memory. Every statement that uses them reads the app's version along with its own
  * rows, and a cached entry is good for exactly that version: no node ever answers from stale data, and no notification
  * has to arrive. A later version is no better than an earlier one, since the database may have gone back in time. Only
- * a request that asks the database nothing else (introspection, a refused document) relies on the time limit above.
+ * a request that asks the database nothing else (introspection, a refused document) relies on the time limit above and,
+ * in the process that revoked a key, on `invalidateKeys`.
  */
 export class AppCache {
   readonly #apps = new LRUCache<string, CachedApp>({ max: MAX_CACHED_APPS })
   /** Per key: that other keys of the app are good says nothing about this one. */
-  readonly #keys = new LRUCache<string, { caller: AppCaller; confirmedAt: number }>({ max: MAX_CACHED_KEYS })
+  readonly #keys = new LRUCache<string, { caller: AppCaller; confirmedAt: number; generation: number }>({
+    max: MAX_CACHED_KEYS,
+  })
   readonly #monotonic: Monotonic
+  /** incremented by `invalidateKeys`: keys found before that are looked up again */
+  #generation = 0
   #useTakenAt = Number.NEGATIVE_INFINITY
 
   constructor(monotonic: Monotonic) {
@@ -58,20 +75,27 @@ export class AppCache {
     const known = this.recognise(keyHash)
     if (known) return known
     const confirmedAt = this.#monotonic()
+    const generation = this.#generation
     const appId = await findAppByKey(db, Buffer.from(keyHash, 'hex'))
     if (appId === null) {
       this.#keys.delete(keyHash)
       return null
     }
     const caller: AppCaller = { appId, actor: { kind: 'app', keyHash } }
-    this.#keys.set(keyHash, { caller, confirmedAt })
+    this.#keys.set(keyHash, { caller, confirmedAt, generation })
     return caller
   }
 
   /** The same from memory, if that can still be trusted. */
   recognise(keyHash: string): AppCaller | null {
     const known = this.#keys.get(keyHash)
-    return known && this.#monotonic() - known.confirmedAt < KEY_CONFIRMED_MS ? known.caller : null
+    if (!known || known.generation !== this.#generation) return null
+    return this.#monotonic() - known.confirmedAt < KEY_CONFIRMED_MS ? known.caller : null
+  }
+
+  /** The next use of any key looks it up again. For after the commit of a revocation. */
+  invalidateKeys(): void {
+    this.#generation++
   }
 
   /** The caller's app now. Refuses a key that has been revoked since. */
@@ -82,8 +106,8 @@ export class AppCache {
       values: [caller.appId],
     })
     const [row] = rows
-    if (!row) throw unauthenticated()
-    const app = this.kept(caller.appId, row.version) ?? (await this.reload(db, caller.appId))
+    const app = row && (this.kept(caller.appId, row.version) ?? (await this.reload(db, caller.appId)))
+    if (!app) throw refusalOf(caller)
     return { app: this.admit(caller, app), now: row.now }
   }
 
@@ -93,11 +117,14 @@ export class AppCache {
     return app?.version === version ? app : null
   }
 
-  /** Reloads the app: as it was then or later, which is right for a caller that found another version. */
-  async reload(db: Db, appId: string): Promise<CachedApp> {
+  /** Reloads the app: as it was then or later, which is right for a caller that found another version. Null: it is gone. */
+  async reload(db: Db, appId: string): Promise<CachedApp | null> {
     const askedAt = this.#monotonic()
     const loaded = await loadApp(db, appId)
-    if (!loaded) throw unauthenticated()
+    if (!loaded) {
+      this.#apps.delete(appId)
+      return null
+    }
     // Two loads may run at once and the older one finish last: the next statement notices.
     const app = this.kept(appId, loaded.version) ?? { ...loaded, askedAt }
     this.#apps.set(appId, app)
@@ -120,14 +147,15 @@ export class AppCache {
   }
 
   /** Refuses a key that is not one of the app's valid ones, and a token whose key was revoked. */
-  admit({ actor }: Caller, app: CachedApp): CachedApp {
-    if (actor.kind === 'user' && app.revokedTokenKeys.has(actor.tokenKey)) throw unauthenticated()
+  admit(caller: Caller, app: CachedApp): CachedApp {
+    const { actor } = caller
+    if (actor.kind === 'user' && app.revokedTokenKeys.has(actor.tokenKey)) throw refusalOf(caller)
     if (actor.kind !== 'app') return app
     const { keyHash } = actor
     const now = this.#monotonic()
     if (now >= app.askedAt + (app.keys.get(keyHash) ?? 0)) {
       this.#keys.delete(keyHash)
-      throw unauthenticated()
+      throw refusalOf(caller)
     }
     const known = this.#keys.get(keyHash)
     if (known) known.confirmedAt = now

@@ -35,7 +35,7 @@ interface PublicKey {
   jwk: JsonObject
 }
 
-/** How long a key is trusted after the database last confirmed it, for requests that need nothing else from it. */
+/** How long a key is cached. Whether it has been revoked is read anew with every request: see `findTokenUser`. */
 const CONFIRMED_MS = 1_000
 
 /** The keys that sign user tokens: one at a time per app, created when first needed. */

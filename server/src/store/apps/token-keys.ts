@@ -123,6 +123,7 @@ export async function listPublicKeys(
   const { rows } = await db.query<{ appId: string; id: string; algorithm: string; publicKey: JsonObject }>(
     `select app_id as "appId", id, algorithm, public_key as "publicKey" from token_key
      where public_key is not null and revoked_at is null
+       and app_id in (select id from app where deleting_since is null)
        and coalesce(retired_at > now() - make_interval(secs => $1), true)
      order by app_id, created_at desc`,
     [tokenSeconds],

@@ -95,7 +95,7 @@ export async function findUserByUid(db: Db, appId: string, uid: number): Promise
   return (await db.places.ofUid(appId, uid, find))?.[0] ?? null
 }
 
-/** The same, unless the key that signed the token is revoked. */
+/** The same, unless their app is being deleted or the key that signed the token is revoked. */
 export async function findTokenUser(
   db: Db,
   appId: string,
@@ -103,7 +103,8 @@ export async function findTokenUser(
   tokenKey: string,
 ): Promise<UserRow | null> {
   const find = rowsOf<UserRow>({
-    text: `select ${COLUMNS} from users where app_id = $1 and uid = $2 and not exists
+    text: `select ${COLUMNS} from users where app_id = $1 and uid = $2
+       and exists (select from app where id = $1 and deleting_since is null) and not exists
        (select from token_key k where k.app_id = $1 and k.id = $3 and k.revoked_at is not null)`,
     values: [appId, uid, tokenKey],
   })
