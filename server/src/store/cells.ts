@@ -113,11 +113,11 @@ export const metOtherCells = (error: unknown): boolean =>
   error instanceof pg.DatabaseError &&
   [NOT_SUPPORTED, NOT_PREPARED, WRONG_OBJECT, UNDEFINED_COLUMN, UNDEFINED_TABLE].includes(error.code ?? '')
 
-/** Whether a transaction may have failed because this process did not know of the cells; it does now. */
-export async function learnOfCells(pool: pg.Pool, error: unknown): Promise<boolean> {
-  const cells = known.get(pool)
+/** Whether a statement may have failed because this process did not know the current cells; it does now. */
+export async function learnOfCells(db: Db, error: unknown): Promise<boolean> {
+  const cells = known.get(db)
   if (!cells || !metOtherCells(error)) return false
-  await cells.read(pool)
+  await cells.read(db)
   return cells.areMany
 }
 

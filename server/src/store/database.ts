@@ -10,7 +10,7 @@ import {
 } from '../domain/limits.ts'
 import { attachCells, beginOutside, type Cells, learnOfCells } from './cells.ts'
 import type { Primary } from './primary.ts'
-import { endedForAnother, refersToNothing } from './refusals.ts'
+import { endedForAnother, lacksPartition, refersToNothing } from './refusals.ts'
 import { beginLimited, endLimited, limitRemote, type Place, ServerBusy } from './remote-places.ts'
 import { applySettings, ServiceClient } from './service-client.ts'
 import { SilentConnections } from './silent-connections.ts'
@@ -158,7 +158,7 @@ export async function transaction<T>(
       if (!passing) throw error
       if (attempt < MAX_TRANSACTION_ATTEMPTS) continue
       place?.release()
-      throw unavailable('Too many concurrent changes; try again')
+      throw lacksPartition(error) ? error : unavailable('Too many concurrent changes; try again')
     }
   }
 }

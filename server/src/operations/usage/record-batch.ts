@@ -3,10 +3,10 @@ import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { applyUsage, type RecordedUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/app-cache.ts'
 import { byGroup } from '../../store/cell-map.ts'
-import { metOtherCells } from '../../store/cells.ts'
+import { learnOfCells } from '../../store/cells.ts'
 import { type Db, TryAgain, type Tx } from '../../store/database.ts'
 import { KEY_TAKEN, readKeys } from '../../store/idempotency.ts'
-import { endedForAnother, violates } from '../../store/refusals.ts'
+import { endedForAnother, lacksPartition, violates } from '../../store/refusals.ts'
 import { refusesData } from '../../store/refused-data.ts'
 import type { CounterMove, Receipt } from '../../store/usage-moves.ts'
 import { COUNTER_EXISTS, writeUsage } from '../../store/write-usage.ts'
@@ -74,7 +74,7 @@ const tooLate = () => unavailable('The database took too long; nothing was recor
 
 /** Fails all unanswered events. Answered ones were written. */
 function failOthers(answers: Answers, error: unknown): void {
-  const told = isOvertaken(error) ? keptChanging() : error
+  const told = isOvertaken(error) && !lacksPartition(error) ? keptChanging() : error
   for (let i = 0; i < answers.length; i++) answers[i] ??= { error: told }
 }
 
@@ -83,10 +83,7 @@ const keptChanging = () =>
 
 /** Another writer used one of the keys, created one of the counters, or moved its user in between: nothing was written. */
 const isOvertaken = (error: unknown): boolean =>
-  violates(error, KEY_TAKEN) ||
-  violates(error, COUNTER_EXISTS) ||
-  endedForAnother(error) ||
-  metOtherCells(error)
+  violates(error, KEY_TAKEN) || violates(error, COUNTER_EXISTS) || endedForAnother(error)
 
 async function recordTogether(
   apps: AppCache,
@@ -126,8 +123,10 @@ async function recordTogether(
       for (const together of rest) await write(together, [])
       if (lost && ++races > MAX_LOST_RACES) throw keptChanging()
     } catch (error) {
-      if (!isOvertaken(error)) throw error
-      if (inTransaction) throw new TryAgain()
+      const overtaken = isOvertaken(error)
+      if (inTransaction) throw overtaken && !lacksPartition(error) ? new TryAgain() : error
+      // A missing table may be that of a cell which was removed since the read. Without cells it is a fault.
+      if (!overtaken && !(await learnOfCells(client, error))) throw error
       if (++conflicts > MAX_WRITE_CONFLICTS) throw error
     }
   }
