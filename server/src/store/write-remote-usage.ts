@@ -17,6 +17,12 @@ import { WRITE_RECEIPTS } from './write-receipts.ts'
 /** The ledgers of all cells are numbered by the first one's sequence. */
 const LEDGER_NUMBERS = 'c0.usage_ledger_seq_seq'
 
+export interface Writing {
+  inTransaction?: boolean
+  /** Of a cell on another server: throws if what was written must be undone. */
+  confirm?: (() => Promise<void>) | null
+}
+
 /**
  * In a cell on another server: one call there. Receipts are kept on this server, and both are committed or neither.
  *
@@ -28,7 +34,7 @@ export async function writeRemote(
   group: CellGroup,
   { updates, entries, inserts }: Written,
   receipts: KeptReceipt[],
-  inTransaction: boolean,
+  { inTransaction = false, confirm = null }: Writing,
 ): Promise<Set<CounterMove>> {
   const all = [...entries, ...updates.map(({ key, last }, i) => ({ key, entry: last, move: i + 1 }))]
   const numbers = await takeNumbers(client, LEDGER_NUMBERS, all.length)
@@ -59,8 +65,9 @@ export async function writeRemote(
     const due = receipts.filter(({ move }) => move === null || made.has(move))
     const columns = receiptColumns(due.map(({ receipt }) => ({ receipt, move: null })))
     if (due.length > 0) await WRITE_RECEIPTS.run(client, columns)
+    await confirm?.()
   }
-  if (inTransaction || receipts.length === 0) await write()
+  if (inTransaction || (receipts.length === 0 && !confirm)) await write()
   else await committedTogether(client, group, write)
   return done
 }

@@ -13,7 +13,7 @@ import {
   writtenFor,
 } from './usage-moves.ts'
 import { parameters, type Take, WRITE_RECEIPTS, writingReceipts } from './write-receipts.ts'
-import { writeRemote } from './write-remote-usage.ts'
+import { type Writing, writeRemote } from './write-remote-usage.ts'
 
 /** Another writer created the counter's first row: the whole statement fails. */
 export const COUNTER_EXISTS = 'usage_counter_pkey'
@@ -142,7 +142,7 @@ export async function writeUsage(
   client: Tx,
   moves: readonly CounterMove[],
   otherReceipts: readonly Receipt[],
-  { inTransaction = false } = {},
+  how: Writing = {},
 ): Promise<Set<CounterMove>> {
   const receipts: KeptReceipt[] = otherReceipts.map((receipt) => ({ receipt, move: null }))
   const [first] = moves
@@ -152,7 +152,7 @@ export async function writeUsage(
   }
   const group = first.key.cell?.group
   const written = writtenFor(moves, receipts)
-  if (group?.remote) return writeRemote(client, group, written, receipts, inTransaction)
+  if (group?.remote) return writeRemote(client, group, written, receipts, how)
   const { updates, entries, inserts } = written
   const withNew = inserts.length > 0
   const cellNumbers = (rows: readonly { key: CounterKey }[]) =>

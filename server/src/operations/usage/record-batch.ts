@@ -1,3 +1,4 @@
+import type { Allowance } from '../../domain/allowance.ts'
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { applyUsage, type RecordedUsage } from '../../domain/usage.ts'
@@ -13,7 +14,8 @@ import { COUNTER_EXISTS, writeUsage } from '../../store/write-usage.ts'
 import type { FeatureTally, FoundStanding, PendingUsage, Recorded } from '../call/hot-paths.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from '../call/outcome.ts'
 import type { BatchResult } from './batcher.ts'
-import { type Reading, readStandings } from './standings.ts'
+import { confirmingBudgets } from './confirm-budgets.ts'
+import { questionOf, type Reading, readStandings } from './standings.ts'
 
 /**
  * Records events in order: reads the current state, decides each by the rule, and writes the decisions if the state has
@@ -81,9 +83,12 @@ function failOthers(answers: Answers, error: unknown): void {
 const keptChanging = () =>
   unavailable('Nothing was recorded, since others kept changing the counter; try again')
 
-/** Another writer used one of the keys, created one of the counters, or moved its user in between: nothing was written. */
+/** Another writer used a key, created a counter, lowered a budget or moved a user in between: nothing was written. */
 const isOvertaken = (error: unknown): boolean =>
-  violates(error, KEY_TAKEN) || violates(error, COUNTER_EXISTS) || endedForAnother(error)
+  violates(error, KEY_TAKEN) ||
+  violates(error, COUNTER_EXISTS) ||
+  endedForAnother(error) ||
+  error instanceof TryAgain
 
 async function recordTogether(
   apps: AppCache,
@@ -99,7 +104,8 @@ async function recordTogether(
     const open = openOnes(pending, answers)
     if (open.length === 0) return
 
-    const found = await readStandings(apps, client, open.map(questionOf), how)
+    const questions = open.map(({ item }) => questionOf(item))
+    const found = await readStandings(apps, client, questions, how)
     leaveTheGone(pending, answers)
     const { moved, unmoved } = decide(open, found, answers)
     const receipts = unmoved.flatMap(receiptsOf)
@@ -107,7 +113,8 @@ async function recordTogether(
       let lost = false
       const write = async (together: readonly Moved[], others: readonly Receipt[]) => {
         const moves = together.map(({ move }) => move)
-        const made = await writeUsage(client, moves, others, { inTransaction })
+        const confirm = confirmingBudgets(apps, client, together)
+        const made = await writeUsage(client, moves, others, { inTransaction, confirm })
         for (const { move, decisions } of together) {
           if (!made.has(move)) continue
           answerWith(decisions, answers)
@@ -178,12 +185,6 @@ interface Open {
   index: number
 }
 
-const questionOf = ({ item: { caller, event } }: Open) => ({
-  caller,
-  userId: event.userId,
-  featureId: event.featureId,
-})
-
 /** The events still to be answered; of several that share a key, only the first. */
 function openOnes(pending: readonly PendingUsage[], answers: Answers): Open[] {
   const open: Open[] = []
@@ -210,6 +211,7 @@ interface Decision extends Open {
 interface Moved {
   move: CounterMove
   decisions: Decision[]
+  allowance: Allowance
 }
 
 function decide(open: readonly Open[], found: readonly BatchResult<FoundStanding>[], answers: Answers) {
@@ -254,7 +256,8 @@ function moveOf(counters: Map<string, Moved>, appId: string, found: FoundStandin
   if (!counter) {
     const key = { appId, userUid: uid, cell, featureId, resetPeriod, periodStart }
     const from = found.place === null ? null : { used: found.used, place: found.place }
-    counter = { move: { key, from, to: found.used, entries: [], receipts: [] }, decisions: [] }
+    const move = { key, from, to: found.used, entries: [], receipts: [] }
+    counter = { move, decisions: [], allowance: standing.allowance }
     counters.set(name, counter)
   }
   return counter

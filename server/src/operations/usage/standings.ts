@@ -9,7 +9,7 @@ import type { Tx } from '../../store/database.ts'
 import type { Question } from '../../store/holding-questions.ts'
 import { type Holding, readHoldings } from '../../store/read-holdings.ts'
 import { refusesData } from '../../store/refused-data.ts'
-import type { FoundStanding, StandingQuestion } from '../call/hot-paths.ts'
+import type { FoundStanding, PendingUsage, StandingQuestion } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 
 /**
@@ -29,6 +29,12 @@ export function readStandings(
     return readOneByOne(apps, client, questions, how)
   })
 }
+
+export const questionOf = ({ caller, event: { userId, featureId } }: PendingUsage): StandingQuestion => ({
+  caller,
+  userId,
+  featureId,
+})
 
 export interface Reading {
   inTransaction?: boolean
