@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { buildCatalogue } from './catalogue.ts'
+import type { Override } from './override.ts'
 import type { ResetPeriod } from './period.ts'
-import { anchorAfter, bestTime, comparable, quoteOf } from './plan-change.ts'
+import { anchorAfter, bestTime, comparable, loweredLimits, quoteOf } from './plan-change.ts'
 import type { Price } from './price.ts'
 
 const DAY = 86_400_000
@@ -128,5 +130,126 @@ describe('gap: change: the quote by list prices', () => {
         expect((back?.charge ?? 0) - (there?.credit ?? 0)).toBe(0)
       }),
     )
+  })
+})
+
+describe('gap: quantities: the limits that usage must not exceed', () => {
+  type Grant = [featureId: string, limit: number | null, resetPeriod?: ResetPeriod, overage?: boolean]
+  const packages: Record<string, Grant[]> = {
+    // Not in the order of their ids.
+    pro: [
+      ['seats', 10],
+      ['desks', 4],
+      ['calls', 100, 'MONTH'],
+      ['storage', 5, 'NEVER', true],
+      ['guests', null],
+    ],
+    free: [['seats', 2]],
+    'addon-seats': [['seats', 3]],
+    'addon-rooms': [['rooms', 1]],
+  }
+  const catalogue = buildCatalogue(
+    ['seats', 'desks', 'calls', 'storage', 'guests', 'rooms'].map((id) => ({
+      id,
+      name: id,
+      type: 'CONSUMABLE',
+      unitLabel: null,
+      unitLabelPlural: null,
+      metadata: {},
+      overridePeriods: [],
+      archived: false,
+    })),
+    Object.entries(packages).map(([id, grants]) => ({
+      id,
+      name: id,
+      status: 'PUBLISHED',
+      isAddon: id.startsWith('addon'),
+      archived: false,
+      metadata: {},
+      updatedAt: 0,
+      features: grants.map(([featureId, limit, resetPeriod = 'NEVER', overageEnabled = false]) => ({
+        featureId,
+        limit,
+        resetPeriod,
+        overageEnabled,
+      })),
+      prices: [],
+      draft: null,
+      version: 1,
+      history: 1,
+      entries: [],
+    })),
+  )
+  const override = (
+    mode: Override['mode'],
+    limit: number | null,
+    more: Partial<Override> = {},
+  ): Override => ({
+    featureId: 'seats',
+    mode,
+    limit,
+    resetPeriod: 'NEVER',
+    overageEnabled: null,
+    reason: null,
+    startedAt: 0,
+    expiresAt: null,
+    ...more,
+  })
+
+  /** `pro 2` is a plan and its quantity, followed by add-ons. */
+  const limitsOf = (from: string, to: string, overrides: Override[] | null = null) => {
+    const [packageId = '', quantity] = from.split(' ')
+    const [plan = '', times, ...addons] = to.split(' ')
+    const subscription = (id: string, count: number) => ({
+      packageId: id,
+      isAddon: id !== plan,
+      startedAt: 0,
+      anchor: 0,
+      quantity: count,
+      version: 1,
+      versionAsOf: 1,
+    })
+    const live = [...addons.map((id) => subscription(id, 1)), subscription(plan, Number(times))]
+    const limits = loweredLimits(
+      catalogue,
+      { packageId, quantity: Number(quantity) },
+      { live, overrides },
+      30 * DAY,
+    )
+    return limits.map(({ featureId, budget, periodStart }) => {
+      expect(periodStart).toBe(0)
+      return `${featureId} ${budget}`
+    })
+  }
+
+  it.each<[what: string, from: string, to: string, overrides: Override[] | null, limits: string[]]>([
+    ['a lower quantity of the same plan', 'pro 3', 'pro 2', null, ['desks 8', 'seats 20']],
+    ['the same quantity', 'pro 2', 'pro 2', null, []],
+    ['a higher quantity', 'pro 2', 'pro 3', null, []],
+    ['another plan in the same quantity', 'pro 1', 'free 1', null, []],
+    ['another plan in a lower quantity', 'pro 2', 'free 1', null, []],
+    ['another plan in a higher quantity', 'pro 1', 'free 2', null, []],
+    ['with an add-on that allows more', 'pro 2', 'pro 1 addon-seats', null, ['desks 4', 'seats 13']],
+    ['with an add-on of something else', 'pro 2', 'pro 1 addon-rooms', null, ['desks 4', 'seats 10']],
+    ['with an override that adds', 'pro 2', 'pro 1', [override('ADD', 5)], ['desks 4', 'seats 15']],
+    ['with an override that replaces', 'pro 2', 'pro 1', [override('REPLACE', 1)], ['desks 4']],
+    ['with an override without a limit', 'pro 2', 'pro 1', [override('GRANT', null)], ['desks 4']],
+    ['with an override that denies', 'pro 2', 'pro 1', [override('DENY', null)], ['desks 4']],
+    [
+      'with an override that allows overage',
+      'pro 2',
+      'pro 1',
+      [override('ADD', 0, { overageEnabled: true })],
+      ['desks 4'],
+    ],
+    [
+      'with an override that has expired',
+      'pro 2',
+      'pro 1',
+      [override('REPLACE', 1, { expiresAt: DAY })],
+      ['desks 4', 'seats 10'],
+    ],
+  ])('%s', (_, from, to, overrides, limits) => {
+    expect(limitsOf(from, to, overrides)).toEqual(limits)
   })
 })

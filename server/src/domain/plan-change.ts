@@ -1,3 +1,4 @@
+import type { Catalogue } from './catalogue.ts'
 import type { ChangeTime } from './change-time.ts'
 import { exponentOf } from './currency.ts'
 import { badUserInput } from './errors.ts'
@@ -5,6 +6,7 @@ import { MAX_QUANTITY } from './limits.ts'
 import type { ResetPeriod } from './period.ts'
 import { PER_YEAR, type Price } from './price.ts'
 import { type Charged, prorate } from './proration.ts'
+import { type Holder, type Standing, standingOf } from './standing.ts'
 import { anchorFor, type EarlierBase } from './subscription.ts'
 
 /**
@@ -12,7 +14,7 @@ import { anchorFor, type EarlierBase } from './subscription.ts'
  *
  * Invariants (plan-change.test.ts): BEST is now unless the new plan is cheaper in a price that can be compared; a change
  * between plans that share a reset period never moves where periods are counted from; the quote of a change and back
- * at one moment is zero.
+ * at one moment is zero; usage refuses only a lower quantity of the same plan.
  */
 
 /** A recurring price, and how many of it. */
@@ -82,4 +84,45 @@ export function checkQuantity(quantity: number): void {
   if (!Number.isInteger(quantity) || quantity < 1 || quantity > MAX_QUANTITY) {
     throw badUserInput(`quantity must be a whole number from 1 to ${MAX_QUANTITY}`, 'quantity')
   }
+}
+
+/** The limit of a feature after a change that lowers it. */
+interface LoweredLimit {
+  featureId: string
+  budget: number
+  periodStart: number
+}
+
+/**
+ * The limits that usage must not exceed for a change to be accepted, by feature id. They are those of features that never
+ * reset and have no overage, and only if the change is to a lower quantity of the same plan: units that are in use cannot
+ * be returned. A change to another plan is accepted whatever is in use, and nothing more is granted until usage is below
+ * its limits.
+ *
+ * `after` is what the user has after the change.
+ */
+export function loweredLimits(
+  catalogue: Catalogue,
+  from: { packageId: string; quantity: number },
+  after: Holder,
+  at: number,
+): LoweredLimit[] {
+  const plan = after.live.find((subscription) => !subscription.isAddon)
+  if (plan?.packageId !== from.packageId || plan.quantity >= from.quantity) return []
+  const others = after.live.filter((subscription) => subscription !== plan)
+  const before = { ...after, live: [...others, { ...plan, quantity: from.quantity }] }
+  const lowered: LoweredLimit[] = []
+  for (const featureId of [...catalogue.features.keys()].sort()) {
+    const was = lastingLimit(standingOf(catalogue, featureId, before, at))
+    const becomes = lastingLimit(standingOf(catalogue, featureId, after, at))
+    if (was && becomes && becomes.budget < was.budget) lowered.push({ featureId, ...becomes })
+  }
+  return lowered
+}
+
+function lastingLimit(standing: Standing): Omit<LoweredLimit, 'featureId'> | null {
+  if (standing.kind !== 'metered') return null
+  const { budget, overageEnabled, resetPeriod } = standing.allowance
+  if (resetPeriod !== 'NEVER' || budget === null || overageEnabled) return null
+  return { budget, periodStart: standing.period.start }
 }

@@ -42,15 +42,16 @@ const billed = async (): Promise<string[]> => {
 
 const itemOf = (ref: string) => String(stripe.world.subscription(ref).items.data[0]?.id)
 
-const record = (delta: number) =>
+const record = (delta: number, featureId = 'call') =>
   here.shop.admin.data(
-    'mutation ($delta: SafeInt!) { recordUsage(input: { userId: "ann", featureId: "call", delta: $delta }) { recorded } }',
-    { delta },
+    'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }',
+    { input: { userId: 'ann', featureId, delta } },
   )
 
-const consumption = async () => {
+const consumption = async (featureId = 'call') => {
   const { canUseFeature } = await here.shop.admin.data(
-    '{ canUseFeature(userId: "ann", featureId: "call") { consumption { budget used } } }',
+    'query ($featureId: String!) { canUseFeature(userId: "ann", featureId: $featureId) { consumption { budget used } } }',
+    { featureId },
   )
   return canUseFeature.consumption
 }
@@ -65,6 +66,27 @@ describe('gap: billing, a change made at Stripe', () => {
     await stripe.sdk().subscriptions.update(ref, { items: [{ id: itemOf(ref), quantity: 1 }] })
     await here.heard()
     expect(await here.subscriptions()).toMatchObject([{ quantity: 1 }])
+  })
+
+  it('of the quantity is followed though more is in use: it is a fact', async () => {
+    const { shop } = here
+    await publishPackage(shop, 'team', { seat: { limit: 10, resetPeriod: 'NEVER' } })
+    const { id: price } = stripe.sell({ name: 'team', amount: 900 })
+    await shop.dashboard.data(
+      `mutation ($appId: String!, $id: String!) {
+        importPrice(appId: $appId, packageId: "team", provider: "stripe", id: $id) { id }
+      }`,
+      { appId: shop.id, id: price },
+    )
+    await shop.template('team', ['team'], [price])
+    const ref = await here.buy('team')
+    await stripe.sdk().subscriptions.update(ref, { items: [{ id: itemOf(ref), quantity: 2 }] })
+    await here.heard()
+    await record(15, 'seat')
+    await stripe.sdk().subscriptions.update(ref, { items: [{ id: itemOf(ref), quantity: 1 }] })
+    await here.heard()
+    expect(await here.subscriptions()).toMatchObject([{ status: 'ACTIVE', quantity: 1 }])
+    expect(await consumption('seat')).toEqual({ budget: 10, used: 15 })
   })
 
   it('of the quantity of an add-on stays when its end is taken back', async () => {

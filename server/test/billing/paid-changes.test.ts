@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { publishPackage } from '../harness/catalogue.ts'
 import type { Data } from '../harness/client.ts'
 import { midnight } from '../harness/clocked-app.ts'
-import { rowsOf } from '../harness/database.ts'
+import { rowsOf, untilSomebodyWaits, withConnection } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { jobsDone } from './jobs-done.ts'
 import { openSandboxShop, type SandboxShop } from './sandbox-shop.ts'
@@ -242,6 +242,43 @@ describe('gap: change: what is paid for', () => {
       { appId },
     )
     expect(payments.rows[0]).toEqual({ amount: 2_400 })
+  })
+
+  it('a quantity that its provider has lowered is accepted, though more has come into use meanwhile', async () => {
+    await publishPackage(shop, 'team', { seat: { limit: 10, resetPeriod: 'NEVER' } })
+    await shop.price('team', { amount: 900, currency: 'usd', interval: 'month' })
+    await shop.template('team', ['team'])
+    await shop.buy('team')
+    await change('team', { quantity: 2 })
+    const use = (delta: number) =>
+      shop.admin.data(
+        'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $input) { recorded } }',
+        {
+          input: { userId: 'ann', featureId: 'seat', delta },
+        },
+      )
+    await use(11)
+    await expect(change('team', { quantity: 1, when: 'NOW' })).rejects.toThrow(/11 are in use/)
+    await use(-3)
+
+    const [, { data, errors }] = await withConnection(
+      { connectionString: server.databaseUrl },
+      async (db) => {
+        // The provider has been asked, and does not answer yet.
+        await db.query('begin; lock table sandbox_subscription in share mode')
+        const lowered = shop.admin.ask(CHANGE, { packageId: 'team', quantity: 1, when: 'NOW' })
+        await untilSomebodyWaits(server.databaseUrl)
+        await use(5)
+        return Promise.all([db.query('rollback'), lowered])
+      },
+    )
+    expect(errors).toBeUndefined()
+    expect(data?.changeSubscription.subscription).toMatchObject({ package: { id: 'team' }, status: 'ACTIVE' })
+    await jobsDone(server.databaseUrl)
+    const { canUseFeature } = await shop.admin.data(
+      '{ canUseFeature(userId: "ann", featureId: "seat") { access consumption { used budget } } }',
+    )
+    expect(canUseFeature).toEqual({ access: false, consumption: { used: 13, budget: 10 } })
   })
 
   it('what was paid for once is not exchanged', async () => {

@@ -14,6 +14,7 @@ export const LONGER: Record<string, string> = {
   'server/src/domain/billing-changes.test.ts': ROWS,
   'server/test/subscriptions/addons.test.ts': ONE_SETTING,
   'server/test/tools/backup.test.ts': ONE_SETTING,
+  'server/test/billing/followed-changes.test.ts': ONE_SETTING,
   'server/test/billing/price-changes.test.ts': ONE_SETTING,
   'server/test/billing/refunds.test.ts': ONE_SETTING,
   'server/test/billing/sandbox.test.ts': ONE_SETTING,

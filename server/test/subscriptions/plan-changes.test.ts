@@ -284,6 +284,13 @@ describe('gap: quantities', () => {
     expect(await change('pro', { when: 'NOW' })).toMatchObject({ subscription: { quantity: 3 } })
   })
 
+  const seats = async () => {
+    const { canUseFeature } = await app.admin.data(
+      '{ canUseFeature(userId: "ann", featureId: "seat") { consumption { used budget } } }',
+    )
+    return canUseFeature.consumption
+  }
+
   it('never fall below what is in use for good', async () => {
     await app.admin.data(SUBSCRIBE, { packageIds: ['basic'], quantities: [5] })
     await app.use(4, 'seat')
@@ -293,6 +300,59 @@ describe('gap: quantities', () => {
     expect(await change('basic', { quantity: 4, when: 'NOW' })).toMatchObject({
       subscription: { quantity: 4 },
     })
+  })
+
+  it('refuse in a dry run and for the end of the period what they refuse now', async () => {
+    await app.admin.data(SUBSCRIBE, { packageIds: ['basic'], quantities: [5] })
+    await app.use(4, 'seat')
+    for (const more of [{ dryRun: true }, { when: 'PERIOD_END' }, { when: 'PERIOD_END', dryRun: true }])
+      await expect(change('basic', { quantity: 3, ...more })).rejects.toThrow(/4 are in use/)
+    await expect(
+      app.dashboard.data(
+        `mutation ($appId: String!) {
+          changeSubscription(appId: $appId, userId: "ann", packageId: "basic", quantity: 3) { at }
+        }`,
+        { appId: app.id },
+      ),
+    ).rejects.toThrow(/4 are in use/)
+  })
+
+  it('that are scheduled take effect whatever has been used since', async () => {
+    await app.admin.data(SUBSCRIBE, { packageIds: ['basic'], quantities: [5] })
+    await app.use(3, 'seat')
+    await change('basic', { quantity: 3, when: 'PERIOD_END' })
+    await app.use(2, 'seat')
+    await app.advance(end)
+    expect(await seats()).toEqual({ used: 5, budget: 3 })
+  })
+
+  it('of another plan may allow less than is in use, and nothing more until usage is below', async () => {
+    await publishPackage(app, 'free', { seat: { limit: 2, resetPeriod: 'NEVER' } })
+    await app.admin.data(SUBSCRIBE, { packageIds: ['basic'], quantities: [4] })
+    await app.use(4, 'seat')
+    // In a lower quantity as in the same.
+    for (const quantity of [4, 1]) {
+      const dryRun = await change('free', { quantity, when: 'NOW', dryRun: true })
+      expect(dryRun).toMatchObject({ subscription: null, now: true })
+    }
+    await change('free', { quantity: 1, when: 'NOW' })
+    expect(await seats()).toEqual({ used: 4, budget: 2 })
+    await expect(app.use(1, 'seat')).rejects.toThrow()
+    await app.use(-3, 'seat')
+    await app.use(1, 'seat')
+    expect(await seats()).toEqual({ used: 2, budget: 2 })
+  })
+
+  it('are not held up by usage that they do not limit', async () => {
+    await app.admin.data(SUBSCRIBE, { packageIds: ['basic'], quantities: [5] })
+    await app.use(4, 'seat')
+    await app.admin.data(
+      'mutation { setOverride(input: { userId: "ann", featureId: "seat", mode: REPLACE, limit: 1 }) { limit } }',
+    )
+    expect(await change('basic', { quantity: 1, when: 'NOW' })).toMatchObject({
+      subscription: { quantity: 1 },
+    })
+    expect(await seats()).toEqual({ used: 4, budget: 1 })
   })
 
   it.each([

@@ -2,14 +2,14 @@ import type { Access } from '../../domain/access.ts'
 import { exponentOf } from '../../domain/currency.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { periodAt, type ResetPeriod } from '../../domain/period.ts'
-import { comparable, quoteOf } from '../../domain/plan-change.ts'
+import { comparable, loweredLimits, quoteOf } from '../../domain/plan-change.ts'
 import { amountText } from '../../domain/price.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import { accessChange } from '../../domain/publish-impact.ts'
 import { type Holder, standingOf } from '../../domain/standing.ts'
 import { endedAt, endOfPlan } from '../../domain/subscription.ts'
 import type { Db } from '../../store/connection/places.ts'
-import { usedOf } from '../../store/subscriptions/subscribers.ts'
+import type { Counter } from '../../store/subscriptions/subscribers.ts'
 import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts'
 import { askingProvider, providerOf } from '../billing/provider-of.ts'
 import type { Service } from '../call/service.ts'
@@ -98,27 +98,30 @@ function holders(
   }
 }
 
-/** Refuses fewer than are in use for good: seats that are assigned are not taken from anybody. */
-export async function checkSeats(
-  db: Db,
-  appId: string,
+/** Reads counters, in their order. */
+type ReadUsage = (counters: readonly Counter[]) => Promise<number[]>
+
+/** Rejects a lower quantity that allows less than is in use. */
+export async function checkInUse(
   user: { uid: number; overrides: Holder['overrides'] },
   situation: Situation,
   change: PlannedChange,
+  read: ReadUsage,
 ): Promise<void> {
-  if (change.quantity >= change.base.quantity) return
   const { after } = holders(user, situation, change)
-  const { catalogue } = situation
-  for (const { id } of catalogue.features.values()) {
-    const standing = standingOf(catalogue, id, after, change.at)
-    if (standing.kind !== 'metered' || standing.allowance.resetPeriod !== 'NEVER') continue
-    const { budget, overageEnabled } = standing.allowance
-    if (budget === null || overageEnabled) continue
-    const counter = { uid: user.uid, featureId: id, resetPeriod: 'NEVER' as const }
-    const [used = 0] = await usedOf(db, appId, [{ ...counter, periodStart: standing.period.start }])
-    if (used > budget) {
+  const limits = loweredLimits(situation.catalogue, change.base, after, change.at)
+  const counters = limits.map(({ featureId, periodStart }) => ({
+    uid: user.uid,
+    featureId,
+    resetPeriod: 'NEVER' as const,
+    periodStart,
+  }))
+  const used = await read(counters)
+  for (const [i, { featureId, budget }] of limits.entries()) {
+    const excess = (used[i] ?? 0) - budget
+    if (excess > 0) {
       throw badUserInput(
-        `A quantity of ${change.quantity} allows ${budget} of ${quote(id)}, and ${used} are in use: free ${used - budget} first`,
+        `A quantity of ${change.quantity} allows ${budget} of ${quote(featureId)}, and ${used[i]} are in use: free ${excess} first`,
         'quantity',
       )
     }

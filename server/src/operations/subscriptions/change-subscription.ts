@@ -4,6 +4,7 @@ import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { endedAt, endOfPlan } from '../../domain/subscription.ts'
 import type { Moment } from '../../store/apps/app-cache.ts'
 import type { UserTx } from '../../store/connection/places.ts'
+import { type Counter, usedOf } from '../../store/subscriptions/subscribers.ts'
 import {
   cancelNow,
   endAt,
@@ -13,6 +14,7 @@ import {
   subscriptionsOfUser,
 } from '../../store/subscriptions/subscriptions.ts'
 import { deleteSuccessors, followInstead, settleByClock } from '../../store/subscriptions/successors.ts'
+import { holdCounters } from '../../store/usage/usage.ts'
 import type { UserRow } from '../../store/users/users.ts'
 import { type Lease, leased } from '../billing/leased.ts'
 import { checkTakesNew } from '../call/archived-app.ts'
@@ -23,7 +25,7 @@ import { Overtaken, unlessOvertaken } from '../call/overtaken.ts'
 import { keepAddonsWithPlan } from './addons.ts'
 import {
   type ChangeQuote,
-  checkSeats,
+  checkInUse,
   type FeatureChanges,
   featureChanges,
   quoteFor,
@@ -56,7 +58,7 @@ export async function previewChange(call: Call, input: ChangeInput): Promise<Sub
   const { user, ...situation } = await situationOf(call, input.userId)
   const paid = await paidChange(service, appId, situation, input)
   const change = planChange(situation, input, paid)
-  await checkSeats(service.pool, appId, user, situation, change)
+  await checkInUse(user, situation, change, (counters) => usedOf(service.pool, appId, counters))
   return { ...(await told(call, user, situation, change)), subscription: null }
 }
 
@@ -80,7 +82,8 @@ async function make(call: Call, input: ChangeInput): Promise<SubscriptionChange>
     const paid = await paidChange(service, appId, situation, input)
     const change = planChange(situation, input, paid)
     if (paid && change.base.id !== base?.id) throw new Overtaken()
-    await checkSeats(service.pool, appId, user, situation, change)
+    // For a paid plan, only here: what its provider has changed is a fact.
+    await checkInUse(user, situation, change, (counters) => usedOf(service.pool, appId, counters))
     const quoted = await told(call, user, situation, change)
     if (paid) await askProvider(lease, paid, change.when)
     return mutateUser(call, input.userId, (tx, locked, moment) =>
@@ -159,7 +162,9 @@ async function changeHere(
     { ...input, when: input.when === 'BEST' && paid ? when : input.when },
     paid,
   )
-  await checkSeats(tx, appId, user, situation, change)
+  const used = (counters: readonly Counter[]) =>
+    change.when === 'NOW' ? holdCounters(tx, appId, counters) : usedOf(tx, appId, counters)
+  if (!paid) await checkInUse(user, situation, change, used)
   const { base, at } = change
   const successor = successorOf(change, `sub_${randomUUID()}`)
   const stays = staysTrial(change)

@@ -1,10 +1,11 @@
+import type { Allowance } from '../../domain/allowance.ts'
 import { unavailable } from '../../domain/errors.ts'
 import { MAX_LOST_RACES, MAX_WRITE_CONFLICTS } from '../../domain/limits.ts'
 import { applyUsage, type RecordedUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import { TryAgain, type Tx } from '../../store/connection/database.ts'
 import type { Db } from '../../store/connection/places.ts'
-import { endedForAnother, violates } from '../../store/connection/refusals.ts'
+import { endedForAnother, lacksPartition, violates } from '../../store/connection/refusals.ts'
 import { refusesData } from '../../store/connection/refused-data.ts'
 import { KEY_TAKEN, readKeys } from '../../store/usage/idempotency.ts'
 import type { CounterMove, Receipt } from '../../store/usage/usage-moves.ts'
@@ -13,7 +14,8 @@ import { COUNTER_EXISTS } from '../../store/usage/write-usage.ts'
 import type { FeatureTally, FoundStanding, PendingUsage, Recorded } from '../call/hot-paths.ts'
 import { idempotencyKeyReused, type Outcome, resultOf } from '../call/outcome.ts'
 import type { BatchResult } from './batcher.ts'
-import { type Reading, readStandings } from './standings.ts'
+import { confirmingBudgets } from './confirm-budgets.ts'
+import { questionOf, type Reading, readStandings } from './standings.ts'
 
 /**
  * Records events in order: reads the current state, decides each by the rule, and writes the decisions if the state has
@@ -76,16 +78,19 @@ const tooLate = () => unavailable('The database took too long; nothing was recor
 
 /** Fails all unanswered events. Answered ones were written. */
 function failOthers(answers: Answers, error: unknown): void {
-  const told = isOvertaken(error) ? keptChanging() : error
+  const told = isOvertaken(error) && !lacksPartition(error) ? keptChanging() : error
   for (let i = 0; i < answers.length; i++) answers[i] ??= { error: told }
 }
 
 const keptChanging = () =>
   unavailable('Nothing was recorded, since others kept changing the counter; try again')
 
-/** Another writer used one of the keys, created one of the counters, or moved its user in between: nothing was written. */
+/** Another writer used a key, created a counter, lowered a budget or moved a user in between: nothing was written. */
 const isOvertaken = (error: unknown): boolean =>
-  violates(error, KEY_TAKEN) || violates(error, COUNTER_EXISTS) || endedForAnother(error)
+  violates(error, KEY_TAKEN) ||
+  violates(error, COUNTER_EXISTS) ||
+  endedForAnother(error) ||
+  error instanceof TryAgain
 
 async function recordTogether(
   store: UsageStore,
@@ -102,11 +107,24 @@ async function recordTogether(
     const open = openOnes(pending, answers)
     if (open.length === 0) return
 
-    const found = await readStandings(store, apps, client, open.map(questionOf), how)
+    const found = await readStandings(
+      store,
+      apps,
+      client,
+      open.map(({ item }) => questionOf(item)),
+      how,
+    )
     leaveTheGone(pending, answers)
     const { moved, unmoved } = decide(open, found, answers)
     const receipts = unmoved.flatMap(receiptsOf)
     const moves = moved.map(({ move }) => move)
+    const confirming = (some: readonly CounterMove[]) =>
+      confirmingBudgets(
+        store,
+        apps,
+        client,
+        moved.filter(({ move }) => some.includes(move)),
+      )
     const answerMade = (made: ReadonlySet<CounterMove>) => {
       for (const { item } of unmoved.filter(({ index }) => !answers[index])) countRefused(apps, tally, item)
       answerWith(unmoved, answers)
@@ -118,12 +136,13 @@ async function recordTogether(
     }
     try {
       if (moves.length === 0 && receipts.length === 0) answerMade(new Set())
-      else if (!(await store.write(client, moves, receipts, answerMade, { inTransaction })))
+      else if (!(await store.write(client, moves, receipts, answerMade, { inTransaction, confirming })))
         if (++races > MAX_LOST_RACES) throw keptChanging()
     } catch (error) {
-      // The tables may have been replaced by cells since they were read.
-      if (!isOvertaken(error) && !(store.isOutdated(error) && conflicts === 0)) throw error
-      if (inTransaction) throw new TryAgain()
+      const overtaken = isOvertaken(error)
+      if (inTransaction) throw overtaken && !lacksPartition(error) ? new TryAgain() : error
+      // A missing table may be that of a place that was removed since the read. Without several places it is a fault.
+      if (!overtaken && !(await store.isOutdated(client, error))) throw error
       if (++conflicts > MAX_WRITE_CONFLICTS) throw error
     }
   }
@@ -175,12 +194,6 @@ interface Open {
   index: number
 }
 
-const questionOf = ({ item: { caller, event } }: Open) => ({
-  caller,
-  userId: event.userId,
-  featureId: event.featureId,
-})
-
 /** The events still to be answered; of several that share a key, only the first. */
 function openOnes(pending: readonly PendingUsage[], answers: Answers): Open[] {
   const open: Open[] = []
@@ -207,6 +220,7 @@ interface Decision extends Open {
 interface Moved {
   move: CounterMove
   decisions: Decision[]
+  allowance: Allowance
 }
 
 function decide(open: readonly Open[], found: readonly BatchResult<FoundStanding>[], answers: Answers) {
@@ -251,7 +265,8 @@ function moveOf(counters: Map<string, Moved>, appId: string, found: FoundStandin
   if (!counter) {
     const key = { appId, userUid: uid, featureId, resetPeriod, periodStart }
     const from = found.counted ? found.used : null
-    counter = { move: { key, ref, from, to: found.used, entries: [], receipts: [] }, decisions: [] }
+    const move = { key, ref, from, to: found.used, entries: [], receipts: [] }
+    counter = { move, decisions: [], allowance: standing.allowance }
     counters.set(name, counter)
   }
   return counter

@@ -9,7 +9,7 @@ import { refusesData } from '../../store/connection/refused-data.ts'
 import type { Question } from '../../store/usage/holding-questions.ts'
 import type { Holding } from '../../store/usage/read-holdings.ts'
 import type { UsageStore } from '../../store/usage/usage-store.ts'
-import type { FoundStanding, StandingQuestion } from '../call/hot-paths.ts'
+import type { FoundStanding, PendingUsage, StandingQuestion } from '../call/hot-paths.ts'
 import type { BatchResult } from './batcher.ts'
 
 /**
@@ -30,6 +30,12 @@ export function readStandings(
     return readOneByOne(store, apps, client, questions, how)
   })
 }
+
+export const questionOf = ({ caller, event: { userId, featureId } }: PendingUsage): StandingQuestion => ({
+  caller,
+  userId,
+  featureId,
+})
 
 export interface Reading {
   inTransaction?: boolean
@@ -104,7 +110,7 @@ async function readTogether(
     })
     if (asked.length === 0) break
     const holdings = await store.holdings(client, asked, { inTransaction }).catch(async (error: unknown) => {
-      const retries = !inTransaction && store.isOutdated(error)
+      const retries = !inTransaction && (await store.isOutdated(client, error))
       if (!retries || !(await hasOtherLayout(apps, client, guesses))) throw error
       return null
     })

@@ -86,24 +86,26 @@ export class CellUsage implements UsageStore {
     return complete
   }
 
-  isOutdated(error: unknown): boolean {
-    return metOtherCells(error)
+  async isOutdated(client: Tx, error: unknown): Promise<boolean> {
+    if (!metOtherCells(error)) return false
+    await this.#cells.read(client)
+    return this.#cells.areMany
   }
 
   async #writeIn(
     client: Tx,
     moves: readonly CounterMove[],
     receipts: readonly Receipt[],
-    { inTransaction = false }: UsageOptions,
+    how: UsageOptions,
   ): Promise<Set<CounterMove>> {
     const { cell } = cellRef(moves[0] as CounterMove)
-    if (cell.remote) return writeRemote(client, this.#cells.home, cell.schema, moves, receipts, inTransaction)
+    if (cell.remote) return writeRemote(client, this.#cells.home, cell.schema, moves, receipts, how)
     const write = async (staying: readonly CounterMove[]) => {
       const inRow = new Map(staying.map((move) => [{ ...move, ref: cellRef(move).row }, move]))
       const done = await writeUsage(client, [...inRow.keys()], receipts)
       return new Set([...done].map((move) => inRow.get(move) as CounterMove))
     }
-    if (inTransaction) return write(moves)
+    if (how.inTransaction) return write(moves)
     return this.#inCell(client, cell, holding(this.#cells.home, moves), async () => {
       const { rows } = await client.query<{ bucket: number }>(
         `select bucket from ${this.#cells.home}.cell_bucket b join ${this.#cells.home}.cell c on c.id = b.cell where c.schema = $1`,

@@ -84,7 +84,7 @@ export async function distributeCell(tx: Tx, schema: string, home: string): Prom
   // neither be built nor removed.
   await tx.query(`create index ${BUCKET_INDEX} on ${schema}.users (bucket_of(app_id, id))`)
   await tx.query(`select citus_schema_distribute($1)`, [schema])
-  await tx.query(writing(schema))
+  await tx.query(functionWriting(schema))
   await tx.query(`select create_distributed_function($1, colocate_with => $2)`, [
     `${schema}.${WRITE_USAGE}(${PARAMETERS.map(({ type }) => `${type}[]`).join(', ')})`,
     `${schema}.users`,
@@ -209,7 +209,7 @@ export function callWriting(schema: string, values: readonly string[]): string {
  * Entries for a partition that is being retired are refused, and are then numbered anew. That comes last: by then the
  * transaction has a number, and whoever has marked the partition waits for those that had one.
  */
-function writing(schema: string): string {
+export function functionWriting(schema: string): string {
   const from = (list: keyof typeof LISTS, ordinality = '') => {
     const { columns } = LISTS[list]
     const names = columns.map((column) => `${list}_${column}`).join(', ')

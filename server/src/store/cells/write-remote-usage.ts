@@ -9,6 +9,7 @@ import {
   receiptColumns,
   writtenFor,
 } from '../usage/usage-moves.ts'
+import type { UsageOptions } from '../usage/usage-store.ts'
 import { WRITE_RECEIPTS } from '../usage/write-receipts.ts'
 import { callWriting, takeNumbers } from './remote-cells.ts'
 
@@ -27,8 +28,9 @@ export async function writeRemote(
   schema: string,
   moves: readonly CounterMove[],
   otherReceipts: readonly Receipt[],
-  inTransaction: boolean,
+  { inTransaction = false, confirming }: UsageOptions,
 ): Promise<Set<CounterMove>> {
+  const confirm = confirming?.(moves)
   const receipts: KeptReceipt[] = otherReceipts.map((receipt) => ({ receipt, move: null }))
   const { updates, entries, inserts } = writtenFor(moves, receipts)
   const all = [...entries, ...updates.map(({ key, last }, i) => ({ key, entry: last, move: i + 1 }))]
@@ -60,8 +62,9 @@ export async function writeRemote(
     const due = receipts.filter(({ move }) => move === null || made.has(move))
     const columns = receiptColumns(due.map(({ receipt }) => ({ receipt, move: null })))
     if (due.length > 0) await WRITE_RECEIPTS.run(client, columns)
+    await confirm?.()
   }
-  if (inTransaction || receipts.length === 0) await write()
+  if (inTransaction || (receipts.length === 0 && !confirm)) await write()
   else await committedTogether(client, home, schema, write)
   return done
 }

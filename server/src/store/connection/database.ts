@@ -16,7 +16,7 @@ import {
   type SessionPlaces,
 } from './places.ts'
 import type { Primary } from './primary.ts'
-import { endedForAnother, refersToNothing } from './refusals.ts'
+import { endedForAnother, lacksPartition, refersToNothing } from './refusals.ts'
 import { applySettings, ServiceClient } from './service-client.ts'
 import { SilentConnections } from './silent-connections.ts'
 
@@ -168,7 +168,7 @@ export async function transaction<T>(
       if (!passing) throw error
       if (attempt < MAX_TRANSACTION_ATTEMPTS) continue
       admission?.release()
-      throw unavailable('Too many concurrent changes; try again')
+      throw lacksPartition(error) ? error : unavailable('Too many concurrent changes; try again')
     }
   }
 }

@@ -23,17 +23,15 @@ const [NAMED, SHARD] = [/unique constraint "(\w+)"$/, /_\d+$/]
  * Whether PostgreSQL aborted a transaction in favour of another: a deadlock or serialization failure, or an entry of the ledger
  * whose partition was retired after it was numbered.
  */
-export function endedForAnother(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError)) return false
-  const { code, message } = error
-  return (
-    code === SERIALIZATION_FAILURE ||
-    code === DEADLOCK ||
-    (code === CHECK_VIOLATION && RETIRED_SINCE.test(message))
-  )
-}
+export const endedForAnother = (error: unknown): boolean =>
+  (error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)) ||
+  lacksPartition(error)
 
-const RETIRED_SINCE = /^no partition of relation "usage_ledger/
+/** The same error comes of a partition that is missing. That is a fault, which retries do not resolve. */
+export const lacksPartition = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === CHECK_VIOLATION && NO_PARTITION.test(error.message)
+
+const NO_PARTITION = /^no partition of relation "usage_ledger/
 
 /** Whether what a row refers to is gone: most likely somebody has just deleted it, and the next attempt says so better. */
 export const refersToNothing = (error: unknown): boolean =>

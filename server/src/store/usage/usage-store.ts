@@ -26,13 +26,15 @@ export interface UsageStore {
     how: UsageOptions,
   ): Promise<boolean>
 
-  /** Whether a statement failed because users are not where the layout says. */
-  isOutdated(error: unknown): boolean
+  /** Whether a statement may have failed because users are not where the layout says. */
+  isOutdated(client: Tx, error: unknown): Promise<boolean>
 }
 
 export interface UsageOptions {
   /** whether the connection is in a transaction, in the place of the user */
   inTransaction?: boolean
+  /** Returns what to do after moves on another server, in their transaction; it throws if they must be undone. */
+  confirming?: (moves: readonly CounterMove[]) => (() => Promise<void>) | null
 }
 
 /** All users in one schema. */
@@ -44,5 +46,5 @@ export const ONE_PLACE_USAGE: UsageStore = {
     made(done)
     return done.size === moves.length
   },
-  isOutdated: () => false,
+  isOutdated: async () => false,
 }

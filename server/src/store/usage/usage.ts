@@ -1,6 +1,8 @@
 import type { ResetPeriod } from '../../domain/period.ts'
-import { timestamp } from '../connection/database.ts'
+import { TryAgain, timestamp } from '../connection/database.ts'
 import type { Db, UserDb } from '../connection/places.ts'
+import { violates } from '../connection/refusals.ts'
+import { COUNTER_EXISTS } from './write-usage.ts'
 
 /** The usage of each period of that kind that started since `from`, by start. */
 export async function usageSince(
@@ -27,4 +29,47 @@ export async function countCounters(db: UserDb, appId: string, userUid: number):
     [appId, userUid],
   )
   return rows[0]?.count ?? 0
+}
+
+/**
+ * The values of these counters, in order; 0 where there is none. Until the transaction ends nobody else changes them, and
+ * usage that was decided before is decided again: each counter becomes another row, or is created, so that no writer finds
+ * what it has read. A lock would only delay a writer, who would then go on with outdated limits.
+ *
+ * The counters of a user come in the order of their feature ids, as in every statement that writes usage.
+ */
+export async function holdCounters(
+  tx: UserDb,
+  appId: string,
+  counters: readonly CounterPeriod[],
+): Promise<number[]> {
+  const values: number[] = []
+  for (const { uid, featureId, resetPeriod, periodStart } of counters) {
+    const key = [appId, uid, featureId, resetPeriod, timestamp(periodStart)]
+    // Not an update: not every release of PostgreSQL compares the place again for a writer that waited for it.
+    const { rows } = await tx.query<{ used: number }>(
+      `delete from usage_counter where app_id = $1 and user_uid = $2 and feature_id = $3 and reset_period = $4
+         and period_start = $5 returning used`,
+      key,
+    )
+    const used = rows[0]?.used ?? 0
+    try {
+      await tx.query(
+        `insert into usage_counter (app_id, user_uid, feature_id, reset_period, period_start, used)
+         values ($1, $2, $3, $4, $5, $6)`,
+        [...key, used],
+      )
+    } catch (error) {
+      throw violates(error, COUNTER_EXISTS) ? new TryAgain() : error
+    }
+    values.push(used)
+  }
+  return values
+}
+
+interface CounterPeriod {
+  uid: number
+  featureId: string
+  resetPeriod: ResetPeriod
+  periodStart: number
 }
