@@ -92,7 +92,7 @@ ${rows(broken, BROKEN, brokenCells)}
 ## Run it again
 
 \`\`\`
-npm run proof -- --seed ${options.seed}                        # all scenarios at full size
+${`npm run proof -- --seed ${options.seed}`.padEnd(46)}    # all scenarios at full size
 npm run proof -- --seconds 900                    # all scenarios in about 15 minutes: partial results
 npm run proof -- --only kills --seconds 60        # one scenario; add --write to replace this report
 npm run proof -- --help
@@ -151,7 +151,7 @@ async function circumstances(
     ({ stdout }) => stdout.trim().replace(/^\D+/, ''),
     () => 'unknown',
   )
-  const requested = options.seconds === null ? '' : ` (limited to ${options.seconds} s)`
+  const requested = options.seconds === null ? '' : `, with --seconds ${options.seconds}`
   return [
     ['commit', commitText(commit)],
     ['date', new Date().toISOString().slice(0, 16).replace('T', ' ')],

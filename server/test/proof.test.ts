@@ -114,7 +114,7 @@ describe('npm run proof, in short', () => {
     expect(row(detections, 'clock')).toEqual([expect.stringContaining('| not run |')])
     expect(results).toContain('- **kills**: Kill it.\n')
     expect(results.match(/[0-9a-f]{40}/g)).toEqual([commit.hash])
-    expect(results).toContain('- **duration**: 61 s (limited to 60 s)\n')
+    expect(results).toContain('- **duration**: 61 s, with --seconds 60\n')
   })
 
   it('a share that is not complete never reads 100 %', async () => {
