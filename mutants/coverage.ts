@@ -80,17 +80,6 @@ export class Coverage {
     writeFileSync(this.#file, JSON.stringify(this.#known))
   }
 
-  /** How many mutants of a file some test comes past; of those that act on loading this is taken for granted. */
-  reached({ path, text, mutants }: Source): number {
-    const hash = digest(text)
-    const past = Object.values(this.#known).flatMap(({ past }) =>
-      past[path]?.hash === hash ? [past[path]] : [],
-    )
-    const indexes = new Set(past.flatMap(({ rows }) => rows.map(([index]) => index)))
-    const switchable = this.#switchableOf({ path, text, mutants })
-    return mutants.filter(({ number }, index) => indexes.has(index) || !switchable.has(number)).length
-  }
-
   /** What to try it with, the test that is likeliest to notice it soon first; none: no test comes past it. */
   trialsOf(mutant: Numbered, budget: Budget): Trial[] {
     const source = this.#sources.get(mutant.path)

@@ -15,14 +15,14 @@ interface Known {
   verdicts: Record<string, Verdict>
 }
 
-/** Runs add to what others have found: what was killed is not tried again, survivors are. */
+/** What earlier runs found, for `--continue`: mutants that were killed are not tried again, survivors are. */
 export class Findings {
   readonly #file: string
   readonly #known: Record<string, Known>
 
-  constructor(file: string, fresh: boolean) {
+  constructor(file: string) {
     this.#file = file
-    this.#known = fresh ? {} : (readJson<Record<string, Known>>(file) ?? {})
+    this.#known = readJson<Record<string, Known>>(file) ?? {}
   }
 
   known(mutant: Mutant, text: string): Verdict | null {

@@ -5,18 +5,18 @@ export interface Options {
   only: string[]
   /** only changes of a piece of code that contains this text; empty: all */
   like: string
-  /** at most so long; null: until all are done */
+  /** maximum duration; null: until all are done */
   seconds: number | null
-  /** at most so many; null: until all are done */
+  /** maximum number; null: until all are done */
   most: number | null
   seed: number
-  /** only tests without a database, and only the mutants that one of them comes past */
+  /** only tests without a database, and only the mutants that one of them reaches */
   unit: boolean
   /** the same with tests whose paths begin like this; empty: all */
   with: string
-  /** forgets what earlier runs have found */
-  fresh: boolean
-  /** writes docs/mutants.md */
+  /** skips mutants that earlier runs killed, and starts with those that survived */
+  continue: boolean
+  /** writes docs/mutants.md; not after --continue, whose mutants are no random sample */
   write: boolean
 }
 
@@ -27,22 +27,21 @@ export const LEFT_OUT = ['/migrations/', 'domain/limits.ts', 'domain/common-pass
 
 export const USAGE = `npm run mutants -- [options]
 
-Changes one thing at a time in ${FOLDERS.join(', ')} and runs the tests that look at it; a change that no test notices
-is a survivor. Nothing on the disk is changed but docs/mutants.md. What was killed in a file that is still the same is
-not tried again; survivors are.
+Makes one small change at a time in ${FOLDERS.join(', ')} and runs the tests that reach it. A change that no test notices
+has survived. Only docs/mutants.md is written, and only about this run.
 
-  --only domain/period.ts   only this file or folder; may be given several times
-  --like app_id             only changes of a piece of code that contains this text
-  --seconds 600             stops after that time; the order is random, so that a short run is a sample
-  --most 120                stops after so many
-  --seed 7                  the same order again
-  --unit                    only tests without a database, and what they come past: many mutants in little time
-  --with server/test/schema only tests whose paths begin like this, and what they come past
-  --fresh                   tries all of them again
-  --no-write                leaves docs/mutants.md and its figures as they are
+  --only domain/period.ts   only this file or folder; may be repeated
+  --like app_id             only changes of code that contains this text
+  --seconds 600             stop after this time; the order is random, so a short run is a sample
+  --most 120                stop after this many mutants
+  --seed 7                  seed of the order
+  --unit                    only tests without a database, and only mutants that they reach: fast
+  --with server/test/schema only tests whose paths start like this, and only mutants that they reach
+  --continue                skip mutants that earlier runs killed, start with those that survived; writes no report
+  --no-write                do not write docs/mutants.md
 `
 
-/** Null: help was asked for. */
+/** Null: help was requested. */
 export function readOptions(args: string[]): Options | null {
   const { values } = parseArgs({
     args,
@@ -55,7 +54,7 @@ export function readOptions(args: string[]): Options | null {
       seed: { type: 'string' },
       unit: { type: 'boolean', default: false },
       with: { type: 'string', default: '' },
-      fresh: { type: 'boolean', default: false },
+      continue: { type: 'boolean', default: false },
       write: { type: 'boolean', default: true },
       help: { type: 'boolean', default: false },
     },
@@ -75,7 +74,7 @@ export function readOptions(args: string[]): Options | null {
     seed: numberOf('seed') ?? Math.floor(Math.random() * 1_000_000),
     unit: values.unit,
     with: values.with,
-    fresh: values.fresh,
-    write: values.write,
+    continue: values.continue,
+    write: values.write && !values.continue,
   }
 }

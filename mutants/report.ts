@@ -1,88 +1,87 @@
-import type { Explanation } from './explained.ts'
+import { type Commit, commitText } from '../bench/commit.ts'
 import type { Finding } from './findings.ts'
 import { type Mutant, shown } from './mutant.ts'
-import { FOLDERS } from './options.ts'
+import { FOLDERS, type Options } from './options.ts'
 
 export interface Figures {
-  /** of all files, also of those that were not looked at */
+  commit: Commit
+  options: Options
+  seconds: number
+  /** the number of mutants of each file */
   possible: Map<string, number>
-  /** how many of them some test comes past */
-  reached: Map<string, number>
-  findings: { finding: Finding; explanation: Explanation | null }[]
-  /** all that have survived some run, and may */
-  explained: { mutant: Mutant; why: string }[]
-  seed: number
+  /** of this run */
+  findings: { finding: Finding; explained: boolean }[]
 }
 
 const folderOf = (path: string): string => path.split('/')[2] ?? ''
+const number = (value: number): string => value.toLocaleString('en')
 
-export function markdown({ possible, reached, findings, explained, seed }: Figures): string {
+/** docs/mutants.md: this run, and nothing of any other. */
+export function markdown({ commit, options, seconds, possible, findings }: Figures): string {
   const rows = FOLDERS.map((folder) => {
+    const total = [...possible].reduce(
+      (sum, [path, count]) => sum + (folderOf(path) === folder ? count : 0),
+      0,
+    )
     const own = findings.filter(({ finding }) => folderOf(finding.mutant.path) === folder)
-    const sumOf = (counts: Map<string, number>) =>
-      [...counts].reduce((sum, [path, count]) => sum + (folderOf(path) === folder ? count : 0), 0)
-    const [total, passed] = [sumOf(possible), sumOf(reached)]
-    const share = `${passed} (${((100 * passed) / total).toFixed(1)} %)`
     const timedOut = own.filter(({ finding }) => finding.verdict === 'timed out').length
     const survivors = own.filter(({ finding }) => finding.verdict === 'survived')
-    const accounted = survivors.filter(({ explanation }) => explanation !== null).length
+    const explained = survivors.filter((one) => one.explained).length
+    const result = `${number(own.length)} of ${number(total)} tried, ${number(survivors.length)} survived`
     const killed = own.length - timedOut - survivors.length
-    const counted = own.length - accounted
-    const score = counted === 0 ? '–' : `${((100 * (killed + timedOut)) / counted).toFixed(1)} %`
-    return `| ${folder} | ${total} | ${share} | ${own.length} | ${killed} | ${timedOut} | ${accounted} | ${survivors.length - accounted} | ${score} |`
+    return `| ${[folder, result, ...[killed, timedOut, explained, survivors.length - explained].map(number)].join(' | ')} |`
   })
   const left = findings
-    .filter(({ finding, explanation }) => finding.verdict === 'survived' && !explanation)
-    .map(({ finding: { mutant } }) => ({ mutant, why: null }))
+    .filter(({ finding, explained }) => finding.verdict === 'survived' && !explained)
+    .map(({ finding }) => finding.mutant)
   return `# Mutants
 
-Written by \`npm run mutants\` (the last run with seed ${seed}). It changes one thing at a time in the sources: a
-condition, a comparison, a bound, a number, a statement or option that is left out, a predicate of an SQL statement. Then
-it runs the tests that look at that file. A mutant that no test notices has survived; one that never comes to an end
-counts as noticed.
+Written by \`npm run mutants\`: one run of one commit. It makes one small change at a time in the sources (a condition, a
+comparison, a number, an omitted statement or option, a predicate of an SQL statement) and runs the tests that reach it. A
+mutant that no test notices has survived. The mutants are tried in random order, so those tried are a sample of all, and
+say nothing certain about the rest.
 
-Left out are the migrations and \`domain/limits.ts\`, whose numbers were chosen: where each of them is enforced is looked at
-like everything else.
+${factsOf(commit, options, seconds)
+  .map(([name, value]) => `- **${name}**: ${value}`)
+  .join('\n')}
 
-Where fewer were tried than are possible, those were drawn at random. A mutant is tried by the tests that reach it, for 30
-seconds of tests at most, and one that has survived before for five minutes. Tests in a browser,
-and those that start the service as a process of its own, are not used.
-
-| folder | possible | reached | tried | killed | timed out | survived, explained | survived | score |
-|---|---|---|---|---|---|---|---|---|
+| folder | result | killed | timed out | survived, explained | survived, unexplained |
+|---|---|---|---|---|---|
 ${rows.join('\n')}
 
-Reached are those that some test comes past, which was found out for all of them. The score is the share of those tried that were
-noticed, without the explained ones. Survivors get a test and are tried again, so the score of a sample is better than that of what
-was not tried yet.
+A mutant is tried with up to 30 seconds of tests. One that makes a test hang has timed out, which counts as noticed. Tests in a
+browser and tests that start the service as a separate process are not used. Migrations and \`domain/limits.ts\` are not
+mutated. Survivors that make no difference anybody could observe are explained in \`mutants/explained.json\`.
 
-What no test reaches in \`store/\` and \`operations/\` is mostly for starts, replicas, upkeep and cells, which \`npm run test:long\` tries in
-processes of their own.
+## Unexplained survivors
 
-## Survivors
-
-${left.length === 0 ? 'None.' : list(left)}
-
-## Explained
-
-These have survived this run or an earlier one, and may.
-
-${explained.length === 0 ? 'None.' : list(explained)}
+${left.length === 0 ? 'None of those tried.' : list(left)}
 `
 }
 
-function list(rows: { mutant: Mutant; why: string | null }[]): string {
-  const sorted = rows.toSorted(
-    (a, b) => a.mutant.path.localeCompare(b.mutant.path) || a.mutant.start - b.mutant.start,
-  )
+function factsOf(commit: Commit, options: Options, seconds: number): [name: string, value: string][] {
+  const { only, like, unit, with: prefix } = options
+  const files = only.length === 0 ? 'all folders' : only.map((path) => `\`${path}\``).join(', ')
+  const tests = unit ? 'tests without a database' : 'all tests'
+  const reached = unit || prefix !== '' ? '; only mutants that they reach' : ''
+  return [
+    ['commit', commitText(commit)],
+    ['date', new Date().toISOString().slice(0, 16).replace('T', ' ')],
+    ['seed', String(options.seed)],
+    ['duration', `${seconds.toFixed(0)} s`],
+    ['sources', like === '' ? files : `${files}; only code that contains \`${like}\``],
+    ['tests', `${prefix === '' ? tests : `${tests} below \`${prefix}\``}${reached}`],
+  ]
+}
+
+function list(mutants: readonly Mutant[]): string {
+  const sorted = mutants.toSorted((a, b) => a.path.localeCompare(b.path) || a.start - b.start)
   const lines: string[] = []
   let before = ''
-  for (const { mutant, why } of sorted) {
-    const { path, line, was, becomes } = mutant
+  for (const { path, line, was, becomes } of sorted) {
     if (path !== before) lines.push(`${before === '' ? '' : '\n'}\`${path}\`\n`)
     before = path
-    const change = `line ${line}: ${code(was)} → ${shown(becomes) === '' ? 'nothing' : code(becomes)}`
-    lines.push(`- ${change}${why === null ? '' : `: ${why}`}`)
+    lines.push(`- line ${line}: ${code(was)} → ${shown(becomes) === '' ? 'nothing' : code(becomes)}`)
   }
   return lines.join('\n')
 }

@@ -4,19 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { atEnd, cleanUp, cleanUpOnSignals, isEnding } from '../bench/cleanup.ts'
+import { checkedOut, checkUnchanged } from '../bench/commit.ts'
 import { startPostgres, withClient } from '../bench/postgres.ts'
 import { say } from '../bench/progress.ts'
 import { Random } from '../proof/random.ts'
 import { ownTempFolder } from '../server/test/harness/temp-folder.ts'
 import { isUnit } from '../server/test/house/projects.ts'
-import { Coverage } from './coverage.ts'
+import { Coverage, type Budget } from './coverage.ts'
 import { type Explanation, explanationOf } from './explained.ts'
 import { type Finding, Findings, readJson } from './findings.ts'
 import { Judge } from './judge.ts'
 import { Jury } from './jury.ts'
 import { type Mutant, type Numbered, shown } from './mutant.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
-import { markdown } from './report.ts'
+import { type Figures, markdown } from './report.ts'
 import { readSources, type Source } from './sources.ts'
 import { testFiles } from './test-files.ts'
 
@@ -24,10 +25,10 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const REMEMBERED = join(ROOT, 'node_modules/.cache/tollgate-mutants.json')
 const COVERED = join(ROOT, 'node_modules/.cache/tollgate-mutants-coverage.json')
 
-/** So many at a time: enough that starting a run does not count, few enough that the end of the time is kept. */
+/** Mutants at a time: enough that starting a test process does not matter, few enough to stop on time. */
 const BATCH = 8
 
-/** How long no test may come to an end while nothing is changed. */
+/** How long a test file may run without finishing a test while nothing is changed. */
 const QUIET_MS = 120_000
 
 async function main(options: Options): Promise<void> {
@@ -36,31 +37,21 @@ async function main(options: Options): Promise<void> {
     (options.only.length === 0 || options.only.some((only) => path.startsWith(only))) &&
     was.includes(options.like)
   if (!all.some(({ mutants }) => mutants.some(isChosen)))
-    throw new Error('there is nothing like that: see --only and --like')
-  const findings = new Findings(REMEMBERED, options.fresh)
-  const found: Finding[] = []
-  const waiting: { mutant: Numbered; text: string }[] = []
-  for (const { text, mutants } of all) {
-    for (const mutant of mutants) {
-      const verdict = findings.known(mutant, text)
-      const again = verdict === null || verdict === 'survived'
-      if (again && isChosen(mutant)) waiting.push({ mutant, text })
-      else if (verdict !== null) found.push({ mutant, verdict })
-    }
-  }
+    throw new Error('no mutants match --only and --like')
+  const commit = options.write ? await checkedOut(ROOT) : null
+  const findings = new Findings(REMEMBERED)
   const explained = readExplanations()
-  say(`seed ${options.seed}: ${waiting.length} mutants not killed yet, ${found.length} known`)
   const random = new Random(options.seed)
-  // Those that have survived before come first: somebody may have written a test since.
-  const inOrder = waiting
-    .map((one) => {
-      const again =
-        findings.known(one.mutant, one.text) !== null && !explanationOf(one.mutant, one.text, explained)
-      return {
-        ...one,
-        at: again ? 0 : 1 + random.next(),
-        budget: again ? ('again' as const) : ('first' as const),
-      }
+  const inOrder = all
+    .flatMap(({ text, mutants }) => mutants.filter(isChosen).map((mutant) => ({ mutant, text })))
+    .flatMap((one) => {
+      const { mutant, text } = one
+      const known = options.continue ? findings.known(mutant, text) : null
+      if (known !== null && known !== 'survived') return []
+      // Those that have survived before come first: somebody may have written a test since.
+      const again = known !== null && !explanationOf(mutant, text, explained)
+      const budget: Budget = again ? 'again' : 'first'
+      return [{ ...one, budget, at: again ? 0 : 1 + random.next() }]
     })
     .sort((a, b) => a.at - b.at)
   const judge = new Judge(await database())
@@ -75,7 +66,8 @@ async function main(options: Options): Promise<void> {
   const usesAll = !options.unit && options.with === ''
   const canTry = (mutant: Numbered) => usesAll || coverage.trialsOf(mutant, 'first').length > 0
   const order = inOrder.filter(({ mutant }) => canTry(mutant))
-  say(`${order.length} mutants to try`)
+  say(`seed ${options.seed}: ${order.length} mutants to try`)
+  const found: Finding[] = []
   let tried = 0
   while (tried < Math.min(order.length, options.most ?? Infinity) && isTime()) {
     const next = order.slice(tried, tried + BATCH)
@@ -95,17 +87,11 @@ async function main(options: Options): Promise<void> {
     tried += batch.length
     findings.save()
     const survivors = found.filter(({ verdict }) => verdict === 'survived').length
-    say(`${tried} of ${order.length}, ${survivors} survivors, ${secondsGone().toFixed(0)} s`)
+    say(`${tried} of ${order.length} tried, ${survivors} survived, ${secondsGone().toFixed(0)} s`)
   }
-  // Those that were not tried keep what an earlier run found of them.
-  const before = new Set(order.slice(0, tried))
-  for (const one of inOrder) {
-    if (before.has(one)) continue
-    const { mutant, text } = one
-    const verdict = findings.known(mutant, text)
-    if (verdict !== null) found.push({ mutant, verdict })
-  }
-  if (options.write) report(all, coverage, found, options.seed)
+  if (!commit || isEnding()) return
+  await checkUnchanged(ROOT, commit)
+  report(all, found, { commit, seconds: secondsGone(), options })
 }
 
 /** Runs each test file that is new or has changed once, without any mutant. */
@@ -116,7 +102,8 @@ async function cover(
   isTime: () => boolean,
 ): Promise<void> {
   const unknown = all.filter((test) => !coverage.isKnown(test))
-  if (unknown.length > 0) say(`${unknown.length} test files to run without any mutant`)
+  if (unknown.length > 0)
+    say(`${unknown.length} test files to run without a mutant, to find out what they reach`)
   for (let done = 0; done < unknown.length && isTime(); done += BATCH) {
     const tests = unknown.slice(done, done + BATCH)
     const trials = tests.map((test) => ({ test, mutant: null, last: Number.MAX_SAFE_INTEGER }))
@@ -125,7 +112,7 @@ async function cover(
       const result = results[index] ?? 'timed out'
       coverage.note(test, result)
       const failed = result === 'timed out' ? result : result.failed
-      if (failed !== null) say(`  not used, it fails without any mutant: ${failed}`)
+      if (failed !== null) say(`  not used, fails without a mutant: ${failed}`)
     }
     coverage.save()
     say(`${Math.min(done + BATCH, unknown.length)} of ${unknown.length} test files`)
@@ -134,26 +121,19 @@ async function cover(
 
 const readExplanations = () => readJson<Explanation[]>(join(ROOT, 'mutants/explained.json')) ?? []
 
-function report(all: Source[], coverage: Coverage, found: Finding[], seed: number): void {
+function report(all: Source[], found: Finding[], run: Pick<Figures, 'commit' | 'seconds' | 'options'>): void {
   const explained = readExplanations()
   const texts = new Map(all.map(({ path, text }) => [path, text]))
   const text = markdown({
+    ...run,
     possible: new Map(all.map(({ path, mutants }) => [path, mutants.length])),
-    reached: new Map(all.map((source) => [source.path, coverage.reached(source)])),
     findings: found.map((finding) => ({
       finding,
-      explanation: explanationOf(finding.mutant, texts.get(finding.mutant.path) ?? '', explained),
+      explained: explanationOf(finding.mutant, texts.get(finding.mutant.path) ?? '', explained) !== null,
     })),
-    explained: all.flatMap(({ text, mutants }) =>
-      mutants.flatMap((mutant) => {
-        const explanation = explanationOf(mutant, text, explained)
-        return explanation ? [{ mutant, why: explanation.why }] : []
-      }),
-    ),
-    seed,
   })
   writeFileSync(join(ROOT, 'docs/mutants.md'), text)
-  say('written: docs/mutants.md')
+  say('wrote docs/mutants.md')
 }
 
 const line = ({ path, line, was, becomes }: Mutant): string =>

@@ -3,13 +3,16 @@ import { parseArgs } from 'node:util'
 
 export const USAGE = `npm run proof -- [options]
 
-  --seconds N      at most about so long in all, shared out among the scenarios (default: their full sizes)
-  --seed S         the number that decides what happens when (default: another one each time; it is printed)
-  --only A,B       these scenarios alone
-  --break          only against a product broken on purpose: each scenario has to turn red
-  --no-break       only against the product as it is
-  --previous REF   the version that a rolling restart begins with (default: the newest tag, or 20 commits ago)
-  --write          write docs/proof.md also after --only, the rows of these alone; --no-write never writes it
+  --seconds N      approximate total duration, divided among the scenarios (default: run each at full size)
+  --seed S         seed of all random decisions (default: random; it is printed)
+  --only A,B       run only these scenarios
+  --break          run only against products broken on purpose
+  --no-break       run only against the product as it is
+  --previous REF   version that a rolling restart starts from (default: the newest tag, or 20 commits ago)
+  --write          write docs/proof.md, also after --only or --break; --no-write never writes it
+
+The report covers this run alone and replaces the previous one. A scenario that was not run at its full size is reported as
+partial.
 `
 
 export interface Options {
@@ -22,7 +25,7 @@ export interface Options {
   write: boolean
 }
 
-/** Null: help was asked for. Throws on anything that is not understood. */
+/** Null: help was requested. Throws on invalid options. */
 export function readOptions(args: string[], scenarios: readonly string[]): Options | null {
   const { values } = parseArgs({
     args,

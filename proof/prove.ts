@@ -4,8 +4,9 @@ import { Trial, type TrialOptions } from './trial.ts'
 export interface Verdict {
   scenario: Scenario
   trial: Trial
-  /** why it did not finish, or could not run at all */
+  /** why it did not finish */
   failure: string | null
+  /** why it cannot run on this machine */
   skipped: string | null
 }
 
@@ -31,9 +32,23 @@ export async function prove(
   return { scenario, trial, failure, skipped }
 }
 
-/** A sound product shows no fault; a broken one has to show one. */
-export function holds({ trial, failure, skipped }: Verdict): boolean {
-  if (skipped !== null) return true
-  if (failure !== null) return false
-  return trial.breakage ? trial.red : !trial.red
+export type Result = 'holds' | 'partial' | 'detected' | 'red' | 'not run'
+
+/**
+ * A sound product shows no fault, and holds once a scenario has run at its full size; before, it is partial. A broken
+ * product must be detected.
+ */
+export function resultOf(verdict: Verdict): Result {
+  const { trial, failure, skipped } = verdict
+  if (skipped !== null) return 'not run'
+  if (failure !== null) return 'red'
+  if (trial.breakage) return trial.red ? 'detected' : 'red'
+  if (trial.red) return 'red'
+  return shareOf(verdict) === 1 ? 'holds' : 'partial'
+}
+
+/** How much of its full size a scenario has reached: the least of its counts, at most 1. */
+export function shareOf({ scenario, trial }: Verdict): number {
+  const shares = Object.entries(scenario.full).map(([name, full]) => (trial.counts.get(name) ?? 0) / full)
+  return Math.min(1, ...shares)
 }

@@ -1,39 +1,42 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanUp, cleanUpOnSignals, isEnding } from '../bench/cleanup.ts'
+import { checkedOut, checkUnchanged } from '../bench/commit.ts'
 import { say } from '../bench/progress.ts'
 import { ownTempFolder } from '../server/test/harness/temp-folder.ts'
 import { ROOT } from './harness/build.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
-import { readPage } from './page.ts'
-import { holds, prove, type Verdict } from './prove.ts'
-import { figures, findings, markdown } from './report.ts'
+import { prove, resultOf, type Verdict } from './prove.ts'
+import { figures, findings, markdown, resultText } from './report.ts'
 import type { Scenario } from './scenario.ts'
 import { SCENARIOS } from './scenarios.ts'
 import type { Trial } from './trial.ts'
 
-/** Of the time, for the runs against a broken product. */
+/** The share of the time for runs against a broken product. */
 const SHARE_OF_BREAKING = 0.25
 
 async function main(options: Options): Promise<boolean> {
   const chosen = SCENARIOS.filter(({ name }) => options.only.length === 0 || options.only.includes(name))
+  const commit = options.write ? await checkedOut(ROOT) : null
   say(`seed ${options.seed}`)
   const began = performance.now()
   const sound = options.sound ? await runAll(chosen, options, false) : []
   const broken = options.broken ? await runAll(chosen, options, true) : []
   const seconds = (performance.now() - began) / 1_000
-  if (options.write) {
-    const page = join(ROOT, 'docs/proof.md')
-    const before = readPage(await readFile(page, 'utf8').catch(() => ''))
+  if (commit) {
+    await checkUnchanged(ROOT, commit)
     const names = SCENARIOS.map(({ name }) => name)
-    await writeFile(page, await markdown({ options, sound, broken, seconds, names }, before))
-    say('written: docs/proof.md')
+    const text = await markdown({ commit, options, sound, broken, seconds, names })
+    await writeFile(join(ROOT, 'docs/proof.md'), text)
+    say('wrote docs/proof.md')
   }
-  const red = [...sound, ...broken].filter((verdict) => !holds(verdict))
+  const red = [...sound, ...broken].filter((verdict) => resultOf(verdict) === 'red')
+  const partial = sound.filter((verdict) => resultOf(verdict) === 'partial')
+  if (partial.length > 0) say(`partial: ${partial.map(nameOf).join(', ')}`)
   say(
     red.length === 0
-      ? `all holds, seed ${options.seed}, ${seconds.toFixed(0)} s`
-      : `RED: ${red.map(nameOf).join(', ')}; again with --seed ${options.seed}`,
+      ? `no faults found, seed ${options.seed}, ${seconds.toFixed(0)} s`
+      : `RED: ${red.map(nameOf).join(', ')}; repeat with --seed ${options.seed}`,
   )
   return red.length === 0
 }
@@ -50,8 +53,8 @@ async function runAll(chosen: readonly Scenario[], options: Options, broken: boo
     const seconds = options.seconds === null ? (broken ? 60 : null) : options.seconds * share * part
     const breakage = broken ? scenario.breakage : null
     const verdict = await prove(scenario, { seed, seconds, breakage, previous }, progress(scenario))
-    // An interrupted run has shown nothing, and nothing is written about it.
-    if (isEnding()) throw new Error('the run was broken off')
+    // An interrupted run has shown nothing, and gets no report.
+    if (isEnding()) throw new Error('the run was interrupted')
     verdicts.push(verdict)
     progress(scenario)(verdict.trial)
     say(verdictLine(verdict))
@@ -67,15 +70,12 @@ const progress = (scenario: Scenario) => (trial: Trial) =>
 const nameOf = ({ scenario, trial }: Verdict) => `${scenario.name}${trial.breakage ? ' (broken)' : ''}`
 
 function verdictLine(verdict: Verdict): string {
-  const { scenario, trial, failure, skipped } = verdict
-  if (skipped !== null) return `${nameOf(verdict)}: skipped: ${skipped}`
-  if (failure !== null) return `${nameOf(verdict)}: RED, it did not run to its end: ${failure}`
-  if (trial.breakage) {
-    return holds(verdict)
-      ? `${scenario.name}: found out that ${trial.breakage.what}: ${findings(trial, { all: false })}`
-      : `${scenario.name}: RED, it did not notice that ${trial.breakage.what}`
-  }
-  return `${scenario.name}: ${holds(verdict) ? 'holds' : 'RED'}: ${findings(trial, { all: true })}`
+  const { trial, failure, skipped } = verdict
+  const result = `${nameOf(verdict)}: ${resultText(verdict)}`
+  if (skipped !== null) return `${result}: ${skipped}`
+  if (failure !== null) return `${result}: it did not complete: ${failure}`
+  if (!trial.breakage) return `${result}: ${findings(trial, { all: true })}`
+  return `${result}: ${trial.breakage.what}: ${findings(trial, { all: false }) || 'no faults found'}`
 }
 
 ownTempFolder()

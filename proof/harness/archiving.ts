@@ -47,7 +47,7 @@ export class Archiving {
       ])
       const done = await this.#archive(killing).catch(() => false)
       if (done) this.#trial.count('archives')
-      else this.#trial.count(killing.aborted ? 'archives killed' : 'archives cut short')
+      else this.#trial.count(killing.aborted ? 'archives killed' : 'interrupted archives')
       await sleep(random.int(100, 1_500), undefined, { signal: stopping }).catch(() => {})
     })
   }
@@ -60,10 +60,10 @@ export class Archiving {
       done = await this.#archive(never).catch(() => false)
       if (!done) await sleep(1_000)
     }
-    if (!done) this.#trial.fault('not back', 'the ledgers could not be archived in the end')
+    if (!done) this.#trial.fault('no recovery', 'the ledgers could not be archived in the end')
     return onPool(this.#url, async (pool) => {
       const unbalanced = await unbalancedCounters(pool)
-      this.#trial.fault('astray', 'a counter differs from its entries and sums', unbalanced)
+      this.#trial.fault('counter mismatch', 'a counter differs from its entries and sums', unbalanced)
       const files: string[] = []
       for (const schema of await schemasOf(pool)) {
         const { rows } = await pool.query<{ file: string }>(

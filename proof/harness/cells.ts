@@ -58,7 +58,7 @@ export const keepMoving = (trial: Trial, database: () => Promise<string>, users:
       trial.count('moves between cells')
     } catch {
       // PostgreSQL was killed: what was being moved is in one cell or in the other.
-      trial.count('moves cut short')
+      trial.count('interrupted moves')
       await sleep(100)
     }
   })
@@ -77,7 +77,7 @@ export const keepMovingCells = (
       trial.count('moves between servers')
     } catch {
       // Citus undoes it, or does so once the server is back.
-      trial.count('moves between servers cut short')
+      trial.count('interrupted moves between servers')
     }
     await sleep(trial.random.int(500, 3_000), undefined, { signal: stopping }).catch(() => {})
   })

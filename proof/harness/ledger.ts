@@ -51,7 +51,7 @@ export async function countedEvents(trial: Trial, client: Client): Promise<Set<n
     `select delta::int as number, count(*)::int as times from usage_ledger where feature_id = 'call' group by 1`,
   )
   for (const { number, times } of rows)
-    trial.fault('doubled', `event ${number} is in the ledger ${times} times`, times - 1)
+    trial.fault('counted twice', `event ${number} is in the ledger ${times} times`, times - 1)
   return new Set(rows.map(({ number }) => number))
 }
 
@@ -74,7 +74,7 @@ async function checkEvents(trial: Trial, client: Client, { recorded }: Acknowled
     const [is, should] = [found.get(user) ?? 0, acknowledged.get(user) ?? 0]
     const detail = `${user} was told of ${should} uses of scarce, and the ledger has ${is}`
     trial.fault('lost', detail, Math.max(0, should - is))
-    trial.fault('doubled', detail, Math.max(0, is - should))
+    trial.fault('counted twice', detail, Math.max(0, is - should))
   }
 }
 
@@ -89,7 +89,7 @@ export async function checkCounters(trial: Trial, client: Client): Promise<void>
      where c.used <> l.sum`,
   )
   for (const { id, feature, used, sum } of astray.rows)
-    trial.fault('astray', `the counter of ${id} for ${feature} says ${used}, its ledger ${sum}`)
+    trial.fault('counter mismatch', `the counter of ${id} for ${feature} says ${used}, its ledger ${sum}`)
   const over = await client.query<{ id: string; used: string }>(
     `select u.id, c.used::text from usage_counter c join users u on u.uid = c.user_uid
      where c.feature_id = 'scarce' and c.used > $1`,

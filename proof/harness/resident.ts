@@ -96,7 +96,7 @@ export class Resident {
     const outcome = await this.#caller.ask(this.#options.url, CALLS[call], variables)
     this.#trial.count('calls')
     if (!isPassing(outcome) && !outcome?.data)
-      this.#trial.fault('unclear', `${call}: ${JSON.stringify(outcome)}`)
+      this.#trial.fault('unexpected error', `${call}: ${JSON.stringify(outcome)}`)
     if (call === 'recordUsage' && outcome?.data?.recordUsage?.recorded === true) this.#lastGood = began
     this.#options.asked(call, began, performance.now() - began, outcome)
     return outcome

@@ -104,7 +104,7 @@ export class Writers {
     if (answer?.data?.recordUsage?.recorded === true) this.recorded.push(event)
     else if (answer?.data?.recordUsage?.recorded === false && event.feature === 'scarce')
       this.refused.push(event)
-    else if (answer) this.#trial.fault('unclear', JSON.stringify(answer))
+    else if (answer) this.#trial.fault('unexpected error', JSON.stringify(answer))
   }
 
   async #newUser(worker: number, number: number): Promise<void> {
@@ -125,7 +125,7 @@ export class Writers {
     if (this.#stoppedAt === null) return false
     if (this.#trial.breakage && this.#trial.red) return true
     if (performance.now() - this.#stoppedAt < PATIENCE_MS) return false
-    this.#trial.fault('not back', `a call was put off for ${PATIENCE_MS} ms after the last trouble`)
+    this.#trial.fault('no recovery', `a call was put off for ${PATIENCE_MS} ms after the last trouble`)
     return true
   }
 
@@ -143,7 +143,7 @@ export class Writers {
       this.#trial.count('calls')
       if (!isPassing(outcome)) {
         if (codeOf(outcome) !== 'INTERNAL_SERVER_ERROR') return outcome
-        this.#trial.fault('unclear', JSON.stringify(outcome))
+        this.#trial.fault('unexpected error', JSON.stringify(outcome))
       }
       this.#options.failed?.(target, outcome)
       if (this.#givesUp()) return null

@@ -21,12 +21,12 @@ const INSTALLATIONS: { name: string; settings: Settings; embedded?: boolean }[] 
 
 export const audit: Scenario = {
   name: 'audit',
-  what: 'every audit of the spec against one installation after the other: with an external PostgreSQL, with the embedded one, with two workers, without the short path for plain requests',
+  what: 'the whole audit of the spec against several installations: external PostgreSQL, embedded PostgreSQL, two workers, and without the fast path for plain requests',
   weight: 6,
   full: { passes: INSTALLATIONS.length },
   faults: ['failed'],
   breakage: {
-    what: 'metadata is not kept',
+    what: 'metadata is not stored',
     sql: `create function forget_metadata() returns trigger language plpgsql as
             $$ begin new.metadata := '{}'; return new; end $$;
           create trigger forget_metadata before insert or update on users

@@ -44,26 +44,26 @@ type Trouble = (typeof TROUBLES)[number]
 
 export const citus: Scenario = {
   name: 'citus',
-  what: `two nodes on a Citus cluster, users spread over ${CELLS} cells of which two are on workers; users are moved from cell to cell, cells from worker to worker and the ledgers of all cells into archives all the time; kill -9 of a worker, of the coordinator or of a node, or a worker is frozen or cut off, at random moments and in the middle of commits, under concurrent keyed calls`,
+  what: `two nodes on a Citus cluster, users in ${CELLS} cells, two of them on workers; users are constantly moved between cells, cells between workers, and ledgers into archives; under concurrent calls with idempotency keys, a worker, the coordinator or a node is killed, or a worker frozen or cut off, at random moments and during commits`,
   weight: 10,
-  full: { troubles: 30 },
+  full: { disruptions: 30 },
   faults: [
     'lost',
-    'doubled',
+    'counted twice',
     'over budget',
-    'astray',
+    'counter mismatch',
     'second base plan',
     'not found',
     'unanswered',
-    'unclear',
-    'not back',
-    'held up',
+    'unexpected error',
+    'no recovery',
+    'blocked',
   ],
   // Almost every commit that writes on two servers is made in two phases by Citus itself.
   breakage: SKIP_THE_RECEIPT,
 
   async unavailable() {
-    return citusIsMissing ? 'it takes a PostgreSQL with Citus, postgres_fdw and pg_trgm' : null
+    return citusIsMissing ? 'needs a PostgreSQL with Citus, postgres_fdw and pg_trgm' : null
   },
 
   async run(trial: Trial) {
@@ -96,17 +96,18 @@ export const citus: Scenario = {
     /** From then on every user is in one place: servers that are read one after the other show who is moved in both. */
     const stopMoving = async () => {
       await Promise.all(moving.map((each) => each.stop()))
-      if (!(await cluster.settled())) trial.fault('not back', 'what was prepared on a worker was never ended')
+      if (!(await cluster.settled()))
+        trial.fault('no recovery', 'what was prepared on a worker was never ended')
     }
-    while (trial.goesOn('troubles', trial.breakage ? 15 : TROUBLES.length)) {
+    while (trial.goesOn('disruptions', trial.breakage ? 15 : TROUBLES.length)) {
       await writers.reach(trial.random.int(1, 120))
       const trouble = trial.breakage ? AT_COMMIT : trial.random.pick(TROUBLES)
       await strike(trial, trouble, cluster, nodes, watch)
-      trial.count('troubles')
+      trial.count('disruptions')
       trial.count(trouble)
       await back(trial, trouble, residents)
       for (const node of nodes)
-        if (node.ended) trial.fault('not back', `a node ended by itself: ${node.output().slice(-300)}`)
+        if (node.ended) trial.fault('no recovery', `a node ended by itself: ${node.output().slice(-300)}`)
       // Checked early: a product already found broken need not be killed any more.
       if (trial.breakage && (await writers.reach(2 * WORKERS))) {
         await stopMoving()
@@ -185,10 +186,10 @@ class Watch {
   asked(call: string, began: number, ms: number, outcome: Outcome): void {
     const trouble = this.#troubles.find(({ from, to }) => began >= from && began <= to)
     if (!trouble) return
-    this.#trial.count('calls beside a trouble')
+    this.#trial.count('calls during a disruption')
     if (ms > HELD_UP_MS || !outcome?.data || outcome.errors)
       this.#trial.fault(
-        'held up',
+        'blocked',
         `${call}, ${trouble.what}: ${ms.toFixed(0)} ms, ${JSON.stringify(outcome)}`,
       )
   }
@@ -282,7 +283,10 @@ async function back(trial: Trial, trouble: Trouble, residents: readonly Placed[]
   const all = await Promise.all(
     residents.map(async ({ cell, resident }) => {
       if (await resident.succeedsAfter(relieved, BACK_MS)) return true
-      trial.fault('not back', `${trouble}: no call for a user of cell ${cell} succeeded within ${BACK_MS} ms`)
+      trial.fault(
+        'no recovery',
+        `${trouble}: no call for a user of cell ${cell} succeeded within ${BACK_MS} ms`,
+      )
       return false
     }),
   )

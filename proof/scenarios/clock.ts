@@ -25,12 +25,20 @@ const USAGE = `query ($user: String!, $feature: String!) {
 
 export const clock: Scenario = {
   name: 'clock',
-  what: "PostgreSQL's clock is stepped back and forth over the boundaries of hours and days, while usage is recorded that is counted by the hour and by the day",
+  what: "PostgreSQL's clock is stepped back and forth across hour and day boundaries while usage with hourly and daily reset periods is recorded",
   weight: 8,
   full: { steps: 300 },
-  faults: ['unanswered', 'unclear', 'lost', 'doubled', 'astray', 'over budget', 'periods that overlap'],
+  faults: [
+    'unanswered',
+    'unexpected error',
+    'lost',
+    'counted twice',
+    'counter mismatch',
+    'over budget',
+    'overlapping periods',
+  ],
   breakage: {
-    what: 'the newest counter is taken for that of the present period',
+    what: 'the newest counter is used as that of the current period',
     sources: [
       {
         file: 'store/usage/read-holdings.ts',
@@ -68,7 +76,7 @@ export const clock: Scenario = {
             const answer = await caller.ask(node.url, RECORD, { input })
             trial.count('calls')
             const { recordUsage } = answer?.data ?? {}
-            if (!recordUsage) trial.fault('unclear', JSON.stringify(answer))
+            if (!recordUsage) trial.fault('unexpected error', JSON.stringify(answer))
             if (recordUsage?.recorded) add(recorded, `${user} ${feature}`, input.delta)
           }),
         ),
@@ -102,7 +110,7 @@ async function compare(trial: Trial, caller: Caller, url: string, databaseUrl: s
     const answer = await caller.ask(url, USAGE, { user, feature })
     const { current } = answer?.data?.showUsage ?? {}
     if (!current) {
-      trial.fault('unclear', JSON.stringify(answer))
+      trial.fault('unexpected error', JSON.stringify(answer))
       continue
     }
     const sum = await withClient(databaseUrl, async (client) => {
@@ -117,7 +125,7 @@ async function compare(trial: Trial, caller: Caller, url: string, databaseUrl: s
     if (shown !== sum) {
       const detail = `${feature} of ${user} from ${current.periodStart} on shows ${shown}, its ledger has ${sum}`
       trial.fault('lost', detail, Math.max(0, sum - shown))
-      trial.fault('doubled', detail, Math.max(0, shown - sum))
+      trial.fault('counted twice', detail, Math.max(0, shown - sum))
     }
   }
 }
@@ -146,17 +154,17 @@ async function checkPeriods(
   const sums = new Map<string, number>()
   for (const [i, { name, start, used, sum, length }] of rows.entries()) {
     add(sums, name, sum)
-    if (used !== sum) trial.fault('astray', `a counter of ${name} says ${used}, its ledger ${sum}`)
+    if (used !== sum) trial.fault('counter mismatch', `a counter of ${name} says ${used}, its ledger ${sum}`)
     if (used > LIMIT) trial.fault('over budget', `${name} has used ${used} of ${LIMIT} in one period`)
     const next = rows[i + 1]
     if (next?.name === name && next.start < start + length)
-      trial.fault('periods that overlap', `${name} has counters ${next.start - start} s apart`)
+      trial.fault('overlapping periods', `${name} has counters ${next.start - start} s apart`)
   }
   for (const [name, should] of recorded) {
     const is = sums.get(name) ?? 0
     const detail = `${name} was told of ${should} in all, and the ledger has ${is}`
     trial.fault('lost', detail, Math.max(0, should - is))
-    trial.fault('doubled', detail, Math.max(0, is - should))
+    trial.fault('counted twice', detail, Math.max(0, is - should))
   }
 }
 

@@ -14,10 +14,10 @@ const CALL = { userId: 'ann', featureId: 'call', delta: 1 } as const
 
 export const cutReplies: Scenario = {
   name: 'cut-replies',
-  what: 'records sent by the SDK through a proxy that cuts 5 % of the replies, whole or in the middle; the SDK sends them again',
+  what: 'usage recorded by the SDK through a proxy that drops or truncates 5 % of the replies; the SDK retries',
   weight: 10,
   full: { calls: 100_000 },
-  faults: ['lost', 'doubled', 'unanswered'],
+  faults: ['lost', 'counted twice', 'unanswered'],
   breakage: SKIP_THE_RECEIPT,
 
   async run(trial: Trial) {
@@ -46,7 +46,7 @@ export const cutReplies: Scenario = {
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, work))
-    trial.count('replies cut', proxy.lost)
+    trial.count('replies dropped', proxy.lost)
 
     // One in 8,000 loses all three replies: its caller gets an error, and retries with its key.
     proxy.fate = () => 'pass'
@@ -59,7 +59,7 @@ export const cutReplies: Scenario = {
       )
       const { rows: ledger = 0, used = 0 } = rows[0] ?? {}
       const detail = `${next} calls were made: the ledger has ${ledger} rows, the counter says ${used}`
-      trial.fault('doubled', detail, Math.max(0, ledger - next, used - next))
+      trial.fault('counted twice', detail, Math.max(0, ledger - next, used - next))
       trial.fault('lost', detail, Math.max(0, next - ledger, next - used))
     })
   },

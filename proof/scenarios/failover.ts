@@ -31,12 +31,21 @@ interface Stage {
 
 export const failover: Scenario = {
   name: 'failover',
-  what: 'two nodes behind a switch that leads to the primary; the primary is killed under load and its standby promoted, in turn a synchronous one and an asynchronous one that had fallen behind',
+  what: 'two nodes behind a switch that routes to the primary; the primary is killed under load and its standby promoted, alternately a synchronous one and an asynchronous one that lags',
   weight: 14,
   full: { failovers: 40 },
-  faults: ['lost', 'doubled', 'astray', 'over budget', 'stale', 'unanswered', 'unclear', 'not back'],
+  faults: [
+    'lost',
+    'counted twice',
+    'counter mismatch',
+    'over budget',
+    'stale',
+    'unanswered',
+    'unexpected error',
+    'no recovery',
+  ],
   breakage: {
-    what: 'what is in memory is taken as good for earlier versions too',
+    what: 'the cache is also used for earlier versions of an app',
     sources: [
       {
         file: 'store/apps/app-cache.ts',
@@ -99,7 +108,7 @@ async function failOver(stage: Stage, mode: Mode, first: number): Promise<number
   stage.primary = standby
   lead.lead({ path: standby.socket })
   if (await writers.reach(1, RECOVERY_MS)) trial.recovered(performance.now() - began)
-  else trial.fault('not back', `no call succeeded within ${RECOVERY_MS} ms of a failover`)
+  else trial.fault('no recovery', `no call succeeded within ${RECOVERY_MS} ms of a failover`)
   await checkStale(stage, key)
   const next = await writers.finish()
   await checkEvents(stage, mode, writers, first)
@@ -220,6 +229,6 @@ async function insist(trial: Trial, ask: () => Promise<Outcome>): Promise<Outcom
     if (!isPassing(outcome) && codeOf(outcome) !== 'INTERNAL_SERVER_ERROR') return outcome
     await sleep(100)
   }
-  trial.fault('not back', 'a call was put off a hundred times')
+  trial.fault('no recovery', 'a call was put off a hundred times')
   return null
 }

@@ -15,12 +15,12 @@ const DAY = 86_400
 
 export const histories: Scenario = {
   name: 'histories',
-  what: 'payments at a stand-in of Stripe, made up by the seed: plans taken, changed, unpaid, refunded, cancelled; its notices come to two nodes late, up to five times, in any order or never; once all is quiet, every user must have what Stripe says',
+  what: 'generated payment histories at a Stripe stand-in: plans bought, changed, unpaid, refunded and cancelled; webhooks reach two nodes late, up to five times, out of order or never; in the end, the subscriptions of every user must match Stripe',
   weight: 12,
   full: { histories: 1_000 },
-  faults: ['not as at the provider', 'unhandled'],
+  faults: ['differs from provider', 'unprocessed'],
   breakage: {
-    what: 'the end of a subscription is not kept',
+    what: 'the end of a subscription is not stored',
     sql: `create function forget_the_end() returns trigger language plpgsql as
             $$ begin new.cancel_at := null; new.cancelled_at := null; return new; end $$;
           create trigger forget_the_end before update on subscription
@@ -58,9 +58,9 @@ export const histories: Scenario = {
       const seeds = Array.from({ length: AT_A_TIME }, (_, i) => seed + i)
       const { wrong, unhandled } = await runHistories(world, seeds)
       trial.count('histories', AT_A_TIME)
-      trial.fault('not as at the provider', JSON.stringify(wrong[0]), wrong.length)
-      trial.fault('unhandled', JSON.stringify(unhandled[0]), unhandled.length)
+      trial.fault('differs from provider', JSON.stringify(wrong[0]), wrong.length)
+      trial.fault('unprocessed', JSON.stringify(unhandled[0]), unhandled.length)
     }
-    trial.count('notices lost', stripe.dropped.length)
+    trial.count('webhooks dropped', stripe.dropped.length)
   },
 }

@@ -17,12 +17,12 @@ const CUT_OFF_MS = 500
 
 export const hostile: Scenario = {
   name: 'hostile',
-  what: 'requests made by the seed to do harm: bytes, broken JSON, deep documents, large and odd variables, odd HTTP; the service has a heap of 128 MB',
+  what: 'generated hostile requests: random bytes, broken JSON, deep documents, oversized and odd variables, malformed HTTP; the service has a heap of 128 MB',
   weight: 20,
   full: { requests: 1_000_000 },
-  faults: ['crashed', 'not JSON with 200', 'unforeseen', 'memory', 'unanswered'],
+  faults: ['crashed', 'wrong response', 'internal error', 'memory growth', 'unanswered'],
   breakage: {
-    what: 'a body that is no JSON is answered with 400',
+    what: 'a body that is not JSON is answered with status 400',
     sources: [
       {
         file: 'http/graphql-handler.ts',
@@ -61,9 +61,9 @@ export const hostile: Scenario = {
     if (before === null || after === null) return
     const growth = Math.max(peak, after) - before
     trial.note(
-      `memory was ${before.toFixed(0)} MB after ${WARM_UP} requests, ${Math.max(peak, after).toFixed(0)} MB at most, ${after.toFixed(0)} MB at the end`,
+      `memory was ${before.toFixed(0)} MB after ${WARM_UP} requests, at most ${Math.max(peak, after).toFixed(0)} MB, and ${after.toFixed(0)} MB at the end`,
     )
-    if (growth > MOST_GROWTH_MB) trial.fault('memory', `it grew by ${growth.toFixed(0)} MB`)
+    if (growth > MOST_GROWTH_MB) trial.fault('memory growth', `it grew by ${growth.toFixed(0)} MB`)
   },
 }
 
@@ -86,7 +86,7 @@ async function send(trial: Trial, connection: RawConnection): Promise<RawConnect
     return null
   }
   if (answer === null || answer.status !== 200) {
-    trial.fault('not JSON with 200', `${answer?.status ?? 'cut off'} for ${sent}`)
+    trial.fault('wrong response', `${answer?.status ?? 'cut off'} for ${sent}`)
     connection.destroy()
     return null
   }
@@ -100,11 +100,11 @@ function check(trial: Trial, body: string, sent: string): void {
   try {
     answer = JSON.parse(body)
   } catch {
-    trial.fault('not JSON with 200', `${body.slice(0, 100)} for ${sent}`)
+    trial.fault('wrong response', `${body.slice(0, 100)} for ${sent}`)
     return
   }
   if (!('data' in answer) && !('errors' in answer))
-    trial.fault('not JSON with 200', `neither data nor errors for ${sent}`)
+    trial.fault('wrong response', `neither data nor errors for ${sent}`)
   if (answer.errors?.some(({ extensions }) => extensions?.code === 'INTERNAL_SERVER_ERROR'))
-    trial.fault('unforeseen', `${body.slice(0, 200)} for ${sent}`)
+    trial.fault('internal error', `${body.slice(0, 200)} for ${sent}`)
 }

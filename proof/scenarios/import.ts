@@ -13,12 +13,12 @@ const FEWEST = 20_000
 
 export const importing: Scenario = {
   name: 'import',
-  what: 'a CSV file with a row for each of many users, good, bad and doubled ones, is checked, applied and undone, while some users change in between; the service has a heap of 64 MB, and may grow by 80 MB',
+  what: 'a large CSV file with good, bad and duplicate rows is checked, applied and undone while some users change; the service has a heap of 64 MB and may grow by 80 MB',
   weight: 5,
   full: { rows: USERS },
-  faults: ['not as the file says'],
+  faults: ['differs from file'],
   breakage: {
-    what: 'one address in a hundred is not written',
+    what: 'one email address in a hundred is not written',
     sql: `create function skip_the_row() returns trigger language plpgsql as $$ begin return old; end $$;
           create trigger skip_the_row before update on users
             for each row when (new.id like '%00') execute function skip_the_row()`,
@@ -30,7 +30,7 @@ export const importing: Scenario = {
     try {
       await importMany(crowd)
     } catch (error) {
-      trial.fault('not as the file says', (error as Error).message.replaceAll(/\s+/g, ' '))
+      trial.fault('differs from file', (error as Error).message.replaceAll(/\s+/g, ' '))
     }
     trial.count('rows', users)
   },

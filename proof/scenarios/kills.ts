@@ -16,17 +16,17 @@ const RECOVERY_MS = 30_000
 
 const FAULTS = [
   'lost',
-  'doubled',
+  'counted twice',
   'over budget',
-  'astray',
+  'counter mismatch',
   'second base plan',
   'unanswered',
-  'unclear',
-  'not back',
+  'unexpected error',
+  'no recovery',
 ]
 
 const WHAT =
-  'kill -9 of the service, of its PostgreSQL, or of both at once, at random moments under concurrent keyed calls; who got no answer asks again with the same key'
+  'SIGKILL of the service, of its PostgreSQL or of both at random moments, under concurrent calls with idempotency keys; callers that get no answer retry with the same key'
 
 export const kills: Scenario = {
   name: 'kills',
@@ -40,7 +40,7 @@ export const kills: Scenario = {
 
 export const killsInCells: Scenario = {
   name: 'kills-cells',
-  what: `users spread over ${CELLS} cells and moved from one to another all the time: ${WHAT}`,
+  what: `users in ${CELLS} cells that are constantly moved between them; ${WHAT}`,
   weight: 8,
   full: { kills: 100 },
   faults: FAULTS,
@@ -89,8 +89,8 @@ async function killing(trial: Trial, inCells: boolean): Promise<void> {
     trial.count('kills')
     trial.count(`kills of ${target}`)
     if (await writers.reach(1, RECOVERY_MS)) trial.recovered(performance.now() - began)
-    else trial.fault('not back', `no call succeeded within ${RECOVERY_MS} ms of the kill of ${target}`)
-    if (node.ended) trial.fault('not back', `the service ended by itself: ${node.output().slice(-300)}`)
+    else trial.fault('no recovery', `no call succeeded within ${RECOVERY_MS} ms of the kill of ${target}`)
+    if (node.ended) trial.fault('no recovery', `the service ended by itself: ${node.output().slice(-300)}`)
     // Checked early: a product already found broken need not be killed any more.
     if (trial.breakage && (await writers.reach(2 * WORKERS)))
       await look((url) => withClient(url, (client) => countedEvents(trial, client)))

@@ -33,22 +33,22 @@ const WITH_PARTITIONS = 'server/src/store/migrations/02[3-9]*'
 
 export const ledger: Scenario = {
   name: 'ledger',
-  what: 'a ledger of 200,000 entries is partitioned by a node of this version while two of the last version without partitions record; then `ledger archive` is killed with SIGKILL at a random moment and run again, until it is done',
+  what: 'a ledger of 200,000 entries is partitioned by a node of this version while two nodes of the last version without partitions record usage; then `ledger archive` is killed at random moments and restarted until it is done',
   weight: 4,
   full: { conversions: 5, kills: 50 },
   faults: [
     'failed',
     'lost',
-    'doubled',
+    'counted twice',
     'over budget',
-    'astray',
+    'counter mismatch',
     'second base plan',
     'unanswered',
-    'unclear',
-    'not back',
+    'unexpected error',
+    'no recovery',
   ],
   breakage: {
-    what: 'the entries of a partition stay where they are when it is retired',
+    what: 'the entries of a retired partition are not deleted',
     sources: [
       {
         file: 'store/ledger/retire-partition.ts',
@@ -59,7 +59,7 @@ export const ledger: Scenario = {
   },
 
   async unavailable() {
-    return (await lastWithout()) ? null : 'the history here does not have the last version without partitions'
+    return (await lastWithout()) ? null : 'the last version without partitions is not in this repository'
   },
 
   async run(trial: Trial) {
@@ -133,7 +133,8 @@ async function convert(trial: Trial, url: string, old: string): Promise<ServiceN
   const began = performance.now()
   await withClient(url, async (client) => {
     while (!(await isPartitioned(client as unknown as Pool))) {
-      if (performance.now() - began > 60_000) return trial.fault('not back', 'the ledger was not partitioned')
+      if (performance.now() - began > 60_000)
+        return trial.fault('no recovery', 'the ledger was not partitioned')
       await sleep(20)
     }
   })
@@ -172,7 +173,7 @@ async function archive(trial: Trial, url: string, pool: Pool, tools: string): Pr
       break
     }
     if (code === null) trial.count('kills')
-    else if (attempt === 10) trial.fault('not back', child.output().trim().slice(-300))
+    else if (attempt === 10) trial.fault('no recovery', child.output().trim().slice(-300))
   }
   const after = await numbers()
   for (const file of await readdir(folder)) {
@@ -183,13 +184,17 @@ async function archive(trial: Trial, url: string, pool: Pool, tools: string): Pr
     })
   }
   const seen = new Set(after)
-  trial.fault('doubled', 'an entry is in the ledger and in an archive', after.length - seen.size)
+  trial.fault('counted twice', 'an entry is in the ledger and in an archive', after.length - seen.size)
   trial.fault(
     'lost',
     'an entry is neither in the ledger nor in an archive',
     [...before].filter((seq) => !seen.has(seq)).length,
   )
-  trial.fault('astray', 'a counter differs from its entries and sums', await unbalancedCounters(pool))
+  trial.fault(
+    'counter mismatch',
+    'a counter differs from its entries and sums',
+    await unbalancedCounters(pool),
+  )
 }
 
 /** How many milliseconds the process took. */

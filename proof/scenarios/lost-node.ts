@@ -20,10 +20,10 @@ const RECORD = 'mutation ($input: CreateUsageEventInput!) { recordUsage(input: $
 
 export const lostNode: Scenario = {
   name: 'lost-node',
-  what: 'of two nodes one falls silent in the middle of a transaction, just before it commits, with locks on a user or on counters; the users of the other node are served on',
+  what: 'one of two nodes goes silent just before a commit while it holds locks on a user or on counters; the other node must keep serving its users',
   weight: 8,
   full: { 'nodes lost': 30 },
-  faults: ['held up', 'unanswered', 'not back'],
+  faults: ['blocked', 'unanswered', 'no recovery'],
   breakage: {
     what: 'a transaction may stay idle for ten minutes',
     sources: [
@@ -79,7 +79,7 @@ export const lostNode: Scenario = {
       await doomed
       proxy.trouble = 'none'
       if ((await waitForReadiness(lost.url, 200, 5_000 + ALLOWANCE_MS)) === null)
-        trial.fault('not back', 'the lost node was not ready within 5 s of the return of its network')
+        trial.fault('no recovery', 'the lost node was not ready within 5 s of the return of its network')
       await sleep(100)
     }
   },
@@ -92,5 +92,5 @@ async function held(trial: Trial, call: Promise<Outcome>): Promise<void> {
   trial.count('calls')
   trial.recovered(took)
   if (took > HELD_UP_MS || !outcome?.data || outcome.errors)
-    trial.fault('held up', `${took.toFixed(0)} ms on the healthy node: ${JSON.stringify(outcome)}`)
+    trial.fault('blocked', `${took.toFixed(0)} ms on the healthy node: ${JSON.stringify(outcome)}`)
 }

@@ -16,10 +16,10 @@ const FEWEST = 2_000
 
 export const migrations: Scenario = {
   name: 'migrations',
-  what: 'a migration of 50,000 subscriptions to another version on a node that is killed at a random moment; then everybody has moved or nobody has, the same request again completes it once, every node says so, and undoing it restores all',
+  what: 'a migration of 50,000 subscriptions to another version on a node that is killed at a random moment; all subscriptions must have moved or none, a retry must complete the migration once, all nodes must agree, and undoing it must restore everything',
   weight: 4,
   full: { migrations: 20 },
-  faults: ['not all or nothing'],
+  faults: ['not atomic'],
   breakage: {
     what: 'one subscription in ten is not moved',
     sources: [
@@ -53,10 +53,10 @@ export const migrations: Scenario = {
       try {
         if (await migrateAndKill(migrated, `round ${round}`, trial.random.next())) moved++
       } catch (error) {
-        trial.fault('not all or nothing', (error as Error).message.replaceAll(/\s+/g, ' '))
+        trial.fault('not atomic', (error as Error).message.replaceAll(/\s+/g, ' '))
       }
       trial.count('migrations')
     }
-    trial.notes.push(`${moved} had moved everybody when the node was killed`)
+    trial.notes.push(`${moved} migrations had completed when the node was killed`)
   },
 }

@@ -42,24 +42,24 @@ interface Probe {
 
 export const network: Scenario = {
   name: 'network',
-  what: 'a TCP proxy between service and PostgreSQL, and one between callers and service, that resets, delays, truncates and silently swallows, under load; requests have a deadline of 3 s',
+  what: 'under load, TCP proxies between callers, service and PostgreSQL reset, delay, truncate or silently drop traffic; the request deadline is 3 s',
   weight: 18,
-  full: { troubles: 100 },
+  full: { disruptions: 100 },
   faults: [
     'unanswered',
-    'unclear',
+    'unexpected error',
     'lost',
-    'doubled',
-    'written afterwards',
+    'counted twice',
+    'written after refusal',
     'over budget',
-    'astray',
+    'counter mismatch',
     'second base plan',
-    'not ready',
-    'not back',
-    'slow end',
+    'wrong readiness',
+    'no recovery',
+    'slow shutdown',
   ],
   breakage: {
-    what: 'requests and statements have no deadline to speak of',
+    what: 'requests and statements have practically no deadline',
     settings: { TOLLGATE_REQUEST_TIMEOUT_MS: '120000' },
   },
 
@@ -91,12 +91,12 @@ export const network: Scenario = {
       () => pass(stage, 'truncate'),
       end,
     ]
-    for (let round = 0; trial.goesOn('troubles'); round++) {
+    for (let round = 0; trial.goesOn('disruptions'); round++) {
       await writers.reach(WORKERS)
       // Each kind once, most important first, and then at random.
       const trouble = troubles[round] ?? trial.random.pick(troubles)
       await trouble(stage)
-      trial.count('troubles')
+      trial.count('disruptions')
     }
     await writers.finish()
     await checkBooks(trial, cluster.url(), writers)
@@ -124,7 +124,7 @@ async function swallow(stage: Stage): Promise<void> {
   const probing = probe(stage, began)
   const noticed = await waitForReadiness(node.url, 503, NOTICED_MS + ALLOWANCE_MS)
   if (noticed === null)
-    trial.fault('not ready', `/readyz was not 503 within ${NOTICED_MS} ms of a silent drop`)
+    trial.fault('wrong readiness', `/readyz was not 503 within ${NOTICED_MS} ms of a silent drop`)
   await probing
   await healed(stage, writers)
 }
@@ -141,7 +141,7 @@ async function probe({ trial, node, database, probes }: Stage, began: number): P
       caller.ask(node.url, RECORD, { input }).then((outcome) => {
         one.refused = database.trouble === 'swallow' && codeOf(outcome) === 'UNAVAILABLE'
         trial.count('calls')
-        if (!one.refused) trial.fault('unclear', `during a silent drop: ${JSON.stringify(outcome)}`)
+        if (!one.refused) trial.fault('unexpected error', `during a silent drop: ${JSON.stringify(outcome)}`)
       }),
     )
     await sleep(100)
@@ -155,12 +155,12 @@ async function healed({ trial, node, database }: Stage, writers: Writers): Promi
   await back(trial, writers, began)
   const ready = await waitForReadiness(node.url, 200, NOTICED_MS + ALLOWANCE_MS)
   if (ready === null)
-    trial.fault('not ready', `/readyz was not 200 within ${NOTICED_MS} ms of the network's return`)
+    trial.fault('wrong readiness', `/readyz was not 200 within ${NOTICED_MS} ms of the network's return`)
 }
 
 async function back(trial: Trial, writers: Writers, since: number): Promise<void> {
   if (await writers.reach(1, NOTICED_MS + ALLOWANCE_MS)) trial.recovered(performance.now() - since)
-  else trial.fault('not back', `no call succeeded within ${NOTICED_MS} ms of the network's return`)
+  else trial.fault('no recovery', `no call succeeded within ${NOTICED_MS} ms of the network's return`)
 }
 
 /** SIGTERM while the database is silent. */
@@ -168,15 +168,16 @@ async function end(stage: Stage): Promise<void> {
   const { trial, node, database, writers } = stage
   database.trouble = 'swallow'
   await sleep(trial.random.int(100, 1_500))
-  trial.count('ends')
+  trial.count('shutdowns')
   const cut = setTimeout(() => void node.kill('SIGKILL'), 3 * GRACE_MS)
   const took = await node.kill('SIGTERM')
   clearTimeout(cut)
-  if (took > GRACE_MS + ALLOWANCE_MS) trial.fault('slow end', `SIGTERM took ${took.toFixed(0)} ms`)
+  if (took > GRACE_MS + ALLOWANCE_MS) trial.fault('slow shutdown', `SIGTERM took ${took.toFixed(0)} ms`)
   database.trouble = 'none'
   await node.start()
   await healed(stage, writers)
-  if ((await readiness(node.url)) !== 200) trial.fault('not ready', '/readyz is not 200 after a restart')
+  if ((await readiness(node.url)) !== 200)
+    trial.fault('wrong readiness', '/readyz is not 200 after a restart')
 }
 
 /** A call reported as failed is not counted later. */
@@ -189,7 +190,7 @@ async function checkProbes({ trial, probes }: Stage, databaseUrl: string): Promi
       [refused],
     )
     trial.fault(
-      'written afterwards',
+      'written after refusal',
       `${rows[0]?.delta}, which was told UNAVAILABLE, is in the ledger`,
       rows.length,
     )

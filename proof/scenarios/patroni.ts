@@ -19,17 +19,26 @@ const KINDS: readonly Kind[] = ['killed', 'frozen', 'cut off']
 
 export const patroni: Scenario = {
   name: 'patroni',
-  what: 'two nodes on a Patroni cluster with synchronous replication, one with all servers in its URL, the other by way of HAProxy; the machine of the primary is killed, frozen or silently cut off under load, and comes back as a standby',
+  what: 'two nodes on a Patroni cluster with synchronous replication, one with all servers in its URL, the other behind HAProxy; under load, the primary is killed, frozen or silently cut off, and rejoins as a standby',
   weight: 30,
   full: { failovers: 20 },
-  faults: ['lost', 'doubled', 'astray', 'over budget', 'unanswered', 'unclear', 'not back', 'two primaries'],
+  faults: [
+    'lost',
+    'counted twice',
+    'counter mismatch',
+    'over budget',
+    'unanswered',
+    'unexpected error',
+    'no recovery',
+    'two primaries',
+  ],
   breakage: {
-    what: 'the server that was the primary is never doubted',
+    what: 'the service never checks whether its server is still the primary',
     sources: [{ file: 'store/connection/primary.ts', find: 'this.#doubtful = true', replace: '' }],
   },
 
   async unavailable() {
-    return missingPrograms.length === 0 ? null : `it takes ${missingPrograms.join(', ')}`
+    return missingPrograms.length === 0 ? null : `needs ${missingPrograms.join(', ')}`
   },
 
   async run(trial: Trial) {
@@ -90,12 +99,13 @@ async function failOver(
     await sleep(50)
   }
   const promoted = performance.now()
-  trial.count('seconds that Patroni took', Math.round((promoted - struck) / 1_000))
+  trial.count('seconds of Patroni failover', Math.round((promoted - struck) / 1_000))
   await Promise.all(
     writers.map(async (each, i) => {
       const by = i === 0 ? 'with all servers in its URL' : 'behind HAProxy'
       if (await each.reach(1, BACK_MS)) trial.recovered(performance.now() - promoted)
-      else trial.fault('not back', `${by}, ${kind}: no call succeeded within ${BACK_MS} ms of the promotion`)
+      else
+        trial.fault('no recovery', `${by}, ${kind}: no call succeeded within ${BACK_MS} ms of the promotion`)
     }),
   )
   await relieve(old, kind)

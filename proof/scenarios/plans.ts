@@ -16,12 +16,12 @@ const LEAST_BROKEN = 30
 
 export const plans: Scenario = {
   name: 'plans',
-  what: '64 callers on two nodes change, schedule, cancel, keep, try and subscribe one user at once, who meanwhile pays for a plan at the sandbox or at a stand-in of Stripe; nobody may see two base plans, a serial order must explain every answer, and in the end the provider charges for exactly what the user has',
+  what: '64 callers on two nodes concurrently subscribe, change, schedule, cancel, keep and start trials for one user, who meanwhile pays for a plan in the sandbox or at a Stripe stand-in; no answer may show two base plans, some serial order must explain every answer, and the provider must end up charging for exactly the subscriptions of the user',
   weight: 8,
   full: { users: 300 },
-  faults: ['not as it should be'],
+  faults: ['inconsistent'],
   breakage: {
-    what: 'what is paid for is changed without a lease',
+    what: 'paid subscriptions are changed without a lease',
     sources: [
       {
         file: 'store/billing/provider-leases.ts',
@@ -71,10 +71,10 @@ export const plans: Scenario = {
         const { calls, refused, busy, problem } = await raceOf(world, `user ${number}`, provider)
         trial.count('users')
         trial.count('calls', calls.length)
-        trial.count('refused by a rule', refused - busy)
-        trial.count('told to try again', busy)
+        trial.count('rejected', refused - busy)
+        trial.count('asked to retry', busy)
         if (problem !== null)
-          trial.fault('not as it should be', `user ${number}: ${problem.replaceAll(/\s+/g, ' ')}`)
+          trial.fault('inconsistent', `user ${number}: ${problem.replaceAll(/\s+/g, ' ')}`)
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, race))

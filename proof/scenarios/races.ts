@@ -41,15 +41,15 @@ const SUBSCRIBE =
   'mutation ($user: String!, $plan: String!) { subscribe(userId: $user, packageIds: [$plan]) { id } }'
 
 const WHAT =
-  'two nodes on one database: checks, records, reverts and SETs on one counter at once, and two base plans taken at once; each history of 200 calls must have a serial order that explains every answer'
+  'two nodes on one database: concurrent checks, records, reverts and SETs of one counter, and concurrent subscriptions to two base plans; some serial order of the 200 calls of a history must explain every answer'
 const FAULTS = [
-  'no serial order',
-  'astray',
+  'not serializable',
+  'counter mismatch',
   'over budget',
   'second base plan',
   'lost',
   'unanswered',
-  'unclear',
+  'unexpected error',
 ]
 
 export const races: Scenario = {
@@ -64,7 +64,7 @@ export const races: Scenario = {
 
 export const racesInCells: Scenario = {
   name: 'races-cells',
-  what: `users spread over ${CELLS} cells and moved from one to another all the time: ${WHAT}`,
+  what: `users in ${CELLS} cells that are constantly moved between them; ${WHAT}`,
   weight: 4,
   full: { calls: 12_000 },
   faults: FAULTS,
@@ -140,7 +140,7 @@ async function history(trial: Trial, caller: Caller, user: string, urls: readonl
       trial.fault('over budget', `${user} was told of ${answer.used} of ${SCARCE_LIMIT}`)
   }
   if (serialOrder(calls, 0, rule) === null)
-    trial.fault('no serial order', `no order of the ${calls.length} calls on ${user} explains their answers`)
+    trial.fault('not serializable', `no order of the ${calls.length} calls on ${user} explains their answers`)
 }
 
 /** A mix in which the budget is reached and left again. */
@@ -165,6 +165,6 @@ async function ask(
   const { canUseFeature: access, recordUsage: recorded } = answer?.data ?? {}
   if (access) return { granted: access.access, used: access.consumption.used }
   if (recorded) return { granted: recorded.recorded, used: recorded.consumption.used }
-  trial.fault('unclear', JSON.stringify(answer))
+  trial.fault('unexpected error', JSON.stringify(answer))
   return null
 }

@@ -11,19 +11,19 @@ const WORKERS = 8
 
 export const rolling: Scenario = {
   name: 'rolling',
-  what: 'two nodes of the previous version on one database are replaced by this one, one after the other, by SIGTERM and under load; a call that is cut off by a restart is sent again to the other node',
+  what: 'two nodes of the previous version on one database are replaced by this version one at a time, with SIGTERM and under load; calls interrupted by a restart are retried on the other node',
   weight: 8,
   full: { restarts: 20 },
   faults: [
     'failed',
     'lost',
-    'doubled',
+    'counted twice',
     'over budget',
-    'astray',
+    'counter mismatch',
     'second base plan',
     'unanswered',
-    'unclear',
-    'not back',
+    'unexpected error',
+    'no recovery',
   ],
   breakage: {
     what: 'the new version renames a column that the old one uses',
@@ -31,7 +31,7 @@ export const rolling: Scenario = {
   },
 
   async unavailable(previous) {
-    return (await previousCommit(previous)) ? null : 'the history here does not have the previous version'
+    return (await previousCommit(previous)) ? null : 'the previous version is not in this repository'
   },
 
   async run(trial: Trial) {
@@ -58,7 +58,7 @@ async function roll(trial: Trial, databaseUrl: string, previous: string): Promis
     users,
     workers: WORKERS,
     failed(url, outcome) {
-      if (url === restarting?.url) trial.count('calls sent again')
+      if (url === restarting?.url) trial.count('retried calls')
       else trial.fault('failed', `a node that was not restarted: ${JSON.stringify(outcome)}`)
     },
   })

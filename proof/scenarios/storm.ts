@@ -24,12 +24,12 @@ const CHECK = 'query ($user: String!) { canUseFeature(userId: $user, featureId: 
 
 export const storm: Scenario = {
   name: 'storm',
-  what: 'clients that ask for long lists and schemas and read nothing, and then thousands of connections that say nothing or half a request; checks are answered meanwhile',
+  what: 'clients that request long lists and schemas and never read the answer, then thousands of connections that send nothing or half a request; checks must still be answered',
   weight: 8,
   full: { 'stalled readers': READERS, connections: 10_000 },
-  faults: ['memory', 'gate closed', 'crashed', 'unanswered', 'unclear', 'not back'],
+  faults: ['memory growth', 'access denied', 'crashed', 'unanswered', 'unexpected error', 'no recovery'],
   breakage: {
-    what: 'a list is written without waiting for its reader',
+    what: 'a list is written without waiting for a slow reader',
     sources: [
       {
         file: 'http/answer.ts',
@@ -72,10 +72,10 @@ function keepChecking(trial: Trial, node: ServiceNode, users: readonly string[])
         trial.count('checks')
         if (answer?.data?.canUseFeature?.access === true) break
         if (performance.now() - began > DEADLINE_MS || node.ended) {
-          trial.fault('gate closed', `a check was answered ${JSON.stringify(answer)}`)
+          trial.fault('access denied', `a check was answered ${JSON.stringify(answer)}`)
           break
         }
-        trial.count('checks asked again')
+        trial.count('retried checks')
         await sleep(50)
       }
       await sleep(20)
@@ -111,9 +111,9 @@ async function stall(trial: Trial, node: ServiceNode): Promise<void> {
   for (const socket of sockets) socket.destroy()
   if (before === null) return
   trial.note(
-    `memory was ${before.toFixed(0)} MB before ${READERS} stalled readers and ${most.toFixed(0)} MB at most with them`,
+    `memory was ${before.toFixed(0)} MB before ${READERS} stalled readers and at most ${most.toFixed(0)} MB with them`,
   )
-  if (grown()) trial.fault('memory', `it grew by ${(most - before).toFixed(0)} MB`)
+  if (grown()) trial.fault('memory growth', `it grew by ${(most - before).toFixed(0)} MB`)
 }
 
 /** As many connections as the machine lets one process open, up to the full number. */
@@ -121,7 +121,7 @@ async function rush(trial: Trial, node: ServiceNode): Promise<void> {
   const limit = /Max open files\s+(\d+)/.exec(
     await readFile('/proc/self/limits', 'utf8').catch(() => ''),
   )?.[1]
-  if (limit) trial.note(`a process may have ${limit} files open here`)
+  if (limit) trial.note(`the limit of open files is ${limit} per process`)
   const standing = new Set<Socket>()
   let refused = 0
   while (trial.goesOn('connections', 2 * AT_ONCE) && !node.ended) {
@@ -139,13 +139,13 @@ async function rush(trial: Trial, node: ServiceNode): Promise<void> {
   }
   await sleep(500)
   trial.note(
-    `${standing.size.toLocaleString('en')} connections stood at once; ${refused.toLocaleString('en')} were closed by the service`,
+    `${standing.size.toLocaleString('en')} connections were open at once; the service closed ${refused.toLocaleString('en')}`,
   )
   const began = performance.now()
   for (const socket of standing) socket.destroy()
   const answer = await new Caller(trial).ask(node.url, CHECK, { user: 'u1' })
   if (answer?.data?.canUseFeature?.access === true) trial.recovered(performance.now() - began)
-  else trial.fault('not back', `a new connection after the storm: ${JSON.stringify(answer)}`)
+  else trial.fault('no recovery', `a new connection after the storm: ${JSON.stringify(answer)}`)
 }
 
 function open(url: string): Socket {

@@ -11,7 +11,8 @@ interface CountedCurrency {
 
 type Typed = { amount: number; problem: null } | { amount: null; problem: string }
 
-const MAX_AMOUNT = BigInt(Number.MAX_SAFE_INTEGER)
+/** As the server has it. */
+export const MAX_AMOUNT = 999_999_999_999
 const problem = (problem: string): Typed => ({ amount: null, problem })
 
 /**
@@ -34,7 +35,7 @@ export function typedAmount(text: string, currency: CountedCurrency, locale?: st
   const { whole, fraction } = parts
   if (fraction.length > currency.decimals) return problem(tooFine(code, currency.decimals, parts))
   const amount = BigInt(`${whole}${fraction.padEnd(currency.decimals, '0')}` || '0')
-  if (amount > MAX_AMOUNT) return problem('The amount is too large.')
+  if (amount > BigInt(MAX_AMOUNT)) return problem('The amount is too large.')
   if (amount % BigInt(currency.step) !== 0n) {
     return problem(`${code} is charged in steps of ${decimalText(currency.step, currency.decimals)}.`)
   }

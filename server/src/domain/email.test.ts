@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkEmail } from './email.ts'
+import { checkEmail, isEmail } from './email.ts'
 
 describe('gap: an email address', () => {
   it.each([
@@ -24,9 +24,16 @@ describe('gap: an email address', () => {
     ['ann lee@example.com', '"ann lee@example.com"'],
     [' ann@example.com', '" ann@example.com"'],
     ['ann@example.com\n', '"ann@example.com\\n"'],
+    ['ann\u0007@example.com', '"ann\\u0007@example.com"'],
+    ['ann@exa\u009fmple.com', '"ann@exa\\u009fmple.com"'],
     ['x'.repeat(200), `"${'x'.repeat(80)}…"`],
   ])('%j is refused, and shown in a form that a line can hold', (email, shown) => {
     expect(() => checkEmail(email)).toThrow(`email is not an email address: ${shown}`)
+  })
+
+  it.each(['ann\u0000@example.com', 'ann@example.com\u0000', 'ann@\ud800.com'])('%j is no text', (email) => {
+    expect(() => checkEmail(email)).toThrow('email must be well-formed text without NUL characters')
+    expect(isEmail(email)).toBe(false)
   })
 
   it('has a bound', () => {

@@ -2,10 +2,12 @@ import { badUserInput, quote } from './errors.ts'
 import { checkText } from './identifier.ts'
 
 /**
- * Something on both sides of one @, and no white space: what every mail system requires. More would refuse addresses
- * that work.
+ * Something on both sides of one @, without white space, control characters or half a surrogate pair: what every mail
+ * system requires. More would refuse addresses that work.
  */
-export const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text)
+export const isEmail = (text: string): boolean => EMAIL.test(text)
+
+const EMAIL = /^[^\s@\p{Cc}\p{Cs}]+@[^\s@\p{Cc}\p{Cs}]+$/u
 
 /** The one rule for an email address, wherever it is entered. Null: none. */
 export function checkEmail(email: string | null | undefined): void {

@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkIdentifier, checkText, isIdentifier } from './identifier.ts'
+import { checkIdentifier, checkText, isIdentifier, storable } from './identifier.ts'
 
 describe('gap: identifiers', () => {
   it.each([
@@ -80,5 +80,9 @@ describe('gap: free text', () => {
     expect(() => checkText('name', text)).toThrow(
       expect.objectContaining({ code: 'BAD_USER_INPUT', message }),
     )
+  })
+
+  it('of a provider keeps all that can be stored', () => {
+    expect(storable('Pat \u0000\ud83d\ude00 Doe\ud83d')).toBe('Pat \ud83d\ude00 Doe\ufffd')
   })
 })

@@ -18,13 +18,19 @@ export function checkIdentifier(field: string, id: string): void {
   }
 }
 
-/** Free text that a person reads: PostgreSQL cannot hold NUL, UTF-8 cannot hold half a surrogate pair. */
+/** Whether text can be stored: PostgreSQL cannot hold NUL, UTF-8 cannot hold half a surrogate pair. */
+export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
+
+/** Text from a provider, which cannot be refused: what cannot be stored of it is left out. */
+export const storable = (text: string): string => text.replaceAll('\u0000', '').toWellFormed()
+
+/** Free text that a person reads. */
 export function checkText(field: string, text: string | null | undefined): void {
   if (text === null || text === undefined) return
   if (text.length > MAX_TEXT_CHARACTERS) {
     throw badUserInput(`${field} must be at most ${MAX_TEXT_CHARACTERS} characters long`, field)
   }
-  if (text.includes('\u0000') || !text.isWellFormed()) {
+  if (!isStorable(text)) {
     throw badUserInput(`${field} must be well-formed text without NUL characters`, field)
   }
 }

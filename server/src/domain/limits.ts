@@ -27,6 +27,11 @@ export const MAX_PACKAGE_HISTORY = 100
 export const MAX_SUBSCRIBE_PACKAGES = 100
 /** Of one subscription: what its limits are multiplied by. */
 export const MAX_QUANTITY = 1_000_000
+/**
+ * Of one charge, in minor units: a price, a price times its quantity, or all that is charged together. Twelve digits are
+ * the most that Stripe accepts in any currency (it does for rupiah), and thousands of such amounts still add up exactly.
+ */
+export const MAX_AMOUNT = 999_999_999_999
 /** A trial lasts no longer. */
 export const MAX_TRIAL_DAYS = 730
 /** `canUseFeatures` and `recordUsages`: one request is one round trip, not a bulk loader. */

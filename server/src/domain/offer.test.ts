@@ -65,6 +65,14 @@ describe('gap: billing, what a template asks for', () => {
     ],
     ['two currencies', [item(sold('plan')), item(extra({ currency: 'eur' }))], /in eur, .* in usd/],
     ['two intervals', [item(sold('plan')), item(extra({ interval: 'year' }))], /every year, .* every month/],
+    [
+      'prices that add up to too much',
+      [
+        item(sold('plan', { prices: [price('dear', { amount: 999_999_999_999 })] })),
+        item(extra({ amount: 1 })),
+      ],
+      /add up to more than 999999999999 minor units/,
+    ],
     ['once and again', [item(sold('plan')), item(extra({ interval: null }))], /paid once, .* every month/],
   ]
   it.each(PROBLEMS)('%s is a problem, and says what to do', (_, items, says) => {

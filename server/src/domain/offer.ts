@@ -1,6 +1,7 @@
 import { badUserInput, quote, SUBSCRIBE_REFUSALS, TollgateError } from './errors.ts'
+import { MAX_AMOUNT } from './limits.ts'
 import type { Package } from './package.ts'
-import type { Interval, Price } from './price.ts'
+import { type Interval, type Price, totalOf } from './price.ts'
 import { providerName } from './provider-name.ts'
 import { PLAIN_TERMS, type SaleTerms } from './sale-terms.ts'
 import { checkSubscribe } from './subscribe-rules.ts'
@@ -78,13 +79,22 @@ export function offerOf(
       }
     }
   }
+  if (totalOf(items.map(({ price }) => price)) === null)
+    return { problem: `${TOO_MUCH}: make another template` }
   if (interval === null && trialDays !== null) {
     return { problem: 'A one-off payment has no trial: make a template without one' }
   }
   return { items, provider, currency, interval }
 }
 
+const TOO_MUCH = `The prices add up to more than ${MAX_AMOUNT} minor units, which cannot be charged at once`
+
 const paid = (interval: Interval | null) => (interval === null ? 'once' : `every ${interval}`)
+
+/** Refuses prices that can never be paid together. */
+export function checkTotal(prices: readonly (Price | null)[]): void {
+  if (totalOf(prices.filter((price) => price !== null)) === null) throw badUserInput(TOO_MUCH, 'packageIds')
+}
 
 /** A template may name what one `subscribe` call accepts: at most one base plan, each package once. */
 export function checkTemplatePackages(packages: readonly (Package | undefined)[]): void {

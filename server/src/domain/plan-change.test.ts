@@ -31,6 +31,13 @@ describe('gap: change: the best time', () => {
     ['one that is paid once', bought(900), bought(9900, { interval: null }), 'PERIOD_END'],
     ['free after one that is paid once', bought(9900, { interval: null }), bought(0), 'NOW'],
     ['more of a cheaper one', bought(900), bought(500, {}, 2), 'NOW'],
+    // By 10 minor units a month, which doubles cannot tell apart.
+    [
+      'cheaper by very little',
+      bought(900_027_474_964, {}, 996_398),
+      bought(900_028_378_246, {}, 996_397),
+      'PERIOD_END',
+    ],
   ] as const)('%s', (_, from, to, when) => {
     expect(bestTime(from, to)).toBe(when)
   })
@@ -118,6 +125,29 @@ describe('gap: change: the quote by list prices', () => {
     const once = bought(900, { interval: null })
     expect(quoteOf(once, bought(1), period, 0)).toBeNull()
     expect(quoteOf(bought(1), once, period, 0)).toBeNull()
+  })
+
+  it('property: is whole numbers that can be charged, or none', () => {
+    // Prices from before there was a bound may be larger.
+    const some = fc.record({
+      amount: fc.oneof(fc.nat(2_000_000), fc.maxSafeNat()),
+      quantity: fc.integer({ min: 1, max: 1_000_000 }),
+      interval: fc.constantFrom('month', 'year') as fc.Arbitrary<'month' | 'year'>,
+    })
+    fc.assert(
+      fc.property(some, some, fc.integer({ min: 0, max: 30 * DAY }), (from, to, now) => {
+        const [old, next] = [from, to].map(({ amount, quantity, interval }) =>
+          bought(amount, { interval }, quantity),
+        ) as [ReturnType<typeof bought>, ReturnType<typeof bought>]
+        const quote = quoteOf(old, next, period, now)
+        const most = [from, to].map(({ amount, quantity }) => BigInt(amount) * BigInt(quantity))
+        expect(quote === null).toBe(most.some((cost) => cost > 999_999_999_999n))
+        if (!quote) return
+        for (const amount of [quote.credit, quote.charge]) {
+          expect(Number.isSafeInteger(amount) && amount >= 0 && amount <= 999_999_999_999).toBe(true)
+        }
+      }),
+    )
   })
 
   it('property: a change and back in one moment costs nothing', () => {

@@ -4,7 +4,7 @@ import { exponentOf } from './currency.ts'
 import { badUserInput } from './errors.ts'
 import { MAX_QUANTITY } from './limits.ts'
 import type { ResetPeriod } from './period.ts'
-import { PER_YEAR, type Price } from './price.ts'
+import { costOf, PER_YEAR, type Price } from './price.ts'
 import { type Charged, prorate } from './proration.ts'
 import { type Holder, type Standing, standingOf } from './standing.ts'
 import { anchorFor, type EarlierBase } from './subscription.ts'
@@ -41,8 +41,8 @@ export function comparable(from: readonly Price[], to: readonly Price[]): { from
 const inOneUnit = (a: Price, b: Price): boolean =>
   a.currency === b.currency && exponentOf(a.provider, a.currency) === exponentOf(b.provider, b.currency)
 
-const perYear = ({ price, quantity }: Bought): number =>
-  price.interval === null ? 0 : price.amount * quantity * PER_YEAR[price.interval]
+const perYear = ({ price, quantity }: Bought): bigint =>
+  price.interval === null ? 0n : BigInt(price.amount) * BigInt(quantity) * BigInt(PER_YEAR[price.interval])
 
 /** Dearer now, cheaper at the end of what has been paid for. */
 export function bestTime(from: Bought, to: Bought): Exclude<ChangeTime, 'BEST'> {
@@ -65,7 +65,10 @@ export function anchorAfter(
   return anchorFor([...earlier, last], at)
 }
 
-/** What a change gives back and charges by the list prices, for whoever takes the money outside of Tollgate. */
+/**
+ * What a change gives back and charges by the list prices, for whoever takes the money outside of Tollgate. Null: a price
+ * does not recur, or costs more than can be charged.
+ */
 export function quoteOf(
   from: Bought,
   to: Bought,
@@ -76,8 +79,9 @@ export function quoteOf(
   return old && next && { ...prorate(old, next, period, at), currency: to.price.currency }
 }
 
-function chargedOf({ price: { amount, interval }, quantity }: Bought): Charged | null {
-  return interval === null ? null : { amount, quantity, interval }
+function chargedOf({ price, quantity }: Bought): Charged | null {
+  const { amount, interval } = price
+  return interval === null || costOf(price, quantity) === null ? null : { amount, quantity, interval }
 }
 
 export function checkQuantity(quantity: number): void {

@@ -6,8 +6,8 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_COUNT } from './limits.ts'
-import { amountText, displayAmount, PER_YEAR, priceOf } from './price.ts'
+import { MAX_QUANTITY } from './limits.ts'
+import { amountText, costOf, displayAmount, PER_YEAR, priceOf, totalOf } from './price.ts'
 
 describe('spec §2 Price: displayAmount, a decimal with two places', () => {
   it.each([
@@ -135,7 +135,7 @@ describe('gap: billing, prices as they are entered', () => {
   const TAKEN = [
     {},
     { amount: 0 },
-    { amount: MAX_COUNT },
+    { amount: 999_999_999_999 },
     { interval: null },
     { interval: 'year' },
     { currency: 'JPY' },
@@ -155,7 +155,7 @@ describe('gap: billing, prices as they are entered', () => {
     [{ amount: -1 }, /^amount must be/],
     [{ amount: 9.5 }, /^amount must be a whole number/],
     [{ amount: Number.NaN }, /^amount must be a whole number/],
-    [{ amount: MAX_COUNT + 1 }, /^amount must be a whole number/],
+    [{ amount: 1_000_000_000_000 }, /^amount must be a whole number of minor units from 0 to 999999999999$/],
     [
       { provider: 'stripe', currency: 'isk', amount: 550 },
       /^amount must be a multiple of 100: Stripe takes ISK/,
@@ -166,7 +166,7 @@ describe('gap: billing, prices as they are entered', () => {
       /^amount must be a multiple of 10: Stripe takes KWD/,
     ],
     [{ amount: 1.5 }, /^amount must be/],
-    [{ amount: MAX_COUNT + 1 }, /^amount must be/],
+    [{ amount: 9_007_199_254_740_991 }, /^amount must be/],
     [{ currency: '' }, /^currency must be/],
     [{ currency: 'dollar' }, /^currency must be/],
     [{ currency: 'u$d' }, /^currency must be/],
@@ -184,4 +184,36 @@ describe('gap: billing, prices as they are entered', () => {
   it.each(REFUSED)('%j is refused', (change, says) => {
     expect(() => priceOf({ ...GOOD, ...change })).toThrow(says)
   })
+})
+
+describe('gap: billing, what can be charged at once', () => {
+  // Prices from before there was a bound may be larger.
+  const amount = fc.oneof(fc.nat(2_000_000), fc.maxSafeNat())
+  const MOST = 999_999_999_999n
+  const expected = (exact: bigint) => (exact > MOST ? null : Number(exact))
+
+  it('property: a price times its quantity is exact, or more than can be charged', () => {
+    fc.assert(
+      fc.property(amount, fc.integer({ min: 1, max: MAX_QUANTITY }), (each, quantity) => {
+        expect(costOf({ amount: each }, quantity)).toBe(expected(BigInt(each) * BigInt(quantity)))
+      }),
+    )
+  })
+
+  it('property: so is what a hundred prices come to', () => {
+    fc.assert(
+      fc.property(fc.array(amount, { maxLength: 100 }), (amounts) => {
+        const exact = amounts.reduce((sum, each) => sum + BigInt(each), 0n)
+        expect(totalOf(amounts.map((each) => ({ amount: each })))).toBe(expected(exact))
+      }),
+    )
+  })
+
+  it.each([
+    [999_999_999_999, 1, 999_999_999_999],
+    [1_000_000_000_000, 1, null],
+    [999_999, 1_000_000, 999_999_000_000],
+    [1_000_000, 1_000_000, null],
+    [9_007_199_254_740_991, 1_000_000, null],
+  ])('%i times %i is %s', (each, quantity, cost) => expect(costOf({ amount: each }, quantity)).toBe(cost))
 })

@@ -1,7 +1,7 @@
 import { exponentOf, isCurrency, stepOf } from './currency.ts'
 import { badUserInput, quote } from './errors.ts'
 import { checkIdentifier } from './identifier.ts'
-import { MAX_COUNT } from './limits.ts'
+import { MAX_AMOUNT } from './limits.ts'
 import { providerName } from './provider-name.ts'
 
 export const INTERVALS = ['day', 'week', 'month', 'year'] as const
@@ -24,8 +24,8 @@ export interface Price {
 /** Refuses a price that a provider could not charge. */
 export function priceOf(input: Omit<Price, 'interval'> & { interval: string | null }): Price {
   checkIdentifier('id', input.id)
-  if (!Number.isInteger(input.amount) || input.amount < 0 || input.amount > MAX_COUNT) {
-    throw badUserInput(`amount must be a whole number of minor units from 0 to ${MAX_COUNT}`, 'amount')
+  if (!Number.isInteger(input.amount) || input.amount < 0 || input.amount > MAX_AMOUNT) {
+    throw badUserInput(`amount must be a whole number of minor units from 0 to ${MAX_AMOUNT}`, 'amount')
   }
   const currency = input.currency.toLowerCase()
   if (!isCurrency(currency)) {
@@ -50,6 +50,17 @@ export function priceOf(input: Omit<Price, 'interval'> & { interval: string | nu
   }
   return { ...input, currency, interval }
 }
+
+/** What that many of a price cost; null: more than can be charged. */
+export const costOf = ({ amount }: Pick<Price, 'amount'>, quantity: number): number | null =>
+  chargeable(amount * quantity)
+
+/** What several amounts come to; null: more than can be charged. */
+export const totalOf = (parts: readonly { amount: number }[]): number | null =>
+  chargeable(parts.reduce((sum, { amount }) => sum + amount, 0))
+
+// A product or a sum may be rounded only where it is far beyond the bound.
+const chargeable = (amount: number): number | null => (amount <= MAX_AMOUNT ? amount : null)
 
 type Amount = Pick<Price, 'provider' | 'amount' | 'currency'>
 

@@ -104,6 +104,21 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(await shop.subscriptions(payer.id)).toEqual(['plan CANCELLED'])
   })
 
+  it('makes a payer a user whose name and email contain what cannot be stored', async () => {
+    stripe.pay(sessionOf(await shop.link('plan', null)), {
+      email: 'p\u0000at@example.com',
+      name: 'P\u0000at',
+    })
+    await heard()
+    const payers = async () => (await shop.admin.data('{ users { id name email } }')).users.slice(1)
+    const [payer] = await payers()
+    expect(payer).toMatchObject({ name: 'Pat', email: 'pat@example.com' })
+    expect(await shop.subscriptions(payer.id)).toEqual(['plan ACTIVE'])
+    stripe.updateCustomer(payer.id, { name: 'Pa\u0000tricia' })
+    await heard()
+    expect(await payers()).toEqual([{ ...payer, name: 'Patricia' }])
+  })
+
   it('grants nothing until a payment that takes days has arrived', async () => {
     const session = stripe.payLater(sessionOf(await shop.link('plan')))
     await heard()

@@ -107,6 +107,11 @@ describe('gap: billing, the inbox', () => {
     '{"id":"evt","type":"customer.subscription.updated","data":{"object":{"id":"sub\\u0000"}}}',
     '{"id":"evt","type":"invoice.paid","data":{"object":{"subscription":"sub\\u0000"}}}',
     '{"id":"evt","type":"customer.updated","data":{"object":{"id":"cus\\u0000"}}}',
+    '{"id":"evt","type":"x","data":{"object":{"id":"x\\u0000"}}}',
+    '{"id":"evt","type":"x","data":{"object":{"customer":"cus\\u0000"}}}',
+    '{"id":"evt","type":"x","data":{"object":{"customer":{"id":"cus\\u0000"}}}}',
+    '{"id":"evt","type":"x","data":{"object":{"client_reference_id":"ses\\u0000"}}}',
+    '{"id":"evt","type":"charge.refunded","data":{"object":{"subscription":"sub\\u0000"}}}',
   ])('refuses the body %j', async (body) => {
     const before = await counted('malformed')
     expect((await send(body, signed(body))).status).toBe(400)

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import {
-  MAX_COUNT,
+  MAX_AMOUNT,
   MAX_GRACE_DAYS,
   MAX_NOTICES,
   MAX_TRIAL_DAYS,
@@ -65,9 +65,9 @@ export const billingBounds: Bound[] = [
     /first must be from 0 to 200/,
   ),
   valueBound(
-    'MAX_COUNT',
+    'MAX_AMOUNT',
     'the amount of a price',
-    { within: MAX_COUNT, beyond: -1 },
+    { within: MAX_AMOUNT, beyond: MAX_AMOUNT + 1 },
     async ({ dashboard, admin, fresh }: World, amount) => {
       const id = fresh()
       await admin.data('mutation ($id: String!) { createPackage(input: { id: $id, name: "P" }) { id } }', {
@@ -80,6 +80,35 @@ export const billingBounds: Bound[] = [
         { id, amount },
       )
     },
-    /amount must be a whole number of minor units from 0 to 9007199254740991/,
+    /amount must be a whole number of minor units from 0 to 999999999999/,
+  ),
+  valueBound(
+    'MAX_AMOUNT',
+    'what the packages of a template cost together',
+    { within: 1, beyond: 2 },
+    async ({ dashboard, admin, fresh }: World, amount) => {
+      const [plan, extra] = [fresh(), fresh()]
+      await admin.data(
+        `mutation ($plan: String!, $extra: String!) {
+          plan: createPackage(input: { id: $plan, name: "P" }) { id }
+          extra: createPackage(input: { id: $extra, name: "E", isAddon: true }) { id }
+        }`,
+        { plan, extra },
+      )
+      await dashboard.data(
+        `mutation ($plan: String!, $extra: String!, $most: SafeInt!, $amount: SafeInt!) {
+          plan: createPrice(appId: "default", packageId: $plan, input: { amount: $most, currency: "usd" }) { id }
+          extra: createPrice(appId: "default", packageId: $extra, input: { amount: $amount, currency: "usd" }) { id }
+        }`,
+        { plan, extra, most: MAX_AMOUNT - 1, amount },
+      )
+      return dashboard.ask(
+        `mutation ($id: String!, $packageIds: [String!]!) {
+          createBillingTemplate(appId: "default", input: { id: $id, name: "T", packageIds: $packageIds }) { id }
+        }`,
+        { id: fresh(), packageIds: [plan, extra] },
+      )
+    },
+    /The prices add up to more than 999999999999 minor units/,
   ),
 ]

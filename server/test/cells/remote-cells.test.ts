@@ -87,6 +87,12 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
 
   it('takes a user from server to server whose id changes, with everything that is theirs', async () => {
     await createUsers(cells.app.admin, ['anna'])
+    // PostgreSQL stores it and refuses to look into it.
+    const metadata = { note: 'a\u0000b', half: '\ud800' }
+    await cells.app.admin.data(
+      'mutation ($metadata: JSON!) { updateUser(id: "anna", input: { metadata: $metadata }) { id } }',
+      { metadata },
+    )
     await cells.app.admin.data('mutation { subscribe(userId: "anna", packageIds: ["plan", "more"]) { id } }')
     const homes = new Set<string>()
     for (let i = 0, name = 'anna'; i < 12; i++) {
@@ -100,6 +106,8 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
         ['plan', name],
         ['more', name],
       ])
+      const { user } = await cells.app.admin.data(`{ user(id: "${name}") { metadata } }`)
+      expect(user.metadata).toEqual(metadata)
       homes.add(await schemaOfUser(name))
     }
     expect([...homes].filter(isRemote)).not.toEqual([])

@@ -8,6 +8,7 @@ import {
   isInputObjectType,
   isLeafType,
   isListType,
+  isRequiredArgument,
 } from 'graphql'
 import type { Variables } from './client.ts'
 
@@ -16,6 +17,8 @@ export interface ExampleCall {
   name: string
   query: string
   variables: Variables
+  /** the arguments that may be left out */
+  optional: string[]
 }
 
 /** Every operation there is, with variables that fit their types: a new one is found without a word here. */
@@ -30,6 +33,7 @@ export function exampleCalls(schema: GraphQLSchema, values: Record<string, unkno
         name,
         query: `${kind} ${declared && `(${declared})`} { ${call}${selection} }`,
         variables: Object.fromEntries(args.map((arg) => [arg.name, exampleOf(arg.name, arg.type, values)])),
+        optional: args.filter((arg) => !isRequiredArgument(arg)).map((arg) => arg.name),
       }
     })
   return [
@@ -50,4 +54,21 @@ function exampleOf(name: string, type: GraphQLInputType, values: Record<string, 
   }
   const scalars: Record<string, unknown> = { Boolean: false, Int: 1, SafeInt: 1, JSON: { key: 'x' } }
   return scalars[String(nullable)] ?? 'x'
+}
+
+/** The same variables again and again, each time with another of their strings, or keys of JSON, replaced. */
+export function replacements(variables: Variables, nasty: string): Variables[] {
+  const found: Variables[] = []
+  const visit = (value: unknown, rebuild: (changed: unknown) => unknown): void => {
+    if (typeof value === 'string') found.push(rebuild(nasty) as Variables)
+    else if (Array.isArray(value)) visit(value[0], (changed) => rebuild([changed]))
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, child] of Object.entries(value)) {
+        visit(child, (changed) => rebuild({ ...value, [key]: changed }))
+        if (key === 'key') found.push(rebuild({ [nasty]: child }) as Variables)
+      }
+    }
+  }
+  visit(variables, (changed) => changed)
+  return found
 }

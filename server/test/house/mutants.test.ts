@@ -11,6 +11,8 @@ import { mutantsOf } from '../../../mutants/mutate.ts'
 import { readSources } from '../../../mutants/sources.ts'
 import { switched } from '../../../mutants/switches.ts'
 import type { Done, Trial } from '../../../mutants/test-process.ts'
+import { readOptions } from '../../../mutants/options.ts'
+import { markdown } from '../../../mutants/report.ts'
 
 const changesOf = (code: string): string[] =>
   mutantsOf('sample.ts', code).map(({ was, becomes }) => `${shown(was)} -> ${shown(becomes)}`)
@@ -198,5 +200,64 @@ describe('the tests that are run against a mutant', () => {
     expect(again.trialsOf(other, 'first')).toEqual(coverage.trialsOf(other, 'first'))
     writeFileSync(join(root, 'quick.test.ts'), 'changed')
     expect(again.isKnown('quick.test.ts')).toBe(false)
+  })
+})
+
+describe('the report', () => {
+  const mutant = (path: string, line: number): Mutant => ({
+    path,
+    line,
+    start: line,
+    end: line,
+    was: 'a',
+    becomes: 'b',
+  })
+  const [period, sign] = ['server/src/domain/period.ts', 'server/src/billing/signature.ts']
+  const reportOf = (args: string[], dirty = false) => {
+    const options = readOptions(['--seed', '7', ...args])
+    if (!options) throw new Error('no options')
+    return markdown({
+      commit: { hash: 'f'.repeat(40), dirty },
+      options,
+      seconds: 61,
+      possible: new Map([
+        [period, 1_500],
+        [sign, 3],
+        ['server/src/store/users/users.ts', 40],
+      ]),
+      findings: [
+        { finding: { mutant: mutant(period, 1), verdict: 'survived' }, explained: true },
+        { finding: { mutant: mutant(period, 2), verdict: 'survived' }, explained: false },
+        { finding: { mutant: mutant(period, 3), verdict: 'timed out' }, explained: false },
+        { finding: { mutant: mutant(period, 4), verdict: { killedBy: 'a test' } }, explained: false },
+        { finding: { mutant: mutant(sign, 1), verdict: { killedBy: 'a test' } }, explained: false },
+      ],
+    })
+  }
+
+  it('says how many of all were tried, and never a share of them', () => {
+    const text = reportOf([])
+    expect(text).toContain('| domain | 4 of 1,500 tried, 2 survived | 1 | 1 | 1 | 1 |\n')
+    expect(text).toContain('| billing | 1 of 3 tried, 0 survived | 1 | 0 | 0 | 0 |\n')
+    expect(text).toContain('| store | 0 of 40 tried, 0 survived | 0 | 0 | 0 | 0 |\n')
+    expect(text).not.toContain('%')
+  })
+
+  it('lists the survivors that nobody has explained', () => {
+    const [, survivors] = reportOf([]).split('## Unexplained survivors\n')
+    expect(survivors).toBe('\n`server/src/domain/period.ts`\n\n- line 2: `a` → `b`\n')
+  })
+
+  it('names one commit, and what was chosen', () => {
+    const text = reportOf(['--unit', '--only', 'domain'], true)
+    expect(text).toContain(`- **commit**: ${'f'.repeat(40)} with uncommitted changes\n`)
+    expect(text).toContain('- **sources**: `server/src/domain`\n')
+    expect(text).toContain('- **tests**: tests without a database; only mutants that they reach\n')
+  })
+
+  it('is not written about mutants that are no random sample', () => {
+    expect(readOptions([])?.write).toBe(true)
+    expect(readOptions(['--no-write'])?.write).toBe(false)
+    expect(readOptions(['--continue'])?.write).toBe(false)
   })
 })

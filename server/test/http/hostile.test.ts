@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminSchema } from '../../src/graphql/admin/schema.ts'
 import { clientSchema } from '../../src/graphql/client/schema.ts'
 import { dashboardSchema } from '../../src/graphql/dashboard/schema.ts'
-import { type Answer, Client, signedIn, type Variables } from '../harness/client.ts'
+import { type Answer, Client, signedIn } from '../harness/client.ts'
 import { createDatabase, type TestDatabase } from '../harness/database.ts'
-import { exampleCalls } from '../harness/example-calls.ts'
+import { exampleCalls, replacements } from '../harness/example-calls.ts'
 import { closing, exchange, openSocket, statusesOf } from '../harness/raw.ts'
 import {
   API_KEY,
@@ -263,23 +263,6 @@ describe('after all that', () => {
     await expectService()
   })
 })
-
-/** The same variables again and again, each time with another of their strings, or keys of JSON, replaced. */
-function replacements(variables: Variables, nasty: string): Variables[] {
-  const found: Variables[] = []
-  const visit = (value: unknown, rebuild: (changed: unknown) => unknown): void => {
-    if (typeof value === 'string') found.push(rebuild(nasty) as Variables)
-    else if (Array.isArray(value)) visit(value[0], (changed) => rebuild([changed]))
-    else if (typeof value === 'object' && value !== null) {
-      for (const [key, child] of Object.entries(value)) {
-        visit(child, (changed) => rebuild({ ...value, [key]: changed }))
-        if (key === 'key') found.push(rebuild({ [nasty]: child }) as Variables)
-      }
-    }
-  }
-  visit(variables, (changed) => changed)
-  return found
-}
 
 /** Sends up to 1 GB as fast as it is taken, and returns how much went out before the connection was closed. */
 async function pour(socket: Socket, framing: 'chunked' | 'plain'): Promise<number> {

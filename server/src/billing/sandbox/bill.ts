@@ -1,5 +1,4 @@
-import { MAX_COUNT } from '../../domain/limits.ts'
-import type { Price } from '../../domain/price.ts'
+import { type Price, costOf as costOfPrice, totalOf } from '../../domain/price.ts'
 import { findPrices } from '../../store/billing/prices.ts'
 import type { Db } from '../../store/connection/places.ts'
 import { type BilledItem, ProviderError } from '../provider.ts'
@@ -36,12 +35,19 @@ export function wholePeriod(items: readonly BilledItem[], prices: ReadonlyMap<st
   }))
 }
 
-export function costOf({ id, amount }: Price, quantity: number): number {
-  const cost = BigInt(amount) * BigInt(quantity)
-  if (cost > BigInt(MAX_COUNT)) {
-    throw new ProviderError('refused', `${quantity} of the price ${id} cost more than can be charged`)
+export function costOf(price: Price, quantity: number): number {
+  const cost = costOfPrice(price, quantity)
+  if (cost === null) {
+    throw new ProviderError('refused', `${quantity} of the price ${price.id} cost more than can be charged`)
   }
-  return Number(cost)
+  return cost
+}
+
+/** Refuses items that could not be paid for together when their period is renewed. */
+export function checkTotal(items: readonly BilledItem[], prices: ReadonlyMap<string, Price>): void {
+  if (totalOf(wholePeriod(items, prices)) === null) {
+    throw new ProviderError('refused', 'all on the bill together costs more than can be charged')
+  }
 }
 
 interface Bill {

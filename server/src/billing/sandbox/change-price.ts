@@ -3,7 +3,7 @@ import type { Interval, Price } from '../../domain/price.ts'
 import { prorate } from '../../domain/proration.ts'
 import { itemsAfter, sameItems } from '../price-change.ts'
 import { type ChangeQuote, type ChangeTime, type PriceChange, ProviderError } from '../provider.ts'
-import { costOf, priceOf } from './bill.ts'
+import { checkTotal, costOf, priceOf } from './bill.ts'
 import type { InvoiceLine, SandboxSubscription } from './subscription-books.ts'
 
 interface PlannedChange {
@@ -29,14 +29,13 @@ export function planChange(
   if (sameItems(items, s.items)) return { after: { ...s, scheduled: null }, quote: none, lines: [] }
   const from = priceOf(prices, change.from)
   const interval = checkTogether(s, from, to)
-  const whole = costOf(to, change.quantity)
-
+  checkTotal(items, prices)
   if (when === 'period end') {
     // The renewal may be late: the period that has ended is not meant.
     const at = now < s.periodEnd ? s.periodEnd : periodEndAt(s.interval, s.anchor, now)
     return {
       after: { ...s, cancelAtPeriodEnd: false, scheduled: { at, interval, items } },
-      quote: { ...none, charge: whole },
+      quote: { ...none, charge: costOf(to, change.quantity) },
       lines: [],
     }
   }

@@ -12,7 +12,7 @@ import {
   ProviderError,
   type ProviderSubscription,
 } from '../provider.ts'
-import { billOf, keepInvoice, pricesOf } from './bill.ts'
+import { billOf, checkTotal, keepInvoice, pricesOf } from './bill.ts'
 import * as books from './books.ts'
 import { byTheClock, planChange } from './change-price.ts'
 import { announce, newRef } from './events.ts'
@@ -194,28 +194,37 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
     const now = await books.nowOf(db, appId)
     const before = byTheClock(stored, now)
     const asked = [wanted.from, wanted.to].map((priceId) => ({ priceId, quantity: 1 }))
-    return { before, now, ...planChange(before, await pricesOf(db, appId, asked), wanted, when, now) }
+    const prices = await pricesOf(db, appId, [...before.items, ...asked])
+    return { before, now, ...planChange(before, prices, wanted, when, now) }
   }
 
   /** Changes what is on the bill, also after a scheduled change. */
   function changeItems(ref: string, next: (items: BilledItem[]) => BilledItem[]): Promise<void> {
-    return change(ref, (s) => ({
-      ...s,
-      items: next(s.items),
-      scheduled: s.scheduled && { ...s.scheduled, items: next(s.scheduled.items) },
-    }))
+    return change(ref, async (s, _now, tx) => {
+      const changed = async (items: BilledItem[]) => {
+        const after = next(items)
+        if (after.length > items.length) checkTotal(after, await pricesOf(tx, appId, after))
+        return after
+      }
+      const { scheduled } = s
+      return {
+        ...s,
+        items: await changed(s.items),
+        scheduled: scheduled && { ...scheduled, items: await changed(scheduled.items) },
+      }
+    })
   }
 
   /** Changes a subscription that has not ended. */
   function change(
     ref: string,
-    next: (s: SandboxSubscription, now: number) => SandboxSubscription,
+    next: (s: SandboxSubscription, now: number, tx: Tx) => SandboxSubscription | Promise<SandboxSubscription>,
   ): Promise<void> {
     return transaction(pool, async (tx) => {
       const found = await lockSubscription(tx, appId, ref)
       if (!found || found.status === 'canceled') return
       const now = await books.nowOf(tx, appId)
-      await write(tx, next(byTheClock(found, now), now))
+      await write(tx, await next(byTheClock(found, now), now, tx))
     })
   }
 

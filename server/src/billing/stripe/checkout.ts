@@ -1,4 +1,5 @@
 import type Stripe from 'stripe'
+import { storable } from '../../domain/identifier.ts'
 import type { SaleTerms } from '../../domain/sale-terms.ts'
 import { isSandboxCustomer } from '../customer-refs.ts'
 import type { CheckoutRequest, Customer, ProviderCheckout } from '../provider.ts'
@@ -112,12 +113,15 @@ function payerOf(session: Stripe.Checkout.Session): Customer | null {
   const known = typeof session.customer === 'object' ? customerFrom(session.customer) : null
   return {
     ref,
-    email: known?.email ?? entered?.email ?? null,
-    name: known?.name ?? entered?.name ?? null,
+    email: known?.email ?? textOf(entered?.email),
+    name: known?.name ?? textOf(entered?.name),
   }
 }
 
 export function customerFrom(customer: Stripe.Customer | Stripe.DeletedCustomer | null): Customer | null {
   if (!customer || customer.deleted) return null
-  return { ref: customer.id, email: customer.email, name: customer.name ?? null }
+  return { ref: customer.id, email: textOf(customer.email), name: textOf(customer.name) }
 }
+
+/** A payment is not lost over a character that cannot be stored. */
+const textOf = (text: string | null | undefined): string | null => (text == null ? null : storable(text))

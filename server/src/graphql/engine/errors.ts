@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql'
-import { ERRORS, type ErrorCode, TollgateError, unavailable } from '../../domain/errors.ts'
+import { ERRORS, type ErrorCode, TollgateError, unavailable, badUserInput } from '../../domain/errors.ts'
 import { isOutage } from '../../store/connection/outage.ts'
+import { refusesText } from '../../store/connection/refusals.ts'
 
 /** An error as it is sent: always these four. `field` names the refused input, `retryAfter` is in seconds. */
 export interface WireError {
@@ -13,11 +14,15 @@ export interface WireError {
 /** Logs an internal error, and returns the id under which it was logged. */
 export type ReportFault = (error: unknown) => string
 
-/** An unreachable database is not the fault of the request: it may be retried. */
+/**
+ * An unreachable database is not the fault of the request: it may be retried. NUL in a text is, and is logged because
+ * the operation should have refused it and named the field.
+ */
 function causeOf(error: unknown, report: ReportFault): unknown {
   const cause = error instanceof GraphQLError ? (error.originalError ?? error) : error
-  if (!isOutage(cause)) return cause
+  if (!isOutage(cause) && !refusesText(cause)) return cause
   report(cause)
+  if (refusesText(cause)) return badUserInput('Text must not contain NUL characters')
   return unavailable('The database cannot be reached at the moment; try again shortly')
 }
 

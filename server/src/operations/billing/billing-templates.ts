@@ -3,7 +3,7 @@ import { checkDeletable, counted, deletionRefusal } from '../../domain/deletion.
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
 import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifier.ts'
 import { MAX_BILLING_TEMPLATES } from '../../domain/limits.ts'
-import { checkTemplatePackages, offerOf, pricesOf } from '../../domain/offer.ts'
+import { checkTemplatePackages, checkTotal, offerOf, pricesOf } from '../../domain/offer.ts'
 import type { Package } from '../../domain/package.ts'
 import { checkTerms, PLAIN_TERMS, type SaleTerms } from '../../domain/sale-terms.ts'
 import * as store from '../../store/billing/billing-templates.ts'
@@ -66,6 +66,7 @@ export async function createBillingTemplate(
         'priceIds',
       )
     }
+    checkTotal(packages.map((p) => chosenPrice(p, priceIds) ?? p.prices.at(-1) ?? null))
     if (!(await store.insertTemplate(tx, appId, { id, name, items, terms }))) {
       throw badUserInput(`A billing template with the id ${quote(id)} already exists`, 'id')
     }

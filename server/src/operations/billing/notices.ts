@@ -1,5 +1,6 @@
 import { refsIn } from '../../billing/notice.ts'
 import { badUserInput, quote, TollgateError } from '../../domain/errors.ts'
+import { checkText } from '../../domain/identifier.ts'
 import { MAX_NOTICES } from '../../domain/limits.ts'
 import { named, type SentencePart } from '../../domain/sentence.ts'
 import { payersOf } from '../../store/audit/names.ts'
@@ -24,6 +25,8 @@ export async function notices(
 ): Promise<ShownNotice[]> {
   await foundApp(service.pool, appId)
   if (first < 0 || first > MAX_NOTICES) throw badUserInput(`first must be from 0 to ${MAX_NOTICES}`, 'first')
+  checkText('provider', filter.provider)
+  checkText('type', filter.type)
   const before = after === null ? null : seqOf(after)
   if (after !== null && before === null) throw badUserInput('after must be the id of a notice', 'after')
   return withUsers({ service, appId }, await store.listNotices(service.pool, appId, filter, before, first))

@@ -59,9 +59,10 @@ async function take(service: Service, provider: ProviderName, arrival: Arrival):
   const verdict: NoticeVerdict = await READERS[provider](webhookSecrets, signature, body, seconds)
   if ('refused' in verdict) return verdict.refused
   const { eventId, type } = verdict
-  const refs = Object.values(subjectOf(verdict)).filter((ref) => ref !== null)
-  if (![eventId, type, ...refs].every(isIdentifier)) return 'malformed'
-  const named = refsIn(verdict.payload).map((ref) => ({ provider, ref }))
+  const subjects = Object.values(subjectOf(verdict)).filter((ref) => ref !== null)
+  const refs = refsIn(verdict.payload)
+  if (![eventId, type, ...subjects, ...refs].every(isIdentifier)) return 'malformed'
+  const named = refs.map((ref) => ({ provider, ref }))
   const isNew = await transaction(service.pool, async (tx) => {
     await holdErasures(tx, appId)
     // About a user who was deleted: it would only bring their data back.

@@ -3,7 +3,7 @@ import { exponentOf } from '../../domain/currency.ts'
 import { badUserInput, quote } from '../../domain/errors.ts'
 import { periodAt, type ResetPeriod } from '../../domain/period.ts'
 import { comparable, loweredLimits, quoteOf } from '../../domain/plan-change.ts'
-import { amountText } from '../../domain/price.ts'
+import { amountText, costOf } from '../../domain/price.ts'
 import { providerName } from '../../domain/provider-name.ts'
 import { accessChange } from '../../domain/publish-impact.ts'
 import { type Holder, standingOf } from '../../domain/standing.ts'
@@ -166,11 +166,12 @@ export async function quoteFor(
     { price: prices.from, quantity: base.quantity },
     { price: prices.to, quantity },
   ]
+  const charge = costOf(prices.to, quantity)
   const quoted =
     when === 'NOW'
       ? quoteOf(old, next, period, now)
-      : { credit: 0, charge: prices.to.amount * quantity, currency: prices.to.currency }
-  if (!quoted) return { ...none, formula: 'the packages have no recurring prices in one currency' }
+      : charge !== null && { credit: 0, charge, currency: prices.to.currency }
+  if (!quoted) return { ...none, formula: 'a price times its quantity is more than can be charged' }
   const share = ` × ${lengthText(period.end - now)} of ${lengthText(period.end - start)}`
   const whole = prices.to.interval !== prices.from.interval || when === 'PERIOD_END'
   const times = (n: number) => (n === 1 ? '' : ` × ${n}`)

@@ -1,3 +1,4 @@
+import { checkText } from '../../domain/identifier.ts'
 import { MAX_COUNTED, MAX_LOOKED_AT } from '../../domain/limits.ts'
 import { readAnyApp } from '../../store/connection/read-any-app.ts'
 import {
@@ -45,6 +46,8 @@ export async function dashboardSubscriptions(
   const { pool } = call.service
   const { now } = await foundApp(pool, appId)
   const size = pageSize(first)
+  checkText('packageId', asked.packageId)
+  checkText('provider', asked.provider)
   const filter: SubscriptionFilter = {
     userUids: await usersOf(call, asked),
     packageId: asked.packageId ?? null,

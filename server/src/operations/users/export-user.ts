@@ -1,5 +1,6 @@
 import { refsIn } from '../../billing/notice.ts'
 import { userNotFound } from '../../domain/errors.ts'
+import { isStorable } from '../../domain/identifier.ts'
 import { MAX_EXPORTED_ROWS } from '../../domain/limits.ts'
 import type { Json, JsonObject } from '../../domain/metadata.ts'
 import { entryIsAbout, type Person } from '../../domain/personal-data.ts'
@@ -23,8 +24,7 @@ interface Part {
   isKey(key: string): boolean
 }
 
-const isText = (key: unknown): key is string =>
-  typeof key === 'string' && !key.includes('\u0000') && key.isWellFormed()
+const isText = (key: unknown): key is string => typeof key === 'string' && isStorable(key)
 const isNumber = (key: unknown): boolean => typeof key === 'string' && /^\d{1,16}$/.test(key)
 const isBlock = (key: unknown): boolean => typeof key === 'string' && /^\d{1,4}$/.test(key)
 const isTime = (key: unknown): boolean =>

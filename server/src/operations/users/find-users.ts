@@ -1,5 +1,5 @@
 import { userNotFound } from '../../domain/errors.ts'
-import { checkText, isIdentifier } from '../../domain/identifier.ts'
+import { checkText, isIdentifier, isStorable } from '../../domain/identifier.ts'
 import { MAX_PAGE, MAX_USERS_BY_PART } from '../../domain/limits.ts'
 import type { User } from '../../domain/user.ts'
 import type { Pool } from '../../store/connection/database.ts'
@@ -97,8 +97,7 @@ function isFoundHere(user: FoundUser, text: string): boolean {
   return FOUND_BY.find((by) => finds[by]) === user.by
 }
 
-const isText = (key: unknown): key is string =>
-  typeof key === 'string' && !key.includes('\u0000') && key.isWellFormed()
+const isText = (key: unknown): key is string => typeof key === 'string' && isStorable(key)
 
 const cursorText = ({ by, key, uid }: SearchCursor): string =>
   Buffer.from(JSON.stringify([by, key, uid])).toString('base64url')

@@ -1,4 +1,5 @@
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
+import { isIdentifier } from '../../domain/identifier.ts'
 import { USER_TOKEN_SECONDS } from '../../domain/limits.ts'
 import { LEGACY_KEY } from '../../store/apps/token-keyring.ts'
 import type { Call } from '../call/call.ts'
@@ -57,7 +58,7 @@ export async function readUserToken(service: Service, token: string): Promise<To
     // Only to find the app's key: the claims are trusted once the key has verified them.
     const { kid = null } = decodeProtectedHeader(token)
     const { app } = decodeJwt<{ app: unknown }>(token)
-    if (typeof app !== 'string') return null
+    if (typeof app !== 'string' || !isIdentifier(app)) return null
     const key = await service.tokenKeys.verifying(app, kid)
     if (!key) return null
     const { payload } = await jwtVerify<{ app: string }>(token, key.verify, {

@@ -1,4 +1,5 @@
-import { badUserInput } from '../../domain/errors.ts'
+import { appNotFound, badUserInput } from '../../domain/errors.ts'
+import { checkText, isIdentifier, isStorable } from '../../domain/identifier.ts'
 import { MAX_COUNTED, MAX_LOOKED_AT } from '../../domain/limits.ts'
 import type { Package } from '../../domain/package.ts'
 import { readAnyApp } from '../../store/connection/read-any-app.ts'
@@ -55,6 +56,8 @@ export async function listedPage(
 ): Promise<UserPage> {
   const { appId } = call
   const { pool } = call.service
+  if (!isIdentifier(appId)) throw appNotFound(appId)
+  checkText('packageId', asked.packageId)
   if (asked.search.trim() !== '') {
     const page = await dashboardUsers(call, asked.search, first, after)
     return { ...withPackages(call, page), total: async () => null }
@@ -93,7 +96,7 @@ function nameAfter(after: string | null | undefined): { key: string; uid: number
   if (after == null) return { key: '', uid: 0 }
   try {
     const [key, uid] = JSON.parse(Buffer.from(after, 'base64url').toString()) as unknown[]
-    if (typeof key === 'string' && !key.includes('\u0000') && key.isWellFormed() && Number.isSafeInteger(uid))
+    if (typeof key === 'string' && isStorable(key) && Number.isSafeInteger(uid))
       return { key, uid: uid as number }
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error

@@ -1,6 +1,7 @@
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { timestamp } from '../connection/database.ts'
 import { type Db, implied } from '../connection/places.ts'
+import { MAX_COUNT } from '../../domain/limits.ts'
 
 export const PAYMENT_STATES = ['PAID', 'FAILED'] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]
@@ -62,6 +63,9 @@ async function insertPayments(
   )
 }
 
+/** A sum of money as a number that JSON can carry: beyond the largest of those, that one. */
+export const MONEY = (sum: string): string => `least(${sum}, ${MAX_COUNT})::bigint`
+
 export interface PaymentTotal {
   provider: string
   currency: string
@@ -80,9 +84,9 @@ export async function paymentTotals(
 ): Promise<PaymentTotal[]> {
   const { rows } = await db.query<PaymentTotal>(
     `select provider, currency, count(*) filter (where state = 'PAID') as paid,
-       coalesce(sum(amount) filter (where state = 'PAID'), 0)::bigint as "paidAmount",
+       ${MONEY("coalesce(sum(amount) filter (where state = 'PAID'), 0)")} as "paidAmount",
        count(*) filter (where state = 'FAILED') as failed,
-       coalesce(sum(amount) filter (where state = 'FAILED'), 0)::bigint as "failedAmount"
+       ${MONEY("coalesce(sum(amount) filter (where state = 'FAILED'), 0)")} as "failedAmount"
      from payment where app_id = $1 and state in ('PAID', 'FAILED') and at > $2 and at <= $3
      group by provider, currency order by provider, currency`,
     [appId, timestamp(from), timestamp(now)],

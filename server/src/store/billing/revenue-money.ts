@@ -1,7 +1,7 @@
 import type { ChargedPrice } from '../../domain/mrr.ts'
 import { timestamp } from '../connection/database.ts'
 import { type Db, implied } from '../connection/places.ts'
-import { type ListedPayment, OF_PAGE } from './payments.ts'
+import { type ListedPayment, OF_PAGE, MONEY } from './payments.ts'
 
 // The lists behind sums of money that are not rows of their own: what recurs, and what was given back.
 
@@ -72,7 +72,7 @@ export interface RefundTotal {
 /** What was given back after `from`, up to `now`, whenever it had been paid. */
 export async function refundTotals(db: Db, appId: string, from: number, now: number): Promise<RefundTotal[]> {
   const { rows } = await db.query<RefundTotal>(
-    `select provider, currency, count(*) as refunded, sum(amount)::bigint as "refundedAmount" from ${TAKEN_BACK}
+    `select provider, currency, count(*) as refunded, ${MONEY('sum(amount)')} as "refundedAmount" from ${TAKEN_BACK}
      where amount > 0 and at > $2 and at <= $3 group by provider, currency order by provider, currency`,
     [appId, timestamp(from), timestamp(now)],
   )

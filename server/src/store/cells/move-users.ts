@@ -238,7 +238,7 @@ async function moveBetweenServers(
   const take = async (table: string, uid: string): Promise<string[]> => {
     const theirs = `t.app_id = m.app_id and t.${uid} = m.uid`
     const { rows } = await tx.query<{ row: string; counts: boolean }>(
-      `select row_to_json(t)::text as row, ${table === 'ledger_base' ? `t.block in (${retiredIn(from)})` : 'true'} as counts
+      `select t::text as row, ${table === 'ledger_base' ? `t.block in (${retiredIn(from)})` : 'true'} as counts
        from ${from}.${table} t join ${moving} on ${theirs} for update of t`,
       values,
     )
@@ -250,8 +250,8 @@ async function moveBetweenServers(
     if (rows.length === 0) return
     await tx.query(
       `insert into ${to}.${table} overriding system value
-       select r.* from json_populate_recordset(null::${to}.${table}, $1::json) as r`,
-      [`[${rows.join(',')}]`],
+       select (r::${to}.${table}).* from unnest($1::text[]) as r`,
+      [textArray(rows, (row) => row)],
     )
   }
   const counted = []

@@ -7,6 +7,7 @@ const DEADLOCK = '40P01'
 const [UNIQUE_VIOLATION, INTERNAL_ERROR] = ['23505', 'XX000']
 const FOREIGN_KEY_VIOLATION = '23503'
 const CHECK_VIOLATION = '23514'
+const CHARACTER_NOT_IN_REPERTOIRE = '22021'
 
 export function violates(error: unknown, constraint: string): boolean {
   return (
@@ -36,3 +37,7 @@ const NO_PARTITION = /^no partition of relation "usage_ledger/
 /** Whether what a row refers to is gone: most likely somebody has just deleted it, and the next attempt says so better. */
 export const refersToNothing = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === FOREIGN_KEY_VIOLATION
+
+/** Whether text contained NUL, the one character that JavaScript sends and PostgreSQL cannot store. */
+export const refusesText = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === CHARACTER_NOT_IN_REPERTOIRE
