@@ -1,7 +1,7 @@
 import { awaitCommits } from '../cells/remote-commits.ts'
 import type { Db, Pool, Tx } from '../connection/database.ts'
+import { withoutWaiting } from '../connection/without-waiting.ts'
 import { partitionName } from './ledger-partitions.ts'
-import { withoutWaiting } from './partition-ledger.ts'
 
 // A partition is retired when its entries are replaced by their sums in `ledger_base`. The sums are made beforehand; that
 // they count and the entries are gone becomes true at one moment, with the commit of one short transaction. So at every

@@ -3,7 +3,6 @@ import type { ResetPeriod } from '../../domain/period.ts'
 import { stretchOfCells } from '../cells/ask-cells.ts'
 import { descending, type Stretch } from '../cells/merge-pages.ts'
 import type { Db } from '../connection/database.ts'
-import { isReady } from '../schema/search-indexes.ts'
 
 /** Replaces all overrides of a user, who is locked. */
 export async function storeOverrides(
@@ -42,7 +41,7 @@ interface Overridden {
 
 /**
  * Users with an override of the feature, in force or not, among the `most` newest before `before` who have any; and if
- * fewer than `limit` were found, where to go on looking. None while the index is being built.
+ * fewer than `limit` were found, where to go on looking.
  */
 export async function usersWithOverride(
   db: Db,
@@ -54,7 +53,7 @@ export async function usersWithOverride(
 ): Promise<Stretch<Overridden>> {
   const look = async (cell: Db): Promise<Stretch<Overridden>> => {
     const stretch = `select uid, id, name, overrides from users
-      where app_id = $1 and uid < $2 and overrides is not null and ${isReady('users_with_overrides')} order by uid desc`
+      where app_id = $1 and uid < $2 and overrides is not null order by uid desc`
     const { rows } = await cell.query<Overridden>(
       `select * from (${stretch} limit $3) u
        where exists (select from json_array_elements(overrides) o where o->>'featureId' = $4)

@@ -2,7 +2,6 @@ import { firstOfCells, rowsOf, stretchOfCells, sumOfCells } from '../cells/ask-c
 import { compareBytes, descending, type Stretch } from '../cells/merge-pages.ts'
 import { numberArray } from '../connection/arrays.ts'
 import { type Db, timestamp } from '../connection/database.ts'
-import { isReady } from '../schema/search-indexes.ts'
 import { LISTED, type ListedUser } from './search-users.ts'
 
 /** Newest first, starting before `before`. */
@@ -48,7 +47,7 @@ export async function usersByName(
   const ask = rowsOf<NamedUser>({
     name: 'users-by-name',
     text: `select ${LISTED}, ${key} as key from users
-      where app_id = $1 and name is not null and (${key}, uid) > ($2 collate "C", $3) and ${isReady('users_by_name')}
+      where app_id = $1 and name is not null and (${key}, uid) > ($2 collate "C", $3)
       order by ${key}, uid limit $4`,
     values: [appId, after.key, after.uid, limit],
   })
