@@ -63,7 +63,7 @@ describe('gap: one rule for an email address', () => {
     }
   })
 
-  it('an address from before there was one stays, and the rest can be changed', async () => {
+  it('an address that breaks it, as a provider may report one, stays, and the rest can be changed', async () => {
     const { id: appId, admin } = await newApp()
     await admin.data('mutation { createUser(input: {id: "old", email: "old@example.com"}) { id } }')
     await rowsOf(

@@ -404,7 +404,6 @@ const ONLY_INSERT = [
     'insertFeaturesOfPackages',
     'insertPayer',
     'insertPrice',
-    'insertRevokedKey',
   ],
   ...[
     'insertSampleCalls',
