@@ -258,7 +258,6 @@ const CALLS: Record<string, (db: Tx, app: string) => Promise<unknown>> = {
   countByPackage: (db, app) => revenue.countByPackage(db, app, Date.now()),
   countMovements: (db, app) => revenue.countMovements(db, app, 0, NOW),
   chargedPrices: (db, app) => revenue.chargedPrices(db, app, Date.now()),
-  countUncounted: (db, app) => revenue.countUncounted(db, app),
   findFigures: (db, app) => revenue.findFigures(db, app, 30),
   listRevenue: (db, app) => listRevenue(db, app, 'NEW', { from: 0, now: NOW }, null, 9),
   'listRevenue, CANCELLED': (db, app) => listRevenue(db, app, 'CANCELLED', { from: 0, now: NOW }, null, 9),

@@ -53,10 +53,8 @@ export async function workersOfCells(db: Db): Promise<Map<string, Worker>> {
 }
 
 export async function anyRemote(db: Db): Promise<boolean> {
-  // A database of an earlier version has none.
-  const { rowCount: known } = await db.query(
-    `select from pg_attribute where attrelid = to_regclass('cell') and attname = 'remote'`,
-  )
+  // An empty database has none.
+  const { rowCount: known } = await db.query(`select where to_regclass('cell') is not null`)
   if (known === 0) return false
   const { rowCount } = await db.query(`select from cell where remote limit 1`)
   return rowCount === 1

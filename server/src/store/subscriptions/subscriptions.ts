@@ -1,5 +1,4 @@
 import type { Subscription } from '../../domain/subscription.ts'
-import { PAID_AT } from '../billing/provider-subscriptions.ts'
 import { findInCells, firstOfCells, rowsOf } from '../cells/ask-cells.ts'
 import { holdReferences } from '../cells/remote-references.ts'
 import { type Db, timestamp, timestampOrNull } from '../connection/database.ts'
@@ -230,7 +229,7 @@ export async function paymentsBehind(
   userUid: number,
 ): Promise<Map<string, { paidAt: number; forGood: boolean }>> {
   const { rows } = await db.query<{ provider: string; ref: string; paidAt: number; forGood: boolean }>(
-    `select provider, ref, ${PAID_AT} as "paidAt", status = 'paid' as "forGood" from provider_subscription
+    `select provider, ref, paid_at as "paidAt", status = 'paid' as "forGood" from provider_subscription
      where app_id = $1 and (provider, ref) in
        (select provider, provider_ref from subscription where app_id = $1 and user_uid = $2)`,
     [appId, userUid],
