@@ -7,7 +7,6 @@ import {
   answers,
   cleanUp,
   expectKept,
-  hold,
   isRoot,
   query,
   start,
@@ -97,19 +96,6 @@ describe('passwords', () => {
     expect(second.connection.password).not.toBe(first.connection.password)
     await expectKept(second.connection)
     expect(await refusal(first.connection)).toContain('password authentication failed')
-  })
-
-  it('that are lost are replaced although the server was killed and PostgreSQL still runs', async () => {
-    const dataDir = await usedDataDir()
-    const server = hold(dataDir)
-    const report = await server.report
-    if (!report.connection) throw new Error(report.refused)
-    await write(report.connection)
-    await server.end('SIGKILL')
-    await rm(join(dataDir, 'pgpass'))
-    const { connection } = await start(dataDir)
-    await expectKept(connection)
-    expect(await refusal(report.connection)).toContain('password authentication failed')
   })
 
   it('a start killed before PostgreSQL had them leaves nothing that is trusted', async () => {
