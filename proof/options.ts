@@ -8,7 +8,7 @@ export const USAGE = `npm run proof -- [options]
   --only A,B       these scenarios alone
   --break          only against a product broken on purpose: each scenario has to turn red
   --no-break       only against the product as it is
-  --previous REF   the version that a rolling restart begins with (default: the newest tag, or 20 commits ago)
+  --previous REF   the version that a rolling restart begins with (default: the newest tag, or 20 commits ago; from 0.1.0 on)
   --write          write docs/proof.md also after --only, the rows of these alone; --no-write never writes it
 `
 
