@@ -8,7 +8,7 @@ export const USAGE = `npm run proof -- [options]
   --only A,B       run only these scenarios
   --break          run only against products broken on purpose
   --no-break       run only against the product as it is
-  --previous REF   version that a rolling restart starts from (default: the newest tag, or 20 commits ago)
+  --previous REF   version that a rolling restart starts from (default: the newest tag, or 20 commits ago; from 0.1.0 on)
   --write          write docs/proof.md, also after --only or --break; --no-write never writes it
 
 The report covers this run alone and replaces the previous one. A scenario that was not run at its full size is reported as

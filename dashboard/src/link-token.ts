@@ -1,15 +1,11 @@
-import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
+import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 
-/**
- * The secret of a link. It is behind the `#`, which browsers do not send, and is removed from the address once read.
- * Links of earlier versions have it in the query.
- */
+/** The secret of a link. It is behind the `#`, which browsers do not send, and is removed from the address once read. */
 export function useLinkToken(from: '/setup' | '/invite' | '/reset'): string | undefined {
-  const { token: former } = useSearch({ from })
   const hash = useLocation({ select: (location) => location.hash })
   const navigate = useNavigate()
-  const given = new URLSearchParams(hash).get('token') ?? former
+  const given = new URLSearchParams(hash).get('token') ?? undefined
   const [token, setToken] = useState(given)
   useEffect(() => {
     if (given === undefined) return

@@ -55,19 +55,16 @@ export const signIn = createRoute({
 export const setup = createRoute({
   getParentRoute: () => root,
   path: 'setup',
-  validateSearch: (search) => text(search, 'token'),
   component: lazyPage(() => import('./pages/setup.tsx'), 'SetupPage'),
 })
 export const invite = createRoute({
   getParentRoute: () => root,
   path: 'invite',
-  validateSearch: (search) => text(search, 'token'),
   component: lazyPage(() => import('./pages/invite.tsx'), 'InvitePage'),
 })
 export const reset = createRoute({
   getParentRoute: () => root,
   path: 'reset',
-  validateSearch: (search) => text(search, 'token'),
   component: lazyPage(() => import('./pages/reset.tsx'), 'ResetPage'),
 })
 

@@ -22,7 +22,10 @@ export async function buildService(
     entryPoints: [`server/src/${entry}.ts`],
     outfile,
     logLevel: 'silent',
-    plugins: changes.length > 0 ? [breaking(changes, join(root, 'server/src'))] : [],
+    plugins: [
+      ...BUNDLE.plugins,
+      ...(changes.length > 0 ? [breaking(changes, join(root, 'server/src'))] : []),
+    ],
   })
   return outfile
 }

@@ -10,6 +10,8 @@ import { buildService, ROOT } from './build.ts'
 const run = promisify(execFile)
 /** How far back "the previous version" is where no tag says so. */
 const COMMITS_AGO = 20
+/** Databases of versions without it are refused. */
+const BASELINE = 'server/src/store/schema/migrations/001-baseline.sql'
 
 /** The commit to start with; null if the history does not have it. */
 export async function previousCommit(ref: string | null): Promise<string | null> {
@@ -18,9 +20,12 @@ export async function previousCommit(ref: string | null): Promise<string | null>
       ({ stdout }) => stdout.trim(),
       () => null,
     )
-  if (ref !== null) return git('rev-parse', '--short', '--verify', `${ref}^{commit}`)
-  const tag = await git('describe', '--tags', '--abbrev=0')
-  return git('rev-parse', '--short', '--verify', `${tag ?? `HEAD~${COMMITS_AGO}`}^{commit}`)
+  const chosen = ref ?? (await git('describe', '--tags', '--abbrev=0')) ?? `HEAD~${COMMITS_AGO}`
+  const commit = await git('rev-parse', '--short', '--verify', `${chosen}^{commit}`)
+  if (commit !== null && (await git('cat-file', '-e', `${commit}:${BASELINE}`)) !== null) return commit
+  // Otherwise the first version that has it, unless another was asked for.
+  const added = await git('log', '--diff-filter=A', '--format=%h', '--reverse', '--', BASELINE)
+  return ref === null ? added?.split('\n')[0] || null : null
 }
 
 /** Builds the service of that commit, from its own sources and with the packages that are installed. */

@@ -31,7 +31,7 @@ export const rolling: Scenario = {
   },
 
   async unavailable(previous) {
-    return (await previousCommit(previous)) ? null : 'the previous version is not in this repository'
+    return (await previousCommit(previous)) ? null : 'the history here has no previous version from 0.1.0 on'
   },
 
   async run(trial: Trial) {

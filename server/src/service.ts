@@ -13,7 +13,6 @@ import { warnOfSandboxes } from './operations/billing/sandbox-warning.ts'
 import type { Service } from './operations/call/service.ts'
 import { PASSWORD_COST } from './operations/members/password.ts'
 import { billingReader } from './operations/subscriptions/subscription-billing.ts'
-import { buildSearch } from './operations/upkeep/build-search.ts'
 import { keepLedgerFrom } from './operations/upkeep/keep-ledger.ts'
 import { keepStatistics } from './operations/upkeep/keep-statistics.ts'
 import { Metrics } from './operations/upkeep/metrics.ts'
@@ -130,7 +129,7 @@ export async function startService(
     const stopPruning = startPruning(service, config.retention)
     // Once, however many processes there are.
     const isFirst = (cluster.worker?.id ?? 1) === 1
-    const stopMaintenance = startMaintenance(database.maintenance(), config, isFirst, log)
+    const stopMaintenance = startMaintenance(database.maintenance(), config, log)
     if (isFirst) {
       ongoing.run('looking for sandboxes beside Stripe', () => warnOfSandboxes(service))
     }
@@ -168,20 +167,15 @@ export async function startService(
   }
 }
 
-/**
- * What takes long statements. Stopping does not wait for them: PostgreSQL finishes an index by itself, and the next start
- * does what is missing.
- */
+/** Work that takes long statements. Stopping does not wait for them: the next start does the rest. */
 function startMaintenance(
   { pool, ledgers, stop }: Maintenance,
   { ledger }: Config,
-  isFirst: boolean,
   log: Logger,
 ): () => Promise<void> {
   const stopping = new AbortController()
   const { signal } = stopping
   const working = Promise.all([
-    isFirst ? buildSearch(pool, log, signal) : null,
     // By each process, as any may die: of several that try at once, one does it.
     keepLedgerFrom(ledgers, log, ledger, signal),
     keepStatistics(pool, log, signal),

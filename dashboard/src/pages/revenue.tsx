@@ -11,8 +11,7 @@ import { Empty } from '../ui/empty.tsx'
 import { FormAlert } from '../ui/form-alert.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { Note } from '../ui/note.tsx'
-import { number, units } from '../ui/number.ts'
+import { number } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
 import { When } from '../ui/when.tsx'
 import { MoneyFigures, MovementFigures, SkeletonFigures } from './revenue-figures.tsx'
@@ -68,22 +67,6 @@ export function RevenuePage() {
                   Refresh
                 </Button>
               </Group>
-              {revenue.uncounted > 0 && (
-                <Note tone="warn">
-                  {units(revenue.uncounted, 'subscription is', 'subscriptions are')} not in these sums yet:
-                  the provider has to be asked about their prices. That happens within a day, or at once with
-                  “Sync with provider” on the{' '}
-                  <AnchorLink
-                    to="/apps/$app/billing"
-                    params={{ app: appId }}
-                    search={{ tab: 'notices' }}
-                    underline="always"
-                  >
-                    Billing page
-                  </AnchorLink>
-                  .
-                </Note>
-              )}
               <MoneyFigures appId={appId} revenue={revenue} range={range} />
               <MovementFigures appId={appId} revenue={revenue} range={range} />
             </>

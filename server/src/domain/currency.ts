@@ -36,8 +36,8 @@ const WHOLE_AT_STRIPE = ['isk', 'ugx']
 export const isCurrency = (code: string): boolean => EXPONENTS.has(code)
 
 /**
- * The number of decimals in a provider's minor units. Prices from before unknown currencies were refused may have one;
- * it counts in hundredths.
+ * The number of decimals in a provider's minor units. A currency that is not listed, which a payment reported by a
+ * provider may have, counts in hundredths.
  */
 export function exponentOf(provider: string, currency: string): number {
   const own = provider === 'stripe' ? STRIPE_EXPONENTS.get(currency) : undefined

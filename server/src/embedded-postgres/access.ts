@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chown, link, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { link, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Client } from 'pg'
 import type { Account } from './account.ts'
@@ -93,37 +93,21 @@ async function sync(path: string): Promise<void> {
   await handle.sync().finally(() => handle.close())
 }
 
-/** An entry of pg_hba.conf that accepts anyone who can reach the socket. */
-const TRUST = /^(\s*[^#\s].*\s)trust(\s*(?:#.*)?)$/gm
-
 /**
- * Makes a cluster require passwords if it does not, or if they were lost. PostgreSQL must not be running: it is run in
- * single-user mode, where nobody can connect. Every step may be repeated. False: nothing to do.
+ * Sets new passwords if those of a cluster were lost. PostgreSQL must not be running: it is run in single-user mode, where
+ * nobody can connect. Every step may be repeated. False: nothing to do.
  */
-export async function requirePasswords(place: Cluster): Promise<boolean> {
-  const { dataDir, cluster, account } = place
+export async function replaceLostPasswords(place: Cluster): Promise<boolean> {
+  const { dataDir } = place
   // The draft first: once the passwords are in place, no other draft can win.
   const draft = await draftPasswords(dataDir)
-  const kept = await readPasswords(dataDir)
-  const hba = join(cluster, 'pg_hba.conf')
-  const rules = await readFile(hba, 'utf8')
-  const asking = rules.replace(TRUST, '$1scram-sha-256$2')
-  if (kept && asking === rules) {
+  if (await readPasswords(dataDir)) {
     await rm(draftOf(dataDir), { force: true })
     return false
   }
-  await setPasswords(place, kept ?? draft)
-  if (asking !== rules) await replaceFile(hba, asking, account)
+  await setPasswords(place, draft)
   await keepDraft(dataDir)
   return true
-}
-
-async function replaceFile(path: string, text: string, account: Account): Promise<void> {
-  const draft = `${path}.new`
-  await writeFile(draft, text, { mode: 0o600 })
-  if (account) await chown(draft, account.uid, account.gid)
-  await sync(draft)
-  await rename(draft, path)
 }
 
 /** Thrown with PostgreSQL's message, which never contains a password. */
@@ -168,76 +152,17 @@ async function setPasswords({ cluster, account, binaries }: Cluster, passwords: 
 const createServiceRole = () =>
   `do $$ begin if not exists (select from pg_roles where rolname = '${SERVICE}') then create role ${SERVICE} login; end if; end $$`
 
-/** Creates the service's role and database if missing, and hands over what the superuser still owns there. */
-export async function furnishAccess(
-  admin: Client,
-  adminOfDatabase: () => Client,
-  passwords: Passwords,
-): Promise<void> {
-  const { rows } = await admin.query<{ role: boolean; database: boolean; owner: boolean; shut: boolean }>(
+/** Creates the service's role and database if missing. */
+export async function furnishAccess(admin: Client, passwords: Passwords): Promise<void> {
+  const { rows } = await admin.query<{ role: boolean; database: boolean; shut: boolean }>(
     `select exists (select from pg_roles where rolname = $1) as role,
        exists (select from pg_database where datname = $2) as database,
-       exists (select from pg_database d join pg_roles r on r.oid = d.datdba where datname = $2 and rolname = $1) as owner,
        not has_database_privilege('public', 'postgres', 'connect') as shut`,
     [SERVICE, DATABASE],
   )
   const [found] = rows
   if (!found?.role) await admin.query(`create role ${SERVICE} login password '${passwords.service}'`)
   if (!found?.database) await admin.query(`create database ${DATABASE} owner ${SERVICE}`)
-  else if (!found.owner) await admin.query(`alter database ${DATABASE} owner to ${SERVICE}`)
   // The lock on the data folder is taken in this database.
   if (!found?.shut) await admin.query('revoke connect, temporary on database postgres from public')
-  if (!found?.database) return
-
-  const inside = adminOfDatabase()
-  inside.on('error', () => {})
-  await inside.connect()
-  try {
-    await inside.query(GIVE_AWAY)
-  } finally {
-    await inside.end()
-  }
 }
-
-/**
- * `reassign owned` refuses for the superuser made by initdb, so each object is handed over separately, in one
- * transaction. What belongs to a table (its row type, a column's sequence) or to an extension goes with that.
- */
-const GIVE_AWAY = `
-do $$
-declare change text;
-begin
-  for change in
-    with ours as (
-      select oid, nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema'
-    ), dependent as (
-      select classid, objid from pg_depend d where deptype = 'e' or (deptype in ('a', 'i')
-        and classid = 'pg_class'::regclass and exists (select from pg_class where oid = d.objid and relkind = 'S'))
-    ), superuser as (
-      select oid from pg_roles where rolname = '${ADMIN}'
-    )
-    select format('alter schema %I owner to ${SERVICE}', n.nspname)
-    from pg_namespace n join ours using (oid), superuser s
-    where n.nspowner = s.oid
-    union all
-    select format('alter %s %s owner to ${SERVICE}',
-      case c.relkind when 'S' then 'sequence' when 'v' then 'view' when 'm' then 'materialized view'
-        when 'f' then 'foreign table' else 'table' end, c.oid::regclass)
-    from pg_class c join ours on ours.oid = c.relnamespace, superuser s
-    where c.relowner = s.oid and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
-      and not exists (select from dependent d where d.classid = 'pg_class'::regclass and d.objid = c.oid)
-    union all
-    select format('alter routine %s owner to ${SERVICE}', p.oid::regprocedure)
-    from pg_proc p join ours on ours.oid = p.pronamespace, superuser s
-    where p.proowner = s.oid
-      and not exists (select from dependent d where d.classid = 'pg_proc'::regclass and d.objid = p.oid)
-    union all
-    select format('alter type %s owner to ${SERVICE}', t.oid::regtype)
-    from pg_type t join ours on ours.oid = t.typnamespace left join pg_class c on c.oid = t.typrelid, superuser s
-    where t.typowner = s.oid and t.typtype in ('c', 'd', 'e', 'r')
-      and (t.typtype <> 'c' or c.relkind = 'c')
-      and not exists (select from dependent d where d.classid = 'pg_type'::regclass and d.objid = t.oid)
-  loop
-    execute change;
-  end loop;
-end $$`

@@ -3,7 +3,6 @@ import { chown, realpath, rm, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { Client } from 'pg'
 import { StartError } from '../domain/errors.ts'
 import {
   AccessError,
@@ -14,7 +13,7 @@ import {
   keepDraft,
   type Passwords,
   readPasswords,
-  requirePasswords,
+  replaceLostPasswords,
   SERVICE,
 } from './access.ts'
 import type { Account } from './account.ts'
@@ -214,7 +213,7 @@ async function endLateSessions(place: Place, error: unknown, attempt: number, lo
 
 async function secure(place: Place, log: Log): Promise<void> {
   try {
-    if (await requirePasswords(place)) log('PostgreSQL asks for passwords now; they are in the data folder')
+    if (await replaceLostPasswords(place)) log('PostgreSQL has new passwords; they are in the data folder')
   } catch (error) {
     if (!(error instanceof AccessError)) throw error
     if (/lock file|shared memory block/.test(error.message)) throw new Busy(error.message)
@@ -226,13 +225,7 @@ async function secure(place: Place, log: Log): Promise<void> {
 
 async function furnish(place: Place, { child, exited, lock }: Running): Promise<void> {
   try {
-    const passwords = await passwordsOf(place.dataDir)
-    const admin = { host: place.socketDir, port, user: ADMIN, password: passwords.admin }
-    await furnishAccess(
-      lock.client,
-      () => new Client({ ...admin, database: DATABASE, ssl: false }),
-      passwords,
-    )
+    await furnishAccess(lock.client, await passwordsOf(place.dataDir))
     await clearLeftovers(place.cluster)
   } catch (error) {
     await terminate(child, exited)

@@ -1,5 +1,5 @@
 import { amountText, type Interval } from '../domain/price.ts'
-import { asksForCard, PLAIN_TERMS } from '../domain/sale-terms.ts'
+import { asksForCard } from '../domain/sale-terms.ts'
 import type { CheckoutView } from '../operations/billing/sandbox-checkout.ts'
 import { CHECKOUT_STYLE } from './checkout-style.ts'
 
@@ -45,11 +45,11 @@ export function messagePage(
 }
 
 function paymentPage(nonce: string, view: CheckoutView): string {
-  const { trialDays } = view.terms ?? PLAIN_TERMS
+  const { trialDays } = view.terms
   const later = sum(view)
   const total = trialDays === null ? later : nothing(view)
   const due = `${later}${every(view.items[0]?.interval ?? null)}`
-  const card = asksForCard(view.terms ?? PLAIN_TERMS)
+  const card = asksForCard(view.terms)
   const act = trialDays === null ? `Pay ${total}` : 'Start the trial'
   const wrong = Object.keys(view.problems).length > 0
   const payer =

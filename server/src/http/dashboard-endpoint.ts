@@ -25,9 +25,10 @@ interface Visitor {
   session: string | null
 }
 
-const COOKIE = 'tollgate_session'
-/** Over https: no other host of the domain can set a cookie with this prefix. */
-const HOST_COOKIE = `__Host-${COOKIE}`
+/** Over https, with a prefix that no other host of the domain can set. */
+const sessionCookie = (publicUrl: string): string =>
+  isSecure(publicUrl) ? '__Host-tollgate_session' : 'tollgate_session'
+const isSecure = (publicUrl: string): boolean => publicUrl.startsWith('https:')
 /** One for each account that has signed in from this browser. */
 const deviceCookie = (memberId: number): string => `tollgate_device_${memberId}`
 
@@ -42,7 +43,7 @@ export function dashboardEndpoint(
     authenticate: sessionCheck(service, publicUrl, admission),
     admit: ({ member }) => (member ? null : admitVisitor),
     context({ member, session }, exchange, _body, deadline): DashboardContext {
-      const secure = publicUrl().startsWith('https:')
+      const url = publicUrl()
       return {
         service,
         member,
@@ -51,9 +52,9 @@ export function dashboardEndpoint(
         userAgent: exchange.headers['user-agent'] ?? null,
         address: admission.sourceOf(exchange),
         deviceOf: (memberId) => cookieOf(exchange.headers, deviceCookie(memberId)),
-        setDevice: (memberId, token) => setDeviceCookie(exchange, memberId, token, secure),
-        publicUrl: publicUrl(),
-        setSession: (value) => setCookie(exchange, value, secure),
+        setDevice: (memberId, token) => setDeviceCookie(exchange, memberId, token, url),
+        publicUrl: url,
+        setSession: (value) => setCookie(exchange, value, url),
       }
     },
   }
@@ -73,10 +74,10 @@ export function sessionCheck(
       throw badRequest('Content-Type must be application/json')
     }
     refuseForeign(headers, publicUrl())
-    const cookie = cookieOf(headers, HOST_COOKIE) ?? cookieOf(headers, COOKIE) ?? ''
+    const cookie = cookieOf(headers, sessionCookie(publicUrl())) ?? ''
     // Members who have signed in are not slowed down by others at the same address.
     const standing = sessions.get(cookie) ? null : admission.visitor(exchange)
-    const visitor = await visitorOf(service, headers)
+    const visitor = await visitorOf(service, headers, publicUrl())
     if (visitor.member) {
       sessions.set(cookie, true)
     } else {
@@ -88,8 +89,12 @@ export function sessionCheck(
 }
 
 /** The member whose session the request's cookie names. */
-export async function visitorOf(service: Service, headers: IncomingHttpHeaders): Promise<Visitor> {
-  const session = cookieOf(headers, HOST_COOKIE) ?? cookieOf(headers, COOKIE)
+export async function visitorOf(
+  service: Service,
+  headers: IncomingHttpHeaders,
+  publicUrl: string,
+): Promise<Visitor> {
+  const session = cookieOf(headers, sessionCookie(publicUrl))
   const member = session === null ? null : await memberOfSession(service, session)
   return { member, session }
 }
@@ -110,16 +115,14 @@ function cookieOf({ cookie = '' }: IncomingHttpHeaders, wanted: string): string 
   return null
 }
 
-function setCookie(exchange: Exchange, session: string | null, secure: boolean): void {
-  const flags = (life: number) =>
-    `Path=/; HttpOnly; SameSite=Strict; Max-Age=${life}${secure ? '; Secure' : ''}`
+function setCookie(exchange: Exchange, session: string | null, publicUrl: string): void {
   const life = session === null ? 0 : SESSION_SECONDS
-  exchange.setHeader('Set-Cookie', `${secure ? HOST_COOKIE : COOKIE}=${session ?? ''}; ${flags(life)}`)
-  if (secure) exchange.setHeader('Set-Cookie', `${COOKIE}=; ${flags(0)}`)
+  const flags = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${life}${isSecure(publicUrl) ? '; Secure' : ''}`
+  exchange.setHeader('Set-Cookie', `${sessionCookie(publicUrl)}=${session ?? ''}; ${flags}`)
 }
 
 /** Sent only to where passwords are sent. */
-function setDeviceCookie(exchange: Exchange, memberId: number, token: string, secure: boolean): void {
-  const flags = `Path=/dashboard/graphql; HttpOnly; SameSite=Strict; Max-Age=${KNOWN_DEVICE_SECONDS}${secure ? '; Secure' : ''}`
+function setDeviceCookie(exchange: Exchange, memberId: number, token: string, publicUrl: string): void {
+  const flags = `Path=/dashboard/graphql; HttpOnly; SameSite=Strict; Max-Age=${KNOWN_DEVICE_SECONDS}${isSecure(publicUrl) ? '; Secure' : ''}`
   exchange.setHeader('Set-Cookie', `${deviceCookie(memberId)}=${token}; ${flags}`)
 }

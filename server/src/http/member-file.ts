@@ -35,7 +35,7 @@ export function memberFile(
       if (request.method !== method)
         throw new TollgateError('METHOD_NOT_ALLOWED', `Only ${method} is supported here`)
       refuseForeign(request.headers, publicUrl())
-      const { member } = await visitorOf(service, request.headers)
+      const { member } = await visitorOf(service, request.headers, publicUrl())
       if (mutation !== null) checkMay('mutation', mutation, member)
       if (!member) throw notSignedIn()
       const query = new URL(request.url ?? '/', 'http://localhost').searchParams

@@ -13,7 +13,7 @@ import { connectionTo } from '../store/connection/connection.ts'
 import { type Connection, openPool, type Pool, type PoolOptions } from '../store/connection/database.ts'
 import { Replica } from '../store/connection/replica.ts'
 import { checkDatabase } from '../store/schema/check-database.ts'
-import { isMigrated, migrate, whileOthersWait } from '../store/schema/migrate.ts'
+import { migrate, whileOthersWait } from '../store/schema/migrate.ts'
 import type { UsageStore } from '../store/usage/usage-store.ts'
 import { BACKGROUND_CONNECTIONS, migrateJobs } from './background.ts'
 
@@ -152,16 +152,16 @@ async function anyPooled(pools: readonly Pool[], config: Config): Promise<boolea
   return true
 }
 
-/** Without a time limit: only other starting processes wait for it. */
+/** Without a statement timeout: only other starting processes wait for it. */
 async function bringUpToDate(connection: Connection, log: Logger): Promise<void> {
   const pool = openPool(connection, { max: 2, statementMs: Number.POSITIVE_INFINITY }, log)
   try {
-    await whileOthersWait(pool, async () => {
-      if (!(await isMigrated(pool))) {
-        log.info('bringing the database up to date')
-        await migrate(pool)
-      }
+    const change = async () => {
+      await migrate(pool, { applying: (name) => log.info({ migration: name }, 'migrating the database') })
       await migrateJobs(pool)
+    }
+    await whileOthersWait(pool, change, {
+      waiting: () => log.info('waiting for another process that is migrating the database'),
     })
   } finally {
     await pool.end()

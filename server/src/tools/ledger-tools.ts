@@ -6,7 +6,7 @@ import { MAX_KEPT_DAYS } from '../domain/limits.ts'
 import { partitionsDue, retireTogether } from '../operations/upkeep/retire-partition.ts'
 import { Cells, pathTo } from '../store/cells/cells.ts'
 import type { Pool } from '../store/connection/database.ts'
-import { isPartitioned, type LedgerPartition, ledgerPartitions } from '../store/ledger/ledger-partitions.ts'
+import { type LedgerPartition, ledgerPartitions } from '../store/ledger/ledger-partitions.ts'
 import { holdRetirement, type Totals } from '../store/ledger/retire-partition.ts'
 import { checkDatabase } from '../store/schema/check-database.ts'
 import { isMigrated } from '../store/schema/migrate.ts'
@@ -86,7 +86,6 @@ interface Ledger {
   cell: number | null
 }
 
-/** Ledgers that are partitioned by now. */
 async function reachLedgers({ installation, undo, say }: Tool): Promise<[Ledger, ...Ledger[]]> {
   const { pool, setting, openIn } = await reach(installation, undo, say)
   await checkDatabase(pool, setting)
@@ -100,12 +99,7 @@ async function reachLedgers({ installation, undo, say }: Tool): Promise<[Ledger,
     pool: openIn(pathTo(schema, cells.home)),
     cell,
   }))
-  if (first) return [first, ...others]
-  if (!(await isPartitioned(pool)))
-    throw new StartError(
-      'The ledger is not partitioned yet: the running service does that in the background.',
-    )
-  return [{ pool, cell: null }]
+  return first ? [first, ...others] : [{ pool, cell: null }]
 }
 
 async function status(tool: Tool): Promise<void> {

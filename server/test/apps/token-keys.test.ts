@@ -1,10 +1,10 @@
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { Client, signedIn } from '../harness/client.ts'
+import { Client } from '../harness/client.ts'
 import { createDatabase, rowsOf, type TestDatabase } from '../harness/database.ts'
 import { PATIENCE_MS } from '../harness/patience.ts'
-import { createApp, OWNER, startTestServer, type TestServer } from '../harness/server.ts'
+import { createApp, startTestServer, type TestServer } from '../harness/server.ts'
 
 const MASTER = `m:${Buffer.alloc(32, 7).toString('base64')}`
 const GENERATE = 'mutation ($id: String!) { generateUserToken(userId: $id) { token } }'
@@ -63,6 +63,23 @@ describe('gap: the keys of user tokens', () => {
     )
     expect(kept).toHaveLength(2)
     for (const { material } of kept) expect(material.toString('latin1')).toMatch(/^sealed1:.m/s)
+  })
+
+  it('a token must name its key, and be signed by the algorithm of that key', async () => {
+    await newApp('known')
+    const secret = Buffer.alloc(32, 9)
+    await rows(
+      `insert into token_key (app_id, id, algorithm, material) values ('known', 'a-known-token-id', 'HS256', $1)`,
+      [secret],
+    )
+    const claims = decodeJwt(await tokenFrom(await newApp('claims')))
+    const [{ uid } = {}] = await rows<{ uid: string }>(`select uid from users where app_id = 'known'`)
+    const token = (header: { alg: string; kid?: string }) =>
+      new SignJWT({ ...claims, app: 'known', sub: String(uid) }).setProtectedHeader(header).sign(secret)
+    const kid = 'a-known-token-id'
+    expect(await outcome(await token({ alg: 'HS256', kid }), '{ me { id } }')).toBe('let in')
+    expect(await outcome(await token({ alg: 'HS256' }), '{ me { id } }')).toBe('UNAUTHENTICATED')
+    expect(await outcome(await token({ alg: 'HS512', kid }), '{ me { id } }')).toBe('UNAUTHENTICATED')
   })
 
   it('of two processes that create the first one at once, the second gets the id of the other', async () => {
@@ -157,46 +174,6 @@ describe('gap: a token is never kept', () => {
     expect(kept).toHaveLength(1)
     expect(kept[0]?.results).not.toContain(signature)
     expect(kept[0]?.results).not.toContain('eyJ')
-  })
-})
-
-describe('gap: tokens of the version before, which name no key', () => {
-  it('are good for their hour, until their secret retires or an app revokes it', async () => {
-    const { url, drop } = await createDatabase()
-    const secret = Buffer.alloc(32, 9)
-    const sql = `insert into secret (name, value, retires_at) values ('user-token', $1, now() + interval '25 hours')`
-    await rowsOf({ connectionString: url }, sql, [secret])
-    let ahead = 0
-    const upgraded = await startTestServer({ databaseUrl: url, clocks: { wall: () => Date.now() + ahead } })
-    try {
-      await upgraded.admin.data('mutation { createUser(input: { id: "ann" }) { id } }')
-      const fresh = await tokenFrom(upgraded.admin)
-      // Processes of that version still run, and take no other.
-      expect(kidOf(fresh)).toBeUndefined()
-      const { iat, exp, ...claims } = decodeJwt(fresh)
-      const old = (issued: number, alg = 'HS256') =>
-        new SignJWT(claims)
-          .setProtectedHeader({ alg, typ: 'JWT' })
-          .setIssuedAt(issued)
-          .setExpirationTime(issued + 3600)
-          .sign(secret)
-      const seconds = () => Math.floor((Date.now() + ahead) / 1000)
-      expect(await outcome(await old(seconds()), '{ me { id } }', upgraded)).toBe('let in')
-      // By the right secret, but not by the algorithm that it is for.
-      expect(await outcome(await old(seconds(), 'HS512'), '{ me { id } }', upgraded)).toBe('UNAUTHENTICATED')
-      ahead = 26 * 3_600_000
-      expect(await outcome(await old(seconds()), '{ me { id } }', upgraded)).toBe('UNAUTHENTICATED')
-      expect(kidOf(await tokenFrom(upgraded.admin))).toMatch(/^[\w-]{16}$/)
-      ahead = 0
-      expect(await outcome(fresh, '{ me { id } }', upgraded)).toBe('let in')
-      const owner = await signedIn(upgraded.url, OWNER)
-      await owner.data('mutation { revokeTokenKey(appId: "default", id: "legacy") { id } }')
-      expect(await outcome(fresh, '{ me { id } }', upgraded)).toBe('UNAUTHENTICATED')
-      expect(await outcome(fresh, '{ packages { id } }', upgraded)).toBe('UNAUTHENTICATED')
-    } finally {
-      await upgraded.stop()
-      await drop()
-    }
   })
 })
 

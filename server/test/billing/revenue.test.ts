@@ -18,7 +18,7 @@ async function revenue(days = 30, fresh = true): Promise<Data> {
   const { revenue } = await shop.dashboard.data(
     `query ($appId: String!, $days: Int!, $fresh: Boolean!) {
       revenue(appId: $appId, days: $days, fresh: $fresh) {
-        asOf from new changed cancelled pastDue trialing uncounted
+        asOf from new changed cancelled pastDue trialing
         plans { packageId isAddon active trialing pastDue unpaid }
         mrr { provider currency decimals amount pastDue }
         payments { provider currency decimals paid paidAmount failed failedAmount refunded refundedAmount }
@@ -133,7 +133,6 @@ describe('gap: revenue', () => {
       cancelled: 0,
       pastDue: 0,
       trialing: 1,
-      uncounted: 0,
       plans: [
         { packageId: 'plan', isAddon: false, active: 3, trialing: 0, pastDue: 0, unpaid: 1 },
         { packageId: 'life', active: 1, unpaid: 0 },
@@ -213,23 +212,6 @@ describe('gap: revenue', () => {
     expect(await recurring()).toEqual(['ann pro 3000 usd 0'])
   })
 
-  it('tells of live subscriptions whose prices are not known, and of no others', async () => {
-    shop = await openSandboxShop(server)
-    await shop.buy('plan')
-    const forget = () =>
-      rowsOf(
-        { connectionString: server.databaseUrl },
-        'update provider_subscription set price_ids = null where app_id = $1',
-        [shop.id],
-      )
-    await forget()
-    expect((await revenue()).uncounted).toBe(1)
-    await shop.cancel((await shop.billed())[0]?.id, false)
-    await jobsDone(server.databaseUrl)
-    await forget()
-    expect((await revenue()).uncounted).toBe(0)
-  })
-
   it('keeps figures for some minutes, and makes them again when asked, or when the clock was moved', async () => {
     shop = await openSandboxShop(server, { testClock: true })
     expect((await revenue(30, false)).new).toBe(0)
@@ -245,25 +227,6 @@ describe('gap: revenue', () => {
     expect((await revenue(30, false)).new).toBe(0)
     await rowsOf({ connectionString: server.databaseUrl }, age, [shop.id])
     expect((await revenue(30, false)).new).toBe(1)
-  })
-
-  it('says how many subscriptions of an earlier version are missing from it, until they are asked about', async () => {
-    shop = await openSandboxShop(server)
-    await shop.buy('plan')
-    await rowsOf(
-      { connectionString: server.databaseUrl },
-      `with gone as (delete from payment where app_id = $1)
-       update provider_subscription set price_ids = null, quantities = null, billing_state = null where app_id = $1`,
-      [shop.id],
-    )
-    expect(await revenue()).toMatchObject({ uncounted: 1, mrr: [], payments: [] })
-    await shop.dashboard.data('mutation ($id: String!) { reconcileBilling(appId: $id) }', { id: shop.id })
-    await jobsDone(server.databaseUrl)
-    expect(await revenue()).toMatchObject({
-      uncounted: 0,
-      mrr: [{ amount: 1200 }],
-      payments: [{ paid: 1, paidAmount: 1200 }],
-    })
   })
 
   it.each([

@@ -415,8 +415,8 @@ describe('gap: billing, the account at Stripe', () => {
     const other = await openSandboxShop(server)
     await rowsOf(
       { connectionString: server.databaseUrl },
-      `insert into provider_account select $2, provider, enabled, secret_key, webhook_secret, null, now()
-       from provider_account where app_id = $1`,
+      `insert into provider_account (app_id, provider, secret_key, webhook_secret)
+       select $2, provider, secret_key, webhook_secret from provider_account where app_id = $1`,
       [shop.id, other.id],
     )
     const { extensions } = await other.dashboard.error(

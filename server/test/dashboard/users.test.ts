@@ -62,7 +62,7 @@ describe('gap: one rule for an email address', () => {
     expect(await dashboard.data(update('a@b'))).toEqual({ updateUser: { email: 'a@b' } })
   })
 
-  it('an address from before there was one stays, and the rest can be changed', async () => {
+  it('an address that breaks it, as a provider may report one, stays, and the rest can be changed', async () => {
     const { id: appId, admin, dashboard } = await newApp()
     await admin.data('mutation { createUser(input: {id: "old", email: "old@example.com"}) { id } }')
     await rowsOf(

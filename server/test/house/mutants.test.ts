@@ -8,11 +8,11 @@ import { explanationOf } from '../../../mutants/explained.ts'
 import { Judge } from '../../../mutants/judge.ts'
 import { applied, type Mutant, type Numbered, shown } from '../../../mutants/mutant.ts'
 import { mutantsOf } from '../../../mutants/mutate.ts'
+import { readOptions } from '../../../mutants/options.ts'
+import { markdown } from '../../../mutants/report.ts'
 import { readSources } from '../../../mutants/sources.ts'
 import { switched } from '../../../mutants/switches.ts'
 import type { Done, Trial } from '../../../mutants/test-process.ts'
-import { readOptions } from '../../../mutants/options.ts'
-import { markdown } from '../../../mutants/report.ts'
 
 const changesOf = (code: string): string[] =>
   mutantsOf('sample.ts', code).map(({ was, becomes }) => `${shown(was)} -> ${shown(becomes)}`)

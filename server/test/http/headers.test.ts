@@ -153,21 +153,20 @@ describe('gap: the cookie of a session', () => {
     [cookies].flat().filter((cookie) => !cookie.startsWith('tollgate_device_'))
   const sessionOf = (cookies: unknown) => /tollgate_session=([\w-]+);/.exec(String(cookies))?.[1]
 
-  it('over https belongs to this host alone, and the former name is dropped', async () => {
+  it('over https belongs to this host alone', async () => {
     const { headers } = await get(secure, '/dashboard/graphql', JSON_TYPE, SIGN_IN)
-    const [made = '', former, ...others] = sessionCookies(headers['set-cookie'])
+    const [made = '', ...others] = sessionCookies(headers['set-cookie'])
     expect(made).toMatch(
       /^__Host-tollgate_session=[\w-]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+; Secure$/,
     )
-    expect(former).toMatch(/^tollgate_session=; .*Max-Age=0/)
     expect(others).toEqual([])
     const visitor = dashboardClient(secure.url)
     const asked = (cookie: string) => visitor.with({ Cookie: cookie }).data('{ me { email } }')
     const session = sessionOf(made)
     const me = { me: { email: OWNER.email } }
     expect(await asked(`__Host-tollgate_session=${session}`)).toEqual(me)
-    // Members who signed in before the update stay signed in.
-    expect(await asked(`tollgate_session=${session}`)).toEqual(me)
+    // Any host of the domain can set a cookie of this name.
+    expect(await asked(`tollgate_session=${session}`)).toEqual({ me: null })
     expect(await asked(`tollgate_session=planted; __Host-tollgate_session=${session}`)).toEqual(me)
   })
 

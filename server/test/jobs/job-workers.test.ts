@@ -49,14 +49,14 @@ function workers(...ids: string[]): JobWorkers {
 describe('gap: durability, the jobs of a dead process', () => {
   it('are free after four looks without a sign of life, and only they', async () => {
     const [dead, living, observer] = [workers('dead'), workers('living'), workers('observer')]
-    for (const worker of ['dead', 'living', 'of an earlier version']) await inHandOf(worker)
+    for (const worker of ['dead', 'living', 'that never reported']) await inHandOf(worker)
     await dead.look(pool)
     const found: string[][] = []
     for (let look = 0; look <= 4; look++) {
       found.push([...(await living.look(pool)), ...(await observer.look(pool))])
     }
     expect(found).toEqual([[], [], [], [], ['dead']])
-    expect(await holders()).toEqual(['free', 'living', 'of an earlier version'])
+    expect(await holders()).toEqual(['free', 'living', 'that never reported'])
   })
 
   it('are not free while their worker is late, but within three looks', async () => {
@@ -90,8 +90,8 @@ describe('gap: durability, the jobs of a dead process', () => {
     expect(await holders()).toEqual(['one'])
   })
 
-  it('of a process that shows no life by design are free after ten minutes', async () => {
-    await inHandOf('of an earlier version')
+  it('of a worker that never reported are free after ten minutes', async () => {
+    await inHandOf('that never reported')
     await pool.query(`update graphile_worker._private_jobs set locked_at = now() - interval '11 minutes'`)
     await freeStrandedJobs(pool, 10)
     expect(await holders()).toEqual(['free'])

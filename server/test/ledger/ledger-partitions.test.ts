@@ -8,7 +8,6 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { StartError } from '../../src/domain/errors.ts'
 import { keepLedger } from '../../src/operations/upkeep/keep-ledger.ts'
-import { partitionLedger } from '../../src/operations/upkeep/partition-ledger.ts'
 import { retireTogether } from '../../src/operations/upkeep/retire-partition.ts'
 import { openPool, type Pool, type Tx, transactionOnce } from '../../src/store/connection/database.ts'
 import { openToolPool } from '../../src/store/connection/tool-connection.ts'
@@ -16,20 +15,18 @@ import { ledgerOfUser } from '../../src/store/ledger/ledger.ts'
 import {
   attachedBlocks,
   currentBlock,
-  isPartitioned,
   ledgerPartitions,
   openPartition,
   preparePartitions,
 } from '../../src/store/ledger/ledger-partitions.ts'
 import { blocksToRetire } from '../../src/store/ledger/retire-partition.ts'
 import { deleteUserRows } from '../../src/store/privacy/erase-user.ts'
-import { migrate } from '../../src/store/schema/migrate.ts'
 import { unbalancedCounters } from '../../src/store/schema/tables.ts'
 import { writeUsage } from '../../src/store/usage/write-usage.ts'
 import { archivePartition, readArchive } from '../../src/tools/backup/ledger-archive.ts'
 import type { Undo } from '../../src/tools/backup/reach-database.ts'
 import { ledgerTool } from '../../src/tools/ledger-tools.ts'
-import { createDatabase, createEmptyDatabase, directly } from '../harness/database.ts'
+import { createDatabase, directly } from '../harness/database.ts'
 import { retirePartition } from '../harness/retire-partition.ts'
 import { counterAt, inItsPlace } from '../harness/store.ts'
 
@@ -105,64 +102,6 @@ const entriesIn = async (pool: Pool): Promise<Record<string, number>> => {
   )
   return Object.fromEntries(rows.map(({ block, count }) => [block, count]))
 }
-
-describe('a large ledger of the version before', () => {
-  it('is partitioned while processes of that version write through open connections', async () => {
-    const pool = await poolOn(createEmptyDatabase)
-    await migrate(pool, '022-audit-log')
-    await pool.query(
-      `insert into usage_ledger (app_id, user_uid, feature_id, reset_period, period_start, action, delta, used, recorded_at)
-       select 'a', 1000 + i, 'f', 'NEVER', $1, 'ADD', 1, 1, $1 from generate_series(1, 100001) i`,
-      [new Date(START)],
-    )
-    await pool.query(
-      `insert into usage_counter select app_id, user_uid, feature_id, reset_period, period_start, used from usage_ledger`,
-    )
-    // A reader of the old table holds up the change, for longer than writers may wait for it.
-    const reader = await pool.connect()
-    let stopped = false
-    let records = 0
-    let slowest = 0
-    const writers = Array.from({ length: 4 }, (_, i) =>
-      recording(pool, async (tx) => {
-        while (!stopped) {
-          const began = performance.now()
-          if (await record(tx, i + 1, 'f', (used) => used + 1)) records++
-          slowest = Math.max(slowest, performance.now() - began)
-        }
-      }),
-    )
-    await migrate(pool)
-    expect(await isPartitioned(pool)).toBe(false)
-    await reader.query('begin; select 1 from usage_ledger limit 1')
-    const until = async (count: number) => {
-      while (records < count) await new Promise((soon) => setImmediate(soon))
-    }
-    await until(records + 50)
-    const converting = partitionLedger(pool, silent, never, 10)
-    await until(records + 200)
-    expect(await isPartitioned(pool)).toBe(false)
-    await reader.query('commit')
-    reader.release()
-    await converting
-    expect(await isPartitioned(pool)).toBe(true)
-    await until(records + 200)
-    stopped = true
-    await Promise.all(writers)
-
-    expect(await unbalancedCounters(pool)).toBe(0)
-    expect(await entriesIn(pool)).toEqual({ usage_ledger_0: 100_001 + records })
-    const { rows } = await pool.query('select count(distinct seq) = count(*) as once from usage_ledger')
-    expect(rows).toEqual([{ once: true }])
-    expect(slowest).toBeLessThan(5_000)
-    // The check is of no more use, and would cost every entry.
-    const checks = await pool.query(`select 1 from pg_constraint where conname = 'usage_ledger_first_block'`)
-    expect(checks.rowCount).toBe(0)
-    // Again does nothing.
-    await partitionLedger(pool, silent, never)
-    expect(await attachedBlocks(pool)).toEqual([0, 1])
-  })
-})
 
 describe('partitions', () => {
   let pool: Pool & { url: string }

@@ -44,8 +44,6 @@ export const GROWTH = [
   `insert into feature_activity (app_id, feature_id, hour, checks, denied, records, units, refused)
    select 'default', id, date_trunc('hour', now()) - make_interval(hours => i), 1, 0, 1, 1, 0
    from (select id from feature where app_id = 'default' order by id limit 20) f, generate_series(1, ${ROWS} / 20) i`,
-  `insert into sign_in_attempt (account, times, last_at)
-   select sha256(i::text::bytea), '{}', now() + make_interval(secs => i) from generate_series(1, ${ROWS}) i`,
   `insert into user_import (app_id, id, state, member_email)
    select 'default', 'grown' || i, 'CHECKED', 'a@example.com' from generate_series(1, 20) i`,
   `insert into user_import_row (app_id, import_id, line, user_uid, outcome, new_billing_id)

@@ -38,7 +38,6 @@ const GROWING = [
   'package',
   'package_feature',
   'session',
-  'sign_in_attempt',
   'subscription',
   'usage_counter',
   'usage_ledger_0',
@@ -277,9 +276,7 @@ const UNREAD: Record<string, string> = {
   billing_id_once_per_import: 'no two rows of a file give one billing id away',
   one_live_base_plan: 'a user has one live base plan',
   one_live_subscription_per_package: 'a user holds each package once',
-  sign_in_attempt_age: 'the version before this one reads by it',
   users_by_part: 'the function users_with_part reads by it: search-indexes.test.ts',
-  sign_in_attempt_pkey: 'the version before this one reads by it',
 }
 
 it.skipIf(TEST_CELLS > 1)('gap: plans: every index is used, or enforces a rule', async () => {

@@ -259,7 +259,6 @@ const CALLS: Record<string, (db: UserTx, app: string) => Promise<unknown>> = {
   countByPackage: (db, app) => revenue.countByPackage(db, app, Date.now()),
   countMovements: (db, app) => revenue.countMovements(db, app, 0, NOW),
   chargedPrices: (db, app) => revenue.chargedPrices(db, app, Date.now()),
-  countUncounted: (db, app) => revenue.countUncounted(db, app),
   findFigures: (db, app) => revenue.findFigures(db, app, 30),
   listRevenue: (db, app) => listRevenue(db, app, 'NEW', { from: 0, now: NOW }, null, 9),
   'listRevenue, CANCELLED': (db, app) => listRevenue(db, app, 'CANCELLED', { from: 0, now: NOW }, null, 9),
@@ -405,7 +404,6 @@ const ONLY_INSERT = [
     'insertFeaturesOfPackages',
     'insertPayer',
     'insertPrice',
-    'insertRevokedKey',
   ],
   ...[
     'insertSampleCalls',

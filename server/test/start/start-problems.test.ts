@@ -45,10 +45,19 @@ const CASES: [string, () => Promise<string>, RegExp][] = [
     'a schema of a newer version',
     async () => {
       const url = await database()
-      await ask(url, `insert into kysely_migration (name, timestamp) values ('999-later', '2030-01-01')`)
+      await ask(url, `insert into schema_migration (name) values ('999-later')`)
       return url
     },
     /^The database is from a newer version of Tollgate: its schema is at 999-later, and this version knows it up to \d{3}-[\w-]+\. Start the newer version\.$/,
+  ],
+  [
+    'a schema from before 0.1.0',
+    async () => {
+      const url = await database(createEmptyDatabase)
+      await ask(url, 'create table kysely_migration (name text, "timestamp" text)')
+      return url
+    },
+    /^The database that DATABASE_URL points to was made by a version before 0\.1\.0, .* run npm run backup -- FILE in the checkout that made it, then npm run restore -- FILE in this one, into an empty database or a new data folder\.$/,
   ],
   [
     'no right to create tables',
@@ -137,7 +146,7 @@ describe('a start', () => {
 
   it('ends the process with that line alone', async () => {
     const url = await database()
-    await ask(url, `insert into kysely_migration (name, timestamp) values ('999-later', '2030-01-01')`)
+    await ask(url, `insert into schema_migration (name) values ('999-later')`)
     const { code, stdout, stderr } = await refusedStart({ DATABASE_URL: url })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^tollgate: The database is from a newer version of Tollgate: .*\n$/)
@@ -148,7 +157,7 @@ it('keeps working while a newer version migrates the schema', async () => {
   const databaseUrl = await database()
   const server = await startTestServer({ databaseUrl })
   cleanups.push(server.stop)
-  await ask(databaseUrl, `insert into kysely_migration (name, timestamp) values ('999-later', '2030-01-01')`)
+  await ask(databaseUrl, `insert into schema_migration (name) values ('999-later')`)
   for (const table of await tablesNamed(databaseUrl, 'users'))
     await ask(databaseUrl, `alter table ${table} add more text`)
   expect(await server.admin.data('mutation { createUser(input: { id: "ann" }) { id } }')).toEqual({

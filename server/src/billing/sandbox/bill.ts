@@ -1,4 +1,4 @@
-import { type Price, costOf as costOfPrice, totalOf } from '../../domain/price.ts'
+import { costOf as costOfPrice, type Price, totalOf } from '../../domain/price.ts'
 import { findPrices } from '../../store/billing/prices.ts'
 import type { Db } from '../../store/connection/places.ts'
 import { type BilledItem, ProviderError } from '../provider.ts'

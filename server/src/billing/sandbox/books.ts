@@ -21,8 +21,7 @@ export interface SandboxCheckout {
   /** null: the payer enters their own */
   customerId: string | null
   items: SandboxItem[]
-  /** null: as of a checkout that an earlier version made */
-  terms: SaleTerms | null
+  terms: SaleTerms
   successUrl: string
   cancelUrl: string
   state: 'open' | 'paid' | 'cancelled' | 'expired'

@@ -1,6 +1,6 @@
 import { type CardEntry, cardOutcome, cardProblems } from '../../domain/card.ts'
 import { isEmail } from '../../domain/email.ts'
-import { asksForCard, PLAIN_TERMS } from '../../domain/sale-terms.ts'
+import { asksForCard } from '../../domain/sale-terms.ts'
 import { type Pool, type Tx, transaction } from '../../store/connection/database.ts'
 import { billOf, keepInvoice, pricesOf, wholePeriod } from './bill.ts'
 import * as books from './books.ts'
@@ -36,7 +36,7 @@ export async function payCheckout(
     if (!(await isOn(tx, checkout.appId))) return { kind: 'off', checkout }
     const problems = problemsOf(entry, checkout)
     if (Object.keys(problems).length > 0) return { kind: 'refused', checkout, problems }
-    const terms = checkout.terms ?? PLAIN_TERMS
+    const terms = checkout.terms
     const cardMissing = !asksForCard(terms)
     const outcome = cardMissing ? null : cardOutcome(entry.number)
     if (outcome === 'declined') {
@@ -121,7 +121,7 @@ function withOpenCheckout(
 }
 
 function problemsOf(entry: PayerEntry, { customerId, now, terms }: books.SandboxCheckout): FieldProblems {
-  const problems: FieldProblems = asksForCard(terms ?? PLAIN_TERMS) ? cardProblems(entry, now) : {}
+  const problems: FieldProblems = asksForCard(terms) ? cardProblems(entry, now) : {}
   if (customerId === null && !isEmail(entry.email.trim())) {
     problems.email = 'Write your email address, such as ann@example.com.'
   }

@@ -133,7 +133,7 @@ function defineNextEvent(builder: Builder<DashboardContext>, types: DashboardTyp
     }),
   })
   builder.objectFields(types.subscription, (t) => ({
-    userName: t.string({ nullable: true, resolve: (s) => s.userName ?? null }),
+    userName: t.exposeString('userName', { nullable: true }),
     nextEvent: t.field({
       type: nextEvent,
       nullable: true,

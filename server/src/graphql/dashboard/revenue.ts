@@ -165,10 +165,6 @@ function defineFigures(builder: Builder<DashboardContext>) {
       cancelled: t.exposeInt('ended', { description: 'Subscriptions that ended, changes of plan left out.' }),
       pastDue: t.exposeInt('pastDue'),
       trialing: t.exposeInt('trialing'),
-      uncounted: t.exposeInt('uncounted', {
-        description:
-          'Live subscriptions that are in no MRR yet: their provider has not been asked about prices.',
-      }),
     }),
   })
 }

@@ -9,9 +9,7 @@ import { appCall, type DashboardContext } from './context.ts'
 export function defineTokenKeys(builder: Builder<DashboardContext>): void {
   const tokenKey = builder.objectRef<TokenKeyRow>('TokenKey').implement({
     fields: (t) => ({
-      id: t.exposeString('id', {
-        description: 'What tokens name as `kid`; `legacy` is what those without one are signed with.',
-      }),
+      id: t.exposeString('id', { description: 'The `kid` of tokens that this key signs.' }),
       algorithm: t.exposeString('algorithm'),
       createdAt: t.string({ resolve: (key) => isoTime(key.createdAt) }),
       retiredAt: t.string({

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql'
-import { ERRORS, type ErrorCode, TollgateError, unavailable, badUserInput } from '../../domain/errors.ts'
+import { badUserInput, ERRORS, type ErrorCode, TollgateError, unavailable } from '../../domain/errors.ts'
 import { isOutage } from '../../store/connection/outage.ts'
 import { refusesText } from '../../store/connection/refusals.ts'
 

@@ -50,13 +50,11 @@ export function defineChangeTypes<Context extends object>(
         description: 'What can be used after it and not before.',
       }),
       loses: t.expose('loses', { type: [featureChange] }),
-      // Answers that the previous version stored under an idempotency key say nothing about overage.
-      moreOverage: t.field({
+      moreOverage: t.expose('moreOverage', {
         type: [featureChange],
         description: 'What goes into overage by it, or further into it.',
-        resolve: ({ moreOverage }) => moreOverage ?? [],
       }),
-      lessOverage: t.field({ type: [featureChange], resolve: ({ lessOverage }) => lessOverage ?? [] }),
+      lessOverage: t.expose('lessOverage', { type: [featureChange] }),
       credit: t.expose('credit', {
         type: 'SafeInt',
         nullable: true,

@@ -5,8 +5,6 @@ import type { Builder } from './builder.ts'
 import type { defineChangeTime } from './change-types.ts'
 import { isoTime, isoTimeOrNull } from './time.ts'
 
-// Answers that the previous version stored under an idempotency key say nothing about overage.
-
 export function defineMigration<Context extends object>(
   builder: Builder<Context>,
   changeTime: ReturnType<typeof defineChangeTime<Context>>,
@@ -17,8 +15,8 @@ export function defineMigration<Context extends object>(
       featureId: t.exposeString('featureId'),
       gains: t.expose('gain', { type: 'SafeInt' }),
       loses: t.expose('lose', { type: 'SafeInt' }),
-      moreOverage: t.field({ type: 'SafeInt', resolve: ({ moreOverage }) => moreOverage ?? 0 }),
-      lessOverage: t.field({ type: 'SafeInt', resolve: ({ lessOverage }) => lessOverage ?? 0 }),
+      moreOverage: t.expose('moreOverage', { type: 'SafeInt' }),
+      lessOverage: t.expose('lessOverage', { type: 'SafeInt' }),
     }),
   })
   const migration = builder.objectRef<Migration>('Migration').implement({

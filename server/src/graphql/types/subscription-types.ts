@@ -32,25 +32,19 @@ export function defineSubscriptionTypes<Context extends object>(
         resolve: (s) => isoTimeOrNull(s.cancelAt),
       }),
       cancelledAt: t.string({ nullable: true, resolve: (s) => isoTimeOrNull(s.cancelledAt) }),
-      // A stored answer of an earlier version has none of the following.
       trialEndsAt: t.string({
         nullable: true,
         description: 'It is a trial until then.',
-        resolve: (s) => isoTimeOrNull(s.trialEndsAt ?? null),
+        resolve: (s) => isoTimeOrNull(s.trialEndsAt),
       }),
-      quantity: t.int({
-        description: 'Multiplies the limits of the package.',
-        resolve: (s) => s.quantity ?? 1,
-      }),
-      packageVersion: t.int({
+      quantity: t.exposeInt('quantity', { description: 'Multiplies the limits of the package.' }),
+      packageVersion: t.exposeInt('packageVersion', {
         description: 'The version of the package that applies now.',
-        resolve: (s) => s.packageVersion ?? 1,
       }),
-      scheduled: t.field({
+      scheduled: t.expose('scheduled', {
         type: scheduledChange,
         nullable: true,
         description: 'What it is to be changed to, and when.',
-        resolve: (s) => s.scheduled ?? null,
       }),
     }),
   })

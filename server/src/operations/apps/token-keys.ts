@@ -2,7 +2,6 @@ import { badUserInput, quote } from '../../domain/errors.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { IDEMPOTENCY_KEPT_HOURS } from '../../domain/limits.ts'
 import { bumpVersion } from '../../store/apps/apps.ts'
-import { LEGACY_KEY } from '../../store/apps/token-keyring.ts'
 import * as store from '../../store/apps/token-keys.ts'
 import type { Call } from '../call/call.ts'
 import { mutate } from '../call/mutate.ts'
@@ -13,12 +12,8 @@ const KEPT_HOURS = 3 * IDEMPOTENCY_KEPT_HOURS
 
 /** The keys that sign the app's user tokens, the current one first. */
 export async function tokenKeys({ service, appId }: Call): Promise<store.TokenKeyRow[]> {
-  const { createdAt } = await foundApp(service.pool, appId)
-  const keys = await store.listTokenKeys(service.pool, appId)
-  if (!service.tokenKeys.legacyIsGood || keys.some(({ id }) => id === LEGACY_KEY)) return keys
-  // The secret that all apps share until it retires; an app with its own key no longer signs with it.
-  const retiredAt = keys.at(-1)?.createdAt ?? null
-  return [...keys, { id: LEGACY_KEY, algorithm: 'HS256', createdAt, retiredAt, revokedAt: null }]
+  await foundApp(service.pool, appId)
+  return store.listTokenKeys(service.pool, appId)
 }
 
 /** From now on tokens are signed with a new key. Those signed by the old one are valid until they expire. */
@@ -35,13 +30,8 @@ export async function rotateTokenKey(call: Call): Promise<{ id: string }> {
 export async function revokeTokenKey(call: Call, id: string): Promise<{ id: string }> {
   const { appId } = call
   return mutate(call, async (tx) => {
-    if (id === LEGACY_KEY && call.service.tokenKeys.legacyIsGood) {
-      // Otherwise the next token would be signed with it again.
-      if ((await store.currentTokenKey(tx, appId)) === null) await call.service.tokenKeys.make(tx, appId)
-      await store.insertRevokedKey(tx, appId, LEGACY_KEY, 'HS256')
-    } else if (!isIdentifier(id) || !(await store.revokeTokenKey(tx, appId, id))) {
+    if (!isIdentifier(id) || !(await store.revokeTokenKey(tx, appId, id)))
       throw badUserInput(`Token key not found: ${quote(id)}`, 'id')
-    }
     // Every process notices with its next statement that reads the version.
     await bumpVersion(tx, appId)
     return { id }

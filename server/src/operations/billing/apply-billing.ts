@@ -182,7 +182,7 @@ async function isByTrialLink(
 ): Promise<boolean> {
   if (trialEndsAt === null || sessionId === null || !isIdentifier(sessionId)) return false
   const session = await findCheckoutSession(tx, appId, sessionId)
-  return session?.terms?.trialDays != null
+  return session !== null && session.terms.trialDays !== null
 }
 
 /** A link was used although its trial has been had, and the user has nothing by it. */

@@ -5,7 +5,7 @@ import { checkIdentifier, checkText, isIdentifier } from '../../domain/identifie
 import { MAX_BILLING_TEMPLATES } from '../../domain/limits.ts'
 import { checkTemplatePackages, checkTotal, offerOf, pricesOf } from '../../domain/offer.ts'
 import type { Package } from '../../domain/package.ts'
-import { checkTerms, PLAIN_TERMS, type SaleTerms } from '../../domain/sale-terms.ts'
+import { checkTerms, type SaleTerms } from '../../domain/sale-terms.ts'
 import * as store from '../../store/billing/billing-templates.ts'
 import { listPrices, type PriceRow } from '../../store/billing/prices.ts'
 import { linksOfTemplate, lockTemplate } from '../../store/catalogue/references.ts'
@@ -141,13 +141,13 @@ async function shown(
   const known = rows.length === 0 ? [] : await listPrices(db, appId, null, true)
   return rows.map(({ items: stored, terms, ...row }) => {
     const items = templateItems({ items: stored }, catalogue)
-    const offer = offerOf(items, terms ?? PLAIN_TERMS)
+    const offer = offerOf(items, terms)
     const prices = pricesOf(items).flatMap(
       (price) => known.find((k) => k.id === price?.id && k.provider === price.provider) ?? [],
     )
     return {
       ...row,
-      ...(terms ?? PLAIN_TERMS),
+      ...terms,
       packages: items.map((item) => item.package),
       prices,
       provider: 'problem' in offer ? null : offer.provider,

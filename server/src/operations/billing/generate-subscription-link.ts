@@ -5,7 +5,7 @@ import { isIdentifier } from '../../domain/identifier.ts'
 import { type Offer, offerOf } from '../../domain/offer.ts'
 import { providerName, providerNameFirst } from '../../domain/provider-name.ts'
 import { checkRedirect } from '../../domain/redirect.ts'
-import { PLAIN_TERMS, termsFor } from '../../domain/sale-terms.ts'
+import { termsFor } from '../../domain/sale-terms.ts'
 import { endedAt } from '../../domain/subscription.ts'
 import { findTemplate } from '../../store/billing/billing-templates.ts'
 import {
@@ -49,7 +49,7 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
           : `There is no billing template ${quote(templateId)} in this app: create one, with a price, in the dashboard`,
       )
     }
-    const terms = template.terms ?? PLAIN_TERMS
+    const terms = template.terms
     const offer = offerOf(templateItems(template, app.catalogue), terms)
     if ('problem' in offer) {
       throw subscriptionLinkError(
@@ -122,7 +122,7 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
     const placed = await provider.createCheckout({
       id,
       offer: await offerAgain(call, session),
-      terms: session.terms ?? PLAIN_TERMS,
+      terms: session.terms,
       user: session.userUid === null ? null : await findUserByUid(service.pool, appId, session.userUid),
       successUrl: session.successUrl,
       cancelUrl: session.cancelUrl,

@@ -13,7 +13,6 @@ import {
   chargedPrices,
   countByPackage,
   countMovements,
-  countUncounted,
   findFigures,
   type KeptFigures,
   keepFigures,
@@ -47,9 +46,7 @@ interface Figures extends Movements {
   plans: PlanCount[]
   mrr: Mrr[]
   payments: PaymentTotal[]
-  /** missing in figures that an earlier version made */
-  refunds?: RefundTotal[]
-  uncounted: number
+  refunds: RefundTotal[]
 }
 
 type Named<Row> = Row & { packageName: string; isAddon: boolean }
@@ -64,7 +61,6 @@ export interface Revenue extends Movements {
   mrr: InUnits<Mrr>[]
   payments: InUnits<PaymentTotal & RefundTotal>[]
   /** live subscriptions whose prices are not known yet */
-  uncounted: number
 }
 
 /** The figures of the last `days` days, made at most five minutes ago unless they are to be fresh. */
@@ -91,7 +87,7 @@ export async function revenue(call: Call, days: number, fresh: boolean): Promise
     trialing: sum('trialing'),
     pastDue: sum('pastDue'),
     mrr: figures.mrr.map(inUnits),
-    payments: together(figures.payments, figures.refunds ?? []).map(inUnits),
+    payments: together(figures.payments, figures.refunds).map(inUnits),
   }
 }
 
@@ -143,7 +139,6 @@ async function countFigures(tx: Tx, appId: string, days: number, now: number): P
     mrr: mrrOf(await chargedPrices(tx, appId, now)),
     payments: await paymentTotals(tx, appId, from, now),
     refunds: await refundTotals(tx, appId, from, now),
-    uncounted: await countUncounted(tx, appId),
   }
 }
 

@@ -45,9 +45,7 @@ export async function syncSubscription(
 
 /** Whether something was charged since it was last asked about, as far as can be seen without asking for invoices. */
 function mayHavePaid(known: ProviderSubscriptionRow | null, now: ProviderSubscription): boolean {
-  return (
-    known === null || known.items === null || known.paidUntil !== now.paidUntil || known.status !== now.status
-  )
+  return known === null || known.paidUntil !== now.paidUntil || known.status !== now.status
 }
 
 /** A subscription that the provider no longer knows has ended, whenever that was. */

@@ -8,8 +8,6 @@ const HASH_BYTES = 64
 
 /** What OWASP recommends for scrypt: 128 MiB for every guess. */
 export const PASSWORD_COST: PasswordCost = { ln: 17, r: 8, p: 1 }
-/** The cost of hashes that do not name one: Node's defaults. */
-const UNSAID: PasswordCost = { ln: 14, r: 8, p: 1 }
 
 interface StoredHash {
   cost: PasswordCost
@@ -55,16 +53,13 @@ const nobodys = (cost: PasswordCost): StoredHash => ({
 
 function read(stored: string): StoredHash {
   const phc = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(stored)
-  if (phc) {
-    const [, ln, r, p, salt = '', hash = ''] = phc
-    return {
-      cost: { ln: Number(ln), r: Number(r), p: Number(p) },
-      salt: Buffer.from(salt, 'base64'),
-      hash: Buffer.from(hash, 'base64'),
-    }
+  if (!phc) throw new Error('a stored password hash has an unknown form')
+  const [, ln, r, p, salt = '', hash = ''] = phc
+  return {
+    cost: { ln: Number(ln), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(hash, 'base64'),
   }
-  const [salt = '', hash = ''] = stored.split(':')
-  return { cost: UNSAID, salt: Buffer.from(salt, 'hex'), hash: Buffer.from(hash, 'hex') }
 }
 
 const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')

@@ -105,7 +105,7 @@ async function paidFor(db: Db, appId: string, id: string): Promise<Paid[]> {
     const others = live.some((s) => s.provider === provider && s.providerRef === ref && !ending.includes(s))
     const prices = others ? await pricesOfPackage(db, appId, provider, packageId) : []
     // The others may be off the bill already, and last until what is paid ends: nothing would be left on it.
-    const isLast = known.items?.every(({ priceId }) => prices.includes(priceId)) ?? false
+    const isLast = known.items.length > 0 && known.items.every(({ priceId }) => prices.includes(priceId))
     const { paidUntil } = known
     if (!others || isLast) paid.push({ provider, ref, priceId: null, paidUntil })
     else for (const priceId of prices) paid.push({ provider, ref, priceId, paidUntil })

@@ -60,5 +60,5 @@ export async function nextEventOf(
   subscription: PackageSubscription,
 ): Promise<NextEvent | null> {
   const { paidUntil = null } = (await subscriptionBilling(service, subscription)) ?? {}
-  return nextEvent(subscription, paidUntil, subscription.asOf ?? 0)
+  return nextEvent(subscription, paidUntil, subscription.asOf)
 }

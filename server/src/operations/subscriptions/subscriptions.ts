@@ -19,9 +19,8 @@ import { type Cursor, checkFirst, type Page, type Stretch, stretch, unknownAfter
 export interface PackageSubscription {
   id: string
   userId: string
-  /** A stored answer of an earlier version has neither. */
-  userName?: string | null
-  asOf?: number
+  userName: string | null
+  asOf: number
   status: SubscriptionStatus
   package: Package
   metadata: JsonObject

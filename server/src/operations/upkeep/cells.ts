@@ -25,11 +25,8 @@ import {
   withBucketIndex,
 } from '../../store/cells/move-users.ts'
 import { type Pool, TryAgain, type Tx, transactionOnce } from '../../store/connection/database.ts'
-import type { Db } from '../../store/connection/places.ts'
 import { endedForAnother } from '../../store/connection/refusals.ts'
-import { isPartitioned } from '../../store/ledger/ledger-partitions.ts'
-import { withoutWaiting } from '../../store/ledger/partition-ledger.ts'
-import { SEARCH_INDEXES, type SearchIndex, stateOfIndex } from '../../store/schema/search-indexes.ts'
+import { withoutWaiting } from '../../store/connection/without-waiting.ts'
 
 const WAIT_MS = 20
 const LONGEST_WAIT_MS = 2_000
@@ -48,7 +45,6 @@ export async function addCells(
   splitFrom: number | null = null,
 ): Promise<number> {
   const present = await countCells(pool)
-  if (present === 0) await checkReady(pool)
   const wanted = Math.max(present, 1) + count
   if (wanted > MAX_CELLS) throw new StartError(`There can be at most ${MAX_CELLS} cells.`)
   const taken = await schemasTaken(
@@ -128,20 +124,6 @@ async function isDone(pool: Pool, work: (tx: Tx) => Promise<void>): Promise<bool
   } catch (error) {
     if (!endedForAnother(error) && !(error instanceof TryAgain)) throw error
     return false
-  }
-}
-
-/** The tables of users become those of every cell: what is still being built would be missing in the others. */
-async function checkReady(db: Db): Promise<void> {
-  if (!(await isPartitioned(db)))
-    throw new StartError(
-      'The ledger is not partitioned yet: the running service does that in the background.',
-    )
-  for (const index of Object.keys(SEARCH_INDEXES) as SearchIndex[]) {
-    if ((await stateOfIndex(db, index)) !== 'ready')
-      throw new StartError(
-        `The index ${index} is not built yet: the running service does that in the background.`,
-      )
   }
 }
 

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Pool } from '../../store/connection/database.ts'
 import { openPartition, preparePartitions } from '../../store/ledger/ledger-partitions.ts'
-import { partitionLedger } from './partition-ledger.ts'
 import { partitionsDue, retireTogether } from './retire-partition.ts'
 
 export interface LedgerSettings {
@@ -49,8 +48,6 @@ export async function keepLedgerFrom(
   settings: LedgerSettings,
   stopping: AbortSignal,
 ): Promise<void> {
-  const [first, ...others] = await ledgers()
-  if (others.length === 0) await partitionLedger(first, log, stopping)
   while (!stopping.aborted) {
     let wait = HOUR_MS
     try {

@@ -1,7 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { USER_TOKEN_SECONDS } from '../../domain/limits.ts'
-import { LEGACY_KEY } from '../../store/apps/token-keyring.ts'
 import type { Call } from '../call/call.ts'
 import { foundUser } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
@@ -15,20 +14,19 @@ interface Issued {
   uid: number
   /** in seconds */
   issued: number
-  /** null: the legacy key */
-  key: string | null
+  key: string
 }
 
 /** A token for the client API. It names the user by an identity that does not change with `id`. */
 export async function generateUserToken(call: Call, userId: string): Promise<{ token: string }> {
   const { appId, service } = call
-  // This is stored under an Idempotency-Key, not the token. The earlier version stored the token.
-  const told = await mutate<Issued | { token: string }>(call, async (tx) => {
+  // This is stored under an Idempotency-Key, not the token.
+  const told = await mutate<Issued>(call, async (tx) => {
     const user = await foundUser(tx, appId, userId)
     const issued = Math.floor(service.clock() / 1000)
     return { uid: user.uid, issued, key: await service.tokenKeys.current(tx, appId) }
   })
-  return 'token' in told ? told : { token: await signed(service, appId, told) }
+  return { token: await signed(service, appId, told) }
 }
 
 async function signed(service: Service, appId: string, { uid, issued, key }: Issued): Promise<string> {
@@ -36,7 +34,7 @@ async function signed(service: Service, appId: string, { uid, issued, key }: Iss
   if (!signing) throw new Error(`the token key ${key} of the app ${appId} is gone`)
   const { id, algorithm, sign } = signing
   return new SignJWT({ app: appId })
-    .setProtectedHeader({ alg: algorithm, typ: 'JWT', ...(id !== null && { kid: id }) })
+    .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid: id })
     .setIssuer(ISSUER)
     .setAudience(AUDIENCE)
     .setSubject(String(uid))
@@ -56,9 +54,9 @@ export interface TokenClaims {
 export async function readUserToken(service: Service, token: string): Promise<TokenClaims | null> {
   try {
     // Only to find the app's key: the claims are trusted once the key has verified them.
-    const { kid = null } = decodeProtectedHeader(token)
+    const { kid } = decodeProtectedHeader(token)
     const { app } = decodeJwt<{ app: unknown }>(token)
-    if (typeof app !== 'string' || !isIdentifier(app)) return null
+    if (typeof app !== 'string' || !isIdentifier(app) || kid === undefined) return null
     const key = await service.tokenKeys.verifying(app, kid)
     if (!key) return null
     const { payload } = await jwtVerify<{ app: string }>(token, key.verify, {
@@ -68,7 +66,7 @@ export async function readUserToken(service: Service, token: string): Promise<To
       requiredClaims: ['sub', 'app', 'exp'],
       currentDate: new Date(service.clock()),
     })
-    return { appId: payload.app, uid: Number(payload.sub), tokenKey: kid ?? LEGACY_KEY }
+    return { appId: payload.app, uid: Number(payload.sub), tokenKey: kid }
   } catch (error) {
     // An undecodable token throws a TypeError.
     if (error instanceof errors.JOSEError || error instanceof TypeError) return null

@@ -14,7 +14,7 @@ export async function updateUser(call: Call, id: string, change: Partial<User>):
   checkUser(rest)
   return mutateUser(call, id, async (tx, before, moment) => {
     if (call.actor.kind === 'app') await moment()
-    // One that was stored before there was a rule, or came from a provider, does not keep the rest from being changed.
+    // One that came from a provider may break the rule, and does not keep the rest from being changed.
     if (email !== before.email) checkEmail(email)
     const user = { ...before, ...change }
     if (user.billingId !== before.billingId) await checkNotCharged(tx, call.appId, before)

@@ -12,19 +12,14 @@ import { MAX_CACHED_KEYS, USER_TOKEN_SECONDS } from '../../domain/limits.ts'
 import type { JsonObject } from '../../domain/metadata.ts'
 import type { Db } from '../connection/places.ts'
 import type { Keyring } from '../secrets/keyring.ts'
-import { findSecret } from '../secrets/secrets.ts'
 import * as store from './token-keys.ts'
 
 /** Both are deterministic, so that an answer can be repeated without storing the token. */
 export const TOKEN_ALGORITHMS = ['HS256', 'EdDSA'] as const
 export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number]
 
-/** Signs tokens without a key id: the one secret that all apps shared before they had keys. */
-export const LEGACY_KEY = 'legacy'
-
 interface TokenKey {
-  /** null: tokens do not name it */
-  id: string | null
+  id: string
   algorithm: TokenAlgorithm
   sign: Uint8Array | KeyObject
   verify: Uint8Array | KeyObject
@@ -43,7 +38,6 @@ export class TokenKeys {
   readonly #db: Db
   readonly #keyring: Keyring
   readonly algorithm: TokenAlgorithm
-  readonly #legacy: { value: Buffer; retiresAt: number | null } | null
   readonly #clocks: Clocks
   readonly #remembered = new LRUCache<string, { key: TokenKey; confirmedAt: number }>({
     max: MAX_CACHED_KEYS,
@@ -51,40 +45,21 @@ export class TokenKeys {
 
   #public: { keys: Promise<PublicKey[]>; readAt: number } | null = null
 
-  private constructor(
-    db: Db,
-    keyring: Keyring,
-    algorithm: TokenAlgorithm,
-    legacy: { value: Buffer; retiresAt: number | null } | null,
-    clocks: Clocks,
-  ) {
+  private constructor(db: Db, keyring: Keyring, algorithm: TokenAlgorithm, clocks: Clocks) {
     this.#db = db
     this.#keyring = keyring
     this.algorithm = algorithm
-    this.#legacy = legacy
     this.#clocks = clocks
   }
 
   static async open(db: Db, keyring: Keyring, algorithm: TokenAlgorithm, clocks: Clocks): Promise<TokenKeys> {
     await store.retireOtherAlgorithms(db, algorithm)
-    return new TokenKeys(db, keyring, algorithm, await findSecret(db, keyring, 'user-token'), clocks)
+    return new TokenKeys(db, keyring, algorithm, clocks)
   }
 
-  /** Whether tokens without a key id are accepted, and issued to apps that have no key yet. */
-  get legacyIsGood(): boolean {
-    return this.#legacy !== null && this.#clocks.wall() < (this.#legacy.retiresAt ?? Infinity)
-  }
-
-  /** The id of the signing key; null: the legacy one, the only one that processes of the earlier version accept. */
-  async current(db: Db, appId: string): Promise<string | null> {
-    const found = await store.currentTokenKey(db, appId)
-    if (found !== null || this.#signsLegacy) return found
-    return this.make(db, appId)
-  }
-
-  get #signsLegacy(): boolean {
-    const until = (this.#legacy?.retiresAt ?? Infinity) - USER_TOKEN_SECONDS * 1000
-    return this.#legacy !== null && this.#clocks.wall() < until
+  /** The id of the signing key. */
+  async current(db: Db, appId: string): Promise<string> {
+    return (await store.currentTokenKey(db, appId)) ?? this.make(db, appId)
   }
 
   /** The id of a new signing key, or of one that another process created at the same moment. */
@@ -99,15 +74,13 @@ export class TokenKeys {
   }
 
   /** A key to sign with, even a revoked one: a repeated answer stays the same. */
-  async signing(appId: string, id: string | null): Promise<TokenKey | null> {
-    if (id === null) return this.#legacyKey()
+  async signing(appId: string, id: string): Promise<TokenKey | null> {
     const row = await this.#find(appId, id)
     return row && keyOf(id, row)
   }
 
   /** A key whose tokens are accepted. */
-  async verifying(appId: string, id: string | null): Promise<TokenKey | null> {
-    if (id === null) return this.legacyIsGood ? this.#legacyKey() : null
+  async verifying(appId: string, id: string): Promise<TokenKey | null> {
     if (!/^[\w-]{16}$/.test(id)) return null
     const name = `${id} ${appId}`
     const known = this.#remembered.get(name)
@@ -144,11 +117,6 @@ export class TokenKeys {
 
   #find(appId: string, id: string) {
     return store.findTokenKey(this.#db, this.#keyring, appId, id, USER_TOKEN_SECONDS)
-  }
-
-  #legacyKey(): TokenKey | null {
-    const secret = this.#legacy?.value
-    return secret ? { id: null, algorithm: 'HS256', sign: secret, verify: secret } : null
   }
 }
 

@@ -89,20 +89,10 @@ export async function revokeTokenKey(db: Db, appId: string, id: string): Promise
   return rowCount === 1
 }
 
-/** Makes an app refuse tokens of a key that is not its own. */
-export async function insertRevokedKey(db: Db, appId: string, id: string, algorithm: string): Promise<void> {
-  await db.query(
-    `insert into token_key (app_id, id, algorithm, material, revoked_at) values ($1, $2, $3, '', now())
-     on conflict (app_id, id) do nothing`,
-    [appId, id, algorithm],
-  )
-}
-
 /** Deletes keys whose tokens have all expired and whose answers are no longer repeated. */
 export async function forgetTokenKeys(db: Db, appId: string, keptHours: number): Promise<void> {
   await db.query(
-    `delete from token_key where app_id = $1 and material <> ''
-       and least(retired_at, revoked_at) < now() - make_interval(hours => $2)`,
+    `delete from token_key where app_id = $1 and least(retired_at, revoked_at) < now() - make_interval(hours => $2)`,
     [appId, keptHours],
   )
 }
@@ -139,7 +129,7 @@ export async function sealTokenKeys(pool: Pool, keyring: Keyring): Promise<void>
   for (;;) {
     const last = await transaction(pool, async (tx) => {
       const { rows } = await tx.query<{ appId: string; id: string; material: Buffer }>(
-        `select app_id as "appId", id, material from token_key where (app_id, id) > ($1, $2) and material <> ''
+        `select app_id as "appId", id, material from token_key where (app_id, id) > ($1, $2)
          order by app_id, id limit ${BATCH} for update`,
         after,
       )

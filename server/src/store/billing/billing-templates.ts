@@ -8,8 +8,7 @@ export interface TemplateRow {
   createdAt: number
   archivedAt: number | null
   items: { packageId: string; chosen: (Price & { archived: boolean }) | null }[]
-  /** null: as of a template that an earlier version made */
-  terms: SaleTerms | null
+  terms: SaleTerms
 }
 
 const SELECT = `

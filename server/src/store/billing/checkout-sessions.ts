@@ -11,8 +11,7 @@ export interface CheckoutSession {
   userUid: number | null
   provider: string
   items: { packageId: string; priceId: string }[]
-  /** null: as of a link that an earlier version made */
-  terms: SaleTerms | null
+  terms: SaleTerms
   successUrl: string
   cancelUrl: string
   providerRef: string | null
@@ -41,7 +40,7 @@ export async function insertCheckoutSession(
       s.userUid,
       s.provider,
       JSON.stringify(s.items),
-      s.terms && JSON.stringify(s.terms),
+      JSON.stringify(s.terms),
       s.successUrl,
       s.cancelUrl,
     ],

@@ -1,7 +1,7 @@
+import { MAX_COUNT } from '../../domain/limits.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
 import { timestamp } from '../connection/database.ts'
 import { type Db, implied } from '../connection/places.ts'
-import { MAX_COUNT } from '../../domain/limits.ts'
 
 export const PAYMENT_STATES = ['PAID', 'FAILED'] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]

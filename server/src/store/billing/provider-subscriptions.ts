@@ -25,10 +25,10 @@ export interface ProviderSubscriptionRow {
   reversals: Payment[]
   /** when that ended access; null: it has not, or access was given back */
   accessEndedAt: number | null
-  /** what it is charged for; null: stored by an earlier version */
-  items: readonly BilledItem[] | null
+  /** what it is charged for */
+  items: readonly BilledItem[]
   trialEndsAt: number | null
-  billingState: BillingState | null
+  billingState: BillingState
   version: number
 }
 
@@ -37,13 +37,10 @@ interface BilledItem {
   quantity: number
 }
 
-/** Processes of an earlier version do not write it. */
-export const PAID_AT = 'coalesce(paid_at, least(made_at, now()))'
-
 const COLUMNS = `user_uid as "userUid", customer_ref as "customerRef", status, made_at as "madeAt",
-  ${PAID_AT} as "paidAt", paid_until as "paidUntil", past_due_since as "pastDueSince", live, anchor, interval,
+  paid_at as "paidAt", paid_until as "paidUntil", past_due_since as "pastDueSince", live, anchor, interval,
   coalesce(reversals, '[]') as reversals, access_ended_at as "accessEndedAt", version,
-  (select json_agg(json_build_object('priceId', i.id, 'quantity', i.quantity))
+  (select coalesce(json_agg(json_build_object('priceId', i.id, 'quantity', i.quantity)), '[]')
    from unnest(price_ids, quantities) as i (id, quantity)) as items,
   trial_ends_at as "trialEndsAt", billing_state as "billingState"`
 
@@ -115,8 +112,8 @@ export async function writeProviderSubscription(
       s.interval,
       s.reversals.length === 0 ? null : JSON.stringify(s.reversals),
       timestampOrNull(s.accessEndedAt),
-      s.items?.map(({ priceId }) => priceId) ?? null,
-      s.items?.map(({ quantity }) => quantity) ?? null,
+      s.items.map(({ priceId }) => priceId),
+      s.items.map(({ quantity }) => quantity),
       timestampOrNull(s.trialEndsAt),
       s.billingState,
     ],
@@ -133,7 +130,7 @@ export async function notePaidAgain(
   paidAt: number,
 ): Promise<void> {
   await db.query(
-    `update provider_subscription set paid_at = greatest(${PAID_AT}, $4::timestamptz)
+    `update provider_subscription set paid_at = greatest(paid_at, $4::timestamptz)
      where app_id = $1 and provider = $2 and ref = $3`,
     [appId, provider, ref, timestamp(paidAt)],
   )

@@ -1,7 +1,7 @@
 import type { ChargedPrice } from '../../domain/mrr.ts'
 import { timestamp } from '../connection/database.ts'
 import { type Db, implied } from '../connection/places.ts'
-import { type ListedPayment, OF_PAGE, MONEY } from './payments.ts'
+import { type ListedPayment, MONEY, OF_PAGE } from './payments.ts'
 
 // The lists behind sums of money that are not rows of their own: what recurs, and what was given back.
 

@@ -86,7 +86,7 @@ export async function chargedPrices(db: Db, appId: string, now: number): Promise
        select p.provider, i.price_id, p.billing_state as state, coalesce(p.trial_ends_at > $2, false) as trialing,
          sum(i.quantity)::bigint as quantity
        from provider_subscription p cross join lateral unnest(p.price_ids, p.quantities) as i (price_id, quantity)
-       where p.app_id = $1 and p.live and p.billing_state is not null
+       where p.app_id = $1 and p.live
          -- Past due at the provider, it may have ended here.
          and exists (select from subscription s where s.app_id = p.app_id and s.provider = p.provider
            and s.provider_ref = p.ref and s.cancelled_at is null and (s.cancel_at is null or s.cancel_at > $2))
@@ -95,15 +95,6 @@ export async function chargedPrices(db: Db, appId: string, now: number): Promise
     [appId, timestamp(now)],
   )
   return rows
-}
-
-/** Live subscriptions at providers whose prices are not known yet: stored by an earlier version. */
-export async function countUncounted(db: Db, appId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*) as count from provider_subscription where app_id = $1 and live and price_ids is null`,
-    [appId],
-  )
-  return rows[0]?.count ?? 0
 }
 
 /** Kept figures, and how long ago they were made, in real time. */

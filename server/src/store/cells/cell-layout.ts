@@ -90,19 +90,6 @@ export async function foundCells(tx: Tx, home: string): Promise<void> {
     BUCKETS - 1,
   ])
   await furnish(tx, FIRST_CELL, home)
-  await searchInCells(tx)
-}
-
-/** The search looks whether its index is built, by the name that it had so far. */
-async function searchInCells(tx: Tx): Promise<void> {
-  const { rows } = await tx.query<{ definition: string }>(
-    `select pg_get_functiondef(p.oid) as definition from pg_proc p
-     where p.pronamespace = current_schema()::regnamespace and p.proname = 'users_with_part'`,
-  )
-  for (const { definition } of rows)
-    await tx.query(
-      definition.replace("to_regclass('users_by_part')", `to_regclass('${FIRST_CELL}.users_by_part')`),
-    )
 }
 
 /** Creates the tables of another cell, like those of cell 0; `splitFrom`: of which cell it is to get half of the users. */

@@ -101,7 +101,7 @@ export async function freeJobsOf(db: Db, dead: readonly WorkerBeat[]): Promise<v
   )
 }
 
-/** Whether this database already has job tables that record which worker holds a job. */
+/** Whether this database already has job tables. */
 export async function hasJobs(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ both: boolean }>(
     `select to_regclass('graphile_worker.jobs') is not null and to_regclass('job_worker') is not null as both`,
@@ -119,7 +119,7 @@ export async function freeAllJobs(db: Db): Promise<void> {
 }
 
 /**
- * Frees jobs locked for so long that nobody will come back for them: a process of an earlier version reports no number.
+ * Frees jobs locked for so long that nobody will come back for them: their worker died before it reported a number.
  * graphile-worker itself would wait four hours.
  */
 export async function freeStrandedJobs(db: Db, minutes: number): Promise<void> {

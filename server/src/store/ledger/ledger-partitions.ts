@@ -19,14 +19,6 @@ export async function remoteLedger(db: Db): Promise<string | null> {
   return rows[0]?.schema ?? null
 }
 
-/** False in a large database until the background has converted it: see `partition-ledger.ts`. */
-export async function isPartitioned(db: Db): Promise<boolean> {
-  const { rows } = await db.query<{ kind: string }>(
-    `select relkind::text as kind from pg_class where oid = to_regclass('usage_ledger')`,
-  )
-  return rows[0]?.kind === 'p'
-}
-
 /** Blocks that have a partition, in order. */
 export async function attachedBlocks(db: Db): Promise<number[]> {
   const { rows } = await db.query<{ name: string }>(
@@ -73,7 +65,7 @@ async function alone(tx: Tx): Promise<boolean> {
 /** Has a partition ready for the current block and the next, and the list of partitions agree with what there is. */
 export async function preparePartitions(pool: Pool): Promise<void> {
   await transactionOnce(pool, async (tx) => {
-    if (!(await alone(tx)) || !(await isPartitioned(tx))) return
+    if (!(await alone(tx))) return
     const { block } = await currentBlock(tx)
     const attached = await attachedBlocks(tx)
     const wanted = new Set([block, Math.min(block + 1, LAST_BLOCK)])
@@ -92,7 +84,6 @@ export async function preparePartitions(pool: Pool): Promise<void> {
 
 /** For restored rows: has the partitions that the restored list names, and no retired ones. */
 export async function restorePartitions(tx: Tx): Promise<void> {
-  if (!(await isPartitioned(tx))) return
   const attached = await attachedBlocks(tx)
   const { rows } = await tx.query<{ block: number; retired: boolean }>(
     `select block, retired_at is not null as retired from ledger_partition`,
@@ -110,7 +101,7 @@ export async function restorePartitions(tx: Tx): Promise<void> {
  */
 export async function openPartition(pool: Pool, seconds: number): Promise<number | null> {
   return transactionOnce(pool, async (tx) => {
-    if (!(await alone(tx)) || !(await isPartitioned(tx))) return null
+    if (!(await alone(tx))) return null
     const { block, isEmpty } = await currentBlock(tx)
     const next = block + 1
     const { rows } = await tx.query<{ due: boolean }>(

@@ -1,8 +1,8 @@
 import type { Pool, Tx } from '../connection/database.ts'
 import { awaitCommits } from '../connection/distributed-commits.ts'
 import type { Db } from '../connection/places.ts'
+import { withoutWaiting } from '../connection/without-waiting.ts'
 import { partitionName } from './ledger-partitions.ts'
-import { withoutWaiting } from './partition-ledger.ts'
 
 // A partition is retired when its entries are replaced by their sums in `ledger_base`. The sums are made beforehand; that
 // they count and the entries are gone becomes true at one moment, with the commit of one short transaction. So at every

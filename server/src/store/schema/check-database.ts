@@ -1,7 +1,7 @@
 import { StartError } from '../../domain/errors.ts'
 import type { Pool } from '../connection/database.ts'
 import { type DatabaseSetting, startProblem } from '../connection/start-problems.ts'
-import { LATEST_MIGRATION, unknownMigrations } from './migrate.ts'
+import { appliedMigrations, LATEST_MIGRATION, unknownAmong } from './migrate.ts'
 import { RESTORE_MARK } from './restore-mark.ts'
 
 const OLDEST_POSTGRES = 150_000
@@ -12,6 +12,7 @@ interface Found {
   standby: boolean
   readOnly: boolean
   halfRestored: boolean
+  preRelease: boolean
 }
 
 /** Refuses, with one line, a database that the service cannot use. */
@@ -29,7 +30,11 @@ export async function checkDatabase(pool: Pool, setting: DatabaseSetting): Promi
     throw new StartError(
       `A restore into this database did not finish: start from an empty one, and restore again. (${setting} points to it.)`,
     )
-  const unknown = await unknownMigrations(pool)
+  if (found.preRelease)
+    throw new StartError(
+      `The database that ${setting} points to was made by a version before 0.1.0, which this version does not upgrade. Carry its data over: run npm run backup -- FILE in the checkout that made it, then npm run restore -- FILE in this one, into an empty database or a new data folder.`,
+    )
+  const unknown = unknownAmong(await appliedMigrations(pool))
   if (unknown.length > 0)
     throw new StartError(
       `The database is from a newer version of Tollgate: its schema is at ${unknown.at(-1)}, and this version knows it up to ${LATEST_MIGRATION}. Start the newer version.`,
@@ -41,7 +46,7 @@ async function look(pool: Pool, setting: DatabaseSetting): Promise<Found> {
     const { rows } = await pool.query<Found>(
       `select current_setting('server_version_num')::int as version, current_setting('server_version') as name,
          pg_is_in_recovery() as standby, current_setting('transaction_read_only')::bool as "readOnly",
-         to_regclass($1) is not null as "halfRestored"`,
+         to_regclass($1) is not null as "halfRestored", to_regclass('kysely_migration') is not null as "preRelease"`,
       [RESTORE_MARK],
     )
     if (!rows[0]) throw new Error('no answer')

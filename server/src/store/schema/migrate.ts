@@ -1,128 +1,101 @@
-import { Kysely, type Migration, Migrator, PostgresAdapter, PostgresDialect } from 'kysely'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { StartError } from '../../domain/errors.ts'
 import { type Pool, transactionOnce } from '../connection/database.ts'
 import type { Db } from '../connection/places.ts'
-import * as initial from './migrations/001-initial.ts'
-import * as billing from './migrations/002-billing.ts'
-import * as dashboard from './migrations/003-dashboard.ts'
-import * as imports from './migrations/004-imports.ts'
-import * as jobWorkers from './migrations/005-job-workers.ts'
-import * as liveness from './migrations/006-liveness.ts'
-import * as signInPace from './migrations/007-sign-in-pace.ts'
-import * as retention from './migrations/008-retention.ts'
-import * as tokenKeys from './migrations/009-token-keys.ts'
-import * as payments from './migrations/010-payments.ts'
-import * as lifecycle from './migrations/011-lifecycle.ts'
-import * as priceChanges from './migrations/012-price-changes.ts'
-import * as providerPeriods from './migrations/013-provider-periods.ts'
-import * as saleTerms from './migrations/014-sale-terms.ts'
-import * as erasure from './migrations/015-erasure.ts'
-import * as refunds from './migrations/016-refunds.ts'
-import * as passwordResets from './migrations/017-password-resets.ts'
-import * as search from './migrations/018-search.ts'
-import * as revenue from './migrations/019-revenue.ts'
-import * as archive from './migrations/020-archive.ts'
-import * as auditLog from './migrations/022-audit-log.ts'
-import * as ledgerPartitions from './migrations/023-ledger-partitions.ts'
-import * as providerLeases from './migrations/024-provider-leases.ts'
-import * as featureActivity from './migrations/025-feature-activity.ts'
-import * as appRemoval from './migrations/026-app-removal.ts'
-import * as replica from './migrations/027-replica.ts'
-import * as cells from './migrations/028-cells.ts'
-import * as makersOfLinks from './migrations/029-makers-of-links.ts'
-import * as splitCells from './migrations/030-split-cells.ts'
-import * as remoteCells from './migrations/031-remote-cells.ts'
-import * as retireRemoteLedgers from './migrations/032-retire-remote-ledgers.ts'
+import { withoutWaiting } from '../connection/without-waiting.ts'
+import { MIGRATION_FILES } from './migration-files.ts'
 
-const MIGRATIONS: Record<string, Migration> = {
-  '001-initial': initial,
-  '002-billing': billing,
-  '003-dashboard': dashboard,
-  '004-imports': imports,
-  '005-job-workers': jobWorkers,
-  '006-liveness': liveness,
-  '007-sign-in-pace': signInPace,
-  '008-retention': retention,
-  '009-token-keys': tokenKeys,
-  '010-payments': payments,
-  '011-lifecycle': lifecycle,
-  '012-price-changes': priceChanges,
-  '013-provider-periods': providerPeriods,
-  '014-sale-terms': saleTerms,
-  '015-erasure': erasure,
-  '016-refunds': refunds,
-  '017-password-resets': passwordResets,
-  '018-search': search,
-  '019-revenue': revenue,
-  '020-archive': archive,
-  '022-audit-log': auditLog,
-  '023-ledger-partitions': ledgerPartitions,
-  '024-provider-leases': providerLeases,
-  '025-feature-activity': featureActivity,
-  '026-app-removal': appRemoval,
-  '027-replica': replica,
-  '028-cells': cells,
-  '029-makers-of-links': makersOfLinks,
-  '030-split-cells': splitCells,
-  '031-remote-cells': remoteCells,
-  '032-retire-remote-ledgers': retireRemoteLedgers,
+const NAMES = Object.keys(MIGRATION_FILES)
+export const LATEST_MIGRATION = NAMES.at(-1) ?? ''
+
+const REPORT_MS = 10_000
+/** Five minutes. */
+const TABLE_LOCKS = { attempts: 600, ms: 500 }
+/** Ten minutes. */
+const SCHEMA_LOCK = { attempts: 60, ms: REPORT_MS }
+
+interface Migrating {
+  /** the last one to apply; by default all are applied */
+  to?: string | undefined
+  files?: Readonly<Record<string, string>>
+  /** Called when a migration begins, and every ten seconds until it is applied. */
+  applying?: (name: string) => void
 }
 
-export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''
-
-/**
- * Without Kysely's own lock: it belongs to a session, which a pooler does not keep. Callers have theirs, and a second
- * migrator would fail on the migration's first statement.
- */
-class LocklessDialect extends PostgresDialect {
-  override createAdapter(): PostgresAdapter {
-    return new (class extends PostgresAdapter {
-      override async acquireMigrationLock(): Promise<void> {}
-      override async releaseMigrationLock(): Promise<void> {}
-    })()
+/** Applies missing migrations, each in a transaction. The caller holds the lock of `whileOthersWait`. */
+export async function migrate(pool: Pool, options: Migrating = {}): Promise<void> {
+  const { to = LATEST_MIGRATION, files = MIGRATION_FILES, applying = () => {} } = options
+  const applied = await appliedMigrations(pool)
+  const missing = Object.entries(files).filter(([name]) => name <= to && !applied.includes(name))
+  if (missing.length === 0) return
+  await pool.query(
+    `create table if not exists schema_migration (
+       name text primary key, applied_at timestamptz not null default clock_timestamp())`,
+  )
+  for (const [name, sql] of missing) {
+    applying(name)
+    const reports = setInterval(applying, REPORT_MS, name)
+    await apply(pool, name, sql).finally(() => clearInterval(reports))
   }
 }
 
-/** Migrates the schema to the latest version, or up to the migration `to`. */
-export async function migrate(pool: Pool, to?: string): Promise<void> {
-  const migrator = new Migrator({
-    db: new Kysely({ dialect: new LocklessDialect({ pool }) }),
-    provider: { getMigrations: async () => MIGRATIONS },
-  })
-  const { error } = to === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(to)
-  if (error) throw error
+/** Others queue behind a transaction that waits for a table: this one gives up at once, and tries again. */
+async function apply(pool: Pool, name: string, sql: string): Promise<void> {
+  for (let attempt = 1; attempt <= TABLE_LOCKS.attempts; attempt++) {
+    const isApplied = await withoutWaiting(pool, 'here', async (tx) => {
+      await tx.query(sql)
+      await tx.query('insert into schema_migration (name) values ($1)', [name])
+    })
+    if (isApplied) return
+    await delay(TABLE_LOCKS.ms)
+  }
+  throw new StartError(
+    `The migration ${name} could not lock the tables that it changes: end long transactions on the database, and start again.`,
+  )
 }
 
 /** The applied migrations, oldest first; none where there is no schema yet. */
 export async function appliedMigrations(db: Db): Promise<string[]> {
-  const { rows } = await db.query<{ known: boolean }>(
-    `select to_regclass('kysely_migration') is not null as known`,
-  )
-  if (!rows[0]?.known) return []
-  const applied = await db.query<{ name: string }>('select name from kysely_migration order by name')
+  const { rows } = await db.query(`select where to_regclass('schema_migration') is not null`)
+  if (rows.length === 0) return []
+  const applied = await db.query<{ name: string }>('select name from schema_migration order by name')
   return applied.rows.map(({ name }) => name)
 }
 
-/** Whether there is nothing to migrate, without the migrator's many questions. */
+/** Whether there is nothing to migrate. */
 export async function isMigrated(db: Db): Promise<boolean> {
   const applied = await appliedMigrations(db)
-  return Object.keys(MIGRATIONS).every((name) => applied.includes(name))
+  return NAMES.every((name) => applied.includes(name))
 }
 
+/** Migrations that only a newer version of the service knows. */
 export const unknownAmong = (names: readonly string[]): string[] =>
-  names.filter((name) => !(name in MIGRATIONS))
-
-/** Applied migrations that only a newer version of the service knows. */
-export async function unknownMigrations(db: Db): Promise<string[]> {
-  return unknownAmong(await appliedMigrations(db))
-}
+  names.filter((name) => !NAMES.includes(name))
 
 /**
  * Several processes may start at once: the first one changes the schema, the others wait. The lock belongs to a
- * transaction, so that it works through a pooler, and is gone with its connection.
+ * transaction, so that it works through a pooler and ends with its connection. `waiting` is called every ten seconds.
  */
-export function whileOthersWait(pool: Pool, change: () => Promise<void>): Promise<void> {
-  return transactionOnce(pool, async (lock) => {
-    await lock.query(`select pg_advisory_xact_lock(hashtext('tollgate schema'))`)
-    await change()
-  })
+export async function whileOthersWait(
+  pool: Pool,
+  change: () => Promise<void>,
+  { waiting = () => {}, attempts = SCHEMA_LOCK.attempts, ms = SCHEMA_LOCK.ms } = {},
+): Promise<void> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const isDone = await transactionOnce(pool, async (lock) => {
+      await lock.query(`set local lock_timeout = ${ms}`)
+      const isMine = await lock.query(`select pg_advisory_xact_lock(hashtext('tollgate schema'))`).then(
+        () => true,
+        (error) => !(error instanceof pg.DatabaseError && error.code === '55P03') && Promise.reject(error),
+      )
+      if (isMine) await change()
+      return isMine
+    })
+    if (isDone) return
+    waiting()
+  }
+  throw new StartError(
+    'Another process has been changing the schema of the database for too long: wait for it or stop it, and start again.',
+  )
 }

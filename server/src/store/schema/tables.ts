@@ -45,7 +45,6 @@ export const TABLES = [
   'sandbox_subscription',
   'secret',
   'session',
-  'sign_in_attempt',
   'sign_in_pace',
   'subscription',
   'token_key',
@@ -212,7 +211,7 @@ export async function findOccupied(db: Db): Promise<{ name: string; rows: number
   const { rows } = await db.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = current_schema()::regnamespace
        and relname = any($1) order by 1`,
-    [[...TABLES, 'kysely_migration']],
+    [[...TABLES, 'schema_migration']],
   )
   const occupied: { name: string; rows: number }[] = []
   for (const { name } of rows) {

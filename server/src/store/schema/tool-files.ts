@@ -5,7 +5,7 @@ import type { Db } from '../connection/places.ts'
 /** Tells databases apart, also those of other servers: when its schema was made, and its number there. */
 export async function databaseId(db: Db): Promise<string> {
   const { rows } = await db.query<{ id: string }>(
-    `select left(md5(concat_ws(' ', oid, (select min("timestamp") from kysely_migration))), 8) as id
+    `select left(md5(concat_ws(' ', oid, (select extract(epoch from min(applied_at)) from schema_migration))), 8) as id
      from pg_database where datname = current_database()`,
   )
   return rows[0]?.id ?? ''

@@ -12,23 +12,10 @@ export async function secretNamed(db: Db, keyring: Keyring, name: string): Promi
     name,
     keyring.seal(placeOf(name), randomBytes(32)),
   ])
-  const found = await findSecret(db, keyring, name)
+  const { rows } = await db.query<{ value: Buffer }>(`select value from secret where name = $1`, [name])
+  const [found] = rows
   if (!found) throw new Error(`the secret ${name} vanished`)
-  return found.value
-}
-
-/** `retiresAt` is when it is no longer valid for anything; null: never. */
-export async function findSecret(
-  db: Db,
-  keyring: Keyring,
-  name: string,
-): Promise<{ value: Buffer; retiresAt: number | null } | null> {
-  const { rows } = await db.query<{ value: Buffer; retiresAt: number | null }>(
-    `select value, retires_at as "retiresAt" from secret where name = $1`,
-    [name],
-  )
-  const [row] = rows
-  return row ? { value: keyring.open(placeOf(name), row.value), retiresAt: row.retiresAt } : null
+  return keyring.open(placeOf(name), found.value)
 }
 
 /** Also false for a database without tables. */

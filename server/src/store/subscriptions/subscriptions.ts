@@ -1,5 +1,4 @@
 import type { Subscription } from '../../domain/subscription.ts'
-import { PAID_AT } from '../billing/provider-subscriptions.ts'
 import { timestamp, timestampOrNull } from '../connection/database.ts'
 import { anyRows, firstRows } from '../connection/merge-answers.ts'
 import { type Db, rowsOf, type UserDb } from '../connection/places.ts'
@@ -244,7 +243,7 @@ export async function paymentsBehind(
   userUid: number,
 ): Promise<Map<string, { paidAt: number; forGood: boolean }>> {
   const { rows } = await db.query<{ provider: string; ref: string; paidAt: number; forGood: boolean }>(
-    `select provider, ref, ${PAID_AT} as "paidAt", status = 'paid' as "forGood" from provider_subscription
+    `select provider, ref, paid_at as "paidAt", status = 'paid' as "forGood" from provider_subscription
      where app_id = $1 and (provider, ref) in
        (select provider, provider_ref from subscription where app_id = $1 and user_uid = $2)`,
     [appId, userUid],

@@ -2,7 +2,6 @@ import type { Override } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
 import { descending, firstScanned, type Scan } from '../connection/merge-answers.ts'
 import type { Db, UserDb } from '../connection/places.ts'
-import { isReady } from '../schema/search-indexes.ts'
 
 /** Replaces all overrides of a user, who is locked. */
 export async function storeOverrides(
@@ -41,7 +40,7 @@ interface Overridden {
 
 /**
  * Users with an override of the feature, in force or not, among the `most` newest before `before` who have any; and if
- * fewer than `limit` were found, where to go on looking. None while the index is being built.
+ * fewer than `limit` were found, where to go on looking.
  */
 export async function usersWithOverride(
   db: Db,
@@ -53,7 +52,7 @@ export async function usersWithOverride(
 ): Promise<Scan<Overridden>> {
   const look = async (cell: Db): Promise<Scan<Overridden>> => {
     const stretch = `select uid, id, name, overrides from users
-      where app_id = $1 and uid < $2 and overrides is not null and ${isReady('users_with_overrides')} order by uid desc`
+      where app_id = $1 and uid < $2 and overrides is not null order by uid desc`
     const { rows } = await cell.query<Overridden>(
       `select * from (${stretch} limit $3) u
        where exists (select from json_array_elements(overrides) o where o->>'featureId' = $4)

@@ -3,7 +3,6 @@ import { parseTimestamp } from '../connection/database.ts'
 import { compareBytes, firstRows } from '../connection/merge-answers.ts'
 import type { Db } from '../connection/places.ts'
 import { Prepared } from '../connection/prepared.ts'
-import { isReady } from '../schema/search-indexes.ts'
 import type { UserRow } from './users.ts'
 
 export type ListedUser = Omit<UserRow, 'overrides'> & { createdAt: number }
@@ -90,9 +89,8 @@ function newStatement(name: string, after: FoundBy | null, byPart: boolean): Sta
       const [afterKey, afterUid] = takePlace()
       rest = `and (${key}, uid) > (${afterKey} collate "C", ${afterUid})`
     }
-    const ready = by === 'name' ? `and ${isReady('users_by_name')}` : ''
     return `(select '${by}' as by, ${key} as key, ${COLUMNS} from users
-      where app_id = $1 and ${key} >= ${from} and ${key} < ${to} ${rest} ${ready}
+      where app_id = $1 and ${key} >= ${from} and ${key} < ${to} ${rest}
       order by ${key}, uid limit $2)`
   })
   if (byPart) {

@@ -10,7 +10,6 @@ import {
   sums,
 } from '../connection/merge-answers.ts'
 import { type Db, rowOf, rowsOf } from '../connection/places.ts'
-import { isReady } from '../schema/search-indexes.ts'
 import { LISTED, type ListedUser } from './search-users.ts'
 
 /** Newest first, starting before `before`. */
@@ -62,7 +61,7 @@ export async function usersByName(
   const ask = rowsOf<NamedUser>({
     name: 'users-by-name',
     text: `select ${LISTED}, ${key} as key from users
-      where app_id = $1 and name is not null and (${key}, uid) > ($2 collate "C", $3) and ${isReady('users_by_name')}
+      where app_id = $1 and name is not null and (${key}, uid) > ($2 collate "C", $3)
       order by ${key}, uid limit $4`,
     values: [appId, after.key, after.uid, limit],
   })

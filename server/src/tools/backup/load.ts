@@ -20,6 +20,7 @@ import {
 } from '../../store/schema/tables.ts'
 import type { Contents, Head } from './contents.ts'
 import type { Watch } from './format.ts'
+import { isPreRelease, withoutPreRelease } from './pre-release.ts'
 import { RowSum, type TableSum } from './row-sum.ts'
 
 export interface Loaded {
@@ -36,7 +37,9 @@ interface Target {
 }
 
 /** Refuses data that this version cannot store. */
-export function checkHead({ app, migrations }: Head): void {
+export function checkHead(head: Head): void {
+  if (isPreRelease(head)) return
+  const { app, migrations } = head
   const unknown = unknownAmong(migrations)
   if (unknown.length > 0)
     throw new StartError(
@@ -45,7 +48,7 @@ export function checkHead({ app, migrations }: Head): void {
   if (migrations.length === 0) throw new StartError('There is no Tollgate data there: nothing was done.')
 }
 
-const MADE_BY_MIGRATIONS = ['kysely_migration', 'ledger_partition']
+const MADE_BY_MIGRATIONS = ['schema_migration', 'ledger_partition']
 
 /** Refuses a target that already contains any of our tables, and says which. */
 export async function checkTarget({ pool, setting }: Target): Promise<void> {
@@ -65,14 +68,15 @@ export async function checkTarget({ pool, setting }: Target): Promise<void> {
  * Loads all the data into an empty database: the schema as of the backup, the rows, and then the migrations since. A
  * marker table exists until everything is done, so that no service starts on a part.
  */
-export async function load(contents: Contents, target: Target, watch: Watch): Promise<Loaded> {
+export async function load(given: Contents, target: Target, watch: Watch): Promise<Loaded> {
   const { pool } = target
-  checkHead(contents.head)
+  checkHead(given.head)
+  const contents = withoutPreRelease(given)
   let loaded: Loaded | undefined
   await whileOthersWait(pool, async () => {
     await checkTarget(target)
     await markRestore(pool)
-    await migrate(pool, contents.head.migrations.at(-1))
+    await migrate(pool, { to: contents.head.migrations.at(-1) })
     await target.migrateJobs(pool)
     const tables = await loadRows(contents, pool, watch)
     await migrate(pool)
