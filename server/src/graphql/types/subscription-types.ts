@@ -28,28 +28,28 @@ export function defineSubscriptionTypes<Context extends object>(
       startedAt: t.string({ resolve: (s) => isoTime(s.startedAt) }),
       cancelAt: t.string({
         nullable: true,
-        description: 'It ends then, and is ACTIVE until then.',
+        description: 'Time at which the subscription is scheduled to end. The status is ACTIVE until then.',
         resolve: (s) => isoTimeOrNull(s.cancelAt),
       }),
       cancelledAt: t.string({ nullable: true, resolve: (s) => isoTimeOrNull(s.cancelledAt) }),
       // A stored answer of an earlier version has none of the following.
       trialEndsAt: t.string({
         nullable: true,
-        description: 'It is a trial until then.',
+        description: 'End of the trial; null if the subscription is not a trial.',
         resolve: (s) => isoTimeOrNull(s.trialEndsAt ?? null),
       }),
       quantity: t.int({
-        description: 'Multiplies the limits of the package.',
+        description: 'Quantity, by which the limits of the package are multiplied.',
         resolve: (s) => s.quantity ?? 1,
       }),
       packageVersion: t.int({
-        description: 'The version of the package that applies now.',
+        description: 'Version of the package that currently applies.',
         resolve: (s) => s.packageVersion ?? 1,
       }),
       scheduled: t.field({
         type: scheduledChange,
         nullable: true,
-        description: 'What it is to be changed to, and when.',
+        description: 'Scheduled change of the subscription, if any.',
         resolve: (s) => s.scheduled ?? null,
       }),
     }),
