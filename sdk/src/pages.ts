@@ -4,9 +4,9 @@ import type { Result } from './types.ts'
 
 const PAGE_SIZE = 100
 
-/** How a whole list is read, page by page. */
+/** Options for iterating over a list page by page. */
 export interface PageSize {
-  /** Entries per page. @default 100 */
+  /** Number of items per page. @default 100 */
   pageSize?: number | undefined
 }
 

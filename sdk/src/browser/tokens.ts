@@ -1,7 +1,7 @@
 import { NetworkError, reasonOf } from '../errors.ts'
 import { within } from '../within.ts'
 
-/** A user token, or a function that fetches one from the application's backend. */
+/** User token, or a function that fetches one from the application's backend. */
 export type TokenSource = string | (() => string | Promise<string>)
 
 interface Held {

@@ -6,25 +6,25 @@ import { MAX_TIMER_MS } from '../within.ts'
 import { DiskStore } from './disk-store.ts'
 import { type KeyedEvent, MemoryStore, type QueuedEvent, type QueueStore } from './queue-store.ts'
 
-/** How usage is queued while the service is unreachable. */
+/** Options of the queue for usage recorded while the service is unreachable. */
 export interface QueueOptions {
-  /** Events that may wait; further ones get an error with code `QUEUE_FULL`. @default 10_000 */
+  /** Maximum number of queued events. Further events fail with the code `QUEUE_FULL`. @default 10_000 */
   max?: number | undefined
   /**
-   * A file that keeps the events when the process ends or is killed. One client per file.
+   * File that stores the events, so that they survive the process. Each client needs its own file.
    * @default none: in memory
    */
   path?: string | undefined
-  /** Milliseconds between two checks whether the service is back. @default 1_000 */
+  /** Milliseconds between attempts to reach the service. @default 1_000 */
   retryEvery?: number | undefined
   /**
-   * Milliseconds after which an event that may already have been counted is given up, with an error with code
-   * `QUEUE_EXPIRED`, since the service forgets keys after 24 hours. One that was never sent is never given up.
+   * Milliseconds after which an event that may already have been counted is discarded with the error
+   * `QUEUE_EXPIRED`, since idempotency keys expire after 24 hours. Events that were never sent do not expire.
    * @default 23 hours
    */
   maxAge?: number | undefined
   /**
-   * Called with the outcome of each queued event: recorded, refused (`recorded` is false), or failed for good.
+   * Called with the result of each queued event: recorded, not recorded (`recorded` is false), or failed.
    * @default none
    */
   onSettled?: ((event: KeyedEvent, result: Result<RecordedUsage>) => unknown) | undefined
