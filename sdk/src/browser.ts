@@ -229,7 +229,7 @@ export class TollgateClient {
 /** The service would refuse these too, but with everything else in the request. */
 function check({ featureId = '', delta = 1 }: { featureId?: unknown; delta?: unknown }): void {
   if (typeof featureId !== 'string') throw refused('featureId', 'a string')
-  if (!Number.isInteger(delta)) throw refused('delta', 'a whole number')
+  if (!Number.isInteger(delta)) throw refused('delta', 'an integer')
 }
 
 const refused = (field: string, kind: string): TollgateError =>

@@ -20,7 +20,7 @@ export async function* entriesOf<Entry extends { id: string }>(
 ): AsyncGenerator<Entry, void, undefined> {
   const { pageSize: first = PAGE_SIZE } = args ?? {}
   if (!Number.isSafeInteger(first) || first < 1)
-    throw refused('pageSize', 'pageSize must be a whole number above 0', first)
+    throw refused('pageSize', 'pageSize must be a positive integer', first)
   let after: string | undefined
   for (;;) {
     const { data, error } = await read({ first, after })

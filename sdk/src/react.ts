@@ -31,7 +31,7 @@ export function TollgateProvider({ client, children }: TollgateProviderProps): R
 /** Returns the client of the provider, for example to call `refresh()` after usage. */
 export function useTollgate(): TollgateClient {
   const client = useContext(Context)
-  if (!client) throw new Error('Tollgate’s hooks need a <TollgateProvider client={…}> above them')
+  if (!client) throw new Error('Tollgate hooks must be used inside <TollgateProvider client={…}>')
   return client
 }
 

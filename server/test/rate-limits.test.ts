@@ -64,7 +64,7 @@ describe('gap: rate limits of a key', () => {
     expect(refused.status).toBe(200)
     expect(refused.errors).toEqual([
       {
-        message: expect.stringMatching(/^Too many requests with this API key; try again in \d+ s$/),
+        message: expect.stringMatching(/^Too many requests with this API key; retry in \d+ s\.$/),
         locations: [],
         path: [],
         extensions: { code: 'RATE_LIMITED', type: 'Error', status: 429, retryAfter: expect.any(Number) },

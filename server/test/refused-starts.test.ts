@@ -65,7 +65,7 @@ describe('a wrong setting stops the start with one line', () => {
     [{ HOST: '203.0.113.1' }, /^Cannot listen on 203\.0\.113\.1:0 .*check HOST and PORT/],
     [
       { TOLLGATE_OWNER_EMAIL: 'nobody' },
-      /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: email is not an email address/,
+      /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: email is not a valid email address/,
     ],
     [
       { TOLLGATE_OWNER_PASSWORD: 'short' },

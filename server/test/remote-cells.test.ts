@@ -118,7 +118,7 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
       )
       expect(answers.filter(({ errors }) => !errors)).toHaveLength(1)
       for (const { errors } of answers)
-        if (errors) expect(errors[0]?.message).toContain('Another user has the billingId')
+        if (errors) expect(errors[0]?.message).toContain('Another user already has the billingId')
     }
     const { rows } = await cells.pool.query('select count(*) as noted from user_billing_id')
     const { rows: known } = await cells.pool.query(

@@ -67,7 +67,7 @@ export class TollgateServerProvider implements Provider {
     this.#tollgate
       .recordUsage(event)
       .then((result) => this.#onTracked?.(event, result))
-      .catch((thrown) => console.warn('Tollgate: onTracked threw', thrown))
+      .catch((thrown) => console.warn('Tollgate: onTracked threw an error', thrown))
   }
 
   /** Sends usage queued by the client. */
@@ -93,7 +93,7 @@ export class TollgateServerProvider implements Provider {
 
 function userOf({ targetingKey }: EvaluationContext): string {
   if (targetingKey) return targetingKey
-  throw new TargetingKeyMissingError('The context needs a targetingKey: the id of the user')
+  throw new TargetingKeyMissingError('The context requires a targetingKey with the ID of the user')
 }
 
 function detailsOf<Value>(defaultValue: Value, evaluation: Evaluation<Value>): ResolutionDetails<Value> {

@@ -89,7 +89,9 @@ export class TollgateWebProvider implements Provider {
   ): void {
     const { track } = this.#options
     if (!track)
-      throw new Error('A page cannot record usage: give the provider a `track` that tells your backend')
+      throw new Error(
+        'Usage cannot be recorded from a browser. Pass the provider a `track` option that reports usage to your backend.',
+      )
     Promise.resolve(track({ featureId, delta }))
       .then(() => this.#client.refresh())
       .catch((thrown) => console.warn('Tollgate: `track` failed', thrown))
@@ -170,7 +172,7 @@ export class TollgateWebProvider implements Provider {
     evaluate: (check: CanUseFeatureData) => Evaluation<Value>,
   ): ResolutionDetails<Value> {
     const check = this.#checks.get(featureId)
-    const message = `No feature ${featureId} was asked for ahead`
+    const message = `The feature ${featureId} was not prefetched`
     return detailsOf(defaultValue, check ? evaluate(check) : { problem: 'FLAG_NOT_FOUND', message })
   }
 }

@@ -170,7 +170,11 @@ export class Checks {
     if (policy === undefined) return null
     const known = policy === 'last-known' ? this.#known.get(keyOf(userId, featureId)) : undefined
     const access = known ? accessOf(known, delta) : policy === 'allow'
-    const why = known ? 'as last known' : policy === 'last-known' ? 'nothing is known yet' : 'as declared'
+    const why = known
+      ? 'according to the last known result'
+      : policy === 'last-known'
+        ? 'no earlier result is known'
+        : 'according to the configured fallback'
     return {
       featureId,
       access,

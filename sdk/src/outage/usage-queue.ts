@@ -136,20 +136,21 @@ export class UsageQueue {
   async #enqueue(inputs: KeyedEvent[], sentAt: number | null): Promise<Result<Recorded[]>> {
     const { max = 10_000 } = this.#options
     if (this.size + inputs.length > max) {
-      const message = `The service is unreachable, and the usage queue is full: it holds ${max} events at most`
+      const message = `The service is unreachable and the usage queue is full (${max} events)`
       return this.#refused(new NetworkError(message, { code: 'QUEUE_FULL', status: 0 }), sentAt)
     }
     this.#arriving += inputs.length
     try {
       await this.#store.put(inputs.map((input) => ({ input, sentAt })))
     } catch (cause) {
-      const message = 'The service is unreachable, and the usage queue could not be written'
+      const message = 'The service is unreachable and the usage queue could not be written'
       return this.#refused(new NetworkError(message, { code: 'QUEUE_FAILED', status: 0, cause }), sentAt)
     } finally {
       this.#arriving -= inputs.length
     }
     this.#drainLater(this.#retryEvery)
-    const reason = 'The service is unreachable: the usage is queued, and will be recorded when it is back.'
+    const reason =
+      'The service is unreachable. The usage is queued and will be recorded when the service is available.'
     return {
       data: inputs.map(() => ({ recorded: false, queued: true, reason, consumption: null })),
       error: null,
@@ -226,7 +227,8 @@ export class UsageQueue {
   async #settle(batch: QueuedEvent[]): Promise<boolean> {
     const [first] = batch
     if (first && this.#isTooOld(first)) {
-      const message = 'Queued usage may have been counted already, too long ago to send it again'
+      const message =
+        'Queued usage was discarded: it may have been counted already, and its idempotency key has expired'
       return this.#settled(batch, failed(new TollgateError(message, { code: 'QUEUE_EXPIRED', status: 0 })))
     }
     await this.#store.sent(batch.length, this.#line.now())
@@ -256,7 +258,7 @@ export class UsageQueue {
 }
 
 const notAnswered = () =>
-  new TollgateError('An event of a batch was not answered', { code: 'INTERNAL_SERVER_ERROR', status: 500 })
+  new TollgateError('An event of a batch has no result', { code: 'INTERNAL_SERVER_ERROR', status: 500 })
 
 const waitFor = (error: TollgateError | null): number =>
   Math.min((error?.retryAfter ?? 0) * 1000, MAX_WAIT_MS)

@@ -26,7 +26,7 @@ describe('gap: an email address', () => {
     ['ann@example.com\n', '"ann@example.com\\n"'],
     ['x'.repeat(200), `"${'x'.repeat(80)}…"`],
   ])('%j is refused, and shown in a form that a line can hold', (email, shown) => {
-    expect(() => checkEmail(email)).toThrow(`email is not an email address: ${shown}`)
+    expect(() => checkEmail(email)).toThrow(`email is not a valid email address: ${shown}`)
   })
 
   it('has a bound', () => {

@@ -82,7 +82,7 @@ async function checkOrigin(call: Call, exchange: Exchange): Promise<void> {
   if (!app.origins.includes(origin)) {
     throw new TollgateError(
       'FORBIDDEN',
-      `${origin} is not one of the app's allowed origins: add it in the dashboard`,
+      `${origin} is not an allowed origin of the app. Add it in the dashboard.`,
     )
   }
   allow(exchange, origin)

@@ -26,8 +26,8 @@ const WARN_EVERY_MS = 10_000
 const MAX_REFUSALS = 16
 const REFUSAL =
   'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\n' +
-  'X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 42\r\n\r\n' +
-  'Too many connections are open: try again.\n'
+  'X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 40\r\n\r\n' +
+  'Too many open connections; retry later.\n'
 
 /** Counts all connections of `server`, refuses those above the limit, and cuts off clients that do not read. */
 export function guardConnections(

@@ -140,7 +140,7 @@ async function enterBucket(tx: Db, { home }: Cells, appId: string, bucket: numbe
     [bucket, home],
   )
   const [cell] = rows
-  if (!cell) throw new Error(`bucket ${bucket} is in no cell`)
+  if (!cell) throw new Error(`bucket ${bucket} has no cell`)
   await noteEntered(tx, home, cell.schema, cell.remote)
   // Elsewhere a key to the app does that: it is not deleted before this transaction ends.
   if (cell.remote) await tx.query(`select from ${home}.app where id = $1 for key share`, [appId])
@@ -183,7 +183,7 @@ export async function enterCellOf(tx: Db, appId: string, uid: number): Promise<b
     // when it first looked.
     if ((await idOf(tx, 'users', appId, uid)) === before) return true
   }
-  throw unavailable('The id of the user kept changing; try again')
+  throw unavailable('User temporarily unavailable; retry.')
 }
 
 async function idOf(db: Db, users: string, appId: string, uid: number): Promise<string | null> {

@@ -35,7 +35,7 @@ export async function readInCellOf<T>(
     if (after.version === place.version) return result
     place = after
   }
-  throw unavailable('The user kept being moved; try again')
+  throw unavailable('User temporarily unavailable; retry.')
 }
 
 /** On another server: as one of the transactions that may wait for it at once. */
@@ -64,6 +64,6 @@ async function placeOf(db: Db, home: string, bucket: number): Promise<Place> {
      from ${home}.cell_bucket b join ${home}.cell c on c.id = b.cell where b.bucket = $1`,
     [bucket],
   )
-  if (!rows[0]) throw new Error(`bucket ${bucket} is in no cell`)
+  if (!rows[0]) throw new Error(`bucket ${bucket} has no cell`)
   return rows[0]
 }

@@ -165,7 +165,7 @@ async function placeOf(db: Db, schema: string): Promise<Worker> {
     `select nodename as host, nodeport as port from citus_shards where table_name = $1::regclass limit 1`,
     [`${schema}.users`],
   )
-  if (!rows[0]) throw new Error(`${schema} is on no worker`)
+  if (!rows[0]) throw new Error(`${schema} is not on a Citus worker`)
   return rows[0]
 }
 

@@ -30,7 +30,7 @@ export async function awaitCommits(db: Db, schema: string): Promise<void> {
   let missing = await preparedIn(db, schema)
   for (let [waited, wait] = [0, FIRST_WAIT_MS]; missing.length > 0; ) {
     if (waited >= MAX_PREPARED_WAIT_MS)
-      throw unavailable('A server is completing what was interrupted; try again shortly')
+      throw unavailable('The service is recovering from an interruption; retry.')
     await delay(wait)
     waited += wait
     wait = Math.min(2 * wait, LONGEST_WAIT_MS)

@@ -16,7 +16,7 @@ export class ServerBusy extends Error {
   readonly waitForPlace: () => Promise<Place>
 
   constructor(waitForPlace: () => Promise<Place>) {
-    super('as many transactions as may be are on that server')
+    super('too many transactions on the remote server')
     this.waitForPlace = waitForPlace
   }
 }
@@ -68,7 +68,7 @@ export class RemotePlaces {
       }
       const late = setTimeout(() => {
         end()
-        reject(unavailable('Another server does not answer in time; try again'))
+        reject(unavailable('The request timed out; retry.'))
       }, CONNECTION_WAIT_MS)
       const one: Waiting = {
         schema,

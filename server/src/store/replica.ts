@@ -81,7 +81,7 @@ export class Replica {
     try {
       for (;;) {
         const standing = await standingAt(this.#pools.pool, place)
-        if (!standing.following) return 'is no standby of the primary'
+        if (!standing.following) return 'is not a standby of the primary'
         if (standing.reached) return null
         if (late.aborted || this.#monotonic() - began > CATCH_UP_MS) return 'lags behind'
         await delay(ASK_AGAIN_MS)
@@ -97,7 +97,7 @@ async function placeOf(primary: Db): Promise<Place> {
     `select pg_current_wal_lsn()::text as lsn, ${TIMELINE} as timeline,
        (select timeline from liveness) as noted, (select system_identifier::text from pg_control_system()) as system`,
   )
-  if (!rows[0]) throw new Error('the primary does not say where it is')
+  if (!rows[0]) throw new Error('the primary did not report its WAL position')
   return rows[0]
 }
 

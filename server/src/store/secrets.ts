@@ -12,7 +12,7 @@ export async function secretNamed(db: Db, keyring: Keyring, name: string): Promi
     keyring.seal(placeOf(name), randomBytes(32)),
   ])
   const found = await findSecret(db, keyring, name)
-  if (!found) throw new Error(`the secret ${name} vanished`)
+  if (!found) throw new Error(`the secret ${name} no longer exists`)
   return found.value
 }
 

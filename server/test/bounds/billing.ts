@@ -80,6 +80,6 @@ export const billingBounds: Bound[] = [
         { id, amount },
       )
     },
-    /amount must be a whole number of minor units from 0 to 9007199254740991/,
+    /amount must be an integer number of minor units from 0 to 9007199254740991/,
   ),
 ]

@@ -124,7 +124,7 @@ export const connectionBounds: Bound[] = [
     works: () => expect(awaitCommits(completingAfter(MAX_PREPARED_WAIT_MS), 'c1')).resolves.toBeUndefined(),
     refused: () =>
       expect(awaitCommits(completingAfter(2 * MAX_PREPARED_WAIT_MS), 'c1')).rejects.toThrow(
-        'completing what was interrupted',
+        'recovering from an interruption',
       ),
   },
 ]

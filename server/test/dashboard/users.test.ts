@@ -51,7 +51,7 @@ describe('gap: one rule for an email address', () => {
       const update = `mutation (${declared}$input: UpdateUserInput!) { updateUser(${passed}id: "ann", input: $input) { email } }`
       const refused = await client.error(create, { appId, input: { id: 'bad', email: 'no address' } })
       expect(refused).toMatchObject({
-        message: 'email is not an email address: "no address"',
+        message: 'email is not a valid email address: "no address"',
         extensions: { code: 'BAD_USER_INPUT', field: 'email' },
       })
       await client.ask(create, { appId, input: { id: 'ann', email: 'ann@example.com' } })
@@ -187,7 +187,7 @@ describe('gap: users in the dashboard', () => {
       ['ann', Buffer.from('["metadata","a",1]').toString('base64url')],
     ]) {
       const error = await app.dashboard.error(USERS, { appId: app.id, search, after })
-      expect(error.message).toBe('after must be the `next` of an earlier page')
+      expect(error.message).toBe('after must be the `next` value of a previous page')
     }
   })
 
@@ -443,7 +443,7 @@ describe('gap: long lists', () => {
       expect([after, extensions.code, message]).toEqual([
         after,
         'BAD_USER_INPUT',
-        'after must be the `next` of an earlier page',
+        'after must be the `next` value of a previous page',
       ])
     }
     const refused = await dashboard.error(

@@ -22,7 +22,7 @@ export async function pricesOf(
 
 export function priceOf(prices: ReadonlyMap<string, Price>, id: string): Price {
   const price = prices.get(id)
-  if (!price) throw new ProviderError('refused', `there is no price ${id}`, true)
+  if (!price) throw new ProviderError('refused', `the price ${id} does not exist`, true)
   return price
 }
 
@@ -39,7 +39,7 @@ export function wholePeriod(items: readonly BilledItem[], prices: ReadonlyMap<st
 export function costOf({ id, amount }: Price, quantity: number): number {
   const cost = BigInt(amount) * BigInt(quantity)
   if (cost > BigInt(MAX_COUNT)) {
-    throw new ProviderError('refused', `${quantity} of the price ${id} cost more than can be charged`)
+    throw new ProviderError('refused', `${quantity} times the price ${id} exceeds the maximum amount`)
   }
   return Number(cost)
 }

@@ -18,7 +18,7 @@ function causeOf(error: unknown, report: ReportFault): unknown {
   const cause = error instanceof GraphQLError ? (error.originalError ?? error) : error
   if (!isOutage(cause)) return cause
   report(cause)
-  return unavailable('The database cannot be reached at the moment; try again shortly')
+  return unavailable('The service is temporarily unavailable; retry.')
 }
 
 /**
@@ -39,7 +39,7 @@ export function wireError(error: unknown, code: ErrorCode, report: ReportFault):
   }
   const id = report(cause)
   return {
-    message: `Something went wrong on our side. It was logged as ${id}`,
+    message: `Internal error. It was logged as ${id}.`,
     locations,
     path,
     extensions: { code: 'INTERNAL_SERVER_ERROR', ...ERRORS.INTERNAL_SERVER_ERROR },

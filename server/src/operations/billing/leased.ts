@@ -36,7 +36,7 @@ export async function leased<T>(
       refs.some((one) => one.provider === provider && one.ref === providerRef),
     ask(provider, question) {
       const [first] = refs
-      if (!first) throw new Error('nothing to ask about')
+      if (!first) throw new Error('no provider subscription to query')
       asked = true
       return askingProvider(provider, async () => question(await providerOf(service, first.appId, provider)))
     },

@@ -24,5 +24,5 @@ export async function syncCustomer(service: Service, at: ProviderRef): Promise<v
     if (!user || user.id !== ref) return
     if (await transaction(service.pool, (tx) => followCustomer(tx, appId, user, customer))) return
   }
-  throw new Error(`the customer ${ref} kept changing while it was read`)
+  throw new Error(`the customer ${ref} was modified concurrently too often`)
 }

@@ -118,7 +118,7 @@ export async function checkSeats(
     const [used = 0] = await usedOf(db, appId, [{ ...counter, periodStart: standing.period.start }])
     if (used > budget) {
       throw badUserInput(
-        `A quantity of ${change.quantity} allows ${budget} of ${quote(id)}, and ${used} are in use: free ${used - budget} first`,
+        `A quantity of ${change.quantity} allows ${budget} of ${quote(id)}, but ${used} are in use. Free ${used - budget} first.`,
         'quantity',
       )
     }
@@ -143,18 +143,18 @@ export async function quoteFor(
       ),
     )
     const decimals = exponentOf(provider, quoted.currency)
-    return { ...quoted, decimals, quotedBy: provider, formula: `as ${providerName(provider)} previews it` }
+    return { ...quoted, decimals, quotedBy: provider, formula: `preview by ${providerName(provider)}` }
   }
   if (paid) {
     const { currency } = paid.prices.from
-    const formula = 'nothing more is charged, and nothing is given back'
+    const formula = 'no charge and no credit'
     const decimals = exponentOf(paid.provider, currency)
     return { credit: 0, charge: 0, currency, decimals, quotedBy: paid.provider, formula }
   }
   const prices = comparable(from.prices, to.prices)
   const none = { credit: null, charge: null, currency: null, decimals: null, quotedBy: 'tollgate' }
   if (!prices || prices.from.interval === null) {
-    return { ...none, formula: 'the packages have no recurring prices in one currency' }
+    return { ...none, formula: 'the packages have no recurring prices in the same currency' }
   }
   const reset = prices.from.interval.toUpperCase() as Exclude<ResetPeriod, 'NEVER' | 'HOUR'>
   const { start, end } = periodAt(reset, base.anchor, now)
@@ -167,7 +167,7 @@ export async function quoteFor(
     when === 'NOW'
       ? quoteOf(old, next, period, now)
       : { credit: 0, charge: prices.to.amount * quantity, currency: prices.to.currency }
-  if (!quoted) return { ...none, formula: 'the packages have no recurring prices in one currency' }
+  if (!quoted) return { ...none, formula: 'the packages have no recurring prices in the same currency' }
   const share = ` × ${lengthText(period.end - now)} of ${lengthText(period.end - start)}`
   const whole = prices.to.interval !== prices.from.interval || when === 'PERIOD_END'
   const times = (n: number) => (n === 1 ? '' : ` × ${n}`)

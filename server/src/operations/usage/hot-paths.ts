@@ -83,7 +83,7 @@ export class UsagePaths implements HotPaths {
     if (app?.cells === null) return work(this.#here)
     return work(this.#lanesOf(app?.cells, appId, userId)).catch((error: unknown) => {
       if (!(error instanceof IsElsewhere)) throw error
-      if (moves === MAX_STALE_READS) throw unavailable('The user kept being moved; try again')
+      if (moves === MAX_STALE_READS) throw unavailable('User temporarily unavailable; retry.')
       return this.#inLanesOf(appId, userId, work, moves + 1)
     })
   }
