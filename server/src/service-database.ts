@@ -77,7 +77,7 @@ export async function openDatabase(
     await checkDirect(listener, pool)
   } else if (pooled) {
     log.warn(
-      'DATABASE_URL leads to a pooler: jobs are not announced but polled for; set DATABASE_DIRECT_URL too',
+      'DATABASE_URL points to a connection pooler, so jobs are polled for; set DATABASE_DIRECT_URL for instant notification',
     )
   }
   await bringUpToDate(direct, log)
@@ -125,7 +125,7 @@ async function bringUpToDate(connection: Connection, log: Logger): Promise<void>
   try {
     await whileOthersWait(pool, async () => {
       if (!(await isMigrated(pool))) {
-        log.info('bringing the database up to date')
+        log.info('migrating the database')
         await migrate(pool)
       }
       await migrateJobs(pool)

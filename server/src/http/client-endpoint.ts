@@ -70,7 +70,7 @@ export async function answerPreflight(
     }
     endResponse(request, response.writeHead(allowed ? 204 : 403))
   } catch (error) {
-    service.log.error({ err: error }, 'preflight failed')
+    service.log.error({ err: error }, 'CORS preflight failed')
     endResponse(request, response.writeHead(503))
   }
 }

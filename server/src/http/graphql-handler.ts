@@ -58,7 +58,8 @@ export function graphqlHandler<Caller>(
     try {
       errors = await run(request)
     } catch (error) {
-      if (request.expired) log.debug({ err: error, requestId: request.id }, 'failed after its deadline')
+      if (request.expired)
+        log.debug({ err: error, requestId: request.id }, 'request failed after its deadline')
       else errors = fail(request, error)
     }
     underWay.end(request)

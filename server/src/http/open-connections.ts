@@ -104,7 +104,7 @@ export class OpenConnections {
     this.#quietUntil = now + WARN_EVERY_MS
     this.#log.warn(
       { open: this.#open.size },
-      'too many connections: new ones are refused (TOLLGATE_MAX_CONNECTIONS)',
+      'too many connections; rejecting new ones (TOLLGATE_MAX_CONNECTIONS)',
     )
   }
 
@@ -121,7 +121,10 @@ export class OpenConnections {
         progress.looks = 0
       } else if (++progress.looks >= LOOKS) {
         this.#metrics.cutConnections.inc({ reason: 'stalled' })
-        this.#log.debug({ unread: socket.writableLength }, 'a client did not read its answer and was cut off')
+        this.#log.debug(
+          { unread: socket.writableLength },
+          'closed the connection of a client that did not read its response',
+        )
         socket.destroy()
       }
     }

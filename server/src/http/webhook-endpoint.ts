@@ -45,7 +45,7 @@ export async function answerWebhook(
   } catch (error) {
     if (error instanceof TollgateError) return answer(error.status, error.message)
     // The provider retries until it is accepted.
-    service.log.error({ err: error, path }, 'a notice could not be stored')
+    service.log.error({ err: error, path }, 'a webhook event could not be stored')
     answer(503, 'Internal error; retry.')
   }
 }

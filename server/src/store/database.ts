@@ -119,7 +119,7 @@ export function openPool(
   })
   // Of an idle one; one in use fails its query. Once the service stops, PostgreSQL may be stopping too.
   pool.on('error', (error) => {
-    if (!pool.ending) log.warn({ err: error }, 'idle database connection lost')
+    if (!pool.ending) log.warn({ err: error }, 'an idle database connection was lost')
   })
   if (cells) {
     attachCells(pool, cells)

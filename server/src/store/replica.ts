@@ -59,7 +59,7 @@ export class Replica {
       delay(CATCH_UP_MS, 'does not answer in time', { signal: late.signal }),
     ]).finally(() => late.abort())
     if (complaint === null) {
-      if (this.#complaint !== null) this.#log.info('the replica has caught up: lists are read there again')
+      if (this.#complaint !== null) this.#log.info('the replica has caught up; reading lists from it again')
       this.#complaint = null
       return this.#pools
     }
@@ -71,7 +71,7 @@ export class Replica {
   rest(complaint: string): void {
     this.#restingUntil = this.#monotonic() + REST_MS
     if (this.#complaint !== complaint)
-      this.#log.warn(`the replica ${complaint}: lists are read on the primary`)
+      this.#log.warn(`the replica ${complaint}; reading lists from the primary`)
     this.#complaint = complaint
   }
 

@@ -65,8 +65,8 @@ export async function sealSecrets(pool: Pool, keyring: Keyring): Promise<void> {
     if (!(error instanceof UnsealError)) throw error
     throw new StartError(
       error.missing
-        ? `The secrets in the database are sealed with the master key "${error.keyId}", which is not set: set TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE.`
-        : `The master key "${error.keyId}" is not the one that the secrets in the database are sealed with: check TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE.`,
+        ? `The secrets in the database are encrypted with the master key "${error.keyId}", which is not configured. Set TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE.`
+        : `The master key "${error.keyId}" does not decrypt the secrets in the database. Check TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE.`,
     )
   }
 }

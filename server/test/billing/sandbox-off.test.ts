@@ -143,7 +143,7 @@ describe('gap: billing, a start', () => {
     })
     const service = await startService(config, REAL_CLOCKS, log)
     await service.stop()
-    return lines.filter((line) => line.includes('sandbox is on beside Stripe'))
+    return lines.filter((line) => line.includes('sandbox is enabled together with Stripe'))
   }
 
   it('says in one line where the sandbox is on beside Stripe, and nothing where it is off', async () => {

@@ -27,6 +27,6 @@ export async function warnOfSandboxes(service: Service): Promise<void> {
   if (beside.length === 0) return
   service.log.warn(
     { apps: beside.slice(0, 20), count: beside.length },
-    'the sandbox is on beside Stripe: anyone with one of its links gets the package without paying; turn it off under Billing',
+    'the sandbox is enabled together with Stripe: anyone with a sandbox link gets the package without paying; disable it under Billing',
   )
 }

@@ -11,11 +11,11 @@ import {
 
 const RETRY_MS = 30_000
 
-const BEGINNINGS = 'users are found only by the beginning of an id, email or billing id'
+const BEGINNINGS = 'users can only be found by the beginning of an id, email or billing id'
 const MEANWHILE: Record<SearchIndex, string> = {
   users_by_name: BEGINNINGS,
   users_by_part: BEGINNINGS,
-  users_with_overrides: 'a feature’s page does not list its overrides',
+  users_with_overrides: 'the page of a feature does not list its overrides',
 }
 
 /** Builds those indexes of users that are missing, until `stopping`. The pool has no statement timeout. */
@@ -39,12 +39,12 @@ async function isBuilt(pool: Pool, index: SearchIndex, log: Logger, stopping: Ab
     if (state === 'building') return false
     // What a build that was cut short left behind is no use to anybody, and every write pays for it.
     if (state === 'broken') await dropIndex(pool, index)
-    log.info(`building the index ${index}: until it is done, ${MEANWHILE[index]}`)
+    log.info(`building the index ${index}; until it is complete, ${MEANWHILE[index]}`)
     await buildIndex(pool, index)
-    log.info(`the index ${index} is built`)
+    log.info(`the index ${index} is complete`)
     return (await stateOfIndex(pool, index)) === 'ready'
   } catch (error) {
-    if (!stopping.aborted) log.warn({ err: error }, `the index ${index} could not be built; trying again`)
+    if (!stopping.aborted) log.warn({ err: error }, `the index ${index} could not be built; retrying`)
     return false
   }
 }

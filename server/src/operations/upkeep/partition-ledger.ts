@@ -29,14 +29,14 @@ async function stepsAreDone(pool: Pool, log: Logger, stopping: AbortSignal): Pro
     if (await isPartitioned(pool)) return true
     if ((await stateOfCheck(pool)) === 'missing' && !(await addCheck(pool))) return false
     if ((await stateOfCheck(pool)) === 'not validated') {
-      log.info('preparing to partition the ledger: reading it once, while everything goes on')
+      log.info('preparing to partition the ledger; the service remains available')
       await validateCheck(pool)
     }
     if (!(await partitionNow(pool))) return false
-    log.info('the ledger is partitioned')
+    log.info('partitioned the ledger')
     return true
   } catch (error) {
-    if (!stopping.aborted) log.warn({ err: error }, 'the ledger could not be partitioned; trying again')
+    if (!stopping.aborted) log.warn({ err: error }, 'the ledger could not be partitioned; retrying')
     return false
   }
 }
