@@ -27,19 +27,18 @@ export const LEFT_OUT = ['/migrations/', 'domain/limits.ts', 'domain/common-pass
 
 export const USAGE = `npm run mutants -- [options]
 
-Changes one thing at a time in ${FOLDERS.join(', ')} and runs the tests that look at it; a change that no test notices
-is a survivor. Nothing on the disk is changed but docs/mutants.md. What was killed in a file that is still the same is
-not tried again; survivors are.
+Makes one change at a time in ${FOLDERS.join(', ')} and runs the tests that cover it. A change that no test detects is a
+survivor. Only docs/mutants.md is written to disk. Mutants killed in an unchanged file are not tried again; survivors are.
 
-  --only domain/period.ts   only this file or folder; may be given several times
-  --like app_id             only changes of a piece of code that contains this text
-  --seconds 600             stops after that time; the order is random, so that a short run is a sample
-  --most 120                stops after so many
-  --seed 7                  the same order again
-  --unit                    only tests without a database, and what they come past: many mutants in little time
-  --with server/test/store  only tests whose paths begin like this, and what they come past
-  --fresh                   tries all of them again
-  --no-write                leaves docs/mutants.md and its figures as they are
+  --only domain/period.ts   only this file or folder (can be repeated)
+  --like app_id             only mutants of code that contains this text
+  --seconds 600             stop after this time; the order is random, so a short run is a sample
+  --most 120                stop after this number of mutants
+  --seed 7                  seed of the order, to repeat a run
+  --unit                    only tests without a database and the code they cover; the fastest way to run many mutants
+  --with server/test/store  only tests whose paths start with this, and the code they cover
+  --fresh                   try all mutants again
+  --no-write                do not update docs/mutants.md
 `
 
 /** Null: help was asked for. */
@@ -64,7 +63,7 @@ export function readOptions(args: string[]): Options | null {
   const numberOf = (name: 'seconds' | 'most' | 'seed'): number | null => {
     const text = values[name]
     if (text === undefined) return null
-    if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} must be a whole number`)
+    if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} must be an integer`)
     return Number(text)
   }
   return {

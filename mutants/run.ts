@@ -36,7 +36,7 @@ async function main(options: Options): Promise<void> {
     (options.only.length === 0 || options.only.some((only) => path.startsWith(only))) &&
     was.includes(options.like)
   if (!all.some(({ mutants }) => mutants.some(isChosen)))
-    throw new Error('there is nothing like that: see --only and --like')
+    throw new Error('no mutants match --only and --like')
   const findings = new Findings(REMEMBERED, options.fresh)
   const found: Finding[] = []
   const waiting: { mutant: Numbered; text: string }[] = []

@@ -3,13 +3,13 @@ import { parseArgs } from 'node:util'
 
 export const USAGE = `npm run proof -- [options]
 
-  --seconds N      at most about so long in all, shared out among the scenarios (default: their full sizes)
-  --seed S         the number that decides what happens when (default: another one each time; it is printed)
-  --only A,B       these scenarios alone
-  --break          only against a product broken on purpose: each scenario has to turn red
-  --no-break       only against the product as it is
-  --previous REF   the version that a rolling restart begins with (default: the newest tag, or 20 commits ago)
-  --write          write docs/proof.md also after --only, the rows of these alone; --no-write never writes it
+  --seconds N      approximate total time, shared by the scenarios (default: each runs at full size)
+  --seed S         random seed (default: a new one for each run, which is printed)
+  --only A,B       run only these scenarios
+  --break          run only against deliberately broken builds; each scenario must fail
+  --no-break       run only against the unmodified build
+  --previous REF   version to start a rolling restart from (default: the newest tag, or 20 commits ago)
+  --write          write docs/proof.md even with --only, updating only those rows; --no-write never writes it
 `
 
 export interface Options {
@@ -41,7 +41,7 @@ export function readOptions(args: string[], scenarios: readonly string[]): Optio
   const only = values.only.flatMap((names) => names.split(','))
   const unknown = only.find((name) => !scenarios.includes(name))
   if (unknown !== undefined)
-    throw new Error(`there is no scenario ${unknown}: choose from ${scenarios.join(', ')}`)
+    throw new Error(`unknown scenario ${unknown}; choose from ${scenarios.join(', ')}`)
   return {
     seconds: whole('--seconds', values.seconds),
     seed: whole('--seed', values.seed) ?? randomInt(1, 1_000_000),
@@ -55,6 +55,6 @@ export function readOptions(args: string[], scenarios: readonly string[]): Optio
 
 function whole(name: string, text: string | undefined): number | null {
   if (text === undefined) return null
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${name} takes a whole number from 1 to 999999999`)
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${name} must be an integer from 1 to 999999999`)
   return Number(text)
 }
