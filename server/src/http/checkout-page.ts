@@ -73,7 +73,7 @@ function paymentPage(nonce: string, view: CheckoutView): string {
   </section>
   <section class="payment" aria-labelledby="how">
     <h2 id="how">${card ? 'Pay by card' : 'No card needed'}</h2>
-    <p class="sandbox"><strong>Sandbox.</strong> No money moves.${card ? ' Use a test card from below.' : ''}</p>
+    <p class="sandbox"><strong>Sandbox.</strong> No real payment is made.${card ? ' Use one of the test cards below.' : ''}</p>
     ${view.state === 'cancelled' ? '<p class="note" role="status">You cancelled earlier; you were not charged.</p>' : ''}
     ${wrong ? '<p class="alert" role="alert">The payment failed. Check the marked fields.</p>' : ''}
     <form method="post" novalidate>
@@ -97,12 +97,12 @@ const cardFields = (
       </div>`
 
 const TEST_CARDS = `<table>
-      <caption>Test cards, with any later month and any code</caption>
-      <thead><tr><th scope="col">Number</th><th scope="col">What happens</th></tr></thead>
+      <caption>Test cards, for use with any future date and any security code</caption>
+      <thead><tr><th scope="col">Number</th><th scope="col">Result</th></tr></thead>
       <tbody>
-        <tr><td>4242 4242 4242 4242</td><td>pays, and renews</td></tr>
+        <tr><td>4242 4242 4242 4242</td><td>is charged and renews</td></tr>
         <tr><td>4000 0000 0000 0002</td><td>is declined</td></tr>
-        <tr><td>4000 0000 0000 0341</td><td>pays, and fails to renew</td></tr>
+        <tr><td>4000 0000 0000 0341</td><td>is charged, but fails to renew</td></tr>
       </tbody>
     </table>`
 

@@ -27,7 +27,7 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
         state: t.expose('state', { type: state }),
         failure: t.exposeString('failure', {
           nullable: true,
-          description: 'Human-readable reason of a failure.',
+          description: 'Human-readable reason for a failure.',
         }),
         memberEmail: t.exposeString('memberEmail'),
         startedAt: t.string({ resolve: (i) => isoTime(i.startedAt) }),

@@ -91,7 +91,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       resolve: (_, _args, { member }) => member,
     }),
     hasOwner: t.boolean({
-      description: 'Whether the first owner was created with the link printed at the first start.',
+      description: 'Whether the first owner has been created.',
       resolve: (_, _args, { service }) => hasOwner(service),
     }),
     permissions: t.stringList({

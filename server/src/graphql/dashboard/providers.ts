@@ -115,7 +115,7 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       removeProviderAccount: t.field({
         type: own.account,
         nullable: true,
-        description: 'Removes the secrets of a provider account. The sandbox is enabled again.',
+        description: 'Removes the secrets of a provider account. For the sandbox, enables it again.',
         args: { appId, provider },
         resolve: (_, { appId, provider }, context) =>
           removeProviderAccount(appCall(context, appId), provider),

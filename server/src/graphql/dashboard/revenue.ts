@@ -25,7 +25,7 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       id: t.exposeString('id'),
       at: t.string({
         description:
-          'Time of the start, change or end of the subscription. For PAST_DUE, the time since when it is past due; for TRIALING, the end of the trial.',
+          'Time of the start, change or end of the subscription. For PAST_DUE, the time at which it became past due; for TRIALING, the end of the trial.',
         resolve: (row) => isoTime(row.at),
       }),
       userId: t.exposeString('userId'),
@@ -178,11 +178,11 @@ function defineFigures(builder: Builder<DashboardContext>) {
       mrr: t.expose('mrr', { type: [mrr] }),
       payments: t.expose('payments', { type: [total] }),
       new: t.exposeInt('started', {
-        description: 'Number of subscriptions that started, without plan changes.',
+        description: 'Number of subscriptions that started, not counting plan changes.',
       }),
       changed: t.exposeInt('changed', { description: 'Number of changes of a base plan or its quantity.' }),
       cancelled: t.exposeInt('ended', {
-        description: 'Number of subscriptions that ended, without plan changes.',
+        description: 'Number of subscriptions that ended, not counting plan changes.',
       }),
       pastDue: t.exposeInt('pastDue'),
       trialing: t.exposeInt('trialing'),

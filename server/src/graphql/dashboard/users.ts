@@ -220,7 +220,7 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
           'Number of paid subscriptions, which will be cancelled at the billing provider immediately.',
       }),
       openLinks: t.exposeInt('openLinks', {
-        description: 'Number of open payment links, which will expire.',
+        description: 'Number of open payment links, which will be closed.',
       }),
       pastSubscriptions: t.exposeInt('pastSubscriptions', {
         description: 'Number of past subscriptions, which will be erased.',
