@@ -21,7 +21,7 @@ import { type Subject, startSubject } from './subject.ts'
 
 const USAGE = `npm run bench:against -- COMMIT [--users N] [--rounds N] [--seconds N]
 
-  Measures check, record and lone of this version and of COMMIT (0.1.0 or later), round by round in turn.
+  Compares check, record and lone of this version with those of COMMIT (0.1.0 or later), in alternating rounds.
 `
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CONNECTIONS = 64

@@ -3,12 +3,12 @@ import { parseArgs } from 'node:util'
 
 export const USAGE = `npm run bench -- [options]
 
-  --quick        fewer users and shorter rounds; writes no documents
-  --only NAME    this pair alone (may be repeated)
-  --write        write docs/benchmarks.md and docs/benchmarks.svg also after --quick
-  --data DIR     keep the seeded databases in DIR and use them again (default: a temporary folder)
-  --rounds N     rounds of each side
-  --seconds N    seconds of each round (in less than about 5, a p99 tells mostly how connections are opened)
+  --quick        fewer users and shorter rounds; does not write the reports
+  --only NAME    run only this pair (can be repeated)
+  --write        write docs/benchmarks.md and docs/benchmarks.svg even with --quick
+  --data DIR     keep the seeded databases in DIR for reuse (default: a temporary folder)
+  --rounds N     number of rounds per side
+  --seconds N    length of a round in seconds (below about 5, the p99 mostly measures opening connections)
 `
 
 /** How much is measured. */
@@ -62,7 +62,7 @@ export function readOptions(args: string[], pairs: readonly string[]): Options |
   })
   if (values.help) return null
   const unknown = values.only.find((name) => !pairs.includes(name))
-  if (unknown) throw new Error(`there is no pair ${unknown}: choose from ${pairs.join(', ')}`)
+  if (unknown) throw new Error(`unknown pair ${unknown}; choose from ${pairs.join(', ')}`)
   const scale = values.quick ? QUICK : FULL
   return {
     quick: values.quick,
@@ -79,6 +79,6 @@ export function readOptions(args: string[], pairs: readonly string[]): Options |
 
 function count(name: string, text: string | undefined): number | null {
   if (text === undefined) return null
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`${name} takes a whole number from 1 to 9999`)
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`${name} must be an integer from 1 to 9999`)
   return Number(text)
 }

@@ -63,7 +63,7 @@ export function readOptions(args: string[]): Options | null {
   const numberOf = (name: 'seconds' | 'most' | 'seed'): number | null => {
     const text = values[name]
     if (text === undefined) return null
-    if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} must be a whole number`)
+    if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} must be an integer`)
     return Number(text)
   }
   return {

@@ -44,7 +44,7 @@ export function readOptions(args: string[], scenarios: readonly string[]): Optio
   const only = values.only.flatMap((names) => names.split(','))
   const unknown = only.find((name) => !scenarios.includes(name))
   if (unknown !== undefined)
-    throw new Error(`there is no scenario ${unknown}: choose from ${scenarios.join(', ')}`)
+    throw new Error(`unknown scenario ${unknown}; choose from ${scenarios.join(', ')}`)
   return {
     seconds: whole('--seconds', values.seconds),
     seed: whole('--seed', values.seed) ?? randomInt(1, 1_000_000),
@@ -58,6 +58,6 @@ export function readOptions(args: string[], scenarios: readonly string[]): Optio
 
 function whole(name: string, text: string | undefined): number | null {
   if (text === undefined) return null
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${name} takes a whole number from 1 to 999999999`)
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${name} must be an integer from 1 to 999999999`)
   return Number(text)
 }

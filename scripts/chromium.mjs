@@ -10,11 +10,11 @@ const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }
 export function installChromium() {
   const named = process.env.TOLLGATE_CHROMIUM
   if ((named ? [named] : NAMES).some((name) => succeeds(name, ['--version']))) return
-  if (named) fail(`TOLLGATE_CHROMIUM names ${named}, which cannot be run.`)
+  if (named) fail(`TOLLGATE_CHROMIUM is ${named}, which cannot be executed.`)
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '-n']
   const [may, ...rest] = [...sudo, 'apt-get']
   if (!succeeds(may, [...rest, '--version'])) {
-    fail('The tests need a Chromium: install one, or set TOLLGATE_CHROMIUM to its path.')
+    fail('The tests require Chromium. Install it, or set TOLLGATE_CHROMIUM to its path.')
   }
   console.log('Installing Chromium…')
   const env = { DEBIAN_FRONTEND: 'noninteractive' }

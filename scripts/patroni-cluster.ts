@@ -8,7 +8,7 @@ const PLAN = { name: 'cluster', full: {}, faults: [] }
 
 if (missingPrograms.length > 0) {
   console.error(
-    `Missing here: ${missingPrograms.join(', ')}. Debian: apt-get install patroni etcd-server haproxy postgresql`,
+    `Missing programs: ${missingPrograms.join(', ')}. On Debian, run apt-get install patroni etcd-server haproxy postgresql`,
   )
   process.exit(1)
 }

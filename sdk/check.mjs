@@ -16,7 +16,7 @@ export async function checkAgainstServer() {
   const misfits = [...misfitsOf('admin', DOCUMENTS), ...misfitsOf('client', CLIENT_DOCUMENTS)]
   for (const code of new Set([...Object.keys(ERRORS), ...Object.keys(ERROR_TABLE)]))
     if (!isDeepStrictEqual(ERRORS[code], ERROR_TABLE[code])) misfits.push(`the error table: ${code}`)
-  if (misfits.length > 0) throw new Error(`The SDK does not fit the service:\n${misfits.join('\n')}`)
+  if (misfits.length > 0) throw new Error(`The SDK does not match the service:\n${misfits.join('\n')}`)
 }
 
 /** Every document that is not valid in the schema, with what is wrong. */

@@ -139,6 +139,6 @@ describe('gap: the first minute', () => {
     await page.getByLabel('Email').fill('second@example.com')
     await page.getByRole('textbox', { name: 'Password' }).fill('a good long password')
     await page.getByRole('button', { name: 'Become the owner' }).click()
-    expect(await page.getByRole('alert').innerText()).toBe('This link was already used; sign in instead.')
+    expect(await page.getByRole('alert').innerText()).toBe('This link was already used. Sign in instead.')
   })
 })

@@ -185,7 +185,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     const checkout = await opened
     await checkout.getByRole('heading', { name: '14 days free' }).waitFor()
     expect(await checkout.getByLabel('Card number').count()).toBe(0)
-    await checkout.getByRole('button', { name: 'Start the trial' }).click()
+    await checkout.getByRole('button', { name: 'Start trial' }).click()
     await checkout.waitForURL(`${dashboard.server.url}/apps/default/subscriptions`)
     await jobsDone(dashboard.server.databaseUrl)
     await open('/apps/default/users/tom?tab=subscriptions')

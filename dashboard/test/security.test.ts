@@ -155,7 +155,9 @@ describe('gap: signing in', () => {
     const { page, open, close } = await dashboard.visit()
     await open('/sign-in')
     await signIn(page, { email, password: 'the right one' })
-    expect(await page.getByRole('alert').innerText()).toMatch(/^Too many wrong passwords; try again in \d+ s/)
+    expect(await page.getByRole('alert').innerText()).toMatch(
+      /^Too many failed sign-in attempts; retry in \d+ s/,
+    )
     await close()
   })
 

@@ -244,7 +244,7 @@ describe('gap: archiving and deleting in the dashboard', () => {
     await open('/apps/default/packages/basic?tab=prices')
     await page.getByRole('button', { name: 'More for the package Basic' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
-    await page.getByText('has 2 subscriptions (past ones included): archive it instead').waitFor()
+    await page.getByText('has 2 subscriptions (including cancelled ones). Archive it instead.').waitFor()
     await page.getByRole('button', { name: 'Archive instead' }).click()
     const dialog = page.getByRole('dialog', { name: 'Archive Basic' })
     await dialog.getByText('2 live subscriptions go on exactly as before.').waitFor()

@@ -178,7 +178,7 @@ describe('gap: the playground', () => {
     const { page, open } = visit
     await open('/apps/default/playground?user=ada&feature=calls')
     const answer = page.getByRole('main')
-    await answer.getByText('10 calls per month, all packages together. Counted from').waitFor()
+    await answer.getByText('10 calls per month, total of all packages. Counted from').waitFor()
     const times = await answer.locator('ol time').all()
     const shown = await Promise.all(
       times.map(async (time) => [await time.innerText(), await time.getAttribute('title')]),
@@ -322,7 +322,7 @@ describe("gap: a user's page", () => {
     await page.getByLabel('Email').fill('bob@elsewhere.example')
     await page.getByLabel('Billing id').fill('cus_ada')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Another user has the billingId "cus_ada"').waitFor()
+    await page.getByText('Another user already has the billingId "cus_ada"').waitFor()
     await page.getByLabel('Billing id').fill('cus_bob')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.').waitFor()

@@ -28,11 +28,11 @@ export function checkOptions(options: unknown): asserts options is MutationOptio
   if ((signal ?? undefined) !== undefined && typeof (signal as AbortSignal).addEventListener !== 'function')
     throw refused('signal', 'signal must be an AbortSignal', signal)
   if (timeout !== undefined && !isTimeout(timeout))
-    throw refused('timeout', 'timeout must be a number of milliseconds above 0', timeout)
+    throw refused('timeout', 'timeout must be a positive number of milliseconds', timeout)
   if (retry !== undefined && typeof retry !== 'function')
     throw refused('retry', 'retry must be a function', retry)
   if (idempotencyKey !== undefined && !isHeader(idempotencyKey))
-    throw refused('idempotencyKey', 'idempotencyKey must be a string that a header can hold', idempotencyKey)
+    throw refused('idempotencyKey', 'idempotencyKey must be a valid HTTP header value', idempotencyKey)
 }
 
 /** Everything refused here is for the caller to fix. */
@@ -79,7 +79,7 @@ function checkValue(value: unknown, type: string, field: string, path: string): 
   } else if (bare === 'Boolean') {
     if (typeof value !== 'boolean') throw refused(field, `${path} must be true or false`, value)
   } else if (bare === 'Int' || bare === 'SafeInt') {
-    if (!Number.isSafeInteger(value)) throw refused(field, `${path} must be a whole number`, value)
+    if (!Number.isSafeInteger(value)) throw refused(field, `${path} must be an integer`, value)
   } else if (typeof value !== 'string') throw refused(field, `${path} must be a string`, value)
 }
 

@@ -1,6 +1,6 @@
 import { type CallError, NetworkError } from './errors.ts'
 
-/** Whether to try again after this error, for the n-th time; a promise makes the next attempt wait. */
+/** Decides whether to retry after an error. `retry` counts from 1. A returned promise delays the next attempt. */
 export type Retry = (error: CallError, retry: number) => boolean | Promise<boolean>
 
 /** The maximum of the first wait if the service does not say; each further one doubles it. */

@@ -43,29 +43,29 @@ export type {
   UsagePeriod,
 } from './types.ts'
 
-/** Options of the client in a page. */
+/** Options of `TollgateClient`. */
 export interface TollgateClientOptions extends Pick<TollgateOptions, 'fetch' | 'timeout' | 'onError'> {
-  /** The user's token from `generateUserToken`, or a function that fetches one: it is called again in time. */
+  /** User token from `generateUserToken`, or a function that fetches one and is called again before the token expires. */
   token: TokenSource
-  /** Where the service is, without `/client/graphql`. */
+  /** Base URL of the service, without `/client/graphql`. */
   baseUrl: string
-  /** Milliseconds between polls, while there is a listener and the page is visible; 0: never. @default 30_000 */
+  /** Milliseconds between polls while there is a listener and the page is visible; 0 disables polling. @default 30_000 */
   refreshEvery?: number | undefined
-  /** Answers already known, such as from a server that rendered the page. @default none */
+  /** Initial results, for example from server-side rendering. @default none */
   initial?: InitialAnswers | undefined
 }
 
-/** The options of `canUse`. */
+/** Options of `canUse`. */
 export interface CanUseOptions extends SignalOption {
-  /** How much the user wants to use. @default 1 */
+  /** Number of units to check for. @default 1 */
   delta?: number | undefined
 }
 
-/** Answers to start with. */
+/** Initial results of a client. */
 export interface InitialAnswers {
-  /** Checks for a delta of 1, such as those of `canUseFeatures`. @default [] */
+  /** Checks for a `delta` of 1, as returned by `canUseFeatures`. @default [] */
   features?: readonly T.CanUseFeatureData[] | undefined
-  /** Usage, by feature id. @default {} */
+  /** Usage by feature ID. @default {} */
   usage?: Readonly<Record<string, T.UsagePeriod | null>> | undefined
 }
 
@@ -75,8 +75,8 @@ interface NextRequest {
 }
 
 /**
- * The client for a page, with the token of one user. A method returns `{ data, error }` and never throws; calls made
- * at the same time share a request.
+ * Client for a browser, with the token of one user. Methods return `{ data, error }` and never throw. Calls made at
+ * the same time share a request.
  *
  * @example
  * const tollgate = new TollgateClient({ baseUrl, token: () => fetch('/token').then((reply) => reply.text()) })
@@ -93,7 +93,7 @@ export class TollgateClient {
   /** requests up to this number were for another user */
   #forgotten = 0
 
-  /** Throws when an option is invalid or missing. */
+  /** Throws if an option is invalid or missing. */
   constructor(options: TollgateClientOptions) {
     const { refreshEvery = 30_000 } = options
     const initial = options.initial ?? {}
@@ -106,27 +106,27 @@ export class TollgateClient {
     this.#pulse = new Pulse(refreshEvery, async () => (await this.refresh()).error === null)
   }
 
-  /** Whether the user can use this much of the feature. `delta` is 1 by default. */
+  /** Checks whether the user can use a feature. `delta` defaults to 1. */
   canUse(featureId: string, options?: CanUseOptions): Promise<T.Result<T.CanUseFeatureData>> {
     return this.#call(checkKey(featureId, options?.delta ?? 1), options)
   }
 
-  /** The current period's usage; null where the feature is not counted for this user. */
+  /** Returns the usage of the current period, or null if the feature is not metered for this user. */
   usage(featureId: string, options?: SignalOption): Promise<T.Result<T.UsagePeriod | null>> {
     return this.#call(usageKey(featureId), options)
   }
 
-  /** The published packages, with features and prices. */
+  /** Returns the published packages with features and prices. */
   packages(options?: SignalOption): Promise<T.Result<T.PackageWithFeatures[]>> {
     return this.#call(PACKAGES_KEY, options)
   }
 
-  /** The user's subscriptions, oldest first, including ended ones. */
+  /** Returns the subscriptions of the user, oldest first, including ended ones. */
   subscriptions(options?: SignalOption): Promise<T.Result<T.PackageSubscription[]>> {
     return this.#call(SUBSCRIPTIONS_KEY, options)
   }
 
-  /** Calls `listener` whenever an earlier answer has changed. Returns a function that unsubscribes. */
+  /** Calls `listener` when an earlier result has changed. Returns a function that unsubscribes. */
   onChange(listener: () => void): () => void {
     const stop = this.#answers.listen(() => this.#transport.observe(listener))
     this.#pulse.start()
@@ -136,13 +136,13 @@ export class TollgateClient {
     }
   }
 
-  /** Asks everything again that was asked before: call it after the page has changed something. */
+  /** Fetches all earlier results again. Call it after a change made by the page. */
   async refresh(): Promise<{ error: CallError | null }> {
     const results = await Promise.all(this.#answers.ofInterest().map((key) => this.#ask(key)))
     return { error: results.find(({ error }) => error)?.error ?? null }
   }
 
-  /** For another user: forgets the token and all answers. Running calls give an error with code `ABORTED`. */
+  /** Discards the token and all results, for a change of user. Pending calls return an error with code `ABORTED`. */
   async reset(): Promise<{ error: CallError | null }> {
     this.#forgotten = this.#requests
     this.#next = null
@@ -229,7 +229,7 @@ export class TollgateClient {
 /** The service would refuse these too, but with everything else in the request. */
 function check({ featureId = '', delta = 1 }: { featureId?: unknown; delta?: unknown }): void {
   if (typeof featureId !== 'string') throw refused('featureId', 'a string')
-  if (!Number.isInteger(delta)) throw refused('delta', 'a whole number')
+  if (!Number.isInteger(delta)) throw refused('delta', 'an integer')
 }
 
 const refused = (field: string, kind: string): TollgateError =>

@@ -2,128 +2,128 @@ import type { ChangeTime, PackageStatus } from './types.ts'
 
 /** Identifies one object. */
 export interface ById {
-  /** Its id. */
+  /** ID of the object. */
   id: string
 }
 
-/** Pages through a list; without them the whole list is returned. */
+/** Pagination of a list. Without it, the whole list is returned. */
 export interface Paging {
-  /** The maximum number of entries. @default all */
+  /** Maximum number of items. @default all */
   first?: number | undefined
-  /** Starts after the entry with this id. @default from the start */
+  /** Return items after this ID. @default from the start */
   after?: string | undefined
 }
 
-/** The arguments of `exportUser`. */
+/** Arguments of `exportUser`. */
 export interface ExportUserArguments extends ById {
-  /** The `next` of the part before. @default the first part */
+  /** The `next` value of the previous page. @default the first page */
   after?: string | undefined
 }
 
-/** Names a user. */
+/** Identifies a user. */
 export interface ByUser {
-  /** The user's id. */
+  /** ID of the user. */
   userId: string
 }
 
-/** Names a user and a feature. */
+/** Identifies a user and a feature. */
 export interface ByUserAndFeature extends ByUser {
-  /** The feature's id. */
+  /** ID of the feature. */
   featureId: string
 }
 
-/** What `canUseFeature` takes. */
+/** Arguments of `canUseFeature`. */
 export interface CanUseFeatureArguments extends ByUserAndFeature {
-  /** How much the user wants to use. @default 1 */
+  /** Number of units to check for. @default 1 */
   delta?: number | undefined
 }
 
-/** What `canUseFeatures` takes. */
+/** Arguments of `canUseFeatures`. */
 export interface CanUseFeaturesArguments extends ByUser {
-  /** The features' ids, at most 100. */
+  /** IDs of the features, at most 100. */
   featureIds: readonly string[]
 }
 
-/** Whether packages come with their features. */
+/** Option to include the features of packages. */
 export interface IncludeFeatures {
-  /** True: with `features`. @default false */
+  /** Whether to include `features`. @default false */
   includeFeatures?: boolean | undefined
 }
 
-/** Which packages. */
+/** Filter for packages. */
 export interface PackagesArguments extends IncludeFeatures {
-  /** Packages with this status. @default 'PUBLISHED' */
+  /** Only packages with this status. @default 'PUBLISHED' */
   status?: PackageStatus | undefined
 }
 
-/** Which subscriptions. */
+/** Filter for subscriptions. */
 export interface SubscriptionsArguments {
-  /** Subscriptions of this user. @default all */
+  /** Only subscriptions of this user. @default all */
   userId?: string | undefined
 }
 
-/** What `subscribe` takes. */
+/** Arguments of `subscribe`. */
 export interface SubscribeArguments extends ByUser {
-  /** At most one base plan, and any add-ons. */
+  /** IDs of the packages: at most one base plan, and any number of add-ons. */
   packageIds: readonly string[]
-  /** How many of each of `packageIds`: what its limits are multiplied by. @default 1 each */
+  /** Quantity of each package, in the order of `packageIds`. Limits are multiplied by it. @default 1 for each */
   quantities?: readonly number[] | undefined
 }
 
-/** The arguments of `changeSubscription`. */
+/** Arguments of `changeSubscription`. */
 export interface ChangeArguments extends ByUser {
-  /** The base plan to change to. */
+  /** ID of the new base plan. */
   packageId: string
   /** When to change. @default 'BEST' */
   when?: ChangeTime | undefined
-  /** How many of it. @default as many as now */
+  /** New quantity. @default the current quantity */
   quantity?: number | undefined
-  /** True: only say what would happen. @default false */
+  /** Whether to return the result without changing anything. @default false */
   dryRun?: boolean | undefined
 }
 
-/** The arguments of `startTrial`: either `days` or `until`. */
+/** Arguments of `startTrial`. Exactly one of `days` and `until` is required. */
 export interface TrialArguments extends ByUser {
-  /** The package to try. */
+  /** ID of the package. */
   packageId: string
-  /** How long, in days of 24 hours. @default `until` says it */
+  /** Length of the trial in days of 24 hours. @default set by `until` */
   days?: number | undefined
-  /** Until when; ISO 8601. @default `days` says it */
+  /** End of the trial (ISO 8601). @default set by `days` */
   until?: string | undefined
-  /** The package that follows. @default nothing */
+  /** ID of the package that follows the trial. @default none */
   then?: string | undefined
-  /** True: even if the user has tried it before. @default false */
+  /** Whether to allow another trial of a package the user has tried before. @default false */
   again?: boolean | undefined
 }
 
-/** The arguments of `extendTrial`. */
+/** Arguments of `extendTrial`. */
 export interface ExtendTrialArguments extends ById {
-  /** Its new end, later than the present one; ISO 8601. */
+  /** New end of the trial (ISO 8601), later than the current one. */
   until: string
 }
 
-/** The arguments of `cancelSubscription`. */
+/** Arguments of `cancelSubscription`. */
 export interface CancelArguments extends ById {
-  /** Whether it stays active until its period ends. @default true */
+  /** Whether the subscription stays active until the end of its period. @default true */
   atPeriodEnd?: boolean | undefined
 }
 
-/** The arguments of `migrateSubscriptions`. */
+/** Arguments of `migrateSubscriptions`. */
 export interface MigrateArguments {
-  /** The package's id. */
+  /** ID of the package. */
   packageId: string
-  /** Those who have this version are moved. */
+  /** Version of the subscriptions to move. */
   fromVersion: number
-  /** The version they get. */
+  /** Version to move the subscriptions to. */
   toVersion: number
-  /** Whether they are moved now or each at the end of their period. BEST is NOW. @default 'NOW' */
+  /** When to move the subscriptions. BEST is treated as NOW. @default 'NOW' */
   when?: ChangeTime | undefined
-  /** Only counts who would be moved, gain and lose. @default false */
+  /** Whether to return the counts without moving anything. @default false */
   dryRun?: boolean | undefined
 }
 
-/** The arguments of an update. */
+/** Arguments of an update. */
 export interface Update<Input> extends ById {
-  /** What to change. */
+  /** Fields to change. */
   input: Input
 }

@@ -58,7 +58,11 @@ export class Calls {
 type Refusal = Result<never>
 
 const unreadable = (cause: unknown): TollgateError =>
-  new TollgateError(`The arguments cannot be read: ${cause}`, { code: 'BAD_USER_INPUT', status: 400, cause })
+  new TollgateError(`The arguments cannot be serialized: ${cause}`, {
+    code: 'BAD_USER_INPUT',
+    status: 400,
+    cause,
+  })
 
 export const newKey = (): string => crypto.randomUUID()
 

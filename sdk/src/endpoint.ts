@@ -1,7 +1,7 @@
 /** Throws if the base is not an http(s) URL. */
 export function endpointOf(baseUrl: string, path: string): string {
   if (!/^https?:\/\//i.test(baseUrl) || !isUrl(baseUrl)) {
-    throw new TypeError(`The baseUrl must be an absolute http or https URL, not ${JSON.stringify(baseUrl)}`)
+    throw new TypeError(`baseUrl must be an absolute http or https URL, not ${JSON.stringify(baseUrl)}`)
   }
   return baseUrl.replace(/\/+$/, '') + path
 }

@@ -31,30 +31,30 @@ export const ERROR_TABLE = {
   INTERNAL_SERVER_ERROR: { type: 'Error', status: 500 },
 } as const
 
-/** An error code of the service. */
+/** Error code of the service. */
 export type ServiceErrorCode = keyof typeof ERROR_TABLE
 
-/** An error code of the SDK itself. */
+/** Error code of the SDK. */
 export type LocalErrorCode =
-  /** No answer, or one that is not the service's. */
+  /** No response, or a response that is not from the service. */
   | 'NETWORK_ERROR'
-  /** No answer within `timeout`. */
+  /** No response within `timeout`. */
   | 'TIMEOUT'
-  /** The call's own `signal` was aborted. */
+  /** The `signal` of the call was aborted. */
   | 'ABORTED'
   /** The function that fetches the user's token failed. */
   | 'TOKEN_FAILED'
-  /** The service is unreachable and the usage queue has no room. */
+  /** The service is unreachable and the usage queue is full. */
   | 'QUEUE_FULL'
   /** The usage queue's file could not be written. */
   | 'QUEUE_FAILED'
-  /** Queued usage that may already have been counted, too long ago for the service to remember its key. */
+  /** Queued usage that may have been counted already was discarded because its idempotency key has expired. */
   | 'QUEUE_EXPIRED'
 
-/** Every `error.code`. A later version of the service may add some: give a `switch` over them a `default`. */
+/** Values of `error.code`. Later versions of the service may add more, so a `switch` needs a `default`. */
 export type ErrorCode = ServiceErrorCode | LocalErrorCode
 
-/** The names of the typed errors, each with a class of that name; `Error` is the name of a plain `TollgateError`. */
+/** Names of the typed errors, each with a class of that name. `Error` is the name of a plain `TollgateError`. */
 export type ErrorName =
   | 'SubscriptionError'
   | 'SubscriptionNotFoundError'
@@ -65,13 +65,13 @@ export type ErrorName =
   | 'NetworkError'
   | 'Error'
 
-/** The parts of an error. */
+/** Properties of an error. */
 export interface ErrorDetails {
-  /** What went wrong, for programs. */
+  /** Machine-readable error code. */
   code: ErrorCode
-  /** The true status of the failure. */
+  /** HTTP status of the failure. */
   status: number
-  /** What it came from. @default none */
+  /** Underlying error. @default none */
   cause?: unknown
   /** See `TollgateError.field`. @default null */
   field?: string | null | undefined
@@ -89,7 +89,7 @@ export interface ErrorDetails {
  */
 const KIND = Symbol.for('tollgate.error')
 
-/** Base class of all errors. One without its own class is a plain `TollgateError`, with the name `Error`. */
+/** Base class of all errors. An error without its own class is a plain `TollgateError` with the name `Error`. */
 export class TollgateError extends Error {
   /** @internal */
   static readonly kind: ErrorName = 'Error'
@@ -100,22 +100,22 @@ export class TollgateError extends Error {
     return isInstance(this, value)
   }
 
-  /** The class's name, as in the service's own errors. */
+  /** Name of the class, as in the `type` of the service's errors. */
   override readonly name: ErrorName = 'Error'
-  /** What went wrong, for programs. A result's error is narrowed by it. */
+  /** Machine-readable error code. Narrows the type of a result's error. */
   readonly code: ErrorCode
-  /** `status` is the true status of the failure; 0 where there was no answer. */
+  /** `status` is the HTTP status of the failure, or 0 if there was no response. */
   readonly response: { readonly status: number }
-  /** The argument, input field or option whose value is refused; null: no single one. */
+  /** Argument, input field or option with the invalid value; null if the error is not about a single one. */
   readonly field: string | null
-  /** Where in the document it happened: the operation's name first. Empty where it is about the whole request. */
+  /** Path in the GraphQL document, starting with the operation name. Empty if the error is about the whole request. */
   readonly path: readonly string[]
-  /** The service's `X-Request-Id`, which is also in its log; null without a reply. */
+  /** `X-Request-Id` of the response, which is also in the service's log; null without a response. */
   readonly requestId: string | null
-  /** Seconds to wait before the same call may succeed; null where the service does not say. */
+  /** Number of seconds to wait before retrying; null if not specified by the service. */
   readonly retryAfter: number | null
 
-  /** Created by the SDK; applications do not need to. */
+  /** Created by the SDK, not by applications. */
   constructor(message: string, details: ErrorDetails) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = details.code
@@ -140,7 +140,7 @@ function isInstance(ofClass: typeof TollgateError, value: unknown): boolean {
   return kind !== undefined && [kind, 'Error'].includes(ofClass.kind)
 }
 
-/** `subscribe` was refused; the message says why. */
+/** `subscribe` failed; the message contains the reason. */
 export class SubscriptionError extends TollgateError {
   /** @internal */
   static override readonly kind = 'SubscriptionError'
@@ -148,7 +148,7 @@ export class SubscriptionError extends TollgateError {
   declare readonly code: 'BAD_USER_INPUT'
 }
 
-/** There is no subscription with this id. */
+/** The subscription does not exist. */
 export class SubscriptionNotFoundError extends TollgateError {
   /** @internal */
   static override readonly kind = 'SubscriptionNotFoundError'
@@ -156,7 +156,7 @@ export class SubscriptionNotFoundError extends TollgateError {
   declare readonly code: 'SUBSCRIPTION_NOT_FOUND'
 }
 
-/** There is no package with this id. */
+/** The package does not exist. */
 export class PackageNotFoundError extends TollgateError {
   /** @internal */
   static override readonly kind = 'PackageNotFoundError'
@@ -164,7 +164,7 @@ export class PackageNotFoundError extends TollgateError {
   declare readonly code: 'PACKAGE_NOT_FOUND'
 }
 
-/** There is no feature with this id. */
+/** The feature does not exist. */
 export class FeatureNotFoundError extends TollgateError {
   /** @internal */
   static override readonly kind = 'FeatureNotFoundError'
@@ -172,7 +172,7 @@ export class FeatureNotFoundError extends TollgateError {
   declare readonly code: 'FEATURE_NOT_FOUND'
 }
 
-/** There is no user with this id. */
+/** The user does not exist. */
 export class UserNotFoundError extends TollgateError {
   /** @internal */
   static override readonly kind = 'UserNotFoundError'
@@ -180,7 +180,7 @@ export class UserNotFoundError extends TollgateError {
   declare readonly code: 'USER_NOT_FOUND'
 }
 
-/** The API key or token is missing, not valid, or not allowed to do this. */
+/** The API key or token is missing, invalid, or lacks permission. */
 export class AuthenticationError extends TollgateError {
   /** @internal */
   static override readonly kind = 'AuthenticationError'
@@ -188,17 +188,17 @@ export class AuthenticationError extends TollgateError {
   declare readonly code: 'UNAUTHENTICATED' | 'FORBIDDEN'
 }
 
-/** There was no answer, or not one from the service. Whether the call took effect is unknown. */
+/** There was no response, or none from the service. The call may or may not have taken effect. */
 export class NetworkError extends TollgateError {
   /** @internal */
   static override readonly kind = 'NetworkError'
   override readonly name = 'NetworkError'
   declare readonly code: NetworkErrorCode
-  /** False: no attempt reached the service, so the call certainly had no effect. */
+  /** Whether an attempt may have reached the service. If false, the call had no effect. */
   mayHaveArrived = true
 }
 
-/** The codes of a `NetworkError`. */
+/** Error codes of a `NetworkError`. */
 export type NetworkErrorCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'TOKEN_FAILED' | 'QUEUE_FULL' | 'QUEUE_FAILED'
 
 type ClassedError =
@@ -214,7 +214,7 @@ type PlainErrors = {
 }
 
 /**
- * The error of a call: always a `TollgateError`, narrowed by its `code`.
+ * Error of a call. It is always a `TollgateError`, narrowed by its `code`.
  *
  * @example
  * switch (error.code) {

@@ -23,7 +23,7 @@ export async function exchange(
   const reply = fetch(url, { ...init, signal }).then((response) => read(response, signal))
   const tooLate = () =>
     Promise.reject(
-      new NetworkError(`No answer from ${url} within ${timeout} ms`, { code: 'TIMEOUT', status: 0 }),
+      new NetworkError(`No response from ${url} within ${timeout} ms`, { code: 'TIMEOUT', status: 0 }),
     )
   try {
     return await within(timeout, Promise.race([reply, givenUp]), tooLate)

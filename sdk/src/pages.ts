@@ -4,9 +4,9 @@ import type { Result } from './types.ts'
 
 const PAGE_SIZE = 100
 
-/** How a whole list is read, page by page. */
+/** Options for iterating over a list page by page. */
 export interface PageSize {
-  /** Entries per page. @default 100 */
+  /** Number of items per page. @default 100 */
   pageSize?: number | undefined
 }
 
@@ -20,7 +20,7 @@ export async function* entriesOf<Entry extends { id: string }>(
 ): AsyncGenerator<Entry, void, undefined> {
   const { pageSize: first = PAGE_SIZE } = args ?? {}
   if (!Number.isSafeInteger(first) || first < 1)
-    throw refused('pageSize', 'pageSize must be a whole number above 0', first)
+    throw refused('pageSize', 'pageSize must be a positive integer', first)
   let after: string | undefined
   for (;;) {
     const { data, error } = await read({ first, after })

@@ -15,37 +15,37 @@ import type { CanUseFeatureData, UsagePeriod } from './types.ts'
 
 const Context = createContext<TollgateClient | null>(null)
 
-/** The props of `TollgateProvider`. */
+/** Props of `TollgateProvider`. */
 export interface TollgateProviderProps {
-  /** Created once per user, outside rendering: in a module, or kept in state. */
+  /** Client, created once per user outside of rendering, in a module or in state. */
   client: TollgateClient
-  /** The components that may use it. */
+  /** Components that use the client. */
   children?: ReactNode
 }
 
-/** Provides the client to everything below. */
+/** Provides the client to all components below it. */
 export function TollgateProvider({ client, children }: TollgateProviderProps): ReactNode {
   return createElement(Context.Provider, { value: client }, children)
 }
 
-/** The provider's client, for example to `refresh()` after usage. */
+/** Returns the client of the provider, for example to call `refresh()` after usage. */
 export function useTollgate(): TollgateClient {
   const client = useContext(Context)
-  if (!client) throw new Error('Tollgate’s hooks need a <TollgateProvider client={…}> above them')
+  if (!client) throw new Error('Tollgate hooks must be used inside <TollgateProvider client={…}>')
   return client
 }
 
-/** The state of a feature. */
+/** State of a feature. */
 export interface FeatureState {
-  /** Null: not known yet, so show neither state. False if it cannot be known: see `error`. */
+  /** Whether the user has access; null while loading. False if the check failed, see `error`. */
   access: boolean | null
-  /** The whole answer; null where there is none. */
+  /** Full result of the check; null if there is none. */
   check: CanUseFeatureData | null
-  /** Why the last request failed. The last answer is kept during an outage. */
+  /** Error of the last request. The last result is kept during an outage. */
   error: CallError | null
 }
 
-/** Whether the user can use this much of the feature. `delta` is 1 by default. */
+/** Checks whether the user can use a feature. `delta` defaults to 1. */
 export function useFeature(
   featureId: string,
   { delta = 1 }: { delta?: number | undefined } = {},
@@ -54,19 +54,19 @@ export function useFeature(
   return { access: data ? data.access : error ? false : null, check: data ?? null, error }
 }
 
-/** The usage of a feature. */
+/** Usage of a feature. */
 export interface UsageState {
-  /** True: not known yet. */
+  /** Whether the usage is still loading. */
   pending: boolean
-  /** The current period; null where the feature is not counted for this user, and where it is not known. */
+  /** Current period; null if the feature is not metered for this user, and while the usage is not known. */
   usage: UsagePeriod | null
-  /** The remaining budget, at least 0; Infinity: unlimited; null where there is no `usage`. */
+  /** Remaining budget, at least 0. Infinity if unlimited; null without `usage`. */
   remaining: number | null
-  /** Why the last request failed. The last answer is kept during an outage. */
+  /** Error of the last request. The last result is kept during an outage. */
   error: CallError | null
 }
 
-/** How much of the feature the user has used in the current period. */
+/** Returns the usage of a feature in the current period. */
 export function useUsage(featureId: string): UsageState {
   const { data, error } = useKnown<UsagePeriod | null>(usageKey(featureId))
   return { pending: data === undefined && !error, usage: data ?? null, remaining: remainingOf(data), error }
@@ -78,21 +78,21 @@ function remainingOf(usage: UsagePeriod | null | undefined): number | null {
   return budget === null ? Number.POSITIVE_INFINITY : Math.max(0, budget - used)
 }
 
-/** The props of `Gate`. */
+/** Props of `Gate`. */
 export interface GateProps {
-  /** The feature's id. */
+  /** ID of the feature. */
   feature: string
-  /** How much the user wants to use. @default 1 */
+  /** Number of units to check for. @default 1 */
   delta?: number | undefined
-  /** Shown to users without access, and if access cannot be known. @default nothing */
+  /** Rendered for users without access, and if the check failed. @default nothing */
   fallback?: ReactNode
-  /** Shown until it is known. @default nothing */
+  /** Rendered while loading. @default nothing */
   pending?: ReactNode
-  /** Shown to users with access. */
+  /** Rendered for users with access. */
   children?: ReactNode
 }
 
-/** Shows its children to a user with access to the feature. */
+/** Renders its children if the user has access to the feature. */
 export function Gate({ feature, delta, fallback = null, pending = null, children }: GateProps): ReactNode {
   const { access } = useFeature(feature, { delta })
   if (access === null) return pending

@@ -7,10 +7,10 @@ const DEFAULT_URL = 'http://127.0.0.1:4000'
 export function settingsOf(options: TollgateOptions): { url: string; apiKey: string } {
   const apiKey = (options.apiKey ?? environment('TOLLGATE_API_KEY'))?.trim()
   if (!apiKey) {
-    throw new TypeError('Tollgate needs an API key: pass apiKey, or set TOLLGATE_API_KEY')
+    throw new TypeError('Missing API key. Pass apiKey or set TOLLGATE_API_KEY.')
   }
   if (!/^[\x20-\x7e]+$/.test(apiKey)) {
-    throw new TypeError('The apiKey holds characters that no key has: line ends, or letters beyond ASCII')
+    throw new TypeError('apiKey must only contain printable ASCII characters')
   }
   const { cache, queue } = options
   const numbers = {
@@ -22,7 +22,7 @@ export function settingsOf(options: TollgateOptions): { url: string; apiKey: str
   }
   for (const [name, value] of Object.entries(numbers)) {
     if (value !== undefined && !(typeof value === 'number' && value >= 0))
-      throw new TypeError(`${name} must be a number, 0 or above`)
+      throw new TypeError(`${name} must be a non-negative number`)
   }
   for (const name of ['fetch', 'retry', 'onError'] as const) {
     const { [name]: hook } = options
@@ -39,8 +39,8 @@ export function refuseBrowser({ dangerouslyAllowBrowser = false }: TollgateOptio
   const { window } = globalThis as { window?: { document?: unknown } }
   if (window?.document === undefined || dangerouslyAllowBrowser) return
   throw new TypeError(
-    'An Admin key must not reach a browser: it opens every user’s data. ' +
-      'Call Tollgate from your backend, or set dangerouslyAllowBrowser if you know that nobody else gets this page.',
+    'An Admin API key must not be used in a browser, since it gives access to the data of all users. ' +
+      'Call Tollgate from your backend, or set dangerouslyAllowBrowser if the page is not accessible to others.',
   )
 }
 

@@ -11,8 +11,8 @@ import { refuseBrowser, settingsOf } from './settings.ts'
 import type * as T from './types.ts'
 
 /**
- * The client for an application's backend. A method takes its operation's arguments by name (one whose only argument
- * is `input` takes the input itself), then options; it returns `{ data, error }` and never throws.
+ * Client for an application's backend. Each method takes the arguments of its operation as an object (or the `input`
+ * itself if that is the only argument), followed by options. It returns `{ data, error }` and never throws.
  *
  * @example
  * const tollgate = new Tollgate({ apiKey: '…' })
@@ -24,7 +24,7 @@ export class Tollgate {
   readonly #checks: Checks
   readonly #usage: Usage
 
-  /** Throws when an option is invalid or missing. */
+  /** Throws if an option is invalid or missing. */
   constructor(options: TollgateOptions = {}) {
     refuseBrowser(options)
     const { url, apiKey } = settingsOf(options)
@@ -34,22 +34,22 @@ export class Tollgate {
     this.#usage = new Usage(options.queue, this.#calls, this.#transport, this.#checks)
   }
 
-  /** One feature. `FEATURE_NOT_FOUND` where there is none with this id. */
+  /** Returns a feature, or the error `FEATURE_NOT_FOUND`. */
   feature(args: A.ById, options?: CallOptions): Promise<T.Result<T.Feature>> {
     return this.#calls.call('feature', args, options)
   }
 
-  /** All features, oldest first, or a page of them. */
+  /** Returns all features, oldest first, or one page of them. */
   features(args: A.Paging = {}, options?: CallOptions): Promise<T.Result<T.Feature[]>> {
     return this.#calls.call('features', args, options)
   }
 
-  /** All features, oldest first, read page by page while they are iterated over. An error is thrown. */
+  /** Iterates over all features, oldest first, fetching page by page. Throws on error. */
   allFeatures(args?: PageSize, options?: CallOptions): AsyncGenerator<T.Feature, void, undefined> {
     return entriesOf(args, (page) => this.features(page, options))
   }
 
-  /** Whether the user can use this much of the feature. `delta` is 1 by default. An unknown user or feature is denied, with the reason. */
+  /** Checks whether a user can use a feature. `delta` defaults to 1. Access is denied for an unknown user or feature. */
   async canUseFeature(args: A.CanUseFeatureArguments, options?: CallOptions): Promise<T.Result<T.Check>> {
     const refusal = await this.#calls.refusal('canUseFeature', args, options)
     if (refusal) return refusal
@@ -63,7 +63,7 @@ export class Tollgate {
     return oneOf(checks)
   }
 
-  /** Several features at once, at most 100, in their order, each for a `delta` of 1. */
+  /** Checks up to 100 features in one call, each for a `delta` of 1. Results keep the order of `featureIds`. */
   async canUseFeatures(args: A.CanUseFeaturesArguments, options?: CallOptions): Promise<T.Result<T.Check[]>> {
     const refusal = await this.#calls.refusal('canUseFeatures', args, options)
     if (refusal) return refusal
@@ -73,7 +73,7 @@ export class Tollgate {
     )
   }
 
-  /** The current period's usage; null where the feature is not counted for this user. */
+  /** Returns the usage of the current period, or null if the feature is not metered for this user. */
   async showUsage(args: A.ByUserAndFeature, options?: CallOptions): Promise<T.Result<T.UsagePeriod | null>> {
     const { data, error } = await this.#calls.call<{ current: T.UsagePeriod | null }>(
       'showUsage',
@@ -83,34 +83,34 @@ export class Tollgate {
     return error ? { data: null, error } : { data: data.current, error }
   }
 
-  /** One package, with its features if `includeFeatures` is true; by default without. */
+  /** Returns a package, with its features if `includeFeatures` is true. */
   package(
     args: A.ById & { includeFeatures: true },
     options?: CallOptions,
   ): Promise<T.Result<T.PackageWithFeatures>>
-  /** One package, with its features if `includeFeatures` is true; by default without. */
+  /** Returns a package, with its features if `includeFeatures` is true. */
   package(args: A.ById & A.IncludeFeatures, options?: CallOptions): Promise<T.Result<T.Package>>
   package(args: A.ById & A.IncludeFeatures, options?: CallOptions): Promise<T.Result<T.Package>> {
     return this.#calls.call('package', withFeatures(args), options)
   }
 
-  /** Packages with this `status`, PUBLISHED by default; with their features if `includeFeatures` is true. */
+  /** Returns packages by `status` (default: PUBLISHED), with their features if `includeFeatures` is true. */
   packages(
     args: A.Paging & A.PackagesArguments & { includeFeatures: true },
     options?: CallOptions,
   ): Promise<T.Result<T.PackageWithFeatures[]>>
-  /** Packages with this `status`, PUBLISHED by default; with their features if `includeFeatures` is true. */
+  /** Returns packages by `status` (default: PUBLISHED), with their features if `includeFeatures` is true. */
   packages(args?: A.Paging & A.PackagesArguments, options?: CallOptions): Promise<T.Result<T.Package[]>>
   packages(args: A.Paging & A.PackagesArguments = {}, options?: CallOptions): Promise<T.Result<T.Package[]>> {
     return this.#calls.call('packages', withFeatures(args), options)
   }
 
-  /** As `packages`, read page by page while they are iterated over. An error is thrown. */
+  /** Iterates over packages as returned by `packages`, fetching page by page. Throws on error. */
   allPackages(
     args: PageSize & A.PackagesArguments & { includeFeatures: true },
     options?: CallOptions,
   ): AsyncGenerator<T.PackageWithFeatures, void, undefined>
-  /** As `packages`, read page by page while they are iterated over. An error is thrown. */
+  /** Iterates over packages as returned by `packages`, fetching page by page. Throws on error. */
   allPackages(
     args?: PageSize & A.PackagesArguments,
     options?: CallOptions,
@@ -123,18 +123,18 @@ export class Tollgate {
     return entriesOf(args, (page) => this.packages({ ...page, status, includeFeatures }, options))
   }
 
-  /** One user. `USER_NOT_FOUND` where there is none with this id. */
+  /** Returns a user, or the error `USER_NOT_FOUND`. */
   user(args: A.ById, options?: CallOptions): Promise<T.Result<T.User>> {
     return this.#calls.call('user', args, options)
   }
 
-  /** All users, oldest first, or a page of them. */
+  /** Returns all users, oldest first, or one page of them. */
   users(args: A.Paging = {}, options?: CallOptions): Promise<T.Result<T.User[]>> {
     return this.#calls.call('users', args, options)
   }
 
   /**
-   * All users, oldest first, read page by page while they are iterated over. An error is thrown.
+   * Iterates over all users, oldest first, fetching page by page. Throws on error.
    *
    * @example
    * for await (const user of tollgate.allUsers()) console.log(user.id)
@@ -144,7 +144,7 @@ export class Tollgate {
   }
 
   /**
-   * All that is stored about a user, as JSON.
+   * Exports all data stored about a user as JSON, in pages.
    *
    * @example
    * for (let after: string | null | undefined; after !== null; ) {
@@ -158,12 +158,12 @@ export class Tollgate {
     return this.#calls.call('exportUser', args, options)
   }
 
-  /** One subscription. `SUBSCRIPTION_NOT_FOUND` where there is none with this id. */
+  /** Returns a subscription, or the error `SUBSCRIPTION_NOT_FOUND`. */
   subscription(args: A.ById, options?: CallOptions): Promise<T.Result<T.PackageSubscription>> {
     return this.#calls.call('subscription', args, options)
   }
 
-  /** A user's subscriptions, oldest first; without `userId`, all. */
+  /** Returns the subscriptions of a user, or all subscriptions without `userId`, oldest first. */
   subscriptions(
     args: A.Paging & A.SubscriptionsArguments = {},
     options?: CallOptions,
@@ -171,7 +171,7 @@ export class Tollgate {
     return this.#calls.call('subscriptions', args, options)
   }
 
-  /** As `subscriptions`, read page by page while they are iterated over. An error is thrown. */
+  /** Iterates over subscriptions as returned by `subscriptions`, fetching page by page. Throws on error. */
   allSubscriptions(
     args?: PageSize & A.SubscriptionsArguments,
     options?: CallOptions,
@@ -179,12 +179,12 @@ export class Tollgate {
     return entriesOf(args, (page) => this.subscriptions({ ...page, userId: args?.userId }, options))
   }
 
-  /** Creates a feature. Its `id` is yours to choose. */
+  /** Creates a feature with an `id` of your choice. */
   createFeature(input: T.CreateFeatureInput, options?: MutationOptions): Promise<T.Result<T.Feature>> {
     return this.#calls.call('createFeature', { input }, options)
   }
 
-  /** Changes the fields in `input`. */
+  /** Updates the fields of a feature that are present in `input`. */
   updateFeature(
     args: A.Update<T.UpdateFeatureInput>,
     options?: MutationOptions,
@@ -192,7 +192,7 @@ export class Tollgate {
     return this.#calls.call('updateFeature', args, options)
   }
 
-  /** Creates a package, which is a DRAFT until it is published in the dashboard. */
+  /** Creates a package. It is a DRAFT until it is published in the dashboard. */
   createPackage(
     input: T.CreatePackageInput,
     options?: MutationOptions,
@@ -200,7 +200,7 @@ export class Tollgate {
     return this.#calls.call('createPackage', { input }, options)
   }
 
-  /** Changes the metadata; everything else is changed in the dashboard. */
+  /** Updates the metadata of a package. All other changes are made in the dashboard. */
   updatePackage(
     args: A.Update<T.UpdatePackageInput>,
     options?: MutationOptions,
@@ -208,12 +208,12 @@ export class Tollgate {
     return this.#calls.call('updatePackage', args, options)
   }
 
-  /** Creates a user. Their `id` is yours to choose. */
+  /** Creates a user with an `id` of your choice. */
   createUser(input: T.CreateUserInput, options?: MutationOptions): Promise<T.Result<T.User>> {
     return this.#ofUser(input?.id, this.#calls.call('createUser', { input }, options))
   }
 
-  /** Changes the fields in `input`, including the user's id. */
+  /** Updates the fields of a user that are present in `input`, including the `id`. */
   async updateUser(args: A.Update<T.UpdateUserInput>, options?: MutationOptions): Promise<T.Result<T.User>> {
     const result = await this.#calls.call<T.User>('updateUser', args, options)
     for (const id of [args?.id, args?.input?.id]) if (id !== undefined) this.#checks.changed(id)
@@ -221,14 +221,14 @@ export class Tollgate {
   }
 
   /**
-   * Deletes a user for good: what they pay for is cancelled at its provider, then they are erased everywhere. What was
-   * used stays in the sums. It cannot be undone.
+   * Permanently deletes a user and their personal data. Paid subscriptions are first cancelled at the billing
+   * provider. Usage totals are kept without a reference to the user.
    */
   deleteUser(args: A.ById, options?: MutationOptions): Promise<T.Result<T.DeletedUser>> {
     return this.#ofUser(args?.id, this.#calls.call('deleteUser', args, options))
   }
 
-  /** Subscribes to a base plan and add-ons: all or nothing. */
+  /** Subscribes a user to a base plan, add-ons, or both. Either all packages are subscribed or none. */
   subscribe(
     args: A.SubscribeArguments,
     options?: MutationOptions,
@@ -237,8 +237,8 @@ export class Tollgate {
   }
 
   /**
-   * Cancels a subscription, at the end of its period or now (`atPeriodEnd: false`). A base plan's add-ons end with it.
-   * What is paid for is cancelled at its provider too.
+   * Cancels a subscription at the end of its period, or immediately with `atPeriodEnd: false`. Cancelling a base plan
+   * also cancels its add-ons. Paid subscriptions are also cancelled at the billing provider.
    */
   cancelSubscription(
     args: A.CancelArguments,
@@ -247,19 +247,19 @@ export class Tollgate {
     return this.#changed(this.#calls.call('cancelSubscription', args, options))
   }
 
-  /** Undoes a scheduled cancellation. A subscription that has ended stays ended. */
+  /** Reverts a scheduled cancellation. A subscription that has ended cannot be restored. */
   keepSubscription(args: A.ById, options?: MutationOptions): Promise<T.Result<T.PackageSubscription>> {
     return this.#changed(this.#calls.call('keepSubscription', args, options))
   }
 
-  /** A migration as it stands now. `MIGRATION_NOT_FOUND` where there is none with this id. */
+  /** Returns the current state of a migration, or the error `MIGRATION_NOT_FOUND`. */
   migration(args: A.ById, options?: CallOptions): Promise<T.Result<T.Migration>> {
     return this.#calls.call('migration', args, options)
   }
 
   /**
-   * Moves everybody who has one version of a package to another, now or each at the end of their period. With `dryRun`
-   * it only counts who would gain and lose.
+   * Moves subscriptions from one version of a package to another, immediately or at the end of each subscription's
+   * period. With `dryRun`, only returns how many subscriptions would gain or lose access.
    */
   async migrateSubscriptions(
     args: A.MigrateArguments,
@@ -270,7 +270,7 @@ export class Tollgate {
     return result
   }
 
-  /** Restores everybody whom the migration moved. A later migration of the package has to be undone first. */
+  /** Undoes a migration for all subscriptions it moved. Later migrations of the same package must be undone first. */
   async undoMigration(args: A.ById, options?: MutationOptions): Promise<T.Result<T.Migration>> {
     const result = await this.#calls.call<T.Migration>('undoMigration', args, options)
     this.#checks.allChanged()
@@ -278,8 +278,8 @@ export class Tollgate {
   }
 
   /**
-   * Changes a user's base plan for another, or its quantity: now, at the end of its period, or whichever is best for
-   * them. `dryRun: true` only says what would happen.
+   * Changes a user's base plan or its quantity: immediately, at the end of the period, or whichever is better for the
+   * user. With `dryRun`, returns the result without changing anything.
    */
   changeSubscription(
     args: A.ChangeArguments,
@@ -288,17 +288,20 @@ export class Tollgate {
     return this.#ofUser(args?.userId, this.#calls.call('changeSubscription', args, options))
   }
 
-  /** Takes a scheduled change back. What would have followed a trial is dropped. */
+  /** Cancels a scheduled change of plan, including a package scheduled to follow a trial. */
   cancelScheduledChange(args: A.ByUser, options?: MutationOptions): Promise<T.Result<T.PackageSubscription>> {
     return this.#ofUser(args?.userId, this.#calls.call('cancelScheduledChange', args, options))
   }
 
-  /** Starts a trial, for `days` or `until` a time, followed by the package `then` or by nothing. */
+  /**
+   * Starts a trial that lasts for `days` or `until` a time. Afterwards the user is subscribed to the package `then`,
+   * if given.
+   */
   startTrial(args: A.TrialArguments, options?: MutationOptions): Promise<T.Result<T.PackageSubscription>> {
     return this.#ofUser(args?.userId, this.#calls.call('startTrial', args, options))
   }
 
-  /** Lets a trial last longer; what follows it waits. */
+  /** Extends a trial. A package scheduled to follow it is delayed accordingly. */
   extendTrial(
     args: A.ExtendTrialArguments,
     options?: MutationOptions,
@@ -321,25 +324,25 @@ export class Tollgate {
     return result
   }
 
-  /** The user's overrides that are in force. `USER_NOT_FOUND` where there is no such user. */
+  /** Returns the overrides of a user that are currently in force, or the error `USER_NOT_FOUND`. */
   overrides(args: A.ByUser, options?: CallOptions): Promise<T.Result<T.Override[]>> {
     return this.#calls.call('overrides', args, options)
   }
 
   /**
-   * Makes an exception for one user and feature, which wins over their packages. It replaces the one there is, and
-   * keeps its count.
+   * Sets an override for a user and feature, which takes precedence over the user's packages. It replaces an existing
+   * override and keeps the recorded usage.
    */
   setOverride(input: T.OverrideInput, options?: MutationOptions): Promise<T.Result<T.Override>> {
     return this.#ofUser(input?.userId, this.#calls.call('setOverride', { input }, options))
   }
 
-  /** Ends an exception. `data` is the override that was in force; null: there was none. */
+  /** Removes an override. `data` is the removed override, or null if there was none. */
   removeOverride(args: A.ByUserAndFeature, options?: MutationOptions): Promise<T.Result<T.Override | null>> {
     return this.#ofUser(args?.userId, this.#calls.call('removeOverride', args, options))
   }
 
-  /** Adds to the usage, sets it (`action: 'SET'`), or reverts some (a negative `delta`). */
+  /** Records usage: adds `delta`, reverts usage if `delta` is negative, or sets it with `action: 'SET'`. */
   async recordUsage(
     input: T.CreateUsageEventInput,
     options?: MutationOptions,
@@ -362,7 +365,7 @@ export class Tollgate {
     return oneOf(recorded)
   }
 
-  /** Several events at once, at most 100, in order; each is independent. */
+  /** Records up to 100 usage events in one call, in order. Each event succeeds or fails on its own. */
   async recordUsages(
     inputs: readonly T.CreateUsageEventInput[],
     options?: MutationOptions,
@@ -376,14 +379,14 @@ export class Tollgate {
     return this.#usage.record(events, options?.signal, send)
   }
 
-  /** A token for this user's browser, valid for an hour. */
+  /** Generates a token for `TollgateClient` in the user's browser, valid for one hour. */
   generateUserToken(args: A.ByUser, options?: MutationOptions): Promise<T.Result<T.GeneratedUserToken>> {
     return this.#calls.call('generateUserToken', args, options)
   }
 
   /**
-   * Any other document. `data` may come together with an `error`, the first of several. It carries an
-   * Idempotency-Key, which the service uses for mutations.
+   * Sends any GraphQL document. The result may contain both `data` and `error`, which is the first of the errors.
+   * The request carries an Idempotency-Key, which the service uses for mutations.
    */
   async graphql<Data = Record<string, unknown>, Variables extends object = Record<string, unknown>>(
     query: string,
@@ -400,12 +403,12 @@ export class Tollgate {
     return { data: data as Data | null, error }
   }
 
-  /** Sends queued usage now. Resolves with the number of events still waiting: 0 unless the service is unreachable. */
+  /** Sends queued usage now. Resolves with the number of events still queued: 0 unless the service is unreachable. */
   flush(): Promise<{ waiting: number }> {
     return this.#usage.flush()
   }
 
-  /** Flushes once more and releases the queue's file. Events waiting in memory are lost with the process. */
+  /** Flushes the queue a last time and releases its file. Events still queued in memory are lost when the process exits. */
   close(): Promise<{ waiting: number }> {
     return this.#usage.close()
   }

@@ -41,7 +41,7 @@ export class Transport {
   #warned = false
 
   constructor(url: string, { fetch, timeout = 10_000, onError }: TransportOptions) {
-    if (!isTimeout(timeout)) throw new TypeError('The timeout must be a number of milliseconds above 0')
+    if (!isTimeout(timeout)) throw new TypeError('timeout must be a positive number of milliseconds')
     this.url = url
     // The global one is looked up at each call: tests and tracers may replace it later.
     this.#fetch = fetch ?? ((input, init) => globalThis.fetch(input, init))
@@ -95,7 +95,8 @@ export class Transport {
     try {
       return await hook()
     } catch (thrown) {
-      if (!this.#warned) console.warn('Tollgate: a hook threw (said once)', thrown)
+      if (!this.#warned)
+        console.warn('Tollgate: a hook threw an error (further errors are not logged)', thrown)
       this.#warned = true
       return undefined
     }
@@ -118,14 +119,14 @@ export class Transport {
       return failed(
         cause instanceof TollgateError
           ? cause
-          : this.unanswered(`No answer from ${this.url}: ${reasonOf(cause)}`, cause),
+          : this.unanswered(`No response from ${this.url}: ${reasonOf(cause)}`, cause),
       )
     }
   }
 
   /** The content of a reply, if it is the service's: a proxy in between may send anything. */
   #read(reply: Reply): Answer {
-    const why = `The answer, with status ${reply.status}, is not `
+    const why = `The response, with status ${reply.status}, is not `
     let body: { data?: Answer['data']; errors?: WireError[] } | null
     try {
       body = JSON.parse(reply.text)
@@ -135,6 +136,6 @@ export class Transport {
     const { data = null, errors } = body ?? {}
     if (Array.isArray(errors) && errors[0]) return { ...failed(this.errorFrom(errors[0], reply)), data }
     if (data instanceof Object) return { data, error: null }
-    throw this.unanswered(`${why}one of Tollgate's`, undefined, reply)
+    throw this.unanswered(`${why}from Tollgate`, undefined, reply)
   }
 }

@@ -77,10 +77,10 @@ describe('spec §5.5: a page with a user’s token', () => {
   })
 
   const WRONG: [what: string, options: Partial<TollgateClientOptions>, message: RegExp][] = [
-    ['an Admin key for a token', { token: API_KEY }, /generateUserToken.*Admin key/],
+    ['an Admin key for a token', { token: API_KEY }, /generateUserToken.*Admin API key/],
     ['no token', { token: '' }, /generateUserToken/],
     ['a base that is no URL', { baseUrl: 'tollgate' }, /baseUrl.*"tollgate"/],
-    ['a timeout of 0', { timeout: 0 }, /timeout must be a number of milliseconds above 0/],
+    ['a timeout of 0', { timeout: 0 }, /timeout must be a positive number of milliseconds/],
     ['a timeout below 0', { timeout: -1 }, /timeout must be/],
     ['a timeout that is no number', { timeout: Number.NaN }, /timeout must be/],
     ['a timeout as text', { timeout: '10' as never }, /timeout must be/],

@@ -255,7 +255,7 @@ describe('OpenFeature in a page', () => {
     proxy.down()
     const { client } = pageClient(app, proxy.url, { timeout: 5_000 })
     const flagsOf = InPage.getClient()
-    await expect(InPage.setProviderAndWait(new TollgateWebProvider(client))).rejects.toThrow(/No answer/)
+    await expect(InPage.setProviderAndWait(new TollgateWebProvider(client))).rejects.toThrow(/No response/)
     expect(flagsOf.providerStatus).toBe(ProviderStatus.ERROR)
     const next = (event: ProviderEvents) =>
       new Promise<void>((resolve) => {

@@ -153,7 +153,7 @@ describe('a queue on disk', () => {
 
   it('belongs to one client at a time', async () => {
     const holder = queueing()
-    expect(() => queueing()).toThrow(/in use by this very process/)
+    expect(() => queueing()).toThrow(/in use by this process/)
     await holder.close()
     expect(await queueing().flush()).toEqual({ waiting: 0 })
   })
@@ -162,7 +162,7 @@ describe('a queue on disk', () => {
     queueing()
     const copy = '../src/outage/file-lock.ts?copy'
     const { lockFile }: typeof import('../src/outage/file-lock.ts') = await import(copy)
-    expect(() => lockFile(path)).toThrow(/in use by this very process/)
+    expect(() => lockFile(path)).toThrow(/in use by this process/)
   })
 
   it('belongs to one process at a time, until that one is gone', async () => {
@@ -179,9 +179,9 @@ describe('a queue on disk', () => {
     const holder = thread()
     // It says that it is ready.
     await once(holder.stdout, 'data')
-    expect(() => queueing()).toThrow(/in use by this very process/)
+    expect(() => queueing()).toThrow(/in use by this process/)
     const [error] = await once(thread(), 'error')
-    expect(String(error)).toMatch(/in use by this very process/)
+    expect(String(error)).toMatch(/in use by this process/)
     await holder.terminate()
     expect(await queueing().flush()).toEqual({ waiting: 0 })
   })

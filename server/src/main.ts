@@ -37,7 +37,7 @@ async function grantedBesideRunning(wishes: Wishes): Promise<boolean> {
   const secrets = await grantBesideRunning(config, wishes, clocks.wall)
   if (!secrets) return false
   const url = config.publicUrl ?? urlOf(config.host, config.port)
-  process.stdout.write(`\nTollgate is running already, and goes on.\n${shownOnce(url, secrets)}\n`)
+  process.stdout.write(`\nTollgate is already running.\n${shownOnce(url, secrets)}\n`)
   return true
 }
 
@@ -68,7 +68,7 @@ async function serve(wishes: Wishes): Promise<void> {
   else {
     if (owner === 'ignored')
       log.info(
-        'TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD change nothing: they are for the first start, and there are members already. A forgotten password: npm start -- --reset-owner',
+        'TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD are ignored because the first owner already exists. To reset a password, run npm start -- --reset-owner',
       )
     process.stdout.write(welcome(url, firstStart))
   }

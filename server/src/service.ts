@@ -71,7 +71,7 @@ export async function startService(
     const publicUrl = () => config.publicUrl ?? url
     const apps = new AppCache(monotonic)
     const ongoing = new OngoingWork(log)
-    undo.push(() => within(STOP_STEP_MS, 'work under way', log, ongoing.stop()))
+    undo.push(() => within(STOP_STEP_MS, 'work in progress', log, ongoing.stop()))
     const metrics = new Metrics()
     const activity = new Activity()
     metrics.watchPool('pool', pool)
@@ -131,18 +131,20 @@ export async function startService(
     const isFirst = (cluster.worker?.id ?? 1) === 1
     const stopMaintenance = startMaintenance(database.maintenance(), config, log)
     if (isFirst) {
-      ongoing.run('looking for sandboxes beside Stripe', () => warnOfSandboxes(service))
+      ongoing.run('checking for sandboxes enabled together with Stripe', () => warnOfSandboxes(service))
     }
     const flushes = [
-      ongoing.every(ACTIVITY_FLUSH_MS, 'noting the activity', () => activity.flush(pool)),
-      ongoing.every(KEY_USE_FLUSH_MS, 'noting the use of keys', () => activity.flushKeyUse(pool, apps)),
+      ongoing.every(ACTIVITY_FLUSH_MS, 'saving activity counts', () => activity.flush(pool)),
+      ongoing.every(KEY_USE_FLUSH_MS, 'saving the last use of API keys', () =>
+        activity.flushKeyUse(pool, apps),
+      ),
     ]
     const lastCounts = async () => void (await Promise.all(flushes.map((flush) => flush())))
     const ending = {
       'background jobs': stopBackground,
-      'the upkeep of indexes and the ledger': stopMaintenance,
-      'the pruning of old records': stopPruning,
-      'the last counts': lastCounts,
+      'index and ledger maintenance': stopMaintenance,
+      'pruning of old records': stopPruning,
+      'saving the last counts': lastCounts,
     }
     undo.push(async () => {
       const steps = Object.entries(ending)
@@ -192,7 +194,7 @@ async function within(ms: number, what: string, log: Logger, step: Promise<unkno
   const ended = new AbortController()
   const late = delay(ms, 'late', { signal: ended.signal }).catch(() => 'ended')
   if ((await Promise.race([step, late])) === 'late')
-    log.warn(`stopping without ${what}, which did not stop in time`)
+    log.warn(`shutdown does not wait any longer for: ${what}`)
   ended.abort()
 }
 
@@ -210,7 +212,7 @@ async function sealedKeyring(config: Config, pool: Pool, log: Logger): Promise<K
   await sealTokenKeys(pool, keyring)
   if (keyring.isEmpty) {
     log.warn(
-      'TOLLGATE_MASTER_KEY is not set: token keys are stored unsealed, and provider secrets cannot be stored',
+      'TOLLGATE_MASTER_KEY is not set; token keys are stored unencrypted, and provider secrets cannot be stored',
     )
   }
   return keyring
@@ -218,6 +220,6 @@ async function sealedKeyring(config: Config, pool: Pool, log: Logger): Promise<K
 
 function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {
   return error.code === 'EADDRINUSE'
-    ? new StartError(`Port ${port} on ${host} is taken: stop what uses it, or set PORT.`)
-    : new StartError(`Cannot listen on ${host}:${port} (${error.message}): check HOST and PORT.`)
+    ? new StartError(`Port ${port} on ${host} is already in use. Stop the other process, or set PORT.`)
+    : new StartError(`Cannot listen on ${host}:${port} (${error.message}). Check HOST and PORT.`)
 }

@@ -1,7 +1,7 @@
 import { NetworkError, reasonOf } from '../errors.ts'
 import { within } from '../within.ts'
 
-/** A user token, or a function that fetches one from the application's backend. */
+/** User token, or a function that fetches one from the application's backend. */
 export type TokenSource = string | (() => string | Promise<string>)
 
 interface Held {
@@ -52,7 +52,7 @@ export class Tokens {
 
   #fetch(source: () => string | Promise<string>): Promise<string> {
     if (this.#fetching) return this.#fetching
-    const tooLate = () => Promise.reject(new Error(`nothing within ${this.#timeout} ms`))
+    const tooLate = () => Promise.reject(new Error(`no token within ${this.#timeout} ms`))
     const fetching = within(this.#timeout, (async () => source())(), tooLate)
       .then((token) => {
         checkToken(token)
@@ -77,7 +77,7 @@ export class Tokens {
 function checkToken(token: unknown): asserts token is string {
   if (typeof token === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return
   throw new TypeError(
-    'The token must be one that generateUserToken made, in your backend. An Admin key must not reach a browser.',
+    'The token must be a user token from generateUserToken. An Admin API key must not be used in a browser.',
   )
 }
 

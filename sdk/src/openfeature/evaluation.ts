@@ -28,16 +28,16 @@ export function remainderOf(check: Asked): Evaluation<number> {
   if (consumption === null && reasonCode === 'FALLBACK')
     return {
       problem: 'GENERAL',
-      message: `The service is unreachable: what is left of ${featureId} is not known`,
+      message: `The service is unreachable: the remaining budget of ${featureId} is unknown`,
     }
   if (consumption === null && access)
-    return { problem: 'TYPE_MISMATCH', message: `${featureId} is not counted: ask for a boolean` }
+    return { problem: 'TYPE_MISMATCH', message: `${featureId} is a binary feature; evaluate it as a boolean` }
   return { value: consumption ? left(consumption) : 0, ...detailsOf(check) }
 }
 
 export const onlyBooleansAndNumbers = (featureId: string): { problem: Problem; message: string } => ({
   problem: 'TYPE_MISMATCH',
-  message: `${featureId} is a boolean, or a number if it is counted`,
+  message: `${featureId} can only be evaluated as a boolean or a number`,
 })
 
 const left = ({ budget, used }: { budget: number | null; used: number }): number =>

@@ -11,24 +11,24 @@ import type { Tollgate } from '../tollgate.ts'
 import type { Check, CreateUsageEventInput, Recorded, Result } from '../types.ts'
 import { accessOf, type Evaluation, onlyBooleansAndNumbers, remainderOf } from './evaluation.ts'
 
-/** The options of `TollgateServerProvider`. */
+/** Options of `TollgateServerProvider`. */
 export interface TollgateServerProviderOptions {
-  /** Called with the outcome of each `track`: it may have been refused. @default none */
+  /** Called with the result of each `track` call. @default none */
   onTracked?: ((event: CreateUsageEventInput, result: Result<Recorded>) => unknown) | undefined
 }
 
 /**
- * Features as flags: a boolean says whether the user has access, a number is the remaining budget. The context's
- * `targetingKey` is the user's id; its `delta`, if any, is how much they want to use.
+ * OpenFeature provider for servers. A boolean flag is the access of a user to a feature, a number flag the remaining
+ * budget. The `targetingKey` of the context is the user ID; its optional `delta` is the number of units to check for.
  */
 export class TollgateServerProvider implements Provider {
-  /** The provider's name. */
+  /** Name of the provider. */
   readonly metadata = { name: 'tollgate' }
   readonly runsOn = 'server'
   readonly #tollgate: Tollgate
   readonly #onTracked: TollgateServerProviderOptions['onTracked']
 
-  /** Takes the client to use. */
+  /** Creates a provider that uses the given client. */
   constructor(tollgate: Tollgate, { onTracked }: TollgateServerProviderOptions = {}) {
     this.#tollgate = tollgate
     this.#onTracked = onTracked
@@ -61,16 +61,16 @@ export class TollgateServerProvider implements Provider {
     return detailsOf(value, onlyBooleansAndNumbers(featureId))
   }
 
-  /** Records usage of the feature with the event's name: the details' `value`, or 1. */
+  /** Records usage of the feature named by the event. The amount is `details.value`, or 1. */
   track(featureId: string, context: EvaluationContext, details: TrackingEventDetails = {}): void {
     const event = { userId: userOf(context), featureId, delta: details.value ?? 1 }
     this.#tollgate
       .recordUsage(event)
       .then((result) => this.#onTracked?.(event, result))
-      .catch((thrown) => console.warn('Tollgate: onTracked threw', thrown))
+      .catch((thrown) => console.warn('Tollgate: onTracked threw an error', thrown))
   }
 
-  /** Sends usage that the client has queued. */
+  /** Sends usage queued by the client. */
   async onClose(): Promise<void> {
     await this.#tollgate.flush()
   }
@@ -93,7 +93,7 @@ export class TollgateServerProvider implements Provider {
 
 function userOf({ targetingKey }: EvaluationContext): string {
   if (targetingKey) return targetingKey
-  throw new TargetingKeyMissingError('The context needs a targetingKey: the id of the user')
+  throw new TargetingKeyMissingError('The context requires a targetingKey with the ID of the user')
 }
 
 function detailsOf<Value>(defaultValue: Value, evaluation: Evaluation<Value>): ResolutionDetails<Value> {

@@ -14,23 +14,24 @@ import type { TollgateClient } from '../browser.ts'
 import type { CanUseFeatureData } from '../types.ts'
 import { accessOf, type Evaluation, onlyBooleansAndNumbers, remainderOf } from './evaluation.ts'
 
-/** The options of `TollgateWebProvider`. */
+/** Options of `TollgateWebProvider`. */
 export interface TollgateWebProviderOptions {
-  /** The features to prefetch. @default those of all published packages */
+  /** IDs of the features to prefetch. @default the features of all published packages */
   features?: readonly string[] | undefined
   /**
-   * Reports usage to your backend, which records it: a user's token cannot, or users would write their own
-   * bills. When it resolves, the flags are refreshed. @default tracking is refused
+   * Reports usage to your backend, which records it; a user token has no permission to record usage. The flags are
+   * refreshed when it resolves. @default `track` throws
    */
   track?: ((event: { featureId: string; delta: number }) => unknown) | undefined
 }
 
 /**
- * Features as flags: a boolean says whether the user has access, a number is the remaining budget. The user is the
- * one whose token the client has; a change of the context's `targetingKey` makes it fetch another.
+ * OpenFeature provider for browsers. A boolean flag is the access of the user to a feature, a number flag the
+ * remaining budget. The user is determined by the client's token; a change of the context's `targetingKey` makes the
+ * client fetch a new one.
  */
 export class TollgateWebProvider implements Provider {
-  /** The provider's name. */
+  /** Name of the provider. */
   readonly metadata = { name: 'tollgate' }
   readonly runsOn = 'client'
   readonly events = new OpenFeatureEventEmitter()
@@ -40,13 +41,13 @@ export class TollgateWebProvider implements Provider {
   #stop: () => void = () => {}
   #state: 'loading' | 'missing' | 'fresh' | 'stale' = 'missing'
 
-  /** Takes the client to use. */
+  /** Creates a provider that uses the given client. */
   constructor(client: TollgateClient, options: TollgateWebProviderOptions = {}) {
     this.#client = client
     this.#options = options
   }
 
-  /** Rejects when the service is unreachable; the provider is then in error, and ready once it is back. */
+  /** Rejects if the service is unreachable. The provider is then in the error state until the service is reachable again. */
   async initialize(): Promise<void> {
     this.#stop()
     this.#stop = this.#client.onChange(() => this.#onChange())
@@ -80,7 +81,7 @@ export class TollgateWebProvider implements Provider {
     return detailsOf(value, onlyBooleansAndNumbers(featureId))
   }
 
-  /** Reports usage of the feature with the event's name: the details' `value`, or 1. */
+  /** Reports usage of the feature named by the event. The amount is `details.value`, or 1. */
   track(
     featureId: string,
     _context: EvaluationContext,
@@ -88,7 +89,9 @@ export class TollgateWebProvider implements Provider {
   ): void {
     const { track } = this.#options
     if (!track)
-      throw new Error('A page cannot record usage: give the provider a `track` that tells your backend')
+      throw new Error(
+        'Usage cannot be recorded from a browser. Pass the provider a `track` option that reports usage to your backend.',
+      )
     Promise.resolve(track({ featureId, delta }))
       .then(() => this.#client.refresh())
       .catch((thrown) => console.warn('Tollgate: `track` failed', thrown))
@@ -169,7 +172,7 @@ export class TollgateWebProvider implements Provider {
     evaluate: (check: CanUseFeatureData) => Evaluation<Value>,
   ): ResolutionDetails<Value> {
     const check = this.#checks.get(featureId)
-    const message = `No feature ${featureId} was asked for ahead`
+    const message = `The feature ${featureId} was not prefetched`
     return detailsOf(defaultValue, check ? evaluate(check) : { problem: 'FLAG_NOT_FOUND', message })
   }
 }

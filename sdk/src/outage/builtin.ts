@@ -7,7 +7,6 @@ interface Builtins {
 /** A Node module, loaded when needed: an import would keep bundlers from building for other platforms. */
 export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] {
   const found = globalThis.process?.getBuiltinModule?.(name)
-  if (!found)
-    throw new Error(`${name} is needed to keep the usage queue in a file, and is not available here`)
+  if (!found) throw new Error(`Storing the usage queue in a file requires ${name}, which is not available`)
   return found as Builtins[Name]
 }

@@ -1,25 +1,28 @@
 import { isOutage } from '../errors.ts'
 import type { CanUseFeatureData, Check, Result } from '../types.ts'
 
-/** How long answers of checks are cached, and how many. */
+/** Options of the cache for checks. */
 export interface CacheOptions {
   /**
-   * Milliseconds for which an answer is used. This client's own records and changes of users invalidate it at once.
+   * Time to live of a result in milliseconds. Usage and changes recorded with this client invalidate it immediately.
    * @default 5_000
    */
   ttl?: number | undefined
-  /** Cached answers, one for each user and feature; the least recently used is dropped first. @default 10_000 */
+  /** Maximum number of cached results, one per user and feature. The least recently used are evicted. @default 10_000 */
   max?: number | undefined
 }
 
-/** `last-known`: this client's last answer, adjusted for another `delta`; denied if there is none. */
+/**
+ * Fallback for a feature. `last-known` uses the last result seen by this client, adjusted for `delta`, and denies
+ * access if there is none.
+ */
 export type FallbackPolicy = 'allow' | 'deny' | 'last-known'
 
-/** What checks answer while the service is unreachable, by feature id. */
+/** Results of checks while the service is unreachable, by feature ID. */
 export interface Fallback {
-  /** For every feature not listed here. @default none: the check returns the error */
+  /** Policy for features that are not listed. @default none: the check returns the error */
   default?: FallbackPolicy | undefined
-  /** For this feature. @default what `default` says */
+  /** Policy for this feature. @default the value of `default` */
   [featureId: string]: FallbackPolicy | undefined
 }
 
@@ -167,7 +170,11 @@ export class Checks {
     if (policy === undefined) return null
     const known = policy === 'last-known' ? this.#known.get(keyOf(userId, featureId)) : undefined
     const access = known ? accessOf(known, delta) : policy === 'allow'
-    const why = known ? 'as last known' : policy === 'last-known' ? 'nothing is known yet' : 'as declared'
+    const why = known
+      ? 'according to the last known result'
+      : policy === 'last-known'
+        ? 'no earlier result is known'
+        : 'according to the configured fallback'
     return {
       featureId,
       access,

@@ -153,7 +153,7 @@ function readEvents(path: string): QueuedEvent[] {
     try {
       apply(events, JSON.parse(line) as QueueChange)
     } catch (cause) {
-      throw new Error(`${path} is damaged in line ${i + 1}; move it away to go on without it`, { cause })
+      throw new Error(`${path} is damaged in line ${i + 1}. Move the file to continue without it.`, { cause })
     }
   }
   return events

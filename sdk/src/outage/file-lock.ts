@@ -29,7 +29,7 @@ export function lockFile(path: string): () => void {
     const holder = holderIn(found)
     if (holder === null || holder.host !== host) throw taken(path, found, lock)
     if (lives(holder, lock))
-      throw taken(path, holder.pid === process.pid ? 'this very process' : `process ${holder.pid}`)
+      throw taken(path, holder.pid === process.pid ? 'this process' : `process ${holder.pid}`)
     setAside(lock, found)
   }
 }
@@ -119,6 +119,6 @@ function readIfThere(path: string): string | null {
 }
 
 function taken(path: string, by: string, lock?: string): Error {
-  const hint = lock ? `; if that one is gone, remove ${lock}` : ''
-  return new Error(`The usage queue ${path} is in use by ${by}${hint}. Each client needs a file of its own.`)
+  const hint = lock ? `; if that process no longer exists, remove ${lock}` : ''
+  return new Error(`The usage queue ${path} is in use by ${by}${hint}. Each client needs its own file.`)
 }

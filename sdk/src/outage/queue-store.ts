@@ -1,8 +1,8 @@
 import type { CreateUsageEventInput } from '../types.ts'
 
-/** An event with its key: however often it is sent, it counts once. */
+/** A usage event with its idempotency key. */
 export interface KeyedEvent extends CreateUsageEventInput {
-  /** The key under which it is counted once. */
+  /** Key that identifies the event. Events with the same key are counted once. */
   idempotencyKey: string
 }
 

@@ -6,25 +6,25 @@ import { MAX_TIMER_MS } from '../within.ts'
 import { DiskStore } from './disk-store.ts'
 import { type KeyedEvent, MemoryStore, type QueuedEvent, type QueueStore } from './queue-store.ts'
 
-/** How usage is queued while the service is unreachable. */
+/** Options of the queue for usage recorded while the service is unreachable. */
 export interface QueueOptions {
-  /** Events that may wait; further ones get an error with code `QUEUE_FULL`. @default 10_000 */
+  /** Maximum number of queued events. Further events fail with the code `QUEUE_FULL`. @default 10_000 */
   max?: number | undefined
   /**
-   * A file that keeps the events when the process ends or is killed. One client per file.
+   * File that stores the events, so that they survive the process. Each client needs its own file.
    * @default none: in memory
    */
   path?: string | undefined
-  /** Milliseconds between two checks whether the service is back. @default 1_000 */
+  /** Milliseconds between attempts to reach the service. @default 1_000 */
   retryEvery?: number | undefined
   /**
-   * Milliseconds after which an event that may already have been counted is given up, with an error with code
-   * `QUEUE_EXPIRED`, since the service forgets keys after 24 hours. One that was never sent is never given up.
+   * Milliseconds after which an event that may already have been counted is discarded with the error
+   * `QUEUE_EXPIRED`, since idempotency keys expire after 24 hours. Events that were never sent do not expire.
    * @default 23 hours
    */
   maxAge?: number | undefined
   /**
-   * Called with the outcome of each queued event: recorded, refused (`recorded` is false), or failed for good.
+   * Called with the result of each queued event: recorded, not recorded (`recorded` is false), or failed.
    * @default none
    */
   onSettled?: ((event: KeyedEvent, result: Result<RecordedUsage>) => unknown) | undefined
@@ -136,20 +136,21 @@ export class UsageQueue {
   async #enqueue(inputs: KeyedEvent[], sentAt: number | null): Promise<Result<Recorded[]>> {
     const { max = 10_000 } = this.#options
     if (this.size + inputs.length > max) {
-      const message = `The service is unreachable, and the usage queue is full: it holds ${max} events at most`
+      const message = `The service is unreachable and the usage queue is full (${max} events)`
       return this.#refused(new NetworkError(message, { code: 'QUEUE_FULL', status: 0 }), sentAt)
     }
     this.#arriving += inputs.length
     try {
       await this.#store.put(inputs.map((input) => ({ input, sentAt })))
     } catch (cause) {
-      const message = 'The service is unreachable, and the usage queue could not be written'
+      const message = 'The service is unreachable and the usage queue could not be written'
       return this.#refused(new NetworkError(message, { code: 'QUEUE_FAILED', status: 0, cause }), sentAt)
     } finally {
       this.#arriving -= inputs.length
     }
     this.#drainLater(this.#retryEvery)
-    const reason = 'The service is unreachable: the usage is queued, and will be recorded when it is back.'
+    const reason =
+      'The service is unreachable. The usage is queued and will be recorded when the service is available.'
     return {
       data: inputs.map(() => ({ recorded: false, queued: true, reason, consumption: null })),
       error: null,
@@ -226,7 +227,8 @@ export class UsageQueue {
   async #settle(batch: QueuedEvent[]): Promise<boolean> {
     const [first] = batch
     if (first && this.#isTooOld(first)) {
-      const message = 'Queued usage may have been counted already, too long ago to send it again'
+      const message =
+        'Queued usage was discarded: it may have been counted already, and its idempotency key has expired'
       return this.#settled(batch, failed(new TollgateError(message, { code: 'QUEUE_EXPIRED', status: 0 })))
     }
     await this.#store.sent(batch.length, this.#line.now())
@@ -256,7 +258,7 @@ export class UsageQueue {
 }
 
 const notAnswered = () =>
-  new TollgateError('An event of a batch was not answered', { code: 'INTERNAL_SERVER_ERROR', status: 500 })
+  new TollgateError('An event of a batch has no result', { code: 'INTERNAL_SERVER_ERROR', status: 500 })
 
 const waitFor = (error: TollgateError | null): number =>
   Math.min((error?.retryAfter ?? 0) * 1000, MAX_WAIT_MS)

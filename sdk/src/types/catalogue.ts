@@ -1,148 +1,148 @@
 import type { JsonObject } from './result.ts'
 
-/** BINARY: access or none. CONSUMABLE: a budget that is used up. */
+/** Type of a feature. BINARY: access or no access. CONSUMABLE: a budget that is used up. */
 export type FeatureType = 'BINARY' | 'CONSUMABLE'
 
-/** A user can only be subscribed to a PUBLISHED package. */
+/** Status of a package. Users can only be subscribed to a PUBLISHED package. */
 export type PackageStatus = 'DRAFT' | 'PUBLISHED'
 
-/** How often a budget resets. */
+/** Period after which usage resets. */
 export type ResetPeriod = 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR' | 'NEVER'
 
-/** Something that a user may use. */
+/** A feature that users can be granted. */
 export interface Feature {
-  /** Its id, chosen when it was created. */
+  /** ID set at creation. */
   id: string
-  /** What people call it. */
+  /** Display name. */
   name: string
-  /** Whether it is counted. */
+  /** Type of the feature. */
   type: FeatureType
-  /** What one unit is called. */
+  /** Singular unit name. */
   unitLabel: string | null
-  /** What several units are called. */
+  /** Plural unit name. */
   unitLabelPlural: string | null
-  /** Whatever you keep with it. */
+  /** Custom data. */
   metadata: JsonObject
-  /** The packages that include it. */
+  /** Packages that include the feature. */
   packages: Package[]
-  /** Whether it can be added to no other package; those who have it keep it. */
+  /** Whether the feature can no longer be added to packages. Packages that include it are not affected. */
   archived: boolean
 }
 
-/** What a package costs at a billing provider. */
+/** Price of a package at a billing provider. */
 export interface Price {
-  /** The price's id at the billing provider. */
+  /** ID of the price at the billing provider. */
   id: string
-  /** The billing provider. */
+  /** Name of the billing provider. */
   provider: string
-  /** In minor units of the currency. */
+  /** Amount in minor units of the currency. */
   amount: number
-  /** Decimal, with two places. */
+  /** Amount as a decimal with two places. */
   displayAmount: string
-  /** The currency's code, in lower case. */
+  /** ISO 4217 currency code in lower case. */
   currency: string
-  /** Such as `month`; null: a one-off price. */
+  /** Billing interval, such as `month`; null for a one-off price. */
   interval: string | null
 }
 
-/** A set of features with an allowance for each, and prices. */
+/** A set of features with an allowance for each, and with prices. */
 export interface Package {
-  /** Its id, chosen when it was created. */
+  /** ID set at creation. */
   id: string
-  /** What people call it. */
+  /** Display name. */
   name: string
-  /** Whether users can be subscribed to it. */
+  /** Status of the package. */
   status: PackageStatus
-  /** Whatever you keep with it. */
+  /** Custom data. */
   metadata: JsonObject
-  /** What it costs, at each provider. */
+  /** Prices at the billing providers. */
   prices: Price[]
-  /** False: a base plan. True: an add-on. */
+  /** Whether the package is an add-on. Otherwise it is a base plan. */
   isAddon: boolean
-  /** ISO 8601, UTC, with milliseconds. */
+  /** Time of the last change (ISO 8601, UTC, with milliseconds). */
   updatedAt: string
-  /** Whether it takes no new subscribers; those who have it keep it. */
+  /** Whether the package is closed to new subscriptions. Existing subscriptions are not affected. */
   archived: boolean
 }
 
 /** A package requested with `includeFeatures: true`. */
 export interface PackageWithFeatures extends Package {
-  /** What it includes, and how much of each. */
+  /** Features of the package, with their allowances. */
   features: PackageFeature[]
 }
 
-/** A feature as a package includes it. */
+/** A feature of a package. */
 export interface PackageFeature {
-  /** The feature's id. */
+  /** ID of the feature. */
   id: string
-  /** The feature's name. */
+  /** Name of the feature. */
   name: string
-  /** The allowance in digits; null for a binary or unlimited feature. */
+  /** Allowance in decimal digits; null for binary and unlimited features. */
   limit: string | null
-  /** Whether it is counted. */
+  /** Type of the feature. */
   type: FeatureType
-  /** What one unit is called. */
+  /** Singular unit name. */
   unitLabel: string | null
-  /** What several units are called. */
+  /** Plural unit name. */
   unitLabelPlural: string | null
-  /** Whatever you keep with the feature. */
+  /** Custom data of the feature. */
   metadata: JsonObject
 }
 
-/** A new feature. */
+/** Input of `createFeature`. */
 export interface CreateFeatureInput {
-  /** 1 to 255 characters, unique among the app's features. */
+  /** ID of 1 to 255 characters, unique among the features of the app. */
   id: string
-  /** What people call it. */
+  /** Display name. */
   name: string
-  /** Whether it is counted. */
+  /** Type of the feature. */
   type: FeatureType
-  /** What one unit is called. @default null */
+  /** Singular unit name. @default null */
   unitLabel?: string | null | undefined
-  /** What several units are called. @default null */
+  /** Plural unit name. @default null */
   unitLabelPlural?: string | null | undefined
-  /** Whatever you keep with it. @default {} */
+  /** Custom data. @default {} */
   metadata?: JsonObject | null | undefined
 }
 
-/** Changes to a feature; absent fields stay as they are. */
+/** Changes to a feature. Omitted fields are not changed. */
 export interface UpdateFeatureInput {
-  /** What people call it. @default unchanged */
+  /** Display name. @default unchanged */
   name?: string | undefined
-  /** What one unit is called. @default unchanged */
+  /** Singular unit name. @default unchanged */
   unitLabel?: string | null | undefined
-  /** What several units are called. @default unchanged */
+  /** Plural unit name. @default unchanged */
   unitLabelPlural?: string | null | undefined
-  /** Replaced as a whole. @default unchanged */
+  /** Custom data, replaced as a whole. @default unchanged */
   metadata?: JsonObject | null | undefined
 }
 
-/** How much of a feature a package grants. */
+/** Allowance of a feature in a package. */
 export interface Entitlement {
-  /** The allowance. @default unlimited */
+  /** Allowance. @default unlimited */
   limit?: number | null | undefined
-  /** How often the usage resets to 0. @default 'MONTH' */
+  /** Period after which usage resets. @default 'MONTH' */
   resetPeriod?: ResetPeriod | undefined
-  /** True: more than the limit may be used. @default false */
+  /** Whether usage above the limit is allowed. @default false */
   overageEnabled?: boolean | undefined
 }
 
-/** A new package, a draft until it is published in the dashboard. */
+/** Input of `createPackage`. */
 export interface CreatePackageInput {
-  /** 1 to 255 characters, unique among the app's packages. */
+  /** ID of 1 to 255 characters, unique among the packages of the app. */
   id: string
-  /** What people call it. */
+  /** Display name. */
   name: string
-  /** True: an add-on, beside a base plan. @default false */
+  /** Whether the package is an add-on. Otherwise it is a base plan. @default false */
   isAddon?: boolean | undefined
-  /** Whatever you keep with it. @default {} */
+  /** Custom data. @default {} */
   metadata?: JsonObject | null | undefined
-  /** What it includes, by the features' ids, and how much of each. @default [] */
+  /** Features of the package by ID, with their allowances. @default [] */
   features?: { id: string; entitlement?: Entitlement | undefined }[] | undefined
 }
 
-/** Changes to a package; everything else is changed in the dashboard. */
+/** Changes to a package. All other changes are made in the dashboard. */
 export interface UpdatePackageInput {
-  /** Replaced as a whole. @default unchanged */
+  /** Custom data, replaced as a whole. @default unchanged */
   metadata?: JsonObject | null | undefined
 }

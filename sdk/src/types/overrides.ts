@@ -1,49 +1,49 @@
 import type { ResetPeriod } from './catalogue.ts'
 
 /**
- * REPLACE: this limit instead of the packages' one. ADD: this much more. UNLIMITED: no limit. GRANT: the feature,
- * without a limit. DENY: no access. Only GRANT and DENY are for binary features.
+ * Effect of an override. REPLACE: replaces the limit of the packages. ADD: adds to that limit. UNLIMITED: removes the
+ * limit. GRANT: grants the feature without a limit. DENY: denies access. Binary features only support GRANT and DENY.
  */
 export type OverrideMode = 'REPLACE' | 'ADD' | 'UNLIMITED' | 'GRANT' | 'DENY'
 
-/** An exception for one user and feature, which wins over their packages. */
+/** An exception for one user and feature that takes precedence over the user's packages. */
 export interface Override {
-  /** The user's id. */
+  /** ID of the user. */
   userId: string
-  /** The feature's id. */
+  /** ID of the feature. */
   featureId: string
-  /** What it does. */
+  /** Effect of the override. */
   mode: OverrideMode
-  /** For REPLACE and ADD. */
+  /** Limit of the override, for the modes REPLACE and ADD. */
   limit: number | null
-  /** Whether more than the limit may be used; null: as the packages say. */
+  /** Whether overage is allowed; null if the packages determine it. */
   overageEnabled: boolean | null
-  /** How often the usage resets where no package of the user says. */
+  /** Reset period used if none of the user's packages defines one. */
   resetPeriod: ResetPeriod
-  /** Periods are counted from here while the user has no subscription. ISO 8601, UTC. */
+  /** Start of the override (ISO 8601, UTC). Periods are counted from this time while the user has no subscription. */
   startedAt: string
-  /** It ends then, by itself; null: no end. ISO 8601, UTC. */
+  /** Time at which the override expires (ISO 8601, UTC); null if it does not expire. */
   expiresAt: string | null
-  /** A note for your own people; users never see it. */
+  /** Internal note, not visible to users. */
   reason: string | null
 }
 
-/** An exception to make. */
+/** Input of `setOverride`. */
 export interface OverrideInput {
-  /** For whom. */
+  /** ID of the user. */
   userId: string
-  /** For which feature. */
+  /** ID of the feature. */
   featureId: string
-  /** What it does. */
+  /** Effect of the override. */
   mode: OverrideMode
-  /** For REPLACE and ADD, which need it. @default null */
+  /** Limit of the override. Required for the modes REPLACE and ADD. @default null */
   limit?: number | null | undefined
-  /** For REPLACE and ADD: whether more than the limit may be used. @default as the packages say */
+  /** Whether overage is allowed, for the modes REPLACE and ADD. @default determined by the packages */
   overageEnabled?: boolean | null | undefined
-  /** How often the usage resets where no package of the user says. @default as before, or 'MONTH' */
+  /** Reset period used if none of the user's packages defines one. @default that of the existing override, or 'MONTH' */
   resetPeriod?: ResetPeriod | null | undefined
-  /** When it ends; ISO 8601, in the future. @default no end */
+  /** Expiry time (ISO 8601), in the future. @default no expiry */
   expiresAt?: string | null | undefined
-  /** A note for your own people; users never see it. @default null */
+  /** Internal note, not visible to users. @default null */
   reason?: string | null | undefined
 }

@@ -1,7 +1,7 @@
-/** ADD adds `delta` to the usage, SET sets it. */
+/** How to record usage. ADD adds `delta` to the usage, SET sets the usage to `delta`. */
 export type UsageAction = 'ADD' | 'SET'
 
-/** The reason of a check's answer: the first four allow, the others deny. */
+/** Machine-readable reason for the result of a check. The first four grant access, the others deny it. */
 export type ReasonCode =
   | 'GRANTED'
   | 'WITHIN_BUDGET'
@@ -14,72 +14,72 @@ export type ReasonCode =
   | 'DENIED'
   | 'LIMIT_EXCEEDED'
 
-/** How much of a budget is used. */
+/** Usage and budget of a feature in one period. */
 export interface Consumption {
-  /** The allowance; null: unlimited. */
+  /** Allowance for the period; null if unlimited. */
   budget: number | null
-  /** What was used in the current period. */
+  /** Usage in the period. */
   used: number
-  /** True: more than the budget may be used. */
+  /** Whether usage above the budget is allowed. */
   overageEnabled: boolean
 }
 
-/** The answer of a check. */
+/** Result of a check. */
 export interface CanUseFeatureData {
-  /** The feature that was asked about. */
+  /** ID of the feature. */
   featureId: string
-  /** Whether the user can use it. */
+  /** Whether the user can use the feature. */
   access: boolean
-  /** An explanation for people. */
+  /** Human-readable explanation of the result. */
   reason: string
-  /** The same for programs. `FALLBACK`: the service was unreachable. */
+  /** Machine-readable reason for the result. `FALLBACK` means that the service was unreachable. */
   reasonCode: ReasonCode | 'FALLBACK'
-  /** Null for a binary feature, and where nothing is granted. */
+  /** Usage and budget; null for a binary feature and for a feature the user is not granted. */
   consumption: Consumption | null
 }
 
-/** The answer of a check by the backend's client. */
+/** Result of a check by `Tollgate`. */
 export interface Check extends CanUseFeatureData {
-  /** Who decided: the service now, the service a while ago, or the configured fallback. */
+  /** Origin of the result: the service, the client's cache, or the configured fallback. */
   source: 'service' | 'cache' | 'fallback'
 }
 
-/** The usage of one period. */
+/** Usage in one period. */
 export interface UsagePeriod {
-  /** ISO 8601, UTC. */
+  /** Start of the period (ISO 8601, UTC). */
   periodStart: string
-  /** ISO 8601, UTC, exclusive; null: it never ends. */
+  /** End of the period, exclusive (ISO 8601, UTC); null if the period does not end. */
   periodEnd: string | null
-  /** How much was used of how much. */
+  /** Usage and budget. */
   consumption: Consumption
 }
 
-/** The outcome of recording usage. */
+/** Result of recording usage. */
 export interface RecordedUsage {
-  /** False: nothing was counted. */
+  /** Whether the usage was recorded. */
   recorded: boolean
-  /** Null when recorded. */
+  /** Human-readable reason why the usage was not recorded; null if it was recorded. */
   reason: string | null
-  /** After the call. */
+  /** Usage and budget after the call. */
   consumption: Consumption | null
 }
 
-/** The outcome of recording usage through the backend's client. */
+/** Result of recording usage with `Tollgate`. */
 export interface Recorded extends RecordedUsage {
-  /** True: the service is unreachable and the usage is queued; `recorded` is false. */
+  /** Whether the usage was queued because the service is unreachable. `recorded` is then false. */
   queued: boolean
 }
 
-/** Usage to record. */
+/** Input of `recordUsage`. */
 export interface CreateUsageEventInput {
-  /** Who used it. */
+  /** ID of the user. */
   userId: string
-  /** What was used. */
+  /** ID of the feature. */
   featureId: string
-  /** How much. Negative: reverts usage. */
+  /** Amount of usage. A negative value reverts usage. */
   delta: number
-  /** `SET`: sets the usage to `delta`. @default 'ADD' */
+  /** Whether to add `delta` to the usage or set the usage to `delta`. @default 'ADD' */
   action?: UsageAction | undefined
-  /** The same key is counted once, in whatever request. @default one for each call */
+  /** Key that identifies the event. Events with the same key are counted once. @default a new key for each call */
   idempotencyKey?: string | undefined
 }

@@ -2,56 +2,56 @@ import type { JsonObject } from './result.ts'
 
 /** An end user of the application. */
 export interface User {
-  /** Their id, chosen by you. */
+  /** ID set by the application. */
   id: string
-  /** Their id at the billing provider. */
+  /** ID of the user at the billing provider. */
   billingId: string | null
-  /** Their name. */
+  /** Name of the user. */
   name: string | null
-  /** Their email address. */
+  /** Email address of the user. */
   email: string | null
-  /** Whatever you keep with them. */
+  /** Custom data. */
   metadata: JsonObject
 }
 
-/** A user who no longer exists. */
+/** A deleted user. */
 export interface DeletedUser {
-  /** The id, which is free again. */
+  /** ID of the deleted user, which can be used again. */
   id: string
 }
 
-/** All that is stored about a user, or a part of it. */
+/** One page of the data stored about a user. */
 export interface UserExport extends JsonObject {
-  /** Not null: there is more, to be asked for with this as `after`. */
+  /** Cursor for the next page, passed as `after`; null on the last page. */
   next: string | null
 }
 
-/** For the page of one user. */
+/** Token for the browser of one user. */
 export interface GeneratedUserToken {
-  /** What `TollgateClient` takes as its `token`. */
+  /** Value for the `token` option of `TollgateClient`. */
   token: string
 }
 
-/** A new user. */
+/** Input of `createUser`. */
 export interface CreateUserInput {
-  /** 1 to 255 characters, unique among the app's users. */
+  /** ID of 1 to 255 characters, unique among the users of the app. */
   id: string
-  /** Their id at the billing provider. @default null */
+  /** ID of the user at the billing provider. @default null */
   billingId?: string | null | undefined
-  /** Their name. @default null */
+  /** Name of the user. @default null */
   name?: string | null | undefined
-  /** Their email address. @default null */
+  /** Email address of the user. @default null */
   email?: string | null | undefined
-  /** Whatever you keep with them. @default {} */
+  /** Custom data. @default {} */
   metadata?: JsonObject | null | undefined
 }
 
-/** Changes to a user; absent fields stay as they are. `email` and `billingId` are changed in the dashboard. */
+/** Changes to a user. Omitted fields are not changed. `email` and `billingId` are changed in the dashboard. */
 export interface UpdateUserInput {
-  /** The user's new id. @default unchanged */
+  /** New ID of the user. @default unchanged */
   id?: string | undefined
-  /** Their name. @default unchanged */
+  /** Name of the user. @default unchanged */
   name?: string | null | undefined
-  /** Replaced as a whole. @default unchanged */
+  /** Custom data, replaced as a whole. @default unchanged */
   metadata?: JsonObject | null | undefined
 }

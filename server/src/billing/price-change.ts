@@ -6,9 +6,10 @@ export function itemsAfter(items: readonly BilledItem[], { from, to, quantity }:
   if (!items.some(({ priceId }) => priceId === from)) {
     const made = items.some((item) => item.priceId === to && item.quantity === quantity)
     if (made) return [...items]
-    throw new ProviderError('refused', `the price ${from} is not on the bill`)
+    throw new ProviderError('refused', `the price ${from} is not part of the subscription`)
   }
-  if (isThere && from !== to) throw new ProviderError('refused', `the price ${to} is already on the bill`)
+  if (isThere && from !== to)
+    throw new ProviderError('refused', `the price ${to} is already part of the subscription`)
   return items.map((item) => (item.priceId === from ? { priceId: to, quantity } : item))
 }
 

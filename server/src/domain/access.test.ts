@@ -80,12 +80,12 @@ describe('spec §4 queries rule 2: the reason', () => {
 
   it.each([
     [metered(100), 40, 1, 'Within budget: 40 of 100 used.'],
-    [metered(100), 99, 2, 'Limit exceeded: 99 of 100 used, 2 more does not fit.'],
-    [metered(100, true), 99, 2, '99 of 100 used, 2 more does not fit; overage is enabled.'],
+    [metered(100), 99, 2, 'Limit exceeded: 99 of 100 used, 2 requested.'],
+    [metered(100, true), 99, 2, '99 of 100 used, 2 requested; overage is enabled.'],
     [metered(null), 7, 1, 'The feature is unlimited.'],
-    [byOverride(metered(100)), 40, 1, 'Within budget: 40 of 100 used, by an override.'],
-    [byOverride(metered(100)), 99, 2, 'Limit exceeded: 99 of 100 used, by an override, 2 more does not fit.'],
-    [byOverride(metered(null)), 7, 1, 'The feature is unlimited, by an override.'],
+    [byOverride(metered(100)), 40, 1, 'Within budget: 40 of 100 used (override).'],
+    [byOverride(metered(100)), 99, 2, 'Limit exceeded: 99 of 100 used (override), 2 requested.'],
+    [byOverride(metered(null)), 7, 1, 'The feature is unlimited (override).'],
     [{ kind: 'binary', byOverride: false } as const, 0, 1, "The user's package includes this feature."],
     [{ kind: 'binary', byOverride: true } as const, 0, 1, 'An override grants this feature to the user.'],
   ])('%# names the figures', (standing, used, delta, reason) => {

@@ -32,8 +32,8 @@ export interface Access {
 }
 
 const DENIED = {
-  USER_NOT_FOUND: 'There is no user with this id.',
-  FEATURE_NOT_FOUND: 'There is no feature with this id.',
+  USER_NOT_FOUND: 'The user does not exist.',
+  FEATURE_NOT_FOUND: 'The feature does not exist.',
   NO_SUBSCRIPTION: 'The user has no active subscription.',
   NOT_IN_PACKAGE: "None of the user's packages includes this feature.",
   DENIED: 'An override denies this feature to the user.',
@@ -42,7 +42,7 @@ const DENIED = {
 export const deniedReason = (code: keyof typeof DENIED): string => DENIED[code]
 
 export function checkDelta(delta: number): void {
-  if (delta < 0) throw badUserInput('delta must not be negative: a check cannot revert usage', 'delta')
+  if (delta < 0) throw badUserInput('delta must not be negative', 'delta')
 }
 
 /** May the user take `delta` of the feature, having used `used` in this period? */
@@ -64,18 +64,18 @@ export function decideAccess(standing: Standing, used: number, delta: number): A
   const consumption = consumptionOf(allowance, used)
   const { budget } = allowance
   if (budget === null) {
-    const reason = `The feature is unlimited${byOverride ? ', by an override' : ''}.`
+    const reason = `The feature is unlimited${byOverride ? ' (override)' : ''}.`
     return { access: true, reason, reasonCode: 'UNLIMITED', consumption }
   }
   if (fits(allowance, used, delta)) {
     return {
       access: true,
-      reason: `Within budget: ${used} of ${budget} used${byOverride ? ', by an override' : ''}.`,
+      reason: `Within budget: ${used} of ${budget} used${byOverride ? ' (override)' : ''}.`,
       reasonCode: 'WITHIN_BUDGET',
       consumption,
     }
   }
-  const over = `${used} of ${budget} used${byOverride ? ', by an override' : ''}, ${delta} more does not fit`
+  const over = `${used} of ${budget} used${byOverride ? ' (override)' : ''}, ${delta} requested`
   return allowance.overageEnabled
     ? { access: true, reason: `${over}; overage is enabled.`, reasonCode: 'OVERAGE', consumption }
     : { access: false, reason: `Limit exceeded: ${over}.`, reasonCode: 'LIMIT_EXCEEDED', consumption }

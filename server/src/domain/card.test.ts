@@ -44,22 +44,22 @@ describe('gap: billing, the cards of the sandbox', () => {
 
   it.each([
     // 5555555555554444 passes the check of its digits, and so do these with nines, of 13 and of 19
-    ['5555555555554444', /test cards only/],
-    ['6011000990139424', /test cards only/],
-    ['4222222222222', /test cards only/],
-    ['6304000000000000000', /test cards only/],
-    ['378282246310005', /test cards only/],
-    ['5555555555554445', /not a card number/],
-    ['5555555555554454', /not a card number/],
-    ['400000000002', /not a card number/],
-    ['0'.repeat(20), /not a card number/],
+    ['5555555555554444', /only accepts the test cards/],
+    ['6011000990139424', /only accepts the test cards/],
+    ['4222222222222', /only accepts the test cards/],
+    ['6304000000000000000', /only accepts the test cards/],
+    ['378282246310005', /only accepts the test cards/],
+    ['5555555555554445', /number is not valid/],
+    ['5555555555554454', /number is not valid/],
+    ['400000000002', /number is not valid/],
+    ['0'.repeat(20), /number is not valid/],
   ])('%s: %s', (number, says) => {
     expect(cardProblems({ ...GOOD, number }, NOW).number).toMatch(says)
   })
 
   it.each([
-    ['soon', 'Write the month and year, such as 12/34.'],
-    ['13/31', 'Write the month and year, such as 12/34.'],
+    ['soon', 'Enter the month and year, such as 12/34.'],
+    ['13/31', 'Enter the month and year, such as 12/34.'],
     ['05/30', 'This card has expired.'],
   ])('the expiry %s: %s', (expiry, says) => {
     expect(cardProblems({ ...GOOD, expiry }, NOW)).toEqual({ expiry: says })

@@ -19,14 +19,14 @@ export function cardProblems(
   const problems: Partial<Record<keyof CardEntry, string>> = {}
   const digits = digitsOf(number)
   if (!/^\d{13,19}$/.test(digits) || !passesLuhn(digits)) {
-    problems.number = 'This is not a card number. Check its digits.'
+    problems.number = 'The card number is not valid.'
   } else if (!(digits in TEST_CARDS)) {
-    problems.number = 'The sandbox takes its test cards only: see below.'
+    problems.number = 'The sandbox only accepts the test cards listed below.'
   }
   const end = endOf(expiry)
-  if (end === null) problems.expiry = 'Write the month and year, such as 12/34.'
+  if (end === null) problems.expiry = 'Enter the month and year, such as 12/34.'
   else if (end <= now) problems.expiry = 'This card has expired.'
-  if (!/^\d{3,4}$/.test(cvc.trim())) problems.cvc = 'Write the 3 or 4 digits.'
+  if (!/^\d{3,4}$/.test(cvc.trim())) problems.cvc = 'Enter the 3 or 4 digits.'
   return problems
 }
 

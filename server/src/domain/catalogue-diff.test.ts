@@ -154,7 +154,7 @@ describe('a feature that cannot be copied', () => {
   it('keeps a package back whose draft grants it', () => {
     expect(copied({ features: [], draft: { name: 'plan', features: [grant()] } })).toMatchObject({
       change: 'CONFLICT',
-      message: 'Its feature "calls" cannot be copied',
+      message: 'The feature "calls" of the package cannot be copied',
     })
   })
 
@@ -179,7 +179,7 @@ describe('a feature that is archived there', () => {
   ])('is added to no package: one that is %s', (_, present) => {
     expect(copied(present)).toMatchObject({
       change: 'CONFLICT',
-      message: 'Its feature "calls" is archived there',
+      message: 'The feature "calls" of the package is archived in this app',
     })
   })
 

@@ -39,7 +39,7 @@ function featureEntry(feature: CataloguedFeature, to: Catalogue): CatalogueDiffE
   const present = to.features.get(feature.id)
   const entry = entryOf(feature, present ? shownFeature(present) : null, shownFeature(feature))
   if (!present || present.type === feature.type) return entry
-  const message = `It is ${present.type} there and ${feature.type} here: a type never changes`
+  const message = `The feature is ${present.type} in this app and ${feature.type} in the other. The type of a feature cannot be changed.`
   return { ...entry, change: 'CONFLICT', message }
 }
 
@@ -47,17 +47,18 @@ function packageEntry(p: Package, to: Catalogue, conflicts: ReadonlySet<string>)
   const present = to.packages.get(p.id)
   const entry = entryOf(p, present ? shownPackage(present) : null, shownPackage(p))
   const conflict = (message: string): CatalogueDiffEntry => ({ ...entry, change: 'CONFLICT', message })
-  if (present && present.isAddon !== p.isAddon) return conflict('One is an add-on and the other a base plan')
+  if (present && present.isAddon !== p.isAddon)
+    return conflict('One package is an add-on and the other a base plan')
   const copied = toPublish(p).features.map(({ featureId }) => featureId)
   const odd = copied.find((id) => conflicts.has(id))
-  if (odd !== undefined) return conflict(`Its feature ${JSON.stringify(odd)} cannot be copied`)
+  if (odd !== undefined) return conflict(`The feature ${JSON.stringify(odd)} of the package cannot be copied`)
   const has = new Set(
     [...(present?.features ?? []), ...(present?.draft?.features ?? [])].map((f) => f.featureId),
   )
   const archived = copied.find((id) => to.features.get(id)?.archived && !has.has(id))
   return archived === undefined
     ? entry
-    : conflict(`Its feature ${JSON.stringify(archived)} is archived there`)
+    : conflict(`The feature ${JSON.stringify(archived)} of the package is archived in this app`)
 }
 
 function entryOf(

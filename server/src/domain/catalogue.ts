@@ -106,7 +106,7 @@ export function buildCatalogue(
     const made: Package = { ...content, features: [] }
     const granted = (entitlement: Entitlement): PackageFeature => {
       const feature = features.get(entitlement.featureId)
-      if (!feature) throw new Error(`package ${made.id} grants the unknown feature ${entitlement.featureId}`)
+      if (!feature) throw new Error(`Package ${made.id} grants the unknown feature ${entitlement.featureId}`)
       // A package holds the bare feature, or it would contain itself.
       const { packages, resetPeriods, overridePeriods, archived, ...plain } = feature
       if (!resetPeriods.includes(entitlement.resetPeriod)) resetPeriods.push(entitlement.resetPeriod)
@@ -134,7 +134,7 @@ const byFeature = (features: readonly PackageFeature[]) => new Map(features.map(
 export function checkRoomInHistory({ histories }: Catalogue, packageId: string): void {
   if ((histories.get(packageId)?.entries.length ?? 0) < MAX_PACKAGE_HISTORY) return
   throw badUserInput(
-    `The package has been published or migrated ${MAX_PACKAGE_HISTORY} times since everybody had the same version: publish it for ALL first`,
+    `The package was published or migrated ${MAX_PACKAGE_HISTORY} times since it was last published for ALL. Publish it for ALL first.`,
   )
 }
 
@@ -186,9 +186,9 @@ function rebuilt(
 /** Refuses to make a catalogue larger than the bound. */
 export function checkSize({ features, packages }: { features: number; packages: number }): void {
   if (features > MAX_FEATURES)
-    throw badUserInput(`An app can have at most ${MAX_FEATURES} features: delete those that nothing uses`)
+    throw badUserInput(`An app can have at most ${MAX_FEATURES} features. Delete unused ones first.`)
   if (packages > MAX_PACKAGES)
-    throw badUserInput(`An app can have at most ${MAX_PACKAGES} packages: delete those that nothing uses`)
+    throw badUserInput(`An app can have at most ${MAX_PACKAGES} packages. Delete unused ones first.`)
 }
 
 /** A package without a history, because everybody has its newest version. */

@@ -10,12 +10,12 @@ export function deletionRefusal(
   what: string,
   id: string,
   reasons: readonly (string | null)[],
-  instead = 'archive it instead',
+  instead = 'Archive it instead.',
 ): string | null {
   const given = reasons.filter((reason) => reason !== null)
   if (given.length === 0) return null
   const all = given.length === 1 ? given[0] : `${given.slice(0, -1).join(', ')} and ${given.at(-1)}`
-  return `The ${what} ${quote(id)} ${all}: ${instead}`
+  return `The ${what} ${quote(id)} ${all}. ${instead}`
 }
 
 export function checkDeletable(what: string, id: string, reasons: readonly (string | null)[]): void {

@@ -28,7 +28,7 @@ describe('gap: an email address', () => {
     ['ann@exa\u009fmple.com', '"ann@exa\\u009fmple.com"'],
     ['x'.repeat(200), `"${'x'.repeat(80)}…"`],
   ])('%j is refused, and shown in a form that a line can hold', (email, shown) => {
-    expect(() => checkEmail(email)).toThrow(`email is not an email address: ${shown}`)
+    expect(() => checkEmail(email)).toThrow(`email is not a valid email address: ${shown}`)
   })
 
   it.each(['ann\u0000@example.com', 'ann@example.com\u0000', 'ann@\ud800.com'])('%j is no text', (email) => {

@@ -16,4 +16,4 @@ export function checkEmail(email: string | null | undefined): void {
   throw badUserInput(notAnEmail(email), 'email')
 }
 
-export const notAnEmail = (text: string): string => `email is not an email address: ${quote(text)}`
+export const notAnEmail = (text: string): string => `email is not a valid email address: ${quote(text)}`

@@ -93,7 +93,7 @@ export const SUBSCRIBE_REFUSALS = {
   severalTiers: 'Cannot subscribe to multiple tiers',
   unknownPackage: 'Package Id not found for app',
   notPublished: 'Package is not published',
-  archived: 'Package is archived: bring it back in the dashboard, or choose another',
+  archived: 'Package is archived. Restore it in the dashboard or choose another package.',
   alreadySubscribed: 'User is already subscribed to package',
 } as const
 

@@ -37,7 +37,7 @@ describe('spec §2 metadata, a free-form object', () => {
   })
 
   it.each([
-    ['16 KiB and a byte', sized(16_385), /at most 16384 bytes of JSON; this is 16385/],
+    ['16 KiB and a byte', sized(16_385), /at most 16384 bytes of JSON; it has 16385/],
     ['16 KiB of characters that are more bytes', { x: 'é'.repeat(8_200) }, /bytes/],
     ['keys that are too long', { ['k'.repeat(16_384)]: 1 }, /bytes/],
     ['33 levels of objects', nested(33), /at most 32 levels/],

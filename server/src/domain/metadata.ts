@@ -10,7 +10,7 @@ export function checkMetadata(metadata: JsonObject): void {
   const bytes = Buffer.byteLength(JSON.stringify(metadata))
   if (bytes > MAX_METADATA_BYTES) {
     throw badUserInput(
-      `metadata must be at most ${MAX_METADATA_BYTES} bytes of JSON; this is ${bytes}`,
+      `metadata must be at most ${MAX_METADATA_BYTES} bytes of JSON; it has ${bytes}`,
       'metadata',
     )
   }
@@ -19,7 +19,7 @@ export function checkMetadata(metadata: JsonObject): void {
 function checkDepth(value: Json, depth: number): void {
   if (typeof value === 'number' && Math.abs(value) > MAX_COUNT) {
     throw badUserInput(
-      'metadata contains a number beyond 2^53-1; send it as a string to keep it exact',
+      'metadata contains a number beyond 2^53-1. Send it as a string to keep its precision.',
       'metadata',
     )
   }

@@ -14,8 +14,8 @@ export function checkMigration({ id, status, version }: Package, from: number, t
   if (status !== 'PUBLISHED') throw badUserInput('Package is not published', 'packageId')
   for (const [field, asked] of Object.entries({ fromVersion: from, toVersion: to })) {
     if (Number.isInteger(asked) && asked >= 1 && asked <= version) continue
-    const known = version === 1 ? 'has version 1 only' : `has versions 1 to ${version}`
-    throw badUserInput(`There is no version ${asked}: the package ${quote(id)} ${known}`, field)
+    const known = version === 1 ? 'has only version 1' : `has versions 1 to ${version}`
+    throw badUserInput(`Version ${asked} does not exist: the package ${quote(id)} ${known}`, field)
   }
   if (from === to) throw badUserInput('fromVersion and toVersion must differ', 'toVersion')
 }
@@ -31,7 +31,7 @@ export function checkUndo(history: readonly Entry[], migration: Entry): void {
   const forAll = later.find((e) => e.kind === 'PUBLISHED' && e.reach === 'ALL')
   if (forAll) {
     throw badUserInput(
-      `Version ${forAll.to} has been published for ALL since, so everybody has that one: there is nothing to undo`,
+      `The migration cannot be undone because version ${forAll.to} was published for ALL afterwards`,
       'id',
     )
   }

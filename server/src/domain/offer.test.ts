@@ -49,14 +49,14 @@ describe('gap: billing, what a template asks for', () => {
 
   const extra = (more: Partial<Price>) => sold('extra', { isAddon: true, prices: [price('extra-1', more)] })
   const PROBLEMS: [string, TemplateItem[], RegExp][] = [
-    ['nothing', [], /names no package/],
-    ['a draft', [item(sold('plan', { status: 'DRAFT' }))], /"plan" is not published: publish it/],
-    ['an archived package', [item(sold('plan', { archived: true }))], /"plan" is archived: bring it back/],
-    ['no price', [item(sold('plan', { prices: [] }))], /"plan" has no price: create one/],
+    ['nothing', [], /has no packages/],
+    ['a draft', [item(sold('plan', { status: 'DRAFT' }))], /"plan" is not published\. Publish it/],
+    ['an archived package', [item(sold('plan', { archived: true }))], /"plan" is archived\. Restore it/],
+    ['no price', [item(sold('plan', { prices: [] }))], /"plan" has no price\. Create one/],
     [
       'an archived choice',
       [item(sold('plan'), { ...price('x'), archived: true })],
-      /"x" .* is archived: bring it back/,
+      /"x" .* is archived\. Restore it/,
     ],
     [
       'two providers',
@@ -73,7 +73,7 @@ describe('gap: billing, what a template asks for', () => {
       ],
       /add up to more than 999999999999 minor units/,
     ],
-    ['once and again', [item(sold('plan')), item(extra({ interval: null }))], /paid once, .* every month/],
+    ['once and again', [item(sold('plan')), item(extra({ interval: null }))], /charged once, .* every month/],
   ]
   it.each(PROBLEMS)('%s is a problem, and says what to do', (_, items, says) => {
     expect(offerOf(items)).toEqual({ problem: expect.stringMatching(says) })
@@ -86,7 +86,7 @@ describe('gap: billing, what a template asks for', () => {
     expect(offerOf([plan], trial)).toMatchObject({ interval: 'month' })
     expect(offerOf([once])).toMatchObject({ interval: null })
     expect(offerOf([once], trial)).toEqual({
-      problem: 'A one-off payment has no trial: make a template without one',
+      problem: 'One-off prices do not support trials. Create a template without a trial.',
     })
   })
 })
@@ -104,10 +104,10 @@ describe('gap: billing, what a template may name', () => {
   })
 
   const REFUSED: [(Package | undefined)[], string][] = [
-    [[], 'packageIds must name at least one package'],
+    [[], 'packageIds must contain at least one package'],
     [[sold('a'), sold('b')], SUBSCRIBE_REFUSALS.severalTiers],
     [[sold('a'), undefined], SUBSCRIBE_REFUSALS.unknownPackage],
-    [[sold('a'), addon('b'), addon('b')], 'packageIds must name each package once'],
+    [[sold('a'), addon('b'), addon('b')], 'packageIds must not contain a package twice'],
   ]
   it.each(REFUSED)('%#: anything else is refused', (packages, message) => {
     expect(() => checkTemplatePackages(packages)).toThrow(message)

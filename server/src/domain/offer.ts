@@ -48,41 +48,41 @@ export function offerOf(
     const price = prices[i]
     const name = quote(sold.id)
     if (sold.status !== 'PUBLISHED') {
-      return { problem: `The package ${name} is not published: publish it in the dashboard` }
+      return { problem: `The package ${name} is not published. Publish it in the dashboard.` }
     }
     if (sold.archived) {
-      return { problem: `The package ${name} is archived: bring it back, or make another template` }
+      return { problem: `The package ${name} is archived. Restore it or create another template.` }
     }
     if (!price && chosen) {
       return {
-        problem: `The price ${quote(chosen.id)} of the package ${name} is archived: bring it back, or make another template`,
+        problem: `The price ${quote(chosen.id)} of the package ${name} is archived. Restore it or create another template.`,
       }
     }
-    if (!price) return { problem: `The package ${name} has no price: create one in the dashboard` }
+    if (!price) return { problem: `The package ${name} has no price. Create one in the dashboard.` }
     items.push({ package: sold, price })
   }
   const [first] = items
-  if (!first) return { problem: 'The template names no package: make another one' }
+  if (!first) return { problem: 'The template has no packages. Create another template.' }
   const { provider, currency, interval } = first.price
   for (const { package: sold, price } of items) {
     const differs =
       price.provider !== provider
-        ? `is charged by ${providerName(price.provider)}, that of ${quote(first.package.id)} by ${providerName(provider)}`
+        ? `is charged by ${providerName(price.provider)}, but the price of ${quote(first.package.id)} by ${providerName(provider)}`
         : price.currency !== currency
-          ? `is in ${price.currency}, that of ${quote(first.package.id)} in ${currency}`
+          ? `is in ${price.currency}, but the price of ${quote(first.package.id)} in ${currency}`
           : price.interval !== interval
-            ? `is paid ${paid(price.interval)}, that of ${quote(first.package.id)} ${paid(interval)}`
+            ? `is charged ${paid(price.interval)}, but the price of ${quote(first.package.id)} ${paid(interval)}`
             : null
     if (differs !== null) {
       return {
-        problem: `The price of ${quote(sold.id)} ${differs}: choose prices that go together with priceIds`,
+        problem: `The price of ${quote(sold.id)} ${differs}. Choose matching prices with priceIds.`,
       }
     }
   }
   if (totalOf(items.map(({ price }) => price)) === null)
     return { problem: `${TOO_MUCH}: make another template` }
   if (interval === null && trialDays !== null) {
-    return { problem: 'A one-off payment has no trial: make a template without one' }
+    return { problem: 'One-off prices do not support trials. Create a template without a trial.' }
   }
   return { items, provider, currency, interval }
 }
@@ -106,6 +106,6 @@ export function checkTemplatePackages(packages: readonly (Package | undefined)[]
     )
   } catch (error) {
     const twice = error instanceof TollgateError && error.message === SUBSCRIBE_REFUSALS.alreadySubscribed
-    throw twice ? badUserInput('packageIds must name each package once', 'packageIds') : error
+    throw twice ? badUserInput('packageIds must not contain a package twice', 'packageIds') : error
   }
 }

@@ -55,7 +55,7 @@ export function withOverride(
   checkOverride(set, type, now)
   const all = [...withoutOverride(overrides, asked.featureId, now), set]
   if (all.length > MAX_OVERRIDES) {
-    throw badUserInput(`A user can have at most ${MAX_OVERRIDES} overrides: remove one first`, 'userId')
+    throw badUserInput(`A user can have at most ${MAX_OVERRIDES} overrides. Remove one first.`, 'userId')
   }
   return { set, all }
 }
@@ -79,24 +79,27 @@ function checkOverride(override: Override, type: FeatureType, now: number): void
   const counts = mode === 'REPLACE' || mode === 'ADD'
   if (type === 'BINARY' && mode !== 'GRANT' && mode !== 'DENY') {
     throw badUserInput(
-      `A BINARY feature can only be granted or denied: ${mode} is for consumable ones`,
+      `The mode ${mode} requires a CONSUMABLE feature. BINARY features support GRANT and DENY.`,
       'mode',
     )
   }
-  if (counts && limit === null) throw badUserInput(`${mode} needs a limit`, 'limit')
-  if (!counts && limit !== null) throw badUserInput(`${mode} takes no limit`, 'limit')
+  if (counts && limit === null) throw badUserInput(`The mode ${mode} requires a limit`, 'limit')
+  if (!counts && limit !== null) throw badUserInput(`The mode ${mode} does not accept a limit`, 'limit')
   if (limit !== null && !(Number.isInteger(limit) && limit >= 0 && limit <= MAX_COUNT)) {
-    throw badUserInput(`limit must be a whole number from 0 to ${MAX_COUNT}`, 'limit')
+    throw badUserInput(`limit must be an integer from 0 to ${MAX_COUNT}`, 'limit')
   }
   if (!counts && overageEnabled !== null) {
-    throw badUserInput(`${mode} takes no overageEnabled`, 'overageEnabled')
+    throw badUserInput(`The mode ${mode} does not accept overageEnabled`, 'overageEnabled')
   }
   if (expiresAt !== null && expiresAt <= now) {
     throw badUserInput('expiresAt must be in the future', 'expiresAt')
   }
   if (expiresAt !== null && expiresAt > LATEST_TEST_CLOCK) {
     const latest = new Date(LATEST_TEST_CLOCK).toISOString()
-    throw badUserInput(`expiresAt must not be after ${latest}: leave it out if there is no end`, 'expiresAt')
+    throw badUserInput(
+      `expiresAt must not be after ${latest}. Omit it if the override does not expire.`,
+      'expiresAt',
+    )
   }
   checkText('reason', reason)
 }

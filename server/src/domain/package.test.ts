@@ -47,14 +47,14 @@ describe('spec §2 Entitlement', () => {
   })
 
   it.each<[FeatureType, EntitlementInput, RegExp]>([
-    ['CONSUMABLE', { limit: -1 }, /^limit must be a whole number from 0 to 9007199254740991$/],
+    ['CONSUMABLE', { limit: -1 }, /^limit must be an integer from 0 to 9007199254740991$/],
     ['CONSUMABLE', { limit: MAX + 1 }, /^limit/],
     ['CONSUMABLE', { limit: 1.5 }, /^limit/],
     ['CONSUMABLE', { limit: Number.NaN }, /^limit/],
     ['CONSUMABLE', { limit: Number.POSITIVE_INFINITY }, /^limit/],
     ['CONSUMABLE', { resetPeriod: 'month' as ResetPeriod }, /^resetPeriod must be one of HOUR, DAY,/],
-    ['BINARY', { limit: 0 }, /"calls" is BINARY and takes no limit/],
-    ['BINARY', { limit: 10 }, /"calls" is BINARY and takes no limit/],
+    ['BINARY', { limit: 0 }, /"calls" is BINARY and does not accept a limit/],
+    ['BINARY', { limit: 10 }, /"calls" is BINARY and does not accept a limit/],
   ])('gap: %s %j is bad input', (type, input, message) => {
     expect(() => entitlementFor('calls', { type }, input)).toThrow(badInput(message))
   })

@@ -62,7 +62,7 @@ export function checkNewPackage(id: string, name: string, metadata: JsonObject):
 export function checkPackageEdit(edit: PackageEdit): void {
   checkText('name', edit.name)
   if (edit.features.length > MAX_PACKAGE_FEATURES) {
-    throw badUserInput(`A package may have at most ${MAX_PACKAGE_FEATURES} features`, 'features')
+    throw badUserInput(`A package can have at most ${MAX_PACKAGE_FEATURES} features`, 'features')
   }
   const seen = new Set<string>()
   for (const { featureId } of edit.features) {
@@ -80,7 +80,7 @@ export function checkArchived(
   for (const { featureId } of edit.features) {
     if (!features.get(featureId)?.archived || has.some((grant) => grant.featureId === featureId)) continue
     throw badUserInput(
-      `The feature ${quote(featureId)} is archived: bring it back before you add it to a package`,
+      `The feature ${quote(featureId)} is archived. Restore it before adding it to a package.`,
       'features',
     )
   }
@@ -95,14 +95,14 @@ export function entitlementFor(
   if (!feature) throw featureNotFound(featureId)
   const { limit, resetPeriod, overageEnabled } = input
   if (feature.type === 'BINARY' && (limit ?? null) !== null) {
-    throw badUserInput(`Feature ${quote(featureId)} is BINARY and takes no limit`, 'limit')
+    throw badUserInput(`Feature ${quote(featureId)} is BINARY and does not accept a limit`, 'limit')
   }
   if (
     limit !== null &&
     limit !== undefined &&
     !(Number.isInteger(limit) && limit >= 0 && limit <= MAX_COUNT)
   ) {
-    throw badUserInput(`limit must be a whole number from 0 to ${MAX_COUNT}`, 'limit')
+    throw badUserInput(`limit must be an integer from 0 to ${MAX_COUNT}`, 'limit')
   }
   if (resetPeriod && !RESET_PERIODS.includes(resetPeriod)) {
     throw badUserInput(`resetPeriod must be one of ${RESET_PERIODS.join(', ')}`, 'resetPeriod')

@@ -18,10 +18,7 @@ export function checkPassword(password: string, email: string): void {
     )
   }
   if (isGuessable(password, email)) {
-    throw badUserInput(
-      'password is too easy to guess: use several words, or let a password manager generate one',
-      'password',
-    )
+    throw badUserInput('password is too easy to guess; use several words or a generated password', 'password')
   }
 }
 

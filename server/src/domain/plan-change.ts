@@ -86,7 +86,7 @@ function chargedOf({ price, quantity }: Bought): Charged | null {
 
 export function checkQuantity(quantity: number): void {
   if (!Number.isInteger(quantity) || quantity < 1 || quantity > MAX_QUANTITY) {
-    throw badUserInput(`quantity must be a whole number from 1 to ${MAX_QUANTITY}`, 'quantity')
+    throw badUserInput(`quantity must be an integer from 1 to ${MAX_QUANTITY}`, 'quantity')
   }
 }
 

@@ -25,19 +25,19 @@ export interface Price {
 export function priceOf(input: Omit<Price, 'interval'> & { interval: string | null }): Price {
   checkIdentifier('id', input.id)
   if (!Number.isInteger(input.amount) || input.amount < 0 || input.amount > MAX_AMOUNT) {
-    throw badUserInput(`amount must be a whole number of minor units from 0 to ${MAX_AMOUNT}`, 'amount')
+    throw badUserInput(`amount must be an integer number of minor units from 0 to ${MAX_AMOUNT}`, 'amount')
   }
   const currency = input.currency.toLowerCase()
   if (!isCurrency(currency)) {
     throw badUserInput(
-      `currency must be the ISO 4217 code of a current currency, such as usd: ${quote(input.currency)} is none`,
+      `currency must be a current ISO 4217 code, such as usd; it is ${quote(input.currency)}`,
       'currency',
     )
   }
   const step = stepOf(input.provider, currency)
   if (input.amount % step !== 0) {
     throw badUserInput(
-      `amount must be a multiple of ${step}: ${providerName(input.provider)} takes ${currency.toUpperCase()} in no smaller steps`,
+      `amount must be a multiple of ${step}, the smallest ${currency.toUpperCase()} amount ${providerName(input.provider)} supports`,
       'amount',
     )
   }

@@ -47,7 +47,7 @@ const UNKNOWN = 'Package Id not found for app'
 const DRAFT = 'Package is not published'
 const SEVERAL = 'Cannot subscribe to multiple tiers'
 const MISSING = 'Cannot subscribe to addon. Missing live tier subscription.'
-const ARCHIVED = 'Package is archived: bring it back in the dashboard, or choose another'
+const ARCHIVED = 'Package is archived. Restore it in the dashboard or choose another package.'
 const TWICE = 'User is already subscribed to package'
 
 describe('spec §4 mutations rule 3: subscribe', () => {

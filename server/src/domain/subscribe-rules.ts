@@ -22,9 +22,9 @@ export function checkSubscribe<P extends RequestedPackage>(
   requested: readonly (P | undefined)[],
   live: readonly HeldPackage[],
 ): P[] {
-  if (requested.length === 0) throw subscriptionError('packageIds must name at least one package')
+  if (requested.length === 0) throw subscriptionError('packageIds must contain at least one package')
   if (requested.length > MAX_SUBSCRIBE_PACKAGES) {
-    throw subscriptionError(`packageIds must name at most ${MAX_SUBSCRIBE_PACKAGES} packages`)
+    throw subscriptionError(`packageIds must contain at most ${MAX_SUBSCRIBE_PACKAGES} packages`)
   }
   const packages = requested.filter((found) => found !== undefined)
   if (packages.length < requested.length) throw subscriptionError(SUBSCRIBE_REFUSALS.unknownPackage)

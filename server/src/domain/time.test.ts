@@ -37,6 +37,6 @@ describe('gap: a time in ISO 8601', () => {
     '31/01/2027',
     '1800000000000',
   ])('%j is none', (text) => {
-    expect(() => timeOf('to', text)).toThrow('to must be a time in ISO 8601')
+    expect(() => timeOf('to', text)).toThrow('to must be an ISO 8601 time')
   })
 })

@@ -9,7 +9,7 @@ export function timeOf(field: string, text: string): number {
   const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
   const time = Number(day) <= lastDay ? Date.parse(zone ? text : `${text}Z`) : Number.NaN
   if (Number.isNaN(time)) {
-    throw badUserInput(`${field} must be a time in ISO 8601, such as 2027-01-31T00:00:00Z`, field)
+    throw badUserInput(`${field} must be an ISO 8601 time, such as 2027-01-31T00:00:00Z`, field)
   }
   return time
 }

@@ -24,7 +24,7 @@ export function checkUsageCall(call: UsageCall): void {
     throw badUserInput(`action must be one of ${USAGE_ACTIONS.join(', ')}`, 'action')
   }
   if (!Number.isSafeInteger(call.delta)) {
-    throw badUserInput(`delta must be a whole number between -${MAX_COUNT} and ${MAX_COUNT}`, 'delta')
+    throw badUserInput(`delta must be an integer between -${MAX_COUNT} and ${MAX_COUNT}`, 'delta')
   }
 }
 
@@ -46,7 +46,7 @@ export function applyUsage(
     return {
       used,
       recorded: false,
-      reason: 'The feature is binary: it has no usage to record.',
+      reason: 'Usage cannot be recorded for a binary feature.',
       consumption: null,
     }
   }
@@ -62,11 +62,11 @@ export function applyUsage(
     if (after < 0) {
       return action === 'SET'
         ? 'Usage cannot be set below zero.'
-        : `Only ${used} used in this period: ${-delta} cannot be reverted.`
+        : `Cannot revert ${-delta}: only ${used} used in this period.`
     }
-    if (after > MAX_COUNT) return `Usage cannot go beyond ${MAX_COUNT}.`
+    if (after > MAX_COUNT) return `Usage cannot exceed ${MAX_COUNT}.`
     if (action === 'ADD' && delta >= 0 && !allowance.overageEnabled && !fits(allowance, used, delta)) {
-      return `Limit exceeded: ${used} of ${allowance.budget} used, ${delta} more does not fit.`
+      return `Limit exceeded: ${used} of ${allowance.budget} used, ${delta} requested.`
     }
     return null
   }

@@ -146,7 +146,7 @@ async function setPasswords({ cluster, account, binaries }: Cluster, passwords: 
   child.stdin.end(statements.map((statement) => `${statement};\n`).join(''))
   const code = await ended
   const complaint = said.split('\n').find((line) => /^(ERROR|FATAL|PANIC):/.test(line))
-  if (complaint || code !== 0) throw new AccessError(complaint ?? `it ended with code ${code}`)
+  if (complaint || code !== 0) throw new AccessError(complaint ?? `exited with code ${code}`)
 }
 
 const createServiceRole = () =>

@@ -45,7 +45,7 @@ export async function accountFor(
     const named = known.find(({ name }) => name === osUser)
     if (!named || !(named.uid > 0)) {
       throw new StartError(
-        `TOLLGATE_POSTGRES_USER is ${osUser}, which is ${named ? 'root, as which PostgreSQL does not run' : 'not a user of this system'}: name another one.`,
+        `TOLLGATE_POSTGRES_USER is ${osUser}, which is ${named ? 'root, and PostgreSQL cannot run as root' : 'not a user of this system'}. Set another user.`,
       )
     }
     const { uid, gid } = named
@@ -54,7 +54,7 @@ export async function accountFor(
       return { account: { uid, gid }, shared: shared(uid) }
     }
     log(
-      `The database goes on as user ${owner.uid}, since it was not stopped in order; ${osUser} gets it at the next start`,
+      `The database was not shut down cleanly and keeps running as user ${owner.uid}; it will run as ${osUser} after the next start`,
     )
   }
   if (owner) return { account: owner, shared: shared(owner.uid) }

@@ -65,7 +65,7 @@ function platformPackage(): string {
     return dirname(dirname(createRequire(umbrella).resolve(name)))
   } catch {
     throw new StartError(
-      `The built-in PostgreSQL (${name}) is not installed: run \`npm install\` with optional packages, or set DATABASE_URL to a PostgreSQL of your own.`,
+      `The built-in PostgreSQL (${name}) is not installed. Run \`npm install\` with optional packages, or set DATABASE_URL to your own PostgreSQL.`,
     )
   }
 }
@@ -81,7 +81,7 @@ export async function healSymlinks(packageDir: string): Promise<void> {
     } catch (error) {
       if (code(error) === 'EEXIST') continue
       throw new StartError(
-        `The built-in PostgreSQL lacks library links, and ${dirname(path)} cannot be written (${code(error)}): run \`npm rebuild --ignore-scripts=false\` as a user who may write there, or set DATABASE_URL.`,
+        `The built-in PostgreSQL lacks library links, and ${dirname(path)} is not writable (${code(error)}). Run \`npm rebuild --ignore-scripts=false\` as a user with write access, or set DATABASE_URL.`,
       )
     }
   }
@@ -108,7 +108,7 @@ export async function locateBinaries(
     if (binaries && (await succeeds(binaries.postgres, ['--version'], account))) return binaries
   }
   throw new StartError(
-    `PostgreSQL may not run as root, and user ${account.uid} can run it neither from ${packageDir} nor from a copy in ${homes.join(' or ')}: run the server as an ordinary user, or set DATABASE_URL.`,
+    `PostgreSQL cannot run as root, and user ${account.uid} can run it neither from ${packageDir} nor from a copy in ${homes.join(' or ')}. Run the server as a regular user, or set DATABASE_URL.`,
   )
 }
 
@@ -134,7 +134,7 @@ async function copyOut(packageDir: string, home: string): Promise<string> {
 async function makeHome(home: string): Promise<void> {
   await mkdir(home, { recursive: true })
   const found = await lstat(home)
-  if (!found.isDirectory() || found.uid !== 0) throw new StartError(`${home} does not belong to root.`)
+  if (!found.isDirectory() || found.uid !== 0) throw new StartError(`${home} is not owned by root.`)
   await chmod(home, 0o755)
 }
 
@@ -184,7 +184,7 @@ export async function placeCluster(
 ): Promise<{ cluster: string; account: Account }> {
   await mkdir(dataDir, { recursive: true }).catch((error) => {
     throw new StartError(
-      `The data folder ${dataDir} cannot be created (${code(error)}): set TOLLGATE_DATA_DIR to a folder this user may write.`,
+      `The data folder ${dataDir} cannot be created (${code(error)}). Set TOLLGATE_DATA_DIR to a writable folder.`,
     )
   })
   const folder = await realpath(dataDir)
@@ -196,11 +196,11 @@ export async function placeCluster(
   if (!isRoot()) {
     if (osUser !== null && (await uidOf(osUser)) !== process.getuid?.())
       throw new StartError(
-        `TOLLGATE_POSTGRES_USER is ${osUser}, and only root can start PostgreSQL as another user: leave it out, or start the server as root.`,
+        `TOLLGATE_POSTGRES_USER is ${osUser}, but only root can start PostgreSQL as another user. Unset it, or start the server as root.`,
       )
     if (found && found.uid !== process.getuid?.())
       throw new StartError(
-        `The database in ${cluster} belongs to user ${found.uid}: run the server as that user or as root, or set TOLLGATE_DATA_DIR to another folder.`,
+        `The database in ${cluster} is owned by user ${found.uid}. Run the server as that user or as root, or set TOLLGATE_DATA_DIR to another folder.`,
       )
     return { cluster, account: undefined }
   }
@@ -208,11 +208,11 @@ export async function placeCluster(
   const { account, shared } = await accountFor(cluster, found, osUser, log)
   if (!(await canEnter('/', account)))
     throw new StartError(
-      `PostgreSQL may not run as root, and this system does not let the server start it as user ${account.uid}: run the server as an ordinary user, or set DATABASE_URL.`,
+      `PostgreSQL cannot run as root, and this system does not allow starting it as user ${account.uid}. Run the server as a regular user, or set DATABASE_URL.`,
     )
   if (shared)
     log(
-      `PostgreSQL runs as ${shared}, which other programs may run as too: make an account for it and set TOLLGATE_POSTGRES_USER`,
+      `PostgreSQL runs as ${shared}, which other programs may also use. Create a dedicated account and set TOLLGATE_POSTGRES_USER.`,
       {},
       'warn',
     )
@@ -222,15 +222,15 @@ export async function placeCluster(
   if (await canEnter(dirname(cluster), account)) return { cluster, account }
   if (found || elsewhere)
     throw new StartError(
-      `User ${account.uid}, which PostgreSQL runs as, cannot reach the database in ${cluster}: make its parent folders accessible (chmod o+x), or set TOLLGATE_DATA_DIR to another folder.`,
+      `PostgreSQL runs as user ${account.uid}, who cannot access the database in ${cluster}. Make its parent folders accessible (chmod o+x), or set TOLLGATE_DATA_DIR to another folder.`,
     )
 
   const place = await assignPlace(pointer, home).catch(() => undefined)
   if (!place || !(await canEnter(place, account)))
     throw new StartError(
-      `PostgreSQL may not run as root, and user ${account.uid} can reach neither ${folder} nor ${home}: set TOLLGATE_DATA_DIR to a folder everyone may enter, or run the server as an ordinary user.`,
+      `PostgreSQL cannot run as root, and user ${account.uid} can access neither ${folder} nor ${home}. Set TOLLGATE_DATA_DIR to a folder accessible to all users, or run the server as a regular user.`,
     )
-  log(`The database is kept in ${place}, because user ${account.uid} cannot reach ${folder}`)
+  log(`The database is stored in ${place} because user ${account.uid} cannot access ${folder}`)
   return { cluster: join(place, 'postgres'), account }
 }
 
@@ -248,7 +248,7 @@ async function readPointer(pointer: string): Promise<string | undefined> {
   if (place === undefined) return undefined
   if (!existsSync(place.trim()))
     throw new StartError(
-      `${pointer} says that the database is in ${place.trim()}, which cannot be found: restore that folder, or delete ${pointer} to start with an empty database.`,
+      `According to ${pointer}, the database is in ${place.trim()}, which does not exist. Restore that folder, or delete ${pointer} to start with an empty database.`,
     )
   return place.trim()
 }
@@ -292,6 +292,6 @@ export async function socketFolder(cluster: string, account: Account): Promise<s
     if (made?.isDirectory() && made.uid === owner && (made.mode & 0o077) === 0) return folder
   }
   throw new StartError(
-    `The path of ${cluster} is too long for a socket, and ${name} in ${tmpdir()} cannot be used in its place: set TOLLGATE_DATA_DIR to a shorter path.`,
+    `The path ${cluster} is too long for a socket, and ${name} in ${tmpdir()} cannot be used instead. Set TOLLGATE_DATA_DIR to a shorter path.`,
   )
 }

@@ -127,7 +127,7 @@ export async function clearTheWay(
     const alive = await isPostmaster(file.pid, cluster)
     if (answer?.owner) {
       throw new StartError(
-        `Another Tollgate server (process ${answer.owner}) is running on the data folder ${dataDir}: stop it first, or set TOLLGATE_DATA_DIR to another folder.`,
+        `Another Tollgate server (process ${answer.owner}) is using the data folder ${dataDir}. Stop it first, or set TOLLGATE_DATA_DIR to another folder.`,
       )
     }
 
@@ -143,7 +143,7 @@ export async function clearTheWay(
     }
     if (tooLong.aborted)
       throw new StartError(
-        `PostgreSQL (process ${file.pid}) runs on ${cluster} but cannot be taken over: stop that process, or set TOLLGATE_DATA_DIR to another folder.`,
+        `PostgreSQL (process ${file.pid}) is running on ${cluster} but cannot be controlled. Stop that process, or set TOLLGATE_DATA_DIR to another folder.`,
       )
     await sleep(pollInterval)
   }
@@ -164,7 +164,7 @@ async function stopOrphan({ pid, socketDir }: PostmasterFile, place: Place, log:
   if (!lock) return false
   try {
     if (!(await tryLock(lock))) return false
-    log('Stopping the PostgreSQL that a killed server left behind', { pid })
+    log('Stopping the PostgreSQL left running by a killed server', { pid })
     for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
       if (exists(pid)) process.kill(pid, signal)
       const tooLong = AbortSignal.timeout(stopPatience)
@@ -185,7 +185,7 @@ async function stopOrphan({ pid, socketDir }: PostmasterFile, place: Place, log:
  */
 export async function endSessionsLeft({ cluster }: Place, log: Log): Promise<void> {
   for (const pid of await sessionsLeftIn(cluster)) {
-    log('Ending a session that outlived its PostgreSQL', { pid }, 'warn')
+    log('Terminating an orphaned PostgreSQL backend process', { pid }, 'warn')
     try {
       process.kill(pid, 'SIGKILL')
     } catch (error) {
@@ -236,12 +236,12 @@ export async function launch(place: Place, log: Log, signal: AbortSignal): Promi
     }
     // Backends that outlive a killed postmaster hold the pipe open.
     await Promise.race([output.closed, sleep(200)])
-    const reason = failureIn(output.lines) ?? `it ended with ${child.signalCode ?? `code ${child.exitCode}`}`
+    const reason = failureIn(output.lines) ?? `exited with ${child.signalCode ?? `code ${child.exitCode}`}`
     const stoppedByOthers = child.exitCode === 0 || child.signalCode !== null
     if (stoppedByOthers || /lock file .*(already exists|is empty)|shared memory block/.test(reason))
       throw new Busy(reason)
     throw new StartError(
-      `PostgreSQL did not start in ${place.cluster} (${reason}): fix that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
+      `PostgreSQL did not start in ${place.cluster} (${reason}). Fix the problem, set TOLLGATE_DATA_DIR to another folder, or set DATABASE_URL to your own PostgreSQL.`,
     )
   } catch (error) {
     await terminate(child, exited)

@@ -82,7 +82,7 @@ export async function startEmbeddedPostgres(options: {
   const { dataDir, log, osUser = null } = options
   if (process.platform === 'win32')
     throw new StartError(
-      'The built-in PostgreSQL does not run on Windows: set DATABASE_URL to a PostgreSQL of your own.',
+      'The built-in PostgreSQL does not run on Windows. Set DATABASE_URL to your own PostgreSQL.',
     )
 
   const controller = new AbortController()
@@ -108,7 +108,7 @@ export async function startEmbeddedPostgres(options: {
     if (error instanceof StartError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new StartError(
-      `The built-in PostgreSQL could not start in ${dataDir} (${reason}): set TOLLGATE_DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL of your own.`,
+      `The built-in PostgreSQL could not start in ${dataDir} (${reason}). Set TOLLGATE_DATA_DIR to another folder, or set DATABASE_URL to your own PostgreSQL.`,
       { cause: error },
     )
   }
@@ -127,7 +127,7 @@ async function prepare(dataDir: string, osUser: string | null, log: Log): Promis
 
 async function passwordsOf(dataDir: string): Promise<Passwords> {
   const passwords = await readPasswords(dataDir)
-  if (!passwords) throw new Error(`the passwords of PostgreSQL are gone from ${dataDir}`)
+  if (!passwords) throw new Error(`the PostgreSQL passwords are missing from ${dataDir}`)
   return passwords
 }
 
@@ -183,7 +183,7 @@ async function createCluster(
     const reason =
       (error.stderr || error.message).split('\n').find((line) => line.trim()) ?? 'no reason given'
     throw new StartError(
-      `PostgreSQL could not set up its files in ${cluster} (${reason.trim()}): fix that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
+      `PostgreSQL could not initialize its files in ${cluster} (${reason.trim()}). Fix the problem, set TOLLGATE_DATA_DIR to another folder, or set DATABASE_URL to your own PostgreSQL.`,
     )
   })
   if (made) await keepDraft(dataDir)
@@ -218,7 +218,7 @@ async function secure(place: Place, log: Log): Promise<void> {
     if (!(error instanceof AccessError)) throw error
     if (/lock file|shared memory block/.test(error.message)) throw new Busy(error.message)
     throw new StartError(
-      `The passwords of PostgreSQL in ${place.cluster} could not be set (${error.message}): fix that, or set TOLLGATE_DATA_DIR to another folder or DATABASE_URL to a PostgreSQL of your own.`,
+      `The PostgreSQL passwords in ${place.cluster} could not be set (${error.message}). Fix the problem, set TOLLGATE_DATA_DIR to another folder, or set DATABASE_URL to your own PostgreSQL.`,
     )
   }
 }
@@ -243,7 +243,7 @@ async function supervise(place: Place, state: State, log: Log, signal: AbortSign
     if (signal.aborted) break
     await recover(place, state, log, signal).catch(async (error) => {
       if (signal.aborted) return
-      log('PostgreSQL could not be looked after', { reason: String(error) }, 'error')
+      log('PostgreSQL supervision failed', { reason: String(error) }, 'error')
       await sleep(retryDelay)
     })
   }
@@ -262,7 +262,7 @@ async function recover(place: Place, state: State, log: Log, signal: AbortSignal
     return
   }
   const { exitCode: code, signalCode } = child
-  log('PostgreSQL stopped unexpectedly: starting it again', { code, signal: signalCode }, 'error')
+  log('PostgreSQL stopped unexpectedly; restarting it', { code, signal: signalCode }, 'error')
   state.running = await restart(place, log, signal)
   log('PostgreSQL is running again', { pid: state.running.child.pid }, 'warn')
 }
@@ -280,8 +280,8 @@ async function restart(place: Place, log: Log, signal: AbortSignal): Promise<Run
       const hopeless = tooLong.aborted
       const reason = error instanceof Error ? error.message : String(error)
       if (hopeless)
-        log('PostgreSQL does not start: requests fail until it does', { attempt, reason }, 'error')
-      else log('PostgreSQL is not back yet', { attempt, reason }, 'warn')
+        log('PostgreSQL failed to restart; requests fail until it is running', { attempt, reason }, 'error')
+      else log('PostgreSQL is not running yet', { attempt, reason }, 'warn')
       await endLateSessions(place, error, attempt, log)
       await sleep(hopeless ? slowRetryDelay : retryDelay, undefined, { signal })
     }

@@ -71,7 +71,7 @@ function admitted(arrival: Arrival, standing: Standing, whose: string): Standing
   const { allowed, retryAfter } = standing
   if (allowed) return standing
   tell(arrival, standing)
-  throw rateLimited(`Too many requests ${whose}; try again in ${retryAfter} s`, retryAfter)
+  throw rateLimited(`Too many requests ${whose}; retry in ${retryAfter} s.`, retryAfter)
 }
 
 export function tell(arrival: Arrival, { limit, remaining, reset }: Standing): void {

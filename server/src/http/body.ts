@@ -9,7 +9,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
     if (encoding !== undefined && encoding !== 'identity') {
       reject(
         badRequest(
-          `Content-Encoding ${JSON.stringify(encoding)} is not supported: send the body uncompressed`,
+          `Content-Encoding ${JSON.stringify(encoding)} is not supported. Send the body uncompressed.`,
         ),
       )
       return
@@ -49,7 +49,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
   })
 }
 
-const endedEarly = () => badRequest('The request ended before its body did')
+const endedEarly = () => badRequest('The request body is incomplete')
 const tooSlow = () => badRequest(`The request body must arrive within ${REQUEST_TIMEOUT_MS / 1_000} seconds`)
 const tooLarge = () => badRequest(`The request body must be at most ${MAX_BODY_BYTES} bytes`)
 

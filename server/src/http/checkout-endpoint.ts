@@ -28,12 +28,12 @@ export async function answerCheckout(
     endResponse(request, response, request.method === 'HEAD' ? '' : page)
   }
   const unknown = () =>
-    show(404, messagePage(nonce, 'No such payment', 'This link leads to no payment. Ask for a new one.'))
+    show(404, messagePage(nonce, 'Payment not found', 'This payment link does not exist. Request a new one.'))
   const render = (status: number, view: CheckoutView) =>
     show(status, checkoutPage(nonce, view), [view.successUrl, view.cancelUrl])
 
   if (!isOurHost(request.headers.host, publicUrl)) {
-    return show(421, messagePage(nonce, 'Not here', notOurHost(publicUrl)))
+    return show(421, messagePage(nonce, 'Wrong address', notOurHost(publicUrl)))
   }
   if (request.method === 'GET' || request.method === 'HEAD') {
     const view = await viewCheckout(service, id)
@@ -41,17 +41,17 @@ export async function answerCheckout(
   }
   if (request.method !== 'POST') {
     response.setHeader('Allow', 'GET, HEAD, POST')
-    return show(405, messagePage(nonce, 'Not possible', 'This page can be read and submitted, nothing else.'))
+    return show(405, messagePage(nonce, 'Invalid request', 'Only GET, HEAD and POST are supported here.'))
   }
   let form: URLSearchParams
   try {
     form = new URLSearchParams((await readBody(request)).toString('utf8'))
   } catch (error) {
     if (!(error instanceof TollgateError)) throw error
-    return show(400, messagePage(nonce, 'Not possible', error.message))
+    return show(400, messagePage(nonce, 'Invalid request', error.message))
   }
   if ([...form.values()].some((value) => CONTROLS.test(value))) {
-    return show(400, messagePage(nonce, 'Not possible', 'A field holds characters that cannot be typed.'))
+    return show(400, messagePage(nonce, 'Invalid request', 'A field contains control characters.'))
   }
   const entered = (name: string) => form.get(name) ?? ''
   const entry = {

@@ -7,15 +7,15 @@ import { CHECKOUT_STYLE } from './checkout-style.ts'
 export function checkoutPage(nonce: string, view: CheckoutView): string {
   switch (view.state) {
     case 'paid':
-      return messagePage(nonce, 'Paid', 'This payment is done. Thank you.', {
+      return messagePage(nonce, 'Paid', 'The payment is complete. Thank you.', {
         href: view.successUrl,
         label: 'Continue',
       })
     case 'expired':
       return messagePage(
         nonce,
-        'Too late',
-        'This link has expired and nothing was charged. Ask for a new one.',
+        'Link expired',
+        'This payment link has expired. You were not charged. Request a new link.',
         {
           href: view.cancelUrl,
           label: 'Go back',
@@ -24,8 +24,8 @@ export function checkoutPage(nonce: string, view: CheckoutView): string {
     case 'off':
       return messagePage(
         nonce,
-        'Sandbox off',
-        'This sandbox is off: it takes no payments, and nothing was charged. Ask for a new link.',
+        'Sandbox disabled',
+        'The sandbox does not accept payments. You were not charged. Request a new link.',
         { href: view.cancelUrl, label: 'Go back' },
       )
     default:
@@ -50,7 +50,7 @@ function paymentPage(nonce: string, view: CheckoutView): string {
   const total = trialDays === null ? later : nothing(view)
   const due = `${later}${every(view.items[0]?.interval ?? null)}`
   const card = asksForCard(view.terms)
-  const act = trialDays === null ? `Pay ${total}` : 'Start the trial'
+  const act = trialDays === null ? `Pay ${total}` : 'Start trial'
   const wrong = Object.keys(view.problems).length > 0
   const payer =
     view.customerId === null
@@ -59,7 +59,7 @@ function paymentPage(nonce: string, view: CheckoutView): string {
       : ''
   return page(
     nonce,
-    `${wrong ? 'Not paid yet: ' : ''}${act}`,
+    `${wrong ? 'Payment failed: ' : ''}${act}`,
     `<main>
   <section class="summary" aria-labelledby="what">
     <p class="app">${escaped(view.appName)}</p>
@@ -73,9 +73,9 @@ function paymentPage(nonce: string, view: CheckoutView): string {
   </section>
   <section class="payment" aria-labelledby="how">
     <h2 id="how">${card ? 'Pay by card' : 'No card needed'}</h2>
-    <p class="sandbox"><strong>Sandbox.</strong> No money moves.${card ? ' Use a test card from below.' : ''}</p>
-    ${view.state === 'cancelled' ? '<p class="note" role="status">You went back before; nothing was charged.</p>' : ''}
-    ${wrong ? '<p class="alert" role="alert">The payment did not go through. See what is marked below.</p>' : ''}
+    <p class="sandbox"><strong>Sandbox.</strong> No real payment is made.${card ? ' Use one of the test cards below.' : ''}</p>
+    ${view.state === 'cancelled' ? '<p class="note" role="status">You cancelled earlier; you were not charged.</p>' : ''}
+    ${wrong ? '<p class="alert" role="alert">The payment failed. Check the marked fields.</p>' : ''}
     <form method="post" novalidate>
       ${payer}
       ${card ? cardFields(view) : ''}
@@ -97,12 +97,12 @@ const cardFields = (
       </div>`
 
 const TEST_CARDS = `<table>
-      <caption>Test cards, with any later month and any code</caption>
-      <thead><tr><th scope="col">Number</th><th scope="col">What happens</th></tr></thead>
+      <caption>Test cards, for use with any future date and any security code</caption>
+      <thead><tr><th scope="col">Number</th><th scope="col">Result</th></tr></thead>
       <tbody>
-        <tr><td>4242 4242 4242 4242</td><td>pays, and renews</td></tr>
+        <tr><td>4242 4242 4242 4242</td><td>is charged and renews</td></tr>
         <tr><td>4000 0000 0000 0002</td><td>is declined</td></tr>
-        <tr><td>4000 0000 0000 0341</td><td>pays, and fails to renew</td></tr>
+        <tr><td>4000 0000 0000 0341</td><td>is charged, but fails to renew</td></tr>
       </tbody>
     </table>`
 

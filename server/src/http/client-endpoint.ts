@@ -70,7 +70,7 @@ export async function answerPreflight(
     }
     endResponse(request, response.writeHead(allowed ? 204 : 403))
   } catch (error) {
-    service.log.error({ err: error }, 'preflight failed')
+    service.log.error({ err: error }, 'CORS preflight failed')
     endResponse(request, response.writeHead(503))
   }
 }
@@ -82,7 +82,7 @@ async function checkOrigin(call: Call, exchange: Exchange): Promise<void> {
   if (!app.origins.includes(origin)) {
     throw new TollgateError(
       'FORBIDDEN',
-      `${origin} is not one of the app's allowed origins: add it in the dashboard`,
+      `${origin} is not an allowed origin of the app. Add it in the dashboard.`,
     )
   }
   allow(exchange, origin)

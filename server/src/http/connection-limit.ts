@@ -10,7 +10,7 @@ export function connectionLimit(asked: number | null, descriptors: number): numb
   if (asked === null) return Math.min(MAX_CONNECTIONS, room)
   if (asked > room) {
     throw new StartError(
-      `TOLLGATE_MAX_CONNECTIONS is ${asked}, but a limit of ${descriptors} open files leaves room for ${room}: raise it (ulimit -n), or set less.`,
+      `TOLLGATE_MAX_CONNECTIONS is ${asked}, but the limit of ${descriptors} open files only allows ${room}. Raise the limit (ulimit -n), or set a lower value.`,
     )
   }
   return asked

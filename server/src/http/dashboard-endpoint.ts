@@ -104,7 +104,8 @@ export function refuseForeign({ origin, host }: IncomingHttpHeaders, publicUrl: 
   if (!isOurHost(host, publicUrl)) throw new TollgateError('FORBIDDEN', notOurHost(publicUrl))
   if (origin === undefined) return
   const ours = origin === new URL(publicUrl).origin || parseUrl(origin)?.host === host
-  if (!ours) throw new TollgateError('FORBIDDEN', 'The dashboard answers only its own pages')
+  if (!ours)
+    throw new TollgateError('FORBIDDEN', 'Cross-origin requests to the dashboard API are not allowed')
 }
 
 function cookieOf({ cookie = '' }: IncomingHttpHeaders, wanted: string): string | null {

@@ -51,14 +51,15 @@ export function graphqlHandler<Caller>(
     const id = requestIdOf(exchange.headers) ?? `${prefix}-${(++requests).toString(36)}`
     const request = new Request(exchange, id, monotonic, requestTimeoutMs, expire)
     if (!underWay.begin(request)) {
-      count(request, fail(request, rateLimited('Too many requests in progress; try again in a moment', 1)))
+      count(request, fail(request, rateLimited('Too many requests in progress; retry.', 1)))
       return
     }
     let errors: WireErrors
     try {
       errors = await run(request)
     } catch (error) {
-      if (request.expired) log.debug({ err: error, requestId: request.id }, 'failed after its deadline')
+      if (request.expired)
+        log.debug({ err: error, requestId: request.id }, 'request failed after its deadline')
       else errors = fail(request, error)
     }
     underWay.end(request)
@@ -175,9 +176,7 @@ class Request extends UnderWay {
 }
 
 const tooLate = () =>
-  unavailable(
-    'There was no answer in time. Try again; a mutation with the same Idempotency-Key takes effect once',
-  )
+  unavailable('The request timed out; retry. A mutation with the same Idempotency-Key takes effect once.')
 const onlyPost = () => new TollgateError('METHOD_NOT_ALLOWED', 'Only POST is supported here')
 
 /** The header for `extensions.retryAfter`, for clients and proxies that do not know GraphQL. */

@@ -11,11 +11,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /** Parses the request in a body. `variables` is an object, or one serialised into a string. */
 export function parseGraphqlRequest(body: Buffer): GraphqlRequest {
   const parsed = parseJson(decode(body), 'The request body')
-  if (Array.isArray(parsed)) throw badRequest('Batches are not supported: send one operation per request')
+  if (Array.isArray(parsed)) throw badRequest('Batches are not supported. Send one operation per request.')
   if (!isObject(parsed)) throw badRequest('The request body must be a JSON object with a "query"')
   const { query, variables, operationName } = parsed
   if (typeof query !== 'string' || query.trim() === '') {
-    throw badRequest('The request body must contain a "query": the text of the operation')
+    throw badRequest('The request body must contain a "query" string')
   }
   if (operationName !== undefined && operationName !== null && typeof operationName !== 'string') {
     throw badRequest('"operationName" must be a string')

@@ -107,7 +107,8 @@ async function* contentOf(file: FileHandle): AsyncGenerator<Buffer> {
   }
 }
 
-const tooLarge = () => badUserInput(`The file must be at most ${MAX_IMPORT_BYTES} bytes: import it in parts`)
+const tooLarge = () =>
+  badUserInput(`The file must be at most ${MAX_IMPORT_BYTES} bytes. Split it into several files.`)
 
 const flag = (query: URLSearchParams, name: string): boolean =>
   ['1', 'true', ''].includes(query.get(name) ?? 'no')

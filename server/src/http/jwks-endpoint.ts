@@ -26,7 +26,7 @@ export async function answerJwks(
     })
     endResponse(request, response, JSON.stringify({ keys }))
   } catch (error) {
-    service.log.error({ err: error }, 'the public keys could not be read')
+    service.log.error({ err: error }, 'the public keys could not be loaded')
     endResponse(request, response.writeHead(503))
   }
 }

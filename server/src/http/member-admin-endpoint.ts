@@ -49,10 +49,10 @@ export function memberAdminEndpoint(
 
 /** Encoded, since a header has no place for every letter. */
 function appOf(header: string | string[] | undefined): string {
-  if (typeof header !== 'string') throw badRequest('The header Tollgate-App must name an app')
+  if (typeof header !== 'string') throw badRequest('The Tollgate-App header must contain the ID of an app')
   try {
     return decodeURIComponent(header)
   } catch {
-    throw badRequest('The header Tollgate-App must be percent-encoded')
+    throw badRequest('The Tollgate-App header must be percent-encoded')
   }
 }

@@ -26,8 +26,8 @@ const WARN_EVERY_MS = 10_000
 const MAX_REFUSALS = 16
 const REFUSAL =
   'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 1\r\n' +
-  'X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 42\r\n\r\n' +
-  'Too many connections are open: try again.\n'
+  'X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 40\r\n\r\n' +
+  'Too many open connections; retry later.\n'
 
 /** Counts all connections of `server`, refuses those above the limit, and cuts off clients that do not read. */
 export function guardConnections(
@@ -104,7 +104,7 @@ export class OpenConnections {
     this.#quietUntil = now + WARN_EVERY_MS
     this.#log.warn(
       { open: this.#open.size },
-      'too many connections: new ones are refused (TOLLGATE_MAX_CONNECTIONS)',
+      'too many connections; rejecting new ones (TOLLGATE_MAX_CONNECTIONS)',
     )
   }
 
@@ -121,7 +121,10 @@ export class OpenConnections {
         progress.looks = 0
       } else if (++progress.looks >= LOOKS) {
         this.#metrics.cutConnections.inc({ reason: 'stalled' })
-        this.#log.debug({ unread: socket.writableLength }, 'a client did not read its answer and was cut off')
+        this.#log.debug(
+          { unread: socket.writableLength },
+          'closed the connection of a client that did not read its response',
+        )
         socket.destroy()
       }
     }

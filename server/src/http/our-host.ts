@@ -16,7 +16,7 @@ export function isOurHost(host: string | undefined, publicUrl: string): boolean 
 
 /** Tells operators who proxy our pages under another name how to fix it. */
 export const notOurHost = (publicUrl: string): string =>
-  `This is not the host name of the dashboard: open ${publicUrl}/. Set TOLLGATE_PUBLIC_URL to another address, or have the proxy pass the Host header on.`
+  `This host name does not belong to the dashboard. Open ${publicUrl}/, set TOLLGATE_PUBLIC_URL to this address, or configure the proxy to forward the Host header.`
 
 const isAddress = (hostname: string): boolean => isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
 

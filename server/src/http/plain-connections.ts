@@ -23,7 +23,7 @@ const SWEEP_MS = 1_000
 /** Receives all connections of `server` first, and hands over those that are not plain. */
 export function takePlainConnections(server: Server, routes: PlainRoutes): PlainConnections {
   const [handOver] = server.listeners('connection') as ((socket: Socket) => void)[]
-  if (!handOver) throw new Error('node:http does not listen for connections as it used to')
+  if (!handOver) throw new Error('node:http has an unexpected connection listener')
   const plain = new PlainConnections(routes, (socket) => handOver.call(server, socket))
   server.removeAllListeners('connection').on('connection', (socket) => plain.take(socket))
   return plain

@@ -142,13 +142,7 @@ export function httpServer(
       const requestId = requestIdOf(request.headers) ?? randomUUID()
       service.log.error({ err: error, requestId, path: pathOf(request) }, 'request handler failed')
       if (response.headersSent) response.destroy()
-      else
-        text(
-          request,
-          response.setHeader('X-Request-Id', requestId),
-          500,
-          `Something went wrong here (${requestId})`,
-        )
+      else text(request, response.setHeader('X-Request-Id', requestId), 500, `Internal error (${requestId})`)
     }
   }
 
@@ -195,7 +189,7 @@ export function httpServer(
 
   async function other(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (await pages(pathOf(request), request, response)) return
-    text(request, response, 404, 'Not found. The Admin API is at POST /graphql')
+    text(request, response, 404, 'Not found. The Admin API is at POST /graphql.')
   }
 }
 
@@ -244,7 +238,7 @@ async function answerMetrics(
 ): Promise<void> {
   if (token !== null && !isSame(credentialOf(request.headers) ?? '', token)) {
     response.setHeader('WWW-Authenticate', 'Bearer')
-    return text(request, response, 401, 'The metrics need the token of TOLLGATE_METRICS_TOKEN')
+    return text(request, response, 401, 'The metrics require the token set in TOLLGATE_METRICS_TOKEN')
   }
   try {
     const metrics = await service.metrics.text()
@@ -274,7 +268,7 @@ async function ready(
     return
   }
   service.outages.note(readiness.reason)
-  text(request, response, 503, 'The database does not answer, or takes no writes')
+  text(request, response, 503, 'The database is unreachable or read-only')
 }
 
 function text(request: IncomingMessage, response: ServerResponse, status: number, body: string): void {

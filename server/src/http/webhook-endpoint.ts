@@ -6,12 +6,12 @@ import { endResponse, readBody } from './body.ts'
 
 const WORDS: Record<NoticeReceipt, string> = {
   accepted: 'ok',
-  duplicate: 'ok: it was here before',
-  signature: 'No signature that this app knows: check the signing secret of the webhook in the dashboard',
-  stale: 'The signature is too old: check the clocks of both sides',
-  malformed: 'The body must be an event in JSON, whose ids are text without control characters',
-  'unknown app': 'No signature that this app knows: check the signing secret of the webhook in the dashboard',
-  'not set up': 'No signature that this app knows: check the signing secret of the webhook in the dashboard',
+  duplicate: 'ok (duplicate)',
+  signature: 'Invalid signature. Check the webhook signing secret in the dashboard.',
+  stale: 'The signature has expired. Check the system clocks.',
+  malformed: 'The body must be a JSON event whose IDs are strings without control characters',
+  'unknown app': 'Invalid signature. Check the webhook signing secret in the dashboard.',
+  'not set up': 'Invalid signature. Check the webhook signing secret in the dashboard.',
 }
 
 /** `/webhooks/{provider}/{app}`: an app's inbox for notices. */
@@ -30,7 +30,7 @@ export async function answerWebhook(
     return answer(405, 'Only POST is supported here')
   }
   const [, , provider = '', app = '', ...more] = path.split('/')
-  if (more.length > 0) return answer(404, 'There is no such webhook')
+  if (more.length > 0) return answer(404, 'Webhook not found')
   try {
     const { headers } = request
     const signature = headers['stripe-signature'] ?? headers['tollgate-signature']
@@ -40,13 +40,13 @@ export async function answerWebhook(
       body: await readBody(request),
       signature: typeof signature === 'string' ? signature : undefined,
     })
-    if (receipt === null) return answer(404, 'There is no such webhook')
+    if (receipt === null) return answer(404, 'Webhook not found')
     answer(receipt === 'accepted' || receipt === 'duplicate' ? 200 : 400, WORDS[receipt])
   } catch (error) {
     if (error instanceof TollgateError) return answer(error.status, error.message)
     // The provider retries until it is accepted.
-    service.log.error({ err: error, path }, 'a notice could not be stored')
-    answer(503, 'Try again later')
+    service.log.error({ err: error, path }, 'a webhook event could not be stored')
+    answer(503, 'Internal error; retry.')
   }
 }
 

@@ -4,10 +4,10 @@ import { DEFAULT_APP } from '../operations/apps/first-start.ts'
 import type { Wishes } from '../operations/apps/way-back.ts'
 
 export const USAGE = `Usage: npm start                                  start the service
-       npm start -- --new-key [--app ID]          … and print a new API key of that app (default: ${DEFAULT_APP})
-       npm start -- --reset-owner [EMAIL]         … and print a link by which an owner sets a new password
+       npm start -- --new-key [--app ID]          start it and print a new API key of an app (default: ${DEFAULT_APP})
+       npm start -- --reset-owner [EMAIL]         start it and print a password reset link for an owner
 
-If the service is running already, the last two leave it running, print and end.`
+If the service is already running, the last two commands print the key or link and exit.`
 
 /** Null: only the usage is asked for. */
 export function readWishes(args: string[]): Wishes | null {
@@ -40,4 +40,4 @@ function parsed(args: string[]) {
   }
 }
 
-const notUnderstood = () => new StartError(`These options are not known.\n${USAGE}`)
+const notUnderstood = () => new StartError(`Unknown options.\n${USAGE}`)

@@ -149,14 +149,14 @@ function databaseUrlOf(name: string, url: string | null): string | null {
 
 function besideUrlOf(name: string, url: string | null, databaseUrl: string | null): string | null {
   if (url !== null && databaseUrl === null)
-    throw new StartError(`${name} needs DATABASE_URL: set both, or neither.`)
+    throw new StartError(`${name} requires DATABASE_URL. Set both or neither.`)
   return databaseUrlOf(name, url)
 }
 
 function replicaUrlOf(url: string | null, databaseUrl: string | null): string | null {
   const read = url === null ? null : readServers(url)
   if (read !== null && typeof read !== 'string' && read.servers.length > 0)
-    throw new StartError('DATABASE_REPLICA_URL must name one server, without target_session_attrs.')
+    throw new StartError('DATABASE_REPLICA_URL must contain a single server, without target_session_attrs.')
   return besideUrlOf('DATABASE_REPLICA_URL', url, databaseUrl)
 }
 
@@ -179,7 +179,7 @@ function tokenAlgorithmOf(name: string): TokenAlgorithm {
 function apiKeyOf(key: string | null): string | null {
   // It is sent in a header, where other characters would not arrive intact.
   if (key !== null && !/^[\x21-\x7e]+$/.test(key)) {
-    throw new StartError('TOLLGATE_API_KEY must be ASCII characters without white space.')
+    throw new StartError('TOLLGATE_API_KEY must consist of ASCII characters without whitespace.')
   }
   if (key !== null && key.length < MIN_API_KEY_CHARACTERS) {
     throw new StartError(`TOLLGATE_API_KEY must have at least ${MIN_API_KEY_CHARACTERS} characters.`)
@@ -189,7 +189,9 @@ function apiKeyOf(key: string | null): string | null {
 
 function metricsTokenOf(token: string | null): string | null {
   if (token !== null && !/^[\x20-\x7e]+$/.test(token)) {
-    throw new StartError('TOLLGATE_METRICS_TOKEN must be ASCII characters: it is sent in a header.')
+    throw new StartError(
+      'TOLLGATE_METRICS_TOKEN must consist of ASCII characters, since it is sent in a header.',
+    )
   }
   return token
 }
@@ -205,7 +207,7 @@ function baseUrlOf(name: string, url: string | null, example: string): string | 
 /** While the signing secret is being changed, both are given, separated by a comma. */
 function stripeOf(secretKey: string | null, secrets: string | null): Config['stripe'] {
   if (secretKey === null) {
-    if (secrets !== null) throw new StartError('STRIPE_WEBHOOK_SECRET needs STRIPE_SECRET_KEY: set both.')
+    if (secrets !== null) throw new StartError('STRIPE_WEBHOOK_SECRET requires STRIPE_SECRET_KEY. Set both.')
     return null
   }
   if (!/^(sk|rk)_[\x21-\x7e]+$/.test(secretKey)) {
@@ -250,7 +252,7 @@ function rateOf(name: string, set: (name: string) => string | null, unset: strin
   const rate = { perSecond: Number(perSecond), burst: Number(burst ?? Math.ceil(Number(perSecond) * 10)) }
   if (!(rate.perSecond > 0 && rate.burst > 0)) {
     throw new StartError(
-      `${name} must be requests per second, such as 50, or 50/500 with the burst, or off; it is ${JSON.stringify(text)}.`,
+      `${name} must be a number of requests per second, such as 50, or 50/500 with a burst, or off; it is ${JSON.stringify(text)}.`,
     )
   }
   return rate
@@ -261,7 +263,7 @@ function trustedProxiesOf(text: string | null): TrustedProxies {
   const proxies = readTrustedProxies(text)
   if (proxies === undefined) {
     throw new StartError(
-      'TOLLGATE_TRUSTED_PROXIES must be addresses or networks separated by commas, such as 10.0.0.0/8, or how many proxies there are.',
+      'TOLLGATE_TRUSTED_PROXIES must be addresses or networks separated by commas, such as 10.0.0.0/8, or the number of proxies.',
     )
   }
   return proxies

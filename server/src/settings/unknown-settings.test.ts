@@ -21,13 +21,13 @@ describe('a misspelt setting is named with the one that was meant', () => {
   ])('%s: %s', ([name, meant]) => {
     const [line, ...more] = misspelt({ [name ?? '']: 'x' })
     expect(more).toEqual([])
-    expect(line).toContain(`${name} is not a setting`)
+    expect(line).toContain(`${name} is not a Tollgate setting`)
     expect(line?.endsWith(`did you mean ${meant}?`)).toBe(true)
   })
 
   it('one that resembles nothing is still said to have no effect', () => {
     expect(misspelt({ TOLLGATE_COLOUR_OF_THE_SKY: 'blue' })).toEqual([
-      'TOLLGATE_COLOUR_OF_THE_SKY is not a setting of Tollgate and has no effect; docs/operations.md lists them.',
+      'TOLLGATE_COLOUR_OF_THE_SKY is not a Tollgate setting and has no effect; see docs/operations.md for all settings.',
     ])
   })
 })

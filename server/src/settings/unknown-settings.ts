@@ -20,12 +20,12 @@ export function misspelt(env: Env): string[] {
     if (/^TOLLGATE_/i.test(name)) {
       if (NOT_OURS.test(name) || LINKED.test(name) || /^tcp:/.test(value)) return []
       const near = nearest.steps <= Math.max(TYPOS, upper.length / 3)
-      return `${name} is not a setting of Tollgate and has no effect${near ? `: ${meant}` : '; docs/operations.md lists them.'}`
+      return `${name} is not a Tollgate setting and has no effect${near ? `: ${meant}` : '; see docs/operations.md for all settings.'}`
     }
     // Names of other programs are none of our business, unless one can hardly be anything but a slip.
     const slip =
       nearest.setting.length > SHORT ? nearest.steps <= TYPOS : isTransposed(upper, nearest.setting)
-    return slip && !env[nearest.setting] ? `${name} is not a setting of Tollgate: ${meant}` : []
+    return slip && !env[nearest.setting] ? `${name} is not a Tollgate setting: ${meant}` : []
   })
 }
 

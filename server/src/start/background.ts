@@ -89,7 +89,7 @@ export function startBackground(service: Service, pool: Pool, listener: Pool | n
   const working = work(service, listener ? listeningBy(listener, pool) : pool, stopping.signal)
   const schedule = () =>
     scheduleRounds(service.pool).catch((error) =>
-      service.log.warn({ err: error }, 'recurring jobs could not be queued; trying again next round'),
+      service.log.warn({ err: error }, 'recurring jobs could not be queued; retrying in the next round'),
     )
   void schedule()
   const rounds = setInterval(schedule, ROUND_MS)
@@ -145,7 +145,7 @@ async function work(service: Service, pool: Pool, stopping: AbortSignal): Promis
       }
     } catch (error) {
       if (stopping.aborted) return
-      service.log.error({ err: error }, 'background work stopped; starting it again')
+      service.log.error({ err: error }, 'the job worker stopped; restarting it')
     }
     if (!stopping.aborted) await delay(RESTART_MS, undefined, { signal: stopping }).catch(() => {})
   }
@@ -161,9 +161,9 @@ async function lookAfter(
   while (!ended.aborted) {
     try {
       const dead = await workers.look(pool)
-      if (dead.length > 0) log.warn({ workers: dead }, 'background workers died; their jobs are taken over')
+      if (dead.length > 0) log.warn({ workers: dead }, 'took over the jobs of dead workers')
     } catch (error) {
-      log.warn({ err: error }, 'background: could not check on other workers this time')
+      log.warn({ err: error }, 'background: could not check other workers')
     }
     await delay(BEAT_MS, undefined, { signal: ended }).catch(() => {})
   }

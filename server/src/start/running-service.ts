@@ -40,7 +40,7 @@ export async function grantBesideRunning(
     // A PostgreSQL that outlived its service is for the next start to take over.
     if ((await connectedServices(pool)) === 0) return null
     if (!(await isMigrated(pool))) {
-      throw new StartError('The service that is running is of an older version: restart it first.')
+      throw new StartError('The running service has an older version. Restart it first.')
     }
     const madeIn = databaseUrl === null ? dataDir : null
     const keyring = await openKeyring(pool, { ...config, madeIn }, () => {})

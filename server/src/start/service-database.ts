@@ -92,7 +92,7 @@ export async function openDatabase(
     await checkDirect(listener, pool)
   } else if (pooled) {
     log.warn(
-      'DATABASE_URL leads to a pooler: jobs are not announced but polled for; set DATABASE_DIRECT_URL too',
+      'DATABASE_URL points to a connection pooler, so jobs are polled for; set DATABASE_DIRECT_URL for instant notification',
     )
   }
   await bringUpToDate(direct, log)

@@ -9,23 +9,23 @@ export function welcome(url: string, secrets: Secrets): string {
 
 export function shownOnce(url: string, { apiKey, ownerToken, newKey, reset }: Secrets): string {
   const lines: string[] = []
-  if (ownerToken !== null) lines.push(`  Owner        ${url}/setup#token=${ownerToken}   (works once)`)
+  if (ownerToken !== null) lines.push(`  Owner        ${url}/setup#token=${ownerToken}   (single use)`)
   if (reset)
     lines.push(
       '',
-      `  ${reset.email} sets a new password here. The link works once, until ${new Date(reset.expiresAt).toISOString()}:`,
+      `  Password reset link for ${reset.email} (single use, expires at ${new Date(reset.expiresAt).toISOString()}):`,
       '',
       `  ${url}/reset#token=${reset.token}`,
     )
   if (newKey)
     lines.push(
       '',
-      `  A new API key of the app "${newKey.appId}", shown this once. Earlier keys still work: revoke those you lost in the dashboard.`,
+      `  New API key of the app "${newKey.appId}", shown only once. Earlier keys remain valid; revoke lost ones in the dashboard.`,
       '',
       `export ${keyVariable(newKey.appId)}=${newKey.secret}`,
     )
   if (apiKey !== null) {
-    lines.push('', `  The API key of the app "${DEFAULT_APP}" is shown this once. To try it in a shell:`, '')
+    lines.push('', `  API key of the app "${DEFAULT_APP}", shown only once. To use it in a shell:`, '')
     lines.push(`export ${keyVariable(DEFAULT_APP)}=${apiKey}`)
     if (ownerToken !== null) lines.push(`export TOLLGATE_OWNER_TOKEN=${ownerToken}`)
   }

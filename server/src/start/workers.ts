@@ -85,11 +85,11 @@ export async function startWorkers(
     const ready = await Promise.all(Array.from({ length: config.workers }, () => answering(fork(env))))
     cluster.on('exit', async (worker, code, signal) => {
       if (stopping) return
-      log.error({ pid: worker.process.pid, code, signal }, 'a worker died; starting another')
+      log.error({ pid: worker.process.pid, code, signal }, 'a worker died; starting a new one')
       await delay(RESTART_DELAY_MS)
       if (stopping) return
       answering(fork({ ...env, ...APPLIED })).catch((error) =>
-        log.error({ err: error }, 'the new worker cannot start'),
+        log.error({ err: error }, 'the new worker failed to start'),
       )
     })
     givenUp.throwIfAborted()
@@ -143,7 +143,7 @@ function answering(worker: Worker): Promise<WorkerReady> {
     }
     worker.on('message', take)
     worker.once('exit', () =>
-      reject(new StartError('A worker could not start; its reason is in the log above.')),
+      reject(new StartError('A worker failed to start; see the log above for the reason.')),
     )
   })
 }

@@ -20,13 +20,13 @@ import { type Installation, reach, type Undo } from './backup/reach-database.ts'
 // An operator's tool for cells: adds them, and moves users between them while the service goes on.
 
 export const CELLS_USAGE = `Usage: npm run cells -- status
-       npm run cells -- add [COUNT]   adds empty cells (1)
-       npm run cells -- split CELL    adds a cell and moves half of this one's users there
-       npm run cells -- balance       moves users until all cells have their share
-       npm run cells -- empty CELL --into CELL
-       npm run cells -- remove CELL   removes the last cell, once it is empty
-       npm run cells -- distribute CELL           puts an empty cell on another server (Citus)
-       npm run cells -- move CELL --to HOST:PORT  takes it from there to a third one`
+       npm run cells -- add [COUNT]   add empty cells (default: 1)
+       npm run cells -- split CELL    add a cell and move half of the users of CELL to it
+       npm run cells -- balance       distribute users evenly over all cells
+       npm run cells -- empty CELL --into CELL    move all users to another cell
+       npm run cells -- remove CELL   remove the last cell, which must be empty
+       npm run cells -- distribute CELL           move an empty cell to another server (Citus)
+       npm run cells -- move CELL --to HOST:PORT  move a distributed cell to a different server`
 
 interface Tool {
   installation: Installation
@@ -72,14 +72,14 @@ async function reachCells({ installation, undo, say }: Tool): Promise<Pool> {
   await checkDatabase(pool, setting)
   if (!(await isMigrated(pool)))
     throw new StartError(
-      'The database is of an older version of Tollgate: start the service once, which updates it.',
+      'The database has the schema of an older version of Tollgate. Start the service once to update it.',
     )
   return pool
 }
 
 async function status(pool: Pool, { print }: Tool): Promise<void> {
   const cells = await cellContents(pool)
-  if (cells.length === 0) print('There is one cell, with all users.')
+  if (cells.length === 0) print('There is one cell, which contains all users.')
   const workers = await workersOfCells(pool)
   for (const { id, buckets, users, bytes } of cells) {
     const worker = workers.get(schemaOf(id))
@@ -91,9 +91,7 @@ async function status(pool: Pool, { print }: Tool): Promise<void> {
 async function add(pool: Pool, wanted: number, tool: Tool): Promise<void> {
   if (wanted < 1) throw usage()
   const present = await addCells(pool, wanted, waiting(tool))
-  tool.print(
-    `There are ${present} cells now. Users stay where they are until you split or balance the cells.`,
-  )
+  tool.print(`There are now ${present} cells. Users are not moved until you split or balance the cells.`)
 }
 
 async function split(pool: Pool, cell: number, tool: Tool): Promise<void> {
@@ -106,7 +104,8 @@ async function split(pool: Pool, cell: number, tool: Tool): Promise<void> {
 
 async function balance(pool: Pool, tool: Tool): Promise<void> {
   const cells = await cellContents(pool)
-  if (cells.length === 0) throw new StartError('There is one cell: add others first (npm run cells -- add).')
+  if (cells.length === 0)
+    throw new StartError('There is only one cell. Add others first (npm run cells -- add).')
   await move(pool, evenly(await readBuckets(pool), cells.length), tool)
   await endSplits(
     pool,
@@ -133,19 +132,19 @@ async function toServer(pool: Pool, cell: number, tool: Tool): Promise<void> {
   await distribute(pool, cell, waiting(tool))
   const worker = (await workersOfCells(pool)).get(schemaOf(cell))
   tool.print(
-    `Cell ${cell} is on ${worker ? nameOfWorker(worker) : 'another server'} now. Users stay where they are until you split or balance the cells.`,
+    `Cell ${cell} is now on ${worker ? nameOfWorker(worker) : 'another server'}. Users are not moved until you split or balance the cells.`,
   )
 }
 
 async function moveServer(pool: Pool, cell: number, to: string, tool: Tool): Promise<void> {
   mustBe(cell, Math.max((await cellContents(pool)).length, 1))
-  tool.say(`Moving cell ${cell} to ${to}; it begins once every transaction that is open there has ended …`)
+  tool.say(`Moving cell ${cell} to ${to}; waiting for open transactions to end …`)
   await moveToWorker(pool, cell, to)
-  tool.print(`Cell ${cell} is on ${to} now.`)
+  tool.print(`Cell ${cell} is now on ${to}.`)
 }
 
 function mustBe(cell: number, cells: number): void {
-  if (cell >= cells) throw new StartError(`There is no cell ${cell}: see npm run cells -- status.`)
+  if (cell >= cells) throw new StartError(`Cell ${cell} does not exist. See npm run cells -- status.`)
 }
 
 /** What was moved stays moved, however this ends: the same command does the rest. */
@@ -170,6 +169,6 @@ function waiting({ monotonic, say }: Tool): () => void {
   return () => {
     if (monotonic() - said < SAY_EVERY_MS) return
     said = monotonic()
-    say('  waiting for others who use the database …')
+    say('  waiting for other database sessions …')
   }
 }

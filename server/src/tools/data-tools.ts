@@ -27,8 +27,8 @@ import { LEDGER_USAGE, ledgerTool } from './ledger-tools.ts'
 // An operator's tools for the data of an installation, outside the service: backup, restore, move, ledger, cells.
 
 const USAGE = `Usage: npm run backup -- FILE
-       npm run restore -- FILE          into an empty database
-       npm run restore -- --check FILE  reads the file and compares its checksums, nothing else
+       npm run restore -- FILE          restore into an empty database
+       npm run restore -- --check FILE  only verify the checksums of the file
        npm run move -- --to postgresql://…
 ${LEDGER_USAGE.replace('Usage:', '      ')}
 ${CELLS_USAGE.replace('Usage:', '      ')}`
@@ -42,7 +42,7 @@ const print = (line: string): void | Promise<void> => {
   return new Promise((drained) => process.stdout.once('drain', drained))
 }
 let setting: DatabaseSetting = 'DATABASE_URL'
-let stopped = 'Stopped: nothing was kept.'
+let stopped = 'Stopped; nothing was saved.'
 
 /** npm runs scripts in the package's folder: paths are relative to where it was called. */
 const named = (file: string) => resolve(process.env.INIT_CWD ?? '.', file)
@@ -79,8 +79,8 @@ async function run([task, ...args]: string[]): Promise<void> {
   if (task === 'cells') {
     stopped =
       args[0] === 'add'
-        ? 'Stopped: npm run cells -- status shows which cells were added.'
-        : 'Stopped: what was moved stays there, and the same command does the rest.'
+        ? 'Stopped. npm run cells -- status shows which cells were added.'
+        : 'Stopped. Users already moved stay moved; run the same command again to continue.'
     return cellTool({ installation, undo, monotonic, say, print }, args)
   }
   const { values, positionals } = argumentsOf(args)
@@ -118,22 +118,22 @@ function total({ tables }: Pick<Summary, 'tables'>): string {
 async function backup(installation: Installation, file: string): Promise<void> {
   const source = await reach(installation, undo, say)
   await checkDatabase(source.pool, source.setting)
-  say(`Backing up ${source.name} into ${file}`)
+  say(`Backing up ${source.name} to ${file}`)
   const made = await takeBackup(source.pool, manifest.version, file, progress(say, monotonic), undo)
   const size = (made.bytes / 1024 / 1024).toFixed(1)
-  print(`Backed up ${total(made)} rows as of ${made.head.takenAt} into ${file} (${size} MB).`)
-  print('It holds personal data: keep it where only you can read it.')
+  print(`Backed up ${total(made)} rows as of ${made.head.takenAt} to ${file} (${size} MB).`)
+  print('The backup contains personal data. Restrict access to it.')
   print(
-    'It does not hold the master key, without which a restored service cannot start: keep a copy of that elsewhere.',
+    'The backup does not contain the master key, which a restored service needs to start. Keep a copy of the key elsewhere.',
   )
 }
 
 async function check(file: string): Promise<void> {
-  say(`Comparing ${file} with its checksums`)
+  say(`Verifying the checksums of ${file}`)
   const summary = await verifyBackup(file, progress(say, monotonic))
   checkHead(summary.head)
   print(
-    `${file} is whole: ${total(summary)} rows as of ${summary.head.takenAt}, by Tollgate ${summary.head.app}.`,
+    `${file} is valid: ${total(summary)} rows as of ${summary.head.takenAt}, written by Tollgate ${summary.head.app}.`,
   )
 }
 
@@ -145,7 +145,7 @@ async function restore(installation: Installation, file: string): Promise<void> 
   await checkTarget({ ...target, migrateJobs })
   say(`Restoring into ${target.name}`)
   const loaded = await load(await openBackup(file), { ...target, migrateJobs }, progress(say, monotonic))
-  print(`Restored ${total(loaded)} rows into ${target.name}, and read them again: all sums agree.`)
+  print(`Restored ${total(loaded)} rows into ${target.name}. All checksums match.`)
   warnOf(loaded)
   print('Start the service with the same settings as before.')
 }
@@ -158,7 +158,7 @@ async function move(installation: Installation, to: string): Promise<void> {
   const running = await connectedServices(source.pool)
   if (running > 0)
     throw new StartError(
-      `The service is running on ${source.name} (${running} connections): stop it first, so that nothing is written during the move.`,
+      `The service is running on ${source.name} (${running} connections). Stop it first, so that no data is written during the move.`,
     )
   setting = '--to'
   const target = { ...reachUrl(to, '--to', undo), migrateJobs }
@@ -167,13 +167,15 @@ async function move(installation: Installation, to: string): Promise<void> {
   const loaded = await withContents(source.pool, manifest.version, 'wait', (contents) =>
     load(contents, target, progress(say, monotonic)),
   )
-  print(`Moved ${total(loaded)} rows, and read them again: the sums on both sides agree.`)
+  print(`Moved ${total(loaded)} rows. The checksums of source and target match.`)
   warnOf(loaded)
-  print('Start the service with DATABASE_URL set to the URL that you gave with --to.')
-  print(`What was moved is still in ${source.name}: delete it once you are content.`)
+  print('Start the service with DATABASE_URL set to the URL given with --to.')
+  print(`The original data is still in ${source.name}. Delete it when you no longer need it.`)
 }
 
 function warnOf({ unbalanced }: Loaded): void {
   if (unbalanced > 0)
-    say(`Warning: ${unbalanced} usage counters differ from the sum of their ledger, as they did before.`)
+    say(
+      `Warning: ${unbalanced} usage counters differ from the sum of their ledger entries, as in the source.`,
+    )
 }

@@ -18,10 +18,10 @@ import { type Installation, reach, type Undo } from './backup/reach-database.ts'
 
 export const LEDGER_USAGE = `Usage: npm run ledger -- status
        npm run ledger -- archive --to FOLDER [--older-than DAYS]
-                              moves partitions closed for so many days (90) into files
+                              move partitions closed at least DAYS days ago (default: 90) to files
        npm run ledger -- check FILE
        npm run ledger -- read FILE [--app ID] [--user ID | --uid NUMBER]
-                              prints the entries, of one app or user if given`
+                              print entries, optionally of one app or user`
 
 const USUAL_DAYS = 90
 const DAY = 86_400
@@ -91,7 +91,7 @@ async function reachLedgers({ installation, undo, say }: Tool): Promise<[Ledger,
   await checkDatabase(pool, setting)
   if (!(await isMigrated(pool)))
     throw new StartError(
-      'The database is of an older version of Tollgate: start the service once, which updates it.',
+      'The database has the schema of an older version of Tollgate. Start the service once to update it.',
     )
   const cells = new Cells()
   await cells.read(pool)
@@ -110,7 +110,7 @@ async function status(tool: Tool): Promise<void> {
 }
 
 function described({ openedAt, closedAt, retiredAt, entries, bytes, file }: LedgerPartition): string {
-  if (openedAt === null) return 'ready to be opened'
+  if (openedAt === null) return 'not yet in use'
   const time = `${dayOf(openedAt)} to ${dayOf(closedAt) ?? 'now'}`
   const estimate = entries === null ? '' : `\tabout ${count(Math.max(entries, 0))} entries`
   if (retiredAt === null) return `${time}\t${megabytes(bytes)}${estimate}`
@@ -124,14 +124,13 @@ async function archive(tool: Tool, folder: string, days: number): Promise<void> 
   const session = await ledgers[0].pool.connect()
   undo.push(async () => session.release(true))
   if (!(await holdRetirement(session)))
-    throw new StartError('Another process is archiving or deleting old entries: try again when it is done.')
+    throw new StartError('Another process is archiving or deleting old entries. Retry when it is done.')
   await mkdir(folder, { recursive: true }).catch((error: Error) => {
-    throw new StartError(`${folder} cannot be used as a folder (${error.message}).`)
+    throw new StartError(`The folder ${folder} cannot be created (${error.message}).`)
   })
   const due = await partitionsDue(ledgers, days * DAY)
   for (const [block, those] of due) await archiveBlock(tool, those, block, folder)
-  if (due.length === 0)
-    print(`No partition of the ledger was closed more than ${days} days ago: nothing to do.`)
+  if (due.length === 0) print(`No ledger partition was closed more than ${days} days ago. Nothing to do.`)
 }
 
 /** Archives a partition of all ledgers that still have it, each into a file. */
@@ -159,13 +158,13 @@ async function archiveBlock(
     {
       stopping: new AbortController().signal,
       held: true,
-      waiting: () => sayNowAndThen('  waiting for others who use the ledger …'),
+      waiting: () => sayNowAndThen('  waiting for other sessions that use the ledger …'),
     },
   )
   for (const [i, file] of files.entries())
     if (done[i])
       print(
-        `Archived ${count(file.entries)} entries in ${file.path} (${megabytes(file.bytes)}), read them again, and removed them.`,
+        `Archived ${count(file.entries)} entries in ${file.path} (${megabytes(file.bytes)}), verified the file, and removed the entries.`,
       )
   if (done.includes(false)) throw new StartError(`Partition ${block} was retired by another process.`)
 }
@@ -196,7 +195,7 @@ class PartitionFile {
 
   /** Again, if entries have changed since. */
   async write(totals: Totals, watch: (entries: bigint) => void): Promise<Archived> {
-    this.#tool.say(`Archiving partition ${this.#head.block} into ${this.path}`)
+    this.#tool.say(`Archiving partition ${this.#head.block} to ${this.path}`)
     if (this.#isSettled) await rm(this.path)
     this.#isSettled = false
     const archived = await archivePartition(this.pool, this.path, this.#head, totals, watch, this.#tool.undo)
@@ -214,7 +213,9 @@ const isoOrNull = (ms: number | null | undefined) => (ms ? new Date(ms).toISOStr
 
 async function check({ print }: Tool, file: string): Promise<void> {
   const { head, entries } = await readArchive(file, () => {})
-  print(`${file} is whole: ${count(entries)} entries of partition ${head.block}, by Tollgate ${head.app}.`)
+  print(
+    `${file} is valid: ${count(entries)} entries of partition ${head.block}, written by Tollgate ${head.app}.`,
+  )
 }
 
 async function read(
@@ -231,7 +232,7 @@ async function read(
 
 /** Archives know users by number. */
 async function numberOf(tool: Tool, app: string | undefined, user: string): Promise<number> {
-  if (app === undefined) throw new StartError('--user takes --app too: the app whose user it is.')
+  if (app === undefined) throw new StartError('--user requires --app.')
   const { pool } = await reach(tool.installation, tool.undo, tool.say)
   const found = await findUser(pool, app, user)
   if (!found) throw new StartError(`The app ${app} has no user ${JSON.stringify(user)}.`)

@@ -6,22 +6,22 @@ import { type Outcome, runAudits } from './run.ts'
 
 const USAGE = `usage: npm run audit -- --url URL --key KEY [--email EMAIL --password PASSWORD] [--only PREFIX]
 
-  --url       where the service is, such as http://localhost:4000
-  --key       an Admin API key
+  --url       base URL of the service, such as http://localhost:4000
+  --key       Admin API key
   --email, --password
-              a dashboard user, for what needs the dashboard: publishing, cancelling, test clocks
-  --only      the audits whose id starts with this alone, such as S5 or G.IDEM
+              dashboard member, for audits that need the dashboard (publishing, cancelling, test clocks)
+  --only      run only the audits whose ID starts with this prefix, such as S5 or G.IDEM
 `
 const AT_ONCE = 8
 
 class UsageError extends Error {}
 
 function targetOf({ url, key, email, password }: ReturnType<typeof optionsOf>): Target {
-  if (!url || !key) throw new UsageError('--url and --key are needed')
+  if (!url || !key) throw new UsageError('--url and --key are required')
   if (!/^https?:\/\//.test(url) || !parseUrl(url)) {
     throw new UsageError(`--url must be an http or https URL; it is ${url}`)
   }
-  if (!email !== !password) throw new UsageError('--email and --password go together')
+  if (!email !== !password) throw new UsageError('--email and --password must be used together')
   return { url: url.replace(/\/+$/, ''), key, owner: email && password ? { email, password } : null }
 }
 
@@ -39,7 +39,7 @@ async function main(): Promise<number> {
   const options = optionsOf(process.argv.slice(2))
   const target = targetOf(options)
   const chosen = audits.filter(({ id }) => id.startsWith(options.only ?? ''))
-  if (chosen.length === 0) throw new UsageError(`there is no audit whose id starts with ${options.only}`)
+  if (chosen.length === 0) throw new UsageError(`no audit ID starts with ${options.only}`)
   const contexts = await connect(target)
   const counts = { held: 0, failed: 0, 'needs owner': 0 }
   await runAudits(chosen, contexts, AT_ONCE, ({ id, says }, outcome) => {

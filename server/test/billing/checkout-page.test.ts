@@ -117,8 +117,8 @@ describe('gap: billing, the payment page', () => {
       /email address/,
     )
     expect(await page.evaluate('document.activeElement.id')).toBe('email')
-    expect(await page.getByRole('alert').innerText()).toMatch(/did not go through/)
-    expect(await page.title()).toMatch(/^Not paid yet/)
+    expect(await page.getByRole('alert').innerText()).toMatch(/payment failed/)
+    expect(await page.title()).toMatch(/^Payment failed/)
     expect(await page.getByLabel('Card number').inputValue()).toBe('4000 0000 0000 0002')
 
     await email.fill('pat@example.com')
@@ -186,6 +186,6 @@ describe('gap: billing, the payment page', () => {
   it('is not there for a link that is none', async () => {
     const answer = await fetch(`${server.url}/checkout/cs_sandbox_nothing`)
     expect(answer.status).toBe(404)
-    expect(await answer.text()).toContain('No such payment')
+    expect(await answer.text()).toContain('Payment not found')
   })
 })

@@ -56,14 +56,14 @@ const REFUSALS: Refusal[] = [
   {
     when: 'there is no such template',
     template: 'nothing',
-    says: /no billing template "nothing".*create one/,
+    says: /template not found: "nothing".*Create one/,
   },
-  { when: 'the template is a lone surrogate', template: '\ud800', says: /no billing template/ },
+  { when: 'the template is a lone surrogate', template: '\ud800', says: /template not found/ },
   {
     when: 'the template is archived',
     template: 'plan',
     before: run('archiveBillingTemplate(appId: "APP", id: "plan") { id }'),
-    says: /is archived: bring it back/,
+    says: /is archived\. Restore it/,
   },
   {
     when: 'its package has no price',
@@ -73,7 +73,7 @@ const REFUSALS: Refusal[] = [
       await run('publishPackage(appId: "APP", id: "free") { id }')()
       await shop.template('free', ['free'])
     },
-    says: /package "free" has no price: create one/,
+    says: /package "free" has no price\. Create one/,
   },
   {
     when: 'its package is a draft',
@@ -83,19 +83,19 @@ const REFUSALS: Refusal[] = [
       await shop.price('draft', { amount: 1, currency: 'usd' })
       await shop.template('draft', ['draft'])
     },
-    says: /package "draft" is not published: publish it/,
+    says: /package "draft" is not published\. Publish it/,
   },
   {
     when: 'the prices of its packages differ in currency',
     template: 'both',
     before: () => shop.price('extra', { amount: 1, currency: 'eur', interval: 'month' }),
-    says: /price of "extra" is in eur, that of "plan" in usd: choose prices that go together/,
+    says: /price of "extra" is in eur, but the price of "plan" in usd\. Choose matching prices/,
   },
   {
     when: 'they differ in interval',
     template: 'both',
     before: () => shop.price('extra', { amount: 1, currency: 'usd', interval: 'year' }),
-    says: /price of "extra" is paid every year, that of "plan" every month/,
+    says: /price of "extra" is charged every year, but the price of "plan" every month/,
   },
   {
     when: 'the sandbox is turned off',
@@ -103,13 +103,13 @@ const REFUSALS: Refusal[] = [
     before: run(
       'setProviderAccount(appId: "APP", provider: "sandbox", input: { enabled: false }) { enabled }',
     ),
-    says: /sandbox accepts no payments for this app: set it up/,
+    says: /sandbox is not enabled for this app\. Set it up/,
   },
   {
     when: 'Stripe is not set up',
     template: 'at-stripe',
     before: () => sellAtStripe(),
-    says: /Stripe accepts no payments/,
+    says: /Stripe is not enabled/,
   },
   {
     when: 'Stripe does not accept the key',
@@ -118,7 +118,7 @@ const REFUSALS: Refusal[] = [
       await setStripe('sk_test_wrong_key')
       await sellAtStripe()
     },
-    says: /stripe refused: it does not accept the secret key: set another one/,
+    says: /stripe rejected the request: the secret key is not valid; set another one/,
   },
   {
     when: 'Stripe knows no such price',
@@ -127,7 +127,7 @@ const REFUSALS: Refusal[] = [
       await setStripe(stripe.key)
       await sellAtStripe('price_unknown')
     },
-    says: /stripe refused: .*price_unknown/,
+    says: /stripe rejected the request: .*price_unknown/,
   },
   {
     when: 'Stripe cannot be reached',
@@ -137,7 +137,7 @@ const REFUSALS: Refusal[] = [
       await sellAtStripe()
       stripe.fail({ outage: { kind: 'unreachable' } })
     },
-    says: /stripe could not be reached; try again/,
+    says: /stripe is unreachable; retry/,
   },
 ]
 
@@ -230,7 +230,7 @@ describe('gap: idempotency, of payment links', () => {
     await age(2, 3)
     expect(await states()).toEqual(['EXPIRED', 'EXPIRED', 'OPEN'])
     expect(await keyed.error(query)).toMatchObject({
-      message: expect.stringMatching(/never answered for this link: ask for a new one/),
+      message: expect.stringMatching(/could not be created at .*\. Generate a new one/),
       extensions: { code: 'SUBSCRIPTION_LINK_ERROR' },
     })
   })

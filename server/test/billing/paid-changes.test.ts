@@ -151,7 +151,7 @@ describe('gap: change: what is paid for', () => {
     await shop.buy('pro')
     await shop.archivePrice('plan')
     for (const dryRun of [true, false]) {
-      await expect(change('plan', { dryRun })).rejects.toThrow('is not on sale: all its prices are archived')
+      await expect(change('plan', { dryRun })).rejects.toThrow('are archived. Restore or create one.')
     }
     await shop.advance(midnight('2091-07-01'))
     expect(await shop.subscriptions()).toEqual(['pro ACTIVE'])
@@ -221,10 +221,10 @@ describe('gap: change: what is paid for', () => {
     expect(await quote('yearly')).toMatchObject({ credit: 1_200, charge: 24_000, currency: 'usd' })
     for (const id of ['unclear', 'twice']) {
       await expect(quote(id)).rejects.toThrow(
-        'has several prices at the sandbox in USD: archive all but one for each interval',
+        'has several prices at the sandbox in USD. Archive all but one per interval.',
       )
     }
-    await expect(quote('euro')).rejects.toThrow('has no price at the sandbox in USD: create one')
+    await expect(quote('euro')).rejects.toThrow('has no price at the sandbox in USD. Create one.')
   })
 
   it.each([
@@ -283,6 +283,6 @@ describe('gap: change: what is paid for', () => {
 
   it('what was paid for once is not exchanged', async () => {
     await shop.buy('life')
-    await expect(change('pro')).rejects.toThrow('was paid for once and cannot be exchanged')
+    await expect(change('pro')).rejects.toThrow('was a one-off purchase and cannot be changed')
   })
 })

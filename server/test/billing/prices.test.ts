@@ -82,11 +82,11 @@ describe('spec §2: Package.prices', () => {
 
   const REFUSED: [object, string, RegExp][] = [
     [{ provider: 'paypal' }, 'BAD_USER_INPUT', /provider must be one of sandbox, stripe/],
-    [{ provider: 'stripe' }, 'BAD_USER_INPUT', /id must be the price's id at Stripe/],
+    [{ provider: 'stripe' }, 'BAD_USER_INPUT', /id must be the ID of a price at Stripe/],
     [{ currency: 'dollars' }, 'BAD_USER_INPUT', /currency must be/],
-    [{ currency: 'zzz' }, 'BAD_USER_INPUT', /ISO 4217 code of a current currency.*"zzz" is none/],
+    [{ currency: 'zzz' }, 'BAD_USER_INPUT', /current ISO 4217 code.*"zzz"/],
     [{ interval: 'decade' }, 'BAD_USER_INPUT', /interval must be one of/],
-    [{ id: 'taken' }, 'BAD_USER_INPUT', /"taken" of the sandbox is already in use/],
+    [{ id: 'taken' }, 'BAD_USER_INPUT', /"taken" at the sandbox is already in use/],
   ]
   it.each(REFUSED)('gap: prices: %j is refused', async (change, code, says) => {
     await shop.price('pro', { id: 'taken', amount: 1, currency: 'usd' })
@@ -137,7 +137,7 @@ describe('spec §4 mutation rule 6: billing templates', () => {
     [{ packageIds: [] }, 'BAD_USER_INPUT', /at least one package/],
     [{ packageIds: ['plan', 'pro'] }, 'BAD_USER_INPUT', /Cannot subscribe to multiple tiers/],
     [{ packageIds: ['plan', 'none'] }, 'PACKAGE_NOT_FOUND', /"none"/],
-    [{ packageIds: ['plan', 'extra', 'extra'] }, 'BAD_USER_INPUT', /each package once/],
+    [{ packageIds: ['plan', 'extra', 'extra'] }, 'BAD_USER_INPUT', /a package twice/],
     [{ packageIds: ['plan'], priceIds: ['nothing'] }, 'BAD_USER_INPUT', /"nothing" is not a live price/],
     [{ packageIds: ['plan'], id: 'pro' }, 'BAD_USER_INPUT', /already exists/],
     [{ packageIds: ['plan'], id: '' }, 'BAD_USER_INPUT', /id must be/],

@@ -156,12 +156,12 @@ describe('gap: billing, a trial of a payment link in the sandbox', () => {
       `{ billingTemplate(appId: "${shop.id}", id: "never") { problem trialDays trialNeedsCard promotionCodes } }`,
     )
     expect(billingTemplate).toEqual({
-      problem: expect.stringMatching(/one-off payment has no trial/),
+      problem: expect.stringMatching(/One-off prices do not support trials/),
       trialDays: 3,
       trialNeedsCard: true,
       promotionCodes: false,
     })
-    expect((await shop.linkError('never')).message).toMatch(/one-off payment has no trial/)
+    expect((await shop.linkError('never')).message).toMatch(/One-off prices do not support trials/)
   })
 
   async function started(): Promise<{ now: number }> {
@@ -268,7 +268,9 @@ describe('gap: billing, a trial of a payment link at Stripe', () => {
     expect(await subscriptions()).toMatchObject([{ status: 'CANCELLED' }, { status: 'CANCELLED' }])
     expect(stripe.world.subscription(String(subscription)).status).toBe('canceled')
     const told = (await shop.notices()).filter(({ state }) => state === 'FAILED')
-    expect(told).toMatchObject([{ lastError: expect.stringMatching(/has tried "plan" before.*a new link/) }])
+    expect(told).toMatchObject([
+      { lastError: expect.stringMatching(/already had a trial of "plan".*a new payment link/) },
+    ])
   })
 
   it('takes promotion codes where the template says so, and not otherwise', async () => {

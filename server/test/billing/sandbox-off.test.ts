@@ -49,12 +49,18 @@ describe('gap: billing, a sandbox that is off', () => {
     const url = await shop.link('plan')
     await turnOff()
     const page = await fetch(url)
-    expect([page.status, await page.text()]).toEqual([403, expect.stringContaining('This sandbox is off')])
+    expect([page.status, await page.text()]).toEqual([
+      403,
+      expect.stringContaining('The sandbox does not accept payments'),
+    ])
     const paid = await shop.submit(url, GOOD_CARD)
-    expect([paid.status, await paid.text()]).toEqual([403, expect.stringContaining('This sandbox is off')])
+    expect([paid.status, await paid.text()]).toEqual([
+      403,
+      expect.stringContaining('The sandbox does not accept payments'),
+    ])
     await jobsDone(server.databaseUrl)
     expect(await shop.subscriptions()).toEqual([])
-    expect((await shop.linkError('plan')).message).toContain('sandbox accepts no payments for this app')
+    expect((await shop.linkError('plan')).message).toContain('sandbox is not enabled for this app')
 
     // Whoever wants to go back still can.
     const back = await fetch(url, {
@@ -70,7 +76,10 @@ describe('gap: billing, a sandbox that is off', () => {
     await set('stripe', { secretKey: 'sk_live_1234' })
     expect(await sandbox()).toMatchObject({ enabled: false, warning: null })
     const on = await set('sandbox', { enabled: true })
-    expect(on).toEqual({ enabled: true, warning: expect.stringContaining('on beside live payments') })
+    expect(on).toEqual({
+      enabled: true,
+      warning: expect.stringContaining('enabled together with live payments'),
+    })
     expect((await shop.submit(url, GOOD_CARD)).status).toBe(303)
     // Another live key asks for another decision.
     await set('stripe', { secretKey: 'sk_live_5678' })
@@ -83,7 +92,7 @@ describe('gap: billing, a sandbox that is off', () => {
     await set('stripe', { secretKey: 'sk_test_1234' })
     expect(await sandbox()).toMatchObject({
       enabled: true,
-      warning: expect.stringContaining('turns itself off'),
+      warning: expect.stringContaining('disabled automatically'),
     })
     await set('stripe', { secretKey: 'sk_live_1234' })
     expect(await sandbox()).toMatchObject({ enabled: false })
@@ -135,7 +144,7 @@ describe('gap: billing, a start', () => {
     })
     const service = await startService(config, REAL_CLOCKS, log)
     await service.stop()
-    return lines.filter((line) => line.includes('sandbox is on beside Stripe'))
+    return lines.filter((line) => line.includes('sandbox is enabled together with Stripe'))
   }
 
   it('says in one line where the sandbox is on beside Stripe, and nothing where it is off', async () => {

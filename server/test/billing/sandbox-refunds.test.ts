@@ -60,13 +60,13 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
       { amount: 1200, refunded: 0, currency: 'usd', dispute: null },
     ])
     expect(await reverse('REFUND', { amount: 1300 })).toBe(
-      'sandbox refused: a refund is from 1 to 1200, which is what is left of the payment',
+      'sandbox rejected the request: the amount must be from 1 to 1200, the remaining amount of the payment',
     )
     expect(await reverse('REFUND', { amount: 200 })).toMatchObject({ refunded: 200 })
     expect(await shop.subscriptions(customers.user)).toEqual(['plan ACTIVE'])
     expect(await reverse('REFUND')).toMatchObject({ refunded: 1200 })
     expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED'])
-    expect(await reverse('REFUND')).toBe('sandbox refused: the payment has been refunded already')
+    expect(await reverse('REFUND')).toBe('sandbox rejected the request: the payment was already refunded')
     expect(await reverse('FAIL_REFUND')).toMatchObject({ refunded: 200 })
     expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'plan ACTIVE'])
     expect(await customers.reversals()).toMatchObject([[{ refunded: 200 }], [{ refunded: 200 }]])
@@ -74,12 +74,12 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
 
   it('disputes: an inquiry, a dispute, won and lost', async () => {
     await shop.buy('life', customers.user)
-    expect(await reverse('WIN_DISPUTE')).toBe('sandbox refused: there is no open dispute to decide')
+    expect(await reverse('WIN_DISPUTE')).toBe('sandbox rejected the request: the payment has no open dispute')
     await reverse('INQUIRE')
     expect(await shop.subscriptions(customers.user)).toEqual(['life ACTIVE'])
     await reverse('DISPUTE')
     expect(await shop.subscriptions(customers.user)).toEqual(['life CANCELLED'])
-    expect(await reverse('REFUND')).toBe('sandbox refused: the payment is disputed: the bank has the money')
+    expect(await reverse('REFUND')).toBe('sandbox rejected the request: the payment is disputed')
     const [disputed] = await payments(await newest())
     const [app] = await rowsOf<{ test_clock: number }>(
       { connectionString: server.databaseUrl },
@@ -89,7 +89,7 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
     expect(Date.parse(disputed.dispute.openedAt)).toBe(app?.test_clock)
     expect(await reverse('WIN_DISPUTE')).toMatchObject({ dispute: { ...disputed.dispute, state: 'WON' } })
     expect(await shop.subscriptions(customers.user)).toEqual(['life CANCELLED', 'life ACTIVE'])
-    expect(await reverse('DISPUTE')).toBe('sandbox refused: the payment has been disputed already')
+    expect(await reverse('DISPUTE')).toBe('sandbox rejected the request: the payment was already disputed')
   })
 
   it('counts the running period alone, and what renews is paid anew', async () => {
@@ -131,7 +131,9 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
     await shop.dashboard.data(
       `mutation { setProviderAccount(appId: "${shop.id}", provider: "sandbox", input: { enabled: false }) { enabled } }`,
     )
-    expect((await shop.dashboard.error(REVERSE, asked)).message).toBe('sandbox refused: the sandbox is off')
+    expect((await shop.dashboard.error(REVERSE, asked)).message).toBe(
+      'sandbox rejected the request: the sandbox is disabled',
+    )
     const { subscribe } = await shop.admin.data(
       'mutation { createUser(input: { id: "bob" }) { id } subscribe(userId: "bob", packageIds: ["plan"]) { id } }',
     )

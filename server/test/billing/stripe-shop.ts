@@ -101,7 +101,8 @@ export function linksBy(admin: (process: number) => Client): Link {
     const { data, errors } = await admin(asked).ask(LINK, { userId, templateId })
     const [error] = errors ?? []
     // What the user has already, or lacks a plan for, as far as we have heard.
-    if (error && !/pays for|base plan/.test(error.message)) throw new Error(error.message)
+    if (error && !/already has a paid subscription|base plan/.test(error.message))
+      throw new Error(error.message)
     const url: string | undefined = data?.generateSubscriptionLink?.url
     return url?.split('/').at(-1) ?? null
   }

@@ -241,7 +241,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     await heard()
     expect(await shop.notices('state lastError')).toContainEqual({
       state: 'FAILED',
-      lastError: expect.stringMatching(new RegExp(`"${unknown.id}" is the price of no package`)),
+      lastError: expect.stringMatching(new RegExp(`"${unknown.id}" does not belong to a package`)),
     })
     expect(await shop.billed()).toMatchObject([{ status: 'ACTIVE', cancelAt: null }])
   })
@@ -253,7 +253,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     expect(await shop.notices('state lastError')).toContainEqual({
       state: 'FAILED',
       lastError:
-        '"plan" and "pro" are base plans, and a user has one: take all but one off the bill at Stripe, and replay this notice',
+        'The subscription contains several base plans: "plan" and "pro". Remove all but one at Stripe and replay this event.',
     })
     expect(await shop.billed()).toMatchObject([{ status: 'ACTIVE', cancelAt: null }])
   })
@@ -286,7 +286,7 @@ describe('gap: billing, a subscription at Stripe', () => {
       await shop.admin.data('mutation { deleteUser(id: "ann") { id } }')
     }
     stripe.fail({ outage: { kind: 'overtaken', by }, method: 'POST', path: /checkout\/sessions$/, times: 1 })
-    expect((await shop.linkError('plan')).message).toMatch(/^This payment link no longer exists/)
+    expect((await shop.linkError('plan')).message).toMatch(/^The payment link no longer exists/)
     stripe.fail(null)
     const { data } = await stripe.sdk().checkout.sessions.list({ limit: 1 })
     expect(data.map(({ status }) => status)).toEqual(['expired'])
@@ -311,7 +311,7 @@ describe('gap: billing, a subscription at Stripe', () => {
     )
     stripe.fail(null)
     expect(extensions).toMatchObject({ code: 'BILLING_PROVIDER_ERROR', status: 502 })
-    expect(message).toContain('could not be reached')
+    expect(message).toContain('is unreachable')
     expect(await shop.billed()).toMatchObject([{ status: 'ACTIVE', cancelAt: null }])
   })
 
@@ -448,7 +448,10 @@ describe('gap: billing, the account at Stripe', () => {
       ).testProviderAccount
     expect(await test()).toMatchObject({ ok: true })
     await setAccount({ secretKey: 'sk_test_wrong_key' })
-    expect(await test()).toMatchObject({ ok: false, message: expect.stringContaining('does not accept') })
+    expect(await test()).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('secret key is not valid'),
+    })
     const { removeProviderAccount } = await shop.dashboard.data(
       `mutation { removeProviderAccount(appId: "${shop.id}", provider: "stripe") { source webhookSecrets keyHint } }`,
     )

@@ -90,7 +90,7 @@ describe('gap: billing, the inbox', () => {
     const body = newEvent()
     const answer = await send(body, header(body))
     expect(answer.status).toBe(400)
-    expect(await answer.text()).toMatch(outcome === 'stale' ? /too old/ : /signing secret/)
+    expect(await answer.text()).toMatch(outcome === 'stale' ? /expired/ : /signing secret/)
     expect(await counted(outcome)).toBe(before + 1)
     expect(await shop.notices()).toEqual([])
   })

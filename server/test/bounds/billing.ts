@@ -80,7 +80,7 @@ export const billingBounds: Bound[] = [
         { id, amount },
       )
     },
-    /amount must be a whole number of minor units from 0 to 999999999999/,
+    /amount must be an integer number of minor units from 0 to 999999999999/,
   ),
   valueBound(
     'MAX_AMOUNT',

@@ -17,20 +17,20 @@ export const collectionBounds: Bound[] = [
     fill: `insert into feature (app_id, id, name, type, metadata)
       select $1, 'f' || i, 'F', 'BINARY', '{}' from generate_series(1, $2::int) i`,
     add: `mutation ($app: String!) { createFeature(appId: $app, input: { id: "last", name: "L", type: BINARY }) { id } }`,
-    says: /^An app can have at most 5000 features: /,
+    says: /^An app can have at most 5000 features\. /,
   }),
   ofApp('MAX_FEATURES', MAX_FEATURES, {
     what: 'that a catalogue brings along when it is copied',
     fill: `insert into feature (app_id, id, name, type, metadata)
       select $1, 'f' || i, 'F', 'BINARY', '{}' from generate_series(1, $2::int) i`,
     add: 'mutation ($app: String!, $from: String!) { copyCatalogue(appId: $app, fromAppId: $from) { features { id } } }',
-    says: /^An app can have at most 5000 features: /,
+    says: /^An app can have at most 5000 features\. /,
   }),
   ofApp('MAX_PACKAGES', MAX_PACKAGES, {
     fill: `insert into package (app_id, id, name, is_addon, metadata, updated_at)
       select $1, 'p' || i, 'P', true, '{}', now() from generate_series(1, $2::int) i`,
     add: `mutation ($app: String!) { createPackage(appId: $app, input: { id: "last", name: "L", features: [] }) { id } }`,
-    says: /^An app can have at most 5000 packages: /,
+    says: /^An app can have at most 5000 packages\. /,
   }),
   ofApp('MAX_PRICES', MAX_PRICES, {
     what: 'of one app, archived ones included',
@@ -48,7 +48,7 @@ export const collectionBounds: Bound[] = [
         values ($1, 'plan', 'P', false, '{}', now()))
       insert into billing_template (app_id, id, name) select $1, 't' || i, 'T' from generate_series(1, $2::int) i`,
     add: `mutation ($app: String!) { createBillingTemplate(appId: $app, input: { id: "last", name: "L", packageIds: ["plan"] }) { id } }`,
-    says: /^An app can have at most 5000 billing templates: /,
+    says: /^An app can have at most 5000 billing templates\. /,
   }),
   ofApp('MAX_API_KEYS', MAX_API_KEYS, {
     what: 'that work, of one app; revoked and expired ones do not count',
@@ -57,7 +57,7 @@ export const collectionBounds: Bound[] = [
         case when i > $2 then now() end, case when i > $2 + 10 then now() - interval '1 day' end
       from generate_series(1, $2::int + 20) i`,
     add: 'mutation ($app: String!) { createApiKey(appId: $app, name: "last") { id } }',
-    says: /^An app can have at most 1000 working API keys: /,
+    says: /^An app can have at most 1000 valid API keys\. /,
   }),
   {
     limit: 'MAX_MEMBERS',

@@ -29,7 +29,7 @@ export const dashboardBounds: Bound[] = [
     { within: MAX_PAGE, beyond: MAX_PAGE + 1 },
     ({ dashboard }, first) =>
       dashboard.ask('query ($first: Int) { users(appId: "default", first: $first) { next } }', { first }),
-    /^first must be 1 to 500$/,
+    /^first must be from 1 to 500$/,
   ),
   valueBound(
     'MAX_ACTIVITY_POINTS',
@@ -40,7 +40,7 @@ export const dashboardBounds: Bound[] = [
         `query ($to: String!) { activity(appId: "default", from: "2026-01-01T00:00:00Z", to: $to, interval: HOUR) { at } }`,
         { to: new Date(Date.UTC(2026, 0, 1, hours)).toISOString() },
       ),
-    /at most 1000 intervals$/,
+    /at most 1000 intervals apart$/,
   ),
   valueBound(
     'MAX_KEY_OVERLAP_HOURS',
@@ -55,7 +55,7 @@ export const dashboardBounds: Bound[] = [
         { id: createApiKey.id, hours },
       )
     },
-    /^overlapHours must be 0 to 720$/,
+    /^overlapHours must be from 0 to 720$/,
   ),
   {
     limit: 'MAX_LOOKED_AT',
@@ -130,7 +130,9 @@ export const dashboardBounds: Bound[] = [
     refused: async (world) =>
       expect(await importOf(world, MAX_IMPORT_BYTES + 1)).toMatchObject({
         status: 400,
-        errors: [{ message: `The file must be at most ${MAX_IMPORT_BYTES} bytes: import it in parts` }],
+        errors: [
+          { message: `The file must be at most ${MAX_IMPORT_BYTES} bytes. Split it into several files.` },
+        ],
       }),
   },
   {

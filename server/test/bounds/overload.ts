@@ -33,14 +33,14 @@ export const overloadBounds: Bound[] = [
     'what an operation asks the Admin API for',
     { within: MAX_COST, beyond: MAX_COST + 1 },
     ({ admin }, cost) => admin.ask(packagesCosting(cost)),
-    /its cost is 200001, at most 200000 is allowed/,
+    /its cost is 200001, the maximum is 200000/,
   ),
   valueBound(
     'MAX_CLIENT_COST',
     'what an operation asks the client API for',
     { within: MAX_CLIENT_COST, beyond: MAX_CLIENT_COST + 1 },
     async (world, cost) => (await userOf(world)).ask(packagesCosting(cost)),
-    /its cost is 40001, at most 40000 is allowed/,
+    /its cost is 40001, the maximum is 40000/,
   ),
   valueBound(
     'MAX_MEMBER_COST',
@@ -52,14 +52,14 @@ export const overloadBounds: Bound[] = [
       await createApp(world, appId)
       return world.dashboard.ask(featuresCosting(cost, appId))
     },
-    /its cost is 300001, at most 300000 is allowed/,
+    /its cost is 300001, the maximum is 300000/,
   ),
   valueBound(
     'MAX_INTROSPECTION_COST',
     'what an operation asks about the schema',
     { within: MAX_INTROSPECTION_COST, beyond: MAX_INTROSPECTION_COST + 1 },
     ({ admin }, cost) => admin.ask(introspectionCosting(cost)),
-    /of the schema at once: its cost is 150001, at most 150000 is allowed/,
+    /\(introspection\): its cost is 150001, the maximum is 150000/,
   ),
   {
     limit: 'MAX_VISITOR_TOKENS',

@@ -66,7 +66,7 @@ export const retryBounds: Bound[] = [
     refused: async (world) =>
       expect(await noticed(world, { changes: MAX_PROVIDER_READS })).toMatchObject({
         state: 'PENDING',
-        last_error: expect.stringContaining('kept changing'),
+        last_error: expect.stringContaining('modified concurrently too often'),
       }),
   },
   {

@@ -60,7 +60,7 @@ export const usageBounds: Bound[] = [
     'the limit of an entitlement',
     counts,
     (world, limit) => createLimited(world, (feature) => ({ id: feature, entitlement: { limit } })),
-    /whole number between -9007199254740991 and 9007199254740991/,
+    /integer between -9007199254740991 and 9007199254740991/,
   ),
   valueBound(
     'MAX_COUNT',
@@ -74,14 +74,14 @@ export const usageBounds: Bound[] = [
         }) { id } }`,
       )
     },
-    /whole number between -9007199254740991 and 9007199254740991/,
+    /integer between -9007199254740991 and 9007199254740991/,
   ),
   valueBound(
     'MAX_COUNT',
     'a limit of nothing, and less than that',
     { within: 0, beyond: -1 },
     (world, limit) => createLimited(world, (feature) => ({ id: feature, entitlement: { limit } })),
-    /limit must be a whole number from 0 to 9007199254740991/,
+    /limit must be an integer from 0 to 9007199254740991/,
   ),
   valueBound(
     'MAX_COUNT',
@@ -97,7 +97,7 @@ export const usageBounds: Bound[] = [
         { id, input: { features: [{ id: feature, entitlement: { limit } }] } },
       )
     },
-    /whole number between -9007199254740991 and 9007199254740991/,
+    /integer between -9007199254740991 and 9007199254740991/,
   ),
   ...[1, -1].map((sign) =>
     valueBound(
@@ -106,7 +106,7 @@ export const usageBounds: Bound[] = [
       counts,
       ({ admin }, delta) =>
         admin.ask(RECORD_USAGE, { input: { userId: 'nobody', featureId: 'none', delta: sign * delta } }),
-      /whole number between -9007199254740991 and 9007199254740991/,
+      /integer between -9007199254740991 and 9007199254740991/,
     ),
   ),
   valueBound(
@@ -130,11 +130,11 @@ export const usageBounds: Bound[] = [
       await record({ delta: MAX_COUNT }, { recorded: true, used: MAX_COUNT })
       await record(
         { delta: 1 },
-        { recorded: false, used: MAX_COUNT, reason: /cannot go beyond 9007199254740991/ },
+        { recorded: false, used: MAX_COUNT, reason: /cannot exceed 9007199254740991/ },
       )
       await record(
         { delta: MAX_COUNT },
-        { recorded: false, used: MAX_COUNT, reason: /cannot go beyond 9007199254740991/ },
+        { recorded: false, used: MAX_COUNT, reason: /cannot exceed 9007199254740991/ },
       )
     },
   },
@@ -153,7 +153,7 @@ export const usageBounds: Bound[] = [
         'query ($ids: [String!]!) { canUseFeatures(userId: "nobody", featureIds: $ids) { access } }',
         { ids: Array.from({ length: count }, (_, i) => `f${i}`) },
       ),
-    /featureIds must name at most 100 features/,
+    /featureIds must contain at most 100 features/,
   ),
   valueBound(
     'MAX_BATCH',
@@ -184,7 +184,7 @@ export const usageBounds: Bound[] = [
       await admin.data(CREATE_USER, { input: { id: 'u' } })
       return admin.ask(SUBSCRIBE, { userId: 'u', packageIds })
     },
-    /packageIds must name at most 100 packages/,
+    /packageIds must contain at most 100 packages/,
   ),
   valueBound(
     'MAX_QUANTITY',
@@ -199,7 +199,7 @@ export const usageBounds: Bound[] = [
         { quantities: [quantity] },
       )
     },
-    /quantity must be a whole number from 1 to 1000000/,
+    /quantity must be an integer from 1 to 1000000/,
   ),
   valueBound(
     'MAX_TRIAL_DAYS',
@@ -214,7 +214,7 @@ export const usageBounds: Bound[] = [
         { days },
       )
     },
-    /days must be a whole number from 1 to 730/,
+    /days must be an integer from 1 to 730/,
   ),
   {
     limit: 'MAX_PAST_PERIODS',

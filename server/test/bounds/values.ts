@@ -97,7 +97,7 @@ export const valueBounds: Bound[] = [
     'versions since everybody had the same one',
     { within: MAX_PACKAGE_HISTORY - 1, beyond: MAX_PACKAGE_HISTORY },
     publishedAfter,
-    /published or migrated 100 times since everybody had the same version: publish it for ALL first/,
+    /published or migrated 100 times since it was last published for ALL\. Publish it for ALL first/,
   ),
   ...identifiers.flatMap(([what, call]) => [
     valueBound(
@@ -192,7 +192,7 @@ export const valueBounds: Bound[] = [
         { id, to: new Date(time).toISOString() },
       )
     },
-    /test clock cannot go beyond 9000-01-01/,
+    /test clock cannot be set later than 9000-01-01/,
   ),
 ]
 
@@ -215,7 +215,7 @@ function packageFeatures(
       const features = Array.from({ length: count }, (_, i) => ({ id: `bulk-${i + 1}` }))
       return call(world, world.fresh(), features)
     },
-    /may have at most 1000 features/,
+    /can have at most 1000 features/,
   )
 }
 

@@ -268,7 +268,7 @@ const MUTATIONS: Record<string, Row> = {
     operation: `recordUsages(inputs: [
       { userId: "ann", featureId: "call", delta: 2 }, { userId: "ann", featureId: "call", delta: 9 }
     ]) { recorded reason consumption { used } }`,
-    answered: '"recorded":false,"reason":"Limit exceeded: 6 of 10 used, 9 more does not fit."',
+    answered: '"recorded":false,"reason":"Limit exceeded: 6 of 10 used, 9 requested."',
     meanwhile: 'recordUsage(input: { userId: "ann", featureId: "call", delta: -6 }) { recorded }',
     effect: USED,
     once: used(0),

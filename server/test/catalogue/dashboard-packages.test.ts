@@ -135,7 +135,7 @@ describe('spec §4 mutation rule 1: any other package change is made in the dash
     [
       { features: [{ id: 'calls', entitlement: { limit: -1 } }] },
       'BAD_USER_INPUT',
-      'limit must be a whole number from 0 to 9007199254740991',
+      'limit must be an integer from 0 to 9007199254740991',
     ],
   ] as const
   it.for(REFUSED)('refuses %j: %s', async ([input, code, message]) => {

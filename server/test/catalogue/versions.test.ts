@@ -339,9 +339,9 @@ describe('gap: migrateSubscriptions', () => {
 
   it.each([
     [1, 1, 'fromVersion and toVersion must differ'],
-    [1, 3, 'There is no version 3: the package "plan" has versions 1 to 2'],
-    [0, 2, 'There is no version 0: the package "plan" has versions 1 to 2'],
-    [-1, 2, 'There is no version -1: the package "plan" has versions 1 to 2'],
+    [1, 3, 'Version 3 does not exist: the package "plan" has versions 1 to 2'],
+    [0, 2, 'Version 0 does not exist: the package "plan" has versions 1 to 2'],
+    [-1, 2, 'Version -1 does not exist: the package "plan" has versions 1 to 2'],
   ])('refuses %i to %i, also as a dry run', async (from, to, message) => {
     const app = await twoVersions()
     for (const dryRun of [false, true]) {
@@ -386,7 +386,7 @@ describe('gap: migrateSubscriptions', () => {
     const third = await migrate(app, 1, 3)
     await republish(app, 40, 'ALL')
     expect((await app.admin.error(UNDO, { id: third.id })).message).toBe(
-      'Version 4 has been published for ALL since, so everybody has that one: there is nothing to undo',
+      'The migration cannot be undone because version 4 was published for ALL afterwards',
     )
     expect(await held(app, 'ann', 'bob')).toEqual(['4: 40', '4: 40'])
   })

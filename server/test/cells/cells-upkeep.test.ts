@@ -124,16 +124,14 @@ describe('what looks after several cells', () => {
 
   it('says what is missing before a cell can be put on another server', async () => {
     await expect(distribute(cells.pool, 1, () => {})).rejects.toThrow(
-      'The database has no extension citus: a cell on another server takes Citus',
+      'The database lacks the extension citus. Cells on other servers require Citus',
     )
-    await expect(moveToWorker(cells.pool, 1, 'other:5432')).rejects.toThrow('has no extension citus')
+    await expect(moveToWorker(cells.pool, 1, 'other:5432')).rejects.toThrow('lacks the extension citus')
   })
 
   it('removes the last cell once it is empty, while calls go on, with what deleted users have used', async () => {
-    await expect(removeCell(cells.pool, 2, quiet)).rejects.toThrow(
-      'Only the last cell can be removed, which is 3.',
-    )
-    await expect(removeCell(cells.pool, 3, quiet)).rejects.toThrow('Cell 3 has users')
+    await expect(removeCell(cells.pool, 2, quiet)).rejects.toThrow('Only the last cell, 3, can be removed.')
+    await expect(removeCell(cells.pool, 3, quiet)).rejects.toThrow('Cell 3 contains users')
     await createUsers(cells.app.admin, ['leaver'])
     await cells.app.admin.data('mutation { subscribe(userId: "leaver", packageIds: ["plan"]) { id } }')
     await moveBuckets(cells.pool, [{ bucket: bucketOf('default', 'leaver'), to: 3 }], MOVING)

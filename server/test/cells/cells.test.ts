@@ -206,7 +206,7 @@ describe('users who are spread over cells', () => {
       )
       expect(answers.filter(({ errors }) => !errors)).toHaveLength(1)
       for (const { errors } of answers)
-        if (errors) expect(errors[0]?.message).toContain('Another user has the billingId')
+        if (errors) expect(errors[0]?.message).toContain('Another user already has the billingId')
       const { rows } = await cells.pool.query(
         `select id from users where app_id = 'default' and billing_id = $1`,
         [`cus_${round}`],

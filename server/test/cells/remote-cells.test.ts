@@ -126,7 +126,7 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
       )
       expect(answers.filter(({ errors }) => !errors)).toHaveLength(1)
       for (const { errors } of answers)
-        if (errors) expect(errors[0]?.message).toContain('Another user has the billingId')
+        if (errors) expect(errors[0]?.message).toContain('Another user already has the billingId')
     }
     const { rows } = await cells.pool.query('select count(*) as noted from user_billing_id')
     const { rows: known } = await cells.pool.query(
@@ -262,8 +262,8 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
   })
 
   it('refuses what cannot be done, in one sentence', async () => {
-    await expect(distribute(cells.pool, 0, quiet)).rejects.toThrow('Cell 0 stays on this server')
-    await expect(distribute(cells.pool, 2, quiet)).rejects.toThrow('Cell 2 is on another server already')
+    await expect(distribute(cells.pool, 0, quiet)).rejects.toThrow('Cell 0 cannot be moved to another server')
+    await expect(distribute(cells.pool, 2, quiet)).rejects.toThrow('Cell 2 is already on another server')
     await expect(moveToWorker(cells.pool, 2, 'nowhere:1')).rejects.toThrow('Citus has no worker nowhere:1')
     await expect(
       moveToWorker(cells.pool, 1, nameOfWorker((await findWorkers(cells.pool))[0] ?? { host: '', port: 0 })),
@@ -277,7 +277,7 @@ describe.runIf(hasCitus)('gap: cells on other servers', () => {
       )
     }
     expect(await refused('backup', join(tmpdir(), 'never-written'))).toContain(
-      'Cells are on other servers, which have no moment in common: back up each server by its own means.',
+      'Some cells are on other servers, so a consistent backup is not possible. Back up each server separately.',
     )
   })
 })

@@ -147,13 +147,13 @@ describe('a server that names another process than its own, as a pooler does', (
 
   it('gap: poolers: is refused as the direct way, and by what needs a session', async () => {
     await expect(startTestServer({ databaseUrl: direct, env: { DATABASE_DIRECT_URL: url } })).rejects.toThrow(
-      /^DATABASE_DIRECT_URL leads to a pooler: .*\.$/,
+      /^DATABASE_DIRECT_URL points to a connection pooler\. .*\.$/,
     )
     const elsewhere = await createDatabase()
     cleanups.push(elsewhere.drop)
     await expect(
       startTestServer({ databaseUrl: url, env: { DATABASE_DIRECT_URL: directly(elsewhere.url) } }),
-    ).rejects.toThrow(/^DATABASE_DIRECT_URL and DATABASE_URL lead to different databases: /)
+    ).rejects.toThrow(/^DATABASE_DIRECT_URL and DATABASE_URL point to different databases\. /)
   })
 })
 
@@ -161,14 +161,14 @@ if (!PGBOUNCER) console.info('TOLLGATE_TEST_PGBOUNCER is not set: nothing is tes
 
 describe.skipIf(!PGBOUNCER)('PgBouncer', () => {
   const REFUSED =
-    /^DATABASE_URL leads to a pooler that does not support prepared statements \(.*\): use PgBouncer 1\.21 /
+    /^DATABASE_URL points to a connection pooler without support for prepared statements \(.*\)\. Use PgBouncer 1\.21 /
   const refusals: [string, Record<string, string | number>, RegExp][] = [
     ['without prepared statements', { max_prepared_statements: 0 }, REFUSED],
     ['in turns, without', { max_prepared_statements: 0, server_round_robin: 1 }, REFUSED],
     [
       'by statement',
       { pool_mode: 'statement', max_prepared_statements: 100 },
-      /^DATABASE_URL leads to a pooler that allows no transactions \(.*\): set its pool_mode to transaction\.$/,
+      /^DATABASE_URL points to a connection pooler without support for transactions \(.*\)\. Set its pool_mode to transaction\.$/,
     ],
   ]
   it.each(refusals)('gap: poolers: is refused %s', async (_, settings, line) => {

@@ -213,10 +213,10 @@ describe('reads apart', () => {
   it.each([
     [
       { DATABASE_URL: '', DATABASE_REPLICA_URL: 'postgresql://a/b' },
-      /^DATABASE_REPLICA_URL needs DATABASE_URL/,
+      /^DATABASE_REPLICA_URL requires DATABASE_URL/,
     ],
     [{ DATABASE_REPLICA_URL: 'mysql://a/b' }, /^DATABASE_REPLICA_URL must start with postgres/],
-    [{ DATABASE_REPLICA_URL: 'postgresql://a,b/c' }, /^DATABASE_REPLICA_URL must name one server/],
+    [{ DATABASE_REPLICA_URL: 'postgresql://a,b/c' }, /^DATABASE_REPLICA_URL must contain a single server/],
   ])('gap: replica: %o is refused', (env, line) => {
     expect(() => readConfig({ DATABASE_URL: 'postgresql://a/b', ...env })).toThrow(line)
   })

@@ -63,7 +63,7 @@ describe('several servers', () => {
     const url = `${urlOf(toStandby)}?target_session_attrs=read-write`
     const { stderr } = await refusedStart({ DATABASE_URL: url })
     expect(stderr).toBe(
-      `tollgate: DATABASE_URL does not lead to a primary (no server accepts writes (127.0.0.1:${toStandby.port} accepts no writes)): start it, or add its address.\n`,
+      `tollgate: DATABASE_URL does not contain a reachable primary (no server accepts writes (127.0.0.1:${toStandby.port} accepts no writes)). Start the primary, or add its address.\n`,
     )
   })
 

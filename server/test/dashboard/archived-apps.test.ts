@@ -20,7 +20,7 @@ afterAll(() => server?.stop())
 
 const newApp = () => newArchivingApp(server)
 
-const UNCHANGED = 'is archived and takes nothing new: bring it back in the dashboard first'
+const UNCHANGED = 'is archived. Restore it in the dashboard first.'
 const inDatabase = <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
   rowsOf<Row>({ connectionString: server.databaseUrl }, text, values)
 const listed = async (id: string): Promise<Data | undefined> =>
@@ -100,7 +100,7 @@ describe('gap: archiving an app', () => {
     const answers = await Promise.all(others.map((id: string) => archive(id)))
     const refused = answers.filter(({ errors }) => errors)
     expect(refused.map(({ errors }) => errors?.[0]?.message)).toEqual([
-      expect.stringContaining('is the only app in use: create another, or bring one back'),
+      expect.stringContaining('is the only active app. Create or restore another app first.'),
     ])
     await Promise.all(others.map((id: string) => archive(id, false)))
   })
@@ -114,16 +114,16 @@ describe('gap: deleting an app', () => {
   it('needs an archived app of which nobody is charged, and its id once more', async () => {
     const { id, change } = await newApp()
     const refused = async (asked: string) => (await server.dashboard.error(asked)).message
-    expect(await refused(remove(id))).toBe(`The app "${id}" is in use: archive it first`)
+    expect(await refused(remove(id))).toBe(`The app "${id}" is not archived. Archive it first.`)
     await change('archiveApp(archived: true)')
-    expect(await refused(remove(id, 'default'))).toBe(`Type the id of the app to confirm: "${id}"`)
+    expect(await refused(remove(id, 'default'))).toBe(`confirm must be the ID of the app: "${id}"`)
     await inDatabase(
       `insert into provider_subscription (app_id, provider, ref, user_uid, status, made_at, live)
        select $1, p.name, 'sub', uid, 'active', now(), true from users, (values ('stripe'), ('sandbox')) p (name)
        where app_id = $1 and id = 'ann'`,
       [id],
     )
-    const paying = `The app "${id}" has 1 subscription that is still paid for: cancel what can still cost somebody money first`
+    const paying = `The app "${id}" has 1 paid subscription. Cancel the subscriptions, and wait for the payment links to expire.`
     expect(await refused(remove(id))).toBe(paying)
     const { appUse } = await server.dashboard.data(
       `{ appUse(appId: "${id}") { users subscriptions ledgerEntries features packages keys paid openLinks refusal } }`,
@@ -132,7 +132,9 @@ describe('gap: deleting an app', () => {
       ...{ users: 2, subscriptions: 1, ledgerEntries: 0, features: 2, packages: 2 },
       ...{ keys: 1, paid: 1, openLinks: 0, refusal: paying },
     })
-    expect(await refused(remove('default'))).toBe('Every start creates the app "default": archive it instead')
+    expect(await refused(remove('default'))).toBe(
+      'The app "default" is created at every start and cannot be deleted. Archive it instead.',
+    )
     expect((await server.dashboard.error(remove('nowhere'))).extensions.code).toBe('APP_NOT_FOUND')
   })
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 
 const newApp = () => newArchivingApp(server)
-const ARCHIVED = 'Package is archived: bring it back in the dashboard, or choose another'
+const ARCHIVED = 'Package is archived. Restore it in the dashboard or choose another package.'
 
 describe('gap: archiving', () => {
   it('a package takes no new subscribers by any way, and is back when it is brought back', async () => {
@@ -87,7 +87,7 @@ describe('gap: archiving', () => {
     const { admin, change, refusal } = await newApp()
     await change('setOverride(input: {userId: "ann", featureId: "calls", mode: ADD, limit: 5})', '{ mode }')
     await change('archiveFeature(id: "calls")')
-    const into = 'The feature "calls" is archived: bring it back before you add it to a package'
+    const into = 'The feature "calls" is archived. Restore it before adding it to a package.'
     expect(await refusal('editPackage(id: "next", input: {features: [{id: "calls"}]})')).toBe(into)
     const made = await admin.error(
       'mutation { createPackage(input: {id: "new", name: "New", features: [{id: "calls"}]}) { id } }',
@@ -123,7 +123,7 @@ describe('gap: deleting', () => {
   it('only what nothing refers to; otherwise the answer says how many do', async () => {
     const { id, admin, change, refusal, dashboard } = await newApp()
     expect(await refusal('deletePackage(id: "old")')).toBe(
-      'The package "old" has 1 subscription (past ones count): archive it instead',
+      'The package "old" has 1 subscription (including cancelled ones). Archive it instead.',
     )
     const { packageUse } = await dashboard.data(
       `{ packageUse(appId: "${id}", id: "old") { subscriptions live templates refusal } }`,
@@ -132,19 +132,19 @@ describe('gap: deleting', () => {
       subscriptions: 1,
       live: 1,
       templates: 0,
-      refusal: 'The package "old" has 1 subscription (past ones count): archive it instead',
+      refusal: 'The package "old" has 1 subscription (including cancelled ones). Archive it instead.',
     })
     expect(await refusal('deleteFeature(id: "calls")')).toBe(
-      'The feature "calls" is in 1 package: archive it instead',
+      'The feature "calls" is part of 1 package. Archive it instead.',
     )
     await change('createPrice(packageId: "next", input: {amount: 100, currency: "usd", interval: "month"})')
     await change('createBillingTemplate(input: {id: "sold", name: "Sold", packageIds: ["next"]})')
-    expect(await refusal('deletePackage(id: "next")')).toContain('is sold by 1 template')
+    expect(await refusal('deletePackage(id: "next")')).toContain('is used by 1 template')
 
     await admin.data(`mutation { generateSubscriptionLink(templateId: "sold", userId: "bob",
       successUrl: "https://a.example", cancelUrl: "https://b.example") { url } }`)
     expect(await refusal('deleteBillingTemplate(id: "sold")')).toBe(
-      'The billing template "sold" has 1 payment link: archive it instead',
+      'The billing template "sold" has 1 payment link. Archive it instead.',
     )
   })
 
@@ -155,7 +155,7 @@ describe('gap: deleting', () => {
     await change('editPackage(id: "next", input: {features: []})')
     await change('publishPackage(id: "next")')
     expect(await refusal('deleteFeature(id: "seats")')).toBe(
-      'The feature "seats" was in an earlier version of 1 package: archive it instead',
+      'The feature "seats" was part of an earlier version of 1 package. Archive it instead.',
     )
     expect(await change('deleteBillingTemplate(id: "sold")')).toEqual({ id: 'sold' })
     expect(await change('deletePackage(id: "next")')).toEqual({ id: 'next' })
@@ -176,7 +176,7 @@ describe('gap: deleting', () => {
     await change('createFeature(input: {id: "drafted", name: "Drafted", type: BINARY})')
     await change('createFeature(input: {id: "given", name: "Given", type: BINARY})')
     await change('editPackage(id: "old", input: {features: [{id: "calls"}, {id: "drafted"}]})')
-    expect(await refusal('deleteFeature(id: "drafted")')).toContain('is in 1 package')
+    expect(await refusal('deleteFeature(id: "drafted")')).toContain('is part of 1 package')
     await change('setOverride(input: {userId: "ann", featureId: "given", mode: GRANT})', '{ mode }')
     await change('removeOverride(userId: "ann", featureId: "given")', '{ mode }')
     expect(await refusal('deleteFeature(id: "given")')).toContain('has or had overrides')

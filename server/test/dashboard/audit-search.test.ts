@@ -323,9 +323,9 @@ describe('gap: filters of the audit log', () => {
   })
 
   it.each([
-    [{ from: 'yesterday' }, /^from must be a time in ISO 8601/],
-    [{ to: '+275760-09-13T00:00:00Z' }, /^to must be a time in ISO 8601/],
-    [{ after: '17' }, /^after must be the `next` of an earlier page/],
+    [{ from: 'yesterday' }, /^from must be an ISO 8601 time/],
+    [{ to: '+275760-09-13T00:00:00Z' }, /^to must be an ISO 8601 time/],
+    [{ after: '17' }, /^after must be the `next` value of a previous page/],
     [{ after: '999999999999999-1' }, /^after must be/],
   ])('refuses %j', async (query, says) => {
     expect((await server.dashboard.error(LOG, query)).message).toMatch(says)

@@ -187,7 +187,7 @@ export const STEPS: Step[] = [
   {
     mutation: `migrateSubscriptions(${app}, packageId: "plan", fromVersion: 1, toVersion: 2) { id }`,
     entry: {
-      sentence: 'moved those with version 1 of the package Plan to version 2',
+      sentence: 'migrated subscriptions of the package Plan from version 1 to version 2',
       subjectKind: 'migration',
       before: null,
       after: { packageId: 'plan', reach: 'ALL', undoneAt: null },
@@ -196,7 +196,7 @@ export const STEPS: Step[] = [
   {
     mutation: `undoMigration(${app}, id: "MIGRATION") { id }`,
     entry: {
-      sentence: 'undid the move from version 1 of the package Plan to version 2',
+      sentence: 'undid the migration of the package Plan from version 1 to version 2',
       before: { undoneAt: null },
       after: { undoneAt: expect.any(String) },
     },
@@ -204,7 +204,7 @@ export const STEPS: Step[] = [
   {
     mutation: `keepSubscription(${app}, id: "SUBSCRIPTION") { id }`,
     entry: {
-      sentence: 'kept the subscription of anna to Plan',
+      sentence: 'reverted the cancellation of the subscription of anna to Plan',
       subjectKind: 'subscription',
       before: { cancelledAt: null },
       after: { cancelledAt: null },
@@ -241,12 +241,12 @@ export const STEPS: Step[] = [
   },
   {
     mutation: `startTrial(${app}, userId: "anna", packageId: "plan", until: "${inDays(30)}") { id }`,
-    entry: { sentence: 'started a trial of the user anna', subjectKind: 'subscriptions' },
+    entry: { sentence: 'started a trial for the user anna', subjectKind: 'subscriptions' },
   },
   {
     mutation: `extendTrial(${app}, id: "TRIAL", until: "${inDays(60)}") { id }`,
     entry: {
-      sentence: 'extended the trial of anna of Plan',
+      sentence: 'extended the trial of Plan for anna',
       subjectKind: 'subscription',
       before: { trialEndsAt: expect.stringContaining(inDays(30).slice(0, 10)) },
       after: { trialEndsAt: expect.stringContaining(inDays(60).slice(0, 10)) },
@@ -300,7 +300,7 @@ export const STEPS: Step[] = [
   },
   {
     mutation: `archiveBillingTemplate(${app}, id: "offer", archived: false) { id }`,
-    entry: { sentence: 'brought back the billing template Offer' },
+    entry: { sentence: 'restored the billing template Offer' },
   },
   {
     mutation: `createBillingTemplate(${app}, input: { id: "unsold", name: "Unsold", packageIds: ["plan"] }) { id }`,
@@ -353,7 +353,7 @@ export const STEPS: Step[] = [
   {
     mutation: `setAccessAfterRefund(${app}, access: END) { accessAfterRefund }`,
     entry: {
-      sentence: 'decided that access ends after a refund or dispute',
+      sentence: 'set access to end after a refund or dispute',
       subjectKind: 'app',
       before: { accessAfterRefund: 'KEEP' },
       after: { accessAfterRefund: 'END' },
@@ -362,7 +362,7 @@ export const STEPS: Step[] = [
   {
     mutation: `reverseSandboxPayment(${app}, subscriptionId: "bought", paymentRef: "cs_paid", action: REFUND) { refunded }`,
     entry: {
-      sentence: 'tried a refund or dispute of a sandbox payment of payer for Plan',
+      sentence: 'simulated a refund or dispute of a sandbox payment of payer for Plan',
       subjectKind: 'subscription',
       subjectId: 'bought',
     },

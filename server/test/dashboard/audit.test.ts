@@ -126,11 +126,11 @@ describe('gap: the audit log', () => {
     const plan = { text: 'Plan', subject: { kind: 'PACKAGE', appId: 'audited', id: 'plan' } }
     expect(named('changed the package Plan')).toEqual([plan])
     // The entry has the ids alone; the user and the package have been renamed or deleted since, or not.
-    expect(named('tried a refund or dispute of a sandbox payment of payer for Plan')).toEqual([
+    expect(named('simulated a refund or dispute of a sandbox payment of payer for Plan')).toEqual([
       { text: 'payer', subject: { kind: 'USER', appId: 'audited', id: 'payer' } },
       plan,
     ])
-    expect(named('brought back the billing template Offer')).toEqual([
+    expect(named('restored the billing template Offer')).toEqual([
       { text: 'Offer', subject: { kind: 'TEMPLATE', appId: 'audited', id: expect.any(String) } },
     ])
     // What is gone is named, and leads nowhere.

@@ -100,7 +100,7 @@ describe('gap: editing the catalogue in the dashboard', () => {
     const first = await dashboard.data(UPDATE_FEATURE, edit('First', createFeature.version))
     expect(first.updateFeature.version).not.toBe(createFeature.version)
     expect(await dashboard.error(UPDATE_FEATURE, edit('Second', createFeature.version))).toMatchObject({
-      message: 'This feature has been changed in the meantime: reload it, then make your change again',
+      message: 'This feature was changed in the meantime. Reload it and repeat your change.',
       extensions: { code: 'CONFLICT', status: 409 },
     })
     const { updateFeature } = await dashboard.data(UPDATE_FEATURE, edit('Third', null))

@@ -116,6 +116,6 @@ describe('gap: copying a catalogue', () => {
       draft: 'SAME',
     })
     const { message } = await server.dashboard.error(copy, { appId: to.id, fromAppId: to.id })
-    expect(message).toBe('fromAppId must be another app')
+    expect(message).toBe('fromAppId must be a different app')
   })
 })

@@ -212,9 +212,9 @@ describe('gap: a dry run, its report and the way back', () => {
     expect(header).toBe('line,id,outcome,problem,message,oldEmail,newEmail,oldBillingId,newBillingId')
     expect(rows).toEqual([
       `"2","'=1+1","APPLIED","","","old@x.example","'+2@x.example","",""`,
-      `"3","'@SUM(A1)","BAD","UNKNOWN_USER","There is no user with this id","","","",""`,
+      `"3","'@SUM(A1)","BAD","UNKNOWN_USER","The user does not exist","","","",""`,
       `"4","ann","APPLIED","","","ann@old.example","a,b@x.example","cus_ann","cus_ann"`,
-      `"5","'＝2+3","BAD","UNKNOWN_USER","There is no user with this id","","","",""`,
+      `"5","'＝2+3","BAD","UNKNOWN_USER","The user does not exist","","","",""`,
     ])
     expect((await fetch(address)).status).toBe(401)
     expect((await fetch(`${address}s`, { headers: { Cookie: imports.cookie } })).status).toBe(404)
@@ -249,7 +249,7 @@ describe('gap: a dry run, its report and the way back', () => {
     )
     expect(await stateNow()).toMatchObject({
       state: before,
-      failure: expect.stringContaining('server stopped'),
+      failure: expect.stringContaining('The server was stopped'),
     })
     // Its connection is cut.
     await withConnection(connection, async (client) => {
@@ -264,7 +264,7 @@ describe('gap: a dry run, its report and the way back', () => {
     })
     expect(await finished(app, 'cut')).toMatchObject({
       state: before,
-      failure: `Something went wrong on our side; ${way} it again for the rest`,
+      failure: `Internal error. ${way === 'apply' ? 'Apply' : 'Undo'} the import again to process the remaining rows.`,
     })
     await start(app, name, 'cut')
     expect(await finished(app, 'cut')).toMatchObject({ state: after, failure: null, applied: 2 })
@@ -302,7 +302,7 @@ describe('gap: a dry run, its report and the way back', () => {
       await silence()
       expect(await stateOf('slow')).toEqual({
         state: 'FAILED',
-        failure: 'The server stopped while reading; upload the file again',
+        failure: 'The server stopped while reading the file. Upload it again.',
       })
       // As soon as its reader is heard of again.
       await vi.waitFor(async () => expect((await stateOf('slow')).state).toBe('READING'), PATIENCE_MS)

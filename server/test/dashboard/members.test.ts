@@ -71,7 +71,7 @@ describe('gap: members', () => {
     expect((await visitor.data(ACCEPT, { token, password: PASSWORD })).acceptInvitation.role).toBe('EDITOR')
     for (const again of [token, 'guessed']) {
       expect(await visitor.error(ACCEPT, { token: again, password: PASSWORD })).toMatchObject({
-        message: 'This invitation is no longer valid; ask an owner for a new one',
+        message: 'This invitation is no longer valid. Ask an owner for a new one.',
         extensions: { code: 'UNAUTHENTICATED' },
       })
     }
@@ -156,7 +156,7 @@ describe('gap: members', () => {
       client.ask('mutation ($id: String!) { changeRole(memberId: $id, role: VIEWER) { role } }', { id })
     const answers = await Promise.all([demote(server.dashboard, me.id), demote(second.client, second.id)])
     const messages = answers.flatMap(({ errors }) => errors?.map(({ message }) => message) ?? [])
-    expect(messages).toEqual(['This is the last owner: make somebody else an owner first'])
+    expect(messages).toEqual(['This is the last owner. Make another member an owner first.'])
     const { members } = await server.dashboard.data('{ members { email role } }')
     const owners = members.filter(({ role }: Data) => role === 'OWNER')
     expect(owners).toHaveLength(1)
@@ -214,7 +214,7 @@ describe('gap: a forgotten password', () => {
     expect([noted[0].before, noted[0].after]).toEqual([shown, shown])
     expect(JSON.stringify(auditLog)).not.toContain(token)
     expect(await visitor.error(RESET, { token, password: NEW })).toMatchObject({
-      message: expect.stringMatching(/^This link has been used or has expired/),
+      message: expect.stringMatching(/^This link was already used or has expired/),
       extensions: { code: 'UNAUTHENTICATED' },
     })
   })

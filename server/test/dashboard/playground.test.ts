@@ -78,10 +78,10 @@ describe('gap: the playground', () => {
       return explain.steps.find(({ step }: Data) => step === name)?.text
     }
     expect(await said('call', 'GRANTS')).toBe('Granted by plan (10 per month), extra (5 per month).')
-    expect(await said('call', 'BUDGET')).toBe('15 per month, all packages together.')
-    expect(await said('over', 'BUDGET')).toBe('1 per month, all packages together, with overage.')
-    expect(await said('seats', 'BUDGET')).toBe('2 in all, all packages together.')
-    expect(await said('free', 'BUDGET')).toBe('Unlimited, all packages together.')
+    expect(await said('call', 'BUDGET')).toBe('15 per month, total of all packages.')
+    expect(await said('over', 'BUDGET')).toBe('1 per month, total of all packages, with overage.')
+    expect(await said('seats', 'BUDGET')).toBe('2 in total, total of all packages.')
+    expect(await said('free', 'BUDGET')).toBe('Unlimited, total of all packages.')
     expect(
       (await dashboard.error(EXPLAIN, { appId, userId: 'ann', featureId: 'call', delta: -1 })).message,
     ).toMatch(/^delta must not be negative/)
@@ -112,14 +112,14 @@ describe('gap: the playground', () => {
     expect(await told('call')).toEqual([
       'OVERRIDE true: An override adds 5 to the limit, overage allowed.',
       'SUBSCRIPTIONS true: No live subscription.',
-      'GRANTS true: None of the live packages includes the feature.',
-      'BUDGET true: 5 per month, with the override, with overage.',
-      'USED true: 0 used in this period, 1 asked for: 0 + 1 ≤ 5.',
-      'ANSWER true: Within budget: 0 of 5 used, by an override.',
+      'GRANTS true: No live package includes the feature.',
+      'BUDGET true: 5 per month, including the override, with overage.',
+      'USED true: 0 used in this period, 1 requested: 0 + 1 ≤ 5.',
+      'ANSWER true: Within budget: 0 of 5 used (override).',
     ])
     await set({ featureId: 'sso', mode: 'GRANT', expiresAt: '2091-05-01T12:30:00Z', reason: 'a pilot' })
     expect((await told('sso'))[0]).toBe(
-      'OVERRIDE true: An override grants the feature, until 2091-05-01 12:30 UTC. Its note: "a pilot".',
+      'OVERRIDE true: An override grants the feature, until 2091-05-01 12:30 UTC. Note: "a pilot".',
     )
     const [plan] = await app.subscribe('plan')
     await set({ featureId: 'call', mode: 'DENY' })
@@ -129,7 +129,7 @@ describe('gap: the playground', () => {
     ])
     for (const [input, text] of [
       [{ mode: 'REPLACE', limit: 3, overageEnabled: false }, 'sets the limit to 3, overage not allowed'],
-      [{ mode: 'UNLIMITED' }, 'lifts the limit'],
+      [{ mode: 'UNLIMITED' }, 'removes the limit'],
       [{ mode: 'GRANT' }, 'grants the feature without a limit'],
     ] as const) {
       await set({ featureId: 'call', ...input })
@@ -148,7 +148,7 @@ describe('gap: the playground', () => {
       [appId, plan],
     )
     expect((await told('call'))[1]).toBe(
-      'SUBSCRIPTIONS true: Live: plan × 5. plan is a trial until 2091-04-10 00:00 UTC. pro takes over from plan at 2091-04-10 00:00 UTC.',
+      'SUBSCRIPTIONS true: Live: plan × 5. plan is a trial until 2091-04-10 00:00 UTC. pro replaces plan at 2091-04-10 00:00 UTC.',
     )
   })
 })

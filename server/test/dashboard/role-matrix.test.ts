@@ -209,7 +209,9 @@ function doorOf({ errors }: Answer): 'open' | 'closed' {
   const [error] = errors ?? []
   const told = `${error?.extensions.status} ${error?.message}`
   if (told === '401 Sign in to the dashboard first') return 'closed'
-  return /^403 This needs an (owner|editor or owner); you are a (viewer|editor)$/.test(told)
+  return /^403 This operation requires the (owner|editor or owner) role; you have the (viewer|editor) role$/.test(
+    told,
+  )
     ? 'closed'
     : 'open'
 }

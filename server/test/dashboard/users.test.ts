@@ -50,7 +50,7 @@ describe('gap: one rule for an email address', () => {
       const create = `mutation (${declared}$input: CreateUserInput!) { createUser(${passed}input: $input) { email } }`
       const refused = await client.error(create, { appId, input: { id: 'bad', email: 'no address' } })
       expect(refused).toMatchObject({
-        message: 'email is not an email address: "no address"',
+        message: 'email is not a valid email address: "no address"',
         extensions: { code: 'BAD_USER_INPUT', field: 'email' },
       })
     }
@@ -187,7 +187,7 @@ describe('gap: users in the dashboard', () => {
       ['ann', Buffer.from('["metadata","a",1]').toString('base64url')],
     ]) {
       const error = await app.dashboard.error(USERS, { appId: app.id, search, after })
-      expect(error.message).toBe('after must be the `next` of an earlier page')
+      expect(error.message).toBe('after must be the `next` value of a previous page')
     }
   })
 
@@ -443,7 +443,7 @@ describe('gap: long lists', () => {
       expect([after, extensions.code, message]).toEqual([
         after,
         'BAD_USER_INPUT',
-        'after must be the `next` of an earlier page',
+        'after must be the `next` value of a previous page',
       ])
     }
     const refused = await dashboard.error(

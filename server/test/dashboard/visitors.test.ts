@@ -110,7 +110,7 @@ describe('gap: visitors', () => {
     for (const query of [twice, `mutation { a: ${field} ... on Mutation { b: ${field} } }`]) {
       const { message, extensions } = await server.dashboard.error(query)
       expect([message, extensions.code]).toEqual([
-        'The operation may sign in or set a password once',
+        'An operation can sign in or set a password only once',
         'GRAPHQL_VALIDATION_FAILED',
       ])
     }

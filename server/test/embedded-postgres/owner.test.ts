@@ -138,8 +138,8 @@ describe('supervision', () => {
     )
     process.kill(pid, 'SIGKILL')
     await until(async () => postgres.pid !== pid && (await answers(connection)))
-    expect(said).toContainEqual(['error', 'PostgreSQL stopped unexpectedly: starting it again'])
-    expect(said).toContainEqual(['warn', 'Ending a session that outlived its PostgreSQL'])
+    expect(said).toContainEqual(['error', 'PostgreSQL stopped unexpectedly; restarting it'])
+    expect(said).toContainEqual(['warn', 'Terminating an orphaned PostgreSQL backend process'])
     await session.end().catch(() => {})
   })
 

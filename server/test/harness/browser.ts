@@ -53,7 +53,7 @@ function chromiumPath(): string {
   const found = candidates.find(isExecutable)
   if (found) return found
   throw new Error(
-    `These tests need a Chromium: install one, or set TOLLGATE_CHROMIUM to its path (looked for: ${
+    `These tests require Chromium. Install it, or set TOLLGATE_CHROMIUM to its path (looked for: ${
       process.env.TOLLGATE_CHROMIUM ?? NAMES.join(', ')
     })`,
   )

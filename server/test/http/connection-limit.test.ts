@@ -130,7 +130,7 @@ describe.runIf(process.platform === 'linux')('gap: the limit of open files', () 
   it('refuses more connections than it leaves room for, in one line', async () => {
     expect(() => connectionLimit(1_000, 1_024)).toThrow(
       new StartError(
-        'TOLLGATE_MAX_CONNECTIONS is 1000, but a limit of 1024 open files leaves room for 928: raise it (ulimit -n), or set less.',
+        'TOLLGATE_MAX_CONNECTIONS is 1000, but the limit of 1024 open files only allows 928. Raise the limit (ulimit -n), or set a lower value.',
       ),
     )
     const { code, stderr } = await refusedStart({ DATABASE_URL: database.url, TOLLGATE_MAX_CONNECTIONS: '0' })

@@ -64,7 +64,7 @@ describe('gap: rate limits of a key', () => {
     expect(refused.status).toBe(200)
     expect(refused.errors).toEqual([
       {
-        message: expect.stringMatching(/^Too many requests with this API key; try again in \d+ s$/),
+        message: expect.stringMatching(/^Too many requests with this API key; retry in \d+ s\.$/),
         locations: [],
         path: [],
         extensions: { code: 'RATE_LIMITED', type: 'Error', status: 429, retryAfter: expect.any(Number) },
@@ -103,7 +103,7 @@ describe('gap: rate limits of a key', () => {
     expect(readConfig({ TOLLGATE_RATE_LIMIT_ADDRESS: 'off' }).http.admission.address).toBeNull()
     for (const wrong of ['0', '-1', 'many', '5/0', '5/', '1e9', '5 / 10']) {
       expect(() => readConfig({ TOLLGATE_RATE_LIMIT_TOKEN: wrong })).toThrow(
-        /^TOLLGATE_RATE_LIMIT_TOKEN must be requests per second, such as 50/,
+        /^TOLLGATE_RATE_LIMIT_TOKEN must be a number of requests per second, such as 50/,
       )
     }
     expect(() => readConfig({ TOLLGATE_TRUSTED_PROXIES: 'nginx' })).toThrow(

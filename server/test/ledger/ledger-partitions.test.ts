@@ -260,7 +260,7 @@ describe('retiring', () => {
         const write = () => archivePartition(by, file, head, totals, () => {}, [])
         return write().catch(async (error: Error) => {
           // Of an attempt that was killed before entries were deleted.
-          if (!/something else/.test(error.message)) throw error
+          if (!/different content/.test(error.message)) throw error
           await rm(file)
           return write()
         })
@@ -373,35 +373,35 @@ describe('an archive', () => {
   it('is used again by the next attempt if it is the same, and never replaced', async () => {
     const { sha256 } = await write('whole.gz')
     await writeFile(join(path, 'other.gz'), gzipSync('something else\n'))
-    await expect(write('other.gz')).rejects.toThrow('not a whole archive')
+    await expect(write('other.gz')).rejects.toThrow('not a complete ledger archive')
     const other = (await readFile(join(path, 'whole.gz'))).toString('latin1')
     await pool.query('update usage_ledger set used = used + 1 where seq = 1')
-    await expect(write('whole.gz')).rejects.toThrow('already exists, with something else')
+    await expect(write('whole.gz')).rejects.toThrow('already exists with different content')
     await pool.query('update usage_ledger set used = used - 1 where seq = 1')
     expect((await readFile(join(path, 'whole.gz'))).toString('latin1')).toBe(other)
     expect((await readArchive(join(path, 'whole.gz'), () => {})).sha256).toBe(sha256)
   })
 
   it('that does not agree with the sums is removed, and the entries stay', async () => {
-    await expect(write('short.gz', { entries: 4n, delta: 1n })).rejects.toThrow('did not agree')
+    await expect(write('short.gz', { entries: 4n, delta: 1n })).rejects.toThrow('does not match the ledger')
     expect(await readdir(path)).not.toContain('short.gz')
     expect((await entriesIn(pool)).usage_ledger_0).toBe(3)
   })
 
   it.each([
-    ['is cut short', (bytes: Buffer) => gzipSync(gunzipSync(bytes).subarray(0, -120)), 'ends too early'],
-    ['is torn off', (bytes: Buffer) => bytes.subarray(0, -40), 'damaged, or ends too early'],
+    ['is cut short', (bytes: Buffer) => gzipSync(gunzipSync(bytes).subarray(0, -120)), 'truncated'],
+    ['is torn off', (bytes: Buffer) => bytes.subarray(0, -40), 'damaged or truncated'],
     [
       'has another number',
       (bytes: Buffer) => gzipSync(gunzipSync(bytes).toString().replace('"used":2', '"used":3')),
-      'its checksum differs',
+      'checksum mismatch',
     ],
     [
       'goes on',
       (bytes: Buffer) => gzipSync(Buffer.concat([gunzipSync(bytes), Buffer.from('{}\n')])),
-      'follows its end',
+      'unexpected data after the end',
     ],
-    ['is something else', () => gzipSync('{"format":"x"}\n'), 'it is something else'],
+    ['is something else', () => gzipSync('{"format":"x"}\n'), 'not a ledger archive'],
     ['is no file of ours', () => Buffer.from('hello'), 'damaged'],
   ])('that %s is refused', async (name, damage, why) => {
     const file = join(path, `${name}.gz`)
@@ -459,7 +459,7 @@ describe('npm run ledger', () => {
 
   it('archives what is old enough, reads it back, and says what became of it', async () => {
     expect(await ledger('archive', '--to', path)).toEqual([
-      'No partition of the ledger was closed more than 90 days ago: nothing to do.',
+      'No ledger partition was closed more than 90 days ago. Nothing to do.',
     ])
     await pool.query(
       `update ledger_partition set opened_at = opened_at - interval '100 days' where block < 2`,
@@ -473,7 +473,7 @@ describe('npm run ledger', () => {
     const file = await firstFile()
     expect(await readdir(path)).toHaveLength(1)
     expect(await ledger('check', file)).toEqual([
-      `${file} is whole: 2 entries of partition 0, by Tollgate 0.0.0-test.`,
+      `${file} is valid: 2 entries of partition 0, written by Tollgate 0.0.0-test.`,
     ])
     const deltas = async (...filter: string[]) =>
       (await ledger('read', file, ...filter)).map((line) => JSON.parse(line).delta)
@@ -485,7 +485,7 @@ describe('npm run ledger', () => {
       expect.stringMatching(/^0\t.*\t2 entries archived in .*\.ndjson\.gz on /),
       expect.stringMatching(/^1\t.* to .*MB\tabout \d+ entries$/),
       expect.stringMatching(/^2\t.* to now\t/),
-      '3\tready to be opened',
+      '3\tnot yet in use',
     ])
   })
 
@@ -493,12 +493,12 @@ describe('npm run ledger', () => {
     const blocked = join(path, 'no folder')
     await writeFile(blocked, '')
     expect(await ledger('archive', '--to', blocked, '--older-than', '0')).toEqual([
-      expect.stringMatching(/no folder cannot be used as a folder/),
+      expect.stringMatching(/no folder cannot be created/),
     ])
     // The name is taken by something else.
     await writeFile(join(path, await nameOf(1)), gzipSync('mine\n'))
     expect(await ledger('archive', '--to', path, '--older-than', '0')).toEqual([
-      expect.stringContaining('is not a whole archive of the ledger'),
+      expect.stringContaining('is not a complete ledger archive'),
     ])
     expect((await entriesIn(pool)).usage_ledger_1).toBe(2)
     expect(await unbalancedCounters(pool)).toBe(0)
@@ -576,7 +576,7 @@ describe('npm run ledger', () => {
     const other = await pool.connect()
     await other.query(`select pg_advisory_lock(hashtext('tollgate ledger retirement'))`)
     expect(await ledger('archive', '--to', path, '--older-than', '0')).toEqual([
-      'Another process is archiving or deleting old entries: try again when it is done.',
+      'Another process is archiving or deleting old entries. Retry when it is done.',
     ])
     const settings = { partitionSeconds: 86_400, keptSeconds: 0 }
     expect(await keepLedger([pool], settings, never)).toMatchObject({ retired: [] })
@@ -601,7 +601,7 @@ describe('npm run ledger', () => {
       ['archive', '--to', 'x', '--older-than', 'soon'],
       /^--older-than must be a number of days from 0 to 36500\.$/,
     ],
-    [['read', 'x', '--user', 'ann'], /^--user takes --app too/],
+    [['read', 'x', '--user', 'ann'], /^--user requires --app/],
     [['read', 'x', '--app', 'a', '--user', 'eve'], /^The app a has no user "eve"\.$/],
     [['check', '/nowhere/x'], /^\/nowhere\/x cannot be read/],
   ])('refuses %j', async (args, line) => {

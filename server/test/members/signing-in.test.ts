@@ -132,14 +132,14 @@ describe('gap: the first owner', () => {
     try {
       const { ownerToken: token } = fresh.firstStart
       expect(await fresh.dashboard.error(SET_OWNER, { token: 'guessed' })).toMatchObject({
-        message: 'This link is not valid; use the one that the service printed',
+        message: 'This link is not valid. Use the link printed by the service.',
         extensions: { code: 'UNAUTHENTICATED' },
       })
       const { pair } = await cookieOf(fresh.dashboard, SET_OWNER, { token })
       const session = fresh.dashboard.with({ Cookie: pair })
       expect(await session.data('{ me { email } }')).toEqual({ me: { email: 'first@example.com' } })
       expect(await fresh.dashboard.error(SET_OWNER, { token })).toMatchObject({
-        message: 'This link was already used; sign in instead',
+        message: 'This link was already used. Sign in instead.',
         extensions: { code: 'UNAUTHENTICATED' },
       })
     } finally {
@@ -173,7 +173,7 @@ describe('gap: what the dashboard asks of a visitor', () => {
   it.for(FOREIGN)('refuses the cookie to a page from %s', async (origin) => {
     const error = await server.dashboard.with({ Origin: origin }).error('{ me { email } }')
     expect(error).toMatchObject({
-      message: 'The dashboard answers only its own pages',
+      message: 'Cross-origin requests to the dashboard API are not allowed',
       extensions: { code: 'FORBIDDEN', status: 403 },
     })
   })

@@ -171,9 +171,9 @@ describe('gap: what each mode does', () => {
     await set('audit', 'DENY')
     await tell('audit')
     expect(told).toEqual([
-      'Within budget: 0 of 3 used, by an override.',
-      'Limit exceeded: 0 of 3 used, by an override, 4 more does not fit.',
-      'The feature is unlimited, by an override.',
+      'Within budget: 0 of 3 used (override).',
+      'Limit exceeded: 0 of 3 used (override), 4 requested.',
+      'The feature is unlimited (override).',
       'An override grants this feature to the user.',
       'An override denies this feature to the user.',
     ])
@@ -280,7 +280,7 @@ describe('gap: when an override applies', () => {
     expect(await remove('call')).toEqual({ mode: 'REPLACE', limit: 50 })
     expect(await check('call')).toMatchObject({
       reasonCode: 'LIMIT_EXCEEDED',
-      reason: 'Limit exceeded: 20 of 10 used, 1 more does not fit.',
+      reason: 'Limit exceeded: 20 of 10 used, 1 requested.',
     })
     expect(await remove('call')).toBeNull()
     expect(await list()).toEqual([])
@@ -313,17 +313,23 @@ describe('gap: what setOverride takes', () => {
   ][] = [
     ['an unknown user', { userId: 'nobody' }, 'USER_NOT_FOUND', undefined, /nobody/],
     ['an unknown feature', { featureId: 'none' }, 'FEATURE_NOT_FOUND', undefined, /none/],
-    ['REPLACE without a limit', { mode: 'REPLACE' }, 'BAD_USER_INPUT', 'limit', /REPLACE needs a limit/],
-    ['ADD without a limit', { mode: 'ADD' }, 'BAD_USER_INPUT', 'limit', /ADD needs a limit/],
-    ['UNLIMITED with a limit', { limit: 1 }, 'BAD_USER_INPUT', 'limit', /UNLIMITED takes no limit/],
-    ['GRANT with a limit', { mode: 'GRANT', limit: 1 }, 'BAD_USER_INPUT', 'limit', /GRANT takes no limit/],
-    ['a negative limit', { mode: 'ADD', limit: -1 }, 'BAD_USER_INPUT', 'limit', /whole number from 0/],
+    ['REPLACE without a limit', { mode: 'REPLACE' }, 'BAD_USER_INPUT', 'limit', /REPLACE requires a limit/],
+    ['ADD without a limit', { mode: 'ADD' }, 'BAD_USER_INPUT', 'limit', /ADD requires a limit/],
+    ['UNLIMITED with a limit', { limit: 1 }, 'BAD_USER_INPUT', 'limit', /UNLIMITED does not accept a limit/],
+    [
+      'GRANT with a limit',
+      { mode: 'GRANT', limit: 1 },
+      'BAD_USER_INPUT',
+      'limit',
+      /GRANT does not accept a limit/,
+    ],
+    ['a negative limit', { mode: 'ADD', limit: -1 }, 'BAD_USER_INPUT', 'limit', /integer from 0/],
     [
       'DENY with overage',
       { mode: 'DENY', overageEnabled: true },
       'BAD_USER_INPUT',
       'overageEnabled',
-      /takes no/,
+      /does not accept/,
     ],
     [
       'REPLACE of a binary feature',
@@ -337,7 +343,7 @@ describe('gap: what setOverride takes', () => {
       { featureId: 'audit' },
       'BAD_USER_INPUT',
       'mode',
-      /only be granted or denied/,
+      /requires a CONSUMABLE feature/,
     ],
     ['an expiry that is now', { expiresAt: start }, 'BAD_USER_INPUT', 'expiresAt', /in the future/],
     ['no time', { expiresAt: '2091-02-30T00:00:00Z' }, 'BAD_USER_INPUT', 'expiresAt', /ISO 8601/],

@@ -241,7 +241,7 @@ describe('gap: deleteUser', () => {
     expect(failed).toEqual([
       {
         state: 'FAILED',
-        lastError: expect.stringContaining('refund it at the sandbox'),
+        lastError: expect.stringContaining('Refund it at the sandbox'),
         payload: expect.anything(),
       },
     ])
@@ -269,10 +269,10 @@ describe('gap: deleteUser', () => {
         },
       },
     )
-    expect(created.message).toBe('The user has been deleted')
+    expect(created.message).toBe('The user was deleted')
     const tokenAgain = `mutation { generateUserToken(userId: "${TEXTS.id}") { token } }`
     expect((await admin.with({ 'Idempotency-Key': 'token' }).error(tokenAgain)).message).toBe(
-      'The user has been deleted',
+      'The user was deleted',
     )
     expect((await admin.data('{ users { id } }')).users).toEqual([{ id: 'ann' }])
 

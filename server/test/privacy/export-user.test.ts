@@ -110,7 +110,7 @@ describe('gap: exportUser', () => {
       Buffer.from('[0,"\\u0000"]').toString('base64url'),
     ]) {
       const error = await shop.admin.error(EXPORT, { id: 'bob', after: key })
-      expect(error.message, key).toBe('after must be the `next` of an earlier page')
+      expect(error.message, key).toBe('after must be the `next` value of a previous page')
     }
     for (const part of [0, 1, 2, 3, 4, 5, 6, 7, 8]) {
       const after = Buffer.from(JSON.stringify([part, ''])).toString('base64url')

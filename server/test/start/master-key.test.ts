@@ -75,12 +75,12 @@ describe('what secrets are sealed with', () => {
     expect(new Set((await kept(url)).map(sealedWith))).toEqual(new Set(['two']))
     await startAndStop({ DATABASE_URL: url, TOLLGATE_MASTER_KEY: two })
     await expect(startAndStop({ DATABASE_URL: url, TOLLGATE_MASTER_KEY: one })).rejects.toThrow(
-      /^The secrets in the database are sealed with the master key "two", which is not set: .*$/,
+      /^The secrets in the database are encrypted with the master key "two", which is not configured\. .*$/,
     )
-    await expect(startAndStop({ DATABASE_URL: url })).rejects.toThrow(/"two", which is not set/)
+    await expect(startAndStop({ DATABASE_URL: url })).rejects.toThrow(/"two", which is not configured/)
     const wrong = `two:${newKey()}`
     await expect(startAndStop({ DATABASE_URL: url, TOLLGATE_MASTER_KEY: wrong })).rejects.toThrow(
-      /^The master key "two" is not the one that the secrets in the database are sealed with: .*$/,
+      /^The master key "two" does not decrypt the secrets in the database\. .*$/,
     )
   })
 
@@ -95,7 +95,7 @@ describe('what secrets are sealed with', () => {
     expect(await startAndStop(env)).not.toContain(file)
     expect(await readFile(file, 'utf8')).toBe(made)
     await writeFile(file, `${newKey()}\n`)
-    await expect(startAndStop(env)).rejects.toThrow(/which is not set/)
+    await expect(startAndStop(env)).rejects.toThrow(/which is not configured/)
     const elsewhere = join(dataDir, 'elsewhere')
     await writeFile(elsewhere, `# moved\n${made}`, { mode: 0o600 })
     await startAndStop({ ...env, TOLLGATE_MASTER_KEY_FILE: elsewhere })
@@ -107,9 +107,9 @@ describe('a master key is refused in one line that does not repeat it', () => {
   it.each([
     ['too short', 'c2hvcnQ=', 'TOLLGATE_MASTER_KEY must be 32 bytes in hex or base64'],
     ['not encoded', 'correct horse battery staple', 'TOLLGATE_MASTER_KEY must be 32 bytes in hex or base64'],
-    ['with a bad id', `a b:${good}`, 'an id is up to 32'],
+    ['with a bad id', `a b:${good}`, 'an id has up to 32'],
     ['twice under one id', `a:${good},a:${newKey()}`, 'two keys with the same id'],
-    ['nothing but commas', ',,', 'has no key'],
+    ['nothing but commas', ',,', 'contains no key'],
   ])('%s', (_, TOLLGATE_MASTER_KEY, words) => {
     let said = ''
     try {

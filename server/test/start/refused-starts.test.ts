@@ -22,24 +22,27 @@ describe('a wrong setting stops the start with one line', () => {
     [{ PORT: '-1' }, /^PORT must be a number/],
     [{ PORT: '80.5' }, /^PORT must be a number/],
     [{ DATABASE_URL: 'mysql://localhost/tollgate' }, /^DATABASE_URL must start with postgres/],
-    [
-      { DATABASE_URL: 'postgres://localhost:port/x' },
-      /^The database cannot be reached: \w.*Check DATABASE_URL/,
-    ],
+    [{ DATABASE_URL: 'postgres://localhost:port/x' }, /^The database is unreachable: \w.*Check DATABASE_URL/],
     [
       { DATABASE_URL: 'postgres://127.0.0.1:1/x' },
-      /^The database cannot be reached: .*ECONNREFUSED.*Check DATABASE_URL/,
+      /^The database is unreachable: .*ECONNREFUSED.*Check DATABASE_URL/,
     ],
     [
       { DATABASE_URL: 'postgres://localhost:1/x' },
-      /^The database cannot be reached: .*ECONNREFUSED.*Check DATABASE_URL/,
+      /^The database is unreachable: .*ECONNREFUSED.*Check DATABASE_URL/,
     ],
-    [{ TOLLGATE_DATA_DIR: '/dev/null/data', DATABASE_URL: '' }, /set TOLLGATE_DATA_DIR/],
-    [{ TOLLGATE_API_KEY: 'two words' }, /^TOLLGATE_API_KEY must be ASCII characters without white space/],
-    [{ TOLLGATE_API_KEY: 'schlüssel' }, /^TOLLGATE_API_KEY must be ASCII characters without white space/],
+    [{ TOLLGATE_DATA_DIR: '/dev/null/data', DATABASE_URL: '' }, /[Ss]et TOLLGATE_DATA_DIR/],
+    [
+      { TOLLGATE_API_KEY: 'two words' },
+      /^TOLLGATE_API_KEY must consist of ASCII characters without whitespace/,
+    ],
+    [
+      { TOLLGATE_API_KEY: 'schlüssel' },
+      /^TOLLGATE_API_KEY must consist of ASCII characters without whitespace/,
+    ],
     [{ TOLLGATE_API_KEY: 'a' }, /^TOLLGATE_API_KEY must have at least 20 characters/],
     [{ TOLLGATE_API_KEY: 'k'.repeat(19) }, /^TOLLGATE_API_KEY must have at least 20 characters/],
-    [{ TOLLGATE_METRICS_TOKEN: 'schlüssel' }, /^TOLLGATE_METRICS_TOKEN must be ASCII characters/],
+    [{ TOLLGATE_METRICS_TOKEN: 'schlüssel' }, /^TOLLGATE_METRICS_TOKEN must consist of ASCII characters/],
     [{ TOLLGATE_OWNER_EMAIL: '' }, /^Set both TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD, or neither/],
     [
       { TOLLGATE_OWNER_PASSWORD: '' },
@@ -50,7 +53,7 @@ describe('a wrong setting stops the start with one line', () => {
       { TOLLGATE_PUBLIC_URL: 'ftp://tollgate.example.com' },
       /^TOLLGATE_PUBLIC_URL must be an http or https URL/,
     ],
-    [{ STRIPE_WEBHOOK_SECRET: 'whsec_x' }, /^STRIPE_WEBHOOK_SECRET needs STRIPE_SECRET_KEY/],
+    [{ STRIPE_WEBHOOK_SECRET: 'whsec_x' }, /^STRIPE_WEBHOOK_SECRET requires STRIPE_SECRET_KEY/],
     [{ STRIPE_SECRET_KEY: 'pk_test_x' }, /^STRIPE_SECRET_KEY must be a secret or restricted key/],
     [{ STRIPE_API_BASE: 'localhost:4242' }, /^STRIPE_API_BASE must be an http or https URL/],
     [{ TOLLGATE_LOG_LEVEL: 'loud' }, /^TOLLGATE_LOG_LEVEL must be one of .*; it is loud/],
@@ -62,10 +65,10 @@ describe('a wrong setting stops the start with one line', () => {
 
   /** Found out with a database at hand. */
   const WRONG_LATER: [Record<string, string>, RegExp][] = [
-    [{ HOST: '203.0.113.1' }, /^Cannot listen on 203\.0\.113\.1:0 .*check HOST and PORT/],
+    [{ HOST: '203.0.113.1' }, /^Cannot listen on 203\.0\.113\.1:0 .*Check HOST and PORT/],
     [
       { TOLLGATE_OWNER_EMAIL: 'nobody' },
-      /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: email is not an email address/,
+      /^TOLLGATE_OWNER_EMAIL or TOLLGATE_OWNER_PASSWORD: email is not a valid email address/,
     ],
     [
       { TOLLGATE_OWNER_PASSWORD: 'short' },
@@ -93,7 +96,9 @@ describe('a wrong setting stops the start with one line', () => {
     cleanups.push(() => new Promise((closed) => taken.close(closed)))
     const { port } = taken.address() as AddressInfo
     const { code, stderr } = await refusedStart({ ...(await newDatabase()), PORT: String(port) })
-    expect(stderr).toBe(`tollgate: Port ${port} on 127.0.0.1 is taken: stop what uses it, or set PORT.\n`)
+    expect(stderr).toBe(
+      `tollgate: Port ${port} on 127.0.0.1 is already in use. Stop the other process, or set PORT.\n`,
+    )
     expect(code).toBe(1)
   })
 })
@@ -115,7 +120,7 @@ describe('a start that fails', () => {
     const database = await newDatabase(createEmptyDatabase)
     const { port } = await takenPort()
     const failed = await refusedStart({ ...BARE, ...database, ...env, PORT: port })
-    expect(failed.stderr).toContain(`Port ${port} on 127.0.0.1 is taken`)
+    expect(failed.stderr).toContain(`Port ${port} on 127.0.0.1 is already in use`)
     expect(await rowsOf({ connectionString: database.DATABASE_URL }, 'select id from api_key')).toEqual([])
     expect(
       await rowsOf(

@@ -36,8 +36,8 @@ describe('one data folder', () => {
     const second = await refusedStart({ TOLLGATE_DATA_DIR: folder.path })
     expect(second.code).toBe(1)
     expect(second.stderr).toBe(
-      `tollgate: Another Tollgate server (process ${first.process.pid}) is running on the data folder ` +
-        `${folder.path}: stop it first, or set TOLLGATE_DATA_DIR to another folder.\n`,
+      `tollgate: Another Tollgate server (process ${first.process.pid}) is using the data folder ` +
+        `${folder.path}. Stop it first, or set TOLLGATE_DATA_DIR to another folder.\n`,
     )
     await adminClient(first.url, API_KEY).data('mutation { createUser(input: { id: "ann" }) { id } }')
 

@@ -48,7 +48,7 @@ const CASES: [string, () => Promise<string>, RegExp][] = [
       await ask(url, `insert into schema_migration (name) values ('999-later')`)
       return url
     },
-    /^The database is from a newer version of Tollgate: its schema is at 999-later, and this version knows it up to \d{3}-[\w-]+\. Start the newer version\.$/,
+    /^The database was used by a newer version of Tollgate: its schema version is 999-later, but this version only supports up to \d{3}-[\w-]+\. Start the newer version\.$/,
   ],
   [
     'a schema from before 0.1.0',
@@ -62,12 +62,12 @@ const CASES: [string, () => Promise<string>, RegExp][] = [
   [
     'no right to create tables',
     async () => asStranger(await database(createEmptyDatabase)),
-    /^The user in DATABASE_URL lacks rights \(permission denied for schema public\): make it the owner/,
+    /^The user in DATABASE_URL lacks privileges \(permission denied for schema public\)\. Make it the owner/,
   ],
   [
     'no right to the tables that there are',
     async () => asStranger(await database()),
-    /^The user in DATABASE_URL lacks rights \(permission denied for .+\): make it the owner/,
+    /^The user in DATABASE_URL lacks privileges \(permission denied for .+\)\. Make it the owner/,
   ],
   [
     'a database that takes no writes',
@@ -76,7 +76,7 @@ const CASES: [string, () => Promise<string>, RegExp][] = [
       await ask(url, `alter database ${nameIn(url)} set default_transaction_read_only = on`)
       return url
     },
-    /^The database accepts no writes: turn default_transaction_read_only off/,
+    /^The database is read-only\. Turn off default_transaction_read_only/,
   ],
   [
     'a disk without space',
@@ -90,12 +90,12 @@ const CASES: [string, () => Promise<string>, RegExp][] = [
       )
       return url
     },
-    /^The database has no space left on its disk \(could not extend file: No space left on device\): make room/,
+    /^The disk of the database is full \(could not extend file: No space left on device\)\. Free up space/,
   ],
   [
     'no connection free',
     async () => asStranger(await database(), 'connection limit 0'),
-    /^The database has no connection free \(too many connections for role .+\): raise max_connections/,
+    /^The database has no free connections \(too many connections for role .+\)\. Increase max_connections/,
   ],
   [
     'a user that is not there',
@@ -104,7 +104,7 @@ const CASES: [string, () => Promise<string>, RegExp][] = [
       url.username = 'nobody_here'
       return url.href
     },
-    /^The database refused the connection \(role "nobody_here" does not exist\)|^The database refused the password/,
+    /^The database rejected the connection \(role "nobody_here" does not exist\)|^The database rejected the password/,
   ],
   [
     'a database that is not there',
@@ -113,7 +113,7 @@ const CASES: [string, () => Promise<string>, RegExp][] = [
       url.pathname = '/not_there'
       return url.href
     },
-    /^There is no such database \(database "not_there" does not exist\): create it, or check its name in DATABASE_URL\.$/,
+    /^The database does not exist \(database "not_there" does not exist\)\. Create it, or check its name in DATABASE_URL\.$/,
   ],
   [
     'a restore that did not finish',
@@ -122,7 +122,7 @@ const CASES: [string, () => Promise<string>, RegExp][] = [
       await ask(url, 'create table tollgate_restore ()')
       return url
     },
-    /^A restore into this database did not finish: start from an empty one, and restore again\./,
+    /^A restore into this database did not finish\. Restore again into an empty database\./,
   ],
 ]
 
@@ -140,7 +140,7 @@ describe('a start', () => {
     if (ssl === 'on') return
     url.searchParams.set('sslmode', 'verify-full')
     await expect(startTestServer({ databaseUrl: url.href })).rejects.toThrow(
-      /^The database cannot be reached over TLS \(The server does not support SSL connections\): check sslmode/,
+      /^The database is unreachable over TLS \(The server does not support SSL connections\)\. Check sslmode/,
     )
   })
 
@@ -149,7 +149,7 @@ describe('a start', () => {
     await ask(url, `insert into schema_migration (name) values ('999-later')`)
     const { code, stdout, stderr } = await refusedStart({ DATABASE_URL: url })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^tollgate: The database is from a newer version of Tollgate: .*\n$/)
+    expect(stderr).toMatch(/^tollgate: The database was used by a newer version of Tollgate: .*\n$/)
   })
 })
 

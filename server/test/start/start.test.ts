@@ -27,14 +27,14 @@ describe('the way back', () => {
 
     const beside = await runMain(env, '--new-key', '--app', 'default')
     expect(beside).toMatchObject({ code: 0, stderr: '' })
-    expect(beside.stdout).toContain('running already')
+    expect(beside.stdout).toContain('already running')
     const second = newKeyIn(beside.stdout)
     expect(second).not.toBe(first)
     expect([await works(server, first), await works(server, second)]).toEqual([true, true])
     expect(await runMain(env, '--new-key', '--app', 'nobody’s')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'tollgate: There is no app "nobody’s" to create a key for; there is default.\n',
+      stderr: 'tollgate: The app "nobody’s" does not exist. Existing apps: default.\n',
     })
     const noted = await rowsOf(
       await folder.connection(),
@@ -67,7 +67,7 @@ describe('the way back', () => {
     )
     await signedIn(server.url, { ...OWNER, password: NEW_PASSWORD })
     expect((await runMain(env, '--reset-owner', 'x@example.com')).stderr).toBe(
-      `tollgate: "x@example.com" is not an owner; there is ${OWNER.email}.\n`,
+      `tollgate: "x@example.com" is not an owner. Owners: ${OWNER.email}.\n`,
     )
     await server.stop()
 
@@ -86,12 +86,12 @@ describe('the way back', () => {
   it('gap: starting: an unknown option is answered with the usage, and nothing is started', async () => {
     const { code, stdout, stderr } = await runMain(BARE, '--newkey')
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/^tollgate: These options are not known.\nUsage: npm start/)
+    expect(stderr).toMatch(/^tollgate: Unknown options\.\nUsage: npm start/)
   })
 
   it('gap: starting: an owner in the settings changes nothing later on, and that is said', async () => {
     const env = { ...GIVEN, ...(await newDatabase(createEmptyDatabase)), TOLLGATE_LOG_LEVEL: 'info' }
-    const said = /TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD change nothing/
+    const said = /TOLLGATE_OWNER_EMAIL and TOLLGATE_OWNER_PASSWORD are ignored/
     const first = await startProcess(env)
     expect(first.output()).not.toMatch(said)
     const second = await startProcess({
@@ -118,7 +118,7 @@ describe('what a start and its end say', () => {
     const server = await startProcess({ ...env, DATABSE_URL: 'x' })
     const before = server.output()
     expect(before).toMatch(
-      /^\S+ warn {2}DATABSE_URL is not a setting of Tollgate: did you mean DATABASE_URL\?$/m,
+      /^\S+ warn {2}DATABSE_URL is not a Tollgate setting: did you mean DATABASE_URL\?$/m,
     )
     expect(before).toMatch(/^\S+ info {2}starting PostgreSQL in /m)
     const { pid } = (await folder.postmaster()) ?? {}
@@ -216,8 +216,7 @@ describe('the first start', () => {
 })
 
 describe('TOLLGATE_API_KEY', () => {
-  const REFUSED_KEY =
-    'TOLLGATE_API_KEY is a key that was revoked or has expired, or the key of another app: choose a new one.'
+  const REFUSED_KEY = 'TOLLGATE_API_KEY is revoked, expired, or belongs to another app. Choose a new key.'
 
   it('gap: starting: a changed key replaces the previous one, on every process', async () => {
     const env = { ...GIVEN, ...(await newDatabase()) }

@@ -191,7 +191,7 @@ describe('TOLLGATE_WORKERS=2', () => {
       TOLLGATE_WORKERS: '2',
     })
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^tollgate: The database cannot be reached: .*\n$/)
+    expect(stderr).toMatch(/^tollgate: The database is unreachable: .*\n$/)
   })
 })
 

@@ -8,11 +8,11 @@ const stripe = await startStripe({ deliverAtOnce: true })
 stripe.register({ urls: [webhook], secret: SECRET })
 const [pro, seats] = [stripe.sell({ name: 'Pro', amount: 1900 }), stripe.sell({ name: 'Seats', amount: 500 })]
 
-console.info(`A Stripe stand-in is at ${stripe.url} and tells ${webhook} what happens. Start Tollgate with:
+console.info(`A Stripe stand-in is running at ${stripe.url} and sends events to ${webhook}. Start Tollgate with:
 
   STRIPE_API_BASE=${stripe.url} STRIPE_SECRET_KEY=${stripe.key} STRIPE_WEBHOOK_SECRET=${SECRET} npm start
 
 Prices to import in the dashboard: ${pro.id} (Pro, 19.00 a month), ${seats.id} (Seats, 5.00 a month).
-The official CLI drives it too:
+It also works with the official CLI:
 
   npx stripe trigger customer.subscription.deleted --api-base ${stripe.url} --api-key ${stripe.key}`)

@@ -239,7 +239,7 @@ describe('gap: lifecycle: add-ons and the end of their base plan', () => {
     expect(await ends(app)).toMatchObject({ extra: null })
     await cancel(app, 'basic', true)
     expect((await keep(app, 'extra')).errors?.[0]?.message).toMatch(
-      /^The base plan of this add-on is about to end/,
+      /^The base plan of this add-on is scheduled to end/,
     )
   })
 

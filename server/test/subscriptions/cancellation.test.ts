@@ -238,7 +238,7 @@ describe('a scheduled end taken back', () => {
   it('gap: keeping: no add-on outlives its base plan', async () => {
     const [plan, extra] = await app.subscribe('plan', 'extra')
     await app.cancel(plan, 'at period end')
-    await expect(app.keep(extra)).rejects.toThrow('base plan of this add-on is about to end')
+    await expect(app.keep(extra)).rejects.toThrow('base plan of this add-on is scheduled to end')
     await app.advance(end)
     expect(await app.subscriptions()).toEqual([
       ['plan', 'CANCELLED', end, end],

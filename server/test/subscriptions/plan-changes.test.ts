@@ -164,7 +164,7 @@ describe("gap: change: at the period's end", () => {
       cancelAt: null,
       scheduled: null,
     })
-    await expect(app.admin.data(TAKE_BACK)).rejects.toThrow('No change of this user is scheduled')
+    await expect(app.admin.data(TAKE_BACK)).rejects.toThrow('The user has no scheduled change')
     await app.advance(midnight('2091-06-01'))
     expect(await app.subscriptions()).toEqual([['pro', 'ACTIVE', null, null]])
   })
@@ -260,7 +260,7 @@ describe('gap: change: what is refused', () => {
     await app.admin.data('mutation { createPackage(input: { id: "draft", name: "Draft" }) { id } }')
     expect(await refusal('pro')).toEqual(['BAD_USER_INPUT', expect.stringContaining('no base plan')])
     await app.subscribe('basic')
-    expect(await refusal('basic')).toEqual(['BAD_USER_INPUT', 'The user has "basic" already'])
+    expect(await refusal('basic')).toEqual(['BAD_USER_INPUT', 'The user already has the package "basic"'])
     expect(await refusal('extra')).toEqual(['BAD_USER_INPUT', expect.stringContaining('is an add-on')])
     expect(await refusal('draft')).toEqual(['BAD_USER_INPUT', 'Package is not published'])
     expect(await refusal('none')).toEqual(['PACKAGE_NOT_FOUND', expect.any(String)])
@@ -295,7 +295,7 @@ describe('gap: quantities', () => {
     await app.admin.data(SUBSCRIBE, { packageIds: ['basic'], quantities: [5] })
     await app.use(4, 'seat')
     await expect(change('basic', { quantity: 3, when: 'NOW' })).rejects.toThrow(
-      /A quantity of 3 allows 3 of \\"seat\\", and 4 are in use: free 1 first/,
+      /A quantity of 3 allows 3 of \\"seat\\", but 4 are in use\. Free 1 first/,
     )
     expect(await change('basic', { quantity: 4, when: 'NOW' })).toMatchObject({
       subscription: { quantity: 4 },
@@ -356,8 +356,8 @@ describe('gap: quantities', () => {
   })
 
   it.each([
-    [[1], 'quantities must have one entry for each of packageIds'],
-    [[1, 0], 'quantity must be a whole number from 1 to 1000000'],
+    [[1], 'quantities must have one entry per package'],
+    [[1, 0], 'quantity must be an integer from 1 to 1000000'],
   ])('%j is refused', async (quantities, message) => {
     await expect(app.admin.data(SUBSCRIBE, { packageIds: ['basic', 'extra'], quantities })).rejects.toThrow(
       message,
@@ -379,7 +379,7 @@ describe('gap: trials', () => {
     await expect(trial('extra', { days: 1 })).rejects.toThrow('The user has no base plan for this add-on')
     await app.subscribe('basic')
     await expect(trial('extra', { days: 1, next: 'basic' })).rejects.toThrow(
-      'A base plan is followed by a base plan, and an add-on by an add-on',
+      'A base plan can only be followed by a base plan, and an add-on by an add-on',
     )
     expect(await trial('extra', { days: 1 })).toMatchObject({ package: { id: 'extra' }, status: 'ACTIVE' })
     await expect(trial('extra', { days: 1, again: true })).rejects.toThrow('already subscribed to package')
@@ -444,7 +444,7 @@ describe('gap: trials', () => {
   it('are given once for each user and package, unless asked for again', async () => {
     await trial('pro', { days: 1 })
     await app.advance(midnight('2091-02-02'))
-    await expect(trial('pro', { days: 1 })).rejects.toThrow('pass again: true')
+    await expect(trial('pro', { days: 1 })).rejects.toThrow('Pass again: true')
     expect(await trial('pro', { days: 1, again: true })).toMatchObject({ status: 'ACTIVE' })
   })
 
@@ -454,7 +454,7 @@ describe('gap: trials', () => {
       extendTrial(id: $id, until: $until) { trialEndsAt scheduled { at } }
     }`
     await expect(app.admin.data(EXTEND, { id, until: midnight('2091-02-10') })).rejects.toThrow(
-      `until must be later than the trial's present end, ${ends}`,
+      `until must be later than the current end of the trial, ${ends}`,
     )
     const until = midnight('2091-02-20')
     const { extendTrial } = await app.admin.data(EXTEND, { id, until })
@@ -468,19 +468,19 @@ describe('gap: trials', () => {
 
   it('end all the same when what follows is taken back, and are not kept on for nothing', async () => {
     const { id } = await trial('pro', { days: 14, next: 'basic' })
-    await expect(app.keep(id)).rejects.toThrow('A trial ends by itself')
+    await expect(app.keep(id)).rejects.toThrow('The subscription is a trial, which ends automatically')
     await app.admin.data(TAKE_BACK)
     await app.advance(ends)
     expect(await app.reasonCode('call')).toBe('NO_SUBSCRIPTION')
   })
 
   it.each([
-    [{}, 'Give either days or until'],
-    [{ days: 1, until: ends }, 'Give either days or until'],
-    [{ days: 0 }, 'days must be a whole number from 1 to 730'],
+    [{}, 'Exactly one of days and until is required'],
+    [{ days: 1, until: ends }, 'Exactly one of days and until is required'],
+    [{ days: 0 }, 'days must be an integer from 1 to 730'],
     [{ until: midnight('2091-01-01') }, 'until must be in the future'],
-    [{ until: 'tomorrow' }, 'until must be a time in ISO 8601'],
-    [{ days: 1, next: 'extra' }, 'A base plan is followed by a base plan'],
+    [{ until: 'tomorrow' }, 'until must be an ISO 8601 time'],
+    [{ days: 1, next: 'extra' }, 'A base plan can only be followed by a base plan'],
   ])('%j is refused', async (more, message) => {
     await expect(trial('pro', more)).rejects.toThrow(message)
   })

@@ -85,7 +85,7 @@ export const ruleOf =
       becomes(so, `${ids[Number(made)]} ${wanted} -`, terms, Number(made) + 1)
     const goesOn = (so: boolean, then: string) =>
       becomes(has && so, `${id} ${packageId} ${then}`, `${paid} ${trial}`)
-    const busy = refused(/is on its way; try again|kept changing meanwhile/, true)
+    const busy = refused(/is in progress; retry|temporarily unavailable/, true)
     if (busy) return busy
     switch (ask.kind) {
       case 'read':
@@ -110,10 +110,10 @@ export const ruleOf =
         return (
           starts(packageId !== ask.packageId && paid !== 'paid', ask.packageId, '- trial') ??
           refused(/already subscribed/, packageId === ask.packageId) ??
-          refused(/pays for/, paid === 'paid')
+          refused(/paid subscription/, paid === 'paid')
         )
       case 'unplan':
-        return goesOn(next !== '-', '-') ?? refused(/No change of this user/, next === '-')
+        return goesOn(next !== '-', '-') ?? refused(/no scheduled change/, next === '-')
       case 'cancel':
         // What has ended is answered as it is.
         if ('refused' in answer) return null
@@ -124,7 +124,7 @@ export const ruleOf =
       case 'keep':
         return (
           goesOn(ask.id === id && trial !== 'trial', '-') ??
-          refused(/trial ends by itself/, ask.id === id && trial === 'trial') ??
+          refused(/trial, which ends automatically/, ask.id === id && trial === 'trial') ??
           refused(/has ended/, ask.id !== id)
         )
       case 'pay':
@@ -184,7 +184,7 @@ export async function raceOf(
   return {
     calls,
     refused: refusals.length,
-    busy: refusals.filter((text) => /is on its way|kept changing/.test(text)).length,
+    busy: refusals.filter((text) => /is in progress|temporarily unavailable/.test(text)).length,
     problem: bought
       ? ((await wrongRows(world, rows, calls)) ?? unexplained(rows, calls))
       : 'the payment made nothing',

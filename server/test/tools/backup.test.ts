@@ -135,7 +135,7 @@ describe('a backup', () => {
   it('does not replace a file that is there', async () => {
     const before = await readFile(file)
     expect(await refusal(backupOf(source, 'whole.gz'))).toMatch(
-      /whole\.gz already exists: choose another name/,
+      /whole\.gz already exists\. Choose another name/,
     )
     expect((await readFile(file)).equals(before)).toBe(true)
   })
@@ -201,7 +201,7 @@ describe('a backup', () => {
     const session = await source.connect()
     expect(await joinBackups(session, async () => {})).toBe(true)
     expect(await refusal(backupOf(source, 'again.gz'))).toMatch(
-      /Another process is backing up into .*again\.gz/,
+      /Another process is writing a backup to .*again\.gz/,
     )
     await backupOf(source, 'meanwhile.gz')
     session.release(true)
@@ -217,18 +217,22 @@ describe('a backup', () => {
   })
 
   const DAMAGE: [string, (whole: Buffer) => Buffer, RegExp][] = [
-    ['cut off', (whole) => whole.subarray(0, whole.length - 100), /is not a whole backup/],
-    ['empty', () => Buffer.alloc(0), /is not a whole backup/],
-    ['no backup', () => Buffer.from('hello'), /is no backup of Tollgate/],
-    ['another gzip', () => gzipSync('{"hello": 1}\n'), /is no backup of Tollgate/],
-    ['flipped', (whole) => flip(whole), /is not a whole backup/],
-    ['a changed row', (whole) => edited(whole, 'u999', 'u998'), /its checksum differs/],
-    ['a lost row', (whole) => edited(whole, /^a\t\d+\tu17\t.*\n/m, ''), /its checksum differs/],
-    ['more after its end', (whole) => gzipSync(`${gunzipSync(whole)}more\n`), /something follows its end/],
+    ['cut off', (whole) => whole.subarray(0, whole.length - 100), /is not a complete backup/],
+    ['empty', () => Buffer.alloc(0), /is not a complete backup/],
+    ['no backup', () => Buffer.from('hello'), /not a Tollgate backup/],
+    ['another gzip', () => gzipSync('{"hello": 1}\n'), /not a Tollgate backup/],
+    ['flipped', (whole) => flip(whole), /is not a complete backup/],
+    ['a changed row', (whole) => edited(whole, 'u999', 'u998'), /checksum mismatch/],
+    ['a lost row', (whole) => edited(whole, /^a\t\d+\tu17\t.*\n/m, ''), /checksum mismatch/],
+    [
+      'more after its end',
+      (whole) => gzipSync(`${gunzipSync(whole)}more\n`),
+      /unexpected data after the end/,
+    ],
     [
       'a newer format',
       (whole) => edited(whole, '"version":1', '"version":2'),
-      /is from a newer version of Tollgate/,
+      /was written by a newer version of Tollgate/,
     ],
   ]
   it.each(
@@ -244,7 +248,7 @@ describe('a backup', () => {
     await writeFile(newer, edited(await readFile(file), '"001-baseline"', '"001-baseline","999-later"'))
     const target = await poolOn(createEmptyDatabase)
     expect(await refusal(restoreInto(target, newer))).toMatch(
-      /^The data is from a newer version .* 999-later/,
+      /^The data was written by a newer version .* 999-later/,
     )
     expect(await tablesIn(target)).toEqual([])
   })
@@ -352,7 +356,7 @@ describe('a backup', () => {
     const target = await furnished()
     const before = await everything(target)
     expect(await refusal(restoreInto(target, file))).toMatch(
-      /^The target is not empty \(\d+ Tollgate tables; app: 1, .*users: 1000 rows or more.*\): nothing was changed/,
+      /^The target is not empty \(\d+ Tollgate tables; app: 1, .*users: at least 1000 rows.*\)\. Nothing was changed/,
     )
     expect(await everything(target)).toEqual(before)
   })

@@ -127,7 +127,7 @@ it('brings back every call that was answered before the backup began', async () 
   const after = await used(url)
   expect(answeredDuring).toBeGreaterThan(0)
   expect(said.join('')).toMatch(
-    /Backed up [\d,]+ rows as of \d{4}-.*Z into .*drill\.gz[\s\S]*drill\.gz is whole/,
+    /Backed up [\d,]+ rows as of \d{4}-.*Z to .*drill\.gz[\s\S]*drill\.gz is valid/,
   )
 
   for (const line of loss) await run(line, server.process.pid ?? 0)
@@ -135,7 +135,7 @@ it('brings back every call that was answered before the backup began', async () 
   expect(await folder.postmaster()).toBe(null)
 
   for (const line of restore.slice(0, -1)) said.push(await run(line, 0))
-  expect(said.join('')).toMatch(/Restored [\d,]+ rows into .*: all sums agree\./)
+  expect(said.join('')).toMatch(/Restored [\d,]+ rows into .*\. All checksums match\./)
   // `npm start` runs what the tests run, in the foreground.
   server = await start()
   const restored = await used(server.url)

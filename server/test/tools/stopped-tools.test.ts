@@ -37,7 +37,7 @@ it('gap: a backup that waits for a lock ends when it is told to, and leaves no f
       )
       backup.kill('SIGTERM')
       expect((await ended)[0]).toBe(143)
-      expect(Buffer.concat(said).toString()).toContain('Stopped: nothing was kept.')
+      expect(Buffer.concat(said).toString()).toContain('Stopped; nothing was saved.')
       expect(existsSync(file)).toBe(false)
     })
   } finally {

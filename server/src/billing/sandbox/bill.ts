@@ -21,7 +21,7 @@ export async function pricesOf(
 
 export function priceOf(prices: ReadonlyMap<string, Price>, id: string): Price {
   const price = prices.get(id)
-  if (!price) throw new ProviderError('refused', `there is no price ${id}`, true)
+  if (!price) throw new ProviderError('refused', `the price ${id} does not exist`, true)
   return price
 }
 
@@ -38,7 +38,7 @@ export function wholePeriod(items: readonly BilledItem[], prices: ReadonlyMap<st
 export function costOf(price: Price, quantity: number): number {
   const cost = costOfPrice(price, quantity)
   if (cost === null) {
-    throw new ProviderError('refused', `${quantity} of the price ${price.id} cost more than can be charged`)
+    throw new ProviderError('refused', `${quantity} times the price ${price.id} exceeds the maximum amount`)
   }
   return cost
 }
@@ -46,7 +46,7 @@ export function costOf(price: Price, quantity: number): number {
 /** Refuses items that could not be paid for together when their period is renewed. */
 export function checkTotal(items: readonly BilledItem[], prices: ReadonlyMap<string, Price>): void {
   if (totalOf(wholePeriod(items, prices)) === null) {
-    throw new ProviderError('refused', 'all on the bill together costs more than can be charged')
+    throw new ProviderError('refused', 'the total of the bill exceeds the maximum amount')
   }
 }
 

@@ -73,7 +73,7 @@ export async function insertCheckout(
     `select id from sandbox_checkout where app_id = $1 and session_id = $2`,
     [c.appId, c.sessionId],
   )
-  if (!rows[0]) throw new Error(`the sandbox checkout of ${c.sessionId} vanished`)
+  if (!rows[0]) throw new Error(`the sandbox checkout of ${c.sessionId} no longer exists`)
   return rows[0].id
 }
 
@@ -151,7 +151,7 @@ export async function appsDue(db: Db): Promise<string[]> {
 
 export async function nowOf(db: Db, appId: string): Promise<number> {
   const { rows } = await db.query<{ now: number }>(`select ${APP_NOW} as now from app where id = $1`, [appId])
-  if (!rows[0]) throw new Error(`the app ${appId} vanished`)
+  if (!rows[0]) throw new Error(`the app ${appId} no longer exists`)
   return rows[0].now
 }
 

@@ -39,7 +39,8 @@ export function planChange(
       lines: [],
     }
   }
-  if (s.status === 'past_due') throw new ProviderError('refused', 'a payment is due: it has to be paid first')
+  if (s.status === 'past_due')
+    throw new ProviderError('refused', 'a payment is past due and has to be paid first')
   const after: SandboxSubscription = { ...s, items, interval, scheduled: null }
   // Until the trial ends nothing has been paid, nor is anything due.
   if (s.trialEndsAt !== null && now < s.trialEndsAt) return { after, quote: none, lines: [] }
@@ -63,17 +64,17 @@ export function planChange(
 
 /** All on one bill is charged together. Returns the interval that results. */
 function checkTogether(s: SandboxSubscription, from: Price, to: Price): Interval {
-  if (to.interval === null) throw new ProviderError('refused', `the price ${to.id} is charged only once`)
+  if (to.interval === null) throw new ProviderError('refused', `the price ${to.id} is a one-off price`)
   if (to.currency !== from.currency) {
     throw new ProviderError(
       'refused',
-      `the price ${to.id} is in ${to.currency}, the bill in ${from.currency}`,
+      `the price ${to.id} is in ${to.currency}, but the subscription is in ${from.currency}`,
     )
   }
   if (to.interval !== s.interval && s.items.length > 1) {
     throw new ProviderError(
       'refused',
-      `the price ${to.id} is charged every ${to.interval}, the others on the bill every ${s.interval}`,
+      `the price ${to.id} is charged every ${to.interval}, but the other prices every ${s.interval}`,
     )
   }
   return to.interval
@@ -100,7 +101,7 @@ export const periodOf = ({ interval, anchor, periodEnd }: SandboxSubscription) =
 
 export function periodEndAt(interval: Interval, anchor: number, now: number): number {
   const { end } = periodAt(resetOf(interval), anchor, now)
-  if (end === null) throw new Error(`the interval ${interval} never ends`)
+  if (end === null) throw new Error(`the interval ${interval} has no end`)
   return end
 }
 

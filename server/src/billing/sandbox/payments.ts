@@ -123,10 +123,10 @@ function withOpenCheckout(
 function problemsOf(entry: PayerEntry, { customerId, now, terms }: books.SandboxCheckout): FieldProblems {
   const problems: FieldProblems = asksForCard(terms) ? cardProblems(entry, now) : {}
   if (customerId === null && !isEmail(entry.email.trim())) {
-    problems.email = 'Write your email address, such as ann@example.com.'
+    problems.email = 'Enter your email address, such as ann@example.com.'
   }
   for (const field of ['email', 'name'] as const) {
-    if (entry[field].length > 255) problems[field] = 'At most 255 characters, please.'
+    if (entry[field].length > 255) problems[field] = 'Enter at most 255 characters.'
   }
   return problems
 }

@@ -62,9 +62,9 @@ export async function reverse(
   { action, amount }: { action: SandboxReversal; amount: number | null },
   isOn: IsOn,
 ): Promise<void> {
-  if (!(await isOn(tx, appId))) throw new ProviderError('refused', 'the sandbox is off')
+  if (!(await isOn(tx, appId))) throw new ProviderError('refused', 'the sandbox is disabled')
   const paid = await lockPayment(tx, appId, id)
-  if (!paid) throw new ProviderError('refused', `there is no payment ${id}`, true)
+  if (!paid) throw new ProviderError('refused', `the payment ${id} does not exist`, true)
   const now = await books.nowOf(tx, appId)
   await writePayment(tx, appId, after(paid, action, amount, now))
   await announce(tx, appId, EVENTS[action], { object: 'charge', id, customer: paid.customerId })
@@ -92,29 +92,29 @@ function after(
       const left = paid.amount - refunded
       const given = amount ?? left
       if (dispute?.state === 'OPEN' || dispute?.state === 'LOST')
-        throw new ProviderError('refused', 'the payment is disputed: the bank has the money')
-      if (left === 0) throw new ProviderError('refused', 'the payment has been refunded already')
+        throw new ProviderError('refused', 'the payment is disputed')
+      if (left === 0) throw new ProviderError('refused', 'the payment was already refunded')
       if (given <= 0 || given > left)
         throw new ProviderError(
           'refused',
-          `a refund is from 1 to ${left}, which is what is left of the payment`,
+          `the amount must be from 1 to ${left}, the remaining amount of the payment`,
         )
       return { ...paid, refunds: [...refunds, { id: newRef('re'), amount: given, at: now, failed: false }] }
     }
     case 'FAIL_REFUND': {
       const last = refunds.findLast(({ failed }) => !failed)
-      if (!last) throw new ProviderError('refused', 'nothing of the payment has been refunded')
+      if (!last) throw new ProviderError('refused', 'the payment has no refund')
       return { ...paid, refunds: refunds.map((one) => (one === last ? { ...one, failed: true } : one)) }
     }
     case 'INQUIRE':
     case 'DISPUTE': {
       if (dispute !== null && (dispute.state !== 'INQUIRY' || action === 'INQUIRE'))
-        throw new ProviderError('refused', 'the payment has been disputed already')
+        throw new ProviderError('refused', 'the payment was already disputed')
       const state = action === 'DISPUTE' ? 'OPEN' : 'INQUIRY'
       return { ...paid, dispute: { state, reason: 'fraudulent', at: dispute?.at ?? now } }
     }
     default: {
-      if (dispute?.state !== 'OPEN') throw new ProviderError('refused', 'there is no open dispute to decide')
+      if (dispute?.state !== 'OPEN') throw new ProviderError('refused', 'the payment has no open dispute')
       return { ...paid, dispute: { ...dispute, state: action === 'WIN_DISPUTE' ? 'WON' : 'LOST' } }
     }
   }

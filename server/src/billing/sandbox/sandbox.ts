@@ -47,7 +47,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
       return transaction(pool, async (tx) => {
         // What a deletion erases from these books is not written again behind its back.
         if (!(await holdCheckoutSession(tx, appId, sessionId))) {
-          throw new ProviderError('refused', 'this link has been withdrawn')
+          throw new ProviderError('refused', 'this link is no longer available')
         }
         const customerId = user && (user.billingId ?? newRef('cus'))
         if (customerId !== null) {
@@ -167,7 +167,8 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
         const { before, after, quote, lines, now } = await planned(tx, stored, wanted, when)
         if (JSON.stringify(before) === JSON.stringify(after)) return
         const bill = billOf(before, lines)
-        if (bill.due > 0 && !(await isOn(tx, appId))) throw new ProviderError('refused', 'the sandbox is off')
+        if (bill.due > 0 && !(await isOn(tx, appId)))
+          throw new ProviderError('refused', 'the sandbox is disabled')
         if (bill.due > 0 && !before.cardRenews) throw new ProviderError('refused', 'the card was declined')
         await write(tx, lines.length > 0 ? { ...after, credit: bill.credit } : after)
         if (lines.length === 0) return
@@ -190,7 +191,7 @@ export function sandboxProvider(pool: Pool, appId: string, publicUrl: string, is
   }
 
   async function planned(db: Db, stored: SandboxSubscription | null, wanted: PriceChange, when: ChangeTime) {
-    if (!stored) throw new ProviderError('refused', 'there is no such subscription', true)
+    if (!stored) throw new ProviderError('refused', 'the subscription does not exist', true)
     const now = await books.nowOf(db, appId)
     const before = byTheClock(stored, now)
     const asked = [wanted.from, wanted.to].map((priceId) => ({ priceId, quantity: 1 }))

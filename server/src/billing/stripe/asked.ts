@@ -34,7 +34,7 @@ function providerError(error: Stripe.errors.StripeError): ProviderError {
     error.type === 'StripeRateLimitError'
   const refusal =
     error.type === 'StripeAuthenticationError' || error.type === 'StripePermissionError'
-      ? `it does not accept the secret key: set another one in the dashboard (${error.message})`
+      ? `the secret key is not valid; set another one in the dashboard (${error.message})`
       : error.message
   return new ProviderError(
     unreachable ? 'unreachable' : 'refused',

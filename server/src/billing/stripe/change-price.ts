@@ -109,7 +109,7 @@ async function planned(
   const after = itemsAfter(itemsOf(current), change)
   const standing = STANDINGS[current.status]
   if (standing === 'past due' && when === 'now') {
-    throw new ProviderError('refused', 'a payment is due: it has to be paid first')
+    throw new ProviderError('refused', 'a payment is past due and has to be paid first')
   }
   if (standing !== 'live' && standing !== 'past due') {
     throw new ProviderError('refused', `the subscription is ${current.status}`)
@@ -119,6 +119,6 @@ async function planned(
 
 function itemChange({ items }: Stripe.Subscription, { from, to, quantity }: PriceChange) {
   const item = items.data.find(({ price }) => idOf(price) === from)
-  if (!item) throw new ProviderError('refused', `the price ${from} is not on the bill`)
+  if (!item) throw new ProviderError('refused', `the price ${from} is not part of the subscription`)
   return { id: item.id, price: to, quantity }
 }

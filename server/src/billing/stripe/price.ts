@@ -8,11 +8,11 @@ export function intervalOf({ recurring }: Stripe.Price): Interval | null {
 
 /** Why a Stripe price cannot be used for a package. */
 export function problemOf(price: Stripe.Price): string | null {
-  if (price.unit_amount === null) return 'has no fixed amount: use one with a fixed amount for each period'
+  if (price.unit_amount === null) return 'has no fixed amount; use a price with a fixed amount per period'
   if (price.recurring?.usage_type === 'metered')
-    return 'is metered: use one with a fixed amount for each period'
+    return 'is metered; use a price with a fixed amount per period'
   if (price.recurring && price.recurring.interval_count !== 1) {
-    return `is charged every ${price.recurring.interval_count} ${price.recurring.interval}s: use one of a single interval`
+    return `is charged every ${price.recurring.interval_count} ${price.recurring.interval}s; use a price with an interval count of 1`
   }
   return null
 }

@@ -20,7 +20,7 @@ export function stripeProvider(stripe: Stripe): BillingProvider {
       const made = await asked(() =>
         stripe.checkout.sessions.create(checkoutParams(request), { idempotencyKey: request.id }),
       )
-      if (!made.url) throw new ProviderError('refused', 'it created a checkout session without a URL')
+      if (!made.url) throw new ProviderError('refused', 'the checkout session has no URL')
       return { ref: made.id, url: made.url }
     },
 

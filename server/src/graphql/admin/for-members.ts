@@ -25,7 +25,7 @@ function guard(kind: 'query' | 'mutation', type: GraphQLObjectType | null | unde
     const name = KNOWN_AS[field.name] ?? field.name
     field.resolve = (root, args, context: AdminContext, info) => {
       const { appId, actor } = context.caller
-      if (actor.kind !== 'member') throw new Error('only members use the Admin API without a key')
+      if (actor.kind !== 'member') throw new Error('the Admin API without a key is only available to members')
       checkMay(kind, name, actor.member)
       const caller = { appId, actor: { ...actor, operation: { name, args } } }
       return resolve(root, args, { ...context, caller }, info)

@@ -18,13 +18,16 @@ export function defineAdminLifecycle(builder: Builder<AdminContext>, types: Admi
         type: subscriptionChange,
         nullable: true,
         description:
-          "Changes a user's base plan for another, or its quantity. What is paid for changes at its provider.",
+          "Changes a user's base plan or its quantity. A paid subscription is also changed at the billing provider.",
         args: {
           userId,
           packageId,
           when: t.arg({ type: changeTime, defaultValue: 'BEST' }),
-          quantity: t.arg.int({ description: 'The present one, if absent.' }),
-          dryRun: t.arg.boolean({ defaultValue: false, description: 'Only say what would happen.' }),
+          quantity: t.arg.int({ description: 'New quantity. Defaults to the current one.' }),
+          dryRun: t.arg.boolean({
+            defaultValue: false,
+            description: 'If true, returns the result without changing anything.',
+          }),
         },
         resolve: (_, { userId, packageId, when, quantity, dryRun }, context, info) => {
           const change = dryRun ? previewChange : changeSubscription
@@ -35,24 +38,28 @@ export function defineAdminLifecycle(builder: Builder<AdminContext>, types: Admi
       cancelScheduledChange: t.field({
         type: types.subscription,
         nullable: true,
-        description: 'The plan goes on as it is. What would have followed a trial is dropped.',
+        description:
+          "Cancels the scheduled change of a user's base plan, including a package scheduled to follow a trial.",
         args: { userId },
         resolve: (_, { userId }, context, info) => cancelScheduledChange(mutationCall(context, info), userId),
       }),
       startTrial: t.field({
         type: types.subscription,
         nullable: true,
-        description: 'Ends by the clock, and is followed by the package `then`, or by nothing.',
+        description:
+          'Starts a trial of a package. When the trial ends, the user is subscribed to the package `then`, if given.',
         args: {
           userId,
           packageId,
-          days: t.arg.int({ description: 'Give either this or until.' }),
+          days: t.arg.int({
+            description: 'Length of the trial in days. Exactly one of `days` and `until` is required.',
+          }),
           until: t.arg.string(),
           // biome-ignore lint/suspicious/noThenProperty: the name in the API; a string is no thenable
           then: t.arg.string(),
           again: t.arg.boolean({
             defaultValue: false,
-            description: 'Even if the user has tried this package before.',
+            description: 'If true, allows another trial of a package the user has tried before.',
           }),
         },
         resolve: (_, { userId, packageId, days, until, then, again }, context, info) =>

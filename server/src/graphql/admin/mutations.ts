@@ -84,7 +84,7 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           type: types.deletedUser,
           nullable: true,
           description:
-            "For good: ends what is live, at the provider first, and erases the user everywhere. What was used stays in the sums, as nobody's.",
+            'Permanently deletes a user and their personal data. Live subscriptions end, and paid ones are first cancelled at the billing provider. Usage totals are kept without a reference to the user.',
           args: { id },
           resolve: (_, { id }, context, info) => deleteUser(mutationCall(context, info), id),
         }),
@@ -94,7 +94,9 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           args: {
             packageIds: t.arg.stringList({ required: true }),
             userId,
-            quantities: t.arg.intList({ description: 'One for each of packageIds; 1 each, if absent.' }),
+            quantities: t.arg.intList({
+              description: 'Quantity of each package, in the order of `packageIds`. Defaults to 1 for each.',
+            }),
           },
           resolve: (_, { packageIds, userId, quantities }, context, info) =>
             subscribe(mutationCall(context, info), userId, packageIds, quantities ?? null),
@@ -102,7 +104,8 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
         cancelSubscription: t.field({
           type: types.subscription,
           nullable: true,
-          description: 'A base plan takes its add-ons with it. What is paid for ends at its provider too.',
+          description:
+            'Cancels a subscription. Cancelling a base plan also cancels its add-ons. Paid subscriptions are also cancelled at the billing provider.',
           args: { id, atPeriodEnd: t.arg.boolean({ defaultValue: true }) },
           resolve: (_, { id, atPeriodEnd }, context, info) =>
             cancelSubscription(mutationCall(context, info), id, atPeriodEnd ?? true),
@@ -111,14 +114,14 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           type: types.subscription,
           nullable: true,
           description:
-            'Takes back an end that was set, also at the provider. One that has ended stays ended.',
+            'Reverts a scheduled cancellation, also at the billing provider. A subscription that has ended cannot be restored.',
           args: { id },
           resolve: (_, { id }, context, info) => keepSubscription(mutationCall(context, info), id),
         }),
         setOverride: t.field({
           type: types.override,
           nullable: true,
-          description: 'Replaces the override of this user and feature, if there is one.',
+          description: 'Sets the override for a user and feature, replacing any existing one.',
           args: { input: t.arg({ type: inputs.override, required: true }) },
           resolve: (_, { input }, context, info) =>
             setOverride(mutationCall(context, info), newOverride(input)),
@@ -126,7 +129,7 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
         removeOverride: t.field({
           type: types.override,
           nullable: true,
-          description: 'Returns the override that was in force; null: there was none.',
+          description: 'Removes an override. Returns the removed override, or null if there was none.',
           args: { userId, featureId: t.arg.string({ required: true }) },
           resolve: (_, { userId, featureId }, context, info) =>
             removeOverride(mutationCall(context, info), userId, featureId),
@@ -135,12 +138,16 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
           type: types.migration,
           nullable: true,
           description:
-            'Moves those who have one version of a package to another, all at once or each at the end of their period.',
+            "Moves subscriptions from one version of a package to another, immediately or at the end of each subscription's period.",
           args: {
             packageId: t.arg.string({ required: true }),
             fromVersion: t.arg.int({ required: true }),
             toVersion: t.arg.int({ required: true }),
-            when: t.arg({ type: types.changeTime, defaultValue: 'NOW', description: 'BEST is NOW.' }),
+            when: t.arg({
+              type: types.changeTime,
+              defaultValue: 'NOW',
+              description: 'When to move the subscriptions. BEST is treated as NOW.',
+            }),
             dryRun: t.arg.boolean({ defaultValue: false }),
           },
           resolve: (_, { packageId, fromVersion, toVersion, when, dryRun }, context, info) => {
@@ -151,7 +158,8 @@ export function defineAdminMutations(builder: Builder<AdminContext>, types: Admi
         undoMigration: t.field({
           type: types.migration,
           nullable: true,
-          description: 'Restores all whom it moved. A later migration of the package is to be undone first.',
+          description:
+            'Undoes a migration and restores the previous version of every subscription it moved. Later migrations of the same package must be undone first.',
           args: { id },
           resolve: (_, { id }, context, info) => undoMigration(mutationCall(context, info), id),
         }),

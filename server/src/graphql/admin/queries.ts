@@ -19,12 +19,12 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
     fields: (t) => {
       const id = t.arg.string({ required: true })
       const page = {
-        first: t.arg.int({ description: 'At most so many.' }),
-        after: t.arg.string({ description: 'Those after the one with this id.' }),
+        first: t.arg.int({ description: 'Maximum number of items.' }),
+        after: t.arg.string({ description: 'Return items after this ID.' }),
       }
       const includeFeatures = t.arg.boolean({
         defaultValue: false,
-        description: 'For the SDKs. Here the selection decides what is included.',
+        description: 'Used by the SDKs only. In GraphQL, the selection determines which fields are returned.',
       })
       return {
         feature: t.field({
@@ -75,7 +75,10 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
         packages: t.field({
           type: [types.package],
           args: {
-            status: t.arg.string({ defaultValue: 'PUBLISHED', description: 'DRAFT or PUBLISHED.' }),
+            status: t.arg.string({
+              defaultValue: 'PUBLISHED',
+              description: 'Status of the packages: DRAFT or PUBLISHED.',
+            }),
             includeFeatures,
             ...page,
           },
@@ -97,7 +100,7 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
           type: 'JSON',
           nullable: true,
           description: EXPORT,
-          args: { id, after: t.arg.string({ description: 'The `next` of the answer before.' }) },
+          args: { id, after: t.arg.string({ description: 'The `next` value of the previous page.' }) },
           resolve: (_, args, context) => exportUser(queryCall(context), args.id, args.after),
         }),
         users: t.field({
@@ -122,7 +125,7 @@ export function defineAdminQueries(builder: Builder<AdminContext>, types: AdminT
         }),
         overrides: t.field({
           type: [types.override],
-          description: "The user's overrides that are in force.",
+          description: 'Overrides of a user that are currently in force.',
           args: { userId: t.arg.string({ required: true }) },
           resolve: (_, args, context) => overrides(queryCall(context), args.userId),
         }),

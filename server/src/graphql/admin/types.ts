@@ -27,7 +27,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
       id: t.exposeString('id'),
       billingId: t.exposeString('billingId', {
         nullable: true,
-        description: "The user's id at the billing provider.",
+        description: 'ID of the user at the billing provider.',
       }),
       name: t.exposeString('name', { nullable: true }),
       email: t.exposeString('email', { nullable: true }),

@@ -12,17 +12,17 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
     fields: (t) => ({
       id: t.exposeString('id'),
       name: t.exposeString('name'),
-      prefix: t.exposeString('prefix', { description: 'How the secret begins.' }),
+      prefix: t.exposeString('prefix', { description: 'First characters of the secret.' }),
       createdAt: t.string({ resolve: (key) => isoTime(key.createdAt) }),
       revokedAt: t.string({ nullable: true, resolve: (key) => isoTimeOrNull(key.revokedAt) }),
       lastUsedAt: t.string({
         nullable: true,
-        description: 'To the minute; null: never.',
+        description: 'Time of last use, to the minute; null if never used.',
         resolve: (key) => isoTimeOrNull(key.lastUsedAt),
       }),
       expiresAt: t.string({
         nullable: true,
-        description: 'It stops working then, since another took its place; null: never.',
+        description: 'Time at which a rotated key stops working; null if the key does not expire.',
         resolve: (key) => isoTimeOrNull(key.expiresAt),
       }),
     }),
@@ -34,10 +34,10 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
         id: t.exposeString('id'),
         name: t.exposeString('name'),
         prefix: t.exposeString('prefix'),
-        secret: t.exposeString('secret', { description: 'Shown this once.' }),
+        secret: t.exposeString('secret', { description: 'Secret of the key. It cannot be retrieved again.' }),
         formerExpiresAt: t.string({
           nullable: true,
-          description: 'Of a rotation: until when the former secret works.',
+          description: 'For a rotation, the time at which the previous secret stops working.',
           resolve: (key) => isoTimeOrNull(key.formerExpiresAt),
         }),
       }),
@@ -85,7 +85,13 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
       advanceClock: t.field({
         type: types.app,
         nullable: true,
-        args: { appId, to: t.arg.string({ required: true, description: 'ISO 8601; forward only.' }) },
+        args: {
+          appId,
+          to: t.arg.string({
+            required: true,
+            description: 'New time (ISO 8601), later than the current one.',
+          }),
+        },
         resolve: (_, { appId, to }, context) => advanceClock(appCall(context, appId), to),
       }),
       setOrigins: t.field({
@@ -103,7 +109,8 @@ export function defineApps(builder: Builder<DashboardContext>, types: DashboardT
       rotateApiKey: t.field({
         type: createdApiKey,
         nullable: true,
-        description: 'A new secret under the same name; the former one works for so many hours more.',
+        description:
+          'Replaces the secret of an API key. The previous secret keeps working for `overlapHours`.',
         args: { appId, id, overlapHours: t.arg.int({ defaultValue: 24 }) },
         resolve: (_, { appId, id, overlapHours }, context) =>
           rotateApiKey(appCall(context, appId), id, overlapHours ?? 24),

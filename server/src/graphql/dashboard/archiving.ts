@@ -9,7 +9,7 @@ import type { Builder } from '../types/builder.ts'
 import { appCall, type DashboardContext, installationCall } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
-const REFUSAL = 'Why it cannot be deleted, and what to do; null: it can.'
+const REFUSAL = 'Reason why deletion is not possible and how to resolve it; null if it is possible.'
 
 /** Archiving and deleting what a catalogue is made of, and what to know before. */
 export function defineArchiving(builder: Builder<DashboardContext>, types: DashboardTypes): void {
@@ -18,19 +18,28 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
   })
   const ofPackage = builder.objectRef<PackageUse>('PackageUse').implement({
     fields: (t) => ({
-      subscriptions: t.expose('subscriptions', { type: 'SafeInt', description: 'Past ones included.' }),
+      subscriptions: t.expose('subscriptions', {
+        type: 'SafeInt',
+        description: 'Number of subscriptions, including cancelled ones.',
+      }),
       live: t.expose('live', { type: 'SafeInt' }),
-      templates: t.exposeInt('templates', { description: 'Billing templates that sell it.' }),
+      templates: t.exposeInt('templates', {
+        description: 'Number of billing templates that include the package.',
+      }),
       refusal: t.exposeString('refusal', { nullable: true, description: REFUSAL }),
     }),
   })
   const ofFeature = builder.objectRef<FeatureUse>('FeatureUse').implement({
     fields: (t) => ({
-      packages: t.exposeInt('packages', { description: 'Packages that grant it, in force or in a draft.' }),
-      earlier: t.exposeInt('earlier', {
-        description: 'Other packages that granted it in an earlier version.',
+      packages: t.exposeInt('packages', {
+        description: 'Number of packages that grant the feature, including drafts.',
       }),
-      overridden: t.exposeBoolean('overridden', { description: 'Whether an override was ever set for it.' }),
+      earlier: t.exposeInt('earlier', {
+        description: 'Number of other packages that granted the feature in an earlier version.',
+      }),
+      overridden: t.exposeBoolean('overridden', {
+        description: 'Whether an override was ever set for the feature.',
+      }),
       refusal: t.exposeString('refusal', { nullable: true, description: REFUSAL }),
     }),
   })
@@ -38,7 +47,7 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
     .objectRef<Awaited<ReturnType<typeof templateUse>>>('BillingTemplateUse')
     .implement({
       fields: (t) => ({
-        links: t.expose('links', { type: 'SafeInt', description: 'Payment links, as far as they are kept.' }),
+        links: t.expose('links', { type: 'SafeInt', description: 'Number of stored payment links.' }),
         refusal: t.exposeString('refusal', { nullable: true, description: REFUSAL }),
       }),
     })
@@ -49,15 +58,18 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
         t.expose(name, { type: 'SafeInt', ...(description && { description }) })
       return {
         users: count('users'),
-        subscriptions: count('subscriptions', 'Past ones included.'),
-        ledgerEntries: count('ledgerEntries', 'Each recorded usage is one.'),
+        subscriptions: count('subscriptions', 'Number of subscriptions, including cancelled ones.'),
+        ledgerEntries: count('ledgerEntries', 'Number of recorded usage events.'),
         features: count('features'),
         packages: count('packages'),
         payments: count('payments'),
         auditEntries: count('auditEntries'),
-        keys: count('keys', 'API keys that work.'),
-        paid: count('paid', 'Subscriptions that a provider still charges; the sandbox charges nobody.'),
-        openLinks: count('openLinks', 'Payment links that can still be paid, outside the sandbox.'),
+        keys: count('keys', 'Number of valid API keys.'),
+        paid: count('paid', 'Number of subscriptions charged by a billing provider other than the sandbox.'),
+        openLinks: count(
+          'openLinks',
+          'Number of open payment links at billing providers other than the sandbox.',
+        ),
         refusal: t.exposeString('refusal', { nullable: true, description: REFUSAL }),
       }
     },
@@ -69,7 +81,7 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
       appUse: t.field({
         type: ofApp,
         nullable: true,
-        description: 'What would go with an app.',
+        description: 'Data that would be deleted with an app.',
         args: { appId: args.appId },
         resolve: (_, { appId }, context) => appUse(appCall(context, appId)),
       }),
@@ -102,7 +114,7 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
         type: types.app,
         nullable: true,
         description:
-          'An archived app takes no new users, subscriptions, payments or catalogue changes; checks and records go on. archived: false brings it back.',
+          'Archives an app, or restores it if `archived` is false. An archived app rejects new users, subscriptions, payments and catalogue changes; checks and usage recording keep working.',
         args: { appId: args.appId, archived },
         resolve: (_, { appId, archived }, context) => archiveApp(appCall(context, appId), archived ?? true),
       }),
@@ -110,17 +122,18 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
         type: deleted,
         nullable: true,
         description:
-          'Only an archived app of which nobody is charged any more. Its keys stop working at once.',
+          'Deletes an archived app that has no charged subscriptions. Its API keys stop working immediately.',
         args: {
           appId: args.appId,
-          confirm: t.arg.string({ required: true, description: "The app's id once more." }),
+          confirm: t.arg.string({ required: true, description: 'ID of the app, as a confirmation.' }),
         },
         resolve: (_, { appId, confirm }, context) => deleteApp(installationCall(context), appId, confirm),
       }),
       archiveFeature: t.field({
         type: types.feature,
         nullable: true,
-        description: 'An archived feature can be added to nothing new. archived: false brings it back.',
+        description:
+          'Archives a feature, or restores it if `archived` is false. An archived feature cannot be added to packages.',
         args: { ...args, archived },
         resolve: async (_, { appId, id, archived }, context) =>
           archiveFeature(await inApp(appCall(context, appId)), id, archived ?? true),
@@ -128,14 +141,15 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
       deleteFeature: t.field({
         type: deleted,
         nullable: true,
-        description: 'Refused once a package has granted it or an override was set for it.',
+        description: 'Deletes a feature that was never granted by a package or overridden.',
         args,
         resolve: async (_, { appId, id }, context) => deleteFeature(await inApp(appCall(context, appId)), id),
       }),
       archivePackage: t.field({
         type: types.package,
         nullable: true,
-        description: 'An archived package takes no new subscribers. archived: false brings it back.',
+        description:
+          'Archives a package, or restores it if `archived` is false. An archived package accepts no new subscriptions.',
         args: { ...args, archived },
         resolve: async (_, { appId, id, archived }, context) =>
           archivePackage(await inApp(appCall(context, appId)), id, archived ?? true),
@@ -143,14 +157,14 @@ export function defineArchiving(builder: Builder<DashboardContext>, types: Dashb
       deletePackage: t.field({
         type: deleted,
         nullable: true,
-        description: 'Refused once somebody has subscribed to it, and while a template sells it.',
+        description: 'Deletes a package that never had a subscription and is not part of a billing template.',
         args,
         resolve: async (_, { appId, id }, context) => deletePackage(await inApp(appCall(context, appId)), id),
       }),
       deleteBillingTemplate: t.field({
         type: deleted,
         nullable: true,
-        description: 'Refused while payment links of it are kept.',
+        description: 'Deletes a billing template that has no stored payment links.',
         args,
         resolve: async (_, { appId, id }, context) =>
           deleteBillingTemplate(await inApp(appCall(context, appId)), id),

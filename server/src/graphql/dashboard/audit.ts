@@ -11,7 +11,7 @@ import type { DashboardTypes } from './types.ts'
 /** The audit log. */
 export function defineAudit(builder: Builder<DashboardContext>, { part }: DashboardTypes): void {
   const actorKind = builder.enumType('ActorKind', {
-    description: 'VISITOR: somebody who has not signed in.',
+    description: 'Kind of actor. VISITOR is a caller who is not signed in.',
     values: ACTOR_KINDS,
   })
   const entry = builder.objectRef<ToldEntry>('AuditEntry').implement({
@@ -19,20 +19,20 @@ export function defineAudit(builder: Builder<DashboardContext>, { part }: Dashbo
       id: t.string({ resolve: (e) => String(e.seq) }),
       at: t.string({ resolve: (e) => isoTime(e.at) }),
       actorKind: t.expose('actorKind', { type: actorKind }),
-      actor: t.string({ description: 'Who did it, as people call them.', resolve: actorName }),
+      actor: t.string({ description: 'Display name of the actor.', resolve: actorName }),
       memberEmail: t.exposeString('memberEmail', {
         description:
-          "Who did it: a member's address, the id of an API key, a provider's name, or the account that was tried.",
+          "Identifier of the actor: a member's email address, the ID of an API key, the name of a provider, or the account of a sign-in attempt.",
       }),
-      source: t.exposeString('source', { nullable: true, description: 'The address a sign-in came from.' }),
+      source: t.exposeString('source', { nullable: true, description: 'IP address of a sign-in.' }),
       appId: t.exposeString('appId', { nullable: true }),
-      operation: t.exposeString('operation', { description: "The mutation's name." }),
+      operation: t.exposeString('operation', { description: 'Name of the mutation.' }),
       sentence: t.exposeString('sentence', {
-        description: 'What was done, as it follows the name of who did it: "changed the package Pro".',
+        description: 'Description of the action, to follow the name of the actor: "changed the package Pro".',
       }),
       parts: t.field({
         type: [part],
-        description: 'The same sentence, in parts.',
+        description: 'The sentence as a list of parts.',
         resolve: (e) => [...e.parts],
       }),
       subjectKind: t.exposeString('subjectKind'),
@@ -44,24 +44,28 @@ export function defineAudit(builder: Builder<DashboardContext>, { part }: Dashbo
   const page = definePage(builder, 'AuditPage', entry)
   builder.queryFields((t) => ({
     auditOperations: t.stringList({
-      description: 'Every operation that the audit log may name.',
+      description: 'All operations that can occur in the audit log.',
       resolve: () => Object.keys(SENTENCES),
     }),
     auditLog: t.field({
       type: page,
       nullable: true,
       description:
-        'Newest first; without appId everything, also what belongs to no app. With several filters a page may have few rows, or none, and still a next.',
+        'Audit log entries, newest first. Without `appId`, entries of all apps and entries that belong to no app. With several filters, a page may contain fewer rows than requested, or none, although `next` is not null.',
       args: {
         appId: t.arg.string(),
         actorKind: t.arg({ type: actorKind }),
-        who: t.arg.string({ description: "A member's address, the id of an API key, a provider's name." }),
-        operation: t.arg.string({ description: "The mutation's name." }),
-        subjectId: t.arg.string({
-          description: "What it was about. A user's subscriptions and former ids count as the user's.",
+        who: t.arg.string({
+          description:
+            "Only entries of this actor: a member's email address, the ID of an API key, or the name of a provider.",
         }),
-        from: t.arg.string({ description: 'ISO 8601.' }),
-        to: t.arg.string({ description: 'Before this; ISO 8601.' }),
+        operation: t.arg.string({ description: 'Only entries of this mutation.' }),
+        subjectId: t.arg.string({
+          description:
+            'Only entries about this subject. For a user, includes their subscriptions and former IDs.',
+        }),
+        from: t.arg.string({ description: 'Only entries at or after this time (ISO 8601).' }),
+        to: t.arg.string({ description: 'Only entries before this time (ISO 8601).' }),
         first: t.arg.int({ defaultValue: 50 }),
         after: t.arg.string(),
       },

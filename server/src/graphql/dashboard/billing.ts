@@ -32,20 +32,20 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
     return {
       prices: t.field({
         type: [own.price],
-        description: 'Every price, oldest first: of the app, or of one package.',
+        description: 'Prices of the app or of one package, oldest first.',
         args: { appId, packageId: t.arg.string(), includeArchived },
         resolve: (_, { appId, packageId, includeArchived }, context) =>
           prices(appCall(context, appId), packageId ?? null, includeArchived ?? false),
       }),
       providerPrices: t.field({
         type: [own.providerPrice],
-        description: 'What the provider knows that could be imported.',
+        description: 'Prices at the billing provider that can be imported.',
         args: { appId, provider: t.arg.string({ required: true }) },
         resolve: (_, { appId, provider }, context) => providerPrices(appCall(context, appId), provider),
       }),
       currencies: t.field({
         type: [own.currency],
-        description: 'What a price may be in, as the provider counts it; by code.',
+        description: 'Currencies supported by the billing provider, ordered by code.',
         args: { provider: t.arg.string({ required: true }) },
         resolve: (_, { provider }) => currencies(provider),
       }),
@@ -57,7 +57,7 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
       }),
       billingTemplates: t.field({
         type: [own.template],
-        description: 'Oldest first.',
+        description: 'Billing templates of the app, oldest first.',
         args: { appId, includeArchived },
         resolve: (_, { appId, includeArchived }, context) =>
           billingTemplates(appCall(context, appId), includeArchived ?? false),
@@ -88,7 +88,8 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
       importPrice: t.field({
         type: own.price,
         nullable: true,
-        description: 'Takes amount, currency and interval of a price from the provider.',
+        description:
+          'Creates a price with the amount, currency and interval of an existing price at the billing provider.',
         args: { appId, packageId, provider, id },
         resolve: (_, { appId, packageId, provider, id }, context) =>
           importPrice(appCall(context, appId), packageId, provider, id),
@@ -96,7 +97,8 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
       archivePrice: t.field({
         type: own.price,
         nullable: true,
-        description: 'An archived price is in no new link. archived: false brings it back.',
+        description:
+          'Archives a price, or restores it if `archived` is false. An archived price is not used in new payment links.',
         args: { appId, provider, id, archived },
         resolve: (_, { appId, provider, id, archived }, context) =>
           archivePrice(appCall(context, appId), provider, id, archived ?? true),
@@ -124,7 +126,7 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
       generateSubscriptionLink: t.field({
         type: own.link,
         nullable: true,
-        description: 'A payment link, as the Admin API makes it: to try a template.',
+        description: 'Generates a payment link as the Admin API does, to test a template.',
         args: {
           appId,
           userId: t.arg.string(),
@@ -145,10 +147,10 @@ export function defineBilling(builder: Builder<DashboardContext>, types: Dashboa
 function defineBillingTypes(builder: Builder<DashboardContext>, types: DashboardTypes) {
   const price = builder.objectRef<PriceRow>('BillingPrice').implement({
     fields: (t) => ({
-      id: t.exposeString('id', { description: "The price's id at the billing provider." }),
+      id: t.exposeString('id', { description: 'ID of the price at the billing provider.' }),
       packageId: t.exposeString('packageId'),
       provider: t.exposeString('provider'),
-      amount: t.expose('amount', { type: 'SafeInt', description: 'In minor units of the currency.' }),
+      amount: t.expose('amount', { type: 'SafeInt', description: 'Amount in minor units of the currency.' }),
       displayAmount: t.string({ resolve: displayAmount }),
       currency: t.exposeString('currency'),
       decimals: t.int({ description: DECIMALS, resolve: (p) => exponentOf(p.provider, p.currency) }),
@@ -164,7 +166,7 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
         id: t.exposeString('id'),
         productName: t.exposeString('productName', {
           nullable: true,
-          description: "What is sold, in the provider's words.",
+          description: 'Name of the product at the billing provider.',
         }),
         amount: t.expose('amount', { type: 'SafeInt' }),
         displayAmount: t.string({ resolve: displayAmount }),
@@ -173,15 +175,15 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
         interval: t.exposeString('interval', { nullable: true }),
         packageId: t.exposeString('packageId', {
           nullable: true,
-          description: 'The package that it is the price of already.',
+          description: 'ID of the package that already has this price.',
         }),
       }),
     })
   const currency = builder.objectRef<Currency>('Currency').implement({
     fields: (t) => ({
-      code: t.exposeString('code', { description: 'Of ISO 4217, in lower case.' }),
+      code: t.exposeString('code', { description: 'ISO 4217 code in lower case.' }),
       decimals: t.exposeInt('exponent', { description: DECIMALS }),
-      step: t.exposeInt('step', { description: 'Amounts are multiples of it, in minor units.' }),
+      step: t.exposeInt('step', { description: 'Smallest step of an amount, in minor units.' }),
     }),
   })
   const template = builder.objectRef<BillingTemplate>('BillingTemplate').implement({
@@ -191,15 +193,16 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
       packages: t.expose('packages', { type: [types.package] }),
       prices: t.expose('prices', {
         type: [price],
-        description: 'What a link of today asks for, one per package that has a price.',
+        description: 'Prices used for a new payment link, one per package that has a price.',
       }),
       provider: t.exposeString('provider', {
         nullable: true,
-        description: 'Who takes the money; null while no link can be made.',
+        description: 'Billing provider of the payment links; null if no link can be created.',
       }),
       problem: t.exposeString('problem', {
         nullable: true,
-        description: 'Why no link can be made of it now, and what to do; null: one can.',
+        description:
+          'Reason why no payment link can be created and how to resolve it; null if one can be created.',
       }),
       trialDays: t.exposeInt('trialDays', { nullable: true, description: TRIAL_DAYS }),
       trialNeedsCard: t.exposeBoolean('trialNeedsCard', { description: TRIAL_CARD }),
@@ -213,12 +216,15 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
   })
   const createPrice = builder.inputType('CreatePriceInput', {
     fields: (t) => ({
-      provider: t.string({ defaultValue: 'sandbox', description: '"sandbox" or "stripe".' }),
+      provider: t.string({
+        defaultValue: 'sandbox',
+        description: 'Billing provider: `sandbox` or `stripe`.',
+      }),
       amount: t.field({ type: 'SafeInt', required: true }),
       currency: t.string({ required: true }),
       interval: t.string({ description: INTERVAL }),
       id: t.string({
-        description: "The price's id at the provider; the sandbox makes one up when it is left out.",
+        description: 'ID of the price at the billing provider. Generated for the sandbox if omitted.',
       }),
     }),
   })
@@ -228,10 +234,11 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
       name: t.string({ required: true }),
       packageIds: t.stringList({
         required: true,
-        description: 'A base plan and add-ons, or add-ons alone for who has one.',
+        description:
+          'A base plan with optional add-ons, or only add-ons, for users who already have a base plan.',
       }),
       priceIds: t.stringList({
-        description: 'Which price of each package; a package not named here has its newest live price.',
+        description: 'Prices to use, at most one per package. Other packages use their newest live price.',
       }),
       trialDays: t.int({ description: TRIAL_DAYS }),
       trialNeedsCard: t.boolean({ defaultValue: true, description: TRIAL_CARD }),
@@ -241,8 +248,9 @@ function defineBillingTypes(builder: Builder<DashboardContext>, types: Dashboard
   return { price, providerPrice, currency, template, link, createPrice, createTemplate }
 }
 
-const TRIAL_DAYS = 'How long its links may be tried before they are charged; null: paid at once.'
+const TRIAL_DAYS = 'Length in days of the trial before the first charge; null for no trial.'
 const TRIAL_CARD =
-  'Whether a trial asks for a card. One without ends when it is over, unless a card was given by then.'
-const PROMOTION_CODES = 'Whether payers may enter promotion codes of the provider. The sandbox has none.'
-const INTERVAL = 'day, week, month or year; null: paid once.'
+  'Whether a card is required to start a trial. Without one, the subscription ends after the trial unless a card was added.'
+const PROMOTION_CODES =
+  'Whether payers can enter promotion codes of the billing provider. The sandbox does not support them.'
+const INTERVAL = 'Billing interval: `day`, `week`, `month` or `year`; null for a one-off price.'

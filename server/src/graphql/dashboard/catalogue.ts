@@ -33,7 +33,10 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
       }),
       features: t.field({
         type: [types.feature],
-        args: { appId, search: t.arg.string({ description: 'What their id or name contains.' }) },
+        args: {
+          appId,
+          search: t.arg.string({ description: 'Only features whose ID or name contains this text.' }),
+        },
         resolve: (_, { appId, search }, context) => dashboardFeatures(appCall(context, appId), search ?? ''),
       }),
       package: t.field({
@@ -44,7 +47,10 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
       }),
       packages: t.field({
         type: [types.package],
-        args: { appId, search: t.arg.string({ description: 'What their id or name contains.' }) },
+        args: {
+          appId,
+          search: t.arg.string({ description: 'Only packages whose ID or name contains this text.' }),
+        },
         resolve: (_, { appId, search }, context) => dashboardPackages(appCall(context, appId), search ?? ''),
       }),
     }
@@ -54,7 +60,9 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
   builder.mutationFields((t) => {
     const appId = t.arg.string({ required: true })
     const id = t.arg.string({ required: true })
-    const expectedVersion = t.arg.string({ description: 'Refused with CONFLICT where it is another by now.' })
+    const expectedVersion = t.arg.string({
+      description: 'Version the change is based on. Fails with CONFLICT if the object has changed since.',
+    })
     return {
       createFeature: t.field({
         type: types.feature,
@@ -78,7 +86,8 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
       updatePackage: t.field({
         type: types.package,
         nullable: true,
-        description: 'Metadata takes effect at once, published or not.',
+        description:
+          'Updates the metadata of a package. Takes effect immediately, also for a published package.',
         args: { appId, id, input: t.arg({ type: inputs.updatePackage, required: true }), expectedVersion },
         resolve: (_, { appId, id, input, expectedVersion }, context) =>
           updatePackage(appCall(context, appId, expectedVersion), id, packageChange(input)),
@@ -100,11 +109,16 @@ export function defineCatalogue(builder: Builder<DashboardContext>, types: Dashb
       publishPackage: t.field({
         type: types.package,
         nullable: true,
-        description: 'Publishing the draft of a published package makes its next version.',
+        description:
+          'Publishes a package. Publishing the draft of a published package creates its next version.',
         args: {
           appId,
           id,
-          for: t.arg({ type: types.reach, defaultValue: 'ALL', description: 'Who gets the new version.' }),
+          for: t.arg({
+            type: types.reach,
+            defaultValue: 'ALL',
+            description: 'Subscriptions that get the new version.',
+          }),
           expectedVersion,
         },
         resolve: (_, { appId, id, for: reach, expectedVersion }, context) =>

@@ -18,13 +18,17 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
       change: t.expose('change', { type: change }),
       message: t.exposeString('message', {
         nullable: true,
-        description: 'Why it stays as it is, for a conflict.',
+        description: 'For a conflict, the reason why the item is not copied.',
       }),
-      before: t.expose('before', { type: 'JSON', nullable: true, description: 'What the app has.' }),
+      before: t.expose('before', {
+        type: 'JSON',
+        nullable: true,
+        description: 'Item in the target app before the copy.',
+      }),
       after: t.expose('after', {
         type: 'JSON',
         nullable: true,
-        description: 'What the copy makes of it.',
+        description: 'Item in the target app after the copy.',
       }),
     }),
   })
@@ -41,10 +45,12 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
       prices: t.exposeInt('prices'),
       templates: t.exposeInt('templates'),
       users: t.exposeInt('users'),
-      subscriptions: t.exposeInt('subscriptions', { description: 'Of these users.' }),
-      payments: t.exposeInt('payments', { description: 'Of these users, invented or made in the sandbox.' }),
+      subscriptions: t.exposeInt('subscriptions', {
+        description: 'Number of subscriptions of the sample users.',
+      }),
+      payments: t.exposeInt('payments', { description: 'Number of payments of the sample users.' }),
       kept: t.exposeStringList('kept', {
-        description: 'What stays, since something else has come to rely on it.',
+        description: 'Items that are kept because other data depends on them.',
       }),
     }),
   })
@@ -63,7 +69,8 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
       copyCatalogue: t.field({
         type: diff,
         nullable: true,
-        description: 'Features and packages as the diff shows them; packages come as drafts.',
+        description:
+          'Copies features and packages from another app, as shown by `catalogueDiff`. Packages are copied as drafts.',
         args: { appId, fromAppId: t.arg.string({ required: true }) },
         resolve: (_, { appId, fromAppId }, context) => copyCatalogue(appCall(context, appId), fromAppId),
       }),
@@ -76,7 +83,8 @@ export function defineCopies(builder: Builder<DashboardContext>): void {
       removeSample: t.field({
         type: sample,
         nullable: true,
-        description: 'A dry run removes nothing, and counts what would be removed.',
+        description:
+          'Removes the sample data. A dry run only returns the number of items that would be removed.',
         args: { appId, dryRun: t.arg.boolean({ defaultValue: false }) },
         resolve: (_, { appId, dryRun }, context) => removeSample(appCall(context, appId), dryRun ?? false),
       }),

@@ -13,30 +13,36 @@ import type { DashboardTypes } from './types.ts'
 export function defineFeatures(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const interval = builder.enumType('FeatureInterval', { values: FEATURE_INTERVALS })
   const point = builder.objectRef<FeatureCalls & { at: number }>('FeatureActivityPoint').implement({
-    description: 'Calls that concern the feature, in the interval that starts then.',
+    description: 'Number of calls for the feature in the interval that starts at `at`.',
     fields: (t) => ({
       at: t.string({ resolve: (p) => isoTime(p.at) }),
       checks: t.expose('checks', { type: 'SafeInt' }),
-      denied: t.expose('denied', { type: 'SafeInt', description: 'Of the checks: those answered with no.' }),
+      denied: t.expose('denied', { type: 'SafeInt', description: 'Number of checks that denied access.' }),
       records: t.expose('records', { type: 'SafeInt' }),
       units: t.exposeFloat('units', {
-        description: 'What the records added up to; negative where more was taken back than recorded.',
+        description: 'Sum of recorded usage; negative if more was reverted than recorded.',
       }),
-      refused: t.expose('refused', { type: 'SafeInt', description: 'Records that were refused.' }),
+      refused: t.expose('refused', {
+        type: 'SafeInt',
+        description: 'Number of usage events that were not recorded.',
+      }),
     }),
   })
   const carrier = builder.objectRef<FeaturePackage>('FeaturePackage').implement({
     description: 'A version of a package that grants the feature.',
     fields: (t) => ({
       package: t.expose('package', { type: types.package }),
-      version: t.exposeInt('version', { nullable: true, description: 'Null: only its draft grants it.' }),
+      version: t.exposeInt('version', {
+        nullable: true,
+        description: 'Version of the package; null if only the draft grants the feature.',
+      }),
       grant: t.expose('grant', { type: types.grant }),
       subscribers: t.int({
-        description: 'How many live subscriptions have this version.',
+        description: 'Number of live subscriptions with this version.',
         resolve: ({ held }) => held.count,
       }),
       moreSubscribers: t.boolean({
-        description: 'Whether there are older subscriptions that were not looked at.',
+        description: 'Whether there are older subscriptions that were not counted.',
         resolve: ({ held }) => held.more,
       }),
     }),
@@ -48,7 +54,7 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
     return {
       featurePackages: t.field({
         type: [carrier],
-        description: 'The packages that grant the feature.',
+        description: 'Package versions that grant the feature.',
         args,
         resolve: async (_, { appId, id }, context) =>
           featurePackages(await inApp(appCall(context, appId)), id),
@@ -56,8 +62,8 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
       featureUsers: t.field({
         type: users,
         nullable: true,
-        description: 'Users to whom a package grants the feature, package by package.',
-        args: { ...args, packageId: t.arg.string({ description: 'Only those who have this one.' }), ...page },
+        description: 'Users who are granted the feature, grouped by package.',
+        args: { ...args, packageId: t.arg.string({ description: 'Only users of this package.' }), ...page },
         resolve: async (_, { appId, id, packageId, first, after }, context) =>
           featureUsers(await inApp(appCall(context, appId)), id, packageId ?? null, first, after),
       }),
@@ -65,7 +71,7 @@ export function defineFeatures(builder: Builder<DashboardContext>, types: Dashbo
         type: [point],
         args: {
           ...args,
-          from: t.arg.string({ required: true, description: 'ISO 8601.' }),
+          from: t.arg.string({ required: true, description: 'Start of the time range (ISO 8601).' }),
           to: t.arg.string({ required: true }),
           interval: t.arg({ type: interval, required: true }),
         },
@@ -82,13 +88,19 @@ function defineUserPage(builder: Builder<DashboardContext>) {
       userId: t.exposeString('userId'),
       userName: t.exposeString('userName', { nullable: true }),
       packageId: t.exposeString('packageId', {
-        description: 'Of several that grant the feature, the first that is listed.',
+        description: 'Package that grants the feature. If there are several, the first in the list.',
       }),
       packageName: t.exposeString('packageName'),
-      denied: t.exposeBoolean('denied', { description: 'By an override.' }),
+      denied: t.exposeBoolean('denied', { description: 'Whether an override denies access.' }),
       overridden: t.exposeBoolean('overridden'),
-      used: t.exposeFloat('used', { nullable: true, description: 'Null: the feature is not counted.' }),
-      budget: t.exposeFloat('budget', { nullable: true, description: 'Null: without a limit.' }),
+      used: t.exposeFloat('used', {
+        nullable: true,
+        description: 'Usage in the current period; null for a binary feature.',
+      }),
+      budget: t.exposeFloat('budget', {
+        nullable: true,
+        description: 'Allowance for the period; null if unlimited.',
+      }),
       overageEnabled: t.exposeBoolean('overageEnabled'),
       periodEnd: t.string({ nullable: true, resolve: (u) => isoTimeOrNull(u.periodEnd) }),
     }),
@@ -99,7 +111,7 @@ function defineUserPage(builder: Builder<DashboardContext>) {
       next: t.string({
         nullable: true,
         description:
-          'Passed as after, it leads to the next page; null: that was all. A page may be short, or empty.',
+          'Cursor for the next page, passed as `after`; null on the last page. A page may contain fewer rows than requested, or none.',
         resolve: (page) => page.next,
       }),
     }),

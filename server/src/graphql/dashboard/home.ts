@@ -35,7 +35,7 @@ export function defineHome(builder: Builder<DashboardContext>, types: DashboardT
         type: [own.point],
         args: {
           appId,
-          from: t.arg.string({ required: true, description: 'ISO 8601.' }),
+          from: t.arg.string({ required: true, description: 'Start of the time range (ISO 8601).' }),
           to: t.arg.string({ required: true }),
           interval: t.arg({ type: interval, required: true }),
         },
@@ -72,7 +72,7 @@ function defineTypes(builder: Builder<DashboardContext>, { part }: DashboardType
   const eventKind = builder.enumType('EventKind', { values: EVENT_KINDS })
   return {
     checklist: builder.objectRef<Checklist>('Checklist').implement({
-      description: 'What there is already; check: the first canUseFeature.',
+      description: 'Completed steps of the initial setup. `check` is the first call of `canUseFeature`.',
       fields: (t) => ({
         feature: t.exposeBoolean('feature'),
         package: t.exposeBoolean('package'),
@@ -83,7 +83,7 @@ function defineTypes(builder: Builder<DashboardContext>, { part }: DashboardType
       }),
     }),
     point: builder.objectRef<Calls & { at: number }>('ActivityPoint').implement({
-      description: 'Calls in the interval that starts then.',
+      description: 'Number of calls in the interval that starts at `at`.',
       fields: (t) => ({
         at: t.string({ resolve: (p) => isoTime(p.at) }),
         checks: t.expose('checks', { type: 'SafeInt' }),
@@ -91,7 +91,7 @@ function defineTypes(builder: Builder<DashboardContext>, { part }: DashboardType
       }),
     }),
     nearLimit: builder.objectRef<NearLimit>('NearLimit').implement({
-      description: 'A user who is close to a limit, among those whose usage was recorded lately.',
+      description: 'A user with recently recorded usage who is close to a limit.',
       fields: (t) => ({
         userId: t.exposeString('userId'),
         userName: t.exposeString('userName', { nullable: true }),
@@ -111,7 +111,7 @@ function defineTypes(builder: Builder<DashboardContext>, { part }: DashboardType
         text: t.string({ resolve: (e) => textOf(e.parts) }),
         parts: t.field({
           type: [part],
-          description: 'The same text, in parts.',
+          description: 'The text as a list of parts.',
           resolve: (e) => [...e.parts],
         }),
         userId: t.exposeString('userId', { nullable: true }),
@@ -131,7 +131,7 @@ function defineExplanation(builder: Builder<DashboardContext>, types: DashboardT
       text: t.string({ resolve: (s) => textOf(s.parts) }),
       parts: t.field({
         type: [types.part],
-        description: 'The same text, in parts.',
+        description: 'The text as a list of parts.',
         resolve: (s) => [...s.parts],
       }),
     }),
@@ -149,12 +149,12 @@ function defineExplanation(builder: Builder<DashboardContext>, types: DashboardT
       grant: t.expose('grant', {
         type: types.grant,
         nullable: true,
-        description: 'What it grants of the feature; null: nothing.',
+        description: 'Grant of the feature by the subscription; null if it does not grant the feature.',
       }),
     }),
   })
   return builder.objectRef<Explanation>('Explanation').implement({
-    description: 'How an answer of canUseFeature comes about, by the same rules.',
+    description: 'Step-by-step explanation of a `canUseFeature` result.',
     fields: (t) => ({
       access: t.exposeBoolean('access'),
       reason: t.exposeString('reason'),
@@ -167,7 +167,7 @@ function defineExplanation(builder: Builder<DashboardContext>, types: DashboardT
       steps: t.expose('steps', { type: [step] }),
       subscriptions: t.expose('subscriptions', {
         type: [subscription],
-        description: "All of the user's, the live ones first.",
+        description: 'All subscriptions of the user, live ones first.',
       }),
     }),
   })

@@ -25,23 +25,26 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
       return {
         id: t.exposeString('id'),
         state: t.expose('state', { type: state }),
-        failure: t.exposeString('failure', { nullable: true, description: 'Why it failed, for people.' }),
+        failure: t.exposeString('failure', {
+          nullable: true,
+          description: 'Human-readable reason for a failure.',
+        }),
         memberEmail: t.exposeString('memberEmail'),
         startedAt: t.string({ resolve: (i) => isoTime(i.startedAt) }),
         finishedAt: t.string({ nullable: true, resolve: (i) => isoTimeOrNull(i.finishedAt) }),
-        bytesTotal: count('bytesTotal', 'Of the file.'),
-        bytesRead: count('bytesRead', 'Of the file, so far.'),
-        rows: count('rows', 'Read so far, without the header.'),
-        bad: count('bad', 'Rows that cannot be used.'),
-        unchanged: count('unchanged', 'Rows that change nothing.'),
-        changed: count('changed', 'Rows that change something.'),
-        applied: count('applied', 'Of those, made so far.'),
-        refused: count('refused', 'Of those, not made: changed meanwhile, or the billing id was taken.'),
-        undone: count('undone', 'Rows whose former values were given back.'),
-        kept: count(
-          'kept',
-          'Rows that the undoing left as they are, since they were changed after the import.',
+        bytesTotal: count('bytesTotal', 'Size of the file in bytes.'),
+        bytesRead: count('bytesRead', 'Number of bytes read so far.'),
+        rows: count('rows', 'Number of rows read so far, without the header.'),
+        bad: count('bad', 'Number of invalid rows.'),
+        unchanged: count('unchanged', 'Number of rows without a change.'),
+        changed: count('changed', 'Number of rows with a change.'),
+        applied: count('applied', 'Number of changes applied so far.'),
+        refused: count(
+          'refused',
+          'Number of changes not applied because the user was modified in the meantime or the billing ID was taken.',
         ),
+        undone: count('undone', 'Number of rows whose previous values were restored.'),
+        kept: count('kept', 'Number of rows not restored because the user was modified after the import.'),
       }
     },
   })
@@ -52,15 +55,18 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
       user: t.expose('user', {
         type: part,
         nullable: true,
-        description: 'By name, if there is such a user.',
+        description: 'User of the row, if they exist.',
       }),
       outcome: t.expose('outcome', { type: outcome }),
       problem: t.expose('problem', {
         type: problem,
         nullable: true,
-        description: 'What is wrong, for programs.',
+        description: 'Machine-readable problem of the row.',
       }),
-      message: t.exposeString('message', { nullable: true, description: 'The same, for people.' }),
+      message: t.exposeString('message', {
+        nullable: true,
+        description: 'Human-readable problem of the row.',
+      }),
       oldEmail: t.exposeString('oldEmail', { nullable: true }),
       newEmail: t.exposeString('newEmail', { nullable: true }),
       oldBillingId: t.exposeString('oldBillingId', { nullable: true }),
@@ -75,7 +81,7 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
     return {
       userImports: t.field({
         type: [imported],
-        description: 'Newest first; the last 20 are kept.',
+        description: 'The last 20 imports, newest first.',
         args: { appId },
         resolve: (_, { appId }, context) => userImports(appCall(context, appId)),
       }),
@@ -88,7 +94,7 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
       userImportRows: t.field({
         type: rowPage,
         nullable: true,
-        description: 'In the order of the file.',
+        description: 'Rows of an import, in the order of the file.',
         args: {
           appId,
           id,
@@ -108,14 +114,14 @@ export function defineImports(builder: Builder<DashboardContext>, { part }: Dash
       applyUserImport: t.field({
         type: imported,
         nullable: true,
-        description: 'Makes the changes that a dry run has shown; userImport tells how far it is.',
+        description: 'Applies the changes of a checked import. Progress is available from `userImport`.',
         args,
         resolve: (_, { appId, id }, context) => applyUserImport(appCall(context, appId), id),
       }),
       undoUserImport: t.field({
         type: imported,
         nullable: true,
-        description: 'Gives back the former values, except to those who were changed since.',
+        description: 'Restores the values from before an import, except for users who were modified since.',
         args,
         resolve: (_, { appId, id }, context) => undoUserImport(appCall(context, appId), id),
       }),

@@ -19,7 +19,7 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
     changePreview: t.field({
       type: subscriptionChange,
       nullable: true,
-      description: 'What changeSubscription would do.',
+      description: 'Preview of `changeSubscription`.',
       args: {
         appId: t.arg.string({ required: true }),
         userId: t.arg.string({ required: true }),
@@ -40,13 +40,13 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
         type: subscriptionChange,
         nullable: true,
         description:
-          "Changes a user's base plan for another, or its quantity. What is paid for changes at its provider.",
+          "Changes a user's base plan or its quantity. A paid subscription is also changed at the billing provider.",
         args: {
           appId,
           userId,
           packageId,
           when: t.arg({ type: changeTime, defaultValue: 'BEST' }),
-          quantity: t.arg.int({ description: 'The present one, if absent.' }),
+          quantity: t.arg.int({ description: 'New quantity. Defaults to the current one.' }),
         },
         resolve: async (_, { appId, userId, packageId, when, quantity }, context) =>
           changeSubscription(
@@ -57,7 +57,8 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
       cancelScheduledChange: t.field({
         type: types.subscription,
         nullable: true,
-        description: 'The plan goes on as it is. What would have followed a trial is dropped.',
+        description:
+          "Cancels the scheduled change of a user's base plan, including a package scheduled to follow a trial.",
         args: { appId, userId },
         resolve: async (_, { appId, userId }, context) =>
           cancelScheduledChange(await inApp(appCall(context, appId)), userId),
@@ -65,18 +66,21 @@ export function defineLifecycle(builder: Builder<DashboardContext>, types: Dashb
       startTrial: t.field({
         type: types.subscription,
         nullable: true,
-        description: 'Ends by the clock, and is followed by the package `then`, or by nothing.',
+        description:
+          'Starts a trial of a package. When the trial ends, the user is subscribed to the package `then`, if given.',
         args: {
           appId,
           userId,
           packageId,
-          days: t.arg.int({ description: 'Give either this or until.' }),
+          days: t.arg.int({
+            description: 'Length of the trial in days. Exactly one of `days` and `until` is required.',
+          }),
           until: t.arg.string(),
           // biome-ignore lint/suspicious/noThenProperty: the name in the API; a string is no thenable
           then: t.arg.string(),
           again: t.arg.boolean({
             defaultValue: false,
-            description: 'Even if the user has tried this package before.',
+            description: 'If true, allows another trial of a package the user has tried before.',
           }),
         },
         resolve: async (_, { appId, userId, packageId, days, until, then, again }, context) =>

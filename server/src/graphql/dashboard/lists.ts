@@ -13,7 +13,7 @@ import type { DashboardContext } from './context.ts'
 import { appCall } from './context.ts'
 import type { DashboardTypes } from './types.ts'
 
-const NEXT = 'Passed as after, it leads to the next page; null: that was all.'
+const NEXT = 'Cursor for the next page, passed as `after`; null on the last page.'
 
 const objectOf = <Row>(builder: Builder<DashboardContext>, name: string) => builder.objectRef<Row>(name)
 type UserRef = ReturnType<ReturnType<typeof objectOf<ListedUser>>['implement']>
@@ -22,7 +22,7 @@ type UserRef = ReturnType<ReturnType<typeof objectOf<ListedUser>>['implement']>
 export function defineLists(builder: Builder<DashboardContext>, types: DashboardTypes, user: UserRef): void {
   defineNextEvent(builder, types)
   const total = builder.objectRef<{ count: number; more: boolean }>('Total').implement({
-    description: 'How many there are; more: at least as many.',
+    description: 'A number of items. If `more` is true, the actual number may be higher.',
     fields: (t) => ({ count: t.exposeInt('count'), more: t.exposeBoolean('more') }),
   })
   const userPage = builder.objectRef<UserPage>('UserPage').implement({
@@ -32,7 +32,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
       total: t.field({
         type: total,
         nullable: true,
-        description: 'On all pages together; null: not counted.',
+        description: 'Total number of users on all pages; null if not counted.',
         resolve: (page) => page.total(),
       }),
     }),
@@ -42,12 +42,12 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
       rows: t.field({ type: [types.subscription], resolve: (page) => page.rows }),
       next: t.string({
         nullable: true,
-        description: `${NEXT} A page may be short, or empty, where what is asked for is rare.`,
+        description: `${NEXT} A page may contain fewer rows than requested, or none, if few subscriptions match.`,
         resolve: (page) => page.next,
       }),
       total: t.field({
         type: total,
-        description: 'On all pages together, as far as the newest subscriptions tell.',
+        description: 'Total number of subscriptions on all pages, based on the newest subscriptions.',
         resolve: (page) => page.total(),
       }),
     }),
@@ -55,7 +55,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
   const userOrder = builder.enumType('UserOrder', { values: USER_ORDERS })
   const state = builder.enumType('SubscriptionState', {
     description:
-      'ACTIVE: all live ones; then kinds of live ones, by what comes next; CANCELLED: those that are over.',
+      'Filter for subscriptions. ACTIVE matches all live subscriptions and CANCELLED all ended ones; the other values match live subscriptions by their next event.',
     values: SUBSCRIPTION_STATES,
   })
   builder.queryFields((t) => {
@@ -66,23 +66,24 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
         type: userPage,
         nullable: true,
         description:
-          'Newest first. With a search, those with each of its words somewhere in their id, name, email or billing id, best matches first.',
+          'Users of the app, newest first. With `search`, users whose ID, name, email or billing ID contain every word of it, best matches first.',
         args: {
           appId,
           search: t.arg.string(),
           packageId: t.arg.string({
             description:
-              'Those who have this package now; an empty text: those who have none. Not with a search.',
+              'Only users with this package; an empty string matches users without any package. Cannot be combined with `search`.',
           }),
           state: t.arg({
             type: state,
             description:
-              'Those with such a subscription, of the package if one is given; CANCELLED: those who had one, and have none now. Not with a search.',
+              'Only users with a subscription in this state, to `packageId` if given. CANCELLED matches users who had such a subscription and have none now. Cannot be combined with `search`.',
           }),
           order: t.arg({
             type: userOrder,
             defaultValue: 'NEWEST',
-            description: 'NAME: only those who have one. Neither with a search nor with a package or state.',
+            description:
+              'Order of the users. NAME omits users without a name. Cannot be combined with `search`, `packageId` or `state`.',
           }),
           ...page,
         },
@@ -102,14 +103,17 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
       subscriptions: t.field({
         type: subscriptionPage,
         nullable: true,
-        description: 'Newest first: all, or those that are asked for.',
+        description: 'Subscriptions of the app that match all filters, newest first.',
         args: {
           appId,
           userId: t.arg.string(),
-          search: t.arg.string({ description: 'Those of the users whom this finds.' }),
+          search: t.arg.string({ description: 'Only subscriptions of users who match this search.' }),
           packageId: t.arg.string(),
           state: t.arg({ type: state }),
-          provider: t.arg.string({ description: 'Who is paid for them; an empty text: nobody.' }),
+          provider: t.arg.string({
+            description:
+              'Only subscriptions charged by this billing provider; an empty string matches subscriptions without one.',
+          }),
           oldestFirst: t.arg.boolean({ defaultValue: false }),
           ...page,
         },
@@ -128,7 +132,7 @@ function defineNextEvent(builder: Builder<DashboardContext>, types: DashboardTyp
       at: t.string({ resolve: (event) => isoTime(event.at) }),
       packageName: t.exposeString('packageName', {
         nullable: true,
-        description: 'What follows, if another.',
+        description: 'Name of the next package, if the package changes.',
       }),
     }),
   })
@@ -137,7 +141,7 @@ function defineNextEvent(builder: Builder<DashboardContext>, types: DashboardTyp
     nextEvent: t.field({
       type: nextEvent,
       nullable: true,
-      description: 'What happens to it next; null: nothing, until somebody ends it.',
+      description: 'Next scheduled event of the subscription; null if none is scheduled.',
       resolve: (s, _args, { service }) => nextEventOf(service, s),
     }),
   }))

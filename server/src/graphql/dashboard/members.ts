@@ -49,13 +49,13 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       role: t.expose('role', { type: role }),
       expiresAt: t.string({ resolve: (i) => isoTime(i.expiresAt) }),
       url: t.string({
-        description: 'The link to hand over; shown this once.',
+        description: 'Link to send to the member. It cannot be retrieved again.',
         resolve: ({ token }, _args, { publicUrl }) => `${publicUrl}/invite#token=${token}`,
       }),
     }),
   })
   const offer = builder.objectRef<Invitation>('InvitationOffer').implement({
-    description: "What an invitation's link is good for.",
+    description: 'Details of an invitation link.',
     fields: (t) => ({ email: t.exposeString('email'), role: t.expose('role', { type: role }) }),
   })
   const resetLink = builder.objectRef<PasswordResetLink>('NewPasswordReset').implement({
@@ -63,13 +63,13 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       email: t.exposeString('email'),
       expiresAt: t.string({ resolve: (r) => isoTime(r.expiresAt) }),
       url: t.string({
-        description: 'The link to hand over; shown this once.',
+        description: 'Link to send to the member. It cannot be retrieved again.',
         resolve: ({ token }, _args, { publicUrl }) => `${publicUrl}/reset#token=${token}`,
       }),
     }),
   })
   const resetOffer = builder.objectRef<{ email: string }>('PasswordResetOffer').implement({
-    description: 'What a password reset link is good for.',
+    description: 'Details of a password reset link.',
     fields: (t) => ({ email: t.exposeString('email') }),
   })
   const session = builder.objectRef<Session>('Session').implement({
@@ -87,15 +87,15 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     me: t.field({
       type: member,
       nullable: true,
-      description: 'Who has signed in; null: nobody.',
+      description: 'The signed-in member; null if nobody is signed in.',
       resolve: (_, _args, { member }) => member,
     }),
     hasOwner: t.boolean({
-      description: 'False until somebody has used the link that the first start printed.',
+      description: 'Whether the first owner has been created.',
       resolve: (_, _args, { service }) => hasOwner(service),
     }),
     permissions: t.stringList({
-      description: "The mutations that the signed-in member's role allows.",
+      description: 'Mutations allowed by the role of the signed-in member.',
       resolve: (_, _args, context) => permissions(installationCall(context).actor.member),
     }),
     members: t.field({ type: [member], resolve: (_, _args, context) => members(installationCall(context)) }),
@@ -106,20 +106,20 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
     invitation: t.field({
       type: offer,
       nullable: true,
-      description: "For the page behind an invitation's link.",
+      description: 'Details of an invitation link, by its token.',
       args: { token: t.arg.string({ required: true }) },
       resolve: (_, { token }, { service }) => invitation(service, token),
     }),
     passwordReset: t.field({
       type: resetOffer,
       nullable: true,
-      description: 'For the page behind a password reset link.',
+      description: 'Details of a password reset link, by its token.',
       args: { token: t.arg.string({ required: true }) },
       resolve: (_, { token }, { service }) => passwordReset(service, token),
     }),
     sessions: t.field({
       type: [session],
-      description: "The signed-in member's own.",
+      description: 'Sessions of the signed-in member.',
       resolve: (_, _args, context) => sessions(installationCall(context), context.session),
     }),
   }))
@@ -141,7 +141,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       setOwner: t.field({
         type: member,
         nullable: true,
-        description: 'Makes the first member, with the token of the link that the first start printed.',
+        description: 'Creates the first owner, with the token of the link printed at the first start.',
         args: { token, email, password },
         resolve: async (_, { token, email, password }, context) =>
           enter(context, await setOwner(context.service, context, token, email, password)),
@@ -157,7 +157,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
         type: member,
         nullable: true,
         description:
-          'Sets a new password with the token of a reset link, which works once. Ends all sessions of the member.',
+          'Sets a new password with the single-use token of a reset link. Ends all sessions of the member.',
         args: { token, password },
         resolve: async (_, { token, password }, context) =>
           enter(context, await resetPassword(context.service, context, token, password)),
@@ -170,7 +170,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       }),
       signOutEverywhere: t.boolean({
         nullable: true,
-        description: "All of one's own sessions, this one too.",
+        description: 'Ends all sessions of the signed-in member, including the current one.',
         resolve: async (_, _args, context) => {
           context.setSession(null)
           return signOutEverywhere(installationCall(context))
@@ -178,7 +178,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       }),
       changePassword: t.boolean({
         nullable: true,
-        description: 'Ends all other sessions.',
+        description: 'Changes the password of the signed-in member and ends all their other sessions.',
         args: { current: t.arg.string({ required: true }), password },
         resolve: async (_, { current, password }, context) => {
           await changePassword(installationCall(context), context.session, current, password)
@@ -204,7 +204,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
       }),
       removeMember: t.boolean({
         nullable: true,
-        description: 'Ends their sessions too. The last owner stays.',
+        description: 'Removes a member and ends their sessions. The last owner cannot be removed.',
         args: { memberId },
         resolve: (_, { memberId }, context) => removeMember(installationCall(context), memberId),
       }),
@@ -212,7 +212,7 @@ export function defineMembers(builder: Builder<DashboardContext>, types: Dashboa
         type: resetLink,
         nullable: true,
         description:
-          'A link by which the member sets a new password: works once, for a day, and replaces an earlier one.',
+          'Creates a single-use link with which a member can set a new password. The link expires after a day and replaces earlier ones.',
         args: { memberId },
         resolve: (_, { memberId }, context) => createPasswordReset(installationCall(context), memberId),
       }),

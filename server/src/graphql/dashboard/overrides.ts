@@ -25,7 +25,7 @@ export function defineOverrides(builder: Builder<DashboardContext>, types: Dashb
       next: t.string({
         nullable: true,
         description:
-          'Passed as after, it leads to the next page; null: that was all. A page may be short, or empty.',
+          'Cursor for the next page, passed as `after`; null on the last page. A page may contain fewer rows than requested, or none.',
         resolve: (page) => page.next,
       }),
     }),
@@ -34,7 +34,7 @@ export function defineOverrides(builder: Builder<DashboardContext>, types: Dashb
     featureOverrides: t.field({
       type: page,
       nullable: true,
-      description: 'The overrides of a feature that are in force.',
+      description: 'Overrides of a feature that are currently in force.',
       args: {
         appId: t.arg.string({ required: true }),
         id: t.arg.string({ required: true }),
@@ -46,7 +46,7 @@ export function defineOverrides(builder: Builder<DashboardContext>, types: Dashb
     }),
     overrides: t.field({
       type: [override],
-      description: "The user's overrides that are in force.",
+      description: 'Overrides of a user that are currently in force.',
       args: { appId: t.arg.string({ required: true }), userId: t.arg.string({ required: true }) },
       resolve: async (_, { appId, userId }, context) =>
         overrides(await inApp(appCall(context, appId)), userId),

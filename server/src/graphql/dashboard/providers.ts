@@ -44,14 +44,14 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
     return {
       providerAccounts: t.field({
         type: [own.account],
-        description: 'One for each provider there is, set up or not.',
+        description: 'Accounts of all supported billing providers, including those not set up.',
         args: { appId },
         resolve: (_, { appId }, context) => providerAccounts(appCall(context, appId)),
       }),
       providerUse: t.field({
         type: own.use,
         nullable: true,
-        description: 'What would go on at the provider if its keys were removed.',
+        description: 'Open charges at a billing provider, to review before removing its keys.',
         args: { appId, provider: t.arg.string({ required: true }) },
         resolve: (_, { appId, provider }, context) => providerUse(appCall(context, appId), provider),
       }),
@@ -63,7 +63,7 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       notices: t.field({
         type: [own.notice],
         description:
-          'What the providers sent, newest first. `after` is the id of the last one of the page before.',
+          'Webhook events from the billing providers, newest first. `after` is the ID of the last event of the previous page.',
         args: {
           appId,
           provider: t.arg.string(),
@@ -102,7 +102,7 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       setProviderAccount: t.field({
         type: own.account,
         nullable: true,
-        description: 'Secrets are written, never read back. What the input leaves out stays as it is.',
+        description: 'Updates a provider account. Secrets are write-only; omitted fields are not changed.',
         args: { appId, provider, input: t.arg({ type: own.accountInput, required: true }) },
         resolve: (_, { appId, provider, input }, context) =>
           setProviderAccount(appCall(context, appId), provider, {
@@ -115,7 +115,7 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       removeProviderAccount: t.field({
         type: own.account,
         nullable: true,
-        description: 'Forgets the secrets; the sandbox goes back to being on.',
+        description: 'Removes the secrets of a provider account. For the sandbox, enables it again.',
         args: { appId, provider },
         resolve: (_, { appId, provider }, context) =>
           removeProviderAccount(appCall(context, appId), provider),
@@ -123,7 +123,7 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       testProviderAccount: t.field({
         type: own.test,
         nullable: true,
-        description: 'Sends the provider a small request with the keys that are set.',
+        description: 'Sends a test request to the billing provider with the configured keys.',
         args: { appId, provider },
         resolve: (_, { appId, provider }, context) => testProviderAccount(appCall(context, appId), provider),
       }),
@@ -137,7 +137,7 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
         type: own.settings,
         nullable: true,
         description:
-          'What becomes of access when everything paid for the running period is refunded or disputed. It also decides about refunds and disputes of before.',
+          'Sets whether access ends when the payments for the current period are fully refunded or disputed. Also applies to earlier refunds and disputes.',
         args: { appId, access: t.arg({ type: own.access, required: true }) },
         resolve: async (_, { appId, access }, context) =>
           setAccessAfterRefund(await inApp(appCall(context, appId)), access),
@@ -145,19 +145,19 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
       replayNotice: t.field({
         type: own.notice,
         nullable: true,
-        description: 'Has a notice handled again, whatever it came to before.',
+        description: 'Processes a webhook event again, regardless of its state.',
         args: { appId, id },
         resolve: (_, { appId, id }, context) => replayNotice(appCall(context, appId), id),
       }),
       replayFailedNotices: t.int({
         nullable: true,
-        description: 'Has all failed ones handled again; returns how many.',
+        description: 'Processes all failed webhook events again and returns their number.',
         args: { appId },
         resolve: (_, { appId }, context) => replayFailedNotices(appCall(context, appId)),
       }),
       reconcileBilling: t.int({
         nullable: true,
-        description: 'Syncs every open checkout and live subscription with the providers; returns how many.',
+        description: 'Syncs open checkouts and live subscriptions with the providers. Returns their number.',
         args: { appId },
         resolve: (_, { appId }, context) => reconcileBilling(appCall(context, appId)),
       }),
@@ -168,36 +168,43 @@ export function defineProviders(builder: Builder<DashboardContext>, types: Dashb
 function defineProviderTypes(builder: Builder<DashboardContext>, types: DashboardTypes) {
   const source = builder.enumType('ProviderAccountSource', {
     description:
-      'NONE: nothing is set. BUILT_IN: it comes with Tollgate. ENVIRONMENT: STRIPE_SECRET_KEY, for the app default.',
+      'Where an account is configured. NONE: not configured. BUILT_IN: part of Tollgate. ENVIRONMENT: `STRIPE_SECRET_KEY`, for the app `default`.',
     values: ACCOUNT_SOURCES,
   })
   const use = builder.objectRef<StillPaid>('ProviderUse').implement({
     fields: (t) => ({
-      paid: t.expose('paid', { type: 'SafeInt', description: 'Subscriptions that it still charges.' }),
-      openLinks: t.expose('openLinks', { type: 'SafeInt', description: 'Payment links that can be paid.' }),
+      paid: t.expose('paid', {
+        type: 'SafeInt',
+        description: 'Number of subscriptions still charged.',
+      }),
+      openLinks: t.expose('openLinks', { type: 'SafeInt', description: 'Number of open payment links.' }),
     }),
   })
   const account = builder.objectRef<ProviderAccount>('ProviderAccount').implement({
     fields: (t) => ({
       provider: t.exposeString('provider'),
-      enabled: t.exposeBoolean('enabled', { description: 'Whether links can be paid through it.' }),
+      enabled: t.exposeBoolean('enabled', {
+        description: 'Whether payment links can use the provider.',
+      }),
       source: t.expose('source', { type: source }),
       keyHint: t.exposeString('keyHint', {
         nullable: true,
-        description: "The secret key's last four characters; null: none.",
+        description: 'Last four characters of the secret key; null if none is set.',
       }),
       livemode: t.exposeBoolean('livemode', {
         nullable: true,
-        description: 'False for a test key; null: no key.',
+        description: 'Whether the secret key is a live key, not a test key; null if none is set.',
       }),
       webhookSecrets: t.exposeInt('webhookSecrets', {
-        description: 'How many webhook signing secrets are accepted: two while they are being rotated.',
+        description: 'Number of accepted webhook signing secrets. There are two during a rotation.',
       }),
-      webhookUrl: t.exposeString('webhookUrl', { description: 'What to enter at the provider.' }),
+      webhookUrl: t.exposeString('webhookUrl', {
+        description: 'Webhook URL to set at the provider.',
+      }),
       warning: t.exposeString('warning', {
         nullable: true,
         description:
-          'Set while the sandbox is on beside Stripe: its links give what they are for without payment.',
+          'Set if the sandbox is enabled together with Stripe, since sandbox links grant packages without payment.',
       }),
       updatedAt: t.string({ nullable: true, resolve: (row) => isoTimeOrNull(row.updatedAt) }),
     }),
@@ -207,7 +214,7 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
       enabled: t.boolean(),
       secretKey: t.string(),
       webhookSecret: t.string({
-        description: 'A new one is accepted beside the one before, until that is dropped.',
+        description: 'New webhook signing secret. The previous one remains valid until it is dropped.',
       }),
       dropPreviousWebhookSecret: t.boolean(),
     }),
@@ -219,12 +226,12 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
   const settings = builder.objectRef<BillingSettings>('BillingSettings').implement({
     fields: (t) => ({
       graceDays: t.exposeInt('graceDays', {
-        description: 'How many days after a failed payment access lasts.',
+        description: 'Number of days that access continues after a failed payment.',
       }),
       accessAfterRefund: t.expose('accessAfterRefund', {
         type: access,
         description:
-          'What becomes of access when everything paid for the running period is refunded or disputed.',
+          'Whether access ends when the payments for the current period are fully refunded or disputed.',
       }),
     }),
   })
@@ -233,7 +240,7 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
     fields: (t) => ({
       id: t.string({ resolve: (row) => String(row.seq) }),
       provider: t.exposeString('provider'),
-      eventId: t.exposeString('eventId', { description: "The provider's id of it." }),
+      eventId: t.exposeString('eventId', { description: 'ID of the event at the billing provider.' }),
       type: t.exposeString('type'),
       state: t.expose('state', { type: noticeState }),
       attempts: t.exposeInt('attempts'),
@@ -242,7 +249,7 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
       user: t.expose('user', {
         type: types.part,
         nullable: true,
-        description: 'Whom it is about; null: nobody we know.',
+        description: 'User the event is about; null if unknown.',
       }),
       receivedAt: t.string({ resolve: (row) => isoTime(row.receivedAt) }),
       handledAt: t.string({ nullable: true, resolve: (row) => isoTimeOrNull(row.handledAt) }),
@@ -260,11 +267,13 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
   const billing = builder.objectRef<SubscriptionBilling>('SubscriptionBilling').implement({
     fields: (t) => ({
       provider: t.exposeString('provider'),
-      ref: t.exposeString('ref', { description: "The subscription's (or payment's) id at the provider." }),
-      status: t.exposeString('status', { description: "The provider's word for its state." }),
+      ref: t.exposeString('ref', {
+        description: 'ID of the subscription or payment at the provider.',
+      }),
+      status: t.exposeString('status', { description: 'Status as reported by the billing provider.' }),
       paidUntil: t.string({
         nullable: true,
-        description: 'When what is paid for ends; null: never.',
+        description: 'End of the paid period; null if it does not end.',
         resolve: (row) => isoTimeOrNull(row.paidUntil),
       }),
     }),
@@ -273,7 +282,7 @@ function defineProviderTypes(builder: Builder<DashboardContext>, types: Dashboar
     billing: t.field({
       type: billing,
       nullable: true,
-      description: 'Where the money for it comes from; null: it was made by hand or by the Admin API.',
+      description: 'Billing of the subscription; null if created in the dashboard or with the Admin API.',
       resolve: (row, _args, { service }) => subscriptionBilling(service, row),
     }),
   }))

@@ -24,7 +24,7 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
       before: t.expose('before', {
         type: types.grant,
         nullable: true,
-        description: 'As the package grants it now; null: not at all.',
+        description: 'Current grant; null if the package does not grant the feature.',
       }),
       after: t.expose('after', { type: types.grant, nullable: true }),
     }),
@@ -49,29 +49,30 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
   const touchPage = definePage(builder, 'PublishTouchPage', touch)
   const preview = builder.objectRef<PublishPreview>('PublishPreview').implement({
     description:
-      'What publishing does to those who hold the package, for one more of each feature at the moment they get it.',
+      'Effect of publishing on existing subscribers, for a `delta` of 1 of each feature at the time they get the new version.',
     fields: (t) => ({
       subscribers: t.expose('subscribers', {
         type: 'SafeInt',
-        description: 'How many users hold the package now.',
+        description: 'Number of users with the package.',
       }),
       gain: t.expose('gain', {
         type: 'SafeInt',
-        description: 'How many of them gain access to at least one feature.',
+        description: 'Number of subscribers who gain access to at least one feature.',
       }),
       lose: t.expose('lose', { type: 'SafeInt' }),
       moreOverage: t.expose('moreOverage', {
         type: 'SafeInt',
-        description: 'How many of them go into overage, or further into it, with at least one feature.',
+        description:
+          'Number of subscribers who go into overage, or further into overage, for at least one feature.',
       }),
       lessOverage: t.expose('lessOverage', { type: 'SafeInt' }),
       features: t.expose('features', {
         type: [impact],
-        description: 'One entry for each feature that the draft touches.',
+        description: 'Effect on each feature that the draft changes.',
       }),
       touched: t.expose('touched', {
         type: touchPage,
-        description: 'The first of those it makes a difference to: those who lose something come first.',
+        description: 'First page of affected subscribers. Those who lose access come first.',
       }),
     }),
   })
@@ -92,7 +93,7 @@ export function definePublishing(builder: Builder<DashboardContext>, types: Dash
       publishTouched: t.field({
         type: touchPage,
         nullable: true,
-        description: 'The rest of those it makes a difference to.',
+        description: 'Further affected subscribers, after the first page.',
         args: { appId, packageId, for: reach, first, after: t.arg.string({ required: true }) },
         resolve: (_, { appId, packageId, for: reach, first, after }, context) =>
           publishTouched(appCall(context, appId), packageId, reach ?? 'ALL', first, after),

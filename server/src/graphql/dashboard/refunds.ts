@@ -11,11 +11,11 @@ import type { DashboardTypes } from './types.ts'
 export function defineRefunds(builder: Builder<DashboardContext>, types: DashboardTypes): void {
   const payment = defineReversals(builder, types.subscription, ({ service }) => service)
   builder.objectFields(payment, (t) => ({
-    amountText: t.string({ description: 'As a customer sees it.', resolve: amountText }),
+    amountText: t.string({ description: 'Amount, formatted for display.', resolve: amountText }),
     refundedText: t.string({ resolve: (row) => amountText({ ...row, amount: row.refunded }) }),
   }))
   const reversal = builder.enumType('SandboxReversal', {
-    description: 'What may happen to a payment after it was made.',
+    description: 'Simulated refund or dispute of a sandbox payment.',
     values: SANDBOX_REVERSALS,
   })
 
@@ -23,7 +23,7 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
     sandboxPayments: t.field({
       type: [payment],
       description:
-        'What was paid in the sandbox for a subscription, newest first; nothing for one that is paid elsewhere.',
+        'Sandbox payments for a subscription, newest first. Empty for a subscription billed by another provider.',
       args: {
         appId: t.arg.string({ required: true }),
         subscriptionId: t.arg.string({ required: true }),
@@ -38,7 +38,7 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
       type: payment,
       nullable: true,
       description:
-        'Tries out a refund or a dispute of a payment in the sandbox. What follows from it comes by a notice, as from any provider.',
+        'Simulates a refund or dispute of a sandbox payment. Its effects arrive as a webhook event, as from any billing provider.',
       args: {
         appId: t.arg.string({ required: true }),
         subscriptionId: t.arg.string({ required: true }),
@@ -46,7 +46,7 @@ export function defineRefunds(builder: Builder<DashboardContext>, types: Dashboa
         action: t.arg({ type: reversal, required: true }),
         amount: t.arg({
           type: 'SafeInt',
-          description: 'Of a refund, in minor units; all that is left unless given.',
+          description: 'Amount to refund, in minor units. Defaults to the remaining amount.',
         }),
       },
       resolve: async (_, { appId, subscriptionId, paymentRef, action, amount }, context) =>

@@ -17,14 +17,15 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
   const figures = defineFigures(builder)
   const list = builder.enumType('RevenueList', { values: REVENUE_LISTS })
   const state = builder.enumType('ChargeState', {
-    description: 'FAILED: charged and not paid so far. REFUNDED: given back, or withheld by a dispute.',
+    description: 'State of a charge. FAILED: not paid so far. REFUNDED: refunded or withdrawn by a dispute.',
     values: [...PAYMENT_STATES, 'REFUNDED'] as const,
   })
   const listed = builder.objectRef<Listed>('ListedSubscription').implement({
     fields: (t) => ({
       id: t.exposeString('id'),
       at: t.string({
-        description: 'When it began, changed or ended; since when it is past due; until when it is a trial.',
+        description:
+          'Time of the start, change or end of the subscription. For PAST_DUE, the time at which it became past due; for TRIALING, the end of the trial.',
         resolve: (row) => isoTime(row.at),
       }),
       userId: t.exposeString('userId'),
@@ -34,14 +35,14 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       fromPackageId: t.exposeString('fromPackageId', { nullable: true }),
       fromPackageName: t.exposeString('fromPackageName', {
         nullable: true,
-        description: 'Of a change, the package before it.',
+        description: 'For a change, the name of the previous package.',
       }),
       provider: t.exposeString('provider', { nullable: true }),
     }),
   })
   const payment = builder.objectRef<ShownPayment>('Charge').implement({
     fields: (t) => ({
-      ref: t.exposeString('ref', { description: "The provider's id of the invoice or the payment." }),
+      ref: t.exposeString('ref', { description: 'ID of the invoice or payment at the billing provider.' }),
       provider: t.exposeString('provider'),
       state: t.expose('state', { type: state }),
       amount: t.expose('amount', { type: 'SafeInt' }),
@@ -53,14 +54,17 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
     }),
   })
   const recurring = builder.objectRef<Recurring>('RecurringRevenue').implement({
-    description: 'What one subscription at a provider is in the monthly recurring revenue.',
+    description: 'Contribution of one billing provider subscription to the monthly recurring revenue.',
     fields: (t) => ({
-      ref: t.exposeString('ref', { description: "The provider's id of it." }),
+      ref: t.exposeString('ref', { description: 'ID of the subscription at the billing provider.' }),
       provider: t.exposeString('provider'),
       currency: t.exposeString('currency'),
       decimals: t.exposeInt('decimals', { description: DECIMALS }),
-      amount: t.expose('amount', { type: 'SafeInt', description: 'A month.' }),
-      pastDue: t.expose('pastDue', { type: 'SafeInt', description: 'The same if it is past due, else 0.' }),
+      amount: t.expose('amount', { type: 'SafeInt', description: 'Monthly amount.' }),
+      pastDue: t.expose('pastDue', {
+        type: 'SafeInt',
+        description: 'Monthly amount if the subscription is past due, otherwise 0.',
+      }),
       since: t.string({ resolve: (row) => isoTime(row.since) }),
       userId: t.exposeString('userId'),
       userName: t.exposeString('userName', { nullable: true }),
@@ -73,14 +77,17 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
   const paymentPage = definePage(builder, 'ChargePage', payment)
   builder.queryFields((t) => {
     const appId = t.arg.string({ required: true })
-    const days = t.arg.int({ defaultValue: 30, description: '7, 30, 90 or 365.' })
+    const days = t.arg.int({
+      defaultValue: 30,
+      description: 'Length of the time range in days: 7, 30, 90 or 365.',
+    })
     const first = t.arg.int({ defaultValue: 50 })
     const after = t.arg.string()
     return {
       revenue: t.field({
         type: figures,
         nullable: true,
-        description: 'At most five minutes old; `fresh` has them made again.',
+        description: 'Revenue figures, at most five minutes old. `fresh` recalculates them.',
         args: { appId, days, fresh: t.arg.boolean({ defaultValue: false }) },
         resolve: async (_, { appId, days, fresh }, context) =>
           revenue(await inApp(appCall(context, appId)), days ?? 30, fresh ?? false),
@@ -89,7 +96,7 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
         type: listedPage,
         nullable: true,
         description:
-          'The subscriptions behind a figure, newest first. PAST_DUE and TRIALING are those of now.',
+          'Subscriptions behind a revenue figure, newest first. PAST_DUE and TRIALING show the current state, regardless of `days`.',
         args: { appId, list: t.arg({ type: list, required: true }), days, first, after },
         resolve: async (_, { appId, list, days, first, after }, context) =>
           revenueList(await inApp(appCall(context, appId)), list, days ?? 30, first, after),
@@ -97,7 +104,8 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       mrrList: t.field({
         type: recurringPage,
         nullable: true,
-        description: 'What the monthly recurring revenue is made of, as of now, by provider and its id.',
+        description:
+          'Subscriptions that make up the current monthly recurring revenue, ordered by billing provider and ID.',
         args: { appId, first, after },
         resolve: async (_, { appId, first, after }, context) =>
           mrrList(await inApp(appCall(context, appId)), first, after),
@@ -105,7 +113,7 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       payments: t.field({
         type: paymentPage,
         nullable: true,
-        description: "The providers' invoices and one-off payments, newest first.",
+        description: 'Invoices and one-off payments at the billing providers, newest first.',
         args: { appId, state: t.arg({ type: state, required: true }), days, first, after },
         resolve: async (_, { appId, state, days, first, after }, context) =>
           payments(await inApp(appCall(context, appId)), state, days ?? 30, first, after),
@@ -116,25 +124,28 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
 
 function defineFigures(builder: Builder<DashboardContext>) {
   const plan = builder.objectRef<Revenue['plans'][number]>('PlanFigures').implement({
-    description: 'The live subscriptions of one package.',
+    description: 'Figures for the live subscriptions of a package.',
     fields: (t) => ({
       packageId: t.exposeString('packageId'),
       packageName: t.exposeString('packageName'),
       isAddon: t.exposeBoolean('isAddon'),
       active: t.exposeInt('active'),
-      trialing: t.exposeInt('trialing', { description: 'Of the active ones.' }),
-      pastDue: t.exposeInt('pastDue', { description: 'Of the active ones.' }),
-      unpaid: t.exposeInt('unpaid', { description: 'Of the active ones, those made by hand.' }),
+      trialing: t.exposeInt('trialing', { description: 'Number of active subscriptions that are trials.' }),
+      pastDue: t.exposeInt('pastDue', { description: 'Number of active subscriptions that are past due.' }),
+      unpaid: t.exposeInt('unpaid', {
+        description: 'Number of active subscriptions without a billing provider.',
+      }),
     }),
   })
   const mrr = builder.objectRef<Revenue['mrr'][number]>('Mrr').implement({
-    description: 'Monthly recurring revenue by list prices. Trials, pauses and one-off prices do not count.',
+    description:
+      'Monthly recurring revenue at list prices, without trials, paused subscriptions and one-off prices.',
     fields: (t) => ({
       provider: t.exposeString('provider'),
       currency: t.exposeString('currency'),
       decimals: t.exposeInt('decimals', { description: DECIMALS }),
       amount: t.expose('amount', { type: 'SafeInt' }),
-      pastDue: t.expose('pastDue', { type: 'SafeInt', description: 'The part of it that is past due.' }),
+      pastDue: t.expose('pastDue', { type: 'SafeInt', description: 'Part of the amount that is past due.' }),
     }),
   })
   const total = builder.objectRef<Revenue['payments'][number]>('ChargeTotal').implement({
@@ -146,23 +157,33 @@ function defineFigures(builder: Builder<DashboardContext>) {
       paidAmount: t.expose('paidAmount', { type: 'SafeInt' }),
       failed: t.exposeInt('failed'),
       failedAmount: t.expose('failedAmount', { type: 'SafeInt' }),
-      refunded: t.exposeInt('refunded', { description: 'Payments given back or withheld by a dispute.' }),
+      refunded: t.exposeInt('refunded', {
+        description: 'Number of payments refunded or withdrawn by a dispute.',
+      }),
       refundedAmount: t.expose('refundedAmount', {
         type: 'SafeInt',
-        description: 'Given back within the time, whenever it was paid. Not deducted from paidAmount.',
+        description:
+          'Amount refunded in the time range, including refunds of earlier payments. Not deducted from `paidAmount`.',
       }),
     }),
   })
   return builder.objectRef<Revenue>('Revenue').implement({
     fields: (t) => ({
-      asOf: t.string({ description: "By the app's clock.", resolve: (r) => isoTime(r.asOf) }),
+      asOf: t.string({
+        description: "Time of calculation, by the app's clock.",
+        resolve: (r) => isoTime(r.asOf),
+      }),
       from: t.string({ resolve: (r) => isoTime(r.from) }),
       plans: t.expose('plans', { type: [plan] }),
       mrr: t.expose('mrr', { type: [mrr] }),
       payments: t.expose('payments', { type: [total] }),
-      new: t.exposeInt('started', { description: 'Subscriptions that began, changes of plan left out.' }),
-      changed: t.exposeInt('changed', { description: 'Changes of a base plan or its quantity.' }),
-      cancelled: t.exposeInt('ended', { description: 'Subscriptions that ended, changes of plan left out.' }),
+      new: t.exposeInt('started', {
+        description: 'Number of subscriptions that started, not counting plan changes.',
+      }),
+      changed: t.exposeInt('changed', { description: 'Number of changes of a base plan or its quantity.' }),
+      cancelled: t.exposeInt('ended', {
+        description: 'Number of subscriptions that ended, not counting plan changes.',
+      }),
       pastDue: t.exposeInt('pastDue'),
       trialing: t.exposeInt('trialing'),
     }),

@@ -9,17 +9,17 @@ import { appCall, type DashboardContext } from './context.ts'
 export function defineTokenKeys(builder: Builder<DashboardContext>): void {
   const tokenKey = builder.objectRef<TokenKeyRow>('TokenKey').implement({
     fields: (t) => ({
-      id: t.exposeString('id', { description: 'The `kid` of tokens that this key signs.' }),
+      id: t.exposeString('id', { description: 'Key ID, the `kid` of the tokens that it signs.' }),
       algorithm: t.exposeString('algorithm'),
       createdAt: t.string({ resolve: (key) => isoTime(key.createdAt) }),
       retiredAt: t.string({
         nullable: true,
-        description: 'Another took its place then; the tokens that it had signed are good until they expire.',
+        description: 'Time at which the key was replaced. Tokens it signed remain valid until they expire.',
         resolve: (key) => isoTimeOrNull(key.retiredAt),
       }),
       tokensEndAt: t.string({
         nullable: true,
-        description: 'When the last token that a retired key has signed expires.',
+        description: 'Expiry of the last token signed with a retired key.',
         resolve: ({ retiredAt }) =>
           retiredAt === null ? null : isoTime(retiredAt + USER_TOKEN_SECONDS * 1000),
       }),
@@ -33,7 +33,7 @@ export function defineTokenKeys(builder: Builder<DashboardContext>): void {
   builder.queryFields((t) => ({
     tokenKeys: t.field({
       type: [tokenKey],
-      description: 'Newest first.',
+      description: 'Signing keys for user tokens, newest first.',
       args: { appId: t.arg.string({ required: true }) },
       resolve: (_, { appId }, context) => tokenKeys(appCall(context, appId)),
     }),
@@ -43,14 +43,15 @@ export function defineTokenKeys(builder: Builder<DashboardContext>): void {
     rotateTokenKey: t.field({
       type: changed,
       nullable: true,
-      description: 'Signs with a new key; tokens that the former one has signed are good until they expire.',
+      description:
+        'Replaces the signing key. Tokens signed with the previous key remain valid until they expire.',
       args: { appId: t.arg.string({ required: true }) },
       resolve: (_, { appId }, context) => rotateTokenKey(appCall(context, appId)),
     }),
     revokeTokenKey: t.field({
       type: changed,
       nullable: true,
-      description: 'Refuses every token that this key has signed, from now on.',
+      description: 'Revokes a signing key. All tokens it signed become invalid immediately.',
       args: { appId: t.arg.string({ required: true }), id: t.arg.string({ required: true }) },
       resolve: (_, { appId, id }, context) => revokeTokenKey(appCall(context, appId), id),
     }),

@@ -28,7 +28,7 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
   const role = builder.enumType('Role', { values: ROLES })
   const reach = builder.enumType('Reach', {
     description:
-      'Who gets a new version: all who have the package, only those who get it from now on, or each when their period ends.',
+      'Subscriptions that get a new version: all, new ones only, or all but each at the end of its period.',
     values: REACHES,
   })
 
@@ -40,12 +40,12 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
       createdAt: t.string({ resolve: (m) => isoTime(m.createdAt) }),
       lastSeenAt: t.string({
         nullable: true,
-        description: 'When one of their sessions was last used, to the minute; null: no session.',
+        description: 'Time of last activity, to the minute; null if the member has no session.',
         resolve: (m) => isoTimeOrNull(m.lastSeenAt),
       }),
       sessions: t.int({
         nullable: true,
-        description: 'Browsers they are signed in with; null: not counted here.',
+        description: 'Number of active sessions; null if not counted.',
         resolve: (m) => m.sessions ?? null,
       }),
     }),
@@ -53,7 +53,7 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
   const appDeletion = builder.objectRef<NonNullable<ListedApp['deletion']>>('AppDeletion').implement({
     fields: (t) => ({
       since: t.string({ resolve: ({ since }) => isoTime(since) }),
-      rows: t.expose('rows', { type: 'SafeInt', description: 'Rows that are gone so far.' }),
+      rows: t.expose('rows', { type: 'SafeInt', description: 'Number of rows deleted so far.' }),
     }),
   })
   const app = builder.objectRef<AppRow | ListedApp>('App').implement({
@@ -61,24 +61,24 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
       id: t.exposeString('id'),
       name: t.exposeString('name'),
       testClock: t.boolean({
-        description: 'Whether it has a time of its own, which advanceClock moves.',
+        description: 'Whether the app has a test clock, which `advanceClock` moves.',
         resolve: (app) => app.testClock !== null,
       }),
       origins: t.exposeStringList('origins', {
-        description: 'The origins whose pages may use the client API.',
+        description: 'Origins allowed to call the client API.',
       }),
-      now: t.string({ description: "The app's time.", resolve: (app) => isoTime(app.now) }),
+      now: t.string({ description: "Current time by the app's clock.", resolve: (app) => isoTime(app.now) }),
       createdAt: t.string({ resolve: (app) => isoTime(app.createdAt) }),
       sampleLoaded: t.exposeBoolean('sampleLoaded', { description: 'Whether a sample catalogue is loaded.' }),
       archivedAt: t.string({
         nullable: true,
-        description: 'Since when it is hidden and takes nothing new; null: it is in use.',
+        description: 'Time at which the app was archived; null if it is not archived.',
         resolve: (app) => isoTimeOrNull(app.archivedAt),
       }),
       deletion: t.field({
         type: appDeletion,
         nullable: true,
-        description: 'How far its deletion is; null: it is not being deleted.',
+        description: 'Progress of the deletion; null if the app is not being deleted.',
         resolve: (app) => ('deletion' in app ? app.deletion : null),
       }),
     }),
@@ -95,21 +95,21 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
   const packageDraft = builder.objectRef<PackageEdit>('PackageDraft').implement({
     fields: (t) => ({ name: t.exposeString('name'), grants: t.expose('features', { type: [grant] }) }),
   })
-  const version = 'Another one after every change; pass it back as expectedVersion.'
+  const version = 'Version identifier that changes with every edit, for use as `expectedVersion`.'
   builder.objectFields(catalogue.package, (t) => ({
     grants: t.field({
       type: [grant],
-      description: 'What subscribers get of each feature.',
+      description: 'Entitlements of subscribers, one per feature.',
       resolve: (p: Package) => p.features,
     }),
     draft: t.field({
       type: packageDraft,
       nullable: true,
-      description: 'Edits made since it was published; nobody gets them before it is published again.',
+      description: 'Unpublished edits to a published package.',
       resolve: (p: Package) => p.draft,
     }),
     publishedVersion: t.int({
-      description: 'The number of its publications so far; what subscriptions call their packageVersion.',
+      description: 'Number of times the package was published; the `packageVersion` of its subscriptions.',
       resolve: (p: Package) => p.version,
     }),
     version: t.string({ description: version, resolve: (p: Package) => packageVersion(p) }),
@@ -146,29 +146,32 @@ export function defineDashboardTypes(builder: Builder<DashboardContext>) {
 function defineSentencePart(builder: Builder<DashboardContext>) {
   const kind = builder.enumType('SubjectKind', { values: SUBJECT_KINDS })
   const subject = builder.objectRef<Subject>('SentenceSubject').implement({
-    description: 'Something with a page of its own.',
+    description: 'An object with a page in the dashboard.',
     fields: (t) => ({
       kind: t.expose('kind', { type: kind }),
-      appId: t.exposeString('appId', { nullable: true, description: 'Null: it belongs to no app.' }),
-      id: t.exposeString('id', { description: "A member's is the email address." }),
+      appId: t.exposeString('appId', {
+        nullable: true,
+        description: 'App of the object; null if it belongs to no app.',
+      }),
+      id: t.exposeString('id', { description: 'ID of the object. For a member, the email address.' }),
     }),
   })
   return builder.objectRef<SentencePart>('SentencePart').implement({
-    description: 'Plain text, a name or a time; together the parts make a sentence.',
+    description: 'Part of a sentence: plain text, a name or a time.',
     fields: (t) => ({
       text: t.exposeString('text'),
       subject: t.expose('subject', {
         type: subject,
         nullable: true,
-        description: 'What the text names; null: nothing, or something that no longer exists.',
+        description: 'Object named by the text; null for plain text and for objects that no longer exist.',
       }),
       at: t.string({
         nullable: true,
-        description: 'The time that the text tells.',
+        description: 'Time expressed by the text.',
         resolve: (p) => isoTimeOrNull(p.at),
       }),
     }),
   })
 }
 
-export const DECIMALS = 'How many decimals the amount has: 1234 with 2 is 12.34.'
+export const DECIMALS = 'Number of decimal places of the amount: with 2, 1234 stands for 12.34.'

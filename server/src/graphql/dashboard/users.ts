@@ -53,7 +53,7 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
       userDeletion: t.field({
         type: own.userDeletion,
         nullable: true,
-        description: 'What deleting a user would do.',
+        description: 'Effects of deleting a user.',
         args: { appId, id: t.arg.string({ required: true }) },
         resolve: (_, { appId, id }, context) => userDeletion(appCall(context, appId), id),
       }),
@@ -72,7 +72,7 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
       ledger: t.field({
         type: own.ledgerPage,
         nullable: true,
-        description: 'Newest first.',
+        description: 'Recorded usage of a user, newest first.',
         args: { appId, userId, featureId: t.arg.string(), ...page },
         resolve: (_, { appId, userId, featureId, first, after }, context) =>
           ledger(appCall(context, appId), userId, featureId, first, after),
@@ -108,7 +108,7 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
       deleteUser: t.field({
         type: own.deletedUser,
         nullable: true,
-        description: 'For good: it cannot be undone.',
+        description: 'Permanently deletes a user and their personal data.',
         args: { appId, id },
         resolve: (_, { appId, id }, context) => deleteUser(appCall(context, appId), id),
       }),
@@ -134,7 +134,7 @@ export function defineUsers(builder: Builder<DashboardContext>, types: Dashboard
       keepSubscription: t.field({
         type: types.subscription,
         nullable: true,
-        description: 'Takes back the end that was set.',
+        description: 'Reverts a scheduled cancellation.',
         args: { appId, id },
         resolve: (_, { appId, id }, context) => keepSubscription(appCall(context, appId), id),
       }),
@@ -166,13 +166,13 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
       createdAt: t.string({ resolve: (u) => isoTime(u.createdAt) }),
       packages: t.field({
         type: [types.package],
-        description: 'Those of their live subscriptions, the base plan first; in lists only.',
+        description: "Packages of the user's live subscriptions, base plan first. Only set in lists.",
         resolve: (u) => u.packages?.() ?? [],
       }),
     }),
   })
   const grantedFeature = builder.objectRef<GrantedFeature>('GrantedFeature').implement({
-    description: "A user's standing towards one feature that their packages grant.",
+    description: 'Access of a user to one feature granted by their packages.',
     fields: (t) => ({
       featureId: t.string({ resolve: (g) => g.feature.id }),
       name: t.string({ resolve: (g) => g.feature.name }),
@@ -185,13 +185,13 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
       consumption: t.expose('consumption', {
         type: types.consumption,
         nullable: true,
-        description: 'Null for a binary feature.',
+        description: 'Usage and budget; null for a binary feature.',
       }),
       resetPeriod: t.expose('resetPeriod', { type: types.resetPeriod, nullable: true }),
       periodStart: t.string({ nullable: true, resolve: (g) => isoTimeOrNull(g.periodStart) }),
       periodEnd: t.string({
         nullable: true,
-        description: 'When the count resets; null: never, or binary.',
+        description: 'End of the current period; null for a binary feature or one that never resets.',
         resolve: (g) => isoTimeOrNull(g.periodEnd),
       }),
     }),
@@ -203,22 +203,31 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
       action: t.expose('action', { type: usageAction }),
       delta: t.expose('delta', {
         type: 'SafeInt',
-        description: 'What the call added; for SET the adjustment it made.',
+        description: 'Amount added to the usage. For SET, the resulting adjustment.',
       }),
-      used: t.expose('used', { type: 'SafeInt', description: 'What the counter said after it.' }),
+      used: t.expose('used', { type: 'SafeInt', description: 'Usage after the entry.' }),
       periodStart: t.string({ resolve: (l) => isoTime(l.periodStart) }),
       recordedAt: t.string({ resolve: (l) => isoTime(l.recordedAt) }),
     }),
   })
   const userDeletion = builder.objectRef<UserDeletion>('UserDeletion').implement({
     fields: (t) => ({
-      liveSubscriptions: t.exposeInt('liveSubscriptions', { description: 'They end.' }),
-      paidSubscriptions: t.exposeInt('paidSubscriptions', {
-        description: 'What a provider charges for: it is cancelled there at once.',
+      liveSubscriptions: t.exposeInt('liveSubscriptions', {
+        description: 'Number of live subscriptions, which will end.',
       }),
-      openLinks: t.exposeInt('openLinks', { description: 'Payment links that nobody can pay any more.' }),
-      pastSubscriptions: t.exposeInt('pastSubscriptions', { description: 'They are erased.' }),
-      counters: t.exposeInt('counters', { description: "Sums of usage that stay, as nobody's." }),
+      paidSubscriptions: t.exposeInt('paidSubscriptions', {
+        description:
+          'Number of paid subscriptions, which will be cancelled at the billing provider immediately.',
+      }),
+      openLinks: t.exposeInt('openLinks', {
+        description: 'Number of open payment links, which will be closed.',
+      }),
+      pastSubscriptions: t.exposeInt('pastSubscriptions', {
+        description: 'Number of past subscriptions, which will be erased.',
+      }),
+      counters: t.exposeInt('counters', {
+        description: 'Number of usage totals, which will be kept without a reference to the user.',
+      }),
     }),
   })
   const updateUser = builder.inputType('UpdateUserInput', {
@@ -237,7 +246,8 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
   builder.objectField(ledgerPage, 'olderEntries', (t) =>
     t.field({
       type: 'SafeInt',
-      description: 'On the last page, entries before these that were archived or deleted; they still count.',
+      description:
+        'On the last page, the number of older entries that were archived or deleted. They are still included in `used`.',
       resolve: (page) => page.olderEntries,
     }),
   )

@@ -29,9 +29,12 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
       for: t.expose('reach', {
         type: types.reach,
         nullable: true,
-        description: 'Whom it was published for; null: the first version, which nobody had before.',
+        description: 'Subscriptions the version was published for; null for the first version.',
       }),
-      held: t.expose('held', { type: 'SafeInt', description: 'How many live subscriptions have it now.' }),
+      held: t.expose('held', {
+        type: 'SafeInt',
+        description: 'Number of live subscriptions with this version.',
+      }),
     }),
   })
   const past = builder.objectRef<HistoryRow>('PastMigration').implement({
@@ -46,8 +49,14 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
   })
   const versions = builder.objectRef<PackageVersions>('PackageVersions').implement({
     fields: (t) => ({
-      versions: t.expose('versions', { type: [version], description: 'Newest first.' }),
-      migrations: t.expose('migrations', { type: [past], description: 'Newest first.' }),
+      versions: t.expose('versions', {
+        type: [version],
+        description: 'Versions of the package, newest first.',
+      }),
+      migrations: t.expose('migrations', {
+        type: [past],
+        description: 'Migrations of the package, newest first.',
+      }),
     }),
   })
 
@@ -60,8 +69,10 @@ export function defineVersions(builder: Builder<DashboardContext>, types: Dashbo
         args: {
           appId,
           packageId: t.arg.string({ required: true }),
-          first: t.arg.int({ description: 'The newest of each list: at most 500, which is the default.' }),
-          before: t.arg.int({ description: 'Continues with the versions before this one.' }),
+          first: t.arg.int({
+            description: 'Maximum number of versions and of migrations. Default and maximum: 500.',
+          }),
+          before: t.arg.int({ description: 'Only versions before this one.' }),
         },
         resolve: (_, { appId, packageId, first, before }, context) =>
           packageVersions(appCall(context, appId), packageId, { first, before }),

@@ -31,15 +31,15 @@ export function documentLimitsRule({ cost: maxCost, once }: DocumentLimits): Val
       }
       if (count.cost > maxCost) refuse(tooMuch('', count.cost, maxCost))
       if (count.introspection > MAX_INTROSPECTION_COST) {
-        refuse(tooMuch(' of the schema', count.introspection, MAX_INTROSPECTION_COST))
+        refuse(tooMuch(' (introspection)', count.introspection, MAX_INTROSPECTION_COST))
       }
-      if (count.onlyOnce > 1) refuse('The operation may sign in or set a password once')
+      if (count.onlyOnce > 1) refuse('An operation can sign in or set a password only once')
     },
   })
 }
 
 const tooMuch = (of: string, cost: number, most: number): string =>
-  `The operation asks for too much${of} at once: its cost is ${cost}, at most ${most} is allowed. Send several`
+  `The operation is too expensive${of}: its cost is ${cost}, the maximum is ${most}. Split it into several operations.`
 
 interface Count {
   depth: number

@@ -23,7 +23,7 @@ function causeOf(error: unknown, report: ReportFault): unknown {
   if (!isOutage(cause) && !refusesText(cause)) return cause
   report(cause)
   if (refusesText(cause)) return badUserInput('Text must not contain NUL characters')
-  return unavailable('The database cannot be reached at the moment; try again shortly')
+  return unavailable('The service is temporarily unavailable; retry.')
 }
 
 /**
@@ -44,7 +44,7 @@ export function wireError(error: unknown, code: ErrorCode, report: ReportFault):
   }
   const id = report(cause)
   return {
-    message: `Something went wrong on our side. It was logged as ${id}`,
+    message: `Internal error. It was logged as ${id}.`,
     locations,
     path,
     extensions: { code: 'INTERNAL_SERVER_ERROR', ...ERRORS.INTERNAL_SERVER_ERROR },

@@ -29,7 +29,7 @@ export function newBuilder<Context extends object>(): Builder<Context> {
     parseLiteral: parseJsonLiteral,
   })
   builder.scalarType('SafeInt', {
-    description: 'A whole number between -(2^53-1) and 2^53-1. A variable may also be declared as Int.',
+    description: 'An integer between -(2^53-1) and 2^53-1. Variables may also be declared as Int.',
     serialize: (value) => value,
     parseValue: parseWholeNumber,
     parseLiteral: parseWholeLiteral,

@@ -12,12 +12,15 @@ export function defineCatalogueTypes<Context extends object>(builder: Builder<Co
 
   const price = builder.objectRef<Price>('Price').implement({
     fields: (t) => ({
-      id: t.exposeString('id', { description: "The price's id at the billing provider." }),
+      id: t.exposeString('id', { description: 'ID of the price at the billing provider.' }),
       provider: t.exposeString('provider'),
-      amount: t.expose('amount', { type: 'SafeInt', description: 'In minor units of the currency.' }),
+      amount: t.expose('amount', { type: 'SafeInt', description: 'Amount in minor units of the currency.' }),
       displayAmount: t.string({ resolve: displayAmount }),
       currency: t.exposeString('currency'),
-      interval: t.exposeString('interval', { nullable: true, description: 'Null: paid once.' }),
+      interval: t.exposeString('interval', {
+        nullable: true,
+        description: 'Billing interval, such as `month`; null for a one-off price.',
+      }),
     }),
   })
 
@@ -27,7 +30,7 @@ export function defineCatalogueTypes<Context extends object>(builder: Builder<Co
       name: t.string({ resolve: (f) => f.feature.name }),
       limit: t.string({
         nullable: true,
-        description: 'The allowance in digits; null for a binary or unlimited feature.',
+        description: 'Allowance in decimal digits; null for binary and unlimited features.',
         resolve: (f) => (f.limit === null ? null : String(f.limit)),
       }),
       type: t.field({ type: featureType, resolve: (f) => f.feature.type }),
@@ -45,10 +48,13 @@ export function defineCatalogueTypes<Context extends object>(builder: Builder<Co
       metadata: t.expose('metadata', { type: 'JSON' }),
       features: t.expose('features', { type: [packageFeature] }),
       prices: t.expose('prices', { type: [price] }),
-      isAddon: t.exposeBoolean('isAddon', { description: 'False: a base plan. True: an add-on.' }),
+      isAddon: t.exposeBoolean('isAddon', {
+        description: 'Whether the package is an add-on. Otherwise it is a base plan.',
+      }),
       updatedAt: t.string({ resolve: (p) => isoTime(p.updatedAt) }),
       archived: t.exposeBoolean('archived', {
-        description: 'Whether it takes no new subscribers; those who have it keep it.',
+        description:
+          'Whether the package is closed to new subscriptions. Existing subscriptions are not affected.',
       }),
     }),
   })
@@ -61,9 +67,13 @@ export function defineCatalogueTypes<Context extends object>(builder: Builder<Co
       unitLabel: t.exposeString('unitLabel', { nullable: true }),
       unitLabelPlural: t.exposeString('unitLabelPlural', { nullable: true }),
       metadata: t.expose('metadata', { type: 'JSON' }),
-      packages: t.expose('packages', { type: [packageRef], description: 'The packages that include it.' }),
+      packages: t.expose('packages', {
+        type: [packageRef],
+        description: 'Packages that include the feature.',
+      }),
       archived: t.exposeBoolean('archived', {
-        description: 'Whether it can be added to no other package; those who have it keep it.',
+        description:
+          'Whether the feature can no longer be added to packages. Packages that include it are not affected.',
       }),
     }),
   })

@@ -10,7 +10,7 @@ import type { defineUsageTypes } from './usage-types.ts'
 export function defineChangeTime<Context extends object>(builder: Builder<Context>) {
   return builder.enumType('ChangeTime', {
     description:
-      "BEST: now if the new plan is dearer or has no price to compare, at the period's end if it is cheaper.",
+      'When a change takes effect. BEST means at the end of the period if the new plan is cheaper, otherwise immediately.',
     values: CHANGE_TIMES,
   })
 }
@@ -25,7 +25,7 @@ export function defineChangeTypes<Context extends object>(
   },
 ) {
   const featureChange = builder.objectRef<FeatureChange>('FeatureChange').implement({
-    description: 'What a change does to one more use of a feature.',
+    description: 'Result of `canUseFeature` for one feature, before and after a change of plan.',
     fields: (t) => ({
       featureId: t.exposeString('featureId'),
       name: t.exposeString('name'),
@@ -41,36 +41,40 @@ export function defineChangeTypes<Context extends object>(
   })
   const subscriptionChange = builder.objectRef<SubscriptionChange>('SubscriptionChange').implement({
     fields: (t) => ({
-      at: t.string({ description: 'When it takes effect.', resolve: (change) => isoTime(change.at) }),
+      at: t.string({
+        description: 'Time at which the change takes effect.',
+        resolve: (change) => isoTime(change.at),
+      }),
       now: t.exposeBoolean('now'),
       from: t.expose('from', { type: types.package }),
       to: t.expose('to', { type: types.package }),
       gains: t.expose('gains', {
         type: [featureChange],
-        description: 'What can be used after it and not before.',
+        description: 'Features the user gains access to.',
       }),
       loses: t.expose('loses', { type: [featureChange] }),
       moreOverage: t.expose('moreOverage', {
         type: [featureChange],
-        description: 'What goes into overage by it, or further into it.',
+        description: 'Features whose usage goes into overage, or further into overage.',
       }),
       lessOverage: t.expose('lessOverage', { type: [featureChange] }),
       credit: t.expose('credit', {
         type: 'SafeInt',
         nullable: true,
-        description: 'Minor units given back for what is unused. Null: the plans have no prices to compare.',
+        description:
+          'Credit for unused time, in minor units of the currency; null if the plans have no comparable prices.',
       }),
       charge: t.expose('charge', { type: 'SafeInt', nullable: true }),
       currency: t.exposeString('currency', { nullable: true }),
       quotedBy: t.exposeString('quotedBy', {
         description:
-          'The provider that charges it; `tollgate`: worked out from the prices, and charged by nobody.',
+          'Billing provider that calculated the amounts and charges them. `tollgate` means an estimate from list prices that is not charged.',
       }),
-      formula: t.exposeString('formula', { description: 'How credit and charge were worked out.' }),
+      formula: t.exposeString('formula', { description: 'Calculation of `credit` and `charge`.' }),
       subscription: t.expose('subscription', {
         type: types.subscription,
         nullable: true,
-        description: "The user's base plan after the call. Null for a dry run.",
+        description: 'Base plan of the user after the call; null for a dry run.',
       }),
     }),
   })

@@ -6,7 +6,7 @@ export function defineEntitlementInput<Context extends object>(builder: Builder<
   const resetPeriod = builder.enumType('ResetPeriod', { values: RESET_PERIODS })
   const entitlement = builder.inputType('Entitlement', {
     fields: (t) => ({
-      limit: t.field({ type: 'SafeInt', description: 'The allowance; left out: unlimited.' }),
+      limit: t.field({ type: 'SafeInt', description: 'Allowance. Unlimited if omitted.' }),
       resetPeriod: t.field({ type: resetPeriod, defaultValue: 'MONTH' }),
       overageEnabled: t.boolean({ defaultValue: false }),
     }),

@@ -20,38 +20,43 @@ export function defineMigration<Context extends object>(
     }),
   })
   const migration = builder.objectRef<Migration>('Migration').implement({
-    description: 'A move of those who hold one version of a package to another.',
+    description: 'A migration of subscriptions from one version of a package to another.',
     fields: (t) => ({
-      id: t.exposeString('id', { nullable: true, description: 'Null of a dry run.' }),
+      id: t.exposeString('id', { nullable: true, description: 'ID of the migration; null for a dry run.' }),
       packageId: t.exposeString('packageId'),
       fromVersion: t.exposeInt('fromVersion'),
       toVersion: t.exposeInt('toVersion'),
-      when: t.expose('when', { type: changeTime, description: 'NOW or PERIOD_END.' }),
-      at: t.string({ description: 'When it was decided.', resolve: (m) => isoTime(m.at) }),
+      when: t.expose('when', { type: changeTime, description: 'Either NOW or PERIOD_END.' }),
+      at: t.string({
+        description: 'Time at which the migration was created.',
+        resolve: (m) => isoTime(m.at),
+      }),
       status: t.expose('status', {
         type: status,
-        description: 'SCHEDULED while some are still to be moved, at the end of their period.',
+        description:
+          'Status of the migration. SCHEDULED while some subscriptions are waiting for the end of their period.',
       }),
       subscriptions: t.expose('subscriptions', {
         type: 'SafeInt',
-        description: 'How many live subscriptions it moves in all.',
+        description: 'Total number of live subscriptions to move.',
       }),
-      moved: t.expose('moved', { type: 'SafeInt', description: 'How many of them have been moved so far.' }),
+      moved: t.expose('moved', { type: 'SafeInt', description: 'Number of subscriptions moved so far.' }),
       gains: t.expose('gains', {
         type: 'SafeInt',
         description:
-          'How many of them gain access to at least one feature, for one more of it when they are moved.',
+          'Number of subscriptions that gain access to at least one feature, for a `delta` of 1 at the time of the move.',
       }),
       loses: t.expose('loses', { type: 'SafeInt' }),
       moreOverage: t.field({
         type: 'SafeInt',
-        description: 'How many of them go into overage, or further into it, with at least one feature.',
+        description:
+          'Number of subscriptions that go into overage, or further into overage, for at least one feature.',
         resolve: ({ moreOverage }) => moreOverage ?? 0,
       }),
       lessOverage: t.field({ type: 'SafeInt', resolve: ({ lessOverage }) => lessOverage ?? 0 }),
       features: t.expose('features', {
         type: [impact],
-        description: 'One entry for each feature that differs between the two versions.',
+        description: 'Effect on each feature that differs between the two versions.',
       }),
       undoneAt: t.string({ nullable: true, resolve: (m) => isoTimeOrNull(m.undoneAt) }),
     }),

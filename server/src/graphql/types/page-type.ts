@@ -16,7 +16,7 @@ export function definePage<Row, Page extends KeyedPage<Row> = KeyedPage<Row>>(
       rows: t.field({ type: [row], resolve: (page) => page.rows }),
       next: t.string({
         nullable: true,
-        description: 'Passed as after, it leads to the next page; null: that was all.',
+        description: 'Cursor for the next page, passed as `after`; null on the last page.',
         resolve: (page) => page.next,
       }),
     }),

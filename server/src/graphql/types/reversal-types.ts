@@ -13,27 +13,30 @@ export function defineReversals<Context extends object>(
 ) {
   const state = builder.enumType('DisputeState', {
     description:
-      'INQUIRY: the bank only asks, and no money has moved. OPEN: the bank has the money. CLOSED: over without a dispute.',
+      'State of a dispute. INQUIRY: the bank has asked for information and no funds were withdrawn. OPEN: the disputed funds were withdrawn. CLOSED: an inquiry that ended without a dispute.',
     values: DISPUTE_STATES,
   })
   const dispute = builder.objectRef<Dispute>('Dispute').implement({
     fields: (t) => ({
       state: t.expose('state', { type: state }),
-      reason: t.exposeString('reason', { nullable: true, description: "In the provider's terms." }),
+      reason: t.exposeString('reason', {
+        nullable: true,
+        description: 'Reason as reported by the billing provider.',
+      }),
       openedAt: t.string({ resolve: (row) => isoTime(row.openedAt) }),
     }),
   })
   const payment = builder.objectRef<PaymentAt>('Payment').implement({
-    description: 'A payment for a subscription, in minor units.',
+    description: 'A payment for a subscription. Amounts are in minor units of the currency.',
     fields: (t) => ({
-      paymentRef: t.exposeString('ref', { description: "The payment's id at the provider." }),
-      amount: t.expose('amount', { type: 'SafeInt', description: 'What was paid.' }),
-      refunded: t.expose('refunded', { type: 'SafeInt', description: 'What was refunded of it.' }),
+      paymentRef: t.exposeString('ref', { description: 'ID of the payment at the billing provider.' }),
+      amount: t.expose('amount', { type: 'SafeInt', description: 'Amount paid.' }),
+      refunded: t.expose('refunded', { type: 'SafeInt', description: 'Amount refunded.' }),
       currency: t.exposeString('currency'),
       paidAt: t.string({ resolve: (row) => isoTime(row.paidAt) }),
       periodStart: t.string({
         nullable: true,
-        description: 'The period that was paid for; null: a one-off purchase.',
+        description: 'Start of the paid period; null for a one-off purchase.',
         resolve: (row) => isoTimeOrNull(row.period?.start ?? null),
       }),
       periodEnd: t.string({
@@ -42,16 +45,20 @@ export function defineReversals<Context extends object>(
       }),
       refundedAt: t.string({
         nullable: true,
-        description: 'When it was last refunded; null: nothing was.',
+        description: 'Time of the last refund; null if nothing was refunded.',
         resolve: (row) => isoTimeOrNull(row.refundedAt),
       }),
-      dispute: t.expose('dispute', { type: dispute, nullable: true, description: 'The newest one.' }),
+      dispute: t.expose('dispute', {
+        type: dispute,
+        nullable: true,
+        description: 'Most recent dispute of the payment.',
+      }),
     }),
   })
   builder.objectFields(subscription, (t) => ({
     reversals: t.field({
       type: [payment],
-      description: 'The payments for it that were refunded or disputed, newest first.',
+      description: 'Refunded and disputed payments of the subscription, newest first.',
       resolve: (row, _args, context) => subscriptionReversals(serviceOf(context), row),
     }),
   }))

@@ -61,12 +61,12 @@ function jsonOf(node: ValueNode, variables: Variables, depth: number): Json {
 
 export function parseWholeNumber(value: unknown): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
-    throw badUserInput(`A whole number between -${MAX_COUNT} and ${MAX_COUNT} is needed`)
+    throw badUserInput(`The value must be an integer between -${MAX_COUNT} and ${MAX_COUNT}`)
   }
   return value
 }
 
 export function parseWholeLiteral(node: ValueNode): number {
-  if (node.kind !== Kind.INT) throw new GraphQLError('A whole number is needed', { nodes: node })
+  if (node.kind !== Kind.INT) throw new GraphQLError('The value must be an integer', { nodes: node })
   return parseWholeNumber(Number(node.value))
 }

@@ -28,23 +28,25 @@ export function defineSubscriptionTypes<Context extends object>(
       startedAt: t.string({ resolve: (s) => isoTime(s.startedAt) }),
       cancelAt: t.string({
         nullable: true,
-        description: 'It ends then, and is ACTIVE until then.',
+        description: 'Time at which the subscription is scheduled to end. The status is ACTIVE until then.',
         resolve: (s) => isoTimeOrNull(s.cancelAt),
       }),
       cancelledAt: t.string({ nullable: true, resolve: (s) => isoTimeOrNull(s.cancelledAt) }),
       trialEndsAt: t.string({
         nullable: true,
-        description: 'It is a trial until then.',
+        description: 'End of the trial; null if the subscription is not a trial.',
         resolve: (s) => isoTimeOrNull(s.trialEndsAt),
       }),
-      quantity: t.exposeInt('quantity', { description: 'Multiplies the limits of the package.' }),
+      quantity: t.exposeInt('quantity', {
+        description: 'Quantity, by which the limits of the package are multiplied.',
+      }),
       packageVersion: t.exposeInt('packageVersion', {
-        description: 'The version of the package that applies now.',
+        description: 'Version of the package that currently applies.',
       }),
       scheduled: t.expose('scheduled', {
         type: scheduledChange,
         nullable: true,
-        description: 'What it is to be changed to, and when.',
+        description: 'Scheduled change of the subscription, if any.',
       }),
     }),
   })

@@ -10,7 +10,10 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
 
   const consumption = builder.objectRef<Consumption>('Consumption').implement({
     fields: (t) => ({
-      budget: t.exposeFloat('budget', { nullable: true, description: 'Null: unlimited.' }),
+      budget: t.exposeFloat('budget', {
+        nullable: true,
+        description: 'Allowance for the period; null if unlimited.',
+      }),
       used: t.exposeFloat('used'),
       overageEnabled: t.exposeBoolean('overageEnabled'),
     }),
@@ -20,12 +23,15 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
     fields: (t) => ({
       featureId: t.exposeString('featureId'),
       access: t.exposeBoolean('access'),
-      reason: t.exposeString('reason', { description: 'The answer explained, for people.' }),
-      reasonCode: t.expose('reasonCode', { type: reasonCode, description: 'The same, for programs.' }),
+      reason: t.exposeString('reason', { description: 'Human-readable explanation of the result.' }),
+      reasonCode: t.expose('reasonCode', {
+        type: reasonCode,
+        description: 'Machine-readable reason for the result.',
+      }),
       consumption: t.expose('consumption', {
         type: consumption,
         nullable: true,
-        description: 'Null for a binary feature, and where nothing is granted.',
+        description: 'Usage and budget; null for a binary feature and for a feature the user is not granted.',
       }),
     }),
   })
@@ -35,7 +41,7 @@ export function defineUsageTypes<Context extends object>(builder: Builder<Contex
       periodStart: t.string({ resolve: (p) => isoTime(p.periodStart) }),
       periodEnd: t.string({
         nullable: true,
-        description: 'Null: it never ends.',
+        description: 'End of the period, exclusive; null if the period does not end.',
         resolve: (p) => isoTimeOrNull(p.periodEnd),
       }),
       consumption: t.expose('consumption', { type: consumption }),

@@ -9,7 +9,7 @@ type Usage<Context extends object> = Pick<
 >
 
 export const EXPORT =
-  'All that is stored about a user. `next` is not null where there is more: it is the `after` to ask with.'
+  'Exports all data stored about a user, in pages. If `next` is not null, pass it as `after` to get the next page.'
 
 /** Inputs and results for users and their usage, of both APIs. */
 export function defineUserTypes<Context extends object>(
@@ -24,24 +24,32 @@ export function defineUserTypes<Context extends object>(
         current: t.expose('current', {
           type: usagePeriod,
           nullable: true,
-          description: 'Null where the feature is not counted for this user.',
+          description: 'Current period; null if the feature is not metered for this user.',
         }),
-        past: t.expose('past', { type: [usagePeriod], description: 'Newest first, at most 24.' }),
+        past: t.expose('past', {
+          type: [usagePeriod],
+          description: 'Past periods, newest first; 24 at most.',
+        }),
       }),
     }),
     recordedUsage: builder.objectRef<RecordedUsage>('RecordedUsage').implement({
       fields: (t) => ({
         recorded: t.exposeBoolean('recorded'),
-        reason: t.exposeString('reason', { nullable: true, description: 'Null when recorded.' }),
+        reason: t.exposeString('reason', {
+          nullable: true,
+          description: 'Human-readable reason why the usage was not recorded; null if it was recorded.',
+        }),
         consumption: t.expose('consumption', {
           type: consumption,
           nullable: true,
-          description: 'As it stands after the call.',
+          description: 'Usage and budget after the call.',
         }),
       }),
     }),
     deletedUser: builder.objectRef<{ id: string }>('DeletedUser').implement({
-      fields: (t) => ({ id: t.exposeString('id', { description: 'The id that is free again.' }) }),
+      fields: (t) => ({
+        id: t.exposeString('id', { description: 'ID of the deleted user, which can be used again.' }),
+      }),
     }),
     generatedUserToken: builder.objectRef<{ token: string }>('GeneratedUserToken').implement({
       fields: (t) => ({ token: t.exposeString('token') }),
@@ -60,8 +68,10 @@ export function defineUserTypes<Context extends object>(
         userId: t.string({ required: true }),
         featureId: t.string({ required: true }),
         delta: t.field({ type: 'SafeInt', required: true }),
-        action: t.field({ type: usageAction, description: 'ADD when left out.' }),
-        idempotencyKey: t.string({ description: 'The same key is counted once.' }),
+        action: t.field({ type: usageAction, description: 'Defaults to ADD.' }),
+        idempotencyKey: t.string({
+          description: 'Key that identifies the event. Events with the same key are counted once.',
+        }),
       }),
     }),
   }

@@ -40,7 +40,7 @@ export async function createApiKey(call: Call, name: string): Promise<CreatedApi
 export async function rotateApiKey(call: Call, id: string, overlapHours: number): Promise<CreatedApiKey> {
   const { appId } = call
   if (overlapHours < 0 || overlapHours > MAX_KEY_OVERLAP_HOURS) {
-    throw badUserInput(`overlapHours must be 0 to ${MAX_KEY_OVERLAP_HOURS}`, 'overlapHours')
+    throw badUserInput(`overlapHours must be from 0 to ${MAX_KEY_OVERLAP_HOURS}`, 'overlapHours')
   }
   return mutateKeys(call, async (tx) => {
     const former = isIdentifier(id) ? await store.lockGoodApiKey(tx, appId, id) : null
@@ -76,7 +76,7 @@ export async function mutateKeys<T>(
 /** After the app's row is locked, so that two at once cannot both be the last. */
 async function checkRoom(tx: Tx, appId: string): Promise<void> {
   if ((await store.countGoodApiKeys(tx, appId)) > MAX_API_KEYS)
-    throw badUserInput(`An app can have at most ${MAX_API_KEYS} working API keys: revoke one first`)
+    throw badUserInput(`An app can have at most ${MAX_API_KEYS} valid API keys. Revoke one first.`)
 }
 
 const apiKeyNotFound = (id: string) =>

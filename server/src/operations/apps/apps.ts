@@ -63,16 +63,19 @@ export async function advanceClock(call: Call, to: string): Promise<AppRow> {
   const { appId } = call
   const time = timeOf('to', to)
   if (time > LATEST_TEST_CLOCK) {
-    throw badUserInput(`A test clock cannot go beyond ${new Date(LATEST_TEST_CLOCK).toISOString()}`, 'to')
+    throw badUserInput(
+      `A test clock cannot be set later than ${new Date(LATEST_TEST_CLOCK).toISOString()}`,
+      'to',
+    )
   }
   return mutate(call, async (tx) => {
     const app = await foundApp(tx, appId)
     if (app.testClock === null) {
-      throw badUserInput(`The app ${quote(appId)} runs on real time; create one with testClock: true`)
+      throw badUserInput(`The app ${quote(appId)} has no test clock. Create an app with testClock: true.`)
     }
     if (time < app.testClock) {
       throw badUserInput(
-        `A test clock only moves forward: it is at ${new Date(app.testClock).toISOString()}`,
+        `A test clock can only move forward; its time is ${new Date(app.testClock).toISOString()}`,
         'to',
       )
     }
@@ -97,7 +100,7 @@ export async function setOrigins(call: Call, origins: readonly string[]): Promis
   for (const origin of origins) {
     if (!/^https?:\/\//.test(origin) || parseUrl(origin)?.origin !== origin) {
       throw badUserInput(
-        `${quote(origin)} is not an origin: write it like https://app.example.com`,
+        `${quote(origin)} is not a valid origin. Use the form https://app.example.com.`,
         'origins',
       )
     }

@@ -29,7 +29,7 @@ export async function prepare(
     const same = await findKeyByHash(tx, key.hash)
     if (same && (same.appId !== DEFAULT_APP || !same.isGood)) {
       throw new StartError(
-        'TOLLGATE_API_KEY is a key that was revoked or has expired, or the key of another app: choose a new one.',
+        'TOLLGATE_API_KEY is revoked, expired, or belongs to another app. Choose a new key.',
       )
     }
     if (same) return

@@ -18,7 +18,7 @@ export function archiveApp(call: Call, archived: boolean): Promise<AppRow> {
   return mutate(call, async (tx) => {
     await store.removeAppsAlone(tx)
     if (archived && !(await store.isAnotherInUse(tx, appId))) {
-      throw badUserInput(`${quote(appId)} is the only app in use: create another, or bring one back`)
+      throw badUserInput(`${quote(appId)} is the only active app. Create or restore another app first.`)
     }
     await store.archiveApp(tx, appId, archived)
     await bumpVersion(tx, appId)
@@ -46,9 +46,9 @@ export function deleteApp(call: InstallationCall, appId: string, confirmed: stri
     await store.removeAppsAlone(tx)
     await foundApp(tx, appId)
     const app = await lockApp(tx, appId)
-    if (!app) throw new Error(`the app ${appId} vanished`)
+    if (!app) throw new Error(`the app ${appId} no longer exists`)
     if (confirmed !== appId)
-      throw badUserInput(`Type the id of the app to confirm: ${quote(appId)}`, 'confirm')
+      throw badUserInput(`confirm must be the ID of the app: ${quote(appId)}`, 'confirm')
     const refusal = refusalOf(app, await store.stillPaid(tx, appId, null))
     if (refusal !== null) throw badUserInput(refusal, 'appId')
     await store.beginAppDeletion(tx, appId)
@@ -58,14 +58,20 @@ export function deleteApp(call: InstallationCall, appId: string, confirmed: stri
 }
 
 function refusalOf({ id, archivedAt }: AppRow, { paid, openLinks }: store.StillPaid): string | null {
-  if (id === DEFAULT_APP) return `Every start creates the app ${quote(id)}: archive it instead`
+  if (id === DEFAULT_APP)
+    return `The app ${quote(id)} is created at every start and cannot be deleted. Archive it instead.`
   const reasons = [
-    counted('has', paid, 'subscription that is still paid for', 'subscriptions that are still paid for'),
-    counted('has', openLinks, 'payment link that can still be paid', 'payment links that can still be paid'),
+    counted('has', paid, 'paid subscription', 'paid subscriptions'),
+    counted('has', openLinks, 'open payment link', 'open payment links'),
   ]
-  const paying = deletionRefusal('app', id, reasons, 'cancel what can still cost somebody money first')
+  const paying = deletionRefusal(
+    'app',
+    id,
+    reasons,
+    'Cancel the subscriptions, and wait for the payment links to expire.',
+  )
   if (paying !== null) return paying
-  return archivedAt === null ? `The app ${quote(id)} is in use: archive it first` : null
+  return archivedAt === null ? `The app ${quote(id)} is not archived. Archive it first.` : null
 }
 
 const jobKey = (appId: string) => `delete-app:${appId}`

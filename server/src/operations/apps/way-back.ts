@@ -52,7 +52,7 @@ export async function secretsFor(
 async function newKey(tx: Db, appId: string): Promise<{ appId: string; secret: string }> {
   if (!isIdentifier(appId) || !(await lockApp(tx, appId))) {
     const known = (await listApps(tx)).slice(0, 20).map(({ id }) => id)
-    throw new StartError(`There is no app ${quote(appId)} to create a key for; there is ${known.join(', ')}.`)
+    throw new StartError(`The app ${quote(appId)} does not exist. Existing apps: ${known.join(', ')}.`)
   }
   const { secret, ...kept } = newSecret()
   const key = { id: `key_${randomUUID()}`, name: 'From the command line', ...kept }
@@ -73,7 +73,7 @@ async function newReset(tx: Db, email: string, now: number): Promise<PasswordRes
 
 function noSuchOwner(email: string, owners: readonly Member[]): StartError {
   const known = owners.slice(0, 20).map((owner) => owner.email)
-  return new StartError(`${quote(email)} is not an owner; there is ${known.join(', ')}.`)
+  return new StartError(`${quote(email)} is not an owner. Owners: ${known.join(', ')}.`)
 }
 
 async function note(

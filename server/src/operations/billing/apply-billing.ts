@@ -188,7 +188,7 @@ async function isByTrialLink(
 /** A link was used although its trial has been had, and the user has nothing by it. */
 function triedBefore({ provider, ref }: ProviderRef, packages: readonly { id: string }[]): string {
   const names = packages.map(({ id }) => quote(id)).join(', ')
-  return `The user has tried ${names} before, so the trial ${ref} was ended at ${providerName(provider)}, and nothing was charged: send the user a new link`
+  return `The user has already had a trial of ${names}. The trial ${ref} was ended at ${providerName(provider)} without a charge. Send the user a new payment link.`
 }
 
 /** A one-off purchase was paid twice. */
@@ -200,7 +200,7 @@ function heldAlready(
   const [first] = same
   if (!first) return null
   const packages = same.map(({ packageId }) => quote(packageId)).join(', ')
-  return `The user holds ${packages} for good already, so the payment ${paymentRef} gave nothing: refund it at ${providerName(provider)}, or cancel the subscription ${first.id} and replay this notice`
+  return `The user has already purchased ${packages}, so the payment ${paymentRef} had no effect. Refund it at ${providerName(provider)}, or cancel the subscription ${first.id} and replay this event.`
 }
 
 /**
@@ -212,7 +212,7 @@ async function becomeUser(
   { appId, provider, ref: paid }: ProviderRef,
   customer: Customer | null,
 ): Promise<{ uid: number; id: string } | 'deleted'> {
-  if (!customer) throw new BillingProblem(paid, `The provider does not say who paid ${paid}`)
+  if (!customer) throw new BillingProblem(paid, `The provider did not report the customer of ${paid}`)
   const { ref, email, name } = customer
   const known = await findUserByBillingId(tx, appId, ref)
   if (known) return known
@@ -246,7 +246,7 @@ async function write(
   if (changes.plan) {
     const { follows, successor } = changes.plan
     const id = follows ?? made.find((s) => !s.isAddon)?.id
-    if (id === undefined) throw new Error('a successor of nothing')
+    if (id === undefined) throw new Error('a scheduled subscription has no predecessor')
     const before = held.find((s) => s.id === follows)
     const planned = { ...boughtNow(successor, catalogue, before), id: `sub_${randomUUID()}` }
     await insertSuccessor(tx, appId, uid, id, planned, at)

@@ -29,7 +29,7 @@ async function telling(
   } catch (error) {
     if (!(error instanceof BillingProblem)) throw error
     const { message, ref: paymentRef } = error
-    service.log.warn({ err: error, appId, provider, ref }, 'a payment could not be granted')
+    service.log.warn({ err: error, appId, provider, ref }, 'a payment could not be applied')
     await insertFoundFailure(service.pool, appId, { provider, type, ref, message, paymentRef })
   }
 }

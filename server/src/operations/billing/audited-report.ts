@@ -12,7 +12,7 @@ export async function auditedReport(
   write: () => Promise<void>,
 ): Promise<void> {
   const user = await findUserByUid(tx, appId, uid)
-  if (!user) throw new Error('a user vanished while locked')
+  if (!user) throw new Error('a locked user no longer exists')
   const before = await snapshot(tx, 'subscriptions', appId, user.id)
   await write()
   const after = await snapshot(tx, 'subscriptions', appId, user.id)

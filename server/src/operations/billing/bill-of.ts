@@ -36,7 +36,7 @@ export async function billOf(
   if (unknown !== undefined && isLive) {
     throw new BillingProblem(
       at.ref,
-      `${quote(unknown.priceId)} is the price of no package: import it in the dashboard, and replay this notice`,
+      `The price ${quote(unknown.priceId)} does not belong to a package. Import it in the dashboard and replay this event.`,
     )
   }
   const packagesOf = (some: readonly BilledItem[]) => packagesPaid(some, prices, catalogue)
@@ -44,7 +44,7 @@ export async function billOf(
   if (plans.length > 1 && isLive) {
     throw new BillingProblem(
       at.ref,
-      `${plans.map(({ id }) => quote(id)).join(' and ')} are base plans, and a user has one: take all but one off the bill at ${providerName(at.provider)}, and replay this notice`,
+      `The subscription contains several base plans: ${plans.map(({ id }) => quote(id)).join(' and ')}. Remove all but one at ${providerName(at.provider)} and replay this event.`,
     )
   }
   const [first] = charged

@@ -62,7 +62,7 @@ export async function createBillingTemplate(
     const stray = priceIds.find((priceId) => !items.some((item) => item.price?.id === priceId))
     if (stray !== undefined) {
       throw badUserInput(
-        `${quote(stray)} is not a live price of these packages, or not the only one listed for its package`,
+        `${quote(stray)} is not a live price of these packages, or its package has another price in priceIds`,
         'priceIds',
       )
     }
@@ -72,7 +72,7 @@ export async function createBillingTemplate(
     }
     if ((await store.countTemplates(tx, appId)) > MAX_BILLING_TEMPLATES)
       throw badUserInput(
-        `An app can have at most ${MAX_BILLING_TEMPLATES} billing templates: delete those that nothing uses`,
+        `An app can have at most ${MAX_BILLING_TEMPLATES} billing templates. Delete unused ones first.`,
       )
     return foundTemplate(tx, appId, id, catalogue)
   })

@@ -45,15 +45,15 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
     if (!template || template.archivedAt !== null) {
       throw subscriptionLinkError(
         template
-          ? `The billing template ${quote(templateId)} is archived: bring it back in the dashboard, or use another`
-          : `There is no billing template ${quote(templateId)} in this app: create one, with a price, in the dashboard`,
+          ? `The billing template ${quote(templateId)} is archived. Restore it in the dashboard or use another template.`
+          : `Billing template not found: ${quote(templateId)}. Create one with a price in the dashboard.`,
       )
     }
     const terms = template.terms
     const offer = offerOf(templateItems(template, app.catalogue), terms)
     if ('problem' in offer) {
       throw subscriptionLinkError(
-        `The billing template ${quote(templateId)} cannot be paid for. ${offer.problem}`,
+        `No payment link can be created for the billing template ${quote(templateId)}. ${offer.problem}`,
       )
     }
     const held = user ? await subscriptionsOfUser(tx, call.appId, user.uid, now) : []
@@ -65,7 +65,7 @@ export async function generateSubscriptionLink(call: Call, input: LinkInput): Pr
     )
     if (!enabled) {
       throw subscriptionLinkError(
-        `${providerNameFirst(offer.provider)} accepts no payments for this app: set it up in the dashboard, under Billing`,
+        `${providerNameFirst(offer.provider)} is not enabled for this app. Set it up in the dashboard, under Billing.`,
       )
     }
     const session = {
@@ -92,13 +92,13 @@ function checkPayer(held: readonly SubscriptionRow[], offer: Offer, now: number)
   const twice = lasting.find((s) => offer.items.some(({ package: { id } }) => id === s.packageId))
   if (twice) {
     throw subscriptionLinkError(
-      `The user already pays for the package ${quote(twice.packageId)}, through ${providerName(twice.provider ?? '')}`,
+      `The user already has a paid subscription to the package ${quote(twice.packageId)} at ${providerName(twice.provider ?? '')}`,
     )
   }
   const hasBase = offer.items.some((item) => !item.package.isAddon) || live.some((s) => !s.isAddon)
   if (!hasBase) {
     throw subscriptionLinkError(
-      'The template has add-ons only: name a userId who has a live base plan, or use a template with one',
+      'The template only has add-ons. Pass the userId of a user with a live base plan, or use a template with a base plan.',
     )
   }
 }
@@ -114,7 +114,7 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
   if (session.url !== null) return { url: session.url }
   if (session.state === 'EXPIRED') {
     throw subscriptionLinkError(
-      `${providerNameFirst(session.provider)} never answered for this link: ask for a new one`,
+      `The payment link could not be created at ${providerName(session.provider)}. Generate a new one.`,
     )
   }
   try {
@@ -139,7 +139,9 @@ async function linkOf(call: Call, id: string): Promise<{ url: string }> {
 }
 
 const linkIsGone = () =>
-  subscriptionLinkError('This payment link no longer exists: its user was deleted, or it was made long ago')
+  subscriptionLinkError(
+    'The payment link no longer exists because its user was deleted or it is too old. Generate a new one.',
+  )
 
 /** What the session offered when it was created, whatever the template says now. */
 async function offerAgain(call: Call, { items, provider }: CheckoutSession): Promise<Offer> {
@@ -151,6 +153,6 @@ async function offerAgain(call: Call, { items, provider }: CheckoutSession): Pro
     return price ? [{ package: foundPackage(app.catalogue, packageId), price }] : []
   })
   const [first] = offered
-  if (!first) throw new Error('a checkout session without a price')
+  if (!first) throw new Error('a checkout session has no price')
   return { items: offered, provider, currency: first.price.currency, interval: first.price.interval }
 }

@@ -26,7 +26,10 @@ export async function handleNotice(service: Service, appId: string, seq: number)
     const message = error instanceof Error ? error.message : String(error)
     const paymentRef = error instanceof BillingProblem ? error.ref : null
     await noteFailure(service.pool, appId, seq, { message, final, paymentRef })
-    service.log.warn({ err: error, appId, notice: notice.eventId, final }, 'a notice could not be handled')
+    service.log.warn(
+      { err: error, appId, notice: notice.eventId, final },
+      'a webhook event could not be processed',
+    )
     if (!final) throw error
   }
 }

@@ -16,13 +16,13 @@ export async function takeWhenFree(service: Service, at: ProviderRef, holder: st
     service,
     async () => (await takeLease(service.pool, at, holder, LEASE_MS)) !== false,
   )
-  if (!taken) throw unavailable('Another change of this subscription is on its way; try again')
+  if (!taken) throw unavailable('Another change of this subscription is in progress; retry.')
 }
 
 /** Waits until no change of it is on its way. */
 export async function untilFree(service: Service, at: ProviderRef): Promise<void> {
   const free = await inTime(service, async () => !(await isLeased(service.pool, at)))
-  if (!free) throw new Error(`a change of the subscription ${at.ref} is on its way`)
+  if (!free) throw new Error(`another change of the subscription ${at.ref} is in progress`)
 }
 
 /** Tries with growing pauses; false: it never came true. */

@@ -36,7 +36,7 @@ export async function leased<T>(
       refs.some((one) => one.provider === provider && one.ref === providerRef),
     ask(provider, question) {
       const [first] = refs
-      if (!first) throw new Error('nothing to ask about')
+      if (!first) throw new Error('no provider subscription to query')
       asked = true
       return askingProvider(provider, async () => question(await providerOf(service, first.appId, provider)))
     },
@@ -67,9 +67,12 @@ async function giveBack(service: Service, at: ProviderRef, holder: string, asked
     await endLease(service.pool, at, holder)
     if (asked) await syncSubscription(service, at)
   } catch (error) {
-    service.log.warn({ err: error, ...at }, 'a changed subscription could not be read; it is tried again')
+    service.log.warn({ err: error, ...at }, 'a changed subscription could not be synced; it will be retried')
     await addJob(service.pool, 'sync-subscription', at).catch((failed) =>
-      service.log.error({ err: failed, ...at }, 'nor queued: the daily reconciliation reads it'),
+      service.log.error(
+        { err: failed, ...at },
+        'the retry could not be queued; the daily reconciliation will sync the subscription',
+      ),
     )
   }
 }

@@ -28,7 +28,8 @@ export async function notices(
   checkText('provider', filter.provider)
   checkText('type', filter.type)
   const before = after === null ? null : seqOf(after)
-  if (after !== null && before === null) throw badUserInput('after must be the id of a notice', 'after')
+  if (after !== null && before === null)
+    throw badUserInput('after must be the ID of a webhook event', 'after')
   return withUsers({ service, appId }, await store.listNotices(service.pool, appId, filter, before, first))
 }
 
@@ -89,4 +90,5 @@ export function reconcileBilling(call: Call): Promise<number> {
 
 const seqOf = (id: string): number | null => (/^\d{1,15}$/.test(id) ? Number(id) : null)
 
-const noticeNotFound = (id: string) => new TollgateError('NOTICE_NOT_FOUND', `Notice not found: ${quote(id)}`)
+const noticeNotFound = (id: string) =>
+  new TollgateError('NOTICE_NOT_FOUND', `Webhook event not found: ${quote(id)}`)

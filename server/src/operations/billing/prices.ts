@@ -39,7 +39,7 @@ export async function createPrice(call: Call, packageId: string, input: PriceInp
   const provider = checkProvider(input.provider)
   if (input.id === null && provider !== 'sandbox') {
     throw badUserInput(
-      `id must be the price's id at ${providerName(provider)}: create it there first, or import it`,
+      `id must be the ID of a price at ${providerName(provider)}. Create it there first, or import it.`,
       'id',
     )
   }
@@ -70,12 +70,12 @@ function addPrice(call: Call, packageId: string, price: Price): Promise<store.Pr
     foundPackage(catalogue, packageId)
     if (!(await store.insertPrice(tx, appId, packageId, price))) {
       throw badUserInput(
-        `The price ${quote(price.id)} of ${providerName(price.provider)} is already in use`,
+        `The price ${quote(price.id)} at ${providerName(price.provider)} is already in use`,
         'id',
       )
     }
     if ((await store.countPrices(tx, appId)) > MAX_PRICES)
-      throw badUserInput(`An app can have at most ${MAX_PRICES} prices, archived ones included`)
+      throw badUserInput(`An app can have at most ${MAX_PRICES} prices, including archived ones`)
   })
 }
 
@@ -107,7 +107,7 @@ async function changePrices(
     (tx, { catalogue }) => change(tx, catalogue),
     async (_after, tx) => {
       const price = await store.findPrice(tx, appId, provider, id)
-      if (!price) throw new Error(`the price ${id} vanished`)
+      if (!price) throw new Error(`the price ${id} no longer exists`)
       return price
     },
   )

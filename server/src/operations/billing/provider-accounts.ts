@@ -97,7 +97,7 @@ export async function setProviderAccount(
 
 function checkInput(provider: ProviderName, { secretKey, webhookSecret }: AccountInput): void {
   if (provider === 'sandbox' && (secretKey !== null || webhookSecret !== null)) {
-    throw badUserInput('The sandbox generates its own secrets: it can only be turned on or off')
+    throw badUserInput('The sandbox does not accept secrets; it can only be enabled or disabled')
   }
   if (secretKey !== null && !/^(sk|rk)_[\x21-\x7e]{4,250}$/.test(secretKey)) {
     throw badUserInput(
@@ -115,7 +115,9 @@ function checkInput(provider: ProviderName, { secretKey, webhookSecret }: Accoun
 
 function refuseEnvironment({ billing }: Service, appId: string, provider: ProviderName): void {
   if (provider === 'stripe' && billing.environment?.appId === appId) {
-    throw badUserInput('STRIPE_SECRET_KEY is set for this app: change it there, or start without it')
+    throw badUserInput(
+      'This app uses the STRIPE_SECRET_KEY of the environment. Change that variable, or restart without it.',
+    )
   }
 }
 
@@ -147,7 +149,7 @@ export async function testProviderAccount(
     const prices = found.length === 1 ? '1 price' : `${found.length} prices`
     return {
       ok: true,
-      message: provider === 'sandbox' ? 'The sandbox is built in.' : `Stripe answers, with ${prices}.`,
+      message: provider === 'sandbox' ? 'The sandbox is built in.' : `Connected to Stripe; found ${prices}.`,
     }
   } catch (error) {
     if (!(error instanceof Error)) throw error

@@ -115,7 +115,7 @@ export async function providerOf(service: Service, appId: string, name: string):
       const { secretKey } = await accountOf(service, appId, provider)
       if (secretKey !== null)
         return stripeProvider(await stripeClient(secretKey, service.billing.stripeApiBase))
-      throw new ProviderError('refused', 'it has no secret key for this app: set one in the dashboard')
+      throw new ProviderError('refused', 'no secret key is set for this app; set one in the dashboard')
     }
   }
 }
@@ -132,6 +132,6 @@ export async function askingProvider<T>(name: string, ask: () => Promise<T>): Pr
 
 export function providerWords(name: string, { kind, message }: ProviderError): string {
   return kind === 'unreachable'
-    ? `${name} could not be reached; try again in a moment (${message})`
-    : `${name} refused: ${message}`
+    ? `${name} is unreachable; retry (${message})`
+    : `${name} rejected the request: ${message}`
 }

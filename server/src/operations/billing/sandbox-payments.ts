@@ -31,11 +31,11 @@ export function reverseSandboxPayment(
     const subscription = await foundSubscription(tx, appId, subscriptionId, now)
     const isPayment = ({ ref }: PaymentAt) => ref === paymentRef
     if (!(await paidFor(tx, subscription)).some(isPayment))
-      throw badUserInput('There is no such payment for this subscription in the sandbox', 'paymentRef')
+      throw badUserInput('Sandbox payment not found for this subscription', 'paymentRef')
     const isOn = sandboxIsOn(service.billing)
     await askingProvider('sandbox', () => reverse(tx, appId, paymentRef, wanted, isOn))
     const after = (await paidFor(tx, subscription)).find(isPayment)
-    if (!after) throw new Error(`the payment ${paymentRef} vanished`)
+    if (!after) throw new Error(`the payment ${paymentRef} no longer exists`)
     return after
   })
 }

@@ -11,8 +11,8 @@ export async function sandboxWarning(
   const { enabled } = await accountOf(service, appId, 'sandbox')
   if (secretKey === null || !enabled) return null
   return isLiveKey(secretKey)
-    ? 'The sandbox is on beside live payments: anyone with one of its links gets the package without paying. Turn it off.'
-    : 'The sandbox is on beside Stripe: anyone with one of its links gets the package without paying. It turns itself off once a live key is set.'
+    ? 'The sandbox is enabled together with live payments: anyone with a sandbox link gets the package without paying. Disable it.'
+    : 'The sandbox is enabled together with Stripe: anyone with a sandbox link gets the package without paying. It is disabled automatically when a live key is set.'
 }
 
 /** Logs one line for all apps whose sandbox is on beside Stripe. */
@@ -27,6 +27,6 @@ export async function warnOfSandboxes(service: Service): Promise<void> {
   if (beside.length === 0) return
   service.log.warn(
     { apps: beside.slice(0, 20), count: beside.length },
-    'the sandbox is on beside Stripe: anyone with one of its links gets the package without paying; turn it off under Billing',
+    'the sandbox is enabled together with Stripe: anyone with a sandbox link gets the package without paying; disable it under Billing',
   )
 }

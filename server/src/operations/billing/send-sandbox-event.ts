@@ -21,6 +21,7 @@ export async function sendSandboxEvent(service: Service, appId: string, id: stri
     body,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
-  if (!response.ok) throw new Error(`the inbox answered ${response.status}: ${await response.text()}`)
+  if (!response.ok)
+    throw new Error(`the webhook endpoint returned ${response.status}: ${await response.text()}`)
   await deleteEvent(service.pool, appId, id)
 }

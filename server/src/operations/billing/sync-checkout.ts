@@ -35,7 +35,7 @@ async function grantForGood(
   for (let attempt = 1; attempt <= MAX_PROVIDER_READS; attempt++) {
     const known = await findProviderSubscription(pool, at.appId, at.provider, checkout.ref)
     const paidAt = known?.paidAt ?? session.paidAt ?? checkout.paidAt
-    if (paidAt === null) throw new Error(`the checkout ${checkout.ref} is paid and has no time`)
+    if (paidAt === null) throw new Error(`the paid checkout ${checkout.ref} has no payment time`)
     const startsAt = checkout.startsAt ?? paidAt
     const paid: PaidSubscription = {
       ref: checkout.ref,
@@ -72,5 +72,5 @@ async function grantForGood(
       return
     }
   }
-  throw new Error(`the payment ${checkout.ref} kept changing while it was being recorded`)
+  throw new Error(`the payment ${checkout.ref} was modified concurrently too often`)
 }

@@ -25,5 +25,5 @@ export async function syncCustomer(service: Service, at: ProviderRef): Promise<v
     const follow = (tx: Tx) => tx.places.of(appId, user.id, (db) => followCustomer(db, appId, user, customer))
     if (await transaction(service.pool, follow)) return
   }
-  throw new Error(`the customer ${ref} kept changing while it was read`)
+  throw new Error(`the customer ${ref} was modified concurrently too often`)
 }

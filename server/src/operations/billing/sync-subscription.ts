@@ -40,7 +40,7 @@ export async function syncSubscription(
       return
     }
   }
-  throw new Error(`the subscription ${at.ref} kept changing while it was read`)
+  throw new Error(`the subscription ${at.ref} was modified concurrently too often`)
 }
 
 /** Whether something was charged since it was last asked about, as far as can be seen without asking for invoices. */

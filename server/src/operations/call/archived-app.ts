@@ -30,8 +30,6 @@ const REFUSED: ReadonlySet<string> = new Set([
 export function checkTakesNew(actor: Call['actor'], appId: string, archived: boolean): void {
   const name = actor.kind === 'user' ? null : actor.operation?.name
   if (archived && name && REFUSED.has(name)) {
-    throw badUserInput(
-      `The app ${quote(appId)} is archived and takes nothing new: bring it back in the dashboard first`,
-    )
+    throw badUserInput(`The app ${quote(appId)} is archived. Restore it in the dashboard first.`)
   }
 }

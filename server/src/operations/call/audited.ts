@@ -68,7 +68,7 @@ async function byKey<T>(
   change: (locked: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const about = MUTATIONS[name]?.about
-  if (!about) throw new Error(`the audit log does not know what ${name} is about`)
+  if (!about) throw new Error(`no audit subject is defined for ${name}`)
   let before: JsonObject | null | undefined = about.isNew && null
   const locked = async () => {
     if (before === undefined) before = await snapshot(tx, about.kind, appId, named(about.id(args)))

@@ -150,8 +150,11 @@ export function checkMay(kind: 'query' | 'mutation', name: string, member: Membe
   if (least === null) return
   if (!member) throw notSignedIn()
   if (!isAtLeast(member.role, least)) {
-    const owed = least === 'OWNER' ? 'an owner' : 'an editor or owner'
-    throw new TollgateError('FORBIDDEN', `This needs ${owed}; you are a ${member.role.toLowerCase()}`)
+    const owed = least === 'OWNER' ? 'owner' : 'editor or owner'
+    throw new TollgateError(
+      'FORBIDDEN',
+      `This operation requires the ${owed} role; you have the ${member.role.toLowerCase()} role`,
+    )
   }
 }
 

@@ -36,7 +36,7 @@ export async function mutate<T>(
       checkMay('mutation', actor.operation.name, await findMemberById(tx, actor.member.id))
     let runs = false
     const moment = async () => {
-      if (appId === null) throw new Error('what belongs to no app has no moment')
+      if (appId === null) throw new Error('an operation without an app has no app clock')
       const now = await service.apps.at(tx, call)
       checked = true
       // A stored answer is repeated whatever has happened since.
@@ -126,13 +126,13 @@ export function mutateCatalogue<T>(
     const { appId } = call
     const locked = await lockApp(tx, appId)
     const before = locked && (await loadApp(tx, appId))
-    if (!before) throw new Error(`the app ${appId} vanished`)
+    if (!before) throw new Error(`the app ${appId} no longer exists`)
     // Read before anything changes: what is read here stays cached, even if the transaction fails.
     if (call.actor.kind === 'app') await moment()
     await effect(tx, before, locked.now)
     await bumpVersion(tx, appId)
     const after = await loadApp(tx, appId)
-    if (!after) throw new Error(`the app ${appId} vanished`)
+    if (!after) throw new Error(`the app ${appId} no longer exists`)
     return result(after, tx)
   })
 }

@@ -14,5 +14,5 @@ export function resultOf<T>(outcome: Outcome<T>): T {
 export const idempotencyKeyReused = () =>
   new TollgateError(
     'IDEMPOTENCY_KEY_REUSED',
-    'This Idempotency-Key was used for another request; use a new one',
+    'This Idempotency-Key was used for a different request. Use a new key.',
   )

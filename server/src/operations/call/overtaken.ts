@@ -13,5 +13,5 @@ export async function unlessOvertaken<T>(attempt: () => Promise<T>): Promise<T> 
       if (!(error instanceof Overtaken)) throw error
     }
   }
-  throw unavailable('The user kept changing meanwhile; try again')
+  throw unavailable('User temporarily unavailable; retry.')
 }

@@ -11,7 +11,7 @@ const USUAL = 50
 
 export function pageSize(first: number | null | undefined): number {
   const size = first ?? USUAL
-  if (size < 1 || size > MAX_PAGE) throw badUserInput(`first must be 1 to ${MAX_PAGE}`, 'first')
+  if (size < 1 || size > MAX_PAGE) throw badUserInput(`first must be from 1 to ${MAX_PAGE}`, 'first')
   return size
 }
 
@@ -27,7 +27,7 @@ export function keyAfter(after: string): number {
   return key
 }
 
-export const unknownCursor = () => badUserInput('after must be the `next` of an earlier page', 'after')
+export const unknownCursor = () => badUserInput('after must be the `next` value of a previous page', 'after')
 
 /** One row more than the page is requested, to know without counting whether there are more. */
 export function pageOf<Row>(rows: Row[], size: number, keyOf: (row: Row) => string | number): KeyedPage<Row> {

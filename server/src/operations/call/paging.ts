@@ -10,7 +10,7 @@ export function checkFirst(first: number | null | undefined): void {
     throw badUserInput('first must not be negative', 'first')
 }
 
-export const unknownAfter = () => badUserInput('after must be the id of an entry of this list', 'after')
+export const unknownAfter = () => badUserInput('after must be the ID of an item of this list', 'after')
 
 /** A page of a list that is already in memory. */
 export function pageOfAll<T extends { id: string }>(all: readonly T[], { first, after }: Page): readonly T[] {

@@ -10,7 +10,7 @@ export async function readApart<T>(service: Service, read: (service: Service) =>
   } catch (error) {
     // What took too long there would take as long here, and hold up others.
     if (!isOutage(error) || isTimeout(error)) throw error
-    service.replica?.rest(`failed a read (${(error as Error).message})`)
+    service.replica?.rest(`failed to answer a read (${(error as Error).message})`)
     return await read(service)
   }
 }

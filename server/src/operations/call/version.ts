@@ -19,7 +19,7 @@ export function checkVersion(what: string, present: string, expected: string | n
   if (expected === null || expected === undefined || expected === present) return
   throw new TollgateError(
     'CONFLICT',
-    `This ${what} has been changed in the meantime: reload it, then make your change again`,
+    `This ${what} was changed in the meantime. Reload it and repeat your change.`,
   )
 }
 

@@ -31,7 +31,7 @@ export async function copyCatalogue(call: Call, fromAppId: string): Promise<Cata
   return mutateCatalogue(
     call,
     async (tx, { catalogue }, now) => {
-      if (appId === fromAppId) throw badUserInput('fromAppId must be another app', 'fromAppId')
+      if (appId === fromAppId) throw badUserInput('fromAppId must be a different app', 'fromAppId')
       const from = await catalogueOf({ ...call, appId: fromAppId })
       diff = diffOf(from, catalogue)
       checkSize({

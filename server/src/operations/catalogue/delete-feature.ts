@@ -60,7 +60,7 @@ async function uses(
 }
 
 const reasons = ({ packages, earlier, overridden }: Omit<FeatureUse, 'refusal'>) => [
-  counted('is in', packages, 'package', 'packages'),
-  counted('was in an earlier version of', earlier, 'package', 'packages'),
+  counted('is part of', packages, 'package', 'packages'),
+  counted('was part of an earlier version of', earlier, 'package', 'packages'),
   overridden ? 'has or had overrides' : null,
 ]

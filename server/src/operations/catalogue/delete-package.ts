@@ -39,6 +39,11 @@ export function deletePackage(call: Call, id: string): Promise<{ id: string }> {
 }
 
 const reasons = ({ subscriptions, templates }: PackageReferences) => [
-  counted('has', subscriptions, 'subscription (past ones count)', 'subscriptions (past ones included)'),
-  counted('is sold by', templates, 'template', 'templates'),
+  counted(
+    'has',
+    subscriptions,
+    'subscription (including cancelled ones)',
+    'subscriptions (including cancelled ones)',
+  ),
+  counted('is used by', templates, 'template', 'templates'),
 ]

@@ -16,11 +16,11 @@ export function intervalsBetween(
   const start = Math.floor(Date.parse(from) / length) * length
   const end = Date.parse(to)
   if (Number.isNaN(start) || Number.isNaN(end)) {
-    throw badUserInput('from and to must be times in ISO 8601, such as 2027-01-31T00:00:00Z')
+    throw badUserInput('from and to must be ISO 8601 times, such as 2027-01-31T00:00:00Z')
   }
   const count = Math.ceil((end - start) / length)
   if (count < 1 || count > MAX_ACTIVITY_POINTS) {
-    throw badUserInput(`from must be before to, by at most ${MAX_ACTIVITY_POINTS} intervals`)
+    throw badUserInput(`from must be before to, and at most ${MAX_ACTIVITY_POINTS} intervals apart`)
   }
   return { starts: Array.from({ length: count }, (_, i) => start + i * length), end: start + count * length }
 }

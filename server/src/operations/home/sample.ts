@@ -101,7 +101,7 @@ export async function removeSample(call: Call, dryRun: boolean): Promise<Sample>
   const { service, appId } = call
   if (!dryRun) return mutate(call, (tx) => remove(tx, appId))
   let counted: Sample | undefined
-  const undone = new Error('only counted')
+  const undone = new Error('dry run rolled back')
   await transaction(service.pool, async (tx) => {
     await foundApp(tx, appId)
     counted = await remove(tx, appId)
@@ -109,7 +109,7 @@ export async function removeSample(call: Call, dryRun: boolean): Promise<Sample>
   }).catch((error) => {
     if (error !== undone) throw error
   })
-  if (!counted) throw new Error('nothing was counted')
+  if (!counted) throw new Error('the dry run returned no counts')
   return counted
 }
 
@@ -141,4 +141,6 @@ async function remove(tx: Tx, appId: string): Promise<Sample> {
 }
 
 const taken = (id: string) =>
-  badUserInput(`The sample cannot be loaded: this app already has its own ${JSON.stringify(id)}`)
+  badUserInput(
+    `The sample cannot be loaded because this app already has an object with the ID ${JSON.stringify(id)}`,
+  )

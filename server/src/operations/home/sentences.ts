@@ -51,8 +51,9 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   deletePackage: 'deleted the package {package}',
   discardPackageDraft: 'discarded the draft of the package {package}',
   migrateSubscriptions:
-    'moved those with version {fromVersion} of the package {package} to version {toVersion}',
-  undoMigration: 'undid the move from version {fromVersion} of the package {package} to version {toVersion}',
+    'migrated subscriptions of the package {package} from version {fromVersion} to version {toVersion}',
+  undoMigration:
+    'undid the migration of the package {package} from version {fromVersion} to version {toVersion}',
   copyCatalogue: 'copied the catalogue of the app {app}',
   loadSample: 'loaded the sample',
   removeSample: 'removed the sample',
@@ -62,13 +63,13 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   deleteUser: 'deleted a user',
   subscribe: 'subscribed the user {user}',
   cancelSubscription: 'cancelled the subscription of {user} to {package}',
-  keepSubscription: 'kept the subscription of {user} to {package}',
+  keepSubscription: 'reverted the cancellation of the subscription of {user} to {package}',
   setOverride: 'set an override for the user {user}',
   removeOverride: 'removed an override of the user {user}',
   changeSubscription: 'changed the plan of the user {user}',
   cancelScheduledChange: 'cancelled the scheduled change of the user {user}',
-  startTrial: 'started a trial of the user {user}',
-  extendTrial: 'extended the trial of {user} of {package}',
+  startTrial: 'started a trial for the user {user}',
+  extendTrial: 'extended the trial of {package} for {user}',
   recordUsage: 'recorded usage of the user {user}',
   generateUserToken: 'created a token for the user {user}',
   importUsers: 'uploaded {import:a file of users}',
@@ -86,10 +87,10 @@ export const SENTENCES: Record<string, string | ((done: Done) => string)> = {
   syncSubscription: 'changed the subscriptions of the user {user}',
   setGraceDays: ({ after }) => `set the grace period to ${days(after?.graceDays)}`,
   setAccessAfterRefund: ({ after }) =>
-    `decided that access ${after?.accessAfterRefund === 'END' ? 'ends' : 'continues'} after a refund or dispute`,
-  reverseSandboxPayment: 'tried a refund or dispute of a sandbox payment of {user} for {package}',
-  replayNotice: 'replayed the notice {id}',
-  replayFailedNotices: 'replayed all failed notices',
+    `set access to ${after?.accessAfterRefund === 'END' ? 'end' : 'continue'} after a refund or dispute`,
+  reverseSandboxPayment: 'simulated a refund or dispute of a sandbox payment of {user} for {package}',
+  replayNotice: 'replayed the webhook event {id}',
+  replayFailedNotices: 'replayed all failed webhook events',
   reconcileBilling: 'synced with the billing providers',
   exportAuditLog: 'exported the audit log',
   generateSubscriptionLink: 'created a payment link from the billing template {template}',
@@ -99,7 +100,7 @@ const tries = (count: unknown): string => (count === 1 ? 'once' : `${number(Numb
 const days = (count: unknown): string => (count === 1 ? '1 day' : `${number(Number(count))} days`)
 
 function archived({ after }: Done): string {
-  return after?.archivedAt === null ? 'brought back' : 'archived'
+  return after?.archivedAt === null ? 'restored' : 'archived'
 }
 
 /** Whoever did it, as people call them. */

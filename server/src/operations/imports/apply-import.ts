@@ -79,7 +79,7 @@ async function begin(call: Call, id: string, way: WayThrough): Promise<store.Use
     const found = await foundImport(tx, appId, id)
     if (found.state !== from) {
       throw badUserInput(
-        `This import is ${found.state}: only one that is ${from} can be ${way === 'apply' ? 'applied' : 'undone'}`,
+        `This import is ${found.state}. Only an import that is ${from} can be ${way === 'apply' ? 'applied' : 'undone'}.`,
       )
     }
     await store.setImportState(tx, appId, id, under)
@@ -100,9 +100,16 @@ export async function moveImport(
   try {
     await moveBatches(service, appId, id, way)
   } catch (error) {
-    const why = service.ongoing.stopping ? 'The server was stopped' : 'Something went wrong on our side'
+    const why = service.ongoing.stopping ? 'The server was stopped' : 'Internal error'
     const { from, under } = STATES[way]
-    await store.setImportState(pool, appId, id, from, `${why}; ${way} it again for the rest`, under)
+    await store.setImportState(
+      pool,
+      appId,
+      id,
+      from,
+      `${why}. ${way === 'apply' ? 'Apply' : 'Undo'} the import again to process the remaining rows.`,
+      under,
+    )
     throw error
   }
 }

@@ -34,7 +34,9 @@ export async function* csvRows(file: AsyncIterable<Buffer>, columns: Columns): A
   }
   if (parser) yield rowsOf(await parser.end())
   if (!header)
-    throw badUserInput('The file is empty: its first line must name the columns, such as id,email,billingId')
+    throw badUserInput(
+      'The file is empty. The first line must contain the column names, such as id,email,billingId.',
+    )
 }
 
 interface Parsed {
@@ -119,7 +121,7 @@ const listed = (names: readonly string[]): string => names.slice(0, 20).map(quot
 
 function rowOf({ record, line }: Parsed, { width, places }: Header): CsvRow {
   if (record.some((cell) => cell.includes(UNDECODABLE))) {
-    const message = 'This row is not valid UTF-8 or UTF-16: save the file as UTF-8'
+    const message = 'This row is not valid UTF-8 or UTF-16. Save the file as UTF-8.'
     return { line, problem: 'INVALID_ENCODING', message }
   }
   if (record.length !== width) {
@@ -136,8 +138,8 @@ function rowOf({ record, line }: Parsed, { width, places }: Header): CsvRow {
 function brokenRow(error: CsvError, line: number): CsvRow {
   const message =
     error.code === 'CSV_QUOTE_NOT_CLOSED'
-      ? 'A quote in this row is never closed'
-      : `This row is longer than ${MAX_IMPORT_ROW_CHARACTERS} characters, or a quote in it is never closed`
+      ? 'This row has an unclosed quote'
+      : `This row is longer than ${MAX_IMPORT_ROW_CHARACTERS} characters or has an unclosed quote`
   return { line, problem: 'BAD_QUOTES', message }
 }
 

@@ -60,7 +60,7 @@ export async function importUsers(
   }, HEARTBEAT_MS)
   try {
     await stage(call, order, file).catch(async (error: unknown) => {
-      const told = error instanceof TollgateError ? error.message : 'Something went wrong on our side'
+      const told = error instanceof TollgateError ? error.message : 'Internal error'
       await store.setImportState(pool, appId, id, 'FAILED', told)
       throw error
     })
@@ -81,7 +81,7 @@ const MAX_TOLD_ROWS = 10_000
 async function answerOf({ service: { pool }, appId }: Call, order: ImportOrder): Promise<ImportAnswer> {
   const { id, dryRun } = order
   const made = await store.findUserImport(pool, appId, id)
-  if (!made) throw new Error(`the import ${id} vanished`)
+  if (!made) throw new Error(`the import ${id} no longer exists`)
   const wrong = [
     ...(await rowStore.listImportRows(pool, appId, id, 'BAD', 0, MAX_TOLD_ROWS)),
     ...(await rowStore.listImportRows(pool, appId, id, 'REFUSED', 0, MAX_TOLD_ROWS)),
@@ -166,12 +166,12 @@ async function stageBatch(
 
 function duplicate({ line, id: userId }: rowStore.StagedRow, sameUser: boolean): rowStore.BadRow {
   return sameUser
-    ? { line, userId, problem: 'DUPLICATE_ID', message: 'An earlier row of the file has this id' }
+    ? { line, userId, problem: 'DUPLICATE_ID', message: 'An earlier row has the same id' }
     : {
         line,
         userId,
         problem: 'DUPLICATE_BILLING_ID',
-        message: 'An earlier row of the file has this billingId',
+        message: 'An earlier row has the same billingId',
       }
 }
 
@@ -190,7 +190,7 @@ function checkRow(row: CsvRow, empty: 'keep' | 'clear'): rowStore.StagedRow | ro
   if (id.length > MAX_IDENTIFIER_CHARACTERS) {
     return bad('TOO_LONG', `id must be at most ${MAX_IDENTIFIER_CHARACTERS} characters long: ${quote(id)}`)
   }
-  if (userId === null) return bad('UNKNOWN_USER', `There is no user with the id ${quote(id)}`)
+  if (userId === null) return bad('UNKNOWN_USER', `User not found: ${quote(id)}`)
   if (email !== null && email.length > MAX_TEXT_CHARACTERS) {
     return bad('TOO_LONG', `email must be at most ${MAX_TEXT_CHARACTERS} characters long: ${quote(email)}`)
   }

@@ -104,7 +104,7 @@ function timeOf(name: string, text: string | null | undefined): number | null {
   if (text === null || text === undefined) return null
   const time = Date.parse(text)
   if (Number.isNaN(time) || Math.abs(time) > LATEST) {
-    throw badUserInput(`${name} must be a time in ISO 8601, such as 2027-01-31T00:00:00Z`, name)
+    throw badUserInput(`${name} must be an ISO 8601 time, such as 2027-01-31T00:00:00Z`, name)
   }
   return time
 }

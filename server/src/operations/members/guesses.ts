@@ -60,7 +60,7 @@ export async function guess(
     if (wait > 0) {
       await giveBack()
       const seconds = Math.ceil(wait / 1_000)
-      throw rateLimited(`Too many wrong passwords; try again in ${seconds} s`, seconds)
+      throw rateLimited(`Too many failed sign-in attempts; retry in ${seconds} s.`, seconds)
     }
     taken.push(source)
   }

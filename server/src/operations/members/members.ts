@@ -85,7 +85,7 @@ export async function acceptInvitation(
       const { id, email, role, invitedBy } = await goodInvitation(tx, service, token)
       if (!(await store.deleteInvitation(tx, id))) throw notGood()
       const made = await store.insertMember(tx, email, hash, role)
-      if (!made) throw badUserInput(`${quote(email)} is already a member; sign in instead`)
+      if (!made) throw badUserInput(`${quote(email)} is already a member. Sign in instead.`)
       await insertAuditEntry(tx, {
         memberEmail: email,
         source: browser.address,
@@ -153,7 +153,7 @@ async function deleteLinksBy(tx: Db, { id, email }: store.Member): Promise<void>
 async function checkNotLastOwner(tx: Db, { id, role }: store.Member): Promise<void> {
   if (role !== 'OWNER') return
   const others = (await store.listMembers(tx)).filter((m) => m.role === 'OWNER' && m.id !== id)
-  if (others.length === 0) throw badUserInput('This is the last owner: make somebody else an owner first')
+  if (others.length === 0) throw badUserInput('This is the last owner. Make another member an owner first.')
 }
 
 async function goodInvitation(db: Db, service: Service, token: string): Promise<store.Invitation> {
@@ -163,4 +163,4 @@ async function goodInvitation(db: Db, service: Service, token: string): Promise<
 }
 
 const notGood = () =>
-  new TollgateError('UNAUTHENTICATED', 'This invitation is no longer valid; ask an owner for a new one')
+  new TollgateError('UNAUTHENTICATED', 'This invitation is no longer valid. Ask an owner for a new one.')

@@ -99,5 +99,5 @@ async function goodReset(db: Db, service: Service, token: string) {
 const notGood = () =>
   new TollgateError(
     'UNAUTHENTICATED',
-    'This link has been used or has expired; ask an owner for a new one, or run npm start -- --reset-owner',
+    'This link was already used or has expired. Ask an owner for a new one, or run npm start -- --reset-owner.',
   )

@@ -33,7 +33,7 @@ export class BoundedWork {
 
   #turn(ahead: boolean): Promise<void> {
     if (this.#waiting.length >= this.#mostWaiting * (ahead ? 2 : 1)) {
-      throw rateLimited('Too many people are signing in at once; try again in a moment', 1)
+      throw rateLimited('Too many concurrent sign-ins; retry.', 1)
     }
     return new Promise((resolve) => {
       if (ahead) this.#waiting.unshift(resolve)

@@ -106,10 +106,10 @@ export async function setOwner(
 ): Promise<SignedIn> {
   const expected = await ownerToken(service)
   if (!timingSafeEqual(hashOf(token), hashOf(expected))) {
-    throw new TollgateError('UNAUTHENTICATED', 'This link is not valid; use the one that the service printed')
+    throw new TollgateError('UNAUTHENTICATED', 'This link is not valid. Use the link printed by the service.')
   }
   const owner = await createOwner(service, email, password)
-  if (!owner) throw new TollgateError('UNAUTHENTICATED', 'This link was already used; sign in instead')
+  if (!owner) throw new TollgateError('UNAUTHENTICATED', 'This link was already used. Sign in instead.')
   const { passwordHash, ...known } = owner
   return startSession(service, browser, known, passwordHash, 'setOwner')
 }
@@ -163,7 +163,7 @@ export async function startSession(
     if (!made)
       throw new TollgateError(
         'UNAUTHENTICATED',
-        'The password has just been changed; sign in with the new one',
+        'The password has just been changed. Sign in with the new one.',
       )
     if (by === null) return
     await insertAuditEntry(tx, {

@@ -21,7 +21,7 @@ export async function setOverride(
       const feature = foundFeature(app.catalogue, asked.featureId)
       if (feature.archived && asked.mode !== 'DENY' && !overrideAt(user.overrides, feature.id, now)) {
         throw badUserInput(
-          `The feature ${quote(feature.id)} is archived: bring it back before you make new exceptions for it`,
+          `The feature ${quote(feature.id)} is archived. Restore it before setting overrides for it.`,
           'featureId',
         )
       }

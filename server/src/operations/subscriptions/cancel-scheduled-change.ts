@@ -51,7 +51,7 @@ async function takeBack(call: Call, userId: string): Promise<PackageSubscription
 /** The user's base plan, if it is about to be changed. */
 function changing(held: readonly SubscriptionRow[], now: number): SubscriptionRow {
   const base = held.find((s) => !s.isAddon && endedAt(s, now) === null)
-  if (!base?.next) throw badUserInput('No change of this user is scheduled', 'userId')
+  if (!base?.next) throw badUserInput('The user has no scheduled change', 'userId')
   return base
 }
 

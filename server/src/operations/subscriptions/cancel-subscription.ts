@@ -138,7 +138,7 @@ async function cancelHere(
   const app = await loadApp(tx, appId)
   const held = await subscriptionsOfUser(tx, appId, userUid, now)
   const target = held.find((s) => s.id === id)
-  if (!app) throw new Error(`the app ${appId} vanished`)
+  if (!app) throw new Error(`the app ${appId} no longer exists`)
   if (!target) throw subscriptionNotFound(id)
 
   await lease.check(tx)

@@ -121,7 +121,7 @@ export async function checkInUse(
     const excess = (used[i] ?? 0) - budget
     if (excess > 0) {
       throw badUserInput(
-        `A quantity of ${change.quantity} allows ${budget} of ${quote(featureId)}, and ${used[i]} are in use: free ${excess} first`,
+        `A quantity of ${change.quantity} allows ${budget} of ${quote(featureId)}, but ${used[i]} are in use. Free ${excess} first.`,
         'quantity',
       )
     }
@@ -146,18 +146,18 @@ export async function quoteFor(
       ),
     )
     const decimals = exponentOf(provider, quoted.currency)
-    return { ...quoted, decimals, quotedBy: provider, formula: `as ${providerName(provider)} previews it` }
+    return { ...quoted, decimals, quotedBy: provider, formula: `preview by ${providerName(provider)}` }
   }
   if (paid) {
     const { currency } = paid.prices.from
-    const formula = 'nothing more is charged, and nothing is given back'
+    const formula = 'no charge and no credit'
     const decimals = exponentOf(paid.provider, currency)
     return { credit: 0, charge: 0, currency, decimals, quotedBy: paid.provider, formula }
   }
   const prices = comparable(from.prices, to.prices)
   const none = { credit: null, charge: null, currency: null, decimals: null, quotedBy: 'tollgate' }
   if (!prices || prices.from.interval === null) {
-    return { ...none, formula: 'the packages have no recurring prices in one currency' }
+    return { ...none, formula: 'the packages have no recurring prices in the same currency' }
   }
   const reset = prices.from.interval.toUpperCase() as Exclude<ResetPeriod, 'NEVER' | 'HOUR'>
   const { start, end } = periodAt(reset, base.anchor, now)
@@ -171,7 +171,7 @@ export async function quoteFor(
     when === 'NOW'
       ? quoteOf(old, next, period, now)
       : charge !== null && { credit: 0, charge, currency: prices.to.currency }
-  if (!quoted) return { ...none, formula: 'a price times its quantity is more than can be charged' }
+  if (!quoted) return { ...none, formula: 'a price times its quantity exceeds the maximum amount' }
   const share = ` × ${lengthText(period.end - now)} of ${lengthText(period.end - start)}`
   const whole = prices.to.interval !== prices.from.interval || when === 'PERIOD_END'
   const times = (n: number) => (n === 1 ? '' : ` × ${n}`)

@@ -79,10 +79,13 @@ async function paidFor(db: Db, appId: string, id: string): Promise<Paid | null> 
 function keptWith(held: readonly SubscriptionRow[], id: string, now: number): SubscriptionRow[] {
   const live = held.filter((s) => endedAt(s, now) === null)
   const target = live.find((s) => s.id === id)
-  if (!target) throw badUserInput('The subscription has ended: subscribe again', 'id')
+  if (!target) throw badUserInput('The subscription has ended. Subscribe the user again.', 'id')
   if (target.cancelAt === null) return []
   if (target.trialEndsAt !== null && target.provider === null) {
-    throw badUserInput('A trial ends by itself: extend it, or change the plan', 'id')
+    throw badUserInput(
+      'The subscription is a trial, which ends automatically. Extend the trial or change the plan.',
+      'id',
+    )
   }
   if (!target.isAddon) {
     const goesOn = (s: SubscriptionRow) =>
@@ -95,7 +98,7 @@ function keptWith(held: readonly SubscriptionRow[], id: string, now: number): Su
   }
   const base = live.find((s) => !s.isAddon)
   if (base && endOfPlan(base) !== null) {
-    throw badUserInput('The base plan of this add-on is about to end: keep that one', 'id')
+    throw badUserInput('The base plan of this add-on is scheduled to end. Keep the base plan instead.', 'id')
   }
   return [target]
 }
@@ -127,7 +130,7 @@ async function resume(
       )
       if (!price || more.length > 0) {
         throw badUserInput(
-          'This is no longer on the bill, and at which price it was is not known: have it paid for by a new link',
+          "The package is no longer part of the provider's subscription, and its former price is ambiguous. Sell it with a new payment link.",
           'id',
         )
       }
@@ -155,7 +158,7 @@ async function keepHere(
   const { now } = await moment()
   await settleByClock(tx, appId, userUid, now)
   const app = await loadApp(tx, appId)
-  if (!app) throw new Error(`the app ${appId} vanished`)
+  if (!app) throw new Error(`the app ${appId} no longer exists`)
   await lease.check(tx)
   const held = await subscriptionsOfUser(tx, appId, userUid, now)
   const kept = keptWith(held, id, now)

@@ -80,9 +80,12 @@ function requested({ catalogue, held, now }: Situation, { packageId, quantity: w
   if (wanted !== null) checkQuantity(wanted)
   const to = foundPackage(catalogue, packageId)
   const base = held.find((s) => !s.isAddon && endedAt(s, now) === null)
-  if (!base) throw badUserInput('The user has no base plan to change: subscribe them to one', 'userId')
+  if (!base) throw badUserInput('The user has no base plan to change. Subscribe the user to one.', 'userId')
   if (to.isAddon) {
-    throw badUserInput(`${quote(packageId)} is an add-on: subscribe to it, or cancel it`, 'packageId')
+    throw badUserInput(
+      `${quote(packageId)} is an add-on, and only base plans can be changed. Subscribe to the add-on or cancel it.`,
+      'packageId',
+    )
   }
   if (to.status !== 'PUBLISHED') throw badUserInput('Package is not published', 'packageId')
   if (to.archived && base.packageId !== packageId) {
@@ -90,8 +93,8 @@ function requested({ catalogue, held, now }: Situation, { packageId, quantity: w
   }
   const quantity = wanted ?? base.quantity
   if (base.packageId === packageId && base.quantity === quantity) {
-    const back = base.next ? ': to take the scheduled change back, cancel it' : ''
-    throw badUserInput(`The user has ${quote(packageId)} already${back}`, 'packageId')
+    const back = base.next ? '. Cancel the scheduled change to keep it.' : ''
+    throw badUserInput(`The user already has the package ${quote(packageId)}${back}`, 'packageId')
   }
   return { base, to, quantity }
 }
@@ -124,14 +127,14 @@ export async function paidChange(
   const known = await findProviderSubscription(service.pool, appId, provider, ref)
   if (known?.status === 'paid') {
     throw badUserInput(
-      `${quote(base.packageId)} was paid for once and cannot be exchanged: sell ${quote(to.id)} by a payment link`,
+      `${quote(base.packageId)} was a one-off purchase and cannot be changed. Sell ${quote(to.id)} with a payment link.`,
       'packageId',
     )
   }
   if (!known?.live) return null
   const billed = await askingProvider(provider, async () => {
     const found = await (await providerOf(service, appId, provider)).fetchSubscription(ref)
-    if (!found) throw new ProviderError('refused', `it does not know ${ref}`)
+    if (!found) throw new ProviderError('refused', `${ref} does not exist`)
     return found
   })
   const from = await billedPrice(service.pool, appId, provider, base.packageId, billed.items)
@@ -139,14 +142,11 @@ export async function paidChange(
   const next = to.id === base.packageId ? from : chosenPrice(to, from)
   // Without a price it is free; one that was sold before and is not now is not given away.
   if (next === null && (await listPrices(service.pool, appId, to.id, true)).length > 0) {
-    throw badUserInput(
-      `${quote(to.id)} is not on sale: all its prices are archived. Bring one back, or create one`,
-      'packageId',
-    )
+    throw badUserInput(`All prices of ${quote(to.id)} are archived. Restore or create one.`, 'packageId')
   }
   if (next === null && billed.items.length > 1) {
     throw badUserInput(
-      `${quote(to.id)} has no price, and the bill includes add-ons: cancel those first`,
+      `${quote(to.id)} has no price, but the provider's subscription includes add-ons. Cancel the add-ons first.`,
       'packageId',
     )
   }
@@ -171,7 +171,7 @@ async function billedPrice(
   const found = prices.find((p) => p.provider === provider && items.some(({ priceId }) => priceId === p.id))
   if (!found) {
     throw badUserInput(
-      `${quote(packageId)} is not on the bill at ${providerName(provider)} at a price that is known here: import the price`,
+      `The price of ${quote(packageId)} at ${providerName(provider)} is unknown. Import the price.`,
       'packageId',
     )
   }
@@ -191,8 +191,8 @@ function chosenPrice(to: Package, from: Price): Price | null {
   const currency = from.currency.toUpperCase()
   throw badUserInput(
     usable.length === 0
-      ? `${quote(to.id)} has no price at ${providerName(from.provider)} in ${currency}: create one`
-      : `${quote(to.id)} has several prices at ${providerName(from.provider)} in ${currency}: archive all but one for each interval`,
+      ? `${quote(to.id)} has no price at ${providerName(from.provider)} in ${currency}. Create one.`
+      : `${quote(to.id)} has several prices at ${providerName(from.provider)} in ${currency}. Archive all but one per interval.`,
     'packageId',
   )
 }

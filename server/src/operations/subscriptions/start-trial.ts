@@ -137,10 +137,11 @@ function published(catalogue: Situation['catalogue'], id: string, field: string)
 }
 
 function endOf({ days, until }: TrialInput, now: number): number {
-  if ((days === null) === (until === null)) throw badUserInput('Give either days or until', 'days')
+  if ((days === null) === (until === null))
+    throw badUserInput('Exactly one of days and until is required', 'days')
   if (days !== null) {
     if (!Number.isInteger(days) || days < 1 || days > MAX_TRIAL_DAYS) {
-      throw badUserInput(`days must be a whole number from 1 to ${MAX_TRIAL_DAYS}`, 'days')
+      throw badUserInput(`days must be an integer from 1 to ${MAX_TRIAL_DAYS}`, 'days')
     }
     return now + days * DAY_MS
   }
@@ -151,7 +152,7 @@ function checkEnd(until: string, now: number): number {
   const ends = timeOf('until', until)
   if (ends <= now) throw badUserInput('until must be in the future', 'until')
   if (ends > now + MAX_TRIAL_DAYS * DAY_MS) {
-    throw badUserInput(`A trial lasts at most ${MAX_TRIAL_DAYS} days`, 'until')
+    throw badUserInput(`A trial can last at most ${MAX_TRIAL_DAYS} days`, 'until')
   }
   return ends
 }
@@ -166,7 +167,7 @@ function checkTrial(
   const live = held.filter((s) => endedAt(s, now) === null)
   const base = live.find((s) => !s.isAddon)
   if (then && then.isAddon !== tried.isAddon) {
-    throw badUserInput(`A base plan is followed by a base plan, and an add-on by an add-on`, 'then')
+    throw badUserInput(`A base plan can only be followed by a base plan, and an add-on by an add-on`, 'then')
   }
   if (live.some((s) => s.packageId === tried.id)) {
     throw badUserInput('User is already subscribed to package', 'packageId')
@@ -175,16 +176,22 @@ function checkTrial(
   for (const [field, addon] of Object.entries({ packageId: tried, then })) {
     const isTaken = (s: SubscriptionRow) => s.isAddon && [s.packageId, s.next?.packageId].includes(addon?.id)
     if (addon?.isAddon && live.some(isTaken)) {
-      throw badUserInput(`The user has ${quote(addon.id)} already, or will have it after a trial`, field)
+      throw badUserInput(
+        `The user already has the add-on ${quote(addon.id)}, or will have it after a trial`,
+        field,
+      )
     }
   }
   if (!again && held.some((s) => s.packageId === tried.id && s.trialEndsAt !== null)) {
-    throw badUserInput(`The user has tried ${quote(tried.id)} before: pass again: true to allow it`, 'again')
+    throw badUserInput(
+      `The user has already had a trial of ${quote(tried.id)}. Pass again: true to allow another one.`,
+      'again',
+    )
   }
   if (tried.isAddon && !base) throw badUserInput('The user has no base plan for this add-on', 'packageId')
   if (!tried.isAddon && base && base.provider !== null) {
     throw badUserInput(
-      `The user pays for ${quote(base.packageId)}: change the subscription instead`,
+      `The user has a paid subscription to ${quote(base.packageId)}. Change that subscription instead.`,
       'packageId',
     )
   }
@@ -199,14 +206,14 @@ export async function extendTrial(call: Call, id: string, until: string): Promis
     const trial = held.find((s) => s.id === id)
     if (!trial) throw subscriptionNotFound(id)
     if (trial.trialEndsAt === null) throw badUserInput('This subscription is not a trial', 'id')
-    if (endedAt(trial, now) !== null) throw badUserInput('The trial has ended: start another', 'id')
+    if (endedAt(trial, now) !== null) throw badUserInput('The trial has ended. Start another one.', 'id')
     if (trial.provider !== null) {
-      throw badUserInput(`The trial is ${providerName(trial.provider)}'s: extend it there`, 'id')
+      throw badUserInput(`The trial is managed by ${providerName(trial.provider)}. Extend it there.`, 'id')
     }
     const ends = checkEnd(until, now)
     if (ends <= trial.trialEndsAt) {
       const current = new Date(trial.trialEndsAt).toISOString()
-      throw badUserInput(`until must be later than the trial's present end, ${current}`, 'until')
+      throw badUserInput(`until must be later than the current end of the trial, ${current}`, 'until')
     }
     const then = trial.next && foundPackage(catalogue, trial.next.packageId)
     const ending = {

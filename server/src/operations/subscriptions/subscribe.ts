@@ -17,7 +17,7 @@ export async function subscribe(
   quantities: readonly number[] | null = null,
 ): Promise<PackageSubscription[]> {
   if (quantities !== null && quantities.length !== packageIds.length) {
-    throw subscriptionError('quantities must have one entry for each of packageIds')
+    throw subscriptionError('quantities must have one entry per package')
   }
   for (const quantity of quantities ?? []) checkQuantity(quantity)
   return mutateUser(call, userId, async (tx, user, moment) => {

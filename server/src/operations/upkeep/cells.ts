@@ -52,7 +52,7 @@ export async function addCells(
     Array.from({ length: wanted }, (_, i) => schemaOf(i)),
   )
   if (taken.length > 0)
-    throw new StartError(`The schema ${taken[0]} exists and is not a cell: rename it, and try again.`)
+    throw new StartError(`The schema ${taken[0]} exists and is not a cell. Rename it and retry.`)
   const home = await homeOf(pool)
   if (present === 0) {
     await soon(pool, waiting, async (tx) => {
@@ -69,8 +69,7 @@ export async function addCells(
     await soon(pool, waiting, async (tx) => {
       await alone(tx)
       await actAsOwner(tx)
-      if ((await countCells(tx)) !== cell)
-        throw new StartError('Others are adding cells too: nothing more was done.')
+      if ((await countCells(tx)) !== cell) throw new StartError('Another process is adding cells; stopped.')
       if (cell === 0) await foundCells(tx, home)
       else await createCell(tx, cell, home, splitFrom)
       await showCells(tx, home)
@@ -84,20 +83,18 @@ export async function removeCell(pool: Pool, cell: number, waiting: Waiting): Pr
   const last = (await countCells(pool)) - 1
   if (cell !== last || cell === 0)
     throw new StartError(
-      last > 0
-        ? `Only the last cell can be removed, which is ${last}.`
-        : 'There is one cell: it cannot be removed.',
+      last > 0 ? `Only the last cell, ${last}, can be removed.` : 'The only cell cannot be removed.',
     )
   if ((await readBuckets(pool)).includes(cell))
     throw new StartError(
-      `Cell ${cell} has users: move them to another first (npm run cells -- empty ${cell} --into 0).`,
+      `Cell ${cell} contains users. Move them to another cell first (npm run cells -- empty ${cell} --into 0).`,
     )
   const home = await homeOf(pool)
   await takeLeftBehind(pool, cell, waiting)
   await soon(pool, waiting, async (tx) => {
     await alone(tx)
     if ((await countCells(tx)) - 1 !== cell || (await readBuckets(tx)).includes(cell))
-      throw new StartError('Others are changing the cells too: nothing was removed.')
+      throw new StartError('Another process is changing the cells; nothing was removed.')
     await dropCell(tx, cell, home)
   })
 }

@@ -52,12 +52,11 @@ export async function keepLedgerFrom(
     let wait = HOUR_MS
     try {
       const { opened, retired } = await keepLedger(await ledgers(), settings, stopping)
-      if (opened !== null) log.info({ partition: opened }, 'a new partition of the ledger was opened')
-      if (retired.length > 0) log.info({ partitions: retired }, 'old entries of the ledger deleted')
+      if (opened !== null) log.info({ partition: opened }, 'opened a new ledger partition')
+      if (retired.length > 0) log.info({ partitions: retired }, 'deleted old ledger entries')
     } catch (error) {
       wait = SOON_MS
-      if (!stopping.aborted)
-        log.warn({ err: error }, 'the ledger could not be kept; trying again in a minute')
+      if (!stopping.aborted) log.warn({ err: error }, 'ledger maintenance failed; retrying in a minute')
     }
     await delay(wait, undefined, { signal: stopping, ref: false }).catch(() => {})
   }

@@ -22,7 +22,7 @@ export async function keepStatistics(
       failed = false
     } catch (error) {
       if (!stopping.aborted && !failed)
-        log.warn({ err: error }, 'tables that have grown could not be analyzed; trying again')
+        log.warn({ err: error }, 'ANALYZE failed on tables that have grown; retrying')
       failed = true
     }
     await delay(roundMs, undefined, { signal: stopping, ref: false }).catch(() => {})

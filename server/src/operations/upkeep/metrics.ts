@@ -17,14 +17,14 @@ export class Metrics {
 
   readonly requests = new Counter({
     name: 'tollgate_requests_total',
-    help: 'Answered requests by endpoint and outcome: ok, or the code of the first error.',
+    help: 'Number of requests by endpoint and outcome (ok, or the code of the first error).',
     labelNames: ['endpoint', 'outcome'] as const,
     registers: [this.#registry],
   })
 
   readonly seconds = new Histogram({
     name: 'tollgate_request_seconds',
-    help: 'Time from the arrival of a request to its answer.',
+    help: 'Time from receiving a request to sending its response.',
     labelNames: ['endpoint'] as const,
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
     registers: [this.#registry],
@@ -32,7 +32,7 @@ export class Metrics {
 
   readonly batch = new Histogram({
     name: 'tollgate_batch_size',
-    help: 'Calls that shared one round trip, by hot path.',
+    help: 'Number of calls per database round trip, by hot path.',
     labelNames: ['path'] as const,
     buckets: [1, 2, 4, 8, 16, 32, 64, 128],
     registers: [this.#registry],
@@ -40,14 +40,14 @@ export class Metrics {
 
   readonly notices = new Counter({
     name: 'tollgate_notices_total',
-    help: 'What came to the inboxes of the billing providers, by what became of it: accepted, duplicate, or why it was refused.',
+    help: 'Number of webhook events by billing provider and outcome (accepted, duplicate, or the reason for rejection).',
     labelNames: ['provider', 'outcome'] as const,
     registers: [this.#registry],
   })
 
   readonly cutConnections = new Counter({
     name: 'tollgate_connections_cut_total',
-    help: 'Connections turned away at the limit, or cut off because their answer was not read (stalled).',
+    help: 'Number of connections rejected at the limit, or closed because the client did not read the response (stalled).',
     labelNames: ['reason'] as const,
     registers: [this.#registry],
   })
@@ -69,7 +69,7 @@ export class Metrics {
     const registers = [this.#registry]
     new Gauge({
       name: 'tollgate_queue_waiting',
-      help: 'Calls that wait for their batch, by hot path.',
+      help: 'Number of calls waiting to be batched, by hot path.',
       labelNames: ['path'],
       registers,
       collect() {
@@ -78,7 +78,7 @@ export class Metrics {
     })
     new Gauge({
       name: 'tollgate_queue_oldest_seconds',
-      help: 'How long the first call that waits for its batch has waited so far, by hot path.',
+      help: 'Waiting time of the oldest call waiting to be batched, by hot path.',
       labelNames: ['path'],
       registers,
       aggregator: 'max',
@@ -92,7 +92,7 @@ export class Metrics {
   watchPool(name: string, pool: { totalCount: number; waitingCount: number }): void {
     new Gauge({
       name: `tollgate_${name}_connections`,
-      help: 'Open database connections.',
+      help: 'Number of open database connections.',
       registers: [this.#registry],
       collect() {
         this.set(pool.totalCount)
@@ -100,7 +100,7 @@ export class Metrics {
     })
     new Gauge({
       name: `tollgate_${name}_waiting`,
-      help: 'Callers waiting for a database connection.',
+      help: 'Number of callers waiting for a database connection.',
       registers: [this.#registry],
       collect() {
         this.set(pool.waitingCount)
@@ -112,7 +112,7 @@ export class Metrics {
   watchConnections(open: () => number): void {
     new Gauge({
       name: 'tollgate_connections',
-      help: 'Open connections of clients.',
+      help: 'Number of open client connections.',
       registers: [this.#registry],
       collect() {
         this.set(open())
@@ -124,7 +124,7 @@ export class Metrics {
   watchRequests(requests: { count: number; oldestSeconds(): number }): void {
     new Gauge({
       name: 'tollgate_requests_under_way',
-      help: 'Requests that are being answered.',
+      help: 'Number of requests in progress.',
       registers: [this.#registry],
       collect() {
         this.set(requests.count)
@@ -132,7 +132,7 @@ export class Metrics {
     })
     new Gauge({
       name: 'tollgate_oldest_request_seconds',
-      help: 'How long the oldest request that is being answered has taken so far.',
+      help: 'Age of the oldest request in progress.',
       registers: [this.#registry],
       aggregator: 'max',
       collect() {

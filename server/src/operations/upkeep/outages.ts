@@ -20,7 +20,7 @@ export class Outages {
     this.#unsaid += 1
     if (now - this.#lastLine < LINE_EVERY_MS) return
     const { message, code } = error as NodeJS.ErrnoException
-    this.#log.warn({ reason: message || code, code, calls: this.#unsaid }, 'the database cannot serve calls')
+    this.#log.warn({ reason: message || code, code, calls: this.#unsaid }, 'the database is unavailable')
     this.#unsaid = 0
     this.#lastLine = now
   }

@@ -84,9 +84,9 @@ export function startPruning({ pool, log }: Service, retention: Retention): () =
   const round = () =>
     prune(pool, retention, stopping.signal).then(
       (deleted) => {
-        if (Object.keys(deleted).length > 0) log.info(deleted, 'old records deleted')
+        if (Object.keys(deleted).length > 0) log.info(deleted, 'deleted old records')
       },
-      (error) => log.warn({ err: error }, 'old records could not be deleted; trying again later'),
+      (error) => log.warn({ err: error }, 'old records could not be deleted; retrying later'),
     )
   let working = round()
   const timer = setInterval(() => {

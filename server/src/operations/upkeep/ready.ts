@@ -27,7 +27,7 @@ export class ReadyCheck {
   async #look(): Promise<Readiness> {
     const { pool, lookups, usage } = this.#service
     const stuck = usage.oldestSeconds() * 1_000 > READY_TIMEOUT_MS
-    if (stuck) return { ready: false, reason: new Error('calls have been waiting for the database') }
+    if (stuck) return { ready: false, reason: new Error('calls are waiting for the database') }
     let timer: NodeJS.Timeout | undefined
     const tooLong = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('the database did not answer in time')), READY_TIMEOUT_MS)

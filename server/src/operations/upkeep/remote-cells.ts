@@ -31,13 +31,15 @@ export async function distribute(pool: Pool, cell: number, waiting: Waiting): Pr
 async function mustBeEmpty(db: Db, cell: number): Promise<void> {
   if (cell === 0)
     throw new StartError(
-      'Cell 0 stays on this server: add a cell, put that one on another server, and move users there.',
+      'Cell 0 cannot be moved to another server. Add a cell, distribute it, and move users to it.',
     )
   if ((await workersOfCells(db)).has(schemaOf(cell)))
-    throw new StartError(`Cell ${cell} is on another server already: to take it to a third one, use move.`)
+    throw new StartError(
+      `Cell ${cell} is already on another server. Use "move" to move it to a different one.`,
+    )
   if ((await readBuckets(db)).includes(cell))
     throw new StartError(
-      `Cell ${cell} has users: move them to another first (npm run cells -- empty ${cell} --into 0).`,
+      `Cell ${cell} contains users. Move them to another cell first (npm run cells -- empty ${cell} --into 0).`,
     )
 }
 
@@ -46,11 +48,13 @@ export async function moveToWorker(pool: Pool, cell: number, name: string): Prom
   const workers = await findWorkers(pool)
   const to = workers.find((worker) => nameOfWorker(worker) === name)
   if (!to)
-    throw new StartError(`Citus has no worker ${name}; it has ${workers.map(nameOfWorker).join(' and ')}.`)
+    throw new StartError(
+      `Citus has no worker ${name}. Available workers: ${workers.map(nameOfWorker).join(' and ')}.`,
+    )
   const from = (await workersOfCells(pool)).get(schemaOf(cell))
   if (!from)
     throw new StartError(
-      `Cell ${cell} is on this server: put it on another first (npm run cells -- distribute ${cell}).`,
+      `Cell ${cell} is on this server. Distribute it first (npm run cells -- distribute ${cell}).`,
     )
   if (nameOfWorker(from) !== name) await moveCell(pool, schemaOf(cell), to)
   await transactionOnce(pool, (tx) => followCell(tx, schemaOf(cell)))

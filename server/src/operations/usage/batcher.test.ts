@@ -196,7 +196,7 @@ describe('a batcher', () => {
     batch(0).end([{ value: 'a' }])
     expect(await Promise.allSettled(calls)).toMatchObject([
       { value: 'a' },
-      { reason: { message: 'a call in a batch was not answered' } },
+      { reason: { message: 'a call of a batch has no result' } },
     ])
   })
 

@@ -56,7 +56,7 @@ export class Batcher<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length >= MAX_WAITING_CALLS) {
-        reject(rateLimited('Too many calls are waiting for the database; try again in a moment', 1))
+        reject(rateLimited('Too many concurrent calls; retry.', 1))
         return
       }
       if (this.#waiting.length === 0) this.#waitingSince = this.#monotonic()
@@ -102,7 +102,7 @@ export class Batcher<Item, Result> {
     let count = 0
     for (const { item, reject } of this.#waiting) {
       if (!this.#expired(item, now)) break
-      reject(unavailable('The call waited too long for the database; it was not sent'))
+      reject(unavailable('The call timed out and had no effect; retry.'))
       count += 1
     }
     if (count > 0) this.#waiting.splice(0, count)
@@ -124,7 +124,7 @@ export class Batcher<Item, Result> {
     this.#sendWaiting()
     for (const [i, { resolve, reject }] of batch.entries()) {
       const result = results[i]
-      if (!result) reject(new Error('a call in a batch was not answered'))
+      if (!result) reject(new Error('a call of a batch has no result'))
       else if ('error' in result) reject(result.error)
       else resolve(result.value)
     }

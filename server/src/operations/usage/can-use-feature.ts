@@ -35,6 +35,6 @@ export async function canUseFeatures(
   featureIds: readonly string[],
 ): Promise<FeatureAccess[]> {
   if (featureIds.length > MAX_BATCH)
-    throw badUserInput(`featureIds must name at most ${MAX_BATCH} features`, 'featureIds')
+    throw badUserInput(`featureIds must contain at most ${MAX_BATCH} features`, 'featureIds')
   return Promise.all(featureIds.map((featureId) => canUseFeature(call, userId, featureId, 1)))
 }

@@ -87,18 +87,18 @@ const user = ({ appId, userId, user }: Found): ExplainedStep => ({
   passed: user !== null,
   parts: user
     ? say`${named(user.name ?? userId, { kind: 'USER', appId, id: userId })} is a user of this app.`
-    : say`There is no user ${quote(userId)}.`,
+    : say`The user ${quote(userId)} does not exist.`,
 })
 
 function feature({ appId, featureId, catalogue }: Found): ExplainedStep {
   const found = catalogue.features.get(featureId)
-  const kind = found?.type === 'BINARY' ? 'binary: a user has it or has it not' : 'consumable: it is counted'
+  const kind = found?.type === 'BINARY' ? 'a binary feature' : 'a consumable feature'
   return {
     step: 'FEATURE',
     passed: found !== undefined,
     parts: found
       ? say`${named(found.name, { kind: 'FEATURE', appId, id: featureId })} is ${kind}.`
-      : say`There is no feature ${quote(featureId)}.`,
+      : say`The feature ${quote(featureId)} does not exist.`,
   }
 }
 
@@ -109,7 +109,7 @@ function overriding({ featureId, catalogue, override }: Found): ExplainedStep | 
   const does = {
     REPLACE: `sets the limit to ${number(limit ?? 0)}`,
     ADD: `adds ${number(limit ?? 0)} to the limit`,
-    UNLIMITED: 'lifts the limit',
+    UNLIMITED: 'removes the limit',
     GRANT: binary ? 'grants the feature' : 'grants the feature without a limit',
     DENY: 'denies the feature',
   }[mode]
@@ -119,7 +119,7 @@ function overriding({ featureId, catalogue, override }: Found): ExplainedStep | 
   return {
     step: 'OVERRIDE',
     passed: mode !== 'DENY',
-    parts: say`An override ${does}${overage}${until}.${reason ? ` Its note: ${quote(reason)}.` : ''}`,
+    parts: say`An override ${does}${overage}${until}.${reason ? ` Note: ${quote(reason)}.` : ''}`,
   }
 }
 
@@ -148,9 +148,7 @@ function lossOf(appId: string, subscription: ExplainedSubscription): Sentence[] 
   const { live, takenBack } = subscription
   if (live || !takenBack) return []
   const what = takenBack.how === 'refunded' ? 'was refunded in full' : 'was disputed'
-  return [
-    say`${packageOf(appId, subscription)} ended because its payment ${what} at ${time(takenBack.at)}: this app ends access then.`,
-  ]
+  return [say`${packageOf(appId, subscription)} ended because its payment ${what} at ${time(takenBack.at)}.`]
 }
 
 /** What is to come of a live subscription. */
@@ -159,7 +157,7 @@ function lifeOf(appId: string, subscription: ExplainedSubscription): Sentence[] 
   const name = packageOf(appId, subscription)
   const sentences: Sentence[] = []
   if (trialEndsAt !== null) sentences.push(say`${name} is a trial until ${time(trialEndsAt)}.`)
-  if (next) sentences.push(say`${packageOf(appId, next)} takes over from ${name} at ${time(next.at)}.`)
+  if (next) sentences.push(say`${packageOf(appId, next)} replaces ${name} at ${time(next.at)}.`)
   else if (cancelAt !== null && cancelAt !== trialEndsAt)
     sentences.push(say`${name} ends at ${time(cancelAt)}.`)
   return sentences
@@ -180,7 +178,7 @@ function grants({ appId, featureId, catalogue, subscriptions, override }: Found)
     parts:
       granting.length > 0
         ? say`Granted by ${joined(sources, ', ')}.`
-        : say`None of the live packages includes the feature.`,
+        : say`No live package includes the feature.`,
   }
 }
 
@@ -188,10 +186,10 @@ type Labels = Parameters<typeof units>[1]
 
 const limitOf = (grant: Entitlement | null, labels: Labels): string =>
   grant?.limit === null || !grant
-    ? 'without limit'
+    ? 'unlimited'
     : `${units(grant.limit, labels)} ${per(grant.resetPeriod)}${grant.overageEnabled ? ', overage allowed' : ''}`
 
-const per = (reset: ResetPeriod): string => (reset === 'NEVER' ? 'in all' : `per ${reset.toLowerCase()}`)
+const per = (reset: ResetPeriod): string => (reset === 'NEVER' ? 'in total' : `per ${reset.toLowerCase()}`)
 
 /** Without the period's dates: the page formats those for its reader. */
 function budget({ featureId, catalogue, standing }: Found): ExplainedStep | null {
@@ -199,7 +197,7 @@ function budget({ featureId, catalogue, standing }: Found): ExplainedStep | null
   const { budget, overageEnabled, resetPeriod } = standing.allowance
   const amount =
     budget === null ? 'Unlimited' : `${units(budget, catalogue.features.get(featureId))} ${per(resetPeriod)}`
-  const source = standing.byOverride ? 'with the override' : 'all packages together'
+  const source = standing.byOverride ? 'including the override' : 'total of all packages'
   return {
     step: 'BUDGET',
     passed: true,
@@ -215,6 +213,6 @@ function used({ standing, used, delta, access }: Found): ExplainedStep | null {
   return {
     step: 'USED',
     passed: access.access,
-    parts: say`${used} used in this period, ${delta} asked for${room}.`,
+    parts: say`${used} used in this period, ${delta} requested${room}.`,
   }
 }

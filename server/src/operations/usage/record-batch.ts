@@ -74,7 +74,7 @@ function leaveTheGone(pending: readonly PendingUsage[], answers: Answers): void 
   }
 }
 
-const tooLate = () => unavailable('The database took too long; nothing was recorded')
+const tooLate = () => unavailable('The call timed out; nothing was recorded. Retry.')
 
 /** Fails all unanswered events. Answered ones were written. */
 function failOthers(answers: Answers, error: unknown): void {
@@ -83,7 +83,7 @@ function failOthers(answers: Answers, error: unknown): void {
 }
 
 const keptChanging = () =>
-  unavailable('Nothing was recorded, since others kept changing the counter; try again')
+  unavailable('Too many concurrent changes of this usage; nothing was recorded. Retry.')
 
 /** Another writer used a key, created a counter, lowered a budget or moved a user in between: nothing was written. */
 const isOvertaken = (error: unknown): boolean =>
@@ -230,7 +230,7 @@ function decide(open: readonly Open[], found: readonly BatchResult<FoundStanding
     if (answers[index]) continue
     const result = found[i]
     if (!result || 'error' in result) {
-      answers[index] = { error: result?.error ?? new Error('an event has no standing') }
+      answers[index] = { error: result?.error ?? new Error('an event has no access state') }
       continue
     }
     const counter = moveOf(counters, item.caller.appId, result.value)

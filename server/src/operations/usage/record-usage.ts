@@ -25,7 +25,7 @@ export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<R
     if (recorded !== 'claimed') return recorded
   }
   return recordTogether(call, [event], ([recorded]) => {
-    if (!recorded) throw new Error('an event was not answered')
+    if (!recorded) throw new Error('an event has no result')
     return recorded
   })
 }
@@ -91,7 +91,7 @@ async function recordInTransaction(
   )
   return results.map((one) => {
     if ('error' in one) throw one.error
-    if (one.value === 'claimed') throw new Error('an event was not answered')
+    if (one.value === 'claimed') throw new Error('an event has no result')
     return one.value
   })
 }

@@ -80,7 +80,7 @@ async function readTogether(
   let open = questions.map((_, i) => i)
   for (let stale = 0; open.length > 0; stale++) {
     if (stale > MAX_STALE_READS) {
-      const error = unavailable('The catalogue kept changing; try again')
+      const error = unavailable('The catalogue changed too often during the call; retry.')
       for (const i of open) answers[i] = { error }
       break
     }

@@ -23,7 +23,7 @@ export async function unlessTaken(user: User, write: () => Promise<void>): Promi
       throw badUserInput(`A user with the id ${quote(user.id)} already exists`, 'id')
     }
     if (violates(error, BILLING_ID_TAKEN)) {
-      throw badUserInput(`Another user has the billingId ${quote(user.billingId ?? '')}`, 'billingId')
+      throw badUserInput(`Another user already has the billingId ${quote(user.billingId ?? '')}`, 'billingId')
     }
     throw error
   }

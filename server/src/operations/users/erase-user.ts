@@ -76,7 +76,7 @@ async function eraseReceipts(
 /** Every answer replaced by: there is no such user. */
 function refused(results: Json): Json {
   const { code, type, field } = userNotFound('')
-  const error = { code, type, field, message: 'The user has been deleted' }
+  const error = { code, type, field, message: 'The user was deleted' }
   return Object.fromEntries(Object.keys(results as JsonObject).map((name) => [name, { error }]))
 }
 

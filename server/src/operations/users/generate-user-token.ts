@@ -31,7 +31,7 @@ export async function generateUserToken(call: Call, userId: string): Promise<{ t
 
 async function signed(service: Service, appId: string, { uid, issued, key }: Issued): Promise<string> {
   const signing = await service.tokenKeys.signing(appId, key)
-  if (!signing) throw new Error(`the token key ${key} of the app ${appId} is gone`)
+  if (!signing) throw new Error(`the token key ${key} of the app ${appId} no longer exists`)
   const { id, algorithm, sign } = signing
   return new SignJWT({ app: appId })
     .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid: id })

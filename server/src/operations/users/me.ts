@@ -33,5 +33,5 @@ export async function asThemselves<Answer>(
     if (after.id === id) return answer
     id = after.id
   }
-  throw unavailable("The user's id kept changing; try again")
+  throw unavailable('User temporarily unavailable; retry.')
 }

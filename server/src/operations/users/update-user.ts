@@ -31,7 +31,7 @@ async function checkNotCharged(tx: Tx, appId: string, { uid, billingId }: store.
   const provider = billingId === null ? null : await chargedProvider(tx, appId, uid, billingId)
   if (billingId === null || provider === null) return
   throw badUserInput(
-    `${providerNameFirst(provider)} charges ${quote(billingId)} for a subscription of this user: cancel it before you change the billingId`,
+    `${providerNameFirst(provider)} charges ${quote(billingId)} for a subscription of this user. Cancel the subscription before changing the billingId.`,
     'billingId',
   )
 }

@@ -100,7 +100,7 @@ export async function isOriginOfAnyApp(db: Db, origin: string): Promise<boolean>
 /** How many days access lasts after a failed payment. */
 export async function graceDays(db: Db, id: string): Promise<number> {
   const { rows } = await db.query<{ days: number }>(`select grace_days as days from app where id = $1`, [id])
-  if (!rows[0]) throw new Error(`the app ${id} vanished`)
+  if (!rows[0]) throw new Error(`the app ${id} no longer exists`)
   return rows[0].days
 }
 
@@ -114,7 +114,7 @@ export async function accessAfterRefund(db: Db, id: string): Promise<AccessAfter
     `select access_after_refund as access from app where id = $1`,
     [id],
   )
-  if (!rows[0]) throw new Error(`the app ${id} vanished`)
+  if (!rows[0]) throw new Error(`the app ${id} no longer exists`)
   return rows[0].access
 }
 

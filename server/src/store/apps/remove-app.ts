@@ -62,7 +62,7 @@ export async function countAppContent(db: Db, appId: string): Promise<AppContent
        ${count('api_key', 'and revoked_at is null and (expires_at is null or expires_at > now())')} as keys`,
     [appId],
   )
-  if (!rows[0]) throw new Error('a count has no row')
+  if (!rows[0]) throw new Error('the count query returned no row')
   return rows[0]
 }
 

@@ -69,7 +69,7 @@ export class TokenKeys {
     const key = { id, algorithm: this.algorithm, material, publicKey }
     if (await store.insertTokenKey(db, this.#keyring, appId, key)) return id
     const theirs = await store.currentTokenKey(db, appId)
-    if (theirs === null) throw unavailable('The keys of user tokens kept changing; try again')
+    if (theirs === null) throw unavailable('The token keys changed too often during the call; retry.')
     return theirs
   }
 

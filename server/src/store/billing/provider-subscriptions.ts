@@ -165,7 +165,8 @@ export const isCharged = (appId: string, userUid: string, billingId: string): st
   `exists (select from provider_subscription p where p.app_id = ${appId} and p.user_uid = ${userUid}
      and p.customer_ref = ${billingId} and p.live)`
 
-export const STILL_CHARGED = 'The present billingId is being charged for a subscription: cancel that first'
+export const STILL_CHARGED =
+  'The current billingId is charged for a subscription. Cancel the subscription first.'
 
 /** The provider that still charges this customer for something of the user's; null: none does. */
 export async function chargedProvider(

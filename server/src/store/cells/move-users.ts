@@ -124,7 +124,7 @@ interface UserKey {
 
 async function cellNumbered(db: Db, cell: number): Promise<Cell> {
   const { rows } = await db.query<Cell>('select schema, remote from cell where id = $1', [cell])
-  if (!rows[0]) throw new Error(`there is no cell ${cell}`)
+  if (!rows[0]) throw new Error(`cell ${cell} does not exist`)
   return rows[0]
 }
 
@@ -160,7 +160,7 @@ export async function moveForNewId(
   )
   const cellOf = (wanted: number): Cell => {
     const found = rows.find(({ bucket }) => bucket === wanted)
-    if (!found) throw new Error(`bucket ${wanted} is in no cell`)
+    if (!found) throw new Error(`bucket ${wanted} has no cell`)
     return found
   }
   const [source, target] = [cellOf(from), cellOf(to)]
@@ -277,5 +277,5 @@ async function checkLedgers(tx: Tx, from: string, to: string): Promise<void> {
     return rows[0]?.state ?? ''
   }
   if ((await stateOf(from)) !== (await stateOf(to)))
-    throw new TryAgain('the ledgers have different partitions at the moment')
+    throw new TryAgain('the ledgers of the two cells have different partitions')
 }

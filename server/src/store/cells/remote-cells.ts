@@ -31,13 +31,13 @@ export async function findWorkers(db: Db): Promise<Worker[]> {
   for (const name of ['citus', 'postgres_fdw'])
     if (!installed.some((extension) => extension.name === name))
       throw new StartError(
-        `The database has no extension ${name}: a cell on another server takes Citus (${CITUS}) and postgres_fdw.`,
+        `The database lacks the extension ${name}. Cells on other servers require Citus (${CITUS}) and postgres_fdw.`,
       )
   const { rows } = await db.query<Worker>(
     `select nodename as host, nodeport as port from pg_dist_node
      where noderole = 'primary' and isactive and shouldhaveshards and groupid <> 0 order by nodeid`,
   )
-  if (rows.length === 0) throw new StartError('Citus has no workers yet: add one by citus_add_node first.')
+  if (rows.length === 0) throw new StartError('Citus has no workers. Add one with citus_add_node first.')
   return rows
 }
 
@@ -155,7 +155,7 @@ async function workerOf(db: Db, schema: string): Promise<Worker> {
     `select nodename as host, nodeport as port from citus_shards where table_name = $1::regclass limit 1`,
     [`${schema}.users`],
   )
-  if (!rows[0]) throw new Error(`${schema} is on no worker`)
+  if (!rows[0]) throw new Error(`${schema} is not on a Citus worker`)
   return rows[0]
 }
 

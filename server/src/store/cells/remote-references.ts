@@ -17,13 +17,13 @@ export async function holdReferences(
     [appId, ids],
   )
   // The next attempt finds it gone.
-  if (packages !== ids.length) throw new TryAgain('a package was deleted meanwhile')
+  if (packages !== ids.length) throw new TryAgain('the package was deleted in the meantime')
   if (!paid) return
   const { rowCount: payments } = await db.query(
     `select from ${home}.provider_subscription where app_id = $1 and provider = $2 and ref = $3 for key share`,
     [appId, paid.provider, paid.ref],
   )
-  if (payments === 0) throw new TryAgain('what is paid for was deleted meanwhile')
+  if (payments === 0) throw new TryAgain('the provider subscription was deleted in the meantime')
 }
 
 /** Stores which users have which billing ids now, given those they had before. */

@@ -54,12 +54,12 @@ export async function checkDirect(direct: Pool, pool: Pool): Promise<void> {
     client.release()
     if (pooled)
       throw new StartError(
-        'DATABASE_DIRECT_URL leads to a pooler: point it to PostgreSQL itself, which keeps a session.',
+        'DATABASE_DIRECT_URL points to a connection pooler. Point it directly to PostgreSQL.',
       )
     const [one, other] = await Promise.all([identity(direct), identity(pool)])
     if (one !== other)
       throw new StartError(
-        'DATABASE_DIRECT_URL and DATABASE_URL lead to different databases: point both to the same one.',
+        'DATABASE_DIRECT_URL and DATABASE_URL point to different databases. Point both to the same database.',
       )
   } catch (error) {
     throw startProblem(error, 'DATABASE_DIRECT_URL') ?? error

@@ -133,7 +133,7 @@ export function openPool(
   })
   // Of an idle one; one in use fails its query. Once the service stops, PostgreSQL may be stopping too.
   pool.on('error', (error) => {
-    if (!pool.ending) log.warn({ err: error }, 'idle database connection lost')
+    if (!pool.ending) log.warn({ err: error }, 'an idle database connection was lost')
   })
   return pool as Pool
 }
@@ -168,7 +168,7 @@ export async function transaction<T>(
       if (!passing) throw error
       if (attempt < MAX_TRANSACTION_ATTEMPTS) continue
       admission?.release()
-      throw lacksPartition(error) ? error : unavailable('Too many concurrent changes; try again')
+      throw lacksPartition(error) ? error : unavailable('Too many concurrent changes; retry.')
     }
   }
 }
@@ -187,7 +187,7 @@ async function attemptTransaction<T>(
   try {
     await tx.query('begin')
     const result = await work(tx)
-    if (deadline?.passed) throw unavailable('The request took too long; nothing was changed')
+    if (deadline?.passed) throw unavailable('The request timed out; nothing was changed. Retry.')
     await tx.query('commit')
     tx.places.end()
     tx.release()
@@ -292,7 +292,7 @@ const TIMESTAMP =
 /** The same in any time zone of the connection: the offset is explicit. */
 function parseAnyTimestamp(text: string): number {
   const parts = TIMESTAMP.exec(text)?.groups
-  if (!parts) throw new Error(`PostgreSQL wrote a time in a form that is not ISO: ${text}`)
+  if (!parts) throw new Error(`PostgreSQL returned a time that is not in ISO format: ${text}`)
   const { local = '', fraction = '', sign, hours = 0, minutes = 0, seconds = 0 } = parts
   const ms = Number(fraction.slice(0, 3).padEnd(3, '0'))
   const offset = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000

@@ -60,7 +60,7 @@ export class Replica {
       delay(CATCH_UP_MS, 'does not answer in time', { signal: late.signal }),
     ]).finally(() => late.abort())
     if (complaint === null) {
-      if (this.#complaint !== null) this.#log.info('the replica has caught up: lists are read there again')
+      if (this.#complaint !== null) this.#log.info('the replica has caught up; reading lists from it again')
       this.#complaint = null
       return this.#pools
     }
@@ -72,7 +72,7 @@ export class Replica {
   rest(complaint: string): void {
     this.#restingUntil = this.#monotonic() + REST_MS
     if (this.#complaint !== complaint)
-      this.#log.warn(`the replica ${complaint}: lists are read on the primary`)
+      this.#log.warn(`the replica ${complaint}; reading lists from the primary`)
     this.#complaint = complaint
   }
 
@@ -82,7 +82,7 @@ export class Replica {
     try {
       for (;;) {
         const standing = await standingAt(this.#pools.pool, place)
-        if (!standing.following) return 'is no standby of the primary'
+        if (!standing.following) return 'is not a standby of the primary'
         if (standing.reached) return null
         if (late.aborted || this.#monotonic() - began > CATCH_UP_MS) return 'lags behind'
         await delay(ASK_AGAIN_MS)
@@ -98,7 +98,7 @@ async function placeOf(primary: Db): Promise<Place> {
     `select pg_current_wal_lsn()::text as lsn, ${TIMELINE} as timeline,
        (select timeline from liveness) as noted, (select system_identifier::text from pg_control_system()) as system`,
   )
-  if (!rows[0]) throw new Error('the primary does not say where it is')
+  if (!rows[0]) throw new Error('the primary did not report its WAL position')
   return rows[0]
 }
 

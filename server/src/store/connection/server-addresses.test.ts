@@ -50,11 +50,11 @@ describe('a URL of the database', () => {
     ['mysql://one/d', /^must start with postgres/],
     [
       'postgresql://one,two/d?target_session_attrs=standby',
-      /target_session_attrs=read-write only; it is standby$/,
+      /only supports target_session_attrs=read-write; it is standby$/,
     ],
-    ['postgresql://one:70000,two/d', /^has a port that is none: 70000$/],
-    ['postgresql://one,,two/d', /^must name each server/],
-    ['postgresql://one:a,two/d', /^must name each server/],
+    ['postgresql://one:70000,two/d', /^has an invalid port: 70000$/],
+    ['postgresql://one,,two/d', /^must list servers/],
+    ['postgresql://one:a,two/d', /^must list servers/],
   ])('is refused: %s', (text, problem) => {
     expect(readServers(text)).toMatch(problem)
   })

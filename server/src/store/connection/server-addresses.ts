@@ -30,7 +30,7 @@ export function readServers(text: string): ServerList | string {
   const query = new URLSearchParams(parts.query ?? '')
   const wanted = query.get('target_session_attrs')
   if (wanted !== null && wanted !== 'read-write' && wanted !== 'primary')
-    return `may have target_session_attrs=read-write only; it is ${wanted}`
+    return `only supports target_session_attrs=read-write; it is ${wanted}`
   if (wanted === null && !parts.hosts?.includes(',') && !query.get('host')?.includes(',')) return one
   const named = query.get('host')?.split(',') ?? []
   const ports = query.get('port')?.split(',') ?? []
@@ -38,13 +38,12 @@ export function readServers(text: string): ServerList | string {
     named.length > 0
       ? named.map((host, i) => ({ host, port: ports[i] ?? ports[0] }))
       : inAuthority(parts.hosts)
-  if (list === null) return 'must name each server as host:port, separated by commas'
+  if (list === null) return 'must list servers as host:port, separated by commas'
   const servers: ServerAddress[] = []
   for (const { host, port } of list) {
     const number = Number(port || DEFAULT_PORT)
-    if (!(Number.isInteger(number) && number > 0 && number < 65_536))
-      return `has a port that is none: ${port}`
-    if (list.length > 1 && host === '') return 'must name each server as host:port, separated by commas'
+    if (!(Number.isInteger(number) && number > 0 && number < 65_536)) return `has an invalid port: ${port}`
+    if (list.length > 1 && host === '') return 'must list servers as host:port, separated by commas'
     servers.push({ host: host || 'localhost', port: number })
   }
   for (const name of ['host', 'port', 'target_session_attrs']) query.delete(name)

@@ -9,32 +9,32 @@ describe('what keeps the database from being used', () => {
     [
       'a certificate nobody vouches for',
       failed('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
-      'The database cannot be reached over TLS (self-signed certificate): check sslmode, and the certificates, in DATABASE_URL.',
+      'The database is unreachable over TLS (self-signed certificate). Check sslmode and the certificates in DATABASE_URL.',
     ],
     [
       'a server without TLS',
       failed('The server does not support SSL connections'),
-      'The database cannot be reached over TLS (The server does not support SSL connections): check sslmode, and the certificates, in DATABASE_URL.',
+      'The database is unreachable over TLS (The server does not support SSL connections). Check sslmode and the certificates in DATABASE_URL.',
     ],
     [
       'all addresses of a host refuse',
       new AggregateError([failed('one'), failed('two')]),
-      'The database cannot be reached: AggregateError. Check DATABASE_URL.',
+      'The database is unreachable: AggregateError. Check DATABASE_URL.',
     ],
     [
       'nobody listens',
       failed('connect ECONNREFUSED 127.0.0.1:1', 'ECONNREFUSED'),
-      'The database cannot be reached: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL.',
+      'The database is unreachable: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL.',
     ],
     [
       'no answer in time',
       failed('timeout expired'),
-      'The database cannot be reached: timeout expired. Check DATABASE_URL.',
+      'The database is unreachable: timeout expired. Check DATABASE_URL.',
     ],
     [
       'a wrong password',
       failed('password authentication failed for user "shop"', '28P01'),
-      'The database refused the password (password authentication failed for user "shop"): check it in DATABASE_URL.',
+      'The database rejected the password (password authentication failed for user "shop"). Check it in DATABASE_URL.',
     ],
   ])('is said in one line: %s', (_, error, line) => {
     const problem = startProblem(error, 'DATABASE_URL')

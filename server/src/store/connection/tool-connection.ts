@@ -33,9 +33,9 @@ export function openToolPool(connection: Connection, setting: DatabaseSetting, s
     onConnect: async (client) => {
       Object.assign(client, { places: ONE_PLACE.ofSession(client as pg.PoolClient, pool.places) })
       if (await setIfDirect(client, settings)) return endWithProcess(client)
-      const instead = setting === '--to' ? 'name' : 'set DATABASE_DIRECT_URL to'
+      const instead = setting === '--to' ? 'use' : 'set DATABASE_DIRECT_URL to'
       throw new StartError(
-        `${setting} leads to a pooler, and this takes a session: ${instead} the address of PostgreSQL itself.`,
+        `${setting} points to a connection pooler, but this command requires a session: ${instead} the address of PostgreSQL itself.`,
       )
     },
   })

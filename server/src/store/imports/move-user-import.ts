@@ -73,9 +73,9 @@ const noting = ({ refused, to, counts }: Way) => `
     update user_import_row r set outcome = '${refused}',
       problem = case when n.taken then 'BILLING_ID_TAKEN' when n.charged then 'BILLING_ID_CHARGED'
         else 'CHANGED_SINCE' end,
-      message = case when n.taken then 'Another user has this billingId by now'
+      message = case when n.taken then 'Another user now has this billingId'
         when n.charged then '${STILL_CHARGED}'
-        else 'It was changed meanwhile, and stays as it is' end
+        else 'The user was changed in the meantime and is left unchanged' end
     from next n where r.app_id = n.app_id and r.import_id = n.import_id and r.line = n.line
       and n.line not in (select line from moved)
     returning r.line)

@@ -88,8 +88,8 @@ export async function stageRows(
            when (new_email, new_billing_id) is not distinct from (email, billing_id) then 'UNCHANGED'
            else 'CHANGE' end,
          problem,
-         case problem when 'UNKNOWN_USER' then 'There is no user with this id'
-           when 'BILLING_ID_TAKEN' then 'Another user has this billingId'
+         case problem when 'UNKNOWN_USER' then 'The user does not exist'
+           when 'BILLING_ID_TAKEN' then 'Another user already has this billingId'
            when 'BILLING_ID_CHARGED' then '${STILL_CHARGED}' end,
          email, case when problem is null then new_email end,
          billing_id, case when problem is null then new_billing_id end
@@ -110,7 +110,7 @@ export async function stageRows(
     ],
   )
   const [one] = staged
-  if (!one) throw new Error('an aggregate without a row')
+  if (!one) throw new Error('the aggregate query returned no row')
   return one
 }
 

@@ -39,9 +39,9 @@ const ALIVE = `touched_at > now() - interval '1 minute'`
 const UNDER_WAY = `state in ('READING', 'APPLYING', 'UNDOING')`
 const LEFT = `${UNDER_WAY} and not ${ALIVE}`
 const STATE_LEFT = `case state when 'READING' then 'FAILED' when 'APPLYING' then 'CHECKED' else 'APPLIED' end`
-const WHY_LEFT = `case state when 'READING' then 'The server stopped while reading; upload the file again'
-  when 'APPLYING' then 'The server stopped while applying it; apply it again for the rest'
-  else 'The server stopped while undoing it; undo it again for the rest' end`
+const WHY_LEFT = `case state when 'READING' then 'The server stopped while reading the file. Upload it again.'
+  when 'APPLYING' then 'The server was stopped. Apply the import again to process the remaining rows.'
+  else 'The server was stopped. Undo the import again to process the remaining rows.' end`
 
 const SELECT = `select id, case when ${LEFT} then ${STATE_LEFT} else state end as state,
   case when ${LEFT} then ${WHY_LEFT} else failure end as failure,

@@ -19,16 +19,16 @@ interface Found {
 export async function checkDatabase(pool: Pool, setting: DatabaseSetting): Promise<void> {
   const found = await look(pool, setting)
   if (found.version < OLDEST_POSTGRES)
-    throw new StartError(`PostgreSQL 15 or later is needed; ${setting} points to ${found.name}.`)
+    throw new StartError(`PostgreSQL 15 or later is required; ${setting} points to ${found.name}.`)
   if (found.standby)
-    throw new StartError(`The database is a standby and accepts no writes: point ${setting} to the primary.`)
+    throw new StartError(`The database is a read-only standby. Point ${setting} to the primary.`)
   if (found.readOnly)
     throw new StartError(
-      `The database accepts no writes: turn default_transaction_read_only off for it and for its user, or point ${setting} to another one.`,
+      `The database is read-only. Turn off default_transaction_read_only for the database and its user, or point ${setting} to another database.`,
     )
   if (found.halfRestored)
     throw new StartError(
-      `A restore into this database did not finish: start from an empty one, and restore again. (${setting} points to it.)`,
+      `A restore into this database did not finish. Restore again into an empty database. (${setting} points to it.)`,
     )
   if (found.preRelease)
     throw new StartError(
@@ -37,7 +37,7 @@ export async function checkDatabase(pool: Pool, setting: DatabaseSetting): Promi
   const unknown = unknownAmong(await appliedMigrations(pool))
   if (unknown.length > 0)
     throw new StartError(
-      `The database is from a newer version of Tollgate: its schema is at ${unknown.at(-1)}, and this version knows it up to ${LATEST_MIGRATION}. Start the newer version.`,
+      `The database was used by a newer version of Tollgate: its schema version is ${unknown.at(-1)}, but this version only supports up to ${LATEST_MIGRATION}. Start the newer version.`,
     )
 }
 
@@ -56,7 +56,7 @@ async function look(pool: Pool, setting: DatabaseSetting): Promise<Found> {
     const { message } = error as Error
     throw (
       startProblem(error, setting) ??
-      new StartError(`The database cannot be reached: ${message}. Check ${setting}.`, { cause: error })
+      new StartError(`The database is unreachable: ${message}. Check ${setting}.`, { cause: error })
     )
   }
 }

@@ -160,7 +160,7 @@ class CopyIn implements Submittable {
       connection.endCopyFrom()
     } catch (error) {
       this.#sourceFailed = { error }
-      connection.sendCopyFail('the rows could not be read')
+      connection.sendCopyFail('the rows could not be parsed')
     }
   }
 

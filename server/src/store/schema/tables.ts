@@ -84,7 +84,7 @@ export async function readTables(db: Db): Promise<TableColumns[]> {
   const waiting = new Map(rows.map((row) => [row.name, row]))
   while (waiting.size > 0) {
     const free = [...waiting.values()].filter((row) => row.refersTo.every((name) => !waiting.has(name)))
-    if (free.length === 0) throw new Error(`tables refer to each other in a circle: ${[...waiting.keys()]}`)
+    if (free.length === 0) throw new Error(`circular references between tables: ${[...waiting.keys()]}`)
     for (const { name, columns } of free) {
       waiting.delete(name)
       ordered.push({ name, columns })

@@ -28,12 +28,16 @@ describe('master keys', () => {
   })
 
   it.each([
-    ['nothing', '# only a comment', /^THE_SETTING has no key/],
+    ['nothing', '# only a comment', /^THE_SETTING contains no key/],
     ['31 bytes', BYTES.subarray(1).toString('hex'), /^THE_SETTING must be 32 bytes in hex or base64/],
     ['33 bytes', `${BYTES.toString('hex')}00`, /^THE_SETTING must be 32 bytes in hex or base64/],
-    ['an id with a space', `a b:${BYTES.toString('hex')}`, /an id is up to 32 letters, digits, dots, dashes/],
-    ['an id that is too long', `${'i'.repeat(33)}:${BYTES.toString('hex')}`, /an id is up to 32 letters/],
-    ['an empty id', `:${BYTES.toString('hex')}`, /an id is up to 32 letters/],
+    [
+      'an id with a space',
+      `a b:${BYTES.toString('hex')}`,
+      /an id has up to 32 letters, digits, dots and dashes/,
+    ],
+    ['an id that is too long', `${'i'.repeat(33)}:${BYTES.toString('hex')}`, /an id has up to 32 letters/],
+    ['an empty id', `:${BYTES.toString('hex')}`, /an id has up to 32 letters/],
     [
       'one id for two keys',
       `a:${BYTES.toString('hex')},a:${OTHER.toString('hex')}`,

@@ -19,7 +19,7 @@ export class UnsealError extends Error {
   readonly missing: boolean
   constructor(keyId: string, missing: boolean) {
     super(
-      `sealed with the master key ${keyId}, which ${missing ? 'this process does not have' : 'does not open it'}`,
+      `encrypted with the master key ${keyId}, which ${missing ? 'is not configured' : 'does not decrypt it'}`,
     )
     this.keyId = keyId
     this.missing = missing
@@ -88,7 +88,7 @@ export function decrypt(key: Buffer, place: string, sealed: Buffer): Buffer {
 }
 
 const FORMAT =
-  '32 bytes in hex or base64 (openssl rand -base64 32), or several as id:key with commas or line breaks between them, the one to seal with first'
+  '32 bytes in hex or base64 (openssl rand -base64 32), or several keys as id:key separated by commas or line breaks, with the key to encrypt with first'
 
 /** Parses the keys of a setting or file; errors name the `source`, never the key. */
 export function parseMasterKeys(text: string, source: string): MasterKey[] {
@@ -100,13 +100,15 @@ export function parseMasterKeys(text: string, source: string): MasterKey[] {
       const [, id, encoded = ''] = /^(?:([^:]*):)?(.*)$/.exec(entry) ?? []
       const key = bytesOf(encoded)
       if (!key || (id !== undefined && !/^[\w.-]{1,32}$/.test(id))) {
-        throw new StartError(`${source} must be ${FORMAT}; an id is up to 32 letters, digits, dots, dashes.`)
+        throw new StartError(
+          `${source} must be ${FORMAT}; an id has up to 32 letters, digits, dots and dashes.`,
+        )
       }
       return { id: id ?? createHash('sha256').update(key).digest('hex').slice(0, 8), key }
     })
-  if (keys.length === 0) throw new StartError(`${source} has no key: it must be ${FORMAT}.`)
+  if (keys.length === 0) throw new StartError(`${source} contains no key; it must be ${FORMAT}.`)
   if (new Set(keys.map(({ id }) => id)).size < keys.length) {
-    throw new StartError(`${source} has two keys with the same id: ids must be unique.`)
+    throw new StartError(`${source} contains two keys with the same id; ids must be unique.`)
   }
   return keys
 }

@@ -28,7 +28,7 @@ export async function openKeyring(
   if (await hasSealedSecrets(db)) return new Keyring([])
   await make(file)
   log(
-    `The master key that seals secrets was made in ${file}: keep a copy of it, apart from those of the database`,
+    `A master key for encrypting secrets was created in ${file}. Keep a copy of it, separate from database backups.`,
   )
   return fromFile(file, file)
 }
@@ -37,7 +37,7 @@ export const masterKeyIn = (dataDir: string): string => join(dataDir, 'master-ke
 
 async function fromFile(file: string, source: string): Promise<Keyring> {
   const text = await readFile(file, 'utf8').catch((error) => {
-    throw new StartError(`The master key in ${file} cannot be read (${error.code}): check ${source}.`)
+    throw new StartError(`The master key file ${file} cannot be read (${error.code}). Check ${source}.`)
   })
   return new Keyring(parseMasterKeys(text, source))
 }

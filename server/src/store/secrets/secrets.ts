@@ -14,7 +14,7 @@ export async function secretNamed(db: Db, keyring: Keyring, name: string): Promi
   ])
   const { rows } = await db.query<{ value: Buffer }>(`select value from secret where name = $1`, [name])
   const [found] = rows
-  if (!found) throw new Error(`the secret ${name} vanished`)
+  if (!found) throw new Error(`the secret ${name} no longer exists`)
   return keyring.open(placeOf(name), found.value)
 }
 
@@ -53,8 +53,8 @@ export async function sealSecrets(pool: Pool, keyring: Keyring): Promise<void> {
     if (!(error instanceof UnsealError)) throw error
     throw new StartError(
       error.missing
-        ? `The secrets in the database are sealed with the master key "${error.keyId}", which is not set: set TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE.`
-        : `The master key "${error.keyId}" is not the one that the secrets in the database are sealed with: check TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE.`,
+        ? `The secrets in the database are encrypted with the master key "${error.keyId}", which is not configured. Set TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE.`
+        : `The master key "${error.keyId}" does not decrypt the secrets in the database. Check TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE.`,
     )
   }
 }

@@ -118,7 +118,7 @@ export async function readChecklist(db: Db, appId: string): Promise<Checklist> {
        ${any('activity', 'minute', 'and checks > 0')} as "check"`,
     [appId],
   )
-  if (!rows[0]) throw new Error('a checklist has no row')
+  if (!rows[0]) throw new Error('the checklist query returned no row')
   const { users, subscriptions } = await db.places.each(
     rowOf<{ users: number; subscriptions: number }>({
       text: `select ${any('users', 'uid')}::int as users, ${any('subscription', 'seq')}::int as subscriptions`,

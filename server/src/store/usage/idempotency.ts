@@ -38,7 +38,7 @@ export async function claimKey(
     `select request, results from idempotency where app_id = $1 and scope = $2 and key = $3 for update`,
     [appId, scope, key],
   )
-  if (!rows[0]) throw new Error('an idempotency key vanished while it was claimed')
+  if (!rows[0]) throw new Error('an idempotency key was deleted while it was being claimed')
   return rows[0]
 }
 

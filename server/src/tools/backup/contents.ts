@@ -44,7 +44,7 @@ export async function withContents<T>(
 ): Promise<T> {
   if (await isOnSeveralServers(pool))
     throw new StartError(
-      'Cells are on other servers, which have no moment in common: back up each server by its own means.',
+      'Some cells are on other servers, so a consistent backup is not possible. Back up each server separately.',
     )
   const tables = await readTables(pool)
   return atOneMoment(pool, writers === 'wait' ? 'read write' : 'read only', async (client) => {
@@ -55,9 +55,7 @@ export async function withContents<T>(
 
 async function contentsOf(client: ClientBase & Db, app: string): Promise<Contents> {
   if (await ledgersDiffer(client))
-    throw new StartError(
-      'Old entries of the ledger are being deleted or archived, cell by cell: try again when that is done.',
-    )
+    throw new StartError('Old ledger entries are being deleted or archived. Retry when that is done.')
   const takenAt = await readTime(client)
   const head = { app, migrations: await appliedMigrations(client), takenAt }
   return {

@@ -83,10 +83,10 @@ export async function archivePartition(
   const { sha256, entries, delta } = await readArchive(partial, () => {})
   if (sha256 === lines.sha256 && entries === totals.entries && delta === totals.delta)
     return { file: path, sha256, bytes, settle }
-  if (existing) throw new StartError(`${path} already exists, with something else: choose another folder.`)
+  if (existing) throw new StartError(`${path} already exists with different content. Choose another folder.`)
   await rm(partial)
   throw new StartError(
-    `${path} did not agree with the ledger (${entries} entries of ${totals.entries}): nothing was removed.`,
+    `${path} does not match the ledger (${entries} of ${totals.entries} entries). Nothing was removed.`,
   )
 }
 
@@ -129,7 +129,7 @@ class ArchiveLines {
 }
 
 const broken = (path: string, why: string) =>
-  new StartError(`${path} is not a whole archive of the ledger (${why}).`)
+  new StartError(`${path} is not a complete ledger archive (${why}).`)
 
 /** Passes on every entry of an archive, and verifies it. */
 export async function readArchive(path: string, take: Take): Promise<ReadArchive> {
@@ -138,7 +138,7 @@ export async function readArchive(path: string, take: Take): Promise<ReadArchive
   let tail: ArchiveTail | null = null as ArchiveTail | null
   let [entries, delta] = [0n, 0n]
   for await (const line of linesIn(path)) {
-    if (tail) throw broken(path, 'something follows its end')
+    if (tail) throw broken(path, 'unexpected data after the end')
     const value = parsed(path, line)
     if (!head) head = headOf(path, value)
     else if (typeof value.sha256 === 'string') {
@@ -152,9 +152,9 @@ export async function readArchive(path: string, take: Take): Promise<ReadArchive
     }
     sha.update(line).update('\n')
   }
-  if (!head || !tail) throw broken(path, 'it ends too early')
-  if (tail.sha256 !== sha.digest('hex')) throw broken(path, 'its checksum differs')
-  if (tail.entries !== String(entries) || tail.delta !== String(delta)) throw broken(path, 'its sums differ')
+  if (!head || !tail) throw broken(path, 'the file is truncated')
+  if (tail.sha256 !== sha.digest('hex')) throw broken(path, 'checksum mismatch')
+  if (tail.entries !== String(entries) || tail.delta !== String(delta)) throw broken(path, 'totals mismatch')
   return { head, entries, delta, sha256: tail.sha256 }
 }
 
@@ -162,14 +162,16 @@ function parsed(path: string, line: string): Record<string, unknown> {
   try {
     return JSON.parse(line) as Record<string, unknown>
   } catch {
-    throw broken(path, 'a line means nothing')
+    throw broken(path, 'invalid line')
   }
 }
 
 function headOf(path: string, { format, version, ...head }: Record<string, unknown>): ArchiveHead {
-  if (format !== FORMAT) throw broken(path, 'it is something else')
+  if (format !== FORMAT) throw broken(path, 'not a ledger archive')
   if (version !== FORMAT_VERSION)
-    throw new StartError(`${path} is from a newer version of Tollgate (${head.app}): use that to read it.`)
+    throw new StartError(
+      `${path} was written by a newer version of Tollgate (${head.app}). Use that version to read it.`,
+    )
   return head as unknown as ArchiveHead
 }
 
@@ -188,14 +190,14 @@ async function* linesIn(path: string): AsyncGenerator<string> {
         from = to + 1
       }
       left = Buffer.from(bytes.subarray(from))
-      if (left.length > LONGEST_LINE) throw broken(path, 'a line is too long')
+      if (left.length > LONGEST_LINE) throw broken(path, 'line too long')
     }
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
     if (error instanceof StartError) throw error
     if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR')
       throw new StartError(`${path} cannot be read (${message}).`)
-    throw code.startsWith('Z_') ? broken(path, 'it is damaged, or ends too early') : error
+    throw code.startsWith('Z_') ? broken(path, 'the file is damaged or truncated') : error
   }
-  if (left.length > 0) throw broken(path, 'it ends too early')
+  if (left.length > 0) throw broken(path, 'the file is truncated')
 }

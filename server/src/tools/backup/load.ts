@@ -43,9 +43,9 @@ export function checkHead(head: Head): void {
   const unknown = unknownAmong(migrations)
   if (unknown.length > 0)
     throw new StartError(
-      `The data is from a newer version of Tollgate (${app}): its schema is at ${unknown.at(-1)}, and this version knows it up to ${LATEST_MIGRATION}. Use the newer version.`,
+      `The data was written by a newer version of Tollgate (${app}): its schema version is ${unknown.at(-1)}, but this version only supports up to ${LATEST_MIGRATION}. Use the newer version.`,
     )
-  if (migrations.length === 0) throw new StartError('There is no Tollgate data there: nothing was done.')
+  if (migrations.length === 0) throw new StartError('The source contains no Tollgate data. Nothing was done.')
 }
 
 const MADE_BY_MIGRATIONS = ['schema_migration', 'ledger_partition']
@@ -58,9 +58,9 @@ export async function checkTarget({ pool, setting }: Target): Promise<void> {
   const filled = occupied.filter(({ rows, name }) => rows > 0 && !MADE_BY_MIGRATIONS.includes(name))
   const some = filled
     .slice(0, 5)
-    .map(({ name, rows }) => `${name}: ${rows >= 1000 ? '1000 rows or more' : rows}`)
+    .map(({ name, rows }) => `${name}: ${rows >= 1000 ? 'at least 1000 rows' : rows}`)
   throw new StartError(
-    `The target is not empty (${occupied.length} Tollgate tables; ${some.join(', ') || 'no rows'}): nothing was changed. Use an empty database, or a data folder that does not exist yet.`,
+    `The target is not empty (${occupied.length} Tollgate tables; ${some.join(', ') || 'no rows'}). Nothing was changed. Use an empty database or a new data folder.`,
   )
 }
 
@@ -83,7 +83,7 @@ export async function load(given: Contents, target: Target, watch: Watch): Promi
     loaded = { tables, unbalanced: await unbalancedCounters(pool) }
     await unmarkRestore(pool)
   })
-  if (!loaded) throw new Error('nothing was loaded')
+  if (!loaded) throw new Error('no data was loaded')
   await analyzeTables(pool)
   return loaded
 }
@@ -94,8 +94,7 @@ function loadRows(contents: Contents, pool: Pool, watch: Watch): Promise<TableSu
     const known = new Map((await readTables(client)).map((table) => [table.name, table]))
     const tables: { columns: TableColumns; sum: TableSum }[] = []
     const sequences = await contents.each(async (table, pieces) => {
-      if (!known.has(table.name))
-        throw new StartError(`The data has a table that is unknown here: ${table.name}.`)
+      if (!known.has(table.name)) throw new StartError(`The data contains an unknown table: ${table.name}.`)
       // The list of its partitions comes before it.
       if (table.name === 'usage_ledger') await restorePartitions(client)
       const sum = new RowSum(table.name)
@@ -126,6 +125,6 @@ async function compare(client: PoolClient, table: TableColumns, expected: TableS
   const same = table.name === JOBS ? found.rows <= expected.rows : found.sum === expected.sum
   if (!same || (table.name !== JOBS && found.rows !== expected.rows))
     throw new StartError(
-      `The table ${table.name} does not match what was loaded into it (${found.rows} rows of ${expected.rows}): do not use the target.`,
+      `The table ${table.name} does not match the source after loading (${found.rows} of ${expected.rows} rows). Do not use the target.`,
     )
 }

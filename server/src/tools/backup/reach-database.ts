@@ -32,7 +32,7 @@ interface Reached {
 function mustHaveDatabase(dataDir: string): void {
   if (!['postgres', 'postgres-location'].some((name) => existsSync(join(dataDir, name))))
     throw new StartError(
-      `There is no database in ${dataDir}: set TOLLGATE_DATA_DIR to the data folder, or DATABASE_URL.`,
+      `No database found in ${dataDir}. Set TOLLGATE_DATA_DIR to the data folder, or set DATABASE_URL.`,
     )
 }
 
@@ -61,7 +61,7 @@ export async function reachAlone(
 }
 
 export function reachUrl(url: string, setting: DatabaseSetting, undo: Undo): Reached {
-  return opened(connectionTo(url, setting), setting, `the database that ${setting} names`, undo)
+  return opened(connectionTo(url, setting), setting, `the database at ${setting}`, undo)
 }
 
 /** Runs the embedded PostgreSQL without the service. Refuses a folder in use by a service. */

@@ -13,7 +13,7 @@ const NEWLINE = 10
 const LONGEST_LINE = 64 * 1024 * 1024
 
 const broken = (path: string, why: string) =>
-  new StartError(`${path} is not a whole backup (${why}): nothing was restored. Use another one.`)
+  new StartError(`${path} is not a complete backup (${why}). Nothing was restored. Use another backup.`)
 
 /** Reads a whole backup and verifies its checksums. */
 export async function verifyBackup(path: string, watch: Watch): Promise<Summary> {
@@ -46,7 +46,7 @@ export async function openBackup(path: string): Promise<Contents> {
             continue
           }
           const tail = value as unknown as Tail
-          if (tail.sha256 !== before) throw broken(path, 'its checksum differs')
+          if (tail.sha256 !== before) throw broken(path, 'checksum mismatch')
           await lines.end()
           return tail.sequences
         }
@@ -71,9 +71,7 @@ async function headOf(path: string): Promise<Head> {
   try {
     return await lines.head()
   } catch (error) {
-    throw error instanceof StartError || !isDamage(error)
-      ? error
-      : broken(path, 'it is no backup of Tollgate')
+    throw error instanceof StartError || !isDamage(error) ? error : broken(path, 'not a Tollgate backup')
   } finally {
     lines.close()
   }
@@ -103,10 +101,10 @@ class Lines {
 
   async head(): Promise<Head> {
     const { value } = await this.json()
-    if (value.format !== FORMAT) throw broken(this.#path, 'it is no backup of Tollgate')
+    if (value.format !== FORMAT) throw broken(this.#path, 'not a Tollgate backup')
     if (value.version !== FORMAT_VERSION)
       throw new StartError(
-        `${this.#path} is from a newer version of Tollgate (${value.app}): use that to restore it.`,
+        `${this.#path} was written by a newer version of Tollgate (${value.app}). Use that version to restore it.`,
       )
     return value as unknown as Head
   }
@@ -116,12 +114,12 @@ class Lines {
     const before = this.#sha.copy().digest('hex')
     let at = this.#left.indexOf(NEWLINE)
     while (at < 0) {
-      if (!(await this.#more())) throw broken(this.#path, 'it ends too early')
+      if (!(await this.#more())) throw broken(this.#path, 'the file is truncated')
       at = this.#left.indexOf(NEWLINE)
     }
     const line = this.#take(at + 1)
     const value: unknown = JSON.parse(line.toString())
-    if (typeof value !== 'object' || value === null) throw broken(this.#path, 'a line means nothing')
+    if (typeof value !== 'object' || value === null) throw broken(this.#path, 'invalid line')
     return { value: value as Record<string, unknown>, before }
   }
 
@@ -136,7 +134,7 @@ class Lines {
       }
       const whole = this.#left.lastIndexOf(NEWLINE) + 1
       if (whole > 0) yield this.#take(whole)
-      if (!(await this.#more())) throw broken(this.#path, 'it ends too early')
+      if (!(await this.#more())) throw broken(this.#path, 'the file is truncated')
     }
   }
 
@@ -149,7 +147,8 @@ class Lines {
   }
 
   async end(): Promise<void> {
-    if (this.#left.length > 0 || (await this.#more())) throw broken(this.#path, 'something follows its end')
+    if (this.#left.length > 0 || (await this.#more()))
+      throw broken(this.#path, 'unexpected data after the end')
   }
 
   #take(length: number): Buffer {
@@ -163,7 +162,7 @@ class Lines {
     const { done, value } = await this.#pieces.next()
     if (done) return false
     this.#left = this.#left.length === 0 ? value : Buffer.concat([this.#left, value])
-    if (this.#left.length > LONGEST_LINE) throw broken(this.#path, 'a line is too long')
+    if (this.#left.length > LONGEST_LINE) throw broken(this.#path, 'line too long')
     return true
   }
 }

@@ -23,7 +23,7 @@ export function takeBackup(
       const owner = await databaseId(session)
       const alone = await joinBackups(session, () => removePartials(path, owner))
       if (!alone && (await partialsOf(path, owner)).length > 0)
-        throw new StartError(`Another process is backing up into ${path}: try again when it is done.`)
+        throw new StartError(`Another process is writing a backup to ${path}. Retry when it is done.`)
       return await writeBackup({ path, owner }, contents, watch, undo)
     } finally {
       session.release(true)

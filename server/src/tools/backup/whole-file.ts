@@ -82,12 +82,12 @@ export async function writeUnnamed(
     await file.close().catch(() => {})
     await rm(partial, { force: true })
     if (code(error) === 'ENOSPC')
-      throw new StartError(`There is no space left for ${path}: nothing was written.`)
+      throw new StartError(`No space left on the device for ${path}. Nothing was written.`)
     throw error
   }
 }
 
-const exists = (path: string) => new StartError(`${path} already exists: choose another name.`)
+const exists = (path: string) => new StartError(`${path} already exists. Choose another name.`)
 
 /** Unlike a rename, a link does not replace a file created there in the meantime. */
 async function giveName(partial: string, path: string): Promise<void> {
