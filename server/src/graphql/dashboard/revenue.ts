@@ -80,7 +80,8 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       revenue: t.field({
         type: figures,
         nullable: true,
-        description: 'At most five minutes old; `fresh` has them made again.',
+        description:
+          'Current for an app with up to 10,000 subscriptions and payments, otherwise at most five minutes old. `fresh` recalculates them.',
         args: { appId, days, fresh: t.arg.boolean({ defaultValue: false }) },
         resolve: async (_, { appId, days, fresh }, context) =>
           revenue(await inApp(appCall(context, appId)), days ?? 30, fresh ?? false),
