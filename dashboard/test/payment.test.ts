@@ -130,7 +130,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     }
     await page.goBack()
     await page.getByRole('heading', { level: 2, name: 'Past due subscriptions' }).waitFor()
-    const plans = page.getByRole('table', { name: 'Active subscriptions by package' })
+    const plans = page.getByRole('table', { name: 'Live subscriptions by package' })
     await plans.getByRole('link', { name: '3 of Basic' }).click()
     await page.getByRole('heading', { level: 1, name: 'Subscriptions' }).waitFor()
     const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr')

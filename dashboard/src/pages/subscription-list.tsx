@@ -12,6 +12,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { providerName } from '../ui/price.ts'
 import { SkeletonTable } from '../ui/skeletons.tsx'
+import { StatusTag } from '../ui/status-tag.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
 import { UserLink } from '../ui/user-link.tsx'
@@ -61,7 +62,7 @@ export function SubscriptionList({ appId, userId, packageId, filter = {} }: Subs
       label: 'Status',
       cell: (subscription: Subscription) => (
         <>
-          {stateOf(subscription)}
+          <StatusTag of={subscription} />
           <ReversalTags reversals={subscription.reversals} />
         </>
       ),
@@ -169,15 +170,6 @@ function nextOf({ nextEvent, cancelledAt }: Subscription) {
 /** One that a provider gives is extended and kept there. */
 const isTrialByHand = ({ trialEndsAt, cancelAt, billing }: Subscription) =>
   trialEndsAt !== null && trialEndsAt === cancelAt && !billing
-
-function stateOf({ status, cancelAt, scheduled, trialEndsAt, billing }: Subscription) {
-  if (status === 'CANCELLED') return <Tag>Cancelled</Tag>
-  if (billing?.status === 'past_due') return <Tag tone="bad">Past due</Tag>
-  if (trialEndsAt && (trialEndsAt === cancelAt || billing?.status === 'trialing'))
-    return <Tag tone="accent">Trial</Tag>
-  if (scheduled) return <Tag tone="accent">Change scheduled</Tag>
-  return cancelAt ? <Tag tone="warn">Ending</Tag> : <Tag tone="good">Active</Tag>
-}
 
 function billingOf({ billing }: Subscription) {
   if (!billing)

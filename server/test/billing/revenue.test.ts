@@ -50,6 +50,19 @@ async function listed(list: string, days = 30): Promise<string[]> {
   return seen
 }
 
+/** How many subscriptions to a package are listed in each state. */
+async function inState(packageId: string): Promise<Record<string, number>> {
+  const answer = await shop.dashboard.data(
+    `query ($appId: String!, $packageId: String!) {
+      live: subscriptions(appId: $appId, packageId: $packageId, state: LIVE) { rows { id } }
+      active: subscriptions(appId: $appId, packageId: $packageId, state: ACTIVE) { rows { id } }
+      trialing: subscriptions(appId: $appId, packageId: $packageId, state: TRIAL) { rows { id } }
+      pastDue: subscriptions(appId: $appId, packageId: $packageId, state: PAST_DUE) { rows { id } } }`,
+    { appId: shop.id, packageId },
+  )
+  return Object.fromEntries(Object.entries<Data>(answer).map(([state, { rows }]) => [state, rows.length]))
+}
+
 /** Asked for one by one. */
 async function paid(state: string, days = 30): Promise<string[]> {
   const seen: string[] = []
@@ -138,7 +151,7 @@ describe('gap: revenue', () => {
       plans: [
         { packageId: 'plan', isAddon: false, active: 3, trialing: 0, pastDue: 0, unpaid: 1 },
         { packageId: 'life', active: 1, unpaid: 0 },
-        { packageId: 'pro', active: 1, trialing: 1 },
+        { packageId: 'pro', active: 0, trialing: 1 },
         { packageId: 'extra', isAddon: true, active: 1 },
       ],
       // ann 14.00 and bob 12.00; what is paid once, given or tried costs nothing a month
@@ -154,6 +167,7 @@ describe('gap: revenue', () => {
       'eve: pro',
     ])
     expect(await listed('TRIALING')).toEqual(['eve: pro'])
+    expect(await inState('pro')).toEqual({ live: 1, active: 0, trialing: 1, pastDue: 0 })
     expect((await paid('PAID')).sort()).toEqual(['ann 1400 usd', 'bob 1200 usd', 'cat 9900 usd'])
 
     await later(1)
@@ -178,10 +192,17 @@ describe('gap: revenue', () => {
       changed: 0,
       cancelled: 0,
       pastDue: 1,
+      plans: expect.arrayContaining([
+        expect.objectContaining({ packageId: 'pro', active: 1, trialing: 1, pastDue: 0 }),
+        expect.objectContaining({ packageId: 'plan', active: 0, trialing: 0, pastDue: 1 }),
+      ]),
       mrr: [{ amount: 4400, pastDue: 1200 }],
       payments: [{ paid: 1, paidAmount: 3200, failed: 1, failedAmount: 1200 }],
     })
     expect(await listed('PAST_DUE', 7)).toEqual(['bob: plan'])
+    // Each figure leads to a list of as many.
+    expect(await inState('plan')).toEqual({ live: 1, active: 0, trialing: 0, pastDue: 1 })
+    expect(await inState('pro')).toEqual({ live: 2, active: 1, trialing: 1, pastDue: 0 })
     expect(await paid('FAILED', 7)).toEqual(['bob 1200 usd'])
     expect(await paid('PAID', 7)).toEqual(['ann 3200 usd'])
     expect(await recurring()).toEqual(['ann pro, extra 3200 usd 0', 'bob plan 1200 usd 1200'])

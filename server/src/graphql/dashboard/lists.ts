@@ -55,7 +55,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
   const userOrder = builder.enumType('UserOrder', { values: USER_ORDERS })
   const state = builder.enumType('SubscriptionState', {
     description:
-      'ACTIVE: all live ones; then kinds of live ones, by what comes next; CANCELLED: those that are over.',
+      'LIVE: not ended. ACTIVE: live, neither in a trial nor past due. CANCELLED: ended. The others are kinds of live subscriptions.',
     values: SUBSCRIPTION_STATES,
   })
   builder.queryFields((t) => {

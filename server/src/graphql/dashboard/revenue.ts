@@ -122,10 +122,10 @@ function defineFigures(builder: Builder<DashboardContext>) {
       packageId: t.exposeString('packageId'),
       packageName: t.exposeString('packageName'),
       isAddon: t.exposeBoolean('isAddon'),
-      active: t.exposeInt('active'),
-      trialing: t.exposeInt('trialing', { description: 'Of the active ones.' }),
-      pastDue: t.exposeInt('pastDue', { description: 'Of the active ones.' }),
-      unpaid: t.exposeInt('unpaid', { description: 'Of the active ones, those made by hand.' }),
+      active: t.exposeInt('active', { description: 'Neither in a trial nor past due.' }),
+      trialing: t.exposeInt('trialing'),
+      pastDue: t.exposeInt('pastDue'),
+      unpaid: t.exposeInt('unpaid', { description: 'Live subscriptions that no provider is paid for.' }),
     }),
   })
   const mrr = builder.objectRef<Revenue['mrr'][number]>('Mrr').implement({

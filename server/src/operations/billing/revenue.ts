@@ -87,7 +87,7 @@ export async function revenue(call: Call, days: number, fresh: boolean): Promise
       const known = packages.get(plan.packageId)
       return { ...plan, packageName: known?.name ?? plan.packageId, isAddon: known?.isAddon ?? false }
     })
-    .sort((a, b) => Number(a.isAddon) - Number(b.isAddon) || b.active - a.active)
+    .sort((a, b) => Number(a.isAddon) - Number(b.isAddon) || liveOf(b) - liveOf(a))
   const sum = (of: 'trialing' | 'pastDue') => plans.reduce((total, plan) => total + plan[of], 0)
   return {
     ...figures,
@@ -120,11 +120,13 @@ const inUnits = <Row extends { provider: string; currency: string }>(row: Row): 
   decimals: exponentOf(row.provider, row.currency),
 })
 
+const liveOf = ({ active, trialing, pastDue }: PlanCount): number => active + trialing + pastDue
+
 const sizeOf = ({ plans, started, changed, ended, payments }: Figures): number =>
   started +
   changed +
   ended +
-  plans.reduce((sum, { active }) => sum + active, 0) +
+  plans.reduce((sum, plan) => sum + liveOf(plan), 0) +
   payments.reduce((sum, { paid, failed }) => sum + paid + failed, 0)
 
 /** A test clock may have been moved since. */
