@@ -1,7 +1,11 @@
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPool } from '../src/store/database.ts'
+import { migrate as migrateSchema } from '../src/store/migrate.ts'
 import { publishPackage } from './harness/catalogue.ts'
 import type { Data } from './harness/client.ts'
 import { type ClockedApp, clockedApp, midnight } from './harness/clocked-app.ts'
+import { createEmptyDatabase } from './harness/database.ts'
 import { startTestServer, type TestServer } from './harness/server.ts'
 
 // Publishing a package again makes its next version; who has which is derived when it is read.
@@ -112,8 +116,10 @@ describe('gap: for whom a package is published', () => {
 
   it('the first publication is version 1; without a draft nothing changes', async () => {
     const app = await versionedApp()
+    const publishedAt = midnight('2030-01-31')
+    await app.advance(midnight('2030-02-10'))
     expect(await publish(app)).toMatchObject({ publishPackage: { publishedVersion: 1 } })
-    expect((await versions(app)).versions).toMatchObject([{ version: 1, for: null, held: 1 }])
+    expect((await versions(app)).versions).toMatchObject([{ version: 1, for: null, held: 1, publishedAt }])
   })
 
   it('ALL, which is the default: everybody has it at once', async () => {
@@ -412,7 +418,54 @@ describe('gap: migrateSubscriptions', () => {
         publishedAt: midnight('2030-01-31'),
         grants: [{ limit: '20' }],
       },
-      { version: 1, for: null, held: 0, publishedAt: null, grants: [{ limit: '10' }] },
+      {
+        version: 1,
+        for: null,
+        held: 0,
+        publishedAt: midnight('2030-01-31'),
+        grants: [{ limit: '10' }],
+      },
     ])
+  })
+})
+
+describe('gap: packages of an earlier version of the service', () => {
+  it('have the date of their first publication from the audit log, unless the app has a test clock', async () => {
+    const { url, drop } = await createEmptyDatabase()
+    const pool = openPool(
+      { connectionString: url },
+      { max: 1, statementMs: Number.POSITIVE_INFINITY },
+      pino({ level: 'silent' }),
+    )
+    await migrateSchema(pool, '032-retire-remote-ledgers')
+    await pool.query(
+      `insert into app (id, name, test_clock) values ('a', 'A', null), ('clocked', 'C', now())`,
+    )
+    await pool.query(
+      `insert into package (app_id, id, name, status, is_addon, metadata, updated_at)
+       select app.id, p.id, p.id, p.status, false, '{}', now()
+       from app, (values ('old', 'PUBLISHED'), ('unknown', 'PUBLISHED'), ('draft', 'DRAFT')) p (id, status)`,
+    )
+    await pool.query(
+      `insert into audit_entry (app_id, member_email, operation, subject_kind, subject_id, at, before)
+       select app.id, 'o@example.com', 'publishPackage', 'package', e.id, e.at::timestamptz, e.before::json
+       from app, (values ('old', '2026-01-02T00:00:00Z', '{"status":"DRAFT"}'),
+         ('old', '2026-03-04T00:00:00Z', '{"status":"PUBLISHED"}'),
+         ('unknown', '2026-03-04T00:00:00Z', '{"status":"PUBLISHED"}')) e (id, at, before)`,
+    )
+    await migrateSchema(pool)
+    const { rows } = await pool.query<{ at: number | null }>(
+      'select app_id, id, first_published_at as at from package order by app_id, id',
+    )
+    expect(rows).toEqual([
+      { app_id: 'a', id: 'draft', at: null },
+      { app_id: 'a', id: 'old', at: Date.parse('2026-01-02T00:00:00Z') },
+      { app_id: 'a', id: 'unknown', at: null },
+      { app_id: 'clocked', id: 'draft', at: null },
+      { app_id: 'clocked', id: 'old', at: null },
+      { app_id: 'clocked', id: 'unknown', at: null },
+    ])
+    await pool.end()
+    await drop()
   })
 })

@@ -31,6 +31,7 @@ import * as makersOfLinks from './migrations/029-makers-of-links.ts'
 import * as splitCells from './migrations/030-split-cells.ts'
 import * as remoteCells from './migrations/031-remote-cells.ts'
 import * as retireRemoteLedgers from './migrations/032-retire-remote-ledgers.ts'
+import * as firstPublication from './migrations/033-first-publication.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
@@ -64,6 +65,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '030-split-cells': splitCells,
   '031-remote-cells': remoteCells,
   '032-retire-remote-ledgers': retireRemoteLedgers,
+  '033-first-publication': firstPublication,
 }
 
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).sort().at(-1) ?? ''
