@@ -75,7 +75,7 @@ export function SubscriptionList({ appId, userId, packageId, filter = {} }: Subs
       hiddenLabel: true,
       right: true,
       cell: (subscription: Subscription) => (
-        <Group gap="xxs" justify="flex-end" wrap="nowrap">
+        <Group gap="xxs" justify="flex-end">
           {subscription.billing?.provider === 'sandbox' && (
             <TryRefund appId={appId} subscription={subscription} />
           )}
@@ -174,7 +174,7 @@ const isTrialByHand = ({ trialEndsAt, cancelAt, billing }: Subscription) =>
 function billingOf({ billing }: Subscription) {
   if (!billing)
     return (
-      <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+      <Text size="sm" c="dimmed">
         by hand or API
       </Text>
     )
