@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as limits from '../../server/src/domain/limits.ts'
 import { MAX_AMOUNT, typedAmount } from '../src/forms/amount.ts'
+import { grantText, overrideText } from '../src/grants.ts'
+import { units } from '../src/ui/number.ts'
 import { decimalText, moneyText, priceText } from '../src/ui/price.ts'
 
 const USD = { code: 'usd', decimals: 2, step: 1 }
@@ -131,5 +133,33 @@ describe('gap: money as it is shown', () => {
     const money = { amount: 2900, decimals: 2, currency: 'usd' }
     expect(priceText({ ...money, interval: 'month' })).toBe('$29.00 per month')
     expect(priceText({ ...money, interval: null })).toBe('$29.00 once')
+  })
+})
+
+describe('an amount of a feature', () => {
+  it.each([
+    [1, 'call', 'calls', '1 call'],
+    [0, 'call', 'calls', '0 calls'],
+    [12_000, 'call', 'calls', '12,000 calls'],
+    [5, 'report', null, '5 × report'],
+    [5, 'report', '', '5 × report'],
+    [1, 'report', null, '1 report'],
+    [1, '', 'reports', '1 × reports'],
+    [1500, null, null, '1,500'],
+  ])('%s of %s and %s: %s', (value, label, plural, text) => {
+    expect(units(value, label, plural)).toBe(text)
+  })
+
+  it('is in a grant and in an override as anywhere else', () => {
+    const report = {
+      id: 'report',
+      name: 'Reports',
+      type: 'CONSUMABLE',
+      unitLabel: 'report',
+      unitLabelPlural: null,
+    } as const
+    const grant = { id: 'report', limit: '5', resetPeriod: 'MONTH', overageEnabled: false } as const
+    expect(grantText(grant, report)).toBe('5 × report a month')
+    expect(overrideText({ mode: 'ADD', limit: 5, overageEnabled: null }, report)).toBe('5 × report more')
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { publishSummary, type Reach } from '../src/pages/publish-summary.ts'
 import { differences as compared } from '../src/ui/differences.ts'
 
 const names: Record<string, string> = { calls: 'API calls', pro: 'Pro' }
@@ -76,5 +77,28 @@ describe('what changed, in words', () => {
       { field: 'C', before: 'x', after: '{"d":1}' },
     ])
     expect(differences(null, null)).toEqual([])
+  })
+})
+
+describe('what publishing does to current subscribers', () => {
+  const grant = (limit: string) =>
+    [{ id: 'calls', limit, resetPeriod: 'MONTH', overageEnabled: false }] as const
+  const none = { subscribers: 2, gain: 0, lose: 0, moreOverage: 0, lessOverage: 0 }
+  it.each<[impact: Partial<typeof none>, reach: Reach, after: string, text: string]>([
+    [{}, 'ALL', '20', '2 subscribers: limits change, but nobody gains or loses access'],
+    [{}, 'ALL', '10', '2 subscribers: nobody gains or loses access'],
+    [
+      {},
+      'AT_PERIOD_END',
+      '20',
+      '2 subscribers: limits change, but nobody gains or loses access when their period ends',
+    ],
+    [{ lose: 1, lessOverage: 1 }, 'ALL', '5', '2 subscribers: 1 lose access, 1 less overage'],
+    [{ gain: 1 }, 'AT_PERIOD_END', '20', '2 subscribers: 1 gain access when their period ends'],
+    [{}, 'NEW_ONLY', '20', '2 subscribers keep the current version'],
+    [{ subscribers: 1 }, 'NEW_ONLY', '20', '1 subscriber keeps the current version'],
+    [{ subscribers: 0 }, 'ALL', '20', 'No subscribers yet'],
+  ])('%o for %s, from a limit of 10 to %s: %s', (impact, reach, after, text) => {
+    expect(publishSummary({ ...none, ...impact }, reach, grant('10'), grant(after))).toBe(text)
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { jobsDone } from '../../server/test/billing/jobs-done.ts'
-import { type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
+import { cutOff, type Dashboard, openDashboard, type Visit } from './harness/dashboard.ts'
 import { furnish } from './harness/furnish.ts'
 
 let dashboard: Dashboard
@@ -130,7 +130,7 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     }
     await page.goBack()
     await page.getByRole('heading', { level: 2, name: 'Past due subscriptions' }).waitFor()
-    const plans = page.getByRole('table', { name: 'Active subscriptions by package' })
+    const plans = page.getByRole('table', { name: 'Live subscriptions by package' })
     await plans.getByRole('link', { name: '3 of Basic' }).click()
     await page.getByRole('heading', { level: 1, name: 'Subscriptions' }).waitFor()
     const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr')
@@ -153,11 +153,27 @@ describe('spec §4 mutation rule 6: a payment link, from the dashboard', () => {
     await row.getByText('Disputed').first().waitFor()
     await row.getByText(/Refunded \$6\.00 of \$12\.00/).waitFor()
     const { subscriptions } = await dashboard.server.admin.data(
-      '{ subscriptions(userId: "eve") { status reversals { refunded dispute { state } } } }',
+      '{ subscriptions(userId: "eve") { id status reversals { refunded dispute { state } } } }',
     )
-    expect(subscriptions).toEqual([
+    expect(subscriptions).toMatchObject([
       { status: 'ACTIVE', reversals: [{ refunded: 600, dispute: { state: 'OPEN' } }] },
     ])
+
+    // With as many buttons as a row has, all of them are in sight.
+    const { cancelSubscription } = await dashboard.server.admin.data(
+      'mutation ($id: String!) { cancelSubscription(id: $id, atPeriodEnd: true) { status } }',
+      { id: subscriptions[0].id },
+    )
+    expect(cancelSubscription.status).toBe('ACTIVE')
+    for (const width of [1440, 1280]) {
+      await page.setViewportSize({ width, height: 900 })
+      for (const path of ['users/eve?tab=subscriptions', 'subscriptions', 'packages/basic?tab=subscribers']) {
+        await open(`/apps/default/${path}`)
+        await page.getByRole('button', { name: 'Keep Basic of eve' }).waitFor()
+        expect([width, path, await cutOff(page)]).toEqual([width, path, []])
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 720 })
     expect(problems).toEqual([])
   })
 

@@ -74,6 +74,9 @@ describe("gap: lifecycle: a product manager changes a customer's plan", () => {
     await picture(page, 'trial-light')
     await form.getByRole('button', { name: 'Start the trial' }).click()
     await page.getByText(/^The trial lasts until /).waitFor()
+    const header = page.getByRole('region', { name: 'Plan and add-ons' })
+    await header.getByText('Trial', { exact: true }).waitFor()
+    expect(await header.getByText('Active').count()).toBe(0)
 
     await open('/apps/default/users/bob?tab=subscriptions')
     const table = page.getByRole('table', { name: 'Subscriptions' })

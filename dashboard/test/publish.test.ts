@@ -129,6 +129,13 @@ describe('spec §3: publishing in the dashboard', () => {
       await expect.poll(() => inSight(publish)).toBe(true)
     }
     await page.setViewportSize({ width: 1280, height: 720 })
+    await api.data(
+      'mutation { editPackage(appId: "default", id: "over", input: {features: [{id: "calls", entitlement: {limit: 50, overageEnabled: true}}]}) { id } }',
+    )
+    await open('/apps/default/packages/over/publish')
+    await page.getByText('20 subscribers: limits change, but nobody gains or loses access').waitFor()
+    await page.getByRole('radio', { name: 'New customers only' }).check()
+    await page.getByText('20 subscribers keep the current version').waitFor()
     expect(visit.problems).toEqual([])
   })
 

@@ -1,6 +1,6 @@
-import type { Locator, Page } from 'playwright-core'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Dashboard, openDashboard, picture, styleOf, type Visit } from './harness/dashboard.ts'
+import { cutOff, type Dashboard, openDashboard, picture, styleOf, type Visit } from './harness/dashboard.ts'
 
 let dashboard: Dashboard
 beforeAll(async () => {
@@ -81,12 +81,6 @@ const TABLES = [
   'packages/demo-team?tab=subscribers',
   'features/demo-api-calls?tab=users',
 ]
-
-/** Tables that have to be scrolled sideways. */
-const cutOff = (page: Page) =>
-  page.evaluate(`[...document.querySelectorAll('[role=region]')]
-    .filter((region) => region.scrollWidth > region.clientWidth)
-    .map((region) => region.ariaLabel + ': ' + region.scrollWidth + ' in ' + region.clientWidth)`)
 
 // On the way it makes the pictures of the documentation.
 describe('gap: the sample catalogue', () => {

@@ -1,10 +1,11 @@
-import { Group, Radio, Stack, TextInput } from '@mantine/core'
+import { Group, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { graphql } from '../api/graphql.ts'
 import { useMay } from '../api/use-account.ts'
 import { useChange } from '../api/use-api.ts'
 import { FormAlert } from '../ui/form-alert.tsx'
+import { units } from '../ui/number.ts'
 import { FormActions } from './form-actions.tsx'
 import { MetadataInput, metadataOf, metadataProblem, metadataText } from './metadata-input.tsx'
 import { NameInput } from './name-input.tsx'
@@ -54,6 +55,7 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
     },
     validate: { name: required('The name'), id: idProblem, metadata: metadataProblem },
   })
+  const { unitLabel: unit, unitLabelPlural: plural } = form.values
   const { saved } = useUnsaved(form)
   const create = useChange(CREATE, {
     done: saved(onDone),
@@ -103,10 +105,21 @@ export function FeatureForm({ appId, feature, onDone }: FeatureFormProps) {
           </Stack>
         </Radio.Group>
         {form.values.type === 'CONSUMABLE' && (
-          <Group grow align="flex-start">
-            <TextInput label="Unit (singular)" placeholder="call" {...form.getInputProps('unitLabel')} />
-            <TextInput label="Unit (plural)" placeholder="calls" {...form.getInputProps('unitLabelPlural')} />
-          </Group>
+          <div>
+            <Group grow align="flex-start">
+              <TextInput label="Unit (singular)" placeholder="call" {...form.getInputProps('unitLabel')} />
+              <TextInput
+                label="Unit (plural)"
+                placeholder="calls"
+                {...form.getInputProps('unitLabelPlural')}
+              />
+            </Group>
+            {(unit || plural) && (
+              <Text size="xs" c="dimmed" mt="xxs">
+                Amounts are shown as “{units(1, unit, plural)}” and “{units(5, unit, plural)}”.
+              </Text>
+            )}
+          </div>
         )}
         <MetadataInput {...form.getInputProps('metadata')} />
         <FormActions

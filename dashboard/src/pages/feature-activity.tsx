@@ -8,7 +8,7 @@ import { byDay, daysAgo } from '../ui/by-day.ts'
 import { Chart } from '../ui/chart.tsx'
 import { Figure } from '../ui/figure.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { units } from '../ui/number.ts'
+import { units, unitWord } from '../ui/number.ts'
 import { SkeletonCards } from '../ui/skeletons.tsx'
 
 const ACTIVITY = graphql(`
@@ -96,7 +96,7 @@ function Charts({ feature, activity, range }: ChartsProps) {
     () => [
       counted
         ? {
-            label: feature.unitLabelPlural ?? feature.unitLabel ?? 'Used',
+            label: feature.unitLabelPlural || feature.unitLabel || 'Used',
             kind: 'line' as const,
             values: of('units').map((value) => Math.max(value, 0)),
           }
@@ -121,21 +121,19 @@ function Charts({ feature, activity, range }: ChartsProps) {
       </Paper>
     )
   }
-  const unit = feature.unitLabel
+  const [unit, plural] =
+    feature.unitLabel || feature.unitLabelPlural
+      ? [feature.unitLabel, feature.unitLabelPlural]
+      : ['unit', 'units']
   return (
     <>
       <Paper p="md" radius="md">
         <Group gap="xl" mb="xs" style={{ rowGap: 0 }}>
-          {counted && (
-            <Figure
-              label={`${used === 1 ? (unit ?? 'unit') : (feature.unitLabelPlural ?? unit ?? 'units')} used`}
-              value={used}
-            />
-          )}
+          {counted && <Figure label={`${unitWord(used, unit, plural)} used`} value={used} />}
           <Figure label={checks === 1 ? 'check' : 'checks'} value={checks} />
         </Group>
         <Chart
-          label={`${label}: ${counted ? `${units(used, unit ?? 'unit', feature.unitLabelPlural ?? unit ?? 'units')} used` : units(checks, 'check', 'checks')}`}
+          label={`${label}: ${counted ? `${units(used, unit, plural)} used` : units(checks, 'check', 'checks')}`}
           times={times}
           series={usage}
           height={180}

@@ -121,7 +121,7 @@ function access({ userId, denied, used, budget, overageEnabled }: User, feature:
       used={used}
       budget={budget}
       overageEnabled={overageEnabled}
-      unit={budget === 1 ? feature.unitLabel : (feature.unitLabelPlural ?? feature.unitLabel)}
+      labels={feature}
     />
   )
 }

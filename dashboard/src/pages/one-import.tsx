@@ -1,7 +1,8 @@
 import { Button, Group, Progress, SegmentedControl, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { reportUrl } from '../api/upload-users.ts'
 import { useMay } from '../api/use-account.ts'
@@ -57,6 +58,7 @@ export function OneImport({ appId, id }: { appId: string; id: string }) {
   const undo = useChange(UNDO)
   const one = asked.data?.userImport
   useEffect(() => setBusy(one === undefined || one === null || BUSY.includes(one.state)), [one])
+  useReloadWhenDone(one)
   if (!one) {
     return (
       <Stack gap="xs" role="status">
@@ -112,6 +114,26 @@ export function OneImport({ appId, id }: { appId: string; id: string }) {
     </Stack>
   )
 }
+
+/**
+ * Reloads everything on the screen once the work in the background is over: rows that were read during it, and users
+ * that it changed, are out of date.
+ */
+function useReloadWhenDone(one: Import | null | undefined): void {
+  const client = useQueryClient()
+  const result = !one ? undefined : BUSY.includes(one.state) ? null : resultOf(one)
+  const before = useRef<typeof result>(undefined)
+  useEffect(() => {
+    if (result === undefined) return
+    // It may be over before it is seen to be under way.
+    const isDone = before.current !== undefined && result !== null && result !== before.current
+    before.current = result
+    if (isDone) void client.invalidateQueries()
+  }, [client, result])
+}
+
+const resultOf = ({ state, applied, refused, undone, kept }: Import) =>
+  [state, applied, refused, undone, kept].join(' ')
 
 function Bar({ one }: { one: Import }) {
   const [done, all] =

@@ -133,13 +133,7 @@ function Answer({ appId, explanation, features, feature }: AnswerProps) {
           {reasonCode.toLowerCase().replaceAll('_', ' ')}
         </Tag>
       </Note>
-      {consumption && (
-        <UsageBar
-          label="Used"
-          {...consumption}
-          unit={granted?.unitLabelPlural ?? granted?.unitLabel ?? null}
-        />
-      )}
+      {consumption && <UsageBar label="Used" {...consumption} labels={granted} />}
       <Paper radius="md" p="md">
         <Title order={2} mb="sm">
           Step by step

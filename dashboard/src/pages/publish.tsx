@@ -10,20 +10,19 @@ import { FormAlert } from '../ui/form-alert.tsx'
 import { GrantDiff } from '../ui/grant-diff.tsx'
 import { AnchorLink, ButtonLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { number, units } from '../ui/number.ts'
+import { number } from '../ui/number.ts'
 import { Page } from '../ui/page.tsx'
 import { SkeletonCards, SkeletonLines } from '../ui/skeletons.tsx'
 import { StickyActions } from '../ui/sticky-actions.tsx'
 import { PACKAGE } from './package.tsx'
 import { PREVIEW, type Preview, PublishFigures, PublishTouched } from './publish-impact.tsx'
+import { publishSummary, type Reach, subscribers } from './publish-summary.ts'
 
 const PUBLISH = graphql(`
   mutation PublishPackage($appId: String!, $id: String!, $for: Reach!, $version: String) {
     publishPackage(appId: $appId, id: $id, for: $for, expectedVersion: $version) { id status }
   }
 `)
-
-type Reach = 'ALL' | 'NEW_ONLY' | 'AT_PERIOD_END'
 
 const REACHES: { value: Reach; label: string; about: string; said: string }[] = [
   {
@@ -127,7 +126,9 @@ export function PublishPage() {
                   </Loaded>
                 </>
               )}
-              <StickyActions about={firstTime ? null : summary(counted)}>
+              <StickyActions
+                about={firstTime ? null : publishSummary(counted, reach, p.grants, (p.draft ?? p).grants)}
+              >
                 <ButtonLink variant="default" to="/apps/$app/packages/$id" params={{ app, id }}>
                   Not yet
                 </ButtonLink>
@@ -176,19 +177,6 @@ export function PublishPage() {
       </Loaded>
     </Page>
   )
-}
-
-const subscribers = (count: number) => units(count, 'subscriber', 'subscribers')
-
-function summary(preview: Preview | null | undefined): string {
-  if (!preview) return 'Counting who is affected…'
-  const { lose, gain, moreOverage } = preview
-  const parts = [
-    lose > 0 && `${number(lose)} lose access`,
-    moreOverage > 0 && `${number(moreOverage)} more overage`,
-    gain > 0 && `${number(gain)} gain access`,
-  ].filter((part) => part !== false)
-  return `${subscribers(preview.subscribers)}: ${parts.length > 0 ? parts.join(', ') : 'no change for them now'}`
 }
 
 const publishLabel = (preview: Preview | null | undefined) =>

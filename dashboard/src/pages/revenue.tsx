@@ -100,7 +100,7 @@ function useRefresh(kept: { appId: string; days: number; fresh: boolean }) {
 }
 
 type Plan = Figures['plans'][number]
-type Filter = { state: 'ACTIVE' | 'TRIAL' | 'PAST_DUE'; provider?: 'none' }
+type Filter = { state: 'LIVE' | 'ACTIVE' | 'TRIAL' | 'PAST_DUE'; provider?: 'none' }
 
 function Plans({ appId, plans }: { appId: string; plans: Plan[] }) {
   const counted = ({ packageId, packageName }: Plan, count: number, filter: Filter) =>
@@ -118,14 +118,14 @@ function Plans({ appId, plans }: { appId: string; plans: Plan[] }) {
     )
   return (
     <Stack gap="xs">
-      <Title order={2}>Active subscriptions by package</Title>
+      <Title order={2}>Live subscriptions by package</Title>
       {plans.length === 0 ? (
         <Empty title="No subscriptions yet">
           They appear here as soon as someone pays for a package or is given one.
         </Empty>
       ) : (
         <DataTable
-          label="Active subscriptions by package"
+          label="Live subscriptions by package"
           rows={plans}
           keyOf={({ packageId }) => packageId}
           columns={[
@@ -162,7 +162,7 @@ function Plans({ appId, plans }: { appId: string; plans: Plan[] }) {
               label: 'Given by hand',
               right: true,
               wide: true,
-              cell: (plan) => counted(plan, plan.unpaid, { state: 'ACTIVE', provider: 'none' }),
+              cell: (plan) => counted(plan, plan.unpaid, { state: 'LIVE', provider: 'none' }),
             },
           ]}
         />

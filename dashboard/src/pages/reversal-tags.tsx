@@ -47,17 +47,28 @@ function PaymentTags({ payment }: { payment: Reversal }) {
   return (
     <>
       {refundedAt && (
-        <Tag tone="warn" title={title}>
-          {refunded >= amount
-            ? `Refunded ${amountText} on ${dateOf(refundedAt)}`
-            : `Refunded ${refundedText} of ${amountText} on ${dateOf(refundedAt)}`}
-        </Tag>
+        <DatedTag tone="warn" title={title} at={refundedAt}>
+          {refunded >= amount ? `Refunded ${amountText}` : `Refunded ${refundedText} of ${amountText}`}
+        </DatedTag>
       )}
       {dispute && (
-        <Tag tone={tone} title={title}>
-          {`${text}: ${amountText}, ${dateOf(dispute.openedAt)}`}
-        </Tag>
+        <DatedTag tone={tone} title={title} at={dispute.openedAt}>
+          {`${text}: ${amountText}`}
+        </DatedTag>
       )}
     </>
+  )
+}
+
+function DatedTag({ at, children, ...tag }: { tone: Tone; title: string; at: string; children: string }) {
+  return (
+    <Group gap="xxs">
+      <Tag {...tag} wraps>
+        {children}
+      </Tag>
+      <Text span size="xs" c="dimmed">
+        {dateOf(at)}
+      </Text>
+    </Group>
   )
 }

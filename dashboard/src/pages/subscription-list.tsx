@@ -12,6 +12,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { providerName } from '../ui/price.ts'
 import { SkeletonTable } from '../ui/skeletons.tsx'
+import { StatusTag } from '../ui/status-tag.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { Total } from '../ui/total.tsx'
 import { UserLink } from '../ui/user-link.tsx'
@@ -61,7 +62,7 @@ export function SubscriptionList({ appId, userId, packageId, filter = {} }: Subs
       label: 'Status',
       cell: (subscription: Subscription) => (
         <>
-          {stateOf(subscription)}
+          <StatusTag of={subscription} />
           <ReversalTags reversals={subscription.reversals} />
         </>
       ),
@@ -74,7 +75,7 @@ export function SubscriptionList({ appId, userId, packageId, filter = {} }: Subs
       hiddenLabel: true,
       right: true,
       cell: (subscription: Subscription) => (
-        <Group gap="xxs" justify="flex-end" wrap="nowrap">
+        <Group gap="xxs" justify="flex-end">
           {subscription.billing?.provider === 'sandbox' && (
             <TryRefund appId={appId} subscription={subscription} />
           )}
@@ -170,19 +171,10 @@ function nextOf({ nextEvent, cancelledAt }: Subscription) {
 const isTrialByHand = ({ trialEndsAt, cancelAt, billing }: Subscription) =>
   trialEndsAt !== null && trialEndsAt === cancelAt && !billing
 
-function stateOf({ status, cancelAt, scheduled, trialEndsAt, billing }: Subscription) {
-  if (status === 'CANCELLED') return <Tag>Cancelled</Tag>
-  if (billing?.status === 'past_due') return <Tag tone="bad">Past due</Tag>
-  if (trialEndsAt && (trialEndsAt === cancelAt || billing?.status === 'trialing'))
-    return <Tag tone="accent">Trial</Tag>
-  if (scheduled) return <Tag tone="accent">Change scheduled</Tag>
-  return cancelAt ? <Tag tone="warn">Ending</Tag> : <Tag tone="good">Active</Tag>
-}
-
 function billingOf({ billing }: Subscription) {
   if (!billing)
     return (
-      <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+      <Text size="sm" c="dimmed">
         by hand or API
       </Text>
     )

@@ -2,14 +2,15 @@ import { Group, Skeleton, Text } from '@mantine/core'
 import { graphql, type ResultOf } from '../api/graphql.ts'
 import { useAsk } from '../api/use-api.ts'
 import { AnchorLink } from '../ui/links.tsx'
+import { StatusTag } from '../ui/status-tag.tsx'
 import { Tag } from '../ui/tag.tsx'
 import { When } from '../ui/when.tsx'
 
 const STANDING = graphql(`
   query UserStanding($appId: String!, $userId: String!) {
-    subscriptions(appId: $appId, userId: $userId, state: ACTIVE) {
+    subscriptions(appId: $appId, userId: $userId, state: LIVE) {
       rows {
-        id quantity package { id name isAddon }
+        id status quantity package { id name isAddon }
         billing { status }
         nextEvent { kind at packageName }
       }
@@ -41,7 +42,7 @@ export function UserStanding({ appId, userId }: { appId: string; userId: string 
 }
 
 function One({ appId, subscription }: { appId: string; subscription: Subscription }) {
-  const { package: p, quantity, billing, nextEvent } = subscription
+  const { package: p, quantity, nextEvent } = subscription
   return (
     <Group gap="xs">
       <AnchorLink size="sm" to="/apps/$app/packages/$id" params={{ app: appId, id: p.id }}>
@@ -49,7 +50,7 @@ function One({ appId, subscription }: { appId: string; subscription: Subscriptio
         {quantity > 1 && ` × ${quantity}`}
       </AnchorLink>
       {p.isAddon && <Tag tone="accent">Add-on</Tag>}
-      {billing?.status === 'past_due' ? <Tag tone="bad">Past due</Tag> : <Tag tone="good">Active</Tag>}
+      <StatusTag of={subscription} />
       {nextEvent && (
         <Text size="sm" c="dimmed">
           {NEXT[nextEvent.kind]} <When at={nextEvent.at} />

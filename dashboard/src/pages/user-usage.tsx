@@ -87,11 +87,7 @@ export function UserUsage({ appId, userId, onSubscribe }: UserUsageProps) {
                       {granted.access ? <Tag tone="good">Access</Tag> : <Tag tone="bad">No access</Tag>}
                     </Group>
                     {granted.consumption ? (
-                      <UsageBar
-                        label={`${granted.name} used`}
-                        {...granted.consumption}
-                        unit={granted.unitLabelPlural ?? granted.unitLabel}
-                      />
+                      <UsageBar label={`${granted.name} used`} {...granted.consumption} labels={granted} />
                     ) : (
                       <Text size="sm" c="dimmed">
                         {withNumbers(granted.reason)}

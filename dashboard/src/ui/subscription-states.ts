@@ -1,5 +1,6 @@
 /** What subscriptions can be filtered by. */
 export const SUBSCRIPTION_STATES = [
+  { value: 'LIVE', label: 'Live' },
   { value: 'ACTIVE', label: 'Active' },
   { value: 'RENEWING', label: 'Renewing' },
   { value: 'TRIAL', label: 'In trial' },

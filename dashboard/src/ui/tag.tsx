@@ -7,14 +7,17 @@ export type Tone = 'good' | 'warn' | 'bad' | 'accent' | 'plain'
 export function Tag({
   tone = 'plain',
   title,
+  wraps = false,
   children,
 }: {
   tone?: Tone
   title?: string
+  /** of several words: takes several lines where there is no room for one */
+  wraps?: boolean
   children: ReactNode
 }) {
   return (
-    <span className={classes.tag} data-tone={tone} title={title}>
+    <span className={classes.tag} data-tone={tone} data-wraps={wraps || undefined} title={title}>
       {children}
     </span>
   )

@@ -1,5 +1,5 @@
 import { Group, Text } from '@mantine/core'
-import { number } from './number.ts'
+import { number, type UnitLabels, units } from './number.ts'
 import classes from './usage-bar.module.css'
 
 interface UsageBarProps {
@@ -8,16 +8,17 @@ interface UsageBarProps {
   /** null: unlimited */
   budget: number | null
   overageEnabled: boolean
-  unit?: string | null
+  labels?: UnitLabels | undefined
 }
 
 const CLOSE = 0.8
 
 /** How much of a budget is used up. */
-export function UsageBar({ label, used, budget, overageEnabled, unit }: UsageBarProps) {
+export function UsageBar({ label, used, budget, overageEnabled, labels }: UsageBarProps) {
   const part = budget === null ? 0 : budget === 0 ? 1 : used / budget
   const tone = part >= 1 ? (overageEnabled ? 'warn' : 'bad') : part >= CLOSE ? 'warn' : 'plain'
-  const text = `${number(used)} of ${budget === null ? 'unlimited' : number(budget)}${unit ? ` ${unit}` : ''}`
+  const amount = (value: number) => units(value, labels?.unitLabel, labels?.unitLabelPlural)
+  const text = budget === null ? `${amount(used)}, no limit` : `${number(used)} of ${amount(budget)}`
   return (
     <div>
       <Group justify="space-between" gap="xs" mb="xxs">

@@ -152,6 +152,12 @@ export const styleOf = (element: Locator, property: string): Promise<string | un
     return (globalThis as unknown as Styles).getComputedStyle(it)[property]
   }, property)
 
+/** Tables that have to be scrolled sideways. */
+export const cutOff = (page: Page) =>
+  page.evaluate(`[...document.querySelectorAll('[role=region]')]
+    .filter((region) => region.scrollWidth > region.clientWidth)
+    .map((region) => region.ariaLabel + ': ' + region.scrollWidth + ' in ' + region.clientWidth)`)
+
 /** Whether what is typed goes there. */
 export const hasFocus = (element: Locator): Promise<boolean> =>
   element.evaluate((it: unknown) => {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type DisputeState, NO_REVERSAL, type Payment, reversalOf, reversalsDuring } from './reversal.ts'
+import {
+  type DisputeState,
+  NO_REVERSAL,
+  type Payment,
+  paymentsFor,
+  reversalOf,
+  reversalsDuring,
+} from './reversal.ts'
 
 const paid = (change: Partial<Payment> = {}): Payment => ({
   ref: 'pay_1',
@@ -56,5 +63,50 @@ describe('gap: billing, what a refund or a dispute takes back', () => {
     expect(during(100, 100)).toEqual(['one', 'once'])
     expect(during(200, null)).toEqual(['two', 'once'])
     expect(during(150, null)).toEqual(['one', 'two', 'once'])
+  })
+
+  // On one bill, in a period from 100 to 200: Starter was exchanged for Pro at 150, then for three of it at 170.
+  const BILL = [
+    { id: 'starter', packageId: 'starter', quantity: 1, startedAt: 100, endedAt: 150 },
+    { id: 'addon', packageId: 'addon', quantity: 1, startedAt: 100, endedAt: null },
+    { id: 'pro', packageId: 'pro', quantity: 1, startedAt: 150, endedAt: 170 },
+    { id: 'three', packageId: 'pro', quantity: 3, startedAt: 170, endedAt: null },
+  ]
+  it.each<[what: string, payment: Partial<Payment>, subscriptions: string[]]>([
+    ['the plan before the change', { charged: [{ priceId: 'p_starter', quantity: 1 }] }, ['starter']],
+    ['the plan after it', { charged: [{ priceId: 'p_pro', quantity: 1 }] }, ['pro']],
+    ['another quantity', { charged: [{ priceId: 'p_pro', quantity: 3 }] }, ['three']],
+    [
+      'a plan with an add-on',
+      {
+        charged: [
+          { priceId: 'p_starter', quantity: 1 },
+          { priceId: 'p_addon', quantity: 1 },
+        ],
+      },
+      ['starter', 'addon'],
+    ],
+    [
+      'a quantity that the provider has changed since',
+      { charged: [{ priceId: 'p_pro', quantity: 9 }] },
+      ['pro', 'three'],
+    ],
+    [
+      'a price that is not known here',
+      { charged: [{ priceId: 'p_other', quantity: 1 }] },
+      ['starter', 'addon', 'pro', 'three'],
+    ],
+    ['what was not recorded', {}, ['starter', 'addon', 'pro', 'three']],
+    ['a one-off purchase', { period: null, charged: [] }, ['starter', 'addon', 'pro', 'three']],
+    ['the next period', { period: { start: 200, end: 300 } }, ['addon', 'three']],
+  ])('a payment for %s belongs to what was charged', (_, payment, expected) => {
+    const packageOf = (priceId: string) =>
+      new Map([
+        ['p_starter', 'starter'],
+        ['p_addon', 'addon'],
+        ['p_pro', 'pro'],
+      ]).get(priceId)
+    const found = BILL.filter(({ id }) => paymentsFor(id, BILL, [paid(payment)], packageOf).length > 0)
+    expect(found.map(({ id }) => id)).toEqual(expected)
   })
 })

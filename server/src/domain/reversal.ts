@@ -44,6 +44,8 @@ export interface Payment {
   paidAt: number
   /** what it paid for; null: a one-off purchase */
   period: { start: number; end: number } | null
+  /** what was charged, without credits; missing in what an earlier version stored */
+  charged?: { priceId: string; quantity: number }[]
   refunded: number
   /** of the last refund */
   refundedAt: number | null
@@ -74,7 +76,41 @@ export function reversalOf(payments: readonly Payment[], running: readonly (Paym
   }
 }
 
-/** Those that a subscription was paid with, from its start until its end. */
+/** A subscription on the bill that a payment was for. */
+interface OnBill {
+  id: string
+  packageId: string
+  quantity: number
+  startedAt: number
+  endedAt: number | null
+}
+
+/**
+ * The payments for one of the subscriptions on a bill. A plan and its successor, or a plan and its add-ons, may share a
+ * period: what was charged tells which of them a payment was for. Where that is not known, it was for all of them.
+ */
+export function paymentsFor(
+  subscriptionId: string,
+  bill: readonly OnBill[],
+  payments: readonly Payment[],
+  packageOf: (priceId: string) => string | undefined,
+): Payment[] {
+  return payments.filter((payment) => {
+    const charged = (payment.charged ?? []).map(({ priceId, quantity }) => ({
+      packageId: packageOf(priceId),
+      quantity,
+    }))
+    const running = bill.filter((s) => reversalsDuring([payment], s).length > 0)
+    const ofPackage = running.filter((s) => charged.some((c) => c.packageId === s.packageId))
+    const exact = ofPackage.filter((s) =>
+      charged.some((c) => c.packageId === s.packageId && c.quantity === s.quantity),
+    )
+    const paid = [exact, ofPackage, running].find((some) => some.length > 0) ?? []
+    return paid.some(({ id }) => id === subscriptionId)
+  })
+}
+
+/** Those whose period a subscription ran in, from its start until its end. */
 export function reversalsDuring(
   payments: readonly Payment[],
   { startedAt, endedAt }: { startedAt: number; endedAt: number | null },

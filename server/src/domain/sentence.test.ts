@@ -39,7 +39,11 @@ describe('units', () => {
     [1, labels, '1 call'],
     [0, labels, '0 calls'],
     [12_000, labels, '12,000 calls'],
-    [2, { unitLabel: 'staff', unitLabelPlural: null }, '2 staff'],
+    [5, { unitLabel: 'report', unitLabelPlural: null }, '5 × report'],
+    [5, { unitLabel: 'report', unitLabelPlural: '' }, '5 × report'],
+    [1, { unitLabel: 'report', unitLabelPlural: null }, '1 report'],
+    [1, { unitLabel: '', unitLabelPlural: 'reports' }, '1 × reports'],
+    [2, { unitLabel: '', unitLabelPlural: '' }, '2'],
     [1500, { unitLabel: null, unitLabelPlural: null }, '1,500'],
     [3, undefined, '3'],
   ])('%s of %o', (value, given, text) => {

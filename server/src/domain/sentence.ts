@@ -58,12 +58,17 @@ export const time = (at: number): SentencePart => ({
 const NUMBER = new Intl.NumberFormat('en')
 export const number = (value: number | string): string => NUMBER.format(Number(value))
 
-/** "1 call", "2,000 calls"; without labels, the number alone. */
+/**
+ * "1 call", "2,000 calls"; without a plural label, "2,000 × call": plurals cannot be guessed in every language. Without
+ * labels, the number alone. The dashboard has the same rule in `ui/number.ts`.
+ */
 export function units(
   value: number,
   labels: { unitLabel: string | null; unitLabelPlural: string | null } | undefined,
 ): string {
-  const word = value === 1 ? labels?.unitLabel : (labels?.unitLabelPlural ?? labels?.unitLabel)
+  const { unitLabel, unitLabelPlural } = labels ?? {}
+  const [own, other] = value === 1 ? [unitLabel, unitLabelPlural] : [unitLabelPlural, unitLabel]
+  const word = own || (other && `× ${other}`)
   return word ? `${number(value)} ${word}` : number(value)
 }
 

@@ -177,12 +177,15 @@ describe('gap: billing, refunds and disputes at Stripe', () => {
     })
     await heard()
     expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'pro ACTIVE'])
-    stripe.refund(paymentOf(ref))
+    const upgrade = paymentOf(ref)
+    stripe.refund(upgrade)
     await heard()
     expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'pro ACTIVE'])
+    expect(await customers.reversals()).toMatchObject([[], [{ paymentRef: upgrade }]])
     stripe.refund(payment)
     await heard()
     expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'pro CANCELLED'])
+    expect(await customers.reversals()).toMatchObject([[{ paymentRef: payment }], [{ paymentRef: upgrade }]])
   })
 
   it('ends a one-off purchase, and gives it back as a new one', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Data } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
 import { Customers } from './customers.ts'
@@ -39,9 +40,12 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
     }
   }`
 
-  /** Of the newest payment, unless told. */
-  async function reverse(action: string, given: { amount?: number; payment?: number } = {}) {
-    const subscriptionId = await newest()
+  /** Of the newest payment for the newest subscription, unless told. */
+  async function reverse(
+    action: string,
+    given: { amount?: number; payment?: number; subscriptionId?: string } = {},
+  ) {
+    const subscriptionId = given.subscriptionId ?? (await newest())
     const { paymentRef } = (await payments(subscriptionId))[given.payment ?? 0]
     const { data, errors } = await shop.dashboard.ask(REVERSE, {
       appId: shop.id,
@@ -112,11 +116,50 @@ describe('gap: billing, refunds and disputes tried in the sandbox', () => {
       { user: customers.user },
     )
     await jobsDone(server.databaseUrl)
-    expect(await payments(await newest())).toHaveLength(2)
     await reverse('REFUND')
     expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'pro ACTIVE'])
-    await reverse('REFUND', { payment: 1 })
+    await reverse('REFUND', { subscriptionId: (await shop.billed(customers.user))[0]?.id })
     expect(await shop.subscriptions(customers.user)).toEqual(['plan CANCELLED', 'pro CANCELLED'])
+  })
+
+  it('belong to the subscription that was charged: not to its predecessor, successor or add-on', async () => {
+    const change = async (packageId: string, quantity: number) => {
+      await shop.admin.data(
+        `mutation ($user: String!, $packageId: String!, $quantity: Int!) {
+          changeSubscription(userId: $user, packageId: $packageId, quantity: $quantity, when: NOW) { now } }`,
+        { user: customers.user, packageId, quantity },
+      )
+      await jobsDone(server.databaseUrl)
+    }
+    const shown = async () => {
+      const { subscriptions } = await shop.admin.data(
+        'query ($user: String!) { subscriptions(userId: $user) { package { id } quantity reversals { refunded amount } } }',
+        { user: customers.user },
+      )
+      return Object.fromEntries(
+        subscriptions.map(({ package: { id }, quantity, reversals }: Data) => [
+          `${quantity} ${id}`,
+          reversals.map(({ refunded, amount }: Data) => `${refunded} of ${amount}`),
+        ]),
+      )
+    }
+    await shop.buy('both', customers.user)
+    await change('pro', 1)
+    await change('pro', 3)
+    expect(await shown()).toEqual({ '1 plan': [], '1 extra': [], '1 pro': [], '3 pro': [] })
+    const bases = (await shop.billed(customers.user)).filter((s) => s.package.id !== 'extra')
+    const [planId, oneId, threeId] = bases.map(({ id }) => id)
+    await reverse('REFUND', { amount: 100, subscriptionId: threeId })
+    expect(await shown()).toEqual({ '1 plan': [], '1 extra': [], '1 pro': [], '3 pro': ['100 of 6000'] })
+    await reverse('REFUND', { amount: 200, subscriptionId: oneId })
+    expect(await shown()).toMatchObject({ '1 plan': [], '1 extra': [], '1 pro': ['200 of 1800'] })
+    await reverse('REFUND', { amount: 300, subscriptionId: planId })
+    expect(await shown()).toEqual({
+      '1 plan': ['300 of 1400'],
+      '1 extra': ['300 of 1400'],
+      '1 pro': ['200 of 1800'],
+      '3 pro': ['100 of 6000'],
+    })
   })
 
   it('refuses what is not paid there, and everything while it is off', async () => {

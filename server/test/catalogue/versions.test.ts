@@ -112,8 +112,10 @@ describe('gap: for whom a package is published', () => {
 
   it('the first publication is version 1; without a draft nothing changes', async () => {
     const app = await versionedApp()
+    const publishedAt = midnight('2030-01-31')
+    await app.advance(midnight('2030-02-10'))
     expect(await publish(app)).toMatchObject({ publishPackage: { publishedVersion: 1 } })
-    expect((await versions(app)).versions).toMatchObject([{ version: 1, for: null, held: 1 }])
+    expect((await versions(app)).versions).toMatchObject([{ version: 1, for: null, held: 1, publishedAt }])
   })
 
   it('ALL, which is the default: everybody has it at once', async () => {
@@ -412,7 +414,13 @@ describe('gap: migrateSubscriptions', () => {
         publishedAt: midnight('2030-01-31'),
         grants: [{ limit: '20' }],
       },
-      { version: 1, for: null, held: 0, publishedAt: null, grants: [{ limit: '10' }] },
+      {
+        version: 1,
+        for: null,
+        held: 0,
+        publishedAt: midnight('2030-01-31'),
+        grants: [{ limit: '10' }],
+      },
     ])
   })
 })

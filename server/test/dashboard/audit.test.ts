@@ -177,6 +177,28 @@ describe('gap: the audit log', () => {
     expect(await latest()).toEqual(before)
   })
 
+  it('has no entry for a mutation that was answered but changed nothing', async () => {
+    const before = await latest()
+    const answered = await server.dashboard.data(`mutation {
+      unknown: recordUsage(appId: "audited", input: { userId: "anna", featureId: "nothing", delta: 1 }) { recorded }
+      tooMuch: recordUsage(appId: "audited", input: { userId: "anna", featureId: "calls", delta: -999999 }) { recorded }
+      removeOverride(appId: "audited", userId: "anna", featureId: "calls") { featureId }
+      revokeInvitation(id: "nothing")
+      signOutSession(id: "999999999")
+    }`)
+    expect(answered).toEqual({
+      unknown: { recorded: false },
+      tooMuch: { recorded: false },
+      removeOverride: null,
+      revokeInvitation: false,
+      signOutSession: false,
+    })
+    await server.dashboard.data(
+      'mutation { removeProviderAccount(appId: "audited", provider: "stripe") { provider } }',
+    )
+    expect(await latest()).toEqual(before)
+  })
+
   it('has imports as well', async () => {
     const query = { app: 'audited', import: 'one', dryRun: '1' }
     await upload(server, await sessionCookie(server), query, 'id,email\nanna,new@example.com\n')

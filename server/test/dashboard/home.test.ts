@@ -111,6 +111,50 @@ describe('gap: the home page', () => {
     expect(activity.length).toBeGreaterThanOrEqual(6)
   })
 
+  it('includes usage recorded in the dashboard and in batches', async () => {
+    const app = await newApp()
+    const { id: appId, admin, dashboard } = app
+    await publishPackage(app, 'plan', { calls: { limit: 10 } })
+    await createUsers(admin, ['by-hand', 'first', 'second', 'third', 'fourth'])
+    await admin.data(`mutation {
+      a: subscribe(userId: "by-hand", packageIds: ["plan"]) { id }
+      b: subscribe(userId: "first", packageIds: ["plan"]) { id }
+      c: subscribe(userId: "second", packageIds: ["plan"]) { id }
+      d: subscribe(userId: "third", packageIds: ["plan"]) { id }
+      e: subscribe(userId: "fourth", packageIds: ["plan"]) { id } }`)
+    await dashboard.data(
+      `mutation ($appId: String!) {
+        recordUsage(appId: $appId, input: { userId: "by-hand", featureId: "calls", delta: 9 }) { recorded } }`,
+      { appId },
+    )
+    const batch = () =>
+      admin.with({ 'Idempotency-Key': 'batch-1' }).data(`mutation { recordUsages(inputs: [
+        { userId: "first", featureId: "calls", delta: 7 }
+        { userId: "second", featureId: "calls", delta: 5 }]) { recorded } }`)
+    await batch()
+    await batch()
+    await admin.data(`mutation { recordUsages(inputs: [
+      { userId: "third", featureId: "calls", delta: 3 }
+      { userId: "fourth", featureId: "calls", delta: 1 }]) { recorded } }`)
+    const [row] = await rows<{ now: Date }>('select now()')
+    const time = Number(row?.now)
+    const { nearLimits, activity } = await dashboard.data(
+      `query ($appId: String!, $from: String!, $to: String!) {
+        nearLimits(appId: $appId) { userId used }
+        activity(appId: $appId, from: $from, to: $to, interval: HOUR) { records } }`,
+      { appId, from: new Date(time - 3_600_000).toISOString(), to: new Date(time + 60_000).toISOString() },
+    )
+    expect(nearLimits).toEqual([
+      { userId: 'by-hand', used: 9 },
+      { userId: 'first', used: 7 },
+      { userId: 'second', used: 5 },
+      { userId: 'third', used: 3 },
+      { userId: 'fourth', used: 1 },
+    ])
+    // Calls are counted, including those of the repeated batch.
+    expect(activity.reduce((sum: number, { records }: Data) => sum + records, 0)).toBe(7)
+  })
+
   it('shows the usage of a user with a new id, and not as that of who has the former one', async () => {
     const app = await newApp()
     const { admin, dashboard, id: appId } = app

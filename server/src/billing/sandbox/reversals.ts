@@ -41,13 +41,14 @@ export async function reversalIn(
 
 function paymentFrom(paid: SandboxPayment, period: Payment['period']): Payment {
   const refunds = paid.refunds.filter(({ failed }) => !failed)
-  const { id: ref, amount, currency, paidAt, dispute } = paid
+  const { id: ref, amount, currency, paidAt, lines, dispute } = paid
   return {
     ref,
     amount,
     currency,
     paidAt,
     period,
+    charged: lines.filter((line) => line.amount > 0).map(({ priceId, quantity }) => ({ priceId, quantity })),
     refunded: refunds.reduce((sum, refund) => sum + refund.amount, 0),
     refundedAt: refunds.length > 0 ? Math.max(...refunds.map(({ at }) => at)) : null,
     dispute: dispute && { state: dispute.state, reason: dispute.reason, openedAt: dispute.at },

@@ -72,7 +72,9 @@ async function reversalIn(
     if (parts.length === 0 && isRunning) running.push(null)
     for (const charge of parts) {
       const read = charge && (payments.length < MOST_REVERSED || isRunning)
-      const payment = read ? await paymentFrom(stripe, charge, period) : null
+      const payment = read
+        ? { ...(await paymentFrom(stripe, charge, period)), charged: chargedOn(invoice) }
+        : null
       if (payment && charge && isTouched(charge)) payments.push(payment)
       if (isRunning) running.push(payment)
     }
@@ -114,6 +116,12 @@ function periodOf({ lines, created }: Stripe.Invoice): { start: number; end: num
   const { start, end } = last ?? { start: created, end: created }
   return { start: start * 1000, end: end * 1000 }
 }
+
+const chargedOn = ({ lines }: Stripe.Invoice): NonNullable<Payment['charged']> =>
+  lines.data.flatMap(({ amount, quantity, pricing }) => {
+    const priceId = idOf(pricing?.price_details?.price ?? null)
+    return amount > 0 && priceId !== null ? [{ priceId, quantity: quantity ?? 1 }] : []
+  })
 
 async function paymentFrom(
   stripe: Stripe,

@@ -55,7 +55,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
   const userOrder = builder.enumType('UserOrder', { values: USER_ORDERS })
   const state = builder.enumType('SubscriptionState', {
     description:
-      'Filter for subscriptions. ACTIVE matches all live subscriptions and CANCELLED all ended ones; the other values match live subscriptions by their next event.',
+      'Filter for subscriptions. LIVE matches all that have not ended and CANCELLED those that have. ACTIVE matches live subscriptions that are neither trials nor past due; the other values match live subscriptions by their next event.',
     values: SUBSCRIPTION_STATES,
   })
   builder.queryFields((t) => {

@@ -87,7 +87,8 @@ export function defineRevenue(builder: Builder<DashboardContext>): void {
       revenue: t.field({
         type: figures,
         nullable: true,
-        description: 'Revenue figures, at most five minutes old. `fresh` recalculates them.',
+        description:
+          'Revenue figures: current for an app with up to 10,000 subscriptions and payments, otherwise at most five minutes old. `fresh` recalculates them.',
         args: { appId, days, fresh: t.arg.boolean({ defaultValue: false }) },
         resolve: async (_, { appId, days, fresh }, context) =>
           revenue(await inApp(appCall(context, appId)), days ?? 30, fresh ?? false),
@@ -129,11 +130,13 @@ function defineFigures(builder: Builder<DashboardContext>) {
       packageId: t.exposeString('packageId'),
       packageName: t.exposeString('packageName'),
       isAddon: t.exposeBoolean('isAddon'),
-      active: t.exposeInt('active'),
-      trialing: t.exposeInt('trialing', { description: 'Number of active subscriptions that are trials.' }),
-      pastDue: t.exposeInt('pastDue', { description: 'Number of active subscriptions that are past due.' }),
+      active: t.exposeInt('active', {
+        description: 'Number of live subscriptions that are neither trials nor past due.',
+      }),
+      trialing: t.exposeInt('trialing'),
+      pastDue: t.exposeInt('pastDue'),
       unpaid: t.exposeInt('unpaid', {
-        description: 'Number of active subscriptions without a billing provider.',
+        description: 'Number of live subscriptions without a billing provider.',
       }),
     }),
   })

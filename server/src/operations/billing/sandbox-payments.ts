@@ -7,7 +7,7 @@ import type { SubscriptionRow } from '../../store/subscriptions/subscriptions.ts
 import { type Call, momentOf } from '../call/call.ts'
 import { foundSubscription } from '../call/found.ts'
 import { mutate } from '../call/mutate.ts'
-import type { PaymentAt } from '../subscriptions/subscription-billing.ts'
+import { type PaymentAt, paymentsAt } from '../subscriptions/subscription-billing.ts'
 import { askingProvider, sandboxIsOn } from './provider-of.ts'
 
 /** What was paid in the sandbox for a subscription, newest first; nothing for one that is paid elsewhere. */
@@ -15,7 +15,7 @@ export async function sandboxPayments(call: Call, subscriptionId: string): Promi
   const { service, appId } = call
   const { now } = await momentOf(call)
   const subscription = await foundSubscription(service.pool, appId, subscriptionId, now)
-  return paidFor(service.pool, subscription)
+  return paidFor(service.pool, subscription, now)
 }
 
 /** Tries out a refund or a dispute. What follows from it comes by a notice, as from any provider. */
@@ -30,20 +30,22 @@ export function reverseSandboxPayment(
     const { now } = await moment()
     const subscription = await foundSubscription(tx, appId, subscriptionId, now)
     const isPayment = ({ ref }: PaymentAt) => ref === paymentRef
-    if (!(await paidFor(tx, subscription)).some(isPayment))
+    if (!(await paidFor(tx, subscription, now)).some(isPayment))
       throw badUserInput('Sandbox payment not found for this subscription', 'paymentRef')
     const isOn = sandboxIsOn(service.billing)
     await askingProvider('sandbox', () => reverse(tx, appId, paymentRef, wanted, isOn))
-    const after = (await paidFor(tx, subscription)).find(isPayment)
+    const after = (await paidFor(tx, subscription, now)).find(isPayment)
     if (!after) throw new Error(`the payment ${paymentRef} no longer exists`)
     return after
   })
 }
 
-const paidFor = async (db: Db, { appId, provider, providerRef }: SubscriptionRow): Promise<PaymentAt[]> =>
-  provider === 'sandbox' && providerRef !== null
-    ? (await paymentsOf(db, appId, providerRef, await findInBooks(db, appId, providerRef))).map((paid) => ({
-        ...paid,
-        provider,
-      }))
-    : []
+async function paidFor(
+  db: Db,
+  { id, appId, userUid, provider, providerRef: ref }: SubscriptionRow,
+  now: number,
+): Promise<PaymentAt[]> {
+  if (provider !== 'sandbox' || ref === null) return []
+  const payments = await paymentsOf(db, appId, ref, await findInBooks(db, appId, ref))
+  return paymentsAt(db, { appId, provider, ref }, userUid, id, payments, now)
+}

@@ -10,7 +10,8 @@ import type { AppActor, Call, InstallationCall, MemberActor } from './call.ts'
 import { MUTATIONS } from './member-operations.ts'
 
 /**
- * Makes a change and notes it in the audit log, with the subject before and after, in the same transaction.
+ * Makes a change and notes it in the audit log, with the subject before and after, in the same transaction. There is no
+ * entry for a call that was answered but changed nothing.
  *
  * Members' changes to an app are serialised by its lock, so that both are accurate. An application's are not: what there
  * was before is read as soon as the change has its own locks (`locked`).
@@ -48,6 +49,7 @@ async function byMember<T>(
   const look = (id: string | null) => snapshot(tx, about.kind, appId ?? '', id)
   const before = about.isNew ? null : await look(named(about.id(args)))
   const result = await change()
+  if (changedNothing(result)) return result
   const subjectId = named(about.id(args, result))
   await insertAuditEntry(tx, {
     memberEmail: member.email,
@@ -74,6 +76,7 @@ async function byKey<T>(
     if (before === undefined) before = await snapshot(tx, about.kind, appId, named(about.id(args)))
   }
   const result = await change(locked)
+  if (changedNothing(result)) return result
   await insertKeyEntry(tx, keyHash, {
     appId,
     operation: name,
@@ -83,6 +86,15 @@ async function byKey<T>(
   })
   return result
 }
+
+/** Mutations return null or false when their subject was not there, and `recorded: false` for usage that was refused. */
+const changedNothing = (result: unknown): boolean =>
+  result === null ||
+  result === false ||
+  (Array.isArray(result) ? result.length > 0 && result.every(isRefusedUsage) : isRefusedUsage(result))
+
+const isRefusedUsage = (result: unknown): boolean =>
+  typeof result === 'object' && result !== null && 'recorded' in result && result.recorded === false
 
 /** The arguments may contain an id that cannot exist. */
 const named = (id: string | null): string | null => (id !== null && isIdentifier(id) ? id : null)

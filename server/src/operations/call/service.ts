@@ -3,6 +3,7 @@ import type { BillingSettings } from '../../billing/settings.ts'
 import type { Monotonic } from '../../domain/clocks.ts'
 import type { PasswordCost } from '../../domain/password.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
+import type { RecordedUsage } from '../../domain/usage.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { TokenKeys } from '../../store/apps/token-keyring.ts'
 import type { ProviderSubscriptionRow } from '../../store/billing/provider-subscriptions.ts'
@@ -49,6 +50,8 @@ export interface Service {
   /** counts of the hot paths, for the home page and the features' pages */
   activity: {
     pending(appId: string): Calls
+    count(kind: keyof Calls, items: readonly { caller: { appId: string } }[]): void
+    recorded(appId: string, event: { userId: string; featureId: string }, answer?: RecordedUsage): void
     features: FeatureTally
     flush(db: Db): Promise<void>
   }

@@ -54,7 +54,7 @@ export async function featureUsers(
   let next: Place | null = place
   for (let tried = 0; next && rows.length < size && tried < MOST_PACKAGES; tried++) {
     const at: Place = next
-    const filter = { ...ALL_SUBSCRIPTIONS, packageId: listed[at.index] ?? '', state: 'ACTIVE' } as const
+    const filter = { ...ALL_SUBSCRIPTIONS, packageId: listed[at.index] ?? '', state: 'LIVE' } as const
     const from = { after: at.seq, oldestFirst: false, most: MAX_LOOKED_AT }
     const limit = size + 1 - rows.length
     const found = await readAnyApp(pool, (tx) => filteredSubscriptions(tx, appId, filter, from, limit, now))

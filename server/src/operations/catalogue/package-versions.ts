@@ -3,6 +3,7 @@ import { MAX_PAGE } from '../../domain/limits.ts'
 import type { Entitlement } from '../../domain/package.ts'
 import type { Reach } from '../../domain/package-version.ts'
 import { type HistoryRow, packageHistory } from '../../store/catalogue/package-history.ts'
+import { firstPublishedAt } from '../../store/catalogue/packages.ts'
 import type { Tx } from '../../store/connection/database.ts'
 import { liveSubscribers } from '../../store/subscriptions/subscribers.ts'
 import { foundApp } from '../apps/apps.ts'
@@ -15,8 +16,9 @@ import { lookingUp } from './reach.ts'
 export interface PackageVersion {
   version: number
   features: readonly Entitlement[]
-  /** when and for whom it was published; null: the first one, whose publication is not recorded */
+  /** null: a draft, or version 1 if its publication was not recorded */
   publishedAt: number | null
+  /** for whom it was published; null: version 1 */
   reach: Reach | null
   /** how many live subscriptions have it now */
   held: number
@@ -50,6 +52,7 @@ export async function packageVersions(
   const { version, features } = foundPackage(catalogue, packageId)
   const history = await packageHistory(call.service.pool, appId, packageId)
   const published = history.filter((e) => e.kind === 'PUBLISHED')
+  const firstPublication = await firstPublishedAt(call.service.pool, appId, packageId)
   const held = await lookingUp(call, (tx) => heldBy(tx, appId, packageId, catalogue, now))
   const newest = Math.min(version, (before ?? version + 1) - 1)
   const versions = Array.from({ length: Math.max(0, Math.min(newest, most)) }, (_, i): PackageVersion => {
@@ -58,7 +61,7 @@ export async function packageVersions(
     return {
       version: number,
       features: published.find((e) => e.from === number)?.features ?? features,
-      publishedAt: made?.at ?? null,
+      publishedAt: made?.at ?? (number === 1 ? firstPublication : null),
       reach: made?.reach ?? null,
       held: held.get(number) ?? 0,
     }

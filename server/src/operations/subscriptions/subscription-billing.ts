@@ -1,12 +1,16 @@
 import type { Monotonic } from '../../domain/clocks.ts'
 import { type NextEvent, nextEvent } from '../../domain/next-event.ts'
 import type { ProviderRef } from '../../domain/provider-ref.ts'
-import { type Payment, reversalsDuring } from '../../domain/reversal.ts'
+import { type Payment, paymentsFor } from '../../domain/reversal.ts'
+import { endedAt } from '../../domain/subscription.ts'
+import { findPrices } from '../../store/billing/prices.ts'
 import {
   findProviderSubscriptions,
   type ProviderSubscriptionRow,
 } from '../../store/billing/provider-subscriptions.ts'
 import type { Pool } from '../../store/connection/database.ts'
+import type { Db } from '../../store/connection/places.ts'
+import { subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
 import type { Service } from '../call/service.ts'
 import { Batcher } from '../usage/batcher.ts'
 import type { PackageSubscription } from './subscriptions.ts'
@@ -45,13 +49,33 @@ export interface PaymentAt extends Payment {
 
 /** The payments for it that were refunded or disputed, newest first. */
 export async function subscriptionReversals(
-  { billings }: Service,
-  { paid, startedAt, cancelledAt }: PackageSubscription,
+  { billings, pool, clock }: Service,
+  { id, paid, asOf }: PackageSubscription,
 ): Promise<PaymentAt[]> {
-  if (!paid) return []
-  const known = await billings.read(paid)
-  const during = reversalsDuring(known?.reversals ?? [], { startedAt, endedAt: cancelledAt })
-  return during.map((payment) => ({ ...payment, provider: paid.provider }))
+  const known = paid && (await billings.read(paid))
+  return known ? paymentsAt(pool, paid, known.userUid, id, known.reversals, asOf ?? clock()) : []
+}
+
+/** Of the payments at a provider, those for one subscription of the user. */
+export async function paymentsAt(
+  db: Db,
+  { appId, provider, ref }: ProviderRef,
+  userUid: number,
+  subscriptionId: string,
+  payments: readonly Payment[],
+  now: number,
+): Promise<PaymentAt[]> {
+  if (payments.length === 0) return []
+  const bill = (await subscriptionsOfUser(db, appId, userUid, now))
+    .filter((s) => s.provider === provider && s.providerRef === ref)
+    .map((s) => ({ ...s, endedAt: endedAt(s, now) }))
+  const priceIds = payments.flatMap(({ charged = [] }) => charged.map(({ priceId }) => priceId))
+  const prices = await findPrices(db, appId, provider, [...new Set(priceIds)])
+  const packages = new Map(prices.map(({ id, packageId }) => [id, packageId]))
+  return paymentsFor(subscriptionId, bill, payments, (priceId) => packages.get(priceId)).map((payment) => ({
+    ...payment,
+    provider,
+  }))
 }
 
 /** What comes next, by the app's clock when it was read. */

@@ -1,3 +1,4 @@
+import type { RecordedUsage } from '../../domain/usage.ts'
 import { noteKeyUse } from '../../store/apps/api-keys.ts'
 import type { AppCache } from '../../store/apps/app-cache.ts'
 import type { Db } from '../../store/connection/places.ts'
@@ -36,11 +37,15 @@ export class Activity {
     if (run > 0) this.#of(appId)[kind] += run
   }
 
-  /** One per batch is enough to show who is active. */
-  recorded(usage: RecentUsage): void {
-    if (this.#recent.size < MOST_RECENT) {
-      this.#recent.set(JSON.stringify([usage.appId, usage.userId, usage.featureId]), usage)
-    }
+  /** Notes who used what, up to a limit per flush. Events of unknown or unmetered features have no consumption. */
+  recorded(
+    appId: string,
+    { userId, featureId }: { userId: string; featureId: string },
+    answer?: RecordedUsage,
+  ): void {
+    if (!answer?.consumption || this.#recent.size >= MOST_RECENT) return
+    const { used, budget } = answer.consumption
+    this.#recent.set(JSON.stringify([appId, userId, featureId]), { appId, userId, featureId, used, budget })
   }
 
   /** Counts not written yet. */

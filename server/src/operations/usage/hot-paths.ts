@@ -184,7 +184,7 @@ function usageRecorder(
       const results = await connection.use((db) =>
         recordBatch(store, apps, db, pending, activity.features, how),
       )
-      noteOne(activity, pending[0], results[0])
+      noteSome(activity, pending, results)
       return results
     },
     { monotonic, lanes: 1, most: MOST, expired },
@@ -195,13 +195,19 @@ function usageRecorder(
 const expired = ({ caller }: { caller: WaitingCaller }, now: number): boolean =>
   caller.deadline?.passedBy(now) ?? false
 
-function noteOne(activity: Activity, pending?: PendingUsage, result?: BatchResult<Recorded>): void {
-  if (!pending || !result || 'error' in result || result.value === 'claimed') return
-  const { consumption } = result.value
-  if (!consumption) return
-  const { caller, event } = pending
-  const { used, budget } = consumption
-  activity.recorded({ appId: caller.appId, userId: event.userId, featureId: event.featureId, used, budget })
+/** Of a large batch, a few are enough to show who is active. */
+const NOTED = 8
+
+function noteSome(
+  activity: Activity,
+  pending: readonly PendingUsage[],
+  results: readonly BatchResult<Recorded>[],
+): void {
+  for (const [i, { caller, event }] of pending.slice(0, NOTED).entries()) {
+    const result = results[i]
+    if (!result || 'error' in result || result.value === 'claimed') continue
+    activity.recorded(caller.appId, event, result.value)
+  }
 }
 
 function hash(text: string): number {

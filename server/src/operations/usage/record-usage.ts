@@ -23,6 +23,8 @@ export async function recordUsage(call: Call, event: KeyedUsageEvent): Promise<R
     const key = idempotency ? requestKey(call, idempotency) : eventKey(call, event)
     const recorded = await call.service.usage.record({ caller: call, event, key })
     if (recorded !== 'claimed') return recorded
+  } else {
+    call.service.activity.count('records', [{ caller: call }])
   }
   return recordTogether(call, [event], ([recorded]) => {
     if (!recorded) throw new Error('an event has no result')
@@ -35,7 +37,13 @@ export async function recordUsages(call: Call, events: readonly KeyedUsageEvent[
   if (events.length > MAX_BATCH)
     throw badUserInput(`inputs must contain at most ${MAX_BATCH} events`, 'inputs')
   for (const event of events) checkEvent(event)
-  if (call.idempotency) return recordTogether(call, events, (recorded) => recorded)
+  if (call.idempotency) {
+    call.service.activity.count(
+      'records',
+      events.map(() => ({ caller: call })),
+    )
+    return recordTogether(call, events, (recorded) => recorded)
+  }
   const { actor } = call
   if (actor.kind !== 'member') return Promise.all(events.map((event) => recordUsage(call, event)))
   // One after the other, since each waits for the app's lock; each has its own entry in the audit log.
@@ -64,13 +72,17 @@ async function recordTogether<Answer>(
   events: readonly KeyedUsageEvent[],
   answer: (recorded: RecordedUsage[]) => Answer,
 ): Promise<Answer> {
+  const { activity } = call.service
   // The transaction may be tried several times, or be an earlier one's answer: what it counts is added once it is over.
   let counts = new FeatureCounts()
+  let recorded: RecordedUsage[] = []
   const answered = await mutate(call, async (tx) => {
     counts = new FeatureCounts()
-    return answer(await recordInTransaction(call, tx, events, counts))
+    recorded = await recordInTransaction(call, tx, events, counts)
+    return answer(recorded)
   })
-  call.service.activity.features.add(counts.take())
+  activity.features.add(counts.take())
+  for (const [i, event] of events.entries()) activity.recorded(call.appId, event, recorded[i])
   return answered
 }
 

@@ -129,7 +129,7 @@ async function pageOfPlan(
     const next = page.next ?? (scannedTo === null ? null : String(scannedTo))
     return { ...withPackages(call, { rows: page.rows, next }), total: async () => null }
   }
-  const filter = { ...ALL_SUBSCRIPTIONS, packageId, state: state ?? 'ACTIVE', perUser: true } as const
+  const filter = { ...ALL_SUBSCRIPTIONS, packageId, state: state ?? 'LIVE', perUser: true } as const
   const from = { after: after == null ? null : keyAfter(after), oldestFirst: false, most: MAX_LOOKED_AT }
   const { rows, scannedTo } = await readAnyApp(pool, (tx) =>
     filteredSubscriptions(tx, appId, filter, from, size + 1, now),

@@ -58,6 +58,11 @@ export async function appsWithKey(db: Db, provider: string): Promise<string[]> {
   return rows.map(({ appId }) => appId)
 }
 
-export async function deleteProviderAccount(db: Db, appId: string, provider: string): Promise<void> {
-  await db.query(`delete from provider_account where app_id = $1 and provider = $2`, [appId, provider])
+/** Whether there was one. */
+export async function deleteProviderAccount(db: Db, appId: string, provider: string): Promise<boolean> {
+  const { rowCount } = await db.query(`delete from provider_account where app_id = $1 and provider = $2`, [
+    appId,
+    provider,
+  ])
+  return rowCount === 1
 }

@@ -6,6 +6,7 @@ import { type Db, rowOf, rowsOf } from '../connection/places.ts'
 /** The live subscriptions of one package. */
 export interface PlanCount {
   packageId: string
+  /** neither in a trial nor past due */
   active: number
   trialing: number
   pastDue: number
@@ -16,7 +17,9 @@ export interface PlanCount {
 /** Reads every live subscription of the app. */
 export async function countByPackage(db: Db, appId: string, now: number): Promise<PlanCount[]> {
   const ask = rowsOf<PlanCount>({
-    text: `select s.package_id as "packageId", count(*) as active, count(*) filter (where s.trial_ends_at > $2) as trialing,
+    text: `select s.package_id as "packageId",
+       count(*) filter (where (s.trial_ends_at > $2) is not true and p.ref is null) as active,
+       count(*) filter (where s.trial_ends_at > $2) as trialing,
        count(*) filter (where p.ref is not null) as "pastDue", count(*) filter (where s.provider is null) as unpaid
      from subscription s left join provider_subscription p on p.app_id = s.app_id and p.provider = s.provider
        and p.ref = s.provider_ref and p.past_due_since is not null

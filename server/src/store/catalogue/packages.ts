@@ -83,11 +83,19 @@ export async function applyPackageEdit(
 }
 
 export async function publishPackage(db: Db, appId: string, id: string, now: number): Promise<void> {
-  await db.query(`update package set status = 'PUBLISHED', updated_at = $3 where app_id = $1 and id = $2`, [
-    appId,
-    id,
-    timestamp(now),
-  ])
+  await db.query(
+    `update package set status = 'PUBLISHED', first_published_at = $3, updated_at = $3 where app_id = $1 and id = $2`,
+    [appId, id, timestamp(now)],
+  )
+}
+
+/** When version 1 was published; null: not yet, or by a process that did not record it. */
+export async function firstPublishedAt(db: Db, appId: string, id: string): Promise<number | null> {
+  const { rows } = await db.query<{ at: number | null }>(
+    `select first_published_at as at from package where app_id = $1 and id = $2`,
+    [appId, id],
+  )
+  return rows[0]?.at ?? null
 }
 
 export async function archivePackage(db: Db, appId: string, id: string, archived: boolean): Promise<void> {

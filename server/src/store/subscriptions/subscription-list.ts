@@ -5,6 +5,7 @@ import { fromRow, isShown, type Read, type SubscriptionRow, select } from './sub
 
 /** What a subscription may be asked for: live ones of a kind, or those that are over. */
 export const SUBSCRIPTION_STATES = [
+  'LIVE',
   'ACTIVE',
   'RENEWING',
   'TRIAL',
@@ -56,8 +57,10 @@ function isIn(state: SubscriptionState, now: string, s: string, pastDue: PastDue
     and c.cancelled_at is null and c.started_at > ${now})`
   const isPastDue = pastDue(s)
   switch (state) {
-    case 'ACTIVE':
+    case 'LIVE':
       return live
+    case 'ACTIVE':
+      return `${live} and (${s}.trial_ends_at > ${now}) is not true and not ${isPastDue}`
     case 'RENEWING':
       return `${live} and ${s}.provider is not null and ${s}.cancel_at is null and not ${isPastDue}`
     case 'TRIAL':

@@ -91,6 +91,8 @@ create table package (
   draft        json,
   updated_at   timestamptz(3) not null,
   version      int not null default 1,
+  -- when version 1 was published
+  first_published_at timestamptz(3),
   -- position of the last entry in package_history
   history      int not null default 1,
   archived_at  timestamptz(3),
