@@ -91,7 +91,8 @@ describe.each([{ cells: 1 }, { cells: 2 }])('gap: schema faults, cells: $cells',
     for (const name of tables)
       await sql(`alter table ${name.replace('usage_ledger', 'missing')} rename to usage_ledger`)
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['INTERNAL_SERVER_ERROR'])
-    expect(logged.map(({ err }) => err?.code)).toEqual(['42P01'])
+    // Where a cell lacks the table, its name leads to the view over all cells, which takes no rows.
+    expect(logged.map(({ err }) => err?.code)).toEqual([cells === 1 ? '42P01' : '55000'])
   })
 
   it.each([

@@ -189,7 +189,7 @@ const MUTATIONS: Record<string, Row> = {
   },
   extendTrial: {
     statements: 14,
-    keyed: [19, 7],
+    keyed: [19, 5],
     variables: (_, turn) => ({ id: trials.get(turn), until: IN_A_YEAR }),
   },
   recordUsage: {
