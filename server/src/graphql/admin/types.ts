@@ -42,7 +42,7 @@ export function defineAdminTypes(builder: Builder<AdminContext>) {
   const { createUser, createUsageEvent, ...users } = defineUserTypes(builder, usage)
   // Spec §2: email and billingId cannot be changed through the API. Members change them in the dashboard.
   const updateUser = builder.inputType('UpdateUserInput', {
-    description: 'What is left out stays as it is; null clears it.',
+    description: 'Changes to a user. Omitted fields are not changed; null clears a field.',
     fields: (t) => ({ id: t.string(), name: t.string(), metadata: t.field({ type: 'JSON' }) }),
   })
   const { resetPeriod, entitlement } = defineEntitlementInput(builder)

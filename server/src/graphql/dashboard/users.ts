@@ -231,11 +231,12 @@ function defineTypes(builder: Builder<DashboardContext>, types: DashboardTypes) 
     }),
   })
   const updateUser = builder.inputType('UpdateUserInput', {
-    description: 'What is left out stays as it is; null clears it.',
+    description: 'Changes to a user. Omitted fields are not changed; null clears a field.',
     fields: (t) => ({
       id: t.string(),
       billingId: t.string({
-        description: 'Stays as it is while something the user pays for is charged to it.',
+        description:
+          'ID at the billing provider. Cannot be changed while the user has subscriptions that are charged to it.',
       }),
       name: t.string(),
       email: t.string(),

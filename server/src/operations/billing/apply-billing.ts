@@ -157,7 +157,7 @@ async function applyLocked(
   if (changes.lacksBasePlan) {
     throw new BillingProblem(
       ref,
-      `The user has no live base plan to which these add-ons could be added: subscribe the user to one and replay this notice, or refund the payment ${said.paymentRef} at ${providerName(provider)}`,
+      `The user has no live base plan for these add-ons. Subscribe the user to a base plan and replay this event, or refund the payment ${said.paymentRef} at ${providerName(provider)}.`,
     )
   }
   for (const same of changes.heldAlready) {

@@ -1,4 +1,5 @@
-import type { Standing } from '../../domain/standing.ts'
+import type { Catalogue } from '../../domain/catalogue.ts'
+import type { Holder, Standing } from '../../domain/standing.ts'
 import type { RecordedUsage, UsageCall } from '../../domain/usage.ts'
 import type { Caller } from '../../store/apps/app-cache.ts'
 import type { CountedFeature } from '../../store/usage/feature-activity.ts'
@@ -39,6 +40,9 @@ export interface StandingQuestion {
 export interface FoundStanding {
   featureId: string
   standing: Standing
+  /** the subscriptions and overrides it was derived from; null: no such user */
+  holder: Holder | null
+  catalogue: Catalogue
   used: number
   now: number
   uid: number | null

@@ -1,19 +1,18 @@
 import { type Access, checkDelta, decideAccess } from '../../domain/access.ts'
 import { type Catalogue, grantsOf, versionOf } from '../../domain/catalogue.ts'
-import { isIdentifier } from '../../domain/identifier.ts'
 import { overrideAt } from '../../domain/override.ts'
 import type { ResetPeriod } from '../../domain/period.ts'
 import { isGone, type Payment, reversalsDuring } from '../../domain/reversal.ts'
-import { standingOf } from '../../domain/standing.ts'
+import type { LiveSubscription } from '../../domain/standing.ts'
 import { endedAt } from '../../domain/subscription.ts'
 import { accessEnded } from '../../store/billing/provider-subscriptions.ts'
-import { usedOf } from '../../store/subscriptions/subscribers.ts'
 import { type SubscriptionRow, subscriptionsOfUser } from '../../store/subscriptions/subscriptions.ts'
-import { findUser } from '../../store/users/users.ts'
+import { findUserByUid } from '../../store/users/users.ts'
 import { foundApp } from '../apps/apps.ts'
 import type { Call } from '../call/call.ts'
-import { catalogueOf } from '../catalogue/catalogue.ts'
+import type { FoundStanding } from '../call/hot-paths.ts'
 import { type ExplainedStep, type ExplainedSubscription, stepsOf } from './explanation-steps.ts'
+import { readStandings } from './standings.ts'
 
 export interface Explanation extends Access {
   now: number
@@ -33,30 +32,18 @@ export async function explain(
 ): Promise<Explanation> {
   const { appId } = call
   const { pool } = call.service
-  const { now } = await foundApp(pool, appId)
+  await foundApp(pool, appId)
   checkDelta(delta)
-  const user = isIdentifier(userId) ? await findUser(pool, appId, userId) : null
-  const held = user ? await subscriptionsOfUser(pool, appId, user.uid, now) : []
-  const catalogue = await catalogueOf(call)
-  const live = held.filter((s) => endedAt(s, now) === null)
-  const standing = standingOf(catalogue, featureId, user && { live, overrides: user.overrides }, now)
+  const { standing, holder, catalogue, used, now, uid } = await decided(call, userId, featureId)
+  const user = uid === null ? null : ((await findUserByUid(pool, appId, uid)) ?? { name: null })
+  const held = uid === null ? [] : await subscriptionsOfUser(pool, appId, uid, now)
   const metered = standing.kind === 'metered' ? standing : null
-  const [used = 0] =
-    user && metered
-      ? await usedOf(pool, appId, [
-          {
-            uid: user.uid,
-            featureId,
-            resetPeriod: metered.allowance.resetPeriod,
-            periodStart: metered.period.start,
-          },
-        ])
-      : []
   const access = decideAccess(standing, used, delta)
-  const withheld = user ? await accessEnded(pool, appId, user.uid) : new Map<string, Payment[]>()
+  const withheld = uid === null ? new Map<string, Payment[]>() : await accessEnded(pool, appId, uid)
   const subscriptions = held
     .map((row) => ({
       ...explained(row, catalogue, featureId, now),
+      live: isAmong(holder?.live ?? [], row),
       takenBack: takenBackOf(row, withheld, now),
     }))
     .sort((a, b) => Number(b.live) - Number(a.live))
@@ -73,7 +60,7 @@ export async function explain(
       user,
       featureId,
       catalogue,
-      override: overrideAt(user?.overrides ?? null, featureId, now),
+      override: overrideAt(holder?.overrides ?? null, featureId, now),
       subscriptions,
       standing,
       used,
@@ -82,6 +69,26 @@ export async function explain(
     }),
   }
 }
+
+/** What a check decides now, with everything it relies on, read in one statement. */
+async function decided(
+  { service, ...caller }: Call,
+  userId: string,
+  featureId: string,
+): Promise<FoundStanding> {
+  const { usageStore, apps, pool } = service
+  const client = await pool.connect()
+  try {
+    const [found] = await readStandings(usageStore, apps, client, [{ caller, userId, featureId }])
+    if (!found || 'error' in found) throw found?.error ?? new Error('a question was not answered')
+    return found.value
+  } finally {
+    client.release()
+  }
+}
+
+const isAmong = (live: readonly LiveSubscription[], row: SubscriptionRow): boolean =>
+  live.some((s) => s.packageId === row.packageId && s.startedAt === row.startedAt)
 
 /** Why a refund or a dispute ended it; null: neither did. Of what it paid for, the newest is ended by it. */
 function takenBackOf(
@@ -104,7 +111,7 @@ function explained(
   catalogue: Catalogue,
   featureId: string,
   now: number,
-): Omit<ExplainedSubscription, 'takenBack'> {
+): Omit<ExplainedSubscription, 'takenBack' | 'live'> {
   const ended = endedAt(row, now)
   const version = versionOf(catalogue, row, now)
   const nameOf = (packageId: string) => catalogue.packages.get(packageId)?.name ?? packageId
@@ -113,7 +120,6 @@ function explained(
     packageId: row.packageId,
     packageName: nameOf(row.packageId),
     isAddon: row.isAddon,
-    live: ended === null,
     startedAt: row.startedAt,
     cancelAt: row.cancelAt,
     cancelledAt: ended,

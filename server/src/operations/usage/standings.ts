@@ -197,19 +197,17 @@ function stand(
   holding: Holding,
 ): FoundStanding {
   const { uid, now } = holding
-  const standing = standingOf(catalogue, featureId, uid === null ? null : holding, now)
-  if (standing.kind !== 'metered')
-    return { featureId, standing, used: 0, now, uid, counter: null, counted: false }
+  const holder = uid === null ? null : holding
+  const standing = standingOf(catalogue, featureId, holder, now)
+  const decided = { featureId, standing, holder, catalogue, now, uid }
+  if (standing.kind !== 'metered') return { ...decided, used: 0, counter: null, counted: false }
   const { allowance, period } = standing
   let at = from
   while (at < asked.length && asked[at]?.resetPeriod !== allowance.resetPeriod) at++
   const counter = holdings[at]?.counters.find(({ start }) => start === period.start)
   return {
-    featureId,
-    standing,
+    ...decided,
     used: counter?.used ?? 0,
-    now,
-    uid,
     counter: counter?.ref ?? holding.ref,
     counted: counter !== undefined,
   }
