@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { MUTATIONS } from '../../src/operations/call/member-operations.ts'
-import { SENTENCES } from '../../src/operations/home/sentences.ts'
+import { MUTATION_NAMES, MUTATIONS, SENTENCES } from '../../src/operations/registry/registry.ts'
 import { type Data, dashboardClient, signedIn } from '../harness/client.ts'
 import { rowsOf } from '../harness/database.ts'
 import { sessionCookie, upload } from '../harness/import.ts'
@@ -145,7 +144,7 @@ describe('gap: the audit log', () => {
 
   it('has a step above for each mutation of which there is something to note', () => {
     const steps = STEPS.map(({ mutation }) => /^\w+/.exec(mutation)?.[0])
-    const noted = Object.keys(MUTATIONS).filter((name) => MUTATIONS[name]?.about)
+    const noted = MUTATION_NAMES.filter((name) => MUTATIONS[name].subject)
     // Imports and this one, which ends the session of these tests, have tests of their own.
     const elsewhere = [
       'importUsers',
@@ -158,7 +157,7 @@ describe('gap: the audit log', () => {
   })
 
   it('has a sentence for each of them, and for what is done without a mutation of a member', () => {
-    const noted = Object.keys(MUTATIONS).filter((name) => MUTATIONS[name]?.about)
+    const noted = MUTATION_NAMES.filter((name) => MUTATIONS[name].subject)
     const others = [
       'acceptInvitation',
       'resetPassword',
@@ -167,7 +166,7 @@ describe('gap: the audit log', () => {
       'signInFailed',
       'syncSubscription',
     ]
-    expect(Object.keys(SENTENCES).sort()).toEqual([...noted, ...others].sort())
+    expect([...SENTENCES.keys()].sort()).toEqual([...noted, ...others].sort())
   })
 
   it('has no entry for a refused mutation', async () => {

@@ -11,6 +11,7 @@ import type { Builder } from '../types/builder.ts'
 import { isoTime } from '../types/time.ts'
 import type { DashboardContext } from './context.ts'
 import { appCall } from './context.ts'
+import { queryFields } from './fields.ts'
 import type { DashboardTypes } from './types.ts'
 
 const NEXT = 'Passed as after, it leads to the next page; null: that was all.'
@@ -58,7 +59,7 @@ export function defineLists(builder: Builder<DashboardContext>, types: Dashboard
       'ACTIVE: all live ones; then kinds of live ones, by what comes next; CANCELLED: those that are over.',
     values: SUBSCRIPTION_STATES,
   })
-  builder.queryFields((t) => {
+  queryFields(builder, (t) => {
     const appId = t.arg.string({ required: true })
     const page = { first: t.arg.int({ defaultValue: 50 }), after: t.arg.string() }
     return {

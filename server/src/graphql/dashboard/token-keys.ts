@@ -4,6 +4,7 @@ import type { TokenKeyRow } from '../../store/apps/token-keys.ts'
 import type { Builder } from '../types/builder.ts'
 import { isoTime, isoTimeOrNull } from '../types/time.ts'
 import { appCall, type DashboardContext } from './context.ts'
+import { mutationFields, queryFields } from './fields.ts'
 
 /** The keys that sign user tokens. */
 export function defineTokenKeys(builder: Builder<DashboardContext>): void {
@@ -32,7 +33,7 @@ export function defineTokenKeys(builder: Builder<DashboardContext>): void {
     fields: (t) => ({ id: t.exposeString('id') }),
   })
 
-  builder.queryFields((t) => ({
+  queryFields(builder, (t) => ({
     tokenKeys: t.field({
       type: [tokenKey],
       description: 'Newest first.',
@@ -41,7 +42,7 @@ export function defineTokenKeys(builder: Builder<DashboardContext>): void {
     }),
   }))
 
-  builder.mutationFields((t) => ({
+  mutationFields(builder, (t) => ({
     rotateTokenKey: t.field({
       type: changed,
       nullable: true,
