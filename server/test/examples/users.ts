@@ -61,21 +61,20 @@ export const userMutations = {
   },
   updateUser: {
     after: ['createUser'],
-    args: ({ user, id }) => ({ id: user, input: { id: `moved-${id}`, name: 'Rob' } }),
-    audit: ({ user, id }) => ({
-      subjectId: `moved-${id}`,
-      before: { id: user, name: 'Eve' },
-      after: { id: `moved-${id}`, name: 'Rob' },
+    args: ({ user }) => ({ id: user, input: { name: 'Rob', metadata: {} } }),
+    audit: ({ user }) => ({
+      subjectId: user,
+      before: { id: user, name: 'Eve', metadata: { c: 'd' } },
+      after: { id: user, name: 'Rob', metadata: {} },
     }),
     repeated: {
-      answered: ['"id":"moved-', '"name":"Rob"'],
-      meanwhile: ({ user, id }) =>
-        `updateUser(id: "moved-${id}", input: { id: "${user}", name: "Bert" }) { id }`,
+      answered: ['"name":"Rob"', '"metadata":{}'],
+      meanwhile: ({ user }) => `updateUser(id: "${user}", input: { name: "Bert" }) { id }`,
       effect: ({ user }) => `user(id: "${user}") { name }`,
       once: { user: { name: 'Bert' } },
     },
-    statements: 8,
-    keyed: [13, 5],
+    statements: 7,
+    keyed: [12, 5],
   },
   deleteUser: {
     after: ['subscribe'],

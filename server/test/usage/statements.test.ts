@@ -9,6 +9,7 @@ import { furnishWorld, type World } from '../examples/world.ts'
 import { askFast } from '../harness/burst.ts'
 import { TEST_CELLS } from '../harness/cells-by-hand.ts'
 import type { Variables } from '../harness/client.ts'
+import { holdJobs } from '../harness/hold-jobs.ts'
 import { forEach, MANY, named } from '../harness/many.ts'
 import { onCluster } from '../harness/one-server.ts'
 import { startTestServer, type TestServer } from '../harness/server.ts'
@@ -21,6 +22,7 @@ let server: TestServer
 let world: World
 beforeAll(async () => {
   server = await startTestServer()
+  // The statements of a job that comes with the minute would be counted with an operation's.
   await holdJobs(server.databaseUrl)
   world = await furnishWorld(server, { ...server, id: 'default' }, { count: MANY, limit: 1000 })
   // The first token of an app makes the key that signs them.
@@ -31,19 +33,6 @@ afterAll(() => server.stop())
 /** Of several cells, the user's has to be entered, and whoever is known by number be found first. */
 const takes = (taken: number, inOneCell: number): number =>
   TEST_CELLS > 1 && taken <= inOneCell + 2 ? inOneCell : taken
-
-/** No job runs from now on: the statements of those that come with the minute would be counted with an operation's. */
-async function holdJobs(connectionString: string): Promise<void> {
-  const db = new pg.Client({ connectionString })
-  await db.connect()
-  await db.query(`
-    create function never_run() returns trigger language plpgsql as
-      $$ begin new.run_at := 'infinity'; return new; end $$;
-    create trigger never_run before insert or update of run_at on graphile_worker._private_jobs
-      for each row execute function never_run();
-    update graphile_worker._private_jobs set run_at = 'infinity';`)
-  await db.end()
-}
 
 async function statementsDuring(work: () => Promise<unknown>): Promise<Statement[]> {
   await server.admin.data('{ features(first: 1) { id } }')
